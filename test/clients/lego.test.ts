@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type HostedName, hostName, nameserver } from "../rig/hosted-name.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
 
-/** A certificate for a name that only moor knows: its API takes the challenge, its nameserver shows it to the authority. */
+/** A certificate for a name that only moor knows: its API receives the challenge, its nameserver shows it to the authority. */
 describe("lego, as Debian packages it", () => {
   let inside: Namespace;
   let folder: string;
@@ -23,7 +23,7 @@ describe("lego, as Debian packages it", () => {
   });
   afterAll(() => inside.close());
 
-  /** Pebble is the authority that Let's Encrypt tests clients with. */
+  /** Pebble is Let's Encrypt's test authority for clients. */
   const startAuthority = async () => {
     const pebble = {
       listenAddress: "127.0.0.1:14000",

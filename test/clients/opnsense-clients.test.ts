@@ -3,7 +3,7 @@ import type { NewApiKey } from "../../src/firewall/access/keys.ts";
 import type { KernelRow } from "../../src/firewall/kernel/row.ts";
 import { openRig, type Rig } from "../firewall/rig.ts";
 
-/** What released clients of the original read beside the interface report: a wrong type or a missing key ends them. */
+/** What released clients of the original read apart from the interface report: a wrong type or a missing key makes them fail. */
 describe("clients of the firewall service", () => {
   let rig: Rig;
   let key: NewApiKey;
@@ -21,13 +21,13 @@ describe("clients of the firewall service", () => {
   });
   afterAll(() => rig.close());
 
-  it("aiopnsense (Home Assistant) knows the machine by a card with a hardware address", async () => {
+  it("aiopnsense (Home Assistant) identifies the machine by a network card with a MAC address", async () => {
     expect(await read("/api/interfaces/overview/export")).toEqual([
       expect.objectContaining({ is_physical: true, macaddr_hw: "02:00:5e:10:00:01", identifier: "eth0", status: "up" }),
     ]);
   });
 
-  it("aiopnsense takes the counters from the export, as texts", async () => {
+  it("aiopnsense reads the counters from the export, as strings", async () => {
     const statistics = expect.objectContaining({ "bytes received": "12", "packets transmitted": "1" });
     expect(await read("/api/interfaces/overview/export")).toEqual([expect.objectContaining({ statistics })]);
   });
@@ -42,15 +42,15 @@ describe("clients of the firewall service", () => {
     expect(rows.map((row) => "statistics" in row)).toEqual([counted]);
   });
 
-  it("exporters and scripts ask for the system's status first, in the new words or the old", async () => {
+  it("exporters and scripts request the system status first, and read its new key or the old one", async () => {
     expect(await read("/api/core/system/status")).toMatchObject({
       metadata: { system: { status: "OK" } },
       System: { status: "OK" },
     });
   });
 
-  /** Else aiopnsense asks for a check of its updates in every round, and logs an error about that. */
-  it("aiopnsense finds the firmware checked today and nothing newer", async () => {
+  /** Otherwise aiopnsense requests an update check in every round, and logs an error about it. */
+  it("aiopnsense finds that the firmware was checked today and is up to date", async () => {
     const status = (await read("/api/core/firmware/status")) as {
       readonly product: Readonly<Record<string, unknown>>;
       readonly last_check: string;
@@ -62,7 +62,7 @@ describe("clients of the firewall service", () => {
     expect(Math.abs(Date.parse(status.last_check) - Date.now())).toBeLessThan(60_000);
   });
 
-  it("opnsense-exporter takes the version from the top of the firmware's status, which is the check itself", async () => {
+  it("opnsense-exporter reads the version from the top level of the firmware status, which is the check itself", async () => {
     const status = (await read("/api/core/firmware/status")) as {
       readonly product: { readonly product_check: Readonly<Record<string, unknown>> };
     };
@@ -75,7 +75,7 @@ describe("clients of the firewall service", () => {
     }
   });
 
-  it("ioBroker tests the connection with the firmware's info, others look there for plugins and the version", async () => {
+  it("ioBroker tests the connection with the firmware info; others read plugins and the version there", async () => {
     const { product } = (await read("/api/core/firmware/status")) as { product: { product_version: string } };
     const { product_version } = product;
     expect(await read("/api/core/firmware/info")).toEqual({
@@ -83,11 +83,11 @@ describe("clients of the firewall service", () => {
     });
   });
 
-  it("pyopnsense takes the interfaces from Network Insight: a device and what it is called", async () => {
+  it("pyopnsense reads the interfaces from Network Insight: a device and its name", async () => {
     expect(await read("/api/diagnostics/networkinsight/getinterfaces")).toEqual({ eth0: "eth0" });
   });
 
-  it("scripts ask for one device and take its first address from the cell", async () => {
+  it("scripts request one device and read its first address from the cell", async () => {
     const { message } = (await read("/api/interfaces/overview/getInterface/eth0")) as { message: object };
     expect(message).toMatchObject({
       ...{ device: { value: "eth0", translation: "Device" }, macaddr: { translation: "MAC Address" } },
@@ -98,11 +98,11 @@ describe("clients of the firewall service", () => {
     expect(message).not.toHaveProperty("statistics");
   });
 
-  it.each(["/nobody", "", "/wan"])("one device that is not there (%s) has failed, with 200", async (rest) => {
+  it.each(["/nobody", "", "/wan"])("a missing device (%s) is `failed`, with 200", async (rest) => {
     expect(await read(`/api/interfaces/overview/get_interface${rest}`)).toEqual({ message: "failed" });
   });
 
-  it("opnsense-exporter reads every counter of the traffic as a text with a number in it", async () => {
+  it("opnsense-exporter reads every traffic counter as a string that holds a number", async () => {
     const { interfaces, time } = (await read("/api/diagnostics/traffic/interface")) as {
       readonly interfaces: Readonly<Record<string, Readonly<Record<string, string>>>>;
       readonly time: number;
@@ -116,7 +116,7 @@ describe("clients of the firewall service", () => {
     expect(time).toBeGreaterThan(1_700_000_000);
   });
 
-  it("Homarr and python-opnsense want every key of the traffic that the original has, as a text", async () => {
+  it("Homarr and python-opnsense require every traffic key of the original, as a string", async () => {
     const { interfaces } = (await read("/api/diagnostics/traffic/Interface")) as { interfaces: Record<string, object> };
     expect(interfaces.eth0).toEqual({
       ...{ device: "eth0", driver: "eth0", index: "2", name: "ETH0", type: "Ethernet" },

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { builtInName, type HostedName, hostName } from "../rig/hosted-name.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
 
-/** Released clients as Debian packages them, not a byte changed: they believe that they speak to the original. */
+/** Released clients as packaged by Debian, unmodified: they believe that they talk to the original. */
 describe("installed clients", () => {
   let inside: Namespace;
   let folder: string;

@@ -6,7 +6,7 @@ const methods = ["GET", "GET", "GET", "POST", "PUT", "DELETE", "OPTIONS", "HEAD"
 const versions = ["1.1", "1.1", "1.1", "1.0", "2.0", "0.9"];
 const bodies = ["", "{", '{"name":"a.example"}', "x".repeat(100_000)];
 
-/** What is wrong with a request beside what it asks for: its headers, and the body as it is announced and as it comes. */
+/** What is wrong with a request apart from its path: its headers, and the body as announced and as sent. */
 const bents: readonly ((body: string) => readonly [headers: string, body: string])[] = [
   () => ["", ""],
   (body) => [`Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`, body],
@@ -23,7 +23,7 @@ const bents: readonly ((body: string) => readonly [headers: string, body: string
   () => [`Cookie: ${"=;".repeat(2_000)}\r\n`, ""],
 ];
 
-/** The bytes of requests for these paths and for ones like them, some cut short, some not HTTP at all. */
+/** The bytes of requests for these and similar paths, some truncated, some not HTTP at all. */
 export function createBroken(random: Random, paths: readonly string[], secret: Face["secret"]): () => Buffer {
   const chance = (percent: number) => random(100) < percent;
   const leadingIn = Object.entries(secret)

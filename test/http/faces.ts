@@ -11,12 +11,12 @@ import { patience } from "../rig/patience.ts";
 import { type StartedProcess, startProcess } from "../rig/started-process.ts";
 import type { Request } from "./invented-requests.ts";
 
-/** A service in a process of its own, and how it is asked. */
+/** A service in a separate process, and how to call it. */
 export type Face = {
   readonly process: StartedProcess;
-  /** Headers that lead in. */
+  /** Headers with valid credentials. */
   readonly secret: Readonly<Record<string, string>>;
-  /** Gives up after some seconds. `agent` keeps the connection for the next request. */
+  /** Times out after a few seconds. `agent` keeps the connection for the next request. */
   readonly ask: (request: Request, agent: Agent) => Promise<{ readonly status: number; readonly body: string }>;
   readonly newAgent: () => Agent;
   readonly connect: () => Socket;
@@ -48,7 +48,7 @@ const faceOf = (process: StartedProcess, port: number, secret: Face["secret"], c
         asked.on("timeout", () => asked.destroy(new Error("no answer")));
         asked.on("error", (error) => reject(new Error(`${method} ${path}: ${error.message}`, { cause: error })));
         asked.on("response", (answer) => {
-          // A stream of events has no end.
+          // An event stream does not end.
           if (answer.headers["content-type"]?.startsWith("text/event-stream")) answer.destroy();
           const status = answer.statusCode ?? 0;
           text(answer).then(
@@ -61,7 +61,7 @@ const faceOf = (process: StartedProcess, port: number, secret: Face["secret"], c
   };
 };
 
-/** The record service, the firewall service and the updating client, each as it is started by an operator. */
+/** The record service, the firewall service and the updating client, each started as an operator would. */
 export async function startFaces(folder: string): Promise<Record<"records" | "firewall" | "updater", Face>> {
   const file = (name: string) => join(folder, name);
   const [recordsAt, firewallAt, updaterAt] = [await freePort(), await freePort(), await freePort()];

@@ -30,7 +30,7 @@ const paths = {
   updater: ["/", "/assets/x", "/status", "/metrics", "/health/live", "/check", "/page/status"],
 } as const;
 const names = ["records", "firewall", "updater"] as const;
-/** What each answers with 200. */
+/** A path that each answers with 200. */
 const good = {
   records: "/v1/zones",
   firewall: "/api/diagnostics/interface/getinterfaceconfig",
@@ -62,7 +62,7 @@ async function answersWell(name: (typeof names)[number]): Promise<boolean> {
 }
 
 describe(`hostile requests (MOOR_SEED=${seed})`, () => {
-  it(`${requests} invented ones are all answered, and none of them is the record service's fault`, async () => {
+  it(`${requests} invented ones are all answered, and none with an internal error of the record service`, async () => {
     const { ask, newAgent } = faces.records;
     const agent = newAgent();
     const { body } = await ask({ method: "GET", path: "/docs/json", headers: {} }, agent);
@@ -93,7 +93,7 @@ describe(`hostile requests (MOOR_SEED=${seed})`, () => {
     expect(failures).toEqual([]);
   });
 
-  it.each(names)("all paths that are nearly right are answered: %s", async (name) => {
+  it.each(names)("all nearly correct paths are answered: %s", async (name) => {
     const { ask, newAgent } = faces[name];
     const agent = newAgent();
     const failures: string[] = [];
@@ -105,7 +105,7 @@ describe(`hostile requests (MOOR_SEED=${seed})`, () => {
     expect(failures).toEqual([]);
   });
 
-  it.each(names)("one that is too long leaves its connection to the next: %s", async (name) => {
+  it.each(names)("the connection can be reused after a request that is too long: %s", async (name) => {
     const { ask, newAgent } = faces[name];
     const statuses: [path: string, long: boolean, next: number][] = [];
     for (const path of paths[name]) {
@@ -119,7 +119,7 @@ describe(`hostile requests (MOOR_SEED=${seed})`, () => {
     expect(statuses).toEqual(paths[name].map((path) => [path, true, 200]));
   });
 
-  it.each(names)("broken ones and broken connections are outlived: %s", async (name) => {
+  it.each(names)("broken requests and connections do no harm: %s", async (name) => {
     const random = createRandom(seed);
     const broken = createBroken(random, paths[name], faces[name].secret);
     const many = async (count: number) => {
@@ -131,7 +131,7 @@ describe(`hostile requests (MOOR_SEED=${seed})`, () => {
   });
 });
 
-/** With another last part, and with one more. */
+/** With a different last part, and with one more. */
 const nearly = (path: string, part: string) => [path.replace(/[^/]*$/, part), `${path}/${part}`];
 
 async function overOneConnection({ connect }: Face, random: Random, broken: () => Buffer): Promise<void> {

@@ -22,10 +22,10 @@ type Operation = {
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: Schema }>> };
 };
 
-/** As much of an OpenAPI document as is needed to ask what it describes. */
+/** The part of an OpenAPI document that is needed to call what it describes. */
 export type Description = { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> };
 
-/** Parts of paths and of queries, as they stand in a URL. */
+/** Parts of paths and queries, as they are written in a URL. */
 export const oddParts = [
   ...["", ".", "..", "%2e%2e", "%2f", "%5c", "%00", "%ff", "%E0%A4%A", "%0d%0a", "%20", "*", "@", "'", "%22", ";"],
   ...["__proto__", "constructor", "toString", "null", "true", "[]", "NaN", "1e999", "-1", "0", "1.5", "9".repeat(30)],
@@ -55,7 +55,7 @@ const oddValues: readonly unknown[] = [
 const brokenBodies = ["", "{", '{"a":', "null", "[]", "1", '"a"', "\0", "[".repeat(20_000), '{"a":'.repeat(5_000)];
 const types = ["application/json", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "x", ";"];
 
-/** Requests for what a service says that it has, with values of the right kind and of all others. */
+/** Requests for everything that a service documents, with values of the right kind and of all others. */
 export function createRequests(random: Random, { paths }: Description, ids: readonly string[]): () => Request {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),

@@ -18,7 +18,7 @@ const now = Date.UTC(2026, 10, 15);
 
 async function exported(store: RecordStore, account: Account): Promise<Files> {
   const files: Files = new Map();
-  // As through a file: what UTF-8 cannot say comes back otherwise.
+  // As through a file: what UTF-8 cannot encode is read back differently.
   const write = async (path: string, text: string) => void files.set(path, Buffer.from(text).toString());
   await exportAccount(store, account, { write, now, signal: AbortSignal.timeout(patience) });
   return files;
@@ -117,7 +117,7 @@ async function withTwo<T>(work: (one: RecordStore, two: RecordStore) => Promise<
 }
 
 describe("export, import, export", () => {
-  it("gives the same bytes, whatever an API has been sent", async () => {
+  it("gives the same bytes, whatever was sent to an API", async () => {
     await fc.assert(
       fc.asyncProperty(anyZone, anyZone, labels, fc.boolean(), (sets, others, zoneLabels, locked) =>
         withTwo(async (one, two) => {
@@ -134,7 +134,7 @@ describe("export, import, export", () => {
     );
   });
 
-  it("gives tokens by name and scope, never more of them", async () => {
+  it("contains only the names and scopes of tokens", async () => {
     await withTwo(async (one, two) => {
       const account = await one.ensureAccount("main", now);
       const scope: Scope = {
@@ -155,7 +155,7 @@ describe("export, import, export", () => {
     });
   });
 
-  it("leaves the keys of primary servers out, and gives the same bytes all the same", async () => {
+  it("omits the keys of primary servers, and still gives the same bytes", async () => {
     await withTwo(async (one, two) => {
       const account = await one.ensureAccount("main", now);
       const tsig = { algorithm: "hmac-sha256", key: "c2VjcmV0" };
@@ -166,13 +166,13 @@ describe("export, import, export", () => {
       const other = await two.ensureAccount("main", now);
       await imported(two, other, first);
       expect(await exported(two, other)).toEqual(first);
-      // In its own store, where the key is known, it stays.
+      // In the original store, where the key is known, it stays.
       expect(await imported(one, account, first)).toEqual(["same"]);
       expect((await one.zoneBy(account.id, { name: "example.org" }))?.settings.primaries).toEqual([server]);
     });
   });
 
-  it("puts a zone back that has changed since, and keeps the ids of what is the same", async () => {
+  it("restores a zone that has changed since, and keeps the ids of unchanged records", async () => {
     await withTwo(async (one) => {
       const account = await one.ensureAccount("main", now);
       await makeZone(one, account, "example.org", [set("www", "A", [{ rdata: "192.0.2.1", value: "192.0.2.1 " }])]);
@@ -199,7 +199,7 @@ describe("export, import, export", () => {
   it.each([
     ["NS at a wildcard", set("*.w", "NS", [{ rdata: "ns1.example.net." }])],
     ["two DNAME records", set("d", "TYPE39", [{ rdata: "\\# 3 016100" }, { rdata: "\\# 3 016200" }])],
-  ])("gives a set back that was stored before the APIs refused such: %s", async (_, old) => {
+  ])("restores a set that was stored before the APIs refused it: %s", async (_, old) => {
     await withTwo(async (one, two) => {
       const account = await one.ensureAccount("main", now);
       await makeZone(one, account, "example.org", [old]);
@@ -210,7 +210,7 @@ describe("export, import, export", () => {
     });
   });
 
-  it("is several files when a zone is large, and one zone again", async () => {
+  it("splits a large zone into several files, and joins them again", async () => {
     await withTwo(async (one, two) => {
       const account = await one.ensureAccount("main", now);
       const long = (i: number) =>
@@ -239,7 +239,7 @@ it("a zone file of 150,000 lines is read", async () => {
   });
 });
 
-it("an export has every zone that stays, whichever is deleted meanwhile", async () => {
+it("an export has every remaining zone, whichever is deleted in the meantime", async () => {
   await withTwo(async (one) => {
     const account = await one.ensureAccount("main", now);
     const names = Array.from({ length: 502 }, (_, i) => `z${String(i).padStart(3, "0")}.example`);
@@ -272,26 +272,26 @@ describe("what cannot be imported", () => {
       /not valid JSON/,
     ],
     [
-      "a field of the wrong kind",
+      "a field of the wrong type",
       (files) => edit(files, "manifest.json", '"ttl": 3600', '"ttl": "1h"'),
       /manifest\.json at zones\/0\/ttl/,
       /whole number/,
     ],
     [
-      "a path that leads out",
+      "a path outside the folder",
       (files) => edit(files, "manifest.json", zone, "zones/../../x"),
       /at zones\/0\/files\/0\/path/,
       /a file in the folder zones/,
     ],
     ["a missing zone file", (files) => files.delete(zone), /^zones\/example\.org\.zone$/, /does not exist/],
     [
-      "a zone file that was changed",
+      "a changed zone file",
       (files) => edit(files, zone, "192.0.2.1", "192.0.2.2"),
       /^zones\/example\.org\.zone$/,
       /changed since/,
     ],
     [
-      "a record that the manifest alone has",
+      "a record that is only in the manifest",
       (files) => edit(files, "manifest.json", '"192.0.2.1"', '"192.0.2.9"'),
       /manifest\.json/,
       /192\.0\.2\.9/,
@@ -318,7 +318,7 @@ describe("what cannot be imported", () => {
     });
   });
 
-  it("what the APIs refuse of new sets, in files that were changed", async () => {
+  it("new sets that the APIs refuse, in changed files", async () => {
     const files = await good();
     files.set(zone, `${files.get(zone)}*.w IN NS ns1.example.net.\n`);
     expect(await read(files, true)).toMatchObject({
@@ -341,7 +341,7 @@ describe("what cannot be imported", () => {
     expect(found.faults.length).toBeGreaterThan(150_000);
   });
 
-  it("zones that are there already, unless they shall be replaced; those of others in any case", async () => {
+  it("existing zones, unless they are to be replaced; other accounts' zones in any case", async () => {
     await withTwo(async (one) => {
       const [mine, other] = [await one.ensureAccount("main", now), await one.ensureAccount("other", now)];
       await makeZone(one, mine, "example.org", []);

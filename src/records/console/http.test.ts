@@ -7,7 +7,7 @@ import { parseNetwork } from "../../core/addresses/network.ts";
 import { createLog } from "../../process/log.ts";
 import { type RunningRecords, startRecords } from "../start.ts";
 
-/** The console's own calls, without a browser; behind a proxy, so that plain HTTP will do. */
+/** The console's own calls, without a browser; as behind a proxy, so that plain HTTP is enough. */
 
 const proxies = {
   networks: [parseNetwork("127.0.0.1")].flatMap((network) => network ?? []),
@@ -42,7 +42,7 @@ const call = (method: string, path: string, body?: unknown, headers: Record<stri
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
 
-/** What the page sends once somebody is in. */
+/** What the page sends after sign-in. */
 async function signIn(account: string): Promise<Record<string, string>> {
   const link = new URL(await service.createSignInLink(account)).hash.slice(1);
   const entered = await call("POST", "/console/sign-in-link", { link });
@@ -61,11 +61,11 @@ describe("the console's calls", () => {
     ["PUT", "/console/password"],
     ["POST", "/console/sign-out"],
     ["GET", "/console/anything"],
-  ] as const)("%s %s is for those who are signed in", async ([method, path]) => {
+  ] as const)("%s %s requires a session", async ([method, path]) => {
     expect((await call(method, path)).status).toBe(401);
   });
 
-  it("make a token that works, show it never again, and put no secret into the log", async () => {
+  it("create a token that works, never show it again, and log no secret", async () => {
     const headers = await signIn("main");
     const made = await call("POST", "/console/tokens", { name: "router", scope: { access: "read" } }, headers);
     expect(made.status).toBe(201);
@@ -83,7 +83,7 @@ describe("the console's calls", () => {
     ["PATCH", "/v1/zones", 405],
     ["GET", "/v1/zones/nothing.example", 404],
     ["POST", "/v1/zones", 400],
-  ] as const)("are answered as those of a token, over several lines: %s %s", async ([method, path, status]) => {
+  ] as const)("are answered like those with a token, on several lines: %s %s", async ([method, path, status]) => {
     const headers = await signIn("main");
     const made = await call("POST", "/console/tokens", { name: "any", scope: { access: "write" } }, headers);
     const { secret } = (await made.json()) as { secret: string };
@@ -101,7 +101,7 @@ describe("the console's calls", () => {
     expect(await answer(headers)).toBe(toToken);
   });
 
-  it("show the records of a secondary zone, which the record-set API keeps from its clients, and change none", async () => {
+  it("show the records of a secondary zone, which the record-set API hides from its clients, and change none", async () => {
     const headers = await signIn("main");
     const zone = { name: "second.example", mode: "secondary", primary_nameservers: [{ address: "192.0.2.53" }] };
     expect((await call("POST", "/v1/zones", zone, headers)).status).toBe(201);
@@ -116,7 +116,7 @@ describe("the console's calls", () => {
     expect((await call("POST", of, set, headers)).status).toBe(422);
   });
 
-  it("refuse a token wish with faults, and bodies that are no JSON or too long", async () => {
+  it("refuse an invalid token request, and bodies that are not JSON or too long", async () => {
     const headers = await signIn("main");
     expect((await call("POST", "/console/tokens", { name: "", scope: {} }, headers)).status).toBe(422);
     const scope = { access: "read", zones: ["a..b"], networks: ["10.0.0.300"] };
@@ -135,7 +135,7 @@ describe("the console's calls", () => {
     expect((await call("POST", "/console/tokens", { name: "x".repeat(70_000) }, headers)).status).toBe(413);
   });
 
-  it("ask for a long password, and for the present one before a new one", async () => {
+  it("require a long password, and the current one before a new one", async () => {
     const headers = await signIn("sailor");
     for (const next of ["nine char", "x".repeat(1_001)]) {
       const refused = await call("PUT", "/console/password", { next }, headers);
@@ -155,7 +155,7 @@ describe("the console's calls", () => {
     expect(entered.status).toBe(204);
   });
 
-  it("slow down guesses from where the proxy says they come, and nobody else's", async () => {
+  it("slow down guesses from the address that the proxy reports, and no others", async () => {
     const guess = (from: string) =>
       call(
         "POST",
@@ -168,7 +168,7 @@ describe("the console's calls", () => {
     expect((await guess("192.0.2.2")).status).toBe(401);
   });
 
-  it("end the page's stream of changes with the session: by signing out, from another one, or with a new password", async () => {
+  it("end the page's stream of changes with the session: by signing out, from another session, or with a new password", async () => {
     const ends = {
       "sign-out": (own: Record<string, string>) => call("POST", "/console/sign-out", {}, own),
       "another session": async () => {
@@ -188,12 +188,12 @@ describe("the console's calls", () => {
       await reader.until((each) => each.lastId() !== undefined);
       expect((await end(own)).status).toBe(204);
       await reader.until((each) => each.ended());
-      // Not only with the next sign of life, which is also a check.
+      // Not only at the next heartbeat, which also checks.
       expect(reader.text()).not.toContain("still here");
     }
   });
 
-  it("know the session in the record-set API, and a token there counts more than the session", async () => {
+  it("can use the record-set API with the session, where a token takes precedence", async () => {
     const headers = await signIn("main");
     expect((await call("GET", "/v1/zones", undefined, headers)).status).toBe(200);
     expect((await call("GET", "/v1/zones", undefined, { ...headers, authorization: "Bearer wrong" })).status).toBe(401);

@@ -8,14 +8,14 @@ import { noLog } from "../../process/log.ts";
 import { openStore } from "../open-store.ts";
 import { createConsoleSessions } from "./sessions.ts";
 
-/** As it was made before the cost was raised. */
+/** A hash from before the cost was raised. */
 const older = (password: string): string => {
   const hash = scryptSync(password, Buffer.from("saltsaltsaltsalt"), 32, { N: 32_768, r: 8, p: 1, maxmem: 2 ** 27 });
   return `scrypt$32768$8$1$c2FsdHNhbHRzYWx0c2FsdA$${hash.toString("base64url")}`;
 };
 
 it.each(["sqlite", "postgres"] as const)(
-  "a password with an old hash still signs in, and has a new hash then: %s",
+  "a password with an old hash still works, and gets a new hash: %s",
   async (kind) => {
     const rig = kind === "postgres" ? await startPostgresRig() : undefined;
     const path = join(mkdtempSync(join(tmpdir(), "moor-console-")), "records.sqlite");

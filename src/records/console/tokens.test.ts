@@ -3,8 +3,8 @@ import { readTokenWish } from "./tokens.ts";
 
 const wish = (scope: unknown, name: unknown = "router") => readTokenWish({ name, scope });
 
-describe("a token that somebody wants", () => {
-  it("is taken with everything that a scope can say", () => {
+describe("a requested token", () => {
+  it("is accepted with everything that a scope can hold", () => {
     const scope = {
       access: "write",
       zones: ["example.org"],
@@ -15,7 +15,7 @@ describe("a token that somebody wants", () => {
     expect(wish(scope)).toEqual({ ok: true, value: { name: "router", scope } });
   });
 
-  it("has canonical names, and nothing that was not asked for", () => {
+  it("has canonical names, and nothing that was not requested", () => {
     expect(wish({ access: "read", zones: ["Example.ORG."], owner: "x" }, "  router ")).toEqual({
       ok: true,
       value: { name: "router", scope: { access: "read", zones: ["example.org"] } },
@@ -27,14 +27,14 @@ describe("a token that somebody wants", () => {
     ["no access", {}],
     ["another access", { access: "all" }],
     ["no zones in the list of zones", { access: "read", zones: [] }],
-    ["a zone that is none", { access: "read", zones: ["not a name"] }],
-    ["an owner that is none", { access: "read", sets: [{ owner: "a..b" }] }],
+    ["an invalid zone", { access: "read", zones: ["not a name"] }],
+    ["an invalid owner", { access: "read", sets: [{ owner: "a..b" }] }],
     ["an owner of a wrong type", { access: "read", sets: [{ owner: 7 }] }],
-    ["a type that is none", { access: "read", sets: [{ types: ["A", "NONE"] }] }],
+    ["an unknown type", { access: "read", sets: [{ types: ["A", "NONE"] }] }],
     ["no types in the list of types", { access: "read", sets: [{ types: [] }] }],
-    ["a network that is none", { access: "read", networks: ["192.0.2.0/33"] }],
-    ["an end that is none", { access: "read", expires: "soon" }],
-    ["an end before all time", { access: "read", expires: 0 }],
+    ["an invalid network", { access: "read", networks: ["192.0.2.0/33"] }],
+    ["an invalid expiry", { access: "read", expires: "soon" }],
+    ["an expiry of 0", { access: "read", expires: 0 }],
     ["too many rules", { access: "read", sets: Array.from({ length: 101 }, () => ({})) }],
   ] as const)("is refused with %s", ([, scope]) => {
     expect(wish(scope).ok).toBe(false);

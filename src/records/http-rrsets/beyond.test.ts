@@ -58,7 +58,7 @@ describe("POST …/changes: many sets in one transaction", () => {
     ]);
   });
 
-  it("does all or nothing, and tells every fault with its place", async () => {
+  it("does all or nothing, and reports all faults with their places", async () => {
     const { zone, values: now } = await newSet();
     const before = await serialOf(zone);
     const { status, error } = await change(zone, [
@@ -74,7 +74,7 @@ describe("POST …/changes: many sets in one transaction", () => {
     expect([await now(), await serialOf(zone)]).toEqual([["192.0.2.1"], before]);
   });
 
-  it("is refused with 409 when the zone has moved on from the expected serial", async () => {
+  it("is refused with 409 if the zone does not have the expected serial", async () => {
     const { zone } = await newSet();
     const serial = await serialOf(zone);
     const put = (value: string) => change(zone, [{ name: "www", type: "A", ...values(value) }], serial);
@@ -84,7 +84,7 @@ describe("POST …/changes: many sets in one transaction", () => {
     expect(error.message).toContain(`its serial is ${serial + 1}, not ${serial}`);
   });
 
-  it("tells the serial of its own write, not that of another one soon after", async () => {
+  it("returns the serial of its own write, not of a later one", async () => {
     const zone = await newZone();
     const names = ["a", "b", "c", "d", "e", "f"];
     const answers = await Promise.all(names.map((name) => change(zone, [{ name, type: "A", ...values("192.0.2.1") }])));
@@ -99,7 +99,7 @@ describe("POST …/changes: many sets in one transaction", () => {
     ["records and delete", { changes: [{ name: "a", type: "A", delete: true, ...values("x") }] }, "changes[0].records"],
     ["neither", { changes: [{ name: "a", type: "A" }] }, "changes[0].records"],
     [
-      "a serial that is none",
+      "an invalid serial",
       { expected_serial: "x", changes: [{ name: "a", type: "A", delete: true }] },
       "expected_serial",
     ],
@@ -110,14 +110,14 @@ describe("POST …/changes: many sets in one transaction", () => {
     expect([status, error.details.fields[0].name]).toEqual([422, field]);
   });
 
-  it("tells each fault of an entry once", async () => {
+  it("reports each fault of an entry once", async () => {
     const zone = await newZone();
     const { error } = await call("POST", `/zones/${zone.id}/changes`, { changes: [{}, { delete: true }] });
     const missing = ["[0].name", "[0].type", "[0].records", "[1].name", "[1].type"];
     expect(error.details.fields).toEqual(missing.map((at) => ({ name: `changes${at}`, messages: ["is missing"] })));
   });
 
-  it("holds to protection and to what the token may write", async () => {
+  it("respects protection and the scope of the token", async () => {
     const { zone, path } = await newSet();
     await call("POST", `${path}/actions/change_protection`, { change: true });
     const both = [
@@ -135,7 +135,7 @@ describe("POST …/changes: many sets in one transaction", () => {
 describe("Idempotency-Key", () => {
   const keyed = (key: string) => ({ headers: { "idempotency-key": key } });
 
-  it("makes a POST count once: the same answer again, also for several at once", async () => {
+  it("makes a POST count once: the same answer again, also for simultaneous requests", async () => {
     const { path, values: now } = await newSet("TXT", ['"zero"']);
     const add = () => call("POST", `${path}/actions/add_records`, values('"one"'), keyed("add-one"));
     const answers = await Promise.all([add(), add(), add()]);
@@ -144,7 +144,7 @@ describe("Idempotency-Key", () => {
     expect(await now()).toEqual(['"one"', '"zero"']);
   });
 
-  it("counts for every POST: zones, sets, changes, protection, undo, files; also when the zone is gone since", async () => {
+  it("works for every POST: zones, sets, changes, protection, undo, files; also if the zone has been deleted since", async () => {
     const zone = await newZone();
     const posts: [string, object][] = [
       ["/zones", { name: "once.example", mode: "primary" }],
@@ -175,7 +175,7 @@ describe("Idempotency-Key", () => {
     expect((await call("POST", `/zones/${zone.id}/actions/change_ttl`, { ttl: 600 }, keyed("new"))).status).toBe(404);
   });
 
-  it("tells of an undo also when a zone of that name was made anew since", async () => {
+  it("also answers a repeated undo if the zone has been created again since", async () => {
     const { name, id } = await newZone();
     await call("POST", `/zones/${id}/actions/change_ttl`, { ttl: 600 });
     const { serial } = (await get(`/zones/${name}`)).zone;
@@ -187,7 +187,7 @@ describe("Idempotency-Key", () => {
     expect((await undo("another")).error.message).toBe("there is no write with this serial");
   });
 
-  it("is refused for another request, is each token's own, and is not used up by a refusal", async () => {
+  it("is refused for a different request, is separate per token, and is not used up by a refusal", async () => {
     const { path } = await newSet();
     const set = (value: string, key: string, sent = {}) =>
       call("POST", `${path}/actions/set_records`, values(value), { ...keyed(key), ...sent });
@@ -203,7 +203,7 @@ describe("Idempotency-Key", () => {
     expect((await set("192.0.2.4", "k2")).status).toBe(201);
   });
 
-  it("is refused with a body that is nested too deeply to be told from another", async () => {
+  it("is refused with a body that is nested too deeply to be compared", async () => {
     const zone = await newZone();
     const deep = 60_000;
     const text = `{"name":"a","type":"A","records":[{"value":"192.0.2.1"}],"x":${"[".repeat(deep)}${"]".repeat(deep)}}`;
@@ -220,7 +220,7 @@ describe("Idempotency-Key", () => {
 });
 
 describe("GET /zones?owns=NAME", () => {
-  it("gives the zone that holds a name: the closest one above it", async () => {
+  it("returns the zone that contains a name: the closest enclosing one", async () => {
     await newZone({ name: "owner.example" });
     await newZone({ name: "sub.owner.example" });
     const owns = async (name: string) =>
@@ -232,11 +232,11 @@ describe("GET /zones?owns=NAME", () => {
     expect(await owns("sub%5C.owner.example")).toEqual([]);
     expect(await owns("xowner.example")).toEqual([]);
     expect(await owns("..")).toEqual([]);
-    // From a variable that was not set: any zone would be a wrong one.
+    // From a variable that was not set: any zone would be wrong.
     expect(await owns("")).toEqual([]);
   });
 
-  it("gives it only when it is what else is asked for", async () => {
+  it("returns it only if it matches the other parameters", async () => {
     await newZone({ name: "beside.example", labels: { env: "prod" } });
     const count = async (more: string) =>
       (await get(`/zones?owns=www.beside.example&${more}`)).meta.pagination.total_entries;
@@ -245,7 +245,7 @@ describe("GET /zones?owns=NAME", () => {
       expect([other, await count(other)]).toEqual([other, 0]);
   });
 
-  it("gives nothing of others, and of zones that the token is not for not even that they are there", async () => {
+  it("returns nothing of other accounts, and does not reveal zones that the token does not cover", async () => {
     await newZone({ name: "hidden.example" });
     await newZone({ name: "deep.hidden.example" });
     const owns = async (token: string) =>

@@ -6,7 +6,7 @@ const { call, callV1, get } = rrsetsService();
 const values = (...list: string[]) => ({ records: list.map((value) => ({ value })) });
 
 describe("one zone through both APIs in turn", () => {
-  it("shows every change at once on the other side, and keeps the ids of v1 records", async () => {
+  it("shows every change immediately in the other API, and keeps the ids of v1 records", async () => {
     const { json } = await callV1("POST", "/zones", { name: "both-faces.example", ttl: 600 });
     const zone: string = json.zone.id;
     const rrsets = "/zones/both-faces.example/rrsets";
@@ -15,7 +15,7 @@ describe("one zone through both APIs in turn", () => {
         (each: { type: string }) => each.type !== "SOA",
       );
 
-    // v1 makes a record, rrsets sees a set.
+    // v1 creates a record, rrsets sees a set.
     const made = (
       await callV1("POST", "/records", { zone_id: zone, type: "A", name: "dyn", value: "192.0.2.1", ttl: 60 })
     ).json.record;
@@ -34,20 +34,20 @@ describe("one zone through both APIs in turn", () => {
       records: [{ value: "192.0.2.3" }, { value: "192.0.2.9" }],
     });
 
-    // v1 deletes one, rrsets the other: the set is gone on both sides.
+    // v1 deletes one, rrsets the other: the set is gone in both APIs.
     await callV1("DELETE", `/records/${made.id}`);
     await call("POST", `${rrsets}/dyn/A/actions/remove_records`, values("192.0.2.3"));
     expect((await call("GET", `${rrsets}/dyn/A`)).status).toBe(404);
     expect(await v1()).toEqual([]);
 
-    // The zone itself: TTL, and its end.
+    // The zone itself: its TTL and its deletion.
     await call("POST", "/zones/both-faces.example/actions/change_ttl", { ttl: 900 });
     expect((await callV1("GET", `/zones/${zone}`)).json.zone.ttl).toBe(900);
     expect((await callV1("DELETE", `/zones/${zone}`)).status).toBe(200);
     expect((await call("GET", "/zones/both-faces.example")).status).toBe(404);
   });
 
-  it("shows texts that v1 takes bare in quotes, and the other way round", async () => {
+  it("shows unquoted TXT values of v1 in quotes, and vice versa", async () => {
     const { json } = await callV1("POST", "/zones", { name: "texts.example" });
     const body = { zone_id: json.zone.id, type: "TXT", name: "t", value: 'say "hi"; now' };
     await callV1("POST", "/records", body);
@@ -61,7 +61,7 @@ describe("one zone through both APIs in turn", () => {
     expect(records.find((each: { type: string }) => each.type === "TXT").value).toBe(record.value);
   });
 
-  it("holds v1 to the protection of sets and zones", async () => {
+  it("applies the protection of sets and zones to v1", async () => {
     const { json } = await callV1("POST", "/zones", { name: "held.example" });
     const zone = json.zone.id;
     const draft = { zone_id: zone, type: "A", name: "www", value: "192.0.2.1" };
@@ -83,7 +83,7 @@ describe("one zone through both APIs in turn", () => {
     expect((await callV1("DELETE", `/records/${id}`)).status).toBe(200);
   });
 
-  it("takes no set that is too large for a DNS message, however it comes", async () => {
+  it("refuses a set that is too large for a DNS message, on every path", async () => {
     const { json } = await callV1("POST", "/zones", { name: "large.example" });
     const zone: string = json.zone.id;
     const long = (letter: string) => Array.from({ length: 130 }, () => `"${letter.repeat(255)}"`).join(" ");
@@ -104,7 +104,7 @@ describe("one zone through both APIs in turn", () => {
     expect((await get("/zones/large.example/rrsets/t/TXT")).rrset.records).toHaveLength(1);
   });
 
-  it("takes no new NS record at a wildcard name, however it comes, and leaves what is there", async () => {
+  it("refuses a new NS record at a wildcard name on every path, and keeps existing ones", async () => {
     const { json } = await callV1("POST", "/zones", { name: "star.example" });
     const zone: string = json.zone.id;
     const set = { name: "*.w", type: "NS", ...values("ns1.example.net.") };

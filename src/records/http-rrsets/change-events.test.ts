@@ -22,7 +22,7 @@ afterEach(() => {
 });
 
 describe("event streams", () => {
-  it("begin again where they were when the log could not be read for a while", async () => {
+  it("resume where they were after the log could not be read for a while", async () => {
     const pool = await makePool(store);
     const start = await store.lastChange();
     let away = true;
@@ -55,7 +55,7 @@ describe("event streams", () => {
     streams.close();
   });
 
-  /** What a follower is sent of changes that come one by one, with the scope that it has at each of them. */
+  /** What a follower receives of changes that come one by one, with the scope that it has at each of them. */
   async function sentWith(scopes: readonly (Scope | undefined)[]): Promise<readonly string[]> {
     const pool = await makePool(store);
     const maySee = (actor: Actor, { zoneName }: LoggedChange) => actor.scope.zones?.includes(zoneName) ?? true;
@@ -80,16 +80,16 @@ describe("event streams", () => {
     return sent.map((text) => /192\.0\.2\.\d+(?!.*192)/.exec(text)?.[0] ?? text);
   }
 
-  it("end without another event when access was taken away", async () => {
+  it("end without another event when access is revoked", async () => {
     expect(await sentWith([wholeAccount, undefined])).toEqual(["192.0.2.0"]);
   });
 
-  it("follow the scope as it is when each event is sent", async () => {
+  it("use the scope at the time each event is sent", async () => {
     const elsewhere = { ...wholeAccount, zones: ["other.example"] };
     expect(await sentWith([wholeAccount, elsewhere, wholeAccount])).toEqual(["192.0.2.0", "192.0.2.2"]);
   });
 
-  /** A log of so many changes of one account, and what is read of it. */
+  /** A log with a number of changes of one account, and what is read of it. */
   async function longLog(changes: number) {
     const { id: account } = await store.ensureAccount("busy", 1);
     const sets = Array.from({ length: changes }, (_, i) => aSet(`h${i}`, "192.0.2.1"));
@@ -125,7 +125,7 @@ describe("event streams", () => {
     streams.close();
   });
 
-  it("give others their turn while they catch up, and stop when the reader is gone", async () => {
+  it("take turns with others while they catch up, and stop when the reader disconnects", async () => {
     const { account, counted, read } = await longLog(3_000);
     const streams = createEventStreams(counted, () => false, createTurns());
     const following = streams.follow(followerOf(account), 0, async () => true, stop.signal);

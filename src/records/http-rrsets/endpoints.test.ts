@@ -28,7 +28,7 @@ describe("endpoints (wire section 2), by their numbers", () => {
     expect(await names("name=example")).toEqual([]);
   });
 
-  it("2: POST /zones gives zone and create_zone with 201", async () => {
+  it("2: POST /zones returns zone and create_zone with 201", async () => {
     const { status, json } = await call("POST", "/zones", { name: "two.example", mode: "primary" });
     expect(status).toBe(201);
     expect(Object.keys(json)).toEqual(["zone", "action"]);
@@ -43,7 +43,7 @@ describe("endpoints (wire section 2), by their numbers", () => {
     expect(await get(`/zones/${zone.name.toUpperCase()}`)).toEqual(byId);
   });
 
-  it("4: PUT /zones/{z} gives the zone and no action; an empty object succeeds", async () => {
+  it("4: PUT /zones/{z} returns the zone and no action; an empty object succeeds", async () => {
     const zone = await newZone({ labels: { a: "b" } });
     const { status, json } = await call("PUT", `/zones/${zone.name}`, {});
     expect([status, json]).toEqual([200, { zone }]);
@@ -51,7 +51,7 @@ describe("endpoints (wire section 2), by their numbers", () => {
     expect((await get(`/zones/${zone.id}/actions`)).actions).toHaveLength(1);
   });
 
-  it("5: DELETE /zones/{z} is 201 with delete_zone, which can be asked for afterwards", async () => {
+  it("5: DELETE /zones/{z} is 201 with delete_zone, which can be read afterwards", async () => {
     const zone = await newZone();
     const { status, json } = await call("DELETE", `/zones/${zone.name}`);
     expect([status, json]).toEqual([201, { action: finished("delete_zone", zone.id) }]);
@@ -65,7 +65,7 @@ describe("endpoints (wire section 2), by their numbers", () => {
     expect(zonefile).toMatch(new RegExp(`^\\$ORIGIN\t${zone.name}\\.\n`));
   });
 
-  it("7, 26: actions by id, and never fewer than asked for", async () => {
+  it("7, 26: actions by id, and never fewer than requested", async () => {
     const { path } = await newSet();
     const ids: number[] = [];
     for (let i = 0; i < 40; i += 1) {
@@ -100,7 +100,7 @@ describe("endpoints (wire section 2), by their numbers", () => {
     expect((await call("GET", `/zones/${other.name}/actions/${id}`)).status).toBe(404);
   });
 
-  it("11: change_primary_nameservers, of secondary zones only", async () => {
+  it("11: change_primary_nameservers, for secondary zones only", async () => {
     const primary_nameservers = [{ address: "198.51.100.9" }, { address: "2001:db8::9", port: 5353 }];
     const zone = await newZone({ mode: "secondary", primary_nameservers: [{ address: "192.0.2.53" }] });
     const at = (z: string | number) => `/zones/${z}/actions/change_primary_nameservers`;
@@ -124,7 +124,7 @@ describe("endpoints (wire section 2), by their numbers", () => {
     expect((await protect({ delete: "yes" })).status).toBe(422);
   });
 
-  it("13: change_ttl, of both kinds of zones", async () => {
+  it("13: change_ttl, for both kinds of zones", async () => {
     const secondary = { mode: "secondary", primary_nameservers: [{ address: "192.0.2.53" }] };
     for (const zone of [await newZone(), await newZone(secondary)]) {
       const { status, json } = await call("POST", `/zones/${zone.id}/actions/change_ttl`, { ttl: 600 });
@@ -156,7 +156,7 @@ describe("endpoints (wire section 2), by their numbers", () => {
     expect(await ids("sort=created")).toEqual(["www/A", "@/NS", "@/SOA"]);
   });
 
-  it("16: POST rrsets gives the set and create_rrset", async () => {
+  it("16: POST rrsets returns the set and create_rrset", async () => {
     const zone = await newZone();
     const { status, json } = await call("POST", `/zones/${zone.id}/rrsets`, {
       name: "a",
@@ -170,7 +170,7 @@ describe("endpoints (wire section 2), by their numbers", () => {
     expect(await get(`/zones/${zone.id}/rrsets/a/A`)).toEqual({ rrset: json.rrset });
   });
 
-  it("17, 18: GET and PUT of one set; PUT gives it back and no action", async () => {
+  it("17, 18: GET and PUT of one set; PUT returns it and no action", async () => {
     const { zone, path } = await newSet();
     const { rrset } = await get(path);
     const { status, json } = await call("PUT", path, {});

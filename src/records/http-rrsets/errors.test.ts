@@ -40,7 +40,7 @@ describe("errors (wire section 1.4)", () => {
     }
   });
 
-  it("403 forbidden: a token for certain names writes those and no others", async () => {
+  it("403 forbidden: a token for certain names writes only those", async () => {
     const { zone } = await newSet();
     const token = await newToken("main", {
       access: "write",
@@ -58,7 +58,7 @@ describe("errors (wire section 1.4)", () => {
     expect((await call("GET", `/zones/${zone.name}/rrsets/www/A`, undefined, { token })).status).toBe(404);
   });
 
-  it("404 not_found: a zone, a set, an action, a path; also what is another's", async () => {
+  it("404 not_found: a zone, a set, an action, a path; also what belongs to another account", async () => {
     const { zone, path } = await newSet();
     const other = await newToken("somebody else");
     const narrow = await newToken("main", { access: "write", zones: ["elsewhere.example"] });
@@ -85,7 +85,7 @@ describe("errors (wire section 1.4)", () => {
     }
   });
 
-  it("409 uniqueness_error: the zone's name is taken, the set is there; details name the field", async () => {
+  it("409 uniqueness_error: the zone or the set already exists; details name the field", async () => {
     const { zone } = await newSet();
     for (const [at, body] of [
       ["/zones", { name: zone.name, mode: "primary" }],
@@ -96,7 +96,7 @@ describe("errors (wire section 1.4)", () => {
     }
   });
 
-  it("422 invalid_input: every fault at once, each with its field and messages", async () => {
+  it("422 invalid_input: all faults together, each with its field and messages", async () => {
     const zone = await newZone();
     const body = { name: 1, ttl: 59, type: "NOPE", records: [{ comment: 5 }, { value: "192.0.2.1" }], labels: [] };
     const { status, error } = await call("POST", `/zones/${zone.id}/rrsets`, body);
@@ -126,7 +126,7 @@ describe("errors (wire section 1.4)", () => {
         })),
       },
     ],
-  ])("422 invalid_input: more faults than anybody would read, in %s", async (_, wrong) => {
+  ])("422 invalid_input: very many faults, in %s", async (_, wrong) => {
     const { status, error } = await call("POST", "/zones", { name: "many.example", mode: "primary", ...wrong });
     expect([status, error.code]).toEqual([422, "invalid_input"]);
   });
@@ -151,7 +151,7 @@ describe("errors (wire section 1.4)", () => {
     ).toBe(201);
   });
 
-  it("422 invalid_input: a comment that is no Unicode, which some clients could not read in any list", async () => {
+  it("422 invalid_input: a comment that is not valid Unicode, which would break lists for some clients", async () => {
     const zone = await newZone();
     const body = { name: "www", type: "A", records: [{ value: "192.0.2.1", comment: "a\ud800b" }] };
     const { status, error } = await call("POST", `/zones/${zone.id}/rrsets`, body);
@@ -162,10 +162,10 @@ describe("errors (wire section 1.4)", () => {
   });
 
   it.each([
-    ["a body that is no object", [], "body"],
+    ["a body that is not an object", [], "body"],
     ["an unknown mode", { name: "x.example", mode: "tertiary" }, "mode"],
     ["no mode", { name: "x.example" }, "mode"],
-    ["a TTL that is no number", { name: "x.example", mode: "primary", ttl: "3600" }, "ttl"],
+    ["a TTL that is not a number", { name: "x.example", mode: "primary", ttl: "3600" }, "ttl"],
     ["a TTL that is too large", { name: "x.example", mode: "primary", ttl: 2_147_483_648 }, "ttl"],
     ["a name in Unicode", { name: "größe.example", mode: "primary" }, "name"],
     ["a name of one label", { name: "example", mode: "primary" }, "name"],
@@ -177,7 +177,7 @@ describe("errors (wire section 1.4)", () => {
   it.each([
     ["no records", []],
     ["more than 50 records", Array.from({ length: 51 }, (_, i) => ({ value: `192.0.2.${i}` }))],
-    ["records that are no list", { value: "192.0.2.1" }],
+    ["records that are not a list", { value: "192.0.2.1" }],
     ["null", null],
   ])("422 invalid_input: %s, on every call", async (_, wrong) => {
     const { zone, path } = await newSet();
@@ -239,7 +239,7 @@ describe("errors that a healthy service does not have", () => {
   });
   afterAll(async () => await callers.close());
 
-  it("500 server_error: without a word about what is inside, which the log has", async () => {
+  it("500 server_error: without internal details, which are in the log", async () => {
     const answer = await callers.call("/v1/zones", { authorization }, "127.0.0.1");
     expect(answer.statusCode).toBe(500);
     expect(answer.json().error).toMatchObject({ code: "server_error", details: null });
@@ -247,7 +247,7 @@ describe("errors that a healthy service does not have", () => {
     expect(callers.log()).toMatch(/disk is gone/);
   });
 
-  it("429 rate_limit_exceeded: with Retry-After and what is left", async () => {
+  it("429 rate_limit_exceeded: with Retry-After and the remaining calls", async () => {
     const ask = () => callers.call("/v1/zones/none.example", { authorization }, "192.0.2.7");
     expect((await ask()).headers).toMatchObject({ "ratelimit-limit": "2", "ratelimit-remaining": "1" });
     await ask();

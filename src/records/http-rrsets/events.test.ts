@@ -10,7 +10,7 @@ import { openSqliteStore } from "../store/sqlite/store.ts";
 import { rrsetsApi } from "./routes.ts";
 
 const heartbeat = 200;
-/** Those who read must have read within it, also on a slow machine. */
+/** Readers must have read within this time, also on a slow machine. */
 const patience = 3_000;
 const streams = { open: 0 };
 
@@ -89,7 +89,7 @@ describe("GET /events", () => {
     expect(event?.id).toBe(String(event?.data.id));
   });
 
-  it("goes on behind Last-Event-ID, with nothing lost and nothing twice", async () => {
+  it("continues after Last-Event-ID, with no event lost or repeated", async () => {
     const zone = await newZone();
     const first = await listen();
     await put(zone, "one", "192.0.2.1");
@@ -103,7 +103,7 @@ describe("GET /events", () => {
     expect(names(second)).toEqual(["two", "three", "four"]);
   });
 
-  it("can go on also where no event has come yet", async () => {
+  it("can be resumed even if no event has come yet", async () => {
     const zone = await newZone();
     const first = await listen();
     first.close();
@@ -129,7 +129,7 @@ describe("GET /events", () => {
     expect(ids).toEqual(ids.toSorted((a, b) => a - b));
   });
 
-  it("starts from now with an id from the future, and refuses one that is none", async () => {
+  it("starts from now with an id from the future, and refuses an invalid one", async () => {
     const reader = await listen(token, { "last-event-id": "999999999" });
     expect(Number(reader.lastId())).toBeLessThan(999_999_999);
     expect((await listen(token, { "last-event-id": "abc" })).status).toBe(422);
@@ -155,7 +155,7 @@ describe("GET /events", () => {
     expect(names(stranger)).toEqual([]);
   });
 
-  it("gives signs of life while nothing happens", async () => {
+  it("sends heartbeats while nothing happens", async () => {
     const reader = await listen();
     await reader.until((each) => each.text().split(": still here").length > 2);
     expect(reader.events).toEqual([]);
@@ -180,7 +180,7 @@ describe("GET /events", () => {
     await store.revokeToken(known?.id ?? 0, Date.now());
   };
 
-  it("ends in the moment in which the token is revoked, without any event after it", async () => {
+  it("ends immediately when the token is revoked, without another event", async () => {
     const zone = await newZone();
     const secret = await newToken();
     const { reader, close } = await another(store, { beat: 600_000, secret });
@@ -193,7 +193,7 @@ describe("GET /events", () => {
     await close();
   });
 
-  it("ends although nothing happens when the token is revoked", async () => {
+  it("ends when the token is revoked even if nothing else happens", async () => {
     const secret = await newToken();
     const { reader, counted, close } = await another(store, { beat: 600_000, secret });
     await revoke(secret);
@@ -202,7 +202,7 @@ describe("GET /events", () => {
     await close();
   });
 
-  it("does not deliver what a slow reader has not taken when its token is revoked", async () => {
+  it("does not deliver what a slow reader has not received when its token is revoked", async () => {
     const zone = await newZone();
     const secret = await newToken();
     const { reader, close } = await another(store, { beat: 600_000, secret });
@@ -240,7 +240,7 @@ describe("GET /events", () => {
     await refused.until((each) => each.text().includes("this account has 200 event streams open"));
   });
 
-  it("lets go of a reader that takes nothing, and holds up no other for it", async () => {
+  it("disconnects a reader that accepts nothing, without delaying others", async () => {
     const zone = await newZone();
     await expect.poll(() => streams.open).toBe(0);
     const [slow, quick] = [await listen(), await listen()];
@@ -256,7 +256,7 @@ describe("GET /events", () => {
     await put(zone, "end", "192.0.2.1");
     await quick.until(({ events }) => names({ ...quick, events }).includes("end"));
     expect(quick.ended()).toBe(false);
-    // What the kernels hold still arrives, but then the end, and not the last event.
+    // What the kernels have buffered still arrives, but then the stream ends, without the last event.
     slow.resume();
     await slow.until((each) => each.ended());
     expect(names(slow)).not.toContain("end");
@@ -284,7 +284,7 @@ describe("GET /events", () => {
     expect(counted.open).toBe(0);
   });
 
-  it("ends when the log cannot be read, instead of being silent from then on, and says why in its own", async () => {
+  it("ends when the change log cannot be read instead of staying silent, and logs why", async () => {
     let away = false;
     const { reader, counted, logged, close } = await another({
       ...store,

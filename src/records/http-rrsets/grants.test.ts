@@ -14,7 +14,7 @@ const createV1 = (token: string, name: string) => callV1("POST", "/zones", { nam
 const grant = (token: string, zone: string, body: object) => call("POST", `/zones/${zone}/grants`, body, { token });
 
 describe("a zone inside or above another account's zone", () => {
-  it("is refused by both APIs, which say what to do and not whose it is", async () => {
+  it("is refused by both APIs, which say what to do but not whose zone it is", async () => {
     expect((await create(theirs, "alpha.test")).status).toBe(201);
     const todo = "ask its owner to grant you the name, or the operator to allow it";
     const message = "_acme-challenge.alpha.test is inside a zone of another account";
@@ -46,7 +46,7 @@ describe("a zone inside or above another account's zone", () => {
     expect(await store().zoneHolding("www.gamma.test")).toMatchObject({ name: "gamma.test" });
   });
 
-  it("is created by whoever was granted it, until that is revoked", async () => {
+  it("can be created by the account with a grant, until that is revoked", async () => {
     await create(theirs, "delta.test");
     const given = await grant(theirs, "delta.test", { account: "ours", name: "dev.delta.test" });
     expect([given.status, given.json.grant]).toMatchObject([201, { name: "dev.delta.test", account: "ours" }]);
@@ -68,7 +68,7 @@ describe("a zone inside or above another account's zone", () => {
     expect((await create(ours, "dev.delta.test")).status).toBe(422);
   });
 
-  it("is created above others' zones with the consent of each owner", async () => {
+  it("can be created above others' zones with the consent of each owner", async () => {
     const third = await newToken("third");
     await create(theirs, "a.eta.test");
     await create(third, "b.eta.test");
@@ -85,7 +85,7 @@ describe("a zone inside or above another account's zone", () => {
     ["a name that only looks like one below", { account: "ours", name: "xepsilon.test" }, "name"],
     ["no name", { account: "ours" }, "name"],
     ["a name of one label", { account: "ours", name: "test" }, "name"],
-    ["an account that is not there", { account: "nobody", name: "epsilon.test" }, "account"],
+    ["a missing account", { account: "nobody", name: "epsilon.test" }, "account"],
     ["the owner itself", { account: "theirs", name: "epsilon.test" }, "account"],
     ["no account", { name: "epsilon.test" }, "account"],
   ])("is not granted with %s", async (_, body, field) => {
@@ -94,7 +94,7 @@ describe("a zone inside or above another account's zone", () => {
     expect([status, error.details.fields[0].name]).toEqual([422, field]);
   });
 
-  it("is granted by those who may write all of the zone", async () => {
+  it("can be granted by a token that may write the whole zone", async () => {
     await create(theirs, "zeta.test");
     const body = { account: "ours", name: "zeta.test" };
     const scoped = await newToken("theirs", { access: "write", zones: ["zeta.test"] });
@@ -108,7 +108,7 @@ describe("a zone inside or above another account's zone", () => {
   });
 });
 
-describe("a name that no account should hold alone", () => {
+describe("a name that no single account should own", () => {
   it.each([
     ["co.uk", /co\.uk is a public suffix.*ask the operator to allow this one/s],
     ["github.io", /public suffix/],
@@ -121,7 +121,7 @@ describe("a name that no account should hold alone", () => {
     }
   });
 
-  it("is created with the operator's word, by that account alone", async () => {
+  it("can be created with the operator's permission, by that account only", async () => {
     const account = (await store().ensureAccount("ours", 1)).id;
     await store().addGrant({ zone: undefined, account, name: "co.uk", actor: "operator", created: 1 });
     expect((await create(theirs, "co.uk")).status).toBe(422);

@@ -15,7 +15,7 @@ const history = async (zone: { id: number }, query = ""): Promise<Page> =>
   await get(`/zones/${zone.id}/history?${query}`);
 
 describe("GET …/history", () => {
-  it("tells who, when, before and after, newest first", async () => {
+  it("shows who, when, before and after, newest first", async () => {
     const { zone, path } = await newSet();
     await call("POST", `${path}/actions/set_records`, { records: [{ value: "192.0.2.2", comment: "moved" }] });
     await call("POST", `/zones/${zone.id}/actions/change_ttl`, { ttl: 600 });
@@ -40,7 +40,7 @@ describe("GET …/history", () => {
     });
   });
 
-  it("comes in pages, each going on behind the one before", async () => {
+  it("comes in pages, each continuing after the previous one", async () => {
     const { zone, path } = await newSet();
     for (let i = 0; i < 5; i += 1) await call("POST", `${path}/actions/change_ttl`, { ttl: 60 + i });
     const seen: number[] = [];
@@ -53,7 +53,7 @@ describe("GET …/history", () => {
     expect(seen).toEqual(seen.toSorted((a, b) => b - a));
   });
 
-  it("says how many changes of the last write come on the next pages, to whoever sees all of them", async () => {
+  it("tells a token that sees everything how many changes of the last write are on the next pages", async () => {
     const zone = await newZone();
     const changes = ["a", "b", "c", "d"].map((name) => ({ name, type: "A", ...values("192.0.2.1") }));
     await call("POST", `/zones/${zone.id}/changes`, { changes });
@@ -65,7 +65,7 @@ describe("GET …/history", () => {
     expect(json.meta.rest_of_write).toBe(null);
   });
 
-  it("shows a token only what it may see, and nobody the keys of zone transfer", async () => {
+  it("shows a token only what it may see, and TSIG keys to nobody", async () => {
     const { zone } = await newSet();
     const token = await newToken("main", { access: "read", zones: [zone.name], sets: [{ owner: "www" }] });
     const { json } = await call("GET", `/zones/${zone.id}/history`, undefined, { token });
@@ -92,7 +92,7 @@ describe("POST …/history/{serial}/undo", () => {
     expect(await now()).toEqual(["192.0.2.2", "192.0.2.3"]);
   });
 
-  it("brings back a deleted set with the ids that the v1 API knows its records by", async () => {
+  it("restores a deleted set with the v1 ids of its records", async () => {
     const { zone, path } = await newSet();
     const idOf = async () => {
       const { json } = await callV1("GET", `/zones?name=${zone.name}`);
@@ -129,7 +129,7 @@ describe("POST …/history/{serial}/undo", () => {
     expect((await get(`/zones/${zone.id}`)).zone.record_count).toBe(9_904);
   });
 
-  it("is 409 where something has changed since", async () => {
+  it("is 409 if something has changed since", async () => {
     const { zone, path } = await newSet();
     await call("POST", `${path}/actions/change_ttl`, { ttl: 60 });
     const serial = await serialOf(zone);
@@ -142,7 +142,7 @@ describe("POST …/history/{serial}/undo", () => {
     expect((await undo(zone, settings)).status).toBe(409);
   });
 
-  it("undoes a lock, and is stopped by one", async () => {
+  it("undoes protection, and is refused by it", async () => {
     const { zone, path } = await newSet();
     const created = await serialOf(zone);
     await call("POST", `${path}/actions/change_protection`, { change: true });
@@ -159,12 +159,12 @@ describe("POST …/history/{serial}/undo", () => {
     expect((await undo(zone, await serialOf(zone))).error.code).toBe("protected");
   });
 
-  it("does not undo the making of the zone", async () => {
+  it("does not undo the creation of the zone", async () => {
     const zone = await newZone();
     expect((await undo(zone, zone.serial)).error.code).toBe("invalid_input");
   });
 
-  it("undoes a change of the SOA although the serial in it has moved", async () => {
+  it("undoes a change of the SOA although its serial has changed since", async () => {
     const zone = await newZone();
     const path = `/zones/${zone.id}/rrsets/@/SOA`;
     await call("POST", `${path}/actions/set_records`, values("ns9.example.net. me.example.net. 0 1 2 3 4"));
@@ -174,7 +174,7 @@ describe("POST …/history/{serial}/undo", () => {
     expect((await get(path)).rrset.records[0].value).toMatch(/^ns1\.example\.net\. /);
   });
 
-  it("gives a record a new id where another has its old one by now", async () => {
+  it("gives a record a new id if another one has its old id by now", async () => {
     const { zone, path } = await newSet();
     const zoneId = (await callV1("GET", `/zones?name=${zone.name}`)).json.zones[0].id;
     await call("DELETE", path);
@@ -188,7 +188,7 @@ describe("POST …/history/{serial}/undo", () => {
     expect((await get(`/zones/${zone.id}/rrsets?type=A`)).rrsets).toHaveLength(2);
   });
 
-  it("does so too where the record comes back to a set that is there", async () => {
+  it("also does so if the record returns to an existing set", async () => {
     const { zone, path } = await newSet("A", ["192.0.2.1", "192.0.2.2"]);
     const zoneId = (await callV1("GET", `/zones?name=${zone.name}`)).json.zones[0].id;
     await call("POST", `${path}/actions/remove_records`, values("192.0.2.2"));
@@ -203,7 +203,7 @@ describe("POST …/history/{serial}/undo", () => {
     expect((await callV1("GET", `/records/${id}`)).json.record.name).toBe("moved");
   });
 
-  it("does so too where the set has another record in its place, which says the same", async () => {
+  it("also does so if the set has another record with the same content in its place", async () => {
     const { zone, path } = await newSet();
     const zoneId = (await callV1("GET", `/zones?name=${zone.name}`)).json.zones[0].id;
     await call("POST", `${path}/actions/change_ttl`, { ttl: 600 });
@@ -218,7 +218,7 @@ describe("POST …/history/{serial}/undo", () => {
     expect((await callV1("GET", `/records/${id}`)).json.record.name).toBe("moved");
   });
 
-  it("leaves a record its id when it gets its old name back", async () => {
+  it("keeps a record's id when it gets its old name back", async () => {
     const { zone } = await newSet();
     const zoneId = (await callV1("GET", `/zones?name=${zone.name}`)).json.zones[0].id;
     const { records } = (await callV1("GET", `/records?zone_id=${zoneId}`)).json;
@@ -228,7 +228,7 @@ describe("POST …/history/{serial}/undo", () => {
     expect((await callV1("GET", `/records/${id}`)).json.record).toMatchObject({ id, name });
   });
 
-  it("is 404 for a serial that never was, and for what the token may not see", async () => {
+  it("is 404 for a serial that never existed, and for what the token may not see", async () => {
     const { zone } = await newSet();
     for (const serial of [1, "x", "99999999999"]) expect((await undo(zone, serial)).status).toBe(404);
     const token = await newToken("main", { access: "write", sets: [{ owner: "other" }] });

@@ -8,37 +8,37 @@ describe("labels", () => {
     ["none", {}],
     ["an empty value", { env: "" }],
     ["a key with a prefix", { "example.org/env": "prod" }],
-    ["all signs that may stand in the middle", { "a-b_c.D": "a-b_c.D" }],
+    ["all characters that are allowed in the middle", { "a-b_c.D": "a-b_c.D" }],
     ["the longest key and value", { [long(63)]: long(63) }],
     ["the longest prefix", { [`${`${long(62)}.`.repeat(4)}y/env`]: "x" }],
-    ["as many as there may be", Object.fromEntries(Array.from({ length: 64 }, (_, i) => [`k${i}`, "v"]))],
-  ])("%s are taken as they are", (_, labels) => expect(readLabels(labels)).toEqual({ ok: true, value: labels }));
+    ["the maximum number", Object.fromEntries(Array.from({ length: 64 }, (_, i) => [`k${i}`, "v"]))],
+  ])("%s are accepted unchanged", (_, labels) => expect(readLabels(labels)).toEqual({ ok: true, value: labels }));
 
   test.each<[string, unknown, string]>([
     ["a list", ["env"], "labels"],
     ["nothing", null, "labels"],
-    ["a text", "env=prod", "labels"],
+    ["a string", "env=prod", "labels"],
     ["one too many", Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`k${i}`, "v"])), "labels"],
     ["an empty key", { "": "x" }, "labels."],
-    ["a key that ends in a sign", { "env-": "x" }, "labels.env-"],
+    ["a key that ends in a hyphen", { "env-": "x" }, "labels.env-"],
     ["a key that is too long", { [long(64)]: "x" }, `labels.${long(64)}`],
-    ["a prefix that is no DNS name", { "Example/env": "x" }, "labels.Example/env"],
+    ["a prefix that is not a DNS name", { "Example/env": "x" }, "labels.Example/env"],
     ["a prefix that is too long", { [`${`${long(62)}.`.repeat(4)}yy/env`]: "x" }, `labels.${long(62)}.${long(17)}`],
     ["a prefix of the vendor", { "hetzner.cloud/env": "x" }, "labels.hetzner.cloud/env"],
     ["a value with a blank", { env: "a b" }, "labels.env"],
     ["a value that is too long", { env: long(64) }, "labels.env"],
-    ["a value that is no text", { env: 7 }, "labels.env"],
+    ["a value that is not a string", { env: 7 }, "labels.env"],
   ])("%s is refused", (_, labels, where) => expect(readLabels(labels)).toMatchObject({ faults: [{ where }] }));
 
   test.each<[string, unknown, string]>([
-    ["a prefix that is no DNS name", { "Example/env": "x" }, "it may follow a DNS name in lower case and '/'"],
-    ["a value with a blank", { env: "a b" }, "use letters, digits"],
+    ["a prefix that is not a DNS name", { "Example/env": "x" }, "it may follow a DNS name in lower case and '/'"],
+    ["a value with a blank", { env: "a b" }, "use at most 63 letters, digits"],
     ["a value that is not a string", { env: 7 }, "send it as a string, in quotes"],
-  ])("%s comes with what to do", (_, labels, todo) => {
+  ])("%s: the fault says what to do", (_, labels, todo) => {
     expect(readLabels(labels)).toMatchObject({ faults: [{ todo: expect.stringContaining(todo) }] });
   });
 
-  it("are told of all at once", () => {
+  it("report all faults together", () => {
     expect(readLabels({ "a b": "x", env: "a b" })).toMatchObject({ faults: [{}, {}] });
   });
 });
@@ -86,5 +86,5 @@ describe("a selector", () => {
     "env in a)",
     "=prod",
     `${"a,".repeat(1_000)}a`,
-  ])("%s is none", (text) => expect(readSelector(text).ok).toBe(false));
+  ])("%s is invalid", (text) => expect(readSelector(text).ok).toBe(false));
 });

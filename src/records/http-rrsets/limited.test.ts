@@ -10,7 +10,7 @@ import type { RecordStore } from "../store/port.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
 import { rrsetsApi } from "./routes.ts";
 
-/** What a token for a part of an account learns about the rest: nothing, whichever list, count or number it asks for. */
+/** A token for a part of an account learns nothing about the rest, from any list, count or number. */
 
 let store: RecordStore;
 let server: ReturnType<typeof createHttpServer>;
@@ -87,7 +87,7 @@ describe("a token for a part", () => {
     },
   );
 
-  it("for one set sees its own actions alone, in every list and by every id", async () => {
+  it("for one set sees only its own actions, in every list and by every id", async () => {
     const { action } = await put("whole", "parent.example", "mail", "192.0.2.7");
     const own = (await put("set", "parent.example", "home", "192.0.2.2")).action;
     for (const path of ["/v1/zones/actions", "/v1/zones/parent.example/actions"]) {
@@ -101,7 +101,7 @@ describe("a token for a part", () => {
     expect((await get("set", `/v1/actions?id=${own.id}&id=${action.id}`)).actions).toHaveLength(1);
   });
 
-  it.each(["parent", "set"] as const)("learns from no number how much others did (%s)", async (who) => {
+  it.each(["parent", "set"] as const)("cannot tell from any number how much others did (%s)", async (who) => {
     const ids = async (): Promise<readonly [number, number]> => {
       const { action } = await put(who, "parent.example", "home", `192.0.2.${(now / 1_000) % 200}`);
       now += 1_000;
@@ -116,7 +116,7 @@ describe("a token for a part", () => {
     }
   });
 
-  it("for one set pages through its history as if nothing stood between its changes", async () => {
+  it("for one set pages through its history as if there were no other changes", async () => {
     for (let i = 0; i < 6; i += 1) {
       await put("set", "parent.example", "home", `198.51.100.${i}`);
       for (let j = 0; j < 5; j += 1) await put("whole", "parent.example", "mail", `198.51.100.${10 * i + j}`);
@@ -136,7 +136,7 @@ describe("a token for a part", () => {
     expect(sizes.slice(0, -1).every((size) => size === 3)).toBe(true);
   });
 
-  it("follows events and comes back where it was, by ids that say nothing", async () => {
+  it("follows events and resumes where it was, with ids that reveal nothing", async () => {
     const headers = { authorization: `Bearer ${tokens.set}` };
     const first = await readEvents(`${url}/v1/events`, headers);
     await first.until((each) => each.lastId() !== undefined);
@@ -152,13 +152,13 @@ describe("a token for a part", () => {
     await second.until(({ events }) => events.length === 1);
     expect(second.events[0]?.data).toMatchObject({ name: "home", after: { records: [{ value: "203.0.113.3" }] } });
     second.close();
-    // Such an id as it had from an older program.
+    // An id as an older version would have sent it.
     const third = await readEvents(`${url}/v1/events`, { ...headers, "last-event-id": "7" });
     await third.until(({ events }) => events.some(({ event }) => event === "cut"));
     third.close();
   });
 
-  it("for one set does not see in the zone that others changed something", async () => {
+  it("for one set cannot see from the zone that others changed something", async () => {
     const zone = async () => (await get("set", "/api/v1/zones?name=parent.example")).zones[0];
     const before = await zone();
     now += 60_000;

@@ -28,7 +28,7 @@ describe("pagination (wire section 1.1)", () => {
     expect(Object.keys((await get("/zones")).meta)).toEqual(["pagination"]);
   });
 
-  it("the list of zones is at /zones/ too, and nothing else", async () => {
+  it("the list of zones is also at /zones/, and nothing else is", async () => {
     expect(await get("/zones/?name=none.example")).toEqual(await get("/zones?name=none.example"));
     expect((await get(`/zones/?name=${zone.name}`)).zones).toMatchObject([{ id: zone.id }]);
     expect((await get(`/zones?name=${zone.name}.`)).zones).toMatchObject([{ id: zone.id }]);
@@ -36,7 +36,7 @@ describe("pagination (wire section 1.1)", () => {
     for (const method of ["PUT", "DELETE"]) expect((await call(method, "/zones/", {})).status).toBe(404);
   });
 
-  it("the page before one that is behind the last is the last", async () => {
+  it("the previous page of a page after the last one is the last one", async () => {
     expect(await page("page=9")).toMatchObject({ page: 9, previous_page: 3, next_page: null, last_page: 3 });
   });
 
@@ -47,15 +47,15 @@ describe("pagination (wire section 1.1)", () => {
     expect(meta.pagination).toEqual(empty);
   });
 
-  it("per_page defaults to 25, at the most 50, and 100 for record sets", async () => {
+  it("per_page defaults to 25, with a maximum of 50, or 100 for record sets", async () => {
     expect((await page("per_page=100")).per_page).toBe(100);
     expect((await page("per_page=1000")).per_page).toBe(100);
     expect((await get("/zones?per_page=100")).meta.pagination.per_page).toBe(50);
     expect((await get("/zones/actions?per_page=100")).meta.pagination.per_page).toBe(50);
   });
 
-  /** Where solidblocks (Kotlin) begins, and then goes on with next_page; the tests that it runs on the original count no entry twice. */
-  it("page 0 is the first one", async () => {
+  /** solidblocks (Kotlin) starts there and continues with next_page; its tests against the original count no entry twice. */
+  it("page 0 is the first page", async () => {
     expect(await page("page=0")).toEqual(await page("page=1"));
     for (const list of ["/zones", "/zones/actions", `/zones/${zone.id}/actions`, `/zones/${zone.id}/rrsets`]) {
       expect(await get(`${list}?page=0&per_page=25&`)).toEqual(await get(list));
@@ -78,7 +78,7 @@ describe("pagination (wire section 1.1)", () => {
     expect(new Set(seen).size).toBe(63);
   });
 
-  it("Link: prev, next and last, with page and per_page alone; on a one-page list only last", async () => {
+  it("Link: prev, next and last, with only page and per_page; on a one-page list only last", async () => {
     const path = `/zones/${zone.id}/rrsets`;
     const at = (n: number, rel: string) => `<${url()}/v1${path}?page=${n}&per_page=25>; rel="${rel}"`;
     const link = async (query: string) => (await call("GET", `${path}?${query}`)).headers.link;
@@ -149,12 +149,12 @@ describe("sorting and label selector (wire section 1.2)", () => {
   it.each([
     ["a key that ends with a dash", { "env-": "x" }],
     ["a key that is too long", { ["k".repeat(64)]: "x" }],
-    ["a prefix that is no DNS name", { "-x/env": "x" }],
+    ["a prefix that is not a DNS name", { "-x/env": "x" }],
     ["a prefix that is too long", { [`${"a.".repeat(127)}a/env`]: "x" }],
     ["the reserved prefix", { "hetzner.cloud/env": "x" }],
     ["a value that is too long", { env: "v".repeat(64) }],
     ["a value with a blank", { env: "a b" }],
-    ["a value that is no text", { env: 1 }],
+    ["a value that is not a string", { env: 1 }],
     ["a list", ["env"]],
   ])("labels: %s is refused", async (_, labels) => {
     const zone = await newZone();

@@ -7,7 +7,7 @@ const { call, get, newSet, newToken, newZone } = rrsetsService();
 const secondary = { mode: "secondary", primary_nameservers: [{ address: "192.0.2.53" }] };
 
 describe("zone (wire section 3.1)", () => {
-  it("every field of a fresh zone, with id and name first", async () => {
+  it("every field of a new zone, with id and name first", async () => {
     const zone = await newZone();
     expect(zone).toEqual({
       id: expect.any(Number),
@@ -35,7 +35,7 @@ describe("zone (wire section 3.1)", () => {
     );
   });
 
-  it("name: folded to lower case, without a dot at its end, in punycode", async () => {
+  it("name: folded to lower case, without a trailing dot, in punycode", async () => {
     expect((await newZone({ name: "Folded.EXAMPLE." })).name).toBe("folded.example");
     expect((await newZone({ name: "xn--gre-6ka8i.example" })).name).toBe("xn--gre-6ka8i.example");
   });
@@ -65,7 +65,7 @@ describe("zone (wire section 3.1)", () => {
     expect((await call("PUT", `/zones/${zone.id}`, { mode: "primary" })).json.zone.mode).toBe("secondary");
   });
 
-  it("status: ok of a primary zone, and updating of a secondary one that has not come from elsewhere yet", async () => {
+  it("status: ok for a primary zone, and updating for a secondary zone that has not been transferred yet", async () => {
     const [primary, zone] = [await newZone(), await newZone(secondary)];
     expect([primary.status, zone.status]).toEqual(["ok", "updating"]);
     expect((await get(`/zones/${zone.id}`)).zone.status).toBe("updating");
@@ -73,7 +73,7 @@ describe("zone (wire section 3.1)", () => {
     expect(zones.map((each: { status: string }) => each.status)).toEqual(["updating"]);
   });
 
-  it("primary nameservers: in order, port 53 when not said, TSIG where there is one", async () => {
+  it("primary nameservers: in order, port 53 by default, TSIG if there is one", async () => {
     const primary_nameservers = [
       { address: "2001:db8::2", port: 5300 },
       { address: "192.0.2.1", tsig_algorithm: "hmac-sha256", tsig_key: "c2VjcmV0" },
@@ -85,9 +85,9 @@ describe("zone (wire section 3.1)", () => {
   });
 
   it.each([
-    ["that may only read", { access: "read" }],
+    ["that is read-only", { access: "read" }],
     ["for some sets", { access: "write", sets: [{ types: ["TXT"] }] }],
-  ] as const)("primary nameservers: without the secrets of TSIG for a token %s", async (_, scope) => {
+  ] as const)("primary nameservers: without TSIG keys for a token %s", async (_, scope) => {
     const server = { address: "192.0.2.1", tsig_algorithm: "hmac-sha256", tsig_key: "c2VjcmV0" };
     const zone = await newZone({ mode: "secondary", primary_nameservers: [server] });
     const token = await newToken("main", scope);
@@ -144,7 +144,7 @@ describe("record set (wire section 3.2)", () => {
     expect(recordTypes.join(" ")).toBe("A AAAA CAA CNAME DS HINFO HTTPS MX NS PTR RP SOA SRV SVCB TLSA TXT");
   });
 
-  it("comment and ttl of null mean none; an answer always has a text", async () => {
+  it("comment and ttl of null mean none; the comment in an answer is always a string", async () => {
     const zone = await newZone();
     const body = { name: "a", type: "A", ttl: null, records: [{ value: "192.0.2.1", comment: null }] };
     const { json } = await call("POST", `/zones/${zone.id}/rrsets`, body);
@@ -161,7 +161,7 @@ describe("record set (wire section 3.2)", () => {
     expect([status, error.details.fields[0].name]).toEqual([422, "records[0].comment"]);
   });
 
-  it("records: 1 to 50 a call, and more than 50 in a set", async () => {
+  it("records: 1 to 50 per call, and more than 50 in a set", async () => {
     const { path, values } = await newSet();
     const some = (from: number) => Array.from({ length: 50 }, (_, i) => ({ value: `198.51.100.${from + i}` }));
     await call("POST", `${path}/actions/set_records`, { records: some(0) });
@@ -203,7 +203,7 @@ describe("action (wire section 3.3)", () => {
     expect(json.action.resources).toEqual([{ id: zone.id, type: "zone" }]);
   });
 
-  it("finished at the first poll, and what it did can be read (docs/decisions/0004)", async () => {
+  it("finished at the first poll, and its effect can be read (docs/decisions/0004)", async () => {
     const { path, values } = await newSet();
     const { json } = await call("POST", `${path}/actions/set_records`, { records: [{ value: "192.0.2.2" }] });
     const { action } = await get(`/actions/${json.action.id}`);

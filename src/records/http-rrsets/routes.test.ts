@@ -18,7 +18,7 @@ describe("transport, auth, common rules (wire section 1)", () => {
     expect([refused.status, refused.error.code]).toEqual([401, "token_readonly"]);
   });
 
-  it("Auth: the header of the older API will do (lexicon sends it), but Authorization comes first", async () => {
+  it("Auth: the header of the older API is accepted (lexicon sends it), but Authorization takes precedence", async () => {
     const older = (secret: string, more = {}) =>
       call("GET", "/zones", undefined, { token: "", headers: { "auth-api-token": secret, ...more } });
     expect((await older(token())).status).toBe(200);
@@ -42,7 +42,7 @@ describe("transport, auth, common rules (wire section 1)", () => {
     expect(answer.headers).not.toHaveProperty("ratelimit-limit");
   });
 
-  it("Auth: a token that is revoked is unknown at once", async () => {
+  it("Auth: a revoked token is unknown immediately", async () => {
     const secret = await newToken("revoked");
     expect((await call("GET", "/zones", undefined, { token: secret })).status).toBe(200);
     const mine = (await store().tokens()).find((each) => each.accountName === "revoked");
@@ -59,7 +59,7 @@ describe("transport, auth, common rules (wire section 1)", () => {
     expect((await call("DELETE", path, undefined, { text: "parameters" })).status).toBe(201);
   });
 
-  it("Response: the content type starts with application/json, of errors too", async () => {
+  it("Response: the content type starts with application/json, also for errors", async () => {
     for (const [method, path] of [
       ["GET", "/zones"],
       ["GET", "/zones/none"],
@@ -92,7 +92,7 @@ describe("transport, auth, common rules (wire section 1)", () => {
     for (const id of [zone.id, json.action.id]) expect(Number.isSafeInteger(id) && id >= 1).toBe(true);
   });
 
-  it("X-Correlation-Id: 32 lower-case hex, another one for each answer, also on errors", async () => {
+  it("X-Correlation-Id: 32 lower-case hex digits, different for each answer, also on errors", async () => {
     const ids = await Promise.all(["/zones", "/zones/none"].map(async (path) => (await call("GET", path)).headers));
     expect(ids[0]?.["x-correlation-id"]).toMatch(hex32);
     expect(ids[1]?.["x-correlation-id"]).toMatch(hex32);
@@ -120,7 +120,7 @@ describe("transport, auth, common rules (wire section 1)", () => {
     }
   });
 
-  it("HEAD: the status and headers of GET, also for who may only read (hetzner_ddns tries its token so)", async () => {
+  it("HEAD: the status and headers of GET, also for read-only tokens (hetzner_ddns tests its token this way)", async () => {
     const { zone, path } = await newSet();
     const readOnly = await newToken("main", { access: "read" });
     for (const at of ["/zones", `/zones/${zone.name}`, `/zones/${zone.name}/rrsets`, path, "/zones/none.example"]) {
@@ -169,7 +169,7 @@ describe("the OpenAPI document", () => {
     document = (await (await fetch(`${url()}/docs/json`)).json()) as OpenApi;
   });
 
-  it("covers both APIs, each with the way to show a token", () => {
+  it("covers both APIs, each with its way to send a token", () => {
     const { paths, components } = document;
     expect(paths["/api/v1/zones"]).toHaveProperty("get");
     expect(components).toMatchObject({ securitySchemes: { bearer: { type: "http", scheme: "bearer" } } });
@@ -182,7 +182,7 @@ describe("the OpenAPI document", () => {
   it("has every path of the API, and none twice", () => {
     const mine = Object.entries<object>(document.paths).filter(([path]) => path.startsWith("/v1/"));
     const operations = mine.flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`));
-    // 27 of the original; upsert, changes, history, undo, events and three about grants beside them.
+    // 27 of the original, plus upsert, changes, history, undo, events and three for grants.
     expect(operations).toHaveLength(27 + 8);
   });
 });

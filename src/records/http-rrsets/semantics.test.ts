@@ -11,7 +11,7 @@ const refusal = ({ status, error }: { status: number; error: { code: string; mes
 ];
 
 describe("writes on record sets (wire section 4.1)", () => {
-  it("create: makes the set; 409 when it is there", async () => {
+  it("create: creates the set; 409 if it exists", async () => {
     const { zone } = await newSet();
     const { status, error } = await call("POST", `/zones/${zone.id}/rrsets`, {
       name: "www",
@@ -55,7 +55,7 @@ describe("writes on record sets (wire section 4.1)", () => {
     expect(await serial()).toBe(before);
   });
 
-  it("add_records: creates a missing set with the TTL, appends to one that is there", async () => {
+  it("add_records: creates a missing set with the TTL, appends to an existing one", async () => {
     const zone = await newZone();
     const path = `/zones/${zone.id}/rrsets/_acme-challenge/TXT`;
     const add = (ttl: number | null | undefined, value: string) =>
@@ -71,13 +71,13 @@ describe("writes on record sets (wire section 4.1)", () => {
     expect(answer.error.message).toContain("has differing record TTLs");
   });
 
-  it("add_records: a TTL that equals the zone's is that of a set without its own", async () => {
+  it("add_records: for a set without its own TTL, the zone's TTL is accepted", async () => {
     const { path } = await newSet();
     expect((await call("POST", `${path}/actions/add_records`, { ...values("192.0.2.2"), ttl: 3600 })).status).toBe(201);
     expect((await get(path)).rrset.ttl).toBeNull();
   });
 
-  it("add_records: a value that is there already", async () => {
+  it("add_records: a value that already exists", async () => {
     const { path } = await newSet("TXT", ['"there"']);
     const { status, error } = await call("POST", `${path}/actions/add_records`, values('"new"', '"there"'));
     expect([status, error.code, error.message]).toEqual([422, "invalid_input", `duplicate value '"there"'`]);
@@ -85,7 +85,7 @@ describe("writes on record sets (wire section 4.1)", () => {
     expect((await get(path)).rrset.records).toHaveLength(1);
   });
 
-  it("remove_records: by value whatever the comment; the set goes with its last record", async () => {
+  it("remove_records: by value whatever the comment; the set is deleted with its last record", async () => {
     const { path, values: left } = await newSet("A", ["192.0.2.1", "192.0.2.2"]);
     const remove = (value: string) =>
       call("POST", `${path}/actions/remove_records`, { records: [{ value, comment: "another" }] });
@@ -95,7 +95,7 @@ describe("writes on record sets (wire section 4.1)", () => {
     expect((await call("GET", path)).status).toBe(404);
   });
 
-  it("remove_records: a value that is not there is success without change", async () => {
+  it("remove_records: a missing value is a success without change", async () => {
     const { path, values: left } = await newSet();
     expect((await call("POST", `${path}/actions/remove_records`, values("192.0.2.9"))).json.action.status).toBe(
       "success",
@@ -103,7 +103,7 @@ describe("writes on record sets (wire section 4.1)", () => {
     expect(await left()).toEqual(["192.0.2.1"]);
   });
 
-  it("values are known by what they mean: another spelling of an address is the same", async () => {
+  it("values are compared by meaning: another spelling of an address is the same", async () => {
     const { path, values: left } = await newSet("AAAA", ["2001:db8::1"]);
     const again = await call("POST", `${path}/actions/add_records`, values("2001:0db8:0::1"));
     expect(again.error.message).toBe("duplicate value '2001:0db8:0::1'");
@@ -124,7 +124,7 @@ describe("writes on record sets (wire section 4.1)", () => {
     expect((await update("192.0.2.3", "x")).error.code).toBe("invalid_input");
   });
 
-  it("change_ttl without ttl is null for a set; a zone has no other TTL to go back to", async () => {
+  it("change_ttl without ttl means null for a set; for a zone it is refused", async () => {
     const { zone, path } = await newSet();
     for (const body of [{}, undefined]) {
       await call("POST", `${path}/actions/change_ttl`, { ttl: 120 });
@@ -153,7 +153,7 @@ describe("writes on record sets (wire section 4.1)", () => {
     ]);
   });
 
-  it("a CNAME beside other data, and at the zone's own name, is refused", async () => {
+  it("a CNAME next to other data, and at the apex, is refused", async () => {
     const { zone } = await newSet();
     const cname = (name: string) =>
       call("POST", `/zones/${zone.id}/rrsets`, { name, type: "CNAME", ...values("other.example.") });
@@ -201,7 +201,7 @@ describe("protection (wire section 4.1)", () => {
     expect(refusal(await call("POST", `/zones/${zone.id}/actions/import_zonefile`, { zonefile }))).toEqual(text);
   });
 
-  it("ends in a separate call; labels may change meanwhile", async () => {
+  it("is removed in a separate call; labels can still be changed", async () => {
     const { path } = await protectedSet();
     expect((await call("PUT", path, { labels: { a: "b" } })).status).toBe(200);
     await call("POST", `${path}/actions/change_protection`, { change: false });
@@ -217,7 +217,7 @@ describe("protection (wire section 4.1)", () => {
     expect((await call("DELETE", `/zones/${zone.id}`)).status).toBe(201);
   });
 
-  it("a new zone or set may come protected", async () => {
+  it("a new zone or set can be created protected", async () => {
     const zone = await newZone({ protection: { delete: true } });
     expect(zone.protection).toEqual({ delete: true });
     const body = { name: "a", type: "A", protection: { change: true }, ...values("192.0.2.1") };
@@ -231,7 +231,7 @@ describe("SOA (wire section 4.1)", () => {
     return { ttl: rrset.ttl, fields: rrset.records[0].value.split(" ") };
   };
 
-  it("has the usual timers, a serial of YYYYMMDDnn that every change raises, and no TTL of its own", async () => {
+  it("has the usual timers, a serial of YYYYMMDDnn that every change raises, and no TTL", async () => {
     const zone = await newZone();
     const before = await soaOf(zone);
     expect(before.ttl).toBeNull();
@@ -257,7 +257,7 @@ describe("SOA (wire section 4.1)", () => {
     expect(labelled.json.rrset.records[0].value).toBe((await soaOf(zone)).fields.join(" "));
   });
 
-  it("comes and goes with the zone, is one, and stands nowhere else", async () => {
+  it("is created and deleted with the zone, exists once, and only at the apex", async () => {
     const zone = await newZone();
     const path = `/zones/${zone.id}/rrsets/@/SOA`;
     const { fields } = await soaOf(zone);

@@ -3,7 +3,7 @@ import { rrsetsService } from "../../../test/rig/records/rrsets-service.ts";
 
 const { call, get, newZone } = rrsetsService();
 
-describe("value formats (wire section 4.2): given back exactly as sent", () => {
+describe("value formats (wire section 4.2): returned exactly as sent", () => {
   it.each([
     ["A", "192.0.2.1"],
     ["AAAA", "2001:DB8:0:0::1"],
@@ -56,7 +56,7 @@ describe("value formats (wire section 4.2): given back exactly as sent", () => {
     expect(error.details.fields[0].name).toBe("rrsets[0].records[0].value");
   });
 
-  it("names in Unicode are refused, in punycode taken", async () => {
+  it("names in Unicode are refused, in punycode accepted", async () => {
     const zone = await newZone();
     const add = (name: string) =>
       call("POST", `/zones/${zone.id}/rrsets`, { name, type: "A", records: [{ value: "192.0.2.1" }] });
@@ -65,7 +65,7 @@ describe("value formats (wire section 4.2): given back exactly as sent", () => {
   });
 });
 
-describe("values that can do nothing good", () => {
+describe("values that cannot be right", () => {
   it.each([
     ["MX", "10 192.0.2.1", "192.0.2.1 is an address, and this must be a name"],
     ["NS", "192.0.2.1.", "192.0.2.1 is an address, and this must be a name"],

@@ -15,7 +15,7 @@ const head = "@ IN SOA ns1.example.net. me.example.net. 1 7200 900 1209600 300\n
 const servers = "@ IN NS ns1.example.net.\n@ IN NS ns2.example.net.\n@ IN NS ns3.example.net.\n";
 
 describe("zone creation (wire section 4.3)", () => {
-  it("SOA and NS are added; rrsets with TTL, labels and comments are taken", async () => {
+  it("SOA and NS are added; rrsets with TTL, labels and comments are accepted", async () => {
     const zone = await newZone({
       ttl: 7200,
       labels: { team: "ops" },
@@ -33,7 +33,7 @@ describe("zone creation (wire section 4.3)", () => {
     expect(await ids(zone)).toEqual(["@/MX", "@/NS", "@/SOA"]);
   });
 
-  it("faults of the sets are told with their places, and no zone is made", async () => {
+  it("faults in the sets are reported with their places, and no zone is created", async () => {
     const rrsets = [
       { name: "a", type: "A", records: [{ value: "192.0.2.1" }] },
       { name: "b", type: "A", records: [{ value: "192.0.2.1" }, { value: "nonsense" }] },
@@ -43,7 +43,7 @@ describe("zone creation (wire section 4.3)", () => {
     expect((await call("GET", "/zones/faulty.example")).status).toBe(404);
   });
 
-  it("not both rrsets and zonefile, but either beside the other left empty", async () => {
+  it("rrsets and zonefile cannot be combined, but either may be empty", async () => {
     const rrsets = [{ name: "set", type: "A", records: [{ value: "192.0.2.1" }] }];
     const zonefile = "file IN A 192.0.2.2\n";
     const body = { name: "both.example", mode: "primary", rrsets, zonefile };
@@ -60,7 +60,7 @@ describe("zone creation (wire section 4.3)", () => {
     expect(secondary.mode).toBe("secondary");
   });
 
-  it("with a zonefile, in which SOA and NS may be missing; $TTL is the zone's", async () => {
+  it("with a zonefile, in which SOA and NS may be missing; $TTL becomes the zone's", async () => {
     const zone = await newZone({ zonefile: "$TTL 1800\nwww IN A 192.0.2.1 ; the web\nmail 300 IN A 192.0.2.2\n" });
     expect([zone.ttl, zone.record_count]).toEqual([1800, 6]);
     const [mail, www] = await setsOf(zone);
@@ -88,13 +88,13 @@ describe("import (wire section 4.3)", () => {
     expect((await importInto(zone, `${head}${servers}@ IN NS own.example.\n`)).status).toBe(201);
   });
 
-  it("asks for no NS that the zone does not have", async () => {
+  it("requires no NS records that the zone does not have", async () => {
     const zone = await newZone();
     await call("POST", `/zones/${zone.id}/rrsets/@/NS/actions/set_records`, { records: [{ value: "own.example." }] });
     expect((await importInto(zone, `${head}@ IN NS other.example.\n`)).status).toBe(201);
   });
 
-  it("$ORIGIN must be the zone's, $TTL becomes its TTL, and may stand behind records", async () => {
+  it("$ORIGIN must be the zone's, $TTL becomes its TTL, and may come after records", async () => {
     const zone = await newZone();
     const file = `${head}${servers}a IN 300 A 192.0.2.1\nb 300 IN A 192.0.2.2\nc A 192.0.2.3\n`;
     expect((await importInto(zone, `$ORIGIN other.example.\n${file}`)).status).toBe(422);
@@ -109,7 +109,7 @@ describe("import (wire section 4.3)", () => {
     expect((await get(`/zones/${zone.id}`)).zone.ttl).toBe(1200);
   });
 
-  it("comments behind a record become its comment; full-line comments are dropped", async () => {
+  it("a comment after a record becomes its comment; full-line comments are dropped", async () => {
     const zone = await newZone();
     await importInto(zone, `; about\n${head}${servers}a IN A 192.0.2.1 ; told here\n; the end\n`);
     expect((await get(`/zones/${zone.id}/rrsets/a/A`)).rrset.records).toEqual([
@@ -117,7 +117,7 @@ describe("import (wire section 4.3)", () => {
     ]);
   });
 
-  it("tells every fault with its line, and changes nothing", async () => {
+  it("reports all faults with their lines, and changes nothing", async () => {
     const { zone } = await newSet();
     const clash = "c IN CNAME d\nc IN A 192.0.2.1\n";
     const { status, error } = await importInto(zone, `${head}${servers}a IN A nonsense\nb IN NOPE x\n${clash}`);
@@ -130,7 +130,7 @@ describe("import (wire section 4.3)", () => {
     expect(await ids(zone)).toEqual(["www/A", "@/NS", "@/SOA"]);
   });
 
-  it("refuses a TTL under 60, and a CNAME beside other data", async () => {
+  it("refuses a TTL under 60, and a CNAME next to other data", async () => {
     const zone = await newZone();
     expect((await importInto(zone, `${head}${servers}a 59 IN A 192.0.2.1\n`)).error.message).toContain(
       "ttl is too small",
@@ -164,7 +164,7 @@ describe("export (wire section 4.3)", () => {
     ]);
   });
 
-  it("imported again changes nothing: values stay as they were sent, though a file spells them in its own way", async () => {
+  it("imported again changes nothing: values stay as sent, although the file spells them differently", async () => {
     const zone = await newZone();
     const sent = [
       ["a", "AAAA", "2001:DB8:0::1"],
@@ -181,7 +181,7 @@ describe("export (wire section 4.3)", () => {
     expect([await setsOf(zone), (await get(`/zones/${zone.id}`)).zone.serial]).toEqual(before);
   });
 
-  it("can be imported again, and then says the same", async () => {
+  it("can be imported again, with the same result", async () => {
     const zone = await newZone({
       rrsets: [
         { name: "www", type: "A", ttl: 300, records: [{ value: "192.0.2.1", comment: "the web" }] },

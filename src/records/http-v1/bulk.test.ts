@@ -29,7 +29,7 @@ describe("3.14 POST /records/bulk", () => {
     expect(await serialOf(zone.id)).toBe(before + 1);
   });
 
-  it("creates none when one is bad: that one in invalid_records, the others in valid_records, as sent", async () => {
+  it("creates none if one is invalid: that one is in invalid_records, the others in valid_records, as sent", async () => {
     const zone = await newZone();
     const before = await serialOf(zone.id);
     const [good, bad] = [entry(zone.id, { ttl: 60 }), entry(zone.id, { type: "NS", value: "a b" })];
@@ -45,7 +45,7 @@ describe("3.14 POST /records/bulk", () => {
     expect(await serialOf(zone.id)).toBe(before);
   });
 
-  it("blames the records that cannot stand together, and no others", async () => {
+  it("reports only the records that conflict with each other", async () => {
     const zone = await newZone();
     await newRecord(zone.id, { name: "there" });
     const fine = entry(zone.id, { name: "fine" });
@@ -71,20 +71,20 @@ describe("3.14 POST /records/bulk", () => {
 
   it.each([
     ["no list", {}, 422, "422 Unprocessable Entity: missing: records; "],
-    ["something else than a list", { records: "x" }, 422, /records must be a list/],
+    ["something other than a list", { records: "x" }, 422, /records must be a list/],
     ["more than 10,000 records", { records: Array.from({ length: 10_001 }, () => ({})) }, 422, /at most 10000 records/],
-    ["entries that are no objects", { records: [null, 7, "x"] }, 422, /missing: zone_id/],
+    ["entries that are not objects", { records: [null, 7, "x"] }, 422, /missing: zone_id/],
   ])("refuses %s", async (_, body, status, message) => {
     const answer = await post(path, body);
     expect([answer.status, answer.json.records]).toEqual([status, []]);
     expect(answer.json.error.message).toEqual(typeof message === "string" ? message : expect.stringMatching(message));
   });
 
-  it("an empty list is fine", async () => {
+  it("accepts an empty list", async () => {
     expect((await post(path, { records: [] })).text).toBe('{"records":[],"valid_records":[],"invalid_records":[]}\n');
   });
 
-  it("takes 10,000 records", async () => {
+  it("accepts 10,000 records", async () => {
     const zone = await newZone();
     const records = Array.from({ length: 10_000 }, (_, i) => ({
       zone_id: zone.id,
@@ -97,7 +97,7 @@ describe("3.14 POST /records/bulk", () => {
     expect(await recordsOf(zone.id)).toHaveLength(10_001);
   });
 
-  it("of a token that may not write one of them is refused as a whole", async () => {
+  it("is refused as a whole if the token may not write one of them", async () => {
     const zone = await newZone();
     const narrow = { token: await newToken("main", { access: "write", sets: [{ owner: "mine" }] }) };
     const answer = await post(path, { records: [entry(zone.id, { name: "mine" }), entry(zone.id)] }, narrow);
@@ -107,7 +107,7 @@ describe("3.14 POST /records/bulk", () => {
 });
 
 describe("3.15 PUT /records/bulk", () => {
-  it("replaces those that can be, in one write, and gives back the others", async () => {
+  it("replaces the valid ones in one write, and returns the others", async () => {
     const zone = await newZone();
     const [a, b] = [await newRecord(zone.id, { name: "a", ttl: 60 }), await newRecord(zone.id, { name: "b" })];
     const before = await serialOf(zone.id);
@@ -168,8 +168,8 @@ describe("3.15 PUT /records/bulk", () => {
   });
 
   it.each([
-    ["lets two records of one value exchange their names", ["b", "a"]],
-    ["lets one of the same value take the place of another that moves on", ["c", "a"]],
+    ["lets two records with the same value swap their names", ["b", "a"]],
+    ["lets a record take the place of another one with the same value that moves", ["c", "a"]],
   ])("%s: what is answered is what is stored", async (_, names) => {
     const zone = await newZone();
     const before = [await newRecord(zone.id, { name: "a" }), await newRecord(zone.id, { name: "b" })];
@@ -184,7 +184,7 @@ describe("3.15 PUT /records/bulk", () => {
     expect(list.records.filter(({ type }: { type: string }) => type === "A")).toHaveLength(2);
   });
 
-  it("leaves out one that spoils the others, and does those", async () => {
+  it("drops an entry that makes the others fail, and does the rest", async () => {
     const zone = await newZone();
     const [a, b] = [await newRecord(zone.id, { name: "a" }), await newRecord(zone.id, { name: "b" })];
     await newRecord(zone.id, { name: "there" });
@@ -194,7 +194,7 @@ describe("3.15 PUT /records/bulk", () => {
     expect((await call("GET", `/api/v1/records/${a.id}`)).json.record.name).toBe("a");
   });
 
-  it("changes nothing when one entry names another zone than its record has", async () => {
+  it("changes nothing if one entry names a zone that its record is not in", async () => {
     const [one, two] = [await newZone(), await newZone()];
     const [a, b] = [await newRecord(one.id, { name: "a" }), await newRecord(one.id, { name: "b" })];
     const before = await serialOf(one.id);
@@ -211,7 +211,7 @@ describe("3.15 PUT /records/bulk", () => {
     expect(await recordsOf(one.id)).toEqual(expect.arrayContaining([a, b]));
   });
 
-  it("says nothing about the zone of a record that the token does not see", async () => {
+  it("reveals nothing about the zone of a record that the token does not see", async () => {
     const [one, two] = [await newZone(), await newZone()];
     const hidden = await newRecord(one.id, {});
     const narrow = { token: await newToken("main", { access: "write", zones: [two.name] }) };
@@ -231,7 +231,7 @@ describe("3.15 PUT /records/bulk", () => {
     expect((await put(path, { records: [theirs] }, stranger)).json.failed_records).toEqual([theirs]);
   });
 
-  it("writes nothing when all is as it was", async () => {
+  it("writes nothing if nothing changes", async () => {
     const zone = await newZone();
     const record = await newRecord(zone.id, {});
     const before = await serialOf(zone.id);
@@ -240,7 +240,7 @@ describe("3.15 PUT /records/bulk", () => {
     expect(await serialOf(zone.id)).toBe(before);
   });
 
-  it("of a token that only reads is a 403", async () => {
+  it("is a 403 for a read-only token", async () => {
     const zone = await newZone();
     const record = await newRecord(zone.id, {});
     const reader = { token: await newToken("main", { access: "read" }) };

@@ -46,7 +46,7 @@ describe("4.2: messages of zones", () => {
     [`${"x".repeat(64)}.example`, /^422 Unprocessable Entity: invalid/],
     ["abcdefghi.".repeat(30), /^422 Unprocessable Entity: invalid/],
     ["nul\0.example", /^422 Unprocessable Entity: invalid/],
-  ])("a zone cannot be called %j", async (name, message) => {
+  ])("a zone cannot be named %j", async (name, message) => {
     const { status, json } = await post("/api/v1/zones", { name });
     expect([status, json.zone.id, json.zone.ns, json.error.code]).toEqual([422, "", null, 422]);
     expect(json.error.message).toEqual(typeof message === "string" ? message : expect.stringMatching(message));
@@ -96,7 +96,7 @@ describe("4.2: messages of records, and nothing is stored", () => {
     expect((await call("GET", `/api/v1/zones/${zone.id}/export`)).text).toBe(before.text);
   });
 
-  it("a CNAME beside other records, and others beside a CNAME, are taken", async () => {
+  it("a CNAME next to other records, and others next to a CNAME, are `taken`", async () => {
     const zone = await newZone();
     await newRecord(zone.id, {});
     const cname = await create(zone.id, { type: "CNAME", value: "other.example." });
@@ -106,7 +106,7 @@ describe("4.2: messages of records, and nothing is stored", () => {
     expect(other.json.error.message).toBe("422 Unprocessable Entity: taken  alias");
   });
 
-  it("the same in a PUT leaves the record as it was", async () => {
+  it("the same in a PUT leaves the record unchanged", async () => {
     const zone = await newZone();
     const record = await newRecord(zone.id, {});
     const bad = { zone_id: zone.id, type: "A", name: "www", value: "nope" };
@@ -151,7 +151,7 @@ describe("hostile bodies", () => {
     ["/api/v1/zones?name=%00"],
     [`/api/v1/zones?search_name=${"%25".repeat(2000)}`],
     ["/api/v1/records?name=%F0%9F%92%A9"],
-  ])("%s costs nothing", async (path) => {
+  ])("%s does no harm", async (path) => {
     const { status } = await call("GET", path);
     expect(status).toBeLessThan(500);
   });

@@ -17,7 +17,7 @@ describe("bodies of the v1 API", () => {
     ["a zone", zoneFromWire],
     ["a bulk", bulkFromWire],
     ["a primary server", primaryServerFromWire],
-  ])("of any JSON become %s or faults, each with a place", (_, read) => {
+  ])("any JSON becomes %s or faults, each with a place", (_, read) => {
     fc.assert(
       fc.property(fc.jsonValue(), (body) => {
         const result = read(body);
@@ -29,7 +29,7 @@ describe("bodies of the v1 API", () => {
     );
   });
 
-  it("with any further keys mean the same", () => {
+  it("mean the same with additional keys", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (more) => {
         expect(recordFromWire({ ...more, ttl: 7, ...good })).toEqual(recordFromWire({ ttl: 7, ...good }));
@@ -72,7 +72,7 @@ describe("bodies of the v1 API", () => {
     });
   });
 
-  it("take a TTL as a number or as its text", () => {
+  it("take a TTL as a number or a string", () => {
     fc.assert(
       fc.property(fc.nat(2_147_483_647), (ttl) => {
         const read = (value: unknown) => recordFromWire({ ...good, ttl: value });
@@ -98,7 +98,7 @@ describe("TXT values of the v1 API", () => {
   };
   const stringsOf = (value: string): readonly string[] => bytesIn(value).map((bytes) => bytes.toString("utf8"));
 
-  it("without backslashes mean the very bytes that were sent, in strings of up to 255", () => {
+  it("without backslashes mean exactly the bytes that were sent, in strings of up to 255", () => {
     fc.assert(
       fc.property(
         text.filter((value) => !value.includes("\\")),
@@ -109,7 +109,7 @@ describe("TXT values of the v1 API", () => {
     );
   });
 
-  it("with escapes mean what they mean in quotes", () => {
+  it("with escapes mean the same as in quotes", () => {
     fc.assert(
       fc.property(text.map(inQuotes), (value) => {
         fc.pre(Buffer.byteLength(value) <= 255);
@@ -118,7 +118,7 @@ describe("TXT values of the v1 API", () => {
     );
   });
 
-  it("come back as sent up to 255 bytes unless a lone quote is in them; whatever comes back means the same", () => {
+  it("are returned as sent up to 255 bytes unless they contain a lone quote; what is returned means the same", () => {
     fc.assert(
       fc.property(fc.oneof(text, text.map(inQuotes)), (value) => {
         const first = readV1Value("TXT", value);

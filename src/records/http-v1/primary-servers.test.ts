@@ -13,7 +13,7 @@ const server = (zoneId: string, fields: Record<string, unknown> = {}) => ({
 const isSecondary = async (id: string) => (await call("GET", `/api/v1/zones/${id}`)).json.zone.is_secondary_dns;
 
 describe("3.16 to 3.20 primary servers", () => {
-  it("2.3: is made with 200 and every key in its order, and turns its zone secondary", async () => {
+  it("2.3: is created with 200 and every key in its order, and makes its zone secondary", async () => {
     const zone = await newZone();
     const { status, json } = await post(path, server(zone.id));
     expect(status).toBe(200);
@@ -52,7 +52,7 @@ describe("3.16 to 3.20 primary servers", () => {
     }
   });
 
-  it.each(["none", "none-none", "-"])("one that is not there is a 404: %s", async (id) => {
+  it.each(["none", "none-none", "-"])("a missing one is a 404: %s", async (id) => {
     const zone = await newZone();
     const error = { message: "primary server not found", code: 404 };
     const zero = { id: "", port: 0, created: "", modified: "", zone_id: "", address: "" };
@@ -86,7 +86,7 @@ describe("3.16 to 3.20 primary servers", () => {
     expect([again.status, again.json.error.message]).toEqual([422, "422 Unprocessable Entity: taken "]);
   });
 
-  it("cannot be added to a zone with records of its own; a secondary zone takes no records", async () => {
+  it("cannot be added to a zone with records; a secondary zone accepts no records", async () => {
     const zone = await newZone();
     const record = await newRecord(zone.id, {});
     expect((await post(path, server(zone.id))).json.error.message).toMatch(/the zone already has records/);
@@ -101,7 +101,7 @@ describe("3.16 to 3.20 primary servers", () => {
     expect(file.json.error.message).toMatch(/come from its primary servers/);
   });
 
-  it("is not for tokens that only read or are for certain names", async () => {
+  it("is not for tokens that are read-only or for certain names", async () => {
     const zone = await newZone();
     const reader = { token: await newToken("main", { access: "read" }) };
     expect((await post(path, server(zone.id), reader)).status).toBe(403);

@@ -38,7 +38,7 @@ describe("section 6: rate limits", () => {
     expect((await get("192.0.2.7")).statusCode).toBe(404);
   });
 
-  it("is counted for each token apart, wherever it is used from", async () => {
+  it("is counted per token, wherever it is used from", async () => {
     for (let i = 0; i < 60; i += 1) await get(`192.0.2.${i}`);
     expect((await get("2001:db8::1")).statusCode).toBe(429);
     expect((await get("2001:db8::1", await rig.newToken())).statusCode).toBe(404);
@@ -49,7 +49,7 @@ describe("section 6: rate limits", () => {
     expect(quota((await get("::1")).headers)).toEqual(["60", "60", "0", "60", "60"]);
   });
 
-  it("does not count what has no good token", async () => {
+  it("does not count calls without a valid token", async () => {
     for (let i = 0; i < 100; i += 1) expect((await get("192.0.2.7", "x".repeat(32))).statusCode).toBe(401);
     expect((await get("192.0.2.7")).headers["ratelimit-remaining"]).toBe("59");
   });

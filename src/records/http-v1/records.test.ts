@@ -30,7 +30,7 @@ describe("2.2 and 2.5: the record object", () => {
 });
 
 describe("3.9 GET /records", () => {
-  it("takes a bare key that is the id of a visible zone for the zone_id, and ignores any other", async () => {
+  it("treats a bare key that is the id of a visible zone as the zone_id, and ignores any other", async () => {
     const [one, other] = [await newZone(), await newZone()];
     await newRecord(one.id, { name: "mine" });
     await newRecord(other.id, { name: "theirs" });
@@ -45,7 +45,7 @@ describe("3.9 GET /records", () => {
     expect(await zonesIn(one.id, narrow)).toEqual(new Set([other.id]));
   });
 
-  it("without a zone_id gives all records of the account", async () => {
+  it("without a zone_id returns all records of the account", async () => {
     const [one, two] = [await newZone(), await newZone()];
     await newRecord(one.id, {});
     await newRecord(two.id, {});
@@ -71,7 +71,7 @@ describe("3.9 GET /records", () => {
     expect(await found("name=none")).toEqual([]);
   });
 
-  it("lists the oldest first, whatever the names, on pages too; a changed record keeps its place", async () => {
+  it("lists the oldest first, whatever the names, also on pages; a changed record keeps its place", async () => {
     const zone = await newZone();
     for (const name of ["z", "a", "@", "m"]) {
       const { created } = await newRecord(zone.id, { name });
@@ -86,7 +86,7 @@ describe("3.9 GET /records", () => {
     expect(await names("&page=2&per_page=2")).toEqual(["a", "@"]);
   });
 
-  it("has meta when a page is asked for, and none otherwise", async () => {
+  it("has meta only if a page is requested", async () => {
     const zone = await newZone();
     const meta = async (query: string) => (await call("GET", `/api/v1/records?zone_id=${zone.id}${query}`)).json.meta;
     expect(await meta("")).toBeUndefined();
@@ -95,7 +95,7 @@ describe("3.9 GET /records", () => {
     expect(await meta("&per_page=10")).toEqual({ pagination: { ...pagination, per_page: 10 } });
   });
 
-  it("gives every record without per_page, also where the first page is asked for", async () => {
+  it("returns all records without per_page, even if the first page is requested", async () => {
     const zone = await newZone();
     const records = Array.from({ length: 120 }, (_, i) => ({
       zone_id: zone.id,
@@ -120,7 +120,7 @@ describe("3.12 PUT /records/{id}", () => {
     ...fields,
   });
 
-  it("raises the serial by one for a change and not for the same again", async () => {
+  it("raises the serial by one for a change, but not for the same content", async () => {
     const zone = await newZone();
     const record = await newRecord(zone.id, {});
     const before = await serialOf(zone.id);
@@ -140,7 +140,7 @@ describe("3.12 PUT /records/{id}", () => {
     expect(json.record.modified > record.modified).toBe(true);
   });
 
-  it("takes another name and type", async () => {
+  it("can change name and type", async () => {
     const zone = await newZone();
     const record = await newRecord(zone.id, {});
     const moved = await put(
@@ -151,7 +151,7 @@ describe("3.12 PUT /records/{id}", () => {
     expect(await list(`zone_id=${zone.id}`)).toHaveLength(2);
   });
 
-  it("that names another zone, or none that is there, is refused and changes nothing", async () => {
+  it("is refused and changes nothing if it names another zone or a missing one", async () => {
     const [one, two] = [await newZone(), await newZone()];
     const record = await newRecord(one.id, {});
     const before = await serialOf(one.id);
@@ -167,7 +167,7 @@ describe("3.12 PUT /records/{id}", () => {
     expect([await serialOf(one.id), (await list(`zone_id=${two.id}`)).length]).toEqual([before, 1]);
   });
 
-  it("on a record that is not there is a 404", async () => {
+  it("is a 404 for a missing record", async () => {
     const zone = await newZone();
     const { status, json } = await put("/api/v1/records/none", body(zone.id));
     expect([status, json.record.id, json.error]).toEqual([404, "", { message: "record not found", code: 404 }]);
@@ -175,7 +175,7 @@ describe("3.12 PUT /records/{id}", () => {
 });
 
 describe("3.10, 3.11 and 3.13: one record", () => {
-  it("is made, read and deleted", async () => {
+  it("is created, read and deleted", async () => {
     const zone = await newZone();
     const { status, json } = await post("/api/v1/records", {
       zone_id: zone.id,

@@ -6,7 +6,7 @@ const { call, newRecord, newToken, newZone, post, put, token } = v1Service();
 const goTime = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} \+0000 UTC$/;
 
 describe("what breaks real clients (wire section 0)", () => {
-  it("1: the token header is known in any case", async () => {
+  it("1: the name of the token header is case-insensitive", async () => {
     await newZone();
     const { status } = await call("GET", "/api/v1/zones", { token: "", headers: { "Auth-Api-Token": token() } });
     expect(status).toBe(200);
@@ -60,7 +60,7 @@ describe("what breaks real clients (wire section 0)", () => {
     expect((await call("DELETE", `/api/v1/zones/${zone.id}`, { body: "", headers })).status).toBe(200);
   });
 
-  it("8: a ttl of null is none, of 0 is 0, of a numeric text is that number", async () => {
+  it("8: a ttl of null means none, 0 means 0, a numeric string means that number", async () => {
     const zone = await newZone();
     expect(await newRecord(zone.id, { name: "null", ttl: null })).not.toHaveProperty("ttl");
     expect(await newRecord(zone.id, { name: "zero", ttl: 0 })).toHaveProperty("ttl", 0);
@@ -136,7 +136,7 @@ describe("what breaks real clients (wire section 0)", () => {
     expect([status, json.error]).toEqual([422, { message: "zone not found", code: 422 }]);
   });
 
-  it("16: the same record again is taken", async () => {
+  it("16: the same record again is `taken`", async () => {
     const zone = await newZone();
     await newRecord(zone.id, {});
     const again = await post("/api/v1/records", { zone_id: zone.id, type: "A", name: "www", value: "192.0.2.1" });
@@ -150,14 +150,14 @@ describe("what breaks real clients (wire section 0)", () => {
     ["quotes", '"quoted text"', undefined],
     ["255 bytes", "x".repeat(255), undefined],
     ["more than that", "y".repeat(300), `"${"y".repeat(255)}" "${"y".repeat(45)}" `],
-  ])("17: TXT with %s comes back as it was sent", async (_, value, expected) => {
+  ])("17: TXT with %s is returned as sent", async (_, value, expected) => {
     const zone = await newZone();
     const { id } = await newRecord(zone.id, { type: "TXT", value });
     const { json } = await call("GET", `/api/v1/records/${id}`);
     expect(json.record.value).toBe(expected ?? value);
   });
 
-  it("18, 19: all records at once, or pages with their count", async () => {
+  it("18, 19: all records in one answer, or pages with their count", async () => {
     const zone = await newZone();
     for (let i = 0; i < 120; i += 1) await newRecord(zone.id, { value: `192.0.2.${i}` });
     const all = await call("GET", `/api/v1/records?zone_id=${zone.id}`);
@@ -175,7 +175,7 @@ describe("what breaks real clients (wire section 0)", () => {
     expect([beyond.status, beyond.json.records]).toEqual([200, []]);
   });
 
-  it("20: PUT replaces all: leaving ttl out clears it", async () => {
+  it("20: PUT replaces everything: omitting ttl clears it", async () => {
     const zone = await newZone();
     const record = await newRecord(zone.id, { ttl: 300 });
     const { json } = await put(`/api/v1/records/${record.id}`, {
@@ -196,7 +196,7 @@ describe("what breaks real clients (wire section 0)", () => {
     expect((await call("DELETE", `/api/v1/zones/${zone.id}`)).text).toBe('{"error":{}}\n');
   });
 
-  it("22: times are Go's text with three digits", async () => {
+  it("22: times are in Go's format with three digits", async () => {
     const zone = await newZone();
     const record = await newRecord(zone.id, {});
     expect(record.created).toMatch(goTime);

@@ -25,7 +25,7 @@ describe("5.1: types", () => {
     ["SVCB", "1 svc.example.net. port=8443"],
     ["TLSA", "3 1 1 0C72AC70B745AC19998811B131D662C9AC69DBDBE7CB23E5B514B56664C5D3D6"],
     ["TXT", "v=spf1 -all"],
-  ])("%s %s is taken and given back as sent", async (type, value) => {
+  ])("%s %s is accepted and returned as sent", async (type, value) => {
     const zone = await newZone();
     const { status, json } = await create(zone.id, { type, value });
     expect([status, json.record?.type, json.record?.value]).toEqual([200, type, value]);
@@ -33,7 +33,7 @@ describe("5.1: types", () => {
     expect(read.json.record).toEqual(json.record);
   });
 
-  it.each(["SOA", "DANE", "NOPE", "", "a", "TYPE65280", "ANY"])("%j cannot be made", async (type) => {
+  it.each(["SOA", "DANE", "NOPE", "", "a", "TYPE65280", "ANY"])("%j cannot be created", async (type) => {
     const zone = await newZone();
     const { status, json } = await create(zone.id, { type });
     expect([status, json.error]).toEqual([422, { message: "record type not allowed", code: 422 }]);
@@ -69,7 +69,7 @@ describe("5.2: names", () => {
     ["ZONE", "@"],
     ["x.ZONE", "x.ZONE"],
     ["xn--bcher-kva", "xn--bcher-kva"],
-  ])("%j is given back as sent, and means the owner %j", async (text, means) => {
+  ])("%j is returned as sent, and means the owner %j", async (text, means) => {
     const zone = await newZone();
     const name = text.replace("ZONE", zone.name);
     const { json } = await create(zone.id, { name });
@@ -79,7 +79,7 @@ describe("5.2: names", () => {
     expect(found.json.records).toHaveLength(1);
   });
 
-  it("absolute outside of the zone is refused", async () => {
+  it("an absolute name outside the zone is refused", async () => {
     const zone = await newZone();
     expect((await create(zone.id, { name: "www.example.com." })).json.error.message).toBe(
       "422 Unprocessable Entity: invalid: out of zone data .; ",
@@ -88,7 +88,7 @@ describe("5.2: names", () => {
 });
 
 describe("5.3: TTL", () => {
-  it.each([0, 1, 59, 60, 86_400, 2_147_483_647])("%d is taken", async (ttl) => {
+  it.each([0, 1, 59, 60, 86_400, 2_147_483_647])("%d is accepted", async (ttl) => {
     const zone = await newZone();
     expect((await newRecord(zone.id, { ttl })).ttl).toBe(ttl);
     expect(await exported(zone.id)).toContain(`\nwww\t${ttl}\tIN\tA\t`);
@@ -99,7 +99,7 @@ describe("5.3: TTL", () => {
     expect((await create(zone.id, { ttl })).status).toBe(422);
   });
 
-  it("5.6: counts for the whole set", async () => {
+  it("5.6: applies to the whole set", async () => {
     const zone = await newZone();
     const first = await newRecord(zone.id, { ttl: 60 });
     await newRecord(zone.id, { value: "192.0.2.2", ttl: 300 });
@@ -149,14 +149,14 @@ describe("5.5: targets", () => {
     ["MX", "10 @", "10 ZONE."],
     ["NS", "NS1.Example.NET.", "ns1.example.net."],
     ["SRV", "0 0 443 a.b", "0 0 443 a.b.ZONE."],
-  ])("%s %s is given back as sent, and means %s", async (type, value, means) => {
+  ])("%s %s is returned as sent, and means %s", async (type, value, means) => {
     const zone = await newZone();
     expect((await newRecord(zone.id, { type, value })).value).toBe(value);
     expect(await exported(zone.id)).toContain(`\tIN\t${type}\t${means.replace("ZONE", zone.name)}\n`);
   });
 });
 
-describe("values that can do nothing good", () => {
+describe("values that cannot be right", () => {
   it.each([
     ["MX", "10 192.0.2.1", /^invalid MX record: 192\.0\.2\.1 is an address/],
     ["MX", "10 192.0.2.1.", /^invalid MX record: 192\.0\.2\.1 is an address/],
@@ -173,7 +173,7 @@ describe("values that can do nothing good", () => {
 });
 
 describe("5.6: duplicates", () => {
-  it("of the same meaning are taken, also in another spelling", async () => {
+  it("with the same meaning are `taken`, also in another spelling", async () => {
     const zone = await newZone();
     await newRecord(zone.id, { type: "AAAA", value: "2001:db8::1" });
     const again = await create(zone.id, { type: "AAAA", name: "WWW", value: "2001:DB8:0::1" });

@@ -19,8 +19,8 @@ describe("a token of another account", () => {
   });
 });
 
-describe("a token that only reads", () => {
-  it("cannot write, and is told so", async () => {
+describe("a read-only token", () => {
+  it("cannot write, and the answer says why", async () => {
     const zone = await newZone();
     const record = await newRecord(zone.id, {});
     const reader = { token: await newToken("main", { access: "read" }) };
@@ -36,7 +36,7 @@ describe("a token that only reads", () => {
   });
 });
 
-describe("a large body from a token that only reads", () => {
+describe("a large body from a read-only token", () => {
   const body = "no JSON ".repeat(4_000);
 
   it.each([
@@ -51,15 +51,15 @@ describe("a large body from a token that only reads", () => {
     expect(await call(method, path, { token, body })).toMatchObject(denied);
   });
 
-  it("is read where nothing would be written", async () => {
+  it("is read if nothing would be written", async () => {
     const token = await newToken("main", { access: "read" });
     const file = `$ORIGIN check.example.\n; ${"x".repeat(20_000)}\n@ 300 IN A 192.0.2.1\n`;
     expect((await call("POST", "/api/v1/zones/file/validate", { token, body: file })).status).toBe(200);
   });
 });
 
-describe("a token of certain zones", () => {
-  it("sees those zones only", async () => {
+describe("a token for certain zones", () => {
+  it("sees only those zones", async () => {
     const [mine, other] = [await newZone(), await newZone()];
     const foreign = await newRecord(other.id, {});
     const narrow = { token: await newToken("main", { access: "write", zones: [mine.name] }) };
@@ -77,10 +77,10 @@ describe("a token of certain zones", () => {
   });
 });
 
-describe("a token of certain names and types", () => {
+describe("a token for certain names and types", () => {
   const scope = { access: "write", sets: [{ owner: "home", types: ["A"] }, { types: ["CAA"] }] } as const;
 
-  it("sees only those records, also when they are counted", async () => {
+  it("sees and counts only those records", async () => {
     const zone = await newZone();
     const mine = await newRecord(zone.id, { name: "home" });
     const other = await newRecord(zone.id, { name: "other" });
@@ -97,7 +97,7 @@ describe("a token of certain names and types", () => {
     }
   });
 
-  it("writes only those records, and moves none elsewhere", async () => {
+  it("writes only those records, and cannot move them elsewhere", async () => {
     const zone = await newZone();
     const mine = await newRecord(zone.id, { name: "home" });
     const narrow = { token: await newToken("main", scope) };
@@ -117,16 +117,16 @@ describe("a token of certain names and types", () => {
   });
 });
 
-describe("a token that opens nothing now", () => {
+describe("a token that is not valid now", () => {
   it.each([
     ["has expired", { ...wholeAccount, expires: 1 }],
-    ["is for callers from elsewhere", { ...wholeAccount, networks: ["192.0.2.0/24"] }],
-  ])("%s, and is as good as wrong", async (_, scope) => {
+    ["is for another network", { ...wholeAccount, networks: ["192.0.2.0/24"] }],
+  ])("%s, and is treated like an unknown one", async (_, scope) => {
     const { status, text } = await call("GET", "/api/v1/zones", { token: await newToken("main", scope) });
     expect([status, text]).toEqual([401, '{"message":"Invalid authentication credentials"}\n']);
   });
 
-  it("but one with an end to come and for this machine is good", async () => {
+  it("but is valid with a future expiry and for this machine", async () => {
     await newZone();
     const scope = { ...wholeAccount, expires: Date.now() + 60_000, networks: ["127.0.0.0/8"] };
     expect((await call("GET", "/api/v1/zones", { token: await newToken("main", scope) })).status).toBe(200);

@@ -18,7 +18,7 @@ describe("section 1: transport", () => {
     }
   });
 
-  it("a browser may ask before it sends a token: pages use this API too", async () => {
+  it("a browser's preflight needs no token: pages use this API too", async () => {
     const asked = { origin: "https://page.example", "access-control-request-headers": "auth-api-token" };
     const { status, text, headers } = await call("OPTIONS", "/api/v1/records/x", { token: "", headers: asked });
     expect([status, text, headers["access-control-allow-origin"]]).toEqual([204, "", "*"]);
@@ -26,7 +26,7 @@ describe("section 1: transport", () => {
     expect(headers["access-control-allow-headers"]).toBe("X-Requested-With,Auth-API-Token,Content-Type");
   });
 
-  it("requests that come on one connection without waiting are done in their order", async () => {
+  it("pipelined requests on one connection are done in order", async () => {
     const zone = await newZone();
     const { id } = await newRecord(zone.id, {});
     const head = (line: string) => `${line} HTTP/1.1\r\nHost: localhost\r\nAuth-API-Token: ${token()}\r\n`;
@@ -68,14 +68,14 @@ describe("section 1: transport", () => {
   });
 
   it.each([["{"], [""], ["[1,"], ["\u0000"], ["{'a':1}"], ['{"a":1}x']])(
-    "malformed JSON is a 400 whose error is a text: %j",
+    "malformed JSON is a 400 whose error is a string: %j",
     async (body) => {
       const answer = await call("POST", "/api/v1/records", { body, headers: { "content-type": "application/json" } });
       expect([answer.status, answer.text]).toEqual([400, '{"error":"json not valid"}\n']);
     },
   );
 
-  it("a slash too many between two parts of a path is not looked at: a Perl client sends one before every id", async () => {
+  it("a doubled slash in a path is ignored: a Perl client sends one before every id", async () => {
     const zone = await newZone();
     const { id, ...record } = await newRecord(zone.id, {});
     const body = JSON.stringify({ ...record, value: "192.0.2.9" });
@@ -91,7 +91,7 @@ describe("section 1: transport", () => {
     expect((await call("GET", `/api/v1/zones//${zone.id}`, { token: "bad" })).status).toBe(401);
   });
 
-  it("an empty X-Consumer-Username and any Accept are not looked at", async () => {
+  it("an empty X-Consumer-Username and any Accept are ignored", async () => {
     const zone = await newZone();
     for (const accept of ["application/json", "*/*", "text/html", "nonsense"]) {
       const headers = { "x-consumer-username": "", accept };
@@ -135,7 +135,7 @@ describe("section 1: transport", () => {
     expect(page.text).toContain("<title>moor records API</title>");
   });
 
-  it("the description says what a database that cannot be reached is answered with, and how long a page may be", async () => {
+  it("the description documents the answer while the database is down, and the maximum page size", async () => {
     const { json } = await call("GET", "/docs/json", { token: "" });
     const perPage = (path: string) =>
       json.paths[path].get.parameters.find(({ name }: { name: string }) => name === "per_page").schema.maximum;

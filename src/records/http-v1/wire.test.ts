@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { paginationToWire, primaryServerPlace, timeText } from "./wire.ts";
 
 describe("a time on the wire", () => {
-  it("is Go's text", () => {
+  it("is in Go's format", () => {
     expect(timeText(Date.UTC(2021, 1, 5, 12, 57, 21, 941))).toBe("2021-02-05 12:57:21.941 +0000 UTC");
     expect(timeText(Date.UTC(2026, 10, 15))).toBe("2026-11-15 00:00:00.000 +0000 UTC");
   });

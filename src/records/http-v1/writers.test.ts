@@ -13,14 +13,14 @@ const serialIn = (records: readonly Wire[]) =>
   Number(records.find((record) => record.type === "SOA")?.value.split(" ")[2]);
 
 describe("5.8: 32 writers on one zone", () => {
-  it("lose no record and double none; the serial rises once for each write that changes something", async () => {
+  it("lose and duplicate no record; the serial rises once per write that changes something", async () => {
     const zone = await newZone();
     const before = serialIn(await recordsOf(zone.id));
     let changes = 0;
     const statuses: number[] = [];
     const write = async (writer: number) => {
       for (let round = 0; round < rounds; round += 1) {
-        // All at the same name: each write meets what the others have just written.
+        // All at the same name, so that each write meets what the others have just written.
         const body = { zone_id: zone.id, type: "A", name: "pool", value: `10.0.${writer}.${round}` };
         const made = await post("/api/v1/records", body);
         const path = `/api/v1/records/${made.json.record.id}`;
@@ -44,12 +44,12 @@ describe("5.8: 32 writers on one zone", () => {
     ).flat();
     expect(kept.map((record) => record.value).sort()).toEqual(expected.sort());
     expect(new Set(kept.map((record) => record.id)).size).toBe(expected.length);
-    // The last two digits are a count of the day; past 99 it runs on into what would be the next one.
+    // The last two digits count the changes of the day; after 99 they carry over into the date.
     expect(serialIn(after) - before).toBe(changes);
     expect((await call("GET", `/api/v1/zones/${zone.id}`)).json.zone.records_count).toBe(expected.length + 1);
   });
 
-  it("of whom only one makes what two want", async () => {
+  it("create a record only once if two want the same", async () => {
     const zone = await newZone();
     const body = { zone_id: zone.id, type: "A", name: "www", value: "192.0.2.1" };
     const answers = await Promise.all(Array.from({ length: writers }, () => post("/api/v1/records", body)));

@@ -19,7 +19,7 @@ const file = (zone: string, ...lines: readonly string[]) =>
 const manyTexts = (name: string) => Array.from({ length: 300 }, (_, i) => `${name} IN TXT "${i}${"x".repeat(250)}"`);
 
 describe("3.6 POST /zones/{id}/import", () => {
-  it("replaces all that is in the zone, and answers the zone with 200", async () => {
+  it("replaces everything in the zone, and answers 200 with the zone", async () => {
     const zone = await newZone();
     await newRecord(zone.id, { name: "old" });
     const { status, json } = await importInto(zone.id, file(zone.name, "www 900 IN A 192.0.2.1", "@ IN MX 10 www"));
@@ -28,7 +28,7 @@ describe("3.6 POST /zones/{id}/import", () => {
   });
 
   it.each(["text/plain", "application/json", "application/octet-stream", "nonsense", ""])(
-    "takes the body as it is, whatever its content type: %j",
+    "takes the body as is, whatever its content type: %j",
     async (type) => {
       const zone = await newZone();
       const headers: Record<string, string> = type === "" ? {} : { "content-type": type };
@@ -38,7 +38,7 @@ describe("3.6 POST /zones/{id}/import", () => {
     },
   );
 
-  it("takes no new NS record at a wildcard name, and names its line", async () => {
+  it("refuses a new NS record at a wildcard name, and reports its line", async () => {
     const zone = await newZone();
     const { status, json } = await importInto(zone.id, file(zone.name, "*.w IN NS ns1.example.net."));
     expect([status, json.error.message]).toEqual([
@@ -58,7 +58,7 @@ describe("3.6 POST /zones/{id}/import", () => {
     expect(record?.value).toBe(`other.example.net. me.example.net. ${before + 1} 1 2 3 4`);
   });
 
-  it("keeps the SOA and the zone's TTL when the file has none", async () => {
+  it("keeps the SOA and the zone's TTL if the file has none", async () => {
     const zone = await newZone();
     const [before] = await recordsOf(zone.id);
     const { json } = await importInto(zone.id, "a IN A 192.0.2.1\n");
@@ -66,7 +66,7 @@ describe("3.6 POST /zones/{id}/import", () => {
     expect((await recordsOf(zone.id)).find(({ type }) => type === "SOA")?.id).toBe(before?.id);
   });
 
-  it("is one write: the serial rises by one, and not at all for what is there already", async () => {
+  it("is one write: the serial rises by one, and not at all if nothing changes", async () => {
     const zone = await newZone();
     const serial = async () => Number((await exported(zone.id)).match(/SOA\t\S+ \S+ (\d+)/)?.[1]);
     const before = await serial();
@@ -79,7 +79,7 @@ describe("3.6 POST /zones/{id}/import", () => {
     expect(await recordsOf(zone.id)).toEqual(records);
   });
 
-  it("keeps the spelling of records that stay, also of those that are given a comment", async () => {
+  it("keeps the spelling of records that stay, also of those that get a comment", async () => {
     const zone = await newZone();
     const sent = { name: `WWW.${zone.name}.`, type: "AAAA", value: "2001:DB8:0::1" };
     const before = await newRecord(zone.id, sent);
@@ -96,7 +96,7 @@ describe("3.6 POST /zones/{id}/import", () => {
     expect((await recordsOf(zone.id)).map(({ id }) => id)).toContain(kept.id);
   });
 
-  it("tells every fault with its line, and changes nothing", async () => {
+  it("reports all faults with their lines, and changes nothing", async () => {
     const zone = await newZone();
     await newRecord(zone.id, {});
     const before = await call("GET", `/api/v1/records?zone_id=${zone.id}`);
@@ -118,7 +118,7 @@ describe("3.6 POST /zones/{id}/import", () => {
   });
 
   it.each([
-    ["a CNAME beside others", ["x IN CNAME y", "x IN A 192.0.2.1"], /line 4: x has a CNAME record/],
+    ["a CNAME next to others", ["x IN CNAME y", "x IN A 192.0.2.1"], /line 4: x has a CNAME record/],
     ["nothing in it", undefined, /the file contains no records/],
   ])("refuses %s", async (_, lines, message) => {
     const zone = await newZone();
@@ -133,7 +133,7 @@ describe("3.6 POST /zones/{id}/import", () => {
     expect([status, json.error.message]).toEqual([422, expect.stringMatching(/not UTF-8/)]);
   });
 
-  it("takes up to 16 MiB, and answers 413 to more", async () => {
+  it("accepts up to 16 MiB, and answers 413 to more", async () => {
     const zone = await newZone();
     const line = `; ${"x".repeat(1021)}\n`;
     const most = file(zone.name, "a IN A 192.0.2.1") + line.repeat(16 * 1023);
@@ -187,7 +187,7 @@ describe("3.7 GET /zones/{id}/export", () => {
     expect(text).not.toContain("other");
   });
 
-  it("is a 404 for a zone that is not there", async () => {
+  it("is a 404 for a missing zone", async () => {
     const { status, json } = await call("GET", "/api/v1/zones/none/export");
     expect([status, json.error]).toEqual([404, { message: "zone not found", code: 404 }]);
   });
@@ -196,7 +196,7 @@ describe("3.7 GET /zones/{id}/export", () => {
 describe("3.8 POST /zones/file/validate", () => {
   const validate = (body: string) => call("POST", "/api/v1/zones/file/validate", { body });
 
-  it("counts the records; the list of them is empty, as it was", async () => {
+  it("counts the records; the list of them is empty, as in the original", async () => {
     const { status, text } = await validate(file("example.org", "www IN A 192.0.2.1", "www IN A 192.0.2.2"));
     expect([status, text]).toEqual([200, '{"parsed_records":3,"valid_records":[]}\n']);
   });
@@ -218,7 +218,7 @@ describe("3.8 POST /zones/file/validate", () => {
     expect(json.error).toEqual({ message: expect.stringMatching(message), code: 422 });
   });
 
-  it("refuses a file with more faults than a stack holds", async () => {
+  it("refuses a file with more faults than fit on the stack", async () => {
     const clashes = Array.from({ length: 150_000 }, (_, i) => `h${i} IN A 192.0.2.1\nh${i} IN CNAME a`);
     expect((await validate(file("example.org", clashes.join("\n")))).status).toBe(422);
   });

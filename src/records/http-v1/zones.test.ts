@@ -32,7 +32,7 @@ describe("2.1 and 2.5: the zone object", () => {
 });
 
 describe("3.1 GET /zones", () => {
-  it("finds by exact name, whatever its case, and ignores paging and other keys then", async () => {
+  it("finds by exact name in any case, and then ignores paging and other keys", async () => {
     const zone = await newZone();
     for (const query of [
       `name=${zone.name}`,
@@ -78,7 +78,7 @@ describe("3.1 GET /zones", () => {
 });
 
 describe("3.2 POST /zones", () => {
-  it("makes the SOA and nothing else; the second record is the one that is added", async () => {
+  it("creates the SOA and nothing else; the second record is the one that is added", async () => {
     const zone = await newZone();
     const list = async () => (await call("GET", `/api/v1/records?zone_id=${zone.id}`)).json.records;
     expect(await list()).toMatchObject([{ type: "SOA", name: "@" }]);
@@ -95,19 +95,19 @@ describe("3.2 POST /zones", () => {
     );
   });
 
-  it("2024 recordings: ns has last dots, and records_count is 0 in this answer alone", async () => {
+  it("2024 recordings: ns has trailing dots, and records_count is 0 only in this answer", async () => {
     const { json } = await post("/api/v1/zones", { name: "recorded.example" });
     expect([json.zone.ns, json.zone.records_count]).toEqual([["ns1.example.net."], 0]);
     const read = (await call("GET", `/api/v1/zones/${json.zone.id}`)).json.zone;
     expect([read.ns, read.records_count]).toEqual([["ns1.example.net."], 1]);
   });
 
-  it.each([[undefined], [null]])("has a TTL of 86400 when that is %s", async (ttl) => {
+  it.each([[undefined], [null]])("uses a TTL of 86400 if it is %s", async (ttl) => {
     const { json } = await post("/api/v1/zones", { name: `ttl-${String(ttl)}.example`, ttl });
     expect(json.zone.ttl).toBe(86_400);
   });
 
-  it("takes a name in capitals, with a dot, in punycode, and below another zone", async () => {
+  it("accepts a name in upper case, with a trailing dot, in punycode, and below another zone", async () => {
     const { json } = await post("/api/v1/zones", { name: "Capital.EXAMPLE." });
     expect(json.zone.name).toBe("capital.example");
     expect((await post("/api/v1/zones", { name: "xn--bcher-kva.example" })).status).toBe(200);
@@ -117,7 +117,7 @@ describe("3.2 POST /zones", () => {
 });
 
 describe("3.3 GET /zones/{id}", () => {
-  it("also takes the name, of a zone that the token may see", async () => {
+  it("also accepts the name of a zone that the token may see", async () => {
     const zone = await newZone();
     for (const name of [zone.name, zone.name.toUpperCase(), `${zone.name}.`]) {
       const { status, json } = await call("GET", `/api/v1/zones/${name}`);
@@ -142,7 +142,7 @@ describe("3.4 PUT /zones/{id}", () => {
     expect((await call("GET", `/api/v1/zones/${zone.id}`)).json.zone.ttl).toBe(Number(ttl));
   });
 
-  it("keeps the TTL when that is left out or null, and ignores other keys", async () => {
+  it("keeps the TTL if it is omitted or null, and ignores other keys", async () => {
     const zone = await newZone();
     const keys = { name: zone.name, id: "x", ns: ["a"], created: 7 };
     for (const body of [keys, { ...keys, ttl: null }]) {
@@ -162,7 +162,7 @@ describe("3.4 PUT /zones/{id}", () => {
     expect((await call("GET", `/api/v1/zones/${zone.id}`)).json.zone.ttl).toBe(600);
   });
 
-  it("is a 404 for a zone that is not there", async () => {
+  it("is a 404 for a missing zone", async () => {
     const { status, json } = await put("/api/v1/zones/none", { name: "a.example", ttl: 60 });
     expect([status, json.error]).toEqual([404, { message: "zone not found", code: 404 }]);
   });

@@ -16,8 +16,8 @@ const caller = { ip: "192.0.2.7", socket: {} };
 const newToken = (scope: Scope) =>
   store.addToken({ account: 1, name: "home", hash: hashSecret("secret"), scope, created: now });
 
-describe("who shows a token", () => {
-  it("is known by it, and its use is counted", async () => {
+describe("a caller with a token", () => {
+  it("is identified by it, and its use is counted", async () => {
     const scope: Scope = { access: "read", expires: now + 1, networks: ["192.0.2.0/24"] };
     const { id } = await newToken(scope);
     expect(await actorOf(store, "secret", caller, now)).toEqual({
@@ -31,20 +31,20 @@ describe("who shows a token", () => {
     ["is unknown", { access: "write" }, "another"],
     ["has expired", { access: "write", expires: now }, "secret"],
     ["is for other networks", { access: "write", networks: ["198.51.100.0/24"] }, "secret"],
-  ])("that %s is nobody, and no use of it is counted", async (_, scope, secret) => {
+  ])("that %s is unknown, and no use is counted", async (_, scope, secret) => {
     await newToken(scope);
     expect(await actorOf(store, secret, caller, now)).toBeUndefined();
     expect(await store.tokens()).toMatchObject([{ uses: 0 }]);
   });
 
-  it("that was revoked is nobody, also over a connection over which it was good", async () => {
+  it("that was revoked is unknown, also on a connection on which it was valid before", async () => {
     const { id } = await newToken({ access: "write" });
     expect(await actorOf(store, "secret", caller, now)).toBeDefined();
     await store.revokeToken(id, now);
     expect(await actorOf(store, "secret", caller, now)).toBeUndefined();
   });
 
-  it("is told from all others that come over the same connection", async () => {
+  it("is distinguished from others on the same connection", async () => {
     const { id } = await newToken({ access: "write" });
     for (let i = 0; i < 40; i++) expect(await actorOf(store, `other ${i}`, caller, now)).toBeUndefined();
     expect(await actorOf(store, "secret", caller, now)).toMatchObject({ token: id });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { remoteCallers } from "../../../test/rig/records/remote-callers.ts";
 import { asStoreBusy } from "../../process/sqlite/faults.ts";
 
-/** As `node:sqlite` throws it when there is no room. */
+/** What `node:sqlite` throws if the disk is full. */
 const full = Object.assign(new Error("database or disk is full"), { code: "ERR_SQLITE_ERROR", errcode: 13 });
 const fails = async () => {
   throw asStoreBusy(full);
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-describe("a store that cannot do it now: each API says so in its own words, and when to come again", () => {
+describe("a busy store: each API says so in its own format, and when to retry", () => {
   it("v1", async () => {
     const answer = await rig.call("/api/v1/zones", { "auth-api-token": token }, "192.0.2.1");
     expect([answer.statusCode, answer.headers["retry-after"]]).toEqual([503, "10"]);
@@ -36,7 +36,7 @@ describe("a store that cannot do it now: each API says so in its own words, and 
     expect([answer.statusCode, answer.body, answer.headers["retry-after"]]).toEqual([503, "911\n", "10"]);
   });
 
-  it("and the log says why, once a request", () => {
+  it("and the log says why, once per request", () => {
     expect(rig.log().match(/database or disk is full/g)?.length).toBeGreaterThanOrEqual(2);
   });
 
@@ -44,7 +44,7 @@ describe("a store that cannot do it now: each API says so in its own words, and 
     ["/api/v1/zones", () => ({ "auth-api-token": token })],
     ["/v1/zones", () => ({ authorization: `Bearer ${token}` })],
     ["/nic/update?hostname=a.example.org", () => ({ authorization: `Basic ${btoa(`x:${token}`)}` })],
-  ])("but sixty a minute of %s, and then how many more there were", async (path, headers) => {
+  ])("but at most sixty times a minute for %s, and then how many more there were", async (path, headers) => {
     rig.pass(60_000);
     const before = rig.log().length;
     for (let i = 0; i < 100; i++) await rig.call(path, headers(), "192.0.2.1");
@@ -56,7 +56,7 @@ describe("a store that cannot do it now: each API says so in its own words, and 
   });
 });
 
-it.each([1, 19, undefined])("is not what other faults of SQLite are: %s", (errcode) => {
+it.each([1, 19, undefined])("other errors of SQLite do not count as busy: %s", (errcode) => {
   const error = Object.assign(new Error("x"), { errcode });
   expect(asStoreBusy(error)).toBe(error);
 });

@@ -19,7 +19,7 @@ type Document = {
 
 const { call } = v1Service();
 
-/** What linters of OpenAPI documents ask for, and what makes the page at /docs of use. */
+/** What OpenAPI linters require, and what makes the page at /docs useful. */
 describe("the OpenAPI document, linted", () => {
   let document: Document;
   let operations: readonly (Operation & { readonly path: string; readonly at: string })[];
@@ -32,25 +32,25 @@ describe("the OpenAPI document, linted", () => {
   const failing = (isGood: (operation: (typeof operations)[number]) => boolean) =>
     operations.filter((operation) => !isGood(operation)).map(({ at }) => at);
 
-  it("has only types that its version knows", () => {
+  it("has only types of its OpenAPI version", () => {
     expect(document.openapi).toMatch(/^3\.0\./);
     const types = new Set([...JSON.stringify(document).matchAll(/"type":("\w+"|\[)/g)].map(([, type]) => type));
     const known = ["array", "boolean", "integer", "number", "object", "string", "apiKey", "http"];
     expect([...types].filter((type) => !known.map((each) => `"${each}"`).includes(type ?? ""))).toEqual([]);
   });
 
-  it("names each operation, each otherwise", () => {
+  it("gives each operation a unique name", () => {
     expect(failing(({ operationId }) => /^[\w-]+$/.test(operationId ?? ""))).toEqual([]);
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
   });
 
-  it("says what each is for, under headings that it explains", () => {
+  it("says what each operation is for, under tags that it describes", () => {
     const headings = new Set(document.tags.map(({ name }) => name));
     expect(failing(({ summary = "" }) => summary !== "")).toEqual([]);
     expect(failing(({ tags = [] }) => tags.length > 0 && tags.every((tag) => headings.has(tag)))).toEqual([]);
   });
 
-  it("says how it is answered when it is done and when it is not, and what each answer means", () => {
+  it("describes the answers to success and failure", () => {
     const statuses = ({ responses = {} }: Operation) => Object.keys(responses);
     for (const first of ["2", "4", "5"])
       expect(failing((each) => statuses(each).some((status) => status.startsWith(first)))).toEqual([]);
@@ -65,19 +65,19 @@ describe("the OpenAPI document, linted", () => {
     expect(failing((each) => inPath(each.path).join() === described(each).join())).toEqual([]);
   });
 
-  it("tells of the key that makes a POST of the record-set API count once", () => {
+  it("documents the idempotency key for the POSTs of the record-set API", () => {
     const posts = operations.filter(({ at }) => at.startsWith("post /v1/"));
     expect(posts.length).toBeGreaterThan(10);
     const headers = ({ parameters = [] }: Operation) => parameters.filter((each) => each.in === "header");
     expect(failing((each) => !posts.includes(each) || headers(each)[0]?.name === "idempotency-key")).toEqual([]);
   });
 
-  it("says that actions are read by their ids, and by nothing else", () => {
+  it("says that actions are read by id only", () => {
     const parameters = document.paths["/v1/actions"]?.get?.parameters ?? [];
     expect(parameters.map(({ name, required }) => [name, required])).toEqual([["id", true]]);
   });
 
-  it("asks for tokens in ways that it explains, and refers to nothing that is not there", () => {
+  it("requires tokens in ways that it describes, and has no dangling references", () => {
     const known = Object.keys(document.components.securitySchemes);
     const asked = ({ security = document.security }: Operation) => security.flatMap((each) => Object.keys(each));
     expect(failing((each) => asked(each).length > 0 && asked(each).every((name) => known.includes(name)))).toEqual([]);
@@ -87,7 +87,7 @@ describe("the OpenAPI document, linted", () => {
   });
 });
 
-it.for(["/docs", "/docs/json"])("%s is as guarded as the pages beside it", async (path) => {
+it.for(["/docs", "/docs/json"])("%s has the same security headers as the other pages", async (path) => {
   const { status, headers } = await call("GET", path, { token: "" });
   expect([status, headers["content-security-policy"]]).toEqual([200, expect.stringMatching(/frame-ancestors 'none'/)]);
 });

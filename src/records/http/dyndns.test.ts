@@ -115,20 +115,15 @@ describe("dyndns2", () => {
     expect(answer.headers["www-authenticate"]).toBe('Basic realm="moor"');
   });
 
-  it("any user name will do, also one with the host in it", async () => {
+  it("accepts any user name, also one that contains the host", async () => {
     const answer = await rig.call("/nic/update?hostname=home.example.org", basic(token, "home.example.org"), caller);
     expect(answer.body).toBe("good 203.0.113.9\n");
   });
 
   it.each([
     ["the address of the caller when none is given", "hostname=home.example.org", caller, "good 203.0.113.9\n"],
-    ["the same when it is given empty", "hostname=home.example.org&myip=&myipv6=", caller, "good 203.0.113.9\n"],
-    [
-      "an IPv4 caller on a socket of both families",
-      "hostname=home.example.org",
-      "::ffff:203.0.113.9",
-      "good 203.0.113.9\n",
-    ],
+    ["the same if the parameters are empty", "hostname=home.example.org&myip=&myipv6=", caller, "good 203.0.113.9\n"],
+    ["an IPv4 caller on a dual-stack socket", "hostname=home.example.org", "::ffff:203.0.113.9", "good 203.0.113.9\n"],
     [
       "nothing for a caller on this machine, with the reason",
       "hostname=home.example.org",
@@ -147,7 +142,7 @@ describe("dyndns2", () => {
       caller,
       "good 192.0.2.5\n",
     ],
-  ])("takes %s", async (_, query, from, answer) => {
+  ])("accepts %s", async (_, query, from, answer) => {
     expect(await lines(query, token, from)).toBe(answer);
   });
 
@@ -156,7 +151,7 @@ describe("dyndns2", () => {
     expect(await has("home")).toEqual(["A 192.0.2.1", "AAAA 2001:db8::5"]);
   });
 
-  it("prefix/len moves only the network part of what is there", async () => {
+  it("prefix/len replaces only the network part of existing addresses", async () => {
     await newRecord(zone, "six", "AAAA", "2001:db8:1:2:1::1");
     expect(await lines("hostname=six.example.org&myipv6=2001:db8:ffff:ff00::/56")).toBe(
       "good 2001:db8:ffff:ff02::abcd,2001:db8:ffff:ff02:1::1\n",
@@ -165,13 +160,13 @@ describe("dyndns2", () => {
     expect(await lines("hostname=home.example.org&myipv6=2001:db8:ffff:ff00::/56")).toBe("nochg\n");
   });
 
-  it("a host with a dot inside a label is in the zone that holds it", async () => {
+  it("a host with a dot inside a label is in its enclosing zone", async () => {
     await newZone("a.b.example.org");
     await newRecord(zone, "a\\.b", "A", "192.0.2.1");
     expect(await lines("hostname=a%5C.b.example.org&myip=192.0.2.2")).toBe("good 192.0.2.2\n");
   });
 
-  it("several hosts: a line for each, one write a zone", async () => {
+  it("several hosts: one line per host, one write per zone", async () => {
     const other = await newZone("other.example");
     await newRecord(other, "@", "A", "192.0.2.1");
     await newRecord(zone, "second", "A", "192.0.2.1");
@@ -196,7 +191,7 @@ describe("dyndns2", () => {
       `hostname=${Array.from({ length: 21 }, (_, i) => `h${i}.example.org`).join(",")}`,
       "numhost\n",
     ],
-    ["911: an address that is none", "hostname=home.example.org&myip=1.2.3.4.5", "911\n"],
+    ["911: an invalid address", "hostname=home.example.org&myip=1.2.3.4.5", "911\n"],
     ["911: an IPv4 prefix", "hostname=home.example.org&myip=192.0.2.0/24", "911\n"],
   ])("%s", async (_, query, answer) => {
     const before = await serial();
@@ -205,19 +200,19 @@ describe("dyndns2", () => {
   });
 
   it.each<[string, Scope, string]>([
-    ["nohost for a token of another zone", { access: "write", zones: ["x.example"] }, "nohost\n"],
-    ["nohost for a token of another name", { access: "write", sets: [{ owner: "six" }] }, "nohost\n"],
+    ["nohost for a token for another zone", { access: "write", zones: ["x.example"] }, "nohost\n"],
+    ["nohost for a token for another name", { access: "write", sets: [{ owner: "six" }] }, "nohost\n"],
     [
-      "good for a token of this name",
+      "good for a token for this name",
       { access: "write", sets: [{ owner: "home", types: ["A"] }] },
       "good 203.0.113.9\n",
     ],
-    ["badauth for a token that only reads", { access: "read" }, "badauth\n"],
+    ["badauth for a read-only token", { access: "read" }, "badauth\n"],
   ])("%s", async (_, scope, answer) => {
     expect(await lines("hostname=home.example.org", await rig.newToken(scope))).toBe(answer);
   });
 
-  it("leaves alone what the token may not see at the same name", async () => {
+  it("does not touch what the token may not see at the same name", async () => {
     const narrow = await rig.newToken({ access: "write", sets: [{ owner: "home", types: ["A"] }] });
     await newRecord(zone, "home", "TXT", '"kept"');
     await newRecord(zone, "home", "AAAA", "2001:db8::1");
@@ -232,7 +227,7 @@ describe("dyndns2", () => {
     expect([answer.statusCode, answer.body, answer.headers["retry-after"]]).toEqual([429, "abuse\n", "1"]);
   });
 
-  it("moves no local address to a public prefix, and makes one of two that become the same", async () => {
+  it("moves no local address to a public prefix, and merges two that become the same", async () => {
     await newRecord(zone, "six", "AAAA", "fd00::abcd");
     await newRecord(zone, "six", "AAAA", "2001:db8:9:9::abcd");
     expect(await lines("hostname=six.example.org&myipv6=2001:db8:5:5::/64")).toBe(

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from "vitest";
 import { remoteCallers } from "../../../test/rig/records/remote-callers.ts";
 
-/** A request that fails is found in the log by what its caller was told. */
+/** A failed request can be found in the log by the id that its caller received. */
 
 let service: Awaited<ReturnType<typeof remoteCallers>>;
 afterEach(() => service.close());

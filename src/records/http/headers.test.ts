@@ -54,7 +54,7 @@ describe("answers", () => {
     ["GET", "/v1/nothing", 404],
     ["GET", "/v1/%zz", 404],
     ["GET", "/v1/events", 200],
-    // As the original: an account without zones has no list.
+    // As in the original: an account without zones has no list.
     ["GET", "/api/v1/zones", 404],
     ["GET", "/api/v1/nothing", 404],
     ["GET", "/api/v1/%zz", 404],
@@ -63,12 +63,12 @@ describe("answers", () => {
     ["GET", "/console/ca.pem", 200],
     ["GET", "/health/ready", 200],
     ["GET", "/nothing", 404],
-  ])("to %s %s are kept by no cache", async (method, path, status) => {
+  ])("to %s %s must not be cached", async (method, path, status) => {
     const answer = await ask(method, path);
     expect([answer.status, answer.headers["cache-control"]]).toEqual([status, expect.stringMatching(/^no-store\b/)]);
   });
 
-  it("to a wrong token are kept by no cache", async () => {
+  it("to an invalid token must not be cached", async () => {
     for (const path of ["/v1/zones", "/api/v1/zones"])
       expect(await ask("GET", path, "localhost", "wrong")).toMatchObject({
         status: 401,
@@ -80,8 +80,8 @@ describe("answers", () => {
     ["dns.example.org", "max-age=604800"],
     ["localhost:8053", undefined],
     ["127.0.0.1:8053", undefined],
-  ])("under the name %s ask browsers to stay with TLS: %s", async (host, told) => {
+  ])("at the host %s have this Strict-Transport-Security header: %s", async (host, header) => {
     for (const path of ["/v1/zones", "/console/session", "/nothing"])
-      expect((await ask("GET", path, host)).headers["strict-transport-security"]).toBe(told);
+      expect((await ask("GET", path, host)).headers["strict-transport-security"]).toBe(header);
   });
 });

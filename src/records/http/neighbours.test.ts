@@ -44,7 +44,7 @@ async function newToken(account: string, scope: Scope = wholeAccount): Promise<s
 const call = (token: string, method: string, path: string, body?: string) =>
   fetch(`${url}${path}`, { method, headers: { "auth-api-token": token }, ...(body !== undefined && { body }) });
 
-/** Sends the head of a request whose body never comes; gives the head of the answer, if one comes. */
+/** Sends the head of a request without its body; returns the head of the answer, if there is one. */
 function sendHead(token: string, path: string, ...headers: readonly string[]): Promise<string> {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   sockets.push(socket);
@@ -61,33 +61,33 @@ const soa = "@ IN SOA ns1.example.net. dns.example.net. 7 86400 10800 3600000 36
 const zoneFile = (hosts: number) =>
   `$ORIGIN example.org.\n$TTL 600\n${soa}${Array.from({ length: hosts }, (_, i) => `h${i} A 192.0.2.1\n`).join("")}`;
 
-describe("how much may be sent follows from what may be written", () => {
+describe("the size limit depends on what the token may write", () => {
   it.each<[string, Scope, string, number]>([
     ["may only read", { access: "read" }, "/api/v1/zones/file/validate", 413],
     ["may only read", { access: "read" }, "/api/v1/zones/z/import", 403],
     ["may write some sets", { access: "write", sets: [{ owner: "www" }] }, "/api/v1/zones/file/validate", 413],
     ["may write some sets", { access: "write", sets: [{ owner: "www" }] }, "/v1/zones", 413],
     ["may write no zone", { access: "write", zones: [] }, "/v1/zones/z.example/actions/import_zonefile", 413],
-  ])("a token that %s is answered before any of a large body is read: %j %s", async (_, scope, path, status) => {
+  ])("a token that %s is answered before a large body is read: %j %s", async (_, scope, path, status) => {
     const token = await newToken("reader", scope);
     const answer = await sendHead(token, path, `Content-Length: ${2 * mebibyte}`);
     expect(answer.split(" ", 2)).toEqual(["HTTP/1.1", String(status)]);
   });
 
-  it("a token that may only read does not take the account's place for large bodies with one that is slow to come", async () => {
+  it("a read-only token cannot block the account's large bodies with a slow one", async () => {
     const token = await newToken("reader", { access: "read" });
     const answer = await sendHead(token, "/api/v1/records/bulk", `Content-Length: ${mebibyte / 2}`);
     expect(answer).toMatch(/^HTTP\/1\.1 403 /);
   });
 
-  it("a stranger is answered before any of it is read", async () => {
+  it("an unknown client is answered before the body is read", async () => {
     for (const path of ["/api/v1/zones/file/validate", "/v1/zones"])
       expect(await sendHead("wrong", path, `Content-Length: ${2 * mebibyte}`)).toMatch(
         /^HTTP\/1\.1 401 [\s\S]*^connection: close/im,
       );
   });
 
-  it("not saying the length helps nobody", async () => {
+  it("omitting the length does not avoid the limit", async () => {
     const token = await newToken("reader", { access: "read" });
     const answer = sendHead(token, "/api/v1/zones/file/validate", "Transfer-Encoding: chunked");
     const lines = "\n".repeat(mebibyte);
@@ -95,7 +95,7 @@ describe("how much may be sent follows from what may be written", () => {
     expect(await answer).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  it("small files are for everyone to check, large ones for those who may write a zone", async () => {
+  it("any token may check small files; large ones only a token that may write a zone", async () => {
     const reader = await newToken("reader", { access: "read" });
     expect((await call(reader, "POST", "/api/v1/zones/file/validate", zoneFile(1_000))).status).toBe(200);
     const writer = await newToken("writer");
@@ -104,8 +104,8 @@ describe("how much may be sent follows from what may be written", () => {
   });
 });
 
-describe("a file of more records than can be written at a time", () => {
-  it("is refused by both APIs, and so is a zone made of it", async () => {
+describe("a file with more records than one write can hold", () => {
+  it("is refused by both APIs, also for a new zone", async () => {
     const token = await newToken("importer");
     const text = zoneFile(mostFileRecords);
     const made = await call(token, "POST", "/v1/zones", JSON.stringify({ name: "example.org", mode: "primary" }));
@@ -131,7 +131,7 @@ describe("a file of more records than can be written at a time", () => {
 });
 
 describe("large requests of one account", () => {
-  it("do not keep others from being answered meanwhile", async () => {
+  it("do not delay the answers to others", async () => {
     const [hostile, victim] = [await newToken("hostile"), await newToken("victim")];
     let over = false;
     const validating = call(hostile, "POST", "/api/v1/zones/file/validate", zoneFile(9_000)).then((answer) => {
@@ -147,7 +147,7 @@ describe("large requests of one account", () => {
     expect(answered).toBeGreaterThan(5);
   });
 
-  it("wait for one another, a few of them; more are told when to come again, and other accounts notice nothing", async () => {
+  it("queue up to a limit; more get a Retry-After, and other accounts are not affected", async () => {
     const [hostile, victim] = [await newToken("greedy"), await newToken("modest")];
     const length = `Content-Length: ${100 * 1024}`;
     const answers = Array.from({ length: 12 }, () => sendHead(hostile, "/api/v1/zones/file/validate", length));
@@ -156,7 +156,7 @@ describe("large requests of one account", () => {
     expect(refused).toMatch(/^retry-after: \d+/im);
     expect((await call(victim, "POST", "/api/v1/zones/file/validate", zoneFile(6_000))).status).toBe(200);
     expect((await call(hostile, "GET", "/v1/zones")).status).toBe(200);
-    // Whoever hangs up makes room, as soon as that is noticed.
+    // A client that disconnects frees its place as soon as that is noticed.
     for (const socket of sockets.splice(0)) socket.destroy();
     const isTaken = async () =>
       (await call(hostile, "POST", "/api/v1/zones/file/validate", zoneFile(6_000))).status === 200;

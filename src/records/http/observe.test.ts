@@ -15,7 +15,7 @@ const from = (text: string) => ({
   header: "x-forwarded-for" as const,
 });
 
-describe("the record service, watched", () => {
+describe("the record service, monitored", () => {
   let folder: string;
   let service: RunningRecords;
   let lines: string[];
@@ -74,7 +74,7 @@ describe("the record service, watched", () => {
       expect(text).not.toContain(never);
   });
 
-  it("still gives its numbers while the database does not answer", async () => {
+  it("still reports its metrics while the database does not answer", async () => {
     await start();
     const { counters } = service.store;
     const requests = createRequestCounters();
@@ -94,22 +94,22 @@ describe("the record service, watched", () => {
     await expect.poll(() => service.metrics()).toContain("\nmoor_event_streams 0\n");
   });
 
-  it("without the access log says nothing of a request that went well", async () => {
+  it("without the access log does not log a successful request", async () => {
     const secret = await start();
     await call("/v1/zones", { authorization: `Bearer ${secret}` });
     expect(lines).toEqual([]);
   });
 
   it.each([
-    ["JSON that is none", "/api/v1/zones", "{hidden", "/api/v1/zones", 400],
+    ["invalid JSON", "/api/v1/zones", "{hidden", "/api/v1/zones", 400],
     ["too long a body", "/api/v1/records", `"hidden${"x".repeat(2 ** 20)}"`, "/api/v1/records", 413],
     ["a bad value", "/api/v1/zones", '{"name":"hidden zone"}', "/api/v1/zones", 422],
-    ["a bad record of a bulk", "/api/v1/records/bulk", '{"records":["hidden"]}', "/api/v1/records/bulk", 422],
+    ["a bad record in a bulk request", "/api/v1/records/bulk", '{"records":["hidden"]}', "/api/v1/records/bulk", 422],
     ["a bad zone file", "/api/v1/zones/file/validate", "hidden A 1", "/api/v1/zones/file/validate", 422],
-    ["JSON that is none", "/v1/zones", "{hidden", "/v1/zones", 400],
+    ["invalid JSON", "/v1/zones", "{hidden", "/v1/zones", 400],
     ["a bad value", "/v1/zones", '{"name":"hidden zone","mode":"primary"}', "/v1/zones", 422],
     ["a bad name in the path", "/v1/zones/hidden/rrsets", '{"records":[]}', "/v1/zones/:z/rrsets", 422],
-  ])("says that %s was refused at %s, and nothing that was sent", async (_, path, body, route, status) => {
+  ])("logs that %s was refused at %s, without what was sent", async (_, path, body, route, status) => {
     const secret = await start();
     const headers = { "auth-api-token": secret, authorization: `Bearer ${secret}` };
     expect((await call(path, headers, { method: "POST", body })).status).toBe(status);
@@ -120,7 +120,7 @@ describe("the record service, watched", () => {
     expect(lines.join("")).not.toContain("hidden");
   });
 
-  it("writes a line for each request when it shall, and no secret in any of them", async () => {
+  it("with the access log logs each request, without secrets", async () => {
     const secret = await start({ accessLog: true, proxies: from("127.0.0.1") });
     const basic = Buffer.from(`router:${secret}`).toString("base64");
     const link = (await service.createSignInLink("main")).split("#")[1] ?? "";
@@ -151,7 +151,7 @@ describe("the record service, watched", () => {
     }
   });
 
-  it("knows callers by what a trusted proxy says: tokens that are good from there only", async () => {
+  it("takes the caller's address from a trusted proxy: tokens that are valid only from there", async () => {
     const secret = await start({ proxies: from("127.0.0.1") });
     const headers = (client: string) => ({ authorization: `Bearer ${secret}`, "x-forwarded-for": client });
     expect((await call("/v1/zones", headers("203.0.113.5"))).status).toBe(200);
@@ -161,7 +161,7 @@ describe("the record service, watched", () => {
     expect(page.headers.get("link")).toContain("<https://");
   });
 
-  it("ignores those headers from anybody else", async () => {
+  it("ignores those headers from anyone else", async () => {
     const secret = await start({ proxies: from("10.0.0.0/8") });
     const headers = { authorization: `Bearer ${secret}`, "x-forwarded-for": "198.51.100.5", "x-request-id": "forged" };
     const answer = await call("/v1/zones", headers);
@@ -169,7 +169,7 @@ describe("the record service, watched", () => {
     expect(answer.headers.get("x-correlation-id")).toMatch(/^[0-9a-f]{32}$/);
   });
 
-  it("says whether it is ready, to anybody and without reasons, and first of all when it stops", async () => {
+  it("tells anyone whether it is ready, without reasons, and is not ready as soon as it stops", async () => {
     await start();
     expect(await (await call("/health/live")).json()).toEqual({ live: true });
     const ready = await call("/health/ready");
@@ -196,7 +196,7 @@ describe("the record service, watched", () => {
     expect([await head("/health/live"), await head("/health/ready")]).toEqual([200, 503]);
   });
 
-  it("has its certificate among the parts that must be well", async () => {
+  it("is ready only with a valid certificate", async () => {
     await start({ plainHttp: false });
     expect((await service.health.look()).parts.certificate).toEqual({ ok: true });
   });

@@ -26,12 +26,12 @@ describe("addresses of primary servers without the operator's permission", () =>
     expect([replaced.status, replaced.error.message]).toEqual([422, words]);
   });
 
-  it.each(["", " ", "2130706433", "127.1", "::1%lo"])("%j is no address", async (address) => {
+  it.each(["", " ", "2130706433", "127.1", "::1%lo"])("%j is not an address", async (address) => {
     const made = await call("POST", "/zones", { name: "never.example", ...secondary(address) });
     expect([made.status, made.error?.details.fields[0].name]).toEqual([422, field]);
   });
 
-  it.each([true, [53], "0x35", 0])("port %j is no port", async (port) => {
+  it.each([true, [53], "0x35", 0])("%j is not a port", async (port) => {
     const body = { name: "never.example", mode: "secondary", primary_nameservers: [{ address: "9.9.9.9", port }] };
     expect((await call("POST", "/zones", body)).status).toBe(422);
   });
@@ -41,7 +41,7 @@ describe("addresses of primary servers that the operator permits", () => {
   const allowedPrimaries = [parseNetwork("127.0.0.0/8")].flatMap((network) => network ?? []);
   const { call, callV1 } = rrsetsService({ allowedPrimaries });
 
-  it("are taken by both APIs, and others still are not", async () => {
+  it("are accepted by both APIs, and others are still refused", async () => {
     const made = await call("POST", "/zones", {
       ...{ name: "here.example", mode: "secondary", primary_nameservers: [{ address: "127.0.0.1", port: 5300 }] },
     });

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { createLog } from "../../process/log.ts";
 import { noteRefusals, sendRefused } from "./refused-requests.ts";
 
-it("tells sixty refusals a minute, and then how many more there were", async () => {
+it("logs sixty refusals a minute, and then how many more there were", async () => {
   const lines: string[] = [];
   let now = 1_000_000;
   const api = fastify();

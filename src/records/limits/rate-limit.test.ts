@@ -5,7 +5,7 @@ import { createRateLimit } from "./rate-limit.ts";
 const from = "192.0.2.7";
 
 describe("a rate limit", () => {
-  it("lets a minute's calls through at once, then one for each that has come back", () => {
+  it("allows a minute's calls in a burst, then one for each that is refilled", () => {
     const limit = createRateLimit(60);
     expect(limit.take(2, from, 0)).toEqual({ limit: 60, remaining: 59, fullAt: 1_000, retryAfter: undefined });
     const takes = Array.from({ length: 60 }, () => limit.take(1, from, 0));
@@ -17,7 +17,7 @@ describe("a rate limit", () => {
     expect(limit.take(1, from, 1000).retryAfter).toBe(1);
   });
 
-  it("takes nothing away when the clock is put back", () => {
+  it("takes nothing away when the clock is set back", () => {
     const limit = createRateLimit(60);
     limit.take(1, from, 3_600_000);
     expect(limit.take(1, from, 0)).toMatchObject({ remaining: 58, retryAfter: undefined });
@@ -29,7 +29,7 @@ describe("a rate limit", () => {
     expect(limit.take(1, from, 1).retryAfter).toBe(30);
   });
 
-  it("counts each token apart, and callers on this machine not at all", () => {
+  it("counts each token separately, and callers on this machine not at all", () => {
     const limit = createRateLimit(1);
     limit.take(1, from, 0);
     expect(limit.take(1, from, 0).retryAfter).toBe(60);
@@ -39,7 +39,7 @@ describe("a rate limit", () => {
     }
   });
 
-  it("never lets more than two minutes' calls through in any minute, whenever they come", () => {
+  it("never allows more than two minutes' calls in any minute, whenever they come", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(2000), { maxLength: 300 }), fc.integer({ min: 1, max: 50 }), (gaps, perMinute) => {
         const limit = createRateLimit(perMinute);
@@ -57,7 +57,7 @@ describe("a rate limit", () => {
     );
   });
 
-  it("keeps a bounded number of buckets, those that were made last", () => {
+  it("keeps a limited number of buckets, the newest ones", () => {
     const limit = createRateLimit(1);
     for (let token = 0; token < 25_000; token += 1) limit.take(token, from, 0);
     expect(limit.take(15_000, from, 0).retryAfter).toBe(60);

@@ -40,11 +40,11 @@ async function run(text: string): Promise<readonly unknown[]> {
   return rows as readonly unknown[];
 }
 
-/** Slow to fill, so that no more is there when a machine is slow. */
+/** Refills slowly, so that a slow machine does not get more. */
 const rule = { capacity: 100, perMinute: 0.6 };
 
 describe("a common budget in PostgreSQL", () => {
-  it("gives what there is, and then nothing", async () => {
+  it("grants what is left, and then nothing", async () => {
     const [{ takeCalls }] = budgets;
     expect(await takeCalls(1, 30, rule)).toEqual({ granted: 30, left: 70 });
     const rest = await takeCalls(1, 100, rule);
@@ -54,7 +54,7 @@ describe("a common budget in PostgreSQL", () => {
     expect((await takeCalls(2, 1_000, rule)).granted).toBe(100);
   });
 
-  it("fills again, evenly and no higher than full", async () => {
+  it("refills evenly, up to its capacity", async () => {
     const [{ takeCalls }] = budgets;
     await takeCalls(3, 100, rule);
     await run("UPDATE rate_budgets SET at = at - 1000000 WHERE token = 3");
@@ -63,7 +63,7 @@ describe("a common budget in PostgreSQL", () => {
     expect(await takeCalls(3, 40, rule)).toEqual({ granted: 40, left: 60 });
   });
 
-  it("gives no call twice to those who take at once, and the driver has no complaint of them", async () => {
+  it("grants no call twice to simultaneous takers, and the driver does not complain", async () => {
     const complaints: string[] = [];
     const hear = ({ message }: Error) => complaints.push(message);
     process.on("warning", hear);
@@ -76,7 +76,7 @@ describe("a common budget in PostgreSQL", () => {
     process.off("warning", hear);
   });
 
-  it("holds a limit on three nodes under a storm", async () => {
+  it("holds a limit on three nodes under heavy load", async () => {
     const nodes = budgets.map((budget) => createSharedRateLimit({ perMinute: 200, budget, patience: 60_000 }));
     const started = Date.now();
     let passed = 0;
@@ -91,7 +91,7 @@ describe("a common budget in PostgreSQL", () => {
     expect(passed).toBeGreaterThanOrEqual(190);
   });
 
-  it("forgets buckets that are full by now", async () => {
+  it("deletes buckets that are full again", async () => {
     const [budget] = budgets;
     await budget.takeCalls(6, 1, rule);
     await run("UPDATE rate_budgets SET at = at - 200000");

@@ -5,7 +5,7 @@ import { type BudgetRule, type CommonBudget, createSharedRateLimit, type Grant }
 
 const from = "192.0.2.7";
 
-/** The rule of `CommonBudget`, by a clock that the test moves. */
+/** A `CommonBudget` with a clock that the test moves. */
 function commonBudget(clock: { now: number }) {
   const levels = new Map<number, { level: number; at: number }>();
   const asked = { times: 0 };
@@ -30,7 +30,7 @@ const passed = (quotas: readonly { readonly retryAfter: number | undefined }[]) 
   quotas.filter((quota) => quota.retryAfter === undefined).length;
 
 describe("a rate limit that several nodes share", () => {
-  it("lets no more calls pass on three nodes than on one, and nearly as many", async () => {
+  it("allows no more calls on three nodes than on one, and nearly as many", async () => {
     const { budget } = commonBudget({ now: 0 });
     const nodes = [1, 2, 3].map(() => createSharedRateLimit({ perMinute: 300, budget }));
     const quotas = [];
@@ -40,7 +40,7 @@ describe("a rate limit that several nodes share", () => {
     expect(quotas.at(-1)).toMatchObject({ limit: 300, remaining: 0, retryAfter: 1 });
   });
 
-  it("lets calls pass again when the node's clock was put back", async () => {
+  it("allows calls again after the node's clock was set back", async () => {
     const clock = { now: 3_600_000 };
     const { budget } = commonBudget(clock);
     const node = createSharedRateLimit({ perMinute: 10, budget });
@@ -50,14 +50,14 @@ describe("a rate limit that several nodes share", () => {
     expect((await call(node, 60_000)).retryAfter).toBeUndefined();
   });
 
-  it("holds when all come at once", async () => {
+  it("holds when all calls come at the same time", async () => {
     const { budget } = commonBudget({ now: 0 });
     const nodes = [1, 2, 3].map(() => createSharedRateLimit({ perMinute: 10, budget }));
     const quotas = await Promise.all(nodes.flatMap((node) => Array.from({ length: 20 }, () => call(node, 0))));
     expect(passed(quotas)).toBe(10);
   });
 
-  it("never lets pass more than one bucket holds and gets, whenever calls come and wherever", async () => {
+  it("never allows more calls than one bucket holds and gets, whenever and wherever they come", async () => {
     const one = fc.record({ node: fc.nat(2), gap: fc.nat(3_000), calls: fc.integer({ min: 1, max: 12 }) });
     const cases = fc.asyncProperty(
       fc.array(one, { maxLength: 60 }),
@@ -95,7 +95,7 @@ describe("a rate limit that several nodes share", () => {
     expect(asked.times).toBe(before);
   });
 
-  it("says never more to be left than it knows of", async () => {
+  it("never reports more remaining calls than it knows of", async () => {
     const { budget } = commonBudget({ now: 0 });
     const [near, far] = [1, 2].map(() => createSharedRateLimit({ perMinute: 100, budget }));
     if (!near || !far) throw new Error("no nodes");
@@ -118,10 +118,10 @@ describe("a rate limit that several nodes share", () => {
   });
 
   const broken: [how: string, takeCalls: CommonBudget["takeCalls"]][] = [
-    ["gone", () => Promise.reject(new Error("no database"))],
+    ["down", () => Promise.reject(new Error("no database"))],
     ["slow", () => new Promise(() => undefined)],
   ];
-  it.each(broken)("goes on by a budget of its own while the database is %s", async (_how, takeCalls) => {
+  it.each(broken)("continues with its own budget while the database is %s", async (_how, takeCalls) => {
     const limit = createSharedRateLimit({ perMinute: 30, budget: { takeCalls }, patience: 100 });
     const quotas = [];
     let waited = 0;
@@ -132,7 +132,7 @@ describe("a rate limit that several nodes share", () => {
       quotas.push(limit.take(1, from, 0));
     }
     expect(passed(quotas)).toBe(30);
-    // Only the first call waits for it.
+    // Only the first call waits for the database.
     expect(waited).toBe(1);
   });
 });

@@ -45,7 +45,7 @@ afterEach(() => store.close());
 describe("a token for a few names of a zone that many share", () => {
   const names = (records: readonly { readonly owner: string }[]) => records.map((record) => record.owner);
 
-  it("has only those read, in the order of all", async () => {
+  it("reads only those, in the usual order", async () => {
     expect(await service.zone(tenant, { zone: zoneId })).toMatchObject({ recordCount: 2 });
     const listed = await service.records(tenant, { zone: zoneId });
     expect(listed.kind === "done" && names(listed.records)).toEqual(["a", "b"]);
@@ -55,7 +55,7 @@ describe("a token for a few names of a zone that many share", () => {
     expect(read).not.toEqual([]);
   });
 
-  it("has only those read by the page", async () => {
+  it("reads only those for a page", async () => {
     const key = { name: "shared.example" };
     const page = async (query: Partial<SetPageQuery>) => {
       const found = await service.setPage(tenant, key, { page: 1, perPage: 10, ...query }, undefined);
@@ -68,7 +68,7 @@ describe("a token for a few names of a zone that many share", () => {
     expect(pages).toEqual([["a", "b"], ["b"], []]);
   });
 
-  it("for some types of any name finds a set without a look at all the others", async () => {
+  it("for some types at any name finds a set without reading all others", async () => {
     const typed: Actor = { account: 1, label: "certificates", scope: { access: "write", sets: [{ types: ["A"] }] } };
     const key = { name: "shared.example" };
     const found = await service.set(typed, { zone: key, name: "a", type: "A" });
@@ -78,7 +78,7 @@ describe("a token for a few names of a zone that many share", () => {
     expect(read).toEqual([{ owner: "a", type: "A" }]);
   });
 
-  it("for some types of any name has only those read, to count and to list them", async () => {
+  it("for some types at any name reads only those to count and list them", async () => {
     const scope = { access: "write", sets: [{ types: ["TXT"] }, { owner: "a", types: ["A"] }] } as const;
     const typed: Actor = { account: 1, label: "certificates", scope };
     const key = { name: "shared.example" };
@@ -91,13 +91,13 @@ describe("a token for a few names of a zone that many share", () => {
     expect(read.map((query) => "types" in query && query.types)).toEqual([["A", "TXT"], ["A", "TXT"], ["A"], []]);
   });
 
-  it("has those read by their keys, and not by the page, to count them", async () => {
+  it("reads those by key, not by page, to count them", async () => {
     const few: Actor = { ...tenant, scope: { access: "write", sets: [{ owner: "b", types: ["A"] }] } };
     expect(await service.zone(few, { name: "shared.example" })).toMatchObject({ recordCount: 1 });
     expect(read).toEqual([{ owners: ["b"] }]);
   });
 
-  it("is told from one for all names", async () => {
+  it("is distinguished from one for all names", async () => {
     const listed = await service.records(owner, { zone: zoneId });
     expect(listed.kind === "done" && names(listed.records)).toEqual(["@", "a", "b", "c"]);
     expect(read).toEqual([{}]);

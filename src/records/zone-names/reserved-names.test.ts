@@ -4,12 +4,12 @@ import { reservedName } from "./reserved-names.ts";
 
 const servers = ["ns1.example.net", "NS2.dns.example.org"];
 
-describe("a name that no account should hold alone", () => {
+describe("a name that no single account should own", () => {
   it.each([
     ["co.uk", "public-suffix"],
     ["github.io", "public-suffix"],
     ["foo.ck", "public-suffix"],
-    // Listed as *.sch.uk and so on: every name below is a suffix, and so many owners' names end in these too.
+    // Listed as *.sch.uk and so on: every name below is a suffix, so many owners have names below these too.
     ["sch.uk", "public-suffix"],
     ["kawasaki.jp", "public-suffix"],
     ["nom.br", "public-suffix"],
@@ -39,7 +39,7 @@ describe("a name that no account should hold alone", () => {
     expect(await reservedName(name, servers)).toBeUndefined();
   });
 
-  it("the list of suffixes is not loaded before a name is asked for", () => {
+  it("the list of suffixes is loaded on first use", () => {
     const script = `
       const { reservedName } = await import(${JSON.stringify(new URL("reserved-names.ts", import.meta.url).href)});
       const { createRequire, registerHooks } = await import("node:module");

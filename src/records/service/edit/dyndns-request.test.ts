@@ -5,7 +5,7 @@ import { readDyndns } from "./dyndns-request.ts";
 const anything = fc.oneof(fc.string(), fc.array(fc.string()), fc.constant(undefined));
 
 describe("a dyndns2 request", () => {
-  it("of any parameters is understood or refused, and never asks for more than 20 hosts", () => {
+  it("with any parameters is understood or refused, and never names more than 20 hosts", () => {
     fc.assert(
       fc.property(anything, anything, anything, fc.string(), (hostname, myip, myipv6, caller) => {
         const read = readDyndns({ hostname, myip, myipv6 }, caller);
@@ -14,7 +14,7 @@ describe("a dyndns2 request", () => {
     );
   });
 
-  it("has the addresses that were given, wherever they stand", () => {
+  it("has the given addresses, in whichever parameter they are", () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.ipV6(), fc.boolean(), (four, six, apart) => {
         const query = apart ? { myip: four, myipv6: six } : { myip: `${six} , ${four}` };
@@ -25,7 +25,7 @@ describe("a dyndns2 request", () => {
   });
 
   it.each(["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1", "169.254.1.1", "0.0.0.0"])(
-    "from %s must say its address: the caller's is of use to nobody else",
+    "from %s must give an address: nobody else could use the caller's",
     (caller) => {
       expect(readDyndns({ hostname: "a.example", myip: "" }, caller)).toEqual({
         kind: "caller-without-address",
@@ -35,7 +35,7 @@ describe("a dyndns2 request", () => {
     },
   );
 
-  it("takes an address where a prefix is given too, in either order", () => {
+  it("prefers an address to a prefix, in either order", () => {
     for (const myipv6 of ["2a00::/64,2a00::1", "2a00::1,2a00::/64"]) {
       const read = readDyndns({ hostname: "a.example", myipv6 }, "192.0.2.1");
       expect(read).toMatchObject({ wanted: { ipv6: { text: "2a00::1" } } });

@@ -13,7 +13,7 @@ const bitsOf = (address: Address): string =>
   [...addressBytes(address)].map((byte) => byte.toString(2).padStart(8, "0")).join("");
 
 describe("an address moved to another prefix", () => {
-  it("is in it, and keeps all bits behind it", () => {
+  it("is in that prefix, and keeps all bits after it", () => {
     fc.assert(
       fc.property(ipv6, prefix, (address, network) => {
         const moved = parseAddress(movedAddress(address.text, network)) as Address;
@@ -28,13 +28,13 @@ describe("a host that is pointed at an address", () => {
   const fresh = { id: "new", now: 9 };
   const at = (text: string) => parseAddress(text) as Address;
 
-  it("has that one alone, also where it was the first of several", () => {
+  it("has only that one, also if it was the first of several", () => {
     const two = { ...aSet("home"), records: [aRecord("home", "192.0.2.1"), aRecord("home", "192.0.2.2")] };
     const pointed = pointHost([two], "home", { ipv4: at("192.0.2.1") }, fresh);
     expect(pointed?.wanted.map(({ records }) => records.map(({ rdata }) => rdata))).toEqual([["192.0.2.1"]]);
   });
 
-  it("gives a family that it did not have the TTL of the other", () => {
+  it("uses the TTL of the other family for a new one", () => {
     const pointed = pointHost([{ ...aSet("home"), ttl: 60 }], "home", { ipv6: at("2a00::1") }, fresh);
     expect(pointed?.wanted.find(({ type }) => type === "AAAA")).toMatchObject({ ttl: 60, records: [{ id: "new" }] });
   });

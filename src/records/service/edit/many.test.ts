@@ -29,8 +29,8 @@ const edits = (list: readonly { owner: string; type: "A" | "CNAME" | "TXT"; valu
 const keyed = (sets: readonly RRset[]) =>
   sets.flatMap((set) => set.records.map((record) => `${set.owner} ${set.type} ${record.rdata} ${record.id}`)).sort();
 
-describe("many records at once", () => {
-  it("come out as one after the other does, and are refused when one of those is", () => {
+describe("many records in one edit", () => {
+  it("give the same result as one after the other, and are refused if one of those is", () => {
     fc.assert(
       fc.property(contents, (list) => {
         let sets: readonly RRset[] = [];
@@ -48,7 +48,7 @@ describe("many records at once", () => {
     );
   });
 
-  it("that were refused are fine without those that were blamed", () => {
+  it("are accepted without the entries that were refused", () => {
     fc.assert(
       fc.property(contents, (list) => {
         let left = edits(list);
@@ -63,7 +63,7 @@ describe("many records at once", () => {
     );
   });
 
-  it("keep the order of a set, and the record itself where nothing changes", () => {
+  it("keep the order of a set, and the record itself if nothing changes", () => {
     const record = (id: string, rdata: string) => ({
       id,
       name: "a",

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { newRecordId } from "./new-id.ts";
 
-it("makes record ids as clients know them, each another, in the order of time", async () => {
+it("creates record ids in the format that clients know, unique and in the order of time", async () => {
   const first = newRecordId();
   const later = Date.now() + 2;
   while (Date.now() < later);

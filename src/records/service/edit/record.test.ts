@@ -17,7 +17,7 @@ const sets: readonly RRset[] = [
   { owner: "ftp", type: "A", ttl: null, records: [record("3", "ftp", "192.0.2.3")] },
 ];
 
-/** `www A 60: 1=192.0.2.1`, a line a set. */
+/** One line per set: `www A 60: 1=192.0.2.1`. */
 const lines = (wanted: readonly RRset[] | undefined) =>
   wanted
     ?.map(({ owner, type, ttl, records }) => {
@@ -28,7 +28,7 @@ const lines = (wanted: readonly RRset[] | undefined) =>
 const ftp = "ftp A -: 3=192.0.2.3";
 const www = "www A 60: 1=192.0.2.1 2=192.0.2.2";
 
-describe("a record that is made", () => {
+describe("a new record", () => {
   it.each<[string, RecordContent, readonly string[]]>([
     ["alone", content("new", "192.0.2.9"), [ftp, "new A -: n=192.0.2.9", www]],
     ["alone, with a TTL", content("new", "192.0.2.9", 30), [ftp, "new A 30: n=192.0.2.9", www]],
@@ -43,10 +43,10 @@ describe("a record that is made", () => {
   });
 });
 
-describe("a record that is replaced", () => {
+describe("a replaced record", () => {
   it.each<[string, string, RecordContent, readonly string[]]>([
     ["by another value", "2", content("www", "192.0.2.9", 60), [ftp, "www A 60: 1=192.0.2.1 2=192.0.2.9"]],
-    ["with another TTL alone", "2", content("www", "192.0.2.2", 30), [ftp, "www A 30: 1=192.0.2.1 2=192.0.2.2"]],
+    ["with only another TTL", "2", content("www", "192.0.2.2", 30), [ftp, "www A 30: 1=192.0.2.1 2=192.0.2.2"]],
     ["without a TTL", "2", content("www", "192.0.2.2"), [ftp, "www A -: 1=192.0.2.1 2=192.0.2.2"]],
     ["by the same", "2", content("www", "192.0.2.2", 60), [ftp, www]],
     ["by one at a new name", "2", content("new", "192.0.2.2"), [ftp, "new A -: 2=192.0.2.2", "www A 60: 1=192.0.2.1"]],
@@ -56,12 +56,12 @@ describe("a record that is replaced", () => {
       content("ftp", "192.0.2.2", 30),
       ["ftp A 30: 3=192.0.2.3 2=192.0.2.2", "www A 60: 1=192.0.2.1"],
     ],
-    ["and leaves no set behind", "3", content("www", "192.0.2.3", 60), [`${www} 3=192.0.2.3`]],
+    ["and leaves no empty set", "3", content("www", "192.0.2.3", 60), [`${www} 3=192.0.2.3`]],
   ])("%s", (_, id, next, expected) => {
     expect(lines(editRecord({ zone, sets }, { id, content: next }, now).wanted)).toEqual(expected);
   });
 
-  it("keeps its comment and its age, and is as old as before when it says the same", () => {
+  it("keeps its comment and creation time, and also its modification time if nothing changes", () => {
     const replaced = (value: string) =>
       editRecord({ zone, sets }, { id: "2", content: content("www", value, 60) }, now).result;
     const kept = { id: "2", comment: "about 2", created: 1 };
@@ -69,13 +69,13 @@ describe("a record that is replaced", () => {
     expect(replaced("192.0.2.2")).toMatchObject({ placed: { record: { ...kept, modified: 1 } } });
   });
 
-  it("is another also when its name alone is spelled otherwise", () => {
+  it("counts as changed if only the spelling of its name changes", () => {
     const spelled = { ...content("www", "192.0.2.2", 60), name: "WWW" };
     const { result } = editRecord({ zone, sets }, { id: "2", content: spelled }, now);
     expect(result).toMatchObject({ placed: { record: { name: "WWW", modified: now } } });
   });
 
-  it("is refused by what stands beside it", () => {
+  it("is refused if it conflicts with its neighbours", () => {
     const twice = editRecord({ zone, sets }, { id: "2", content: content("www", "192.0.2.1", 60) }, now);
     expect(twice).toMatchObject({
       wanted: undefined,
@@ -84,13 +84,13 @@ describe("a record that is replaced", () => {
   });
 });
 
-describe("a record that is deleted", () => {
+describe("a deleted record", () => {
   it.each([
     ["2", [ftp, "www A 60: 1=192.0.2.1"]],
     ["3", [www]],
   ])("%s", (id, expected) => expect(lines(deleteRecord({ zone, sets }, id).wanted)).toEqual(expected));
 
-  it("is refused where its set is locked", () => {
+  it("is refused if its set is protected", () => {
     const locked = sets.map((set) => ({ ...set, locked: true }));
     expect(deleteRecord({ zone, sets: locked }, "3")).toMatchObject({
       ...{ wanted: undefined, result: { kind: "refused", faults: [{ code: "set-locked", where: "ftp A" }] } },

@@ -27,7 +27,7 @@ describe("editing a set", () => {
     );
   });
 
-  it("replacing keeps the id of every value that stays, and makes new ids only when there are more records", () => {
+  it("replacing keeps the id of every value that stays, and creates new ids only for additional records", () => {
     fc.assert(
       fc.property(values, values, (before, after) => {
         const old = withValues(place, undefined, before, fresh("a", 1));
@@ -42,14 +42,14 @@ describe("editing a set", () => {
     );
   });
 
-  it("replacing hands ids on in the order of the values", () => {
+  it("replacing passes ids on in the order of the values", () => {
     const said = (...ends: readonly number[]) =>
       ends.map((n) => ({ value: `192.0.2.${n}`, rdata: `192.0.2.${n}`, comment: "" }));
     const old = withValues(place, undefined, said(1, 2, 3), fresh("a", 1));
     expect(ids(withValues(place, old, said(7, 2, 8), fresh("b", 2)))).toEqual(["a0", "a1", "a2"]);
   });
 
-  it("replacing leaves the TTL, the labels and the lock of the set", () => {
+  it("replacing keeps the TTL, the labels and the protection of the set", () => {
     const marks = { ttl: 60, labels: { env: "prod" }, locked: true };
     fc.assert(
       fc.property(values, values, (before, after) => {
@@ -59,7 +59,7 @@ describe("editing a set", () => {
     );
   });
 
-  it("replacing by the same changes no record", () => {
+  it("replacing with the same values changes no record", () => {
     fc.assert(
       fc.property(values, (same) => {
         const old = withValues(place, undefined, same, fresh("a", 1));
@@ -68,14 +68,14 @@ describe("editing a set", () => {
     );
   });
 
-  it("a value that is spelled another way is the same record, as it was sent now", () => {
+  it("a value in another spelling is the same record, with the new spelling", () => {
     const said = (value: string): Value => ({ value, rdata: "2001:db8::1", comment: "" });
     const old = withValues(place, undefined, [said("2001:db8::1")], fresh("a", 1));
     const set = withValues(place, old, [said("2001:DB8::1")], fresh("b", 2));
     expect(set.records).toMatchObject([{ id: "a0", value: "2001:DB8::1", created: 1, modified: 2 }]);
   });
 
-  it("comments change the records that they are of, and those alone", () => {
+  it("comments change only their own records", () => {
     const [one, other] = ["192.0.2.1", "192.0.2.2"].map((text) => ({ value: text, rdata: text, comment: "" }));
     if (!one || !other) throw new Error("no values");
     const old = withValues(place, undefined, [one, other], fresh("a", 1));
@@ -107,7 +107,7 @@ describe("editing a set", () => {
     );
   });
 
-  it("adding what is there already is refused, whatever else is added", () => {
+  it("adding an existing value is refused, whatever else is added", () => {
     fc.assert(
       fc.property(values, values, (before, more) => {
         const old = withValues(place, undefined, before, fresh("a", 1));
@@ -139,7 +139,7 @@ describe("a set among others", () => {
     expect(setAt(others, place)).toBeUndefined();
   });
 
-  it("is put in its place, or taken away, and the others stay", () => {
+  it("is put in its place or removed, and the others stay", () => {
     const changed = { ...here, ttl: 60 };
     expect(placed([here, ...others], place, changed)).toEqual([...others, changed]);
     expect(placed([here, ...others], place, undefined)).toEqual(others);

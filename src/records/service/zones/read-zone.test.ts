@@ -42,7 +42,7 @@ describe("a large zone", () => {
     expect(pauses).toBeGreaterThan(5);
   });
 
-  it("is given as it is at one moment, whatever is written between the parts", async () => {
+  it("is consistent, whatever is written between the parts", async () => {
     const writes = [
       () => put("h0", aSet("h0", "198.51.100.1")),
       () => put("h1"),
@@ -60,7 +60,7 @@ describe("a large zone", () => {
     expect(byKey(sets)).toEqual(byKey(await store.sets(now ?? zone, {})));
   });
 
-  it("is empty when it was deleted meanwhile", async () => {
+  it("is empty if it was deleted in the meantime", async () => {
     let pauses = 0;
     const sets = await readZone(store, zone, async () => {
       pauses += 1;

@@ -21,12 +21,12 @@ async function zoneOf(mode: "primary" | "secondary") {
 }
 
 describe("the status of a zone", () => {
-  it("is ok for one that is written here", async () => {
+  it("is ok for a primary zone", async () => {
     const { statusAt } = await zoneOf("primary");
     expect(await statusAt(made)).toBe("ok");
   });
 
-  it("of a secondary zone says whether it has come from its primary servers, and is not too old", async () => {
+  it("of a secondary zone says whether it has been transferred and has not expired", async () => {
     const { store, zone, statusAt } = await zoneOf("secondary");
     expect(await statusAt(made + 1)).toBe("updating");
     expect(await statusAt(made + minute)).toBe("error");
