@@ -142,26 +142,26 @@ describe("a config that changes", () => {
     await stores(1);
     const text = readFileSync(configFile(), "utf8");
     writeFileSync(configFile(), text.replace(", ipv6: wan0", ""));
-    await until(() => told.some(({ msg }) => msg === "the config was read again"));
+    await until(() => told.some(({ msg }) => msg === "the config was reloaded"));
     firewall.say(report(2));
     await until(() => loop.stored().A === "9.9.9.2");
     expect(loop.stored().AAAA).toBe("2a00::1");
     const before = told.length;
     requests.reload();
-    await until(() => told.slice(before).some(({ msg }) => msg === "the config was read again"));
+    await until(() => told.slice(before).some(({ msg }) => msg === "the config was reloaded"));
   });
 
   it.each([
     ["is bad", () => "names: 7\n"],
     ["names nothing", (text: string) => `${text.slice(0, text.indexOf("names:"))}names: []\n`],
-  ])("is left aside when it %s: the one before stays in force", async (_, changed) => {
+  ])("is left aside when it %s: the previous one stays in force", async (_, changed) => {
     await stores(1);
     writeFileSync(configFile(), changed(readFileSync(configFile(), "utf8")));
-    await until(() => told.some(({ msg }) => msg.includes("the one before stays in force")));
+    await until(() => told.some(({ msg }) => msg.includes("the previous one stays in force")));
     await until(() => firewall.listeners() === 1);
     firewall.say(report(2));
     await stores(2);
-    expect(told.map(({ msg }) => msg)).not.toContain("the config was read again");
+    expect(told.map(({ msg }) => msg)).not.toContain("the config was reloaded");
   });
 
   it("is left aside also when it turns bad while a good one is being taken over", async () => {
@@ -170,8 +170,8 @@ describe("a config that changes", () => {
     writeFileSync(configFile(), "names: 7\n");
     requests.reload();
     expect(told.slice(-2).map(({ msg }) => msg)).toEqual([
-      "the config was read again",
-      expect.stringContaining("the one before stays in force"),
+      "the config was reloaded",
+      expect.stringContaining("the previous one stays in force"),
     ]);
     firewall.say(report(2));
     await stores(2);
@@ -182,7 +182,7 @@ describe("a config that changes", () => {
     const text = readFileSync(configFile(), "utf8");
     requests.reload();
     writeFileSync(configFile(), text.replace(", ipv6: wan0", ""));
-    await until(() => told.filter(({ msg }) => msg === "the config was read again").length === 2);
+    await until(() => told.filter(({ msg }) => msg === "the config was reloaded").length === 2);
     await until(() => firewall.listeners() === 1);
     firewall.say(report(2));
     await until(() => loop.stored().A === "9.9.9.2");
@@ -202,10 +202,10 @@ describe("a config that changes", () => {
   it("is read again when a secret in a file changes", async () => {
     await stores(1);
     writeFileSync(join(loop.folder, "t"), "an0ther\n", { mode: 0o600 });
-    await until(() => told.some(({ msg }) => msg === "the config was read again"));
+    await until(() => told.some(({ msg }) => msg === "the config was reloaded"));
     await until(() => firewall.listeners() === 1);
     firewall.say(report(2));
-    await until(() => told.some(({ because }) => because?.includes("does not accept the token") ?? false));
+    await until(() => told.some(({ because }) => because?.includes("rejected the token") ?? false));
     expect(loop.writes().length).toBe(2);
     writeFileSync(join(loop.folder, "t"), "t0ken\n", { mode: 0o600 });
     await stores(2);
@@ -227,7 +227,7 @@ describe("notices", () => {
       writeFileSync(configFile(), good);
       // At once: it is to have lasted for less than it must.
       requests.reload();
-      await until(() => told.some(({ msg }) => msg === "the config was read again"));
+      await until(() => told.some(({ msg }) => msg === "the config was reloaded"));
       await pause(2_500);
       expect(heard()).toEqual([]);
       writeFileSync(configFile(), bad);

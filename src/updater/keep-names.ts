@@ -51,7 +51,7 @@ export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: 
   let [check, reload] = [() => {}, () => {}];
   tools.onRequest?.({ check: () => check(), reload: () => reload() });
   const isAlive = () => status.silence() < longestSilence;
-  const systemd = openSystemd({ env: tools.env, status: "keeping names", isAlive });
+  const systemd = openSystemd({ env: tools.env, status: "keeping names up to date", isAlive });
 
   /** Returns the config to go on with; undefined when it is over. */
   const keepUntilReload = async (config: UpdaterConfig, state: StateFile): Promise<UpdaterConfig | undefined> => {
@@ -61,10 +61,10 @@ export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: 
       const found = goodConfig(tools);
       if (!found) return;
       next = found;
-      reloaded.abort(new Error("the config was read again"));
+      reloaded.abort(new Error("the config was reloaded"));
     };
     const files = watchFiles(config.files, reload);
-    const history = openHistory(config.historyFile, (because) => log.warn({ because }, "the history cannot be kept"));
+    const history = openHistory(config.historyFile, (because) => log.warn({ because }, "the history cannot be saved"));
     const updater = await openUpdater(config, { state, now, random });
     check = updater.check;
     const asked = { status: () => status.now(), check, silence: () => status.silence() };
@@ -114,13 +114,13 @@ function lazyPage(options: PageOptions): UpdaterPage {
 function goodConfig({ reload, log }: KeepTools): UpdaterConfig | undefined {
   const read = reload();
   if (read.ok && read.value.names.length > 0) {
-    log.info({ names: read.value.names.length }, "the config was read again");
-    for (const warning of read.value.warnings) log.warn({ because: warning }, "careful");
+    log.info({ names: read.value.names.length }, "the config was reloaded");
+    for (const warning of read.value.warnings) log.warn({ because: warning }, "warning");
     return read.value;
   }
   const faults = read.ok ? [{ where: read.value.file, message: "there are no names to keep" }] : read.faults;
   for (const { where, message } of faults) {
-    log.warn({ where, because: message }, "the config has a fault; the one before stays in force");
+    log.warn({ where, because: message }, "the config has a fault; the previous one stays in force");
   }
   return undefined;
 }
@@ -132,9 +132,9 @@ async function otherState(
 ): Promise<StateFile> {
   const opened = await openStateFile(stateFile, now(), { write: true });
   if (opened.kind === "open") {
-    if (opened.warning) log.warn({ because: opened.warning }, "careful");
+    if (opened.warning) log.warn({ because: opened.warning }, "warning");
     return opened.state;
   }
-  log.warn({ because: opened.because, todo: opened.todo }, "the state stays in the file before");
+  log.warn({ because: opened.because, todo: opened.todo }, "the old state file is kept");
   return before;
 }

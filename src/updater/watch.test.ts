@@ -48,7 +48,7 @@ describe("reporting", () => {
       "record not replaced",
       "record replaced by 2a00::9",
       "record not replaced",
-      "the trouble with this record is over",
+      "the problem with this record is over",
       "record replaced by 9.9.9.9",
     ]);
   });
@@ -64,9 +64,9 @@ describe("reporting", () => {
       "the state file cannot be written",
       "record replaced by 9.9.9.9",
       "record replaced by 2a00::9",
-      "the state file is written again",
+      "the state file can be written again",
     ]);
-    expect(lines[0]?.because).toBe("EISDIR: a restart would write again what is in the records already");
+    expect(lines[0]?.because).toBe("EISDIR: after a restart, unchanged addresses would be written again");
   });
 
   it("tells once that an interface has lost its address", async () => {
@@ -78,8 +78,8 @@ describe("reporting", () => {
     for (let i = 0; i < 3; i++) await round();
     loop.says.firewall = goodFirewall;
     await round();
-    expect(told()).toEqual(["no address; the record is left as it is", "the trouble with this record is over"]);
-    expect(lines[0]?.because).toBe("wan0 has no fit address: fe80::1 is link-local");
+    expect(told()).toEqual(["no address; the record is left as it is", "the problem with this record is over"]);
+    expect(lines[0]?.because).toBe("wan0 has no usable address: fe80::1 is link-local");
   });
 });
 

@@ -158,7 +158,7 @@ describe("the updater's page", () => {
     const page = await openPage(context, updater.url);
     await showConfig(page);
     await page.getByText("record service (v1)").waitFor();
-    await page.getByText(/told at once .* looks every \d+ s while it is not told/).waitFor();
+    await page.getByText(/immediately when .* polls every \d+ s/).waitFor();
     const config = await (await context.request.get(`${updater.url}/page/config`)).text();
     expect(config).toContain("hidden");
     expect(config).not.toMatch(/told-to-nobody|secret=|[A-Za-z0-9+/]{60}/);
@@ -192,9 +192,9 @@ holdDown: 3s
 notify: [{ kind: ntfy, url: "http://127.0.0.1:9/a-topic-nobody-knows" }]
 heartbeat: { url: "http://127.0.0.1:9/a-check-nobody-knows", every: 5m }`,
     );
-    await page.getByText("writes what has been there for 3 s, at most 7 changes an hour").waitFor();
-    await page.getByRole("cell", { name: "told of failures (ntfy)" }).waitFor();
-    await page.getByRole("cell", { name: "sign of life every 300 s (healthchecks)" }).waitFor();
+    await page.getByText("writes an address that has been present for 3 s, at most 7 changes per hour").waitFor();
+    await page.getByRole("cell", { name: "notified of failures (ntfy)" }).waitFor();
+    await page.getByRole("cell", { name: "heartbeat every 300 s (healthchecks)" }).waitFor();
     expect(await (await context.request.get(`${updater.url}/page/config`)).text()).not.toContain("nobody-knows");
     await context.close();
   });

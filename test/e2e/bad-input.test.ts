@@ -50,7 +50,7 @@ const typed: [words: string, code: number, ...says: RegExp[]][] = [
   ["update --log-format xml", 2, /Allowed choices are text, json/],
   ["key add --privilege some --data data", 2, /There is no privilege some; there are all, interface-status/],
   ["token add --zone a..b --data data", 2, /--zone a\.\.b: .*dots/],
-  ["update --config none.yaml", 2, /^none\.yaml: there is no such config file; make it with `moor init`/],
+  ["update --config none.yaml", 2, /^none\.yaml: there is no such config file; create it with `moor init`/],
   [
     "up --interface wan8 --data up",
     2,
@@ -79,7 +79,7 @@ describe("what cannot be meant is said, with what could be", () => {
     expect(out.trim().split("\n")).toEqual(
       ["A", "AAAA"].map((type) =>
         expect.stringMatching(
-          `^home.example.org ${type}: left as it is: the firewall wall has no interface wan9; those it has are lo, `,
+          `^home.example.org ${type}: left as it is: the firewall wall has no interface wan9; its interfaces are lo, `,
         ),
       ),
     );

@@ -28,11 +28,7 @@ afterAll(async () => {
 
 /** What a firewall says instead of its interfaces, and what the updater says to that. */
 const scripted: [string, Omit<Extract<Rule, { kind: "answer" }>, "kind">, RegExp][] = [
-  [
-    "401",
-    { status: 401, body: '{"status":401,"message":"Authentication Failed"}' },
-    /does not accept the key.*\(401\)/,
-  ],
+  ["401", { status: 401, body: '{"status":401,"message":"Authentication Failed"}' }, /rejected the key.*\(401\)/],
   ["403", { status: 403, body: '{"status":403,"message":"Forbidden"}' }, /may not read the interfaces \(403\)/],
   ["500", { status: 500, body: '{"errorMessage":"Unexpected error"}' }, /the firewall answered 500/],
   ["a web page", { status: 200, body: "<!doctype html><p>Login", type: "text/html" }, /a web page instead of data/],
@@ -59,7 +55,7 @@ describe.concurrent("a firewall that is not what it was", () => {
     const it = await watchName(harbour, 21, { firewall: before.url });
     expect(await before.process.stop()).toMatchObject({ code: 0 });
     await it.move(it.second);
-    await expectNothingSent(it, /nothing listens at 127\.0\.0\.1:9443/);
+    await expectNothingSent(it, /nothing is listening at 127\.0\.0\.1:9443/);
     await start();
     await expectRecovery(it);
   });
@@ -73,7 +69,7 @@ describe.concurrent("a firewall that is not what it was", () => {
     const key = /^key=(.*)$/m.exec(readFileSync(keyFile, "utf8"))?.[1] ?? "";
     await prepareWithMoor(inside, ["key", "revoke", key, "--data", data]);
     await it.move(it.second);
-    await expectNothingSent(it, /does not accept the key.*\(401\)/);
+    await expectNothingSent(it, /rejected the key.*\(401\)/);
     await it.updater.stop();
     rmSync(keyFile);
     await addKey();
@@ -84,7 +80,7 @@ describe.concurrent("a firewall that is not what it was", () => {
   test("the interface is gone, and comes back with other addresses", async () => {
     const it = await watchName(harbour, 22);
     await it.device.remove();
-    await expectNothingSent(it, /has no interface w22.*those it has are lo/);
+    await expectNothingSent(it, /has no interface w22.*its interfaces are lo/);
     await it.device.restore();
     await it.move(it.second);
     await expectRecovery(it);
@@ -94,7 +90,7 @@ describe.concurrent("a firewall that is not what it was", () => {
     const it = await watchName(harbour, 23);
     await it.device.readdress({ ipv4: it.second.A });
     await it.updater.says(/record replaced by 9\.9\.23\.2/);
-    await it.updater.says(/w23 has no fit address: fe80::\S+ is link-local/);
+    await it.updater.says(/w23 has no usable address: fe80::\S+ is link-local/);
     const mixed = { A: it.second.A, AAAA: it.first.AAAA };
     await it.stores(mixed);
     await sleep(1_200);

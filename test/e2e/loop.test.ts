@@ -81,7 +81,7 @@ describe("moor update, watching", () => {
     const updater = startMoor(inside, ["update", "--config", home.config]);
     await updater.says(/record replaced by 2a00:1::3/);
     await wan.readdress({});
-    await updater.says(/no fit address: fe80::\S+ is link-local/);
+    await updater.says(/no usable address: fe80::\S+ is link-local/);
     expect(await api.addresses(zone, "lost")).toEqual({ A: "9.9.1.3", AAAA: "2a00:1::3" });
     await updater.stop();
   });

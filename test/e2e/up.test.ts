@@ -141,7 +141,7 @@ describe("stopping and starting again", () => {
     const first = up;
     up = await start();
     expect(up.out()).not.toMatch(/^ {2}made /m);
-    expect(up.out()).toMatch(/\.home\.test A: left as it is: 9\.9\.2\.2 is what was stored last/);
+    expect(up.out()).toMatch(/\.home\.test A: left as it is: 9\.9\.2\.2 is the stored address/);
     expect(kept.map(inData)).toEqual(before);
     expect(worthTyping(up.out())).toEqual(worthTyping(first.out()));
     said.push(first.out(), first.err());

@@ -39,7 +39,7 @@ describe("a record service that asks to be left alone for hours", () => {
     await until(async () => (await readHistory(loop.config.historyFile)).some(({ about }) => about === "target dns"));
     const { io, printed } = openTerminal(loop.folder);
     await status({}, io);
-    expect(printed.out).toMatch(/A .* the record service is not to be asked before 2.* UTC; /);
+    expect(printed.out).toMatch(/A .* the record service must not be asked before 2.* UTC; /);
 
     expect(loop.writes().length).toBe(1);
     check();

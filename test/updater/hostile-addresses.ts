@@ -10,7 +10,7 @@ const published = { outcomes: ["done"], sent: 2, published: "new", stored: "new"
 
 /** Every class of the gate, in both families. */
 export const hostileAddresses: readonly HostileRow[] = [
-  address("none at all, as during a reconnect", wanWith([], []), /no fit address/),
+  address("none at all, as during a reconnect", wanWith([], []), /no usable address/),
   address("unspecified", wanWith(["0.0.0.0"], ["::"]), /is unspecified/),
   address("loopback", wanWith(["127.0.0.1"], ["::1"]), /is loopback/),
   address("link-local", wanWith(["169.254.1.1"], ["fe80::1"]), /is link-local/),
@@ -23,7 +23,7 @@ export const hostileAddresses: readonly HostileRow[] = [
   address(
     "of no host, and broadcast in 6to4",
     wanWith(["0.1.2.3"], ["2002:ffff:ffff::1"]),
-    /is of the range 0\.0\.0\.0\/8/,
+    /is in the range 0\.0\.0\.0\/8/,
   ),
   address(
     "broadcast, and loopback mapped",
@@ -38,14 +38,14 @@ export const hostileAddresses: readonly HostileRow[] = [
     /only public ones/,
     publicOnly,
   ),
-  address("families mixed up", wanWith(["2a00::10"], ["9.9.9.10"]), /of the other family/),
-  address("empty texts", wanWith([""], [""]), /is no address/),
-  address("too short", wanWith(["9.9.9"], ["2a00::1::2"]), /is no address/),
-  address("leading zeros", wanWith(["010.9.9.10"], ["2a00::00010"]), /is no address/),
-  address("with a prefix", wanWith(["9.9.9.10/24"], ["2a00::10/64"]), /is no address/),
-  address("with a zone", wanWith([], ["2a00::10%wan0"]), /is no address/),
-  address("with a blank", wanWith([" 9.9.9.10"], ["2a00::10 "]), /is no address/),
-  address("with a line break and more", wanWith(["9.9.9.10\n8.8.8.8"], ["2a00::10\r\nx: y"]), /is no address/),
+  address("families mixed up", wanWith(["2a00::10"], ["9.9.9.10"]), /of the other address family/),
+  address("empty texts", wanWith([""], [""]), /is not an address/),
+  address("too short", wanWith(["9.9.9"], ["2a00::1::2"]), /is not an address/),
+  address("leading zeros", wanWith(["010.9.9.10"], ["2a00::00010"]), /is not an address/),
+  address("with a prefix", wanWith(["9.9.9.10/24"], ["2a00::10/64"]), /is not an address/),
+  address("with a zone", wanWith([], ["2a00::10%wan0"]), /is not an address/),
+  address("with a blank", wanWith([" 9.9.9.10"], ["2a00::10 "]), /is not an address/),
+  address("with a line break and more", wanWith(["9.9.9.10\n8.8.8.8"], ["2a00::10\r\nx: y"]), /is not an address/),
   address("deprecated", flagged("deprecated"), /is deprecated/),
   address("tentative", flagged("tentative"), /is tentative/),
   address("detached", flagged("detached"), /is detached/),

@@ -4,26 +4,26 @@ import { firewall, type HostileRow, moved } from "./hostile-row.ts";
 const slow = { source: "timeout: 2s" };
 
 const tlsWords = {
-  stranger: /signed by nobody this config trusts/,
-  expired: /not valid at this time/,
-  otherName: /not made out to/,
+  stranger: /not signed by an authority that this config trusts/,
+  expired: /has expired or is not valid yet/,
+  otherName: /not valid for/,
 } as const;
 
 /** What a firewall can do to its client on the way, in its status, and in its body. */
 export const hostileFirewalls: readonly HostileRow[] = [
   {
-    ...firewall("transport", "refuses the connection", moved, /nothing listens at/),
+    ...firewall("transport", "refuses the connection", moved, /nothing is listening at/),
     begin: (loop) => loop.firewall.pause(),
     end: (loop) => loop.firewall.resume(),
   },
-  firewall("transport", "resets the connection", () => ({ fault: "reset" }), /broke the connection off/),
+  firewall("transport", "resets the connection", () => ({ fault: "reset" }), /closed the connection unexpectedly/),
   firewall("transport", "never ends its body", () => ({ ...moved(), fault: "hang" }), /within 2 s/, slow),
-  firewall("transport", "cuts its body short", () => ({ ...moved(), fault: "truncate" }), /sent only a part/),
+  firewall("transport", "cuts its body short", () => ({ ...moved(), fault: "truncate" }), /sent only part/),
   firewall(
     "transport",
     "says gzip, and it is not",
     () => ({ ...moved(), headers: { "content-encoding": "gzip" } }),
-    /packed with gzip, and cannot be unpacked/,
+    /cannot be decompressed as gzip/,
   ),
   ...(["stranger", "expired", "otherName"] as const).map(
     (which): HostileRow => ({
@@ -44,13 +44,13 @@ export const hostileFirewalls: readonly HostileRow[] = [
   ),
   firewall("status", "201", () => ({ ...moved(), status: 201 }), /answered 201/),
   firewall("status", "204", () => ({ status: 204 }), /answered 204/),
-  firewall("status", "301", () => ({ ...moved(), status: 301, headers: { location: "/" } }), /another page/),
-  firewall("status", "302 to its login", () => ({ status: 302, headers: { location: "/?url=x" } }), /another page/),
-  firewall("status", "307", () => ({ ...moved(), status: 307, headers: { location: "/x" } }), /another page/),
+  firewall("status", "301", () => ({ ...moved(), status: 301, headers: { location: "/" } }), /a redirect/),
+  firewall("status", "302 to its login", () => ({ status: 302, headers: { location: "/?url=x" } }), /a redirect/),
+  firewall("status", "307", () => ({ ...moved(), status: 307, headers: { location: "/x" } }), /a redirect/),
   firewall("status", "400", () => ({ ...moved(), status: 400 }), /answered 400/),
-  firewall("status", "401", () => ({ ...moved(), status: 401 }), /does not accept the key/),
+  firewall("status", "401", () => ({ ...moved(), status: 401 }), /rejected the key/),
   firewall("status", "403", () => ({ ...moved(), status: 403 }), /may not read/),
-  firewall("status", "404", () => ({ ...moved(), status: 404 }), /does not know/),
+  firewall("status", "404", () => ({ ...moved(), status: 404 }), /has no interface status call/),
   firewall("status", "429", () => ({ ...moved(), status: 429 }), /answered 429/),
   firewall("status", "500", () => ({ ...moved(), status: 500 }), /answered 500/),
   firewall("status", "503", () => ({ ...moved(), status: 503 }), /answered 503/),
@@ -69,7 +69,7 @@ export const hostileFirewalls: readonly HostileRow[] = [
       "body",
       "another interface",
       () => ({ body: { wan1: wanWith(["9.9.9.10"], []) } }),
-      /those it has are wan1/,
+      /its interfaces are wan1/,
     ),
     warnings: 2,
   },
@@ -80,7 +80,7 @@ export const hostileFirewalls: readonly HostileRow[] = [
     "body",
     "a number for an address",
     () => ({ body: { wan0: { ipv4: [{ ipaddr: 1 }] } } }),
-    /ipaddr is not a text/,
+    /ipaddr is not a string/,
   ),
   firewall("body", "null for an address", () => ({ body: { wan0: { ipv4: [null] } } }), /ipv4\[0\] is not an object/),
   firewall(
@@ -99,7 +99,7 @@ export const hostileFirewalls: readonly HostileRow[] = [
     "body",
     "carp without a status",
     () => ({ body: { wan0: { ...wanWith(["9.9.9.10"], []), carp: { 1: {} } } } }),
-    /carp does not say/,
+    /carp does not list a status/,
   ),
   firewall(
     "body",

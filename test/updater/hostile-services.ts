@@ -20,21 +20,21 @@ const awaitedWrites = ({ service: { asked } }: Loop) =>
 
 /** What a record service can do to its client, in either API. Each of the three bad rounds tries both records anew. */
 export const hostileServices: readonly HostileRow[] = [
-  service("refuses the connection", () => undefined, /nothing listens/, 0, {
+  service("refuses the connection", () => undefined, /nothing is listening/, 0, {
     async begin(loop) {
       loop.says.firewall = moved;
       await loop.service.pause();
     },
     end: (loop) => loop.service.resume(),
   }),
-  service("resets every connection", () => ({ fault: "reset" }), /broke the connection off/, 0),
-  service("resets a write", toWrites({ fault: "reset" }), /broke the connection off/, 12),
+  service("resets every connection", () => ({ fault: "reset" }), /closed the connection unexpectedly/, 0),
+  service("resets a write", toWrites({ fault: "reset" }), /closed the connection unexpectedly/, 12),
   service("never ends its answer", toWrites({ body: { a: 1 }, fault: "hang" }), /within 2 s/, 6, {
     settings: { target: "timeout: 2s" },
   }),
-  service("cuts its answer short", toWrites({ body: { record: {} }, fault: "truncate" }), /sent only a part/, 6),
-  service("401", () => ({ status: 401, body: { message: "Invalid" } }), /does not accept the token/, 0),
-  service("403", toWrites({ status: 403, body: { message: "Forbidden" } }), /does not accept the token/, 6),
+  service("cuts its answer short", toWrites({ body: { record: {} }, fault: "truncate" }), /sent only part/, 6),
+  service("401", () => ({ status: 401, body: { message: "Invalid" } }), /rejected the token/, 0),
+  service("403", toWrites({ status: 403, body: { message: "Forbidden" } }), /rejected the token/, 6),
   service(
     "404 for the record",
     ({ path }) => (/records\/./.test(path) ? { status: 404, body: noRecord } : undefined),
@@ -42,9 +42,9 @@ export const hostileServices: readonly HostileRow[] = [
     6,
   ),
   service("404 for the zone", toZones({ error: { message: "zone not found", code: 404 } }), /has no zone/, 0),
-  service("404 in words of no record service", toZones({}), /does not know the call/, 0),
+  service("404 in words of no record service", toZones({}), /does not offer this call/, 0),
   service("404 for the write alone", toWrites({ status: 404, body: noRecord }), /there is no record/, 6),
-  service("404 from a proxy for a write", toWrites({ status: 404, body: "<html>" }), /does not know the call/, 6),
+  service("404 from a proxy for a write", toWrites({ status: 404, body: "<html>" }), /does not offer this call/, 6),
   service("422 from a proxy for a write", toWrites({ status: 422, body: "<html>" }), /refused: 422/, 6),
   service("201 for a write", toWrites({ status: 201, body: {} }), /answered 201/, 6),
   service("202 for a write", toWrites({ status: 202 }), /answered 202/, 6),
@@ -102,13 +102,13 @@ export const hostileServices: readonly HostileRow[] = [
   service(
     "301 to its successor",
     () => ({ status: 301, headers: { location: "https://example.net/" } }),
-    /another place/,
+    /a redirect/,
     0,
   ),
-  service("308 of a write", toWrites({ status: 308, headers: { location: "/elsewhere" } }), /another place/, 6),
+  service("308 of a write", toWrites({ status: 308, headers: { location: "/elsewhere" } }), /a redirect/, 6),
   service("200 and a web page", toWrites({ body: "<html>" }), /answered 200 with a web page/, 6),
   service("200 and nothing", toWrites({ body: "" }), /answered 200 with an empty body/, 6),
-  service("200 and an array", toWrites({ body: [] }), /answered 200 with JSON that is no object/, 6),
+  service("200 and an array", toWrites({ body: [] }), /answered 200 with JSON that is not an object/, 6),
   service(
     "200 and half a JSON",
     toWrites({ body: '{"record":{"id"' }),
@@ -118,7 +118,7 @@ export const hostileServices: readonly HostileRow[] = [
   service(
     "200 and a body that says gzip",
     toWrites({ body: { record: {} }, headers: { "content-encoding": "gzip" } }),
-    /packed with gzip, and cannot be unpacked/,
+    /cannot be decompressed as gzip/,
     6,
   ),
   service("200 and a record of wrong types", toWrites({ body: { record: { id: 7 } } }), /no record/, 6),
@@ -197,13 +197,7 @@ export const hostileServices: readonly HostileRow[] = [
     6,
   ),
   service("200 and something huge", toWrites({ body: `"${"x".repeat(5 * 1024 * 1024)}"` }), /more than 4 MiB/, 6),
-  service(
-    "sets: 401",
-    () => ({ status: 401, body: cloudError("unauthorized") }),
-    /does not accept the token/,
-    6,
-    cloud,
-  ),
+  service("sets: 401", () => ({ status: 401, body: cloudError("unauthorized") }), /rejected the token/, 6, cloud),
   service("sets: 201 and nothing", toWrites({ status: 201, body: "" }), /answered 201 with an empty body/, 6, cloud),
   service("sets: 404", toWrites({ status: 404, body: cloudError("not_found") }), /there is no record/, 6, cloud),
   service("sets: 409", toWrites({ status: 409, body: cloudError("conflict") }), /answered 409/, 6, cloud),
@@ -213,16 +207,16 @@ export const hostileServices: readonly HostileRow[] = [
   service("sets: 503", toWrites({ status: 503, body: cloudError("unavailable") }), /answered 503/, 6, cloud),
   service("sets: 202", toWrites({ status: 202 }), /answered 202/, 6, cloud),
   service("sets: 204", toWrites({ status: 204 }), /answered 204/, 6, cloud),
-  service("sets: 303", toWrites({ status: 303, headers: { location: "/" } }), /another place/, 6, cloud),
+  service("sets: 303", toWrites({ status: 303, headers: { location: "/" } }), /a redirect/, 6, cloud),
   service("sets: 408", toWrites({ status: 408, body: cloudError("timeout") }), /answered 408/, 6, cloud),
-  service("sets: 403 from a proxy", toWrites({ status: 403, body: "<html>" }), /does not accept the token/, 6, cloud),
+  service("sets: 403 from a proxy", toWrites({ status: 403, body: "<html>" }), /rejected the token/, 6, cloud),
   service(
     "sets: an action that fails",
     toWrites({
       status: 201,
       body: { action: { id: 1, status: "error", error: { code: "action_failed", message: "no" } } },
     }),
-    /began the write, and it failed/,
+    /started the write, but it failed/,
     6,
     cloud,
   ),

@@ -51,7 +51,7 @@ describe("thirty names on one service", () => {
     watcher.check();
     await until(() => written(2) === 2 * count && notices().length > 1);
     expect(notices().slice(1)).toMatchObject([
-      { event: "over", message: `the trouble with ${2 * count} records is over` },
+      { event: "over", message: `the problem with ${2 * count} records is over` },
     ]);
   });
 });

@@ -33,11 +33,11 @@ it("SIGUSR1 starts a round at once", async () => {
 
 it("SIGHUP reads the config again, and goes on with the old one when the new one is bad", async () => {
   watcher.child.kill("SIGHUP");
-  await watcher.says(/the config was read again/);
+  await watcher.says(/the config was reloaded/);
   const file = join(loop.folder, "moor.yaml");
   writeFileSync(file, readFileSync(file, "utf8").replace("interval: 1h", "interval: soon"));
   watcher.child.kill("SIGHUP");
-  await watcher.says(/the one before stays in force.*moor\.yaml:3:11/);
+  await watcher.says(/the previous one stays in force.*moor\.yaml:3:11/);
   say(11);
   watcher.child.kill("SIGUSR1");
   await watcher.says(/replaced by 2a00::11/);

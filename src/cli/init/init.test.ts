@@ -49,7 +49,7 @@ describe("where the watcher of a new config answers", () => {
   it("is never on a port that others reach", async () => {
     const { io, printed } = terminal();
     expect(await init(options({ control: "0.0.0.0:9053" }), io)).toBe(2);
-    expect(printed.err).toContain("0.0.0.0:9053 is no port of this machine itself");
+    expect(printed.err).toContain("0.0.0.0:9053 is not a loopback address with a port");
     expect(printed.err).toContain(`${at("moor.yaml")}:`);
     expect(printed.err).not.toContain(".moor-init-");
   });

@@ -68,7 +68,7 @@ describe("at a terminal, an answer that does not work is asked for again, and th
     types(`thekey${enter}`);
     await reads(/And its secret\?/);
     types(`mistyped${enter}`);
-    await reads(/does not accept the key and its secret \(401\)/);
+    await reads(/rejected the key and its secret \(401\)/);
     await reads(/Where is the firewall\?/);
     await reads(new RegExp(loop.firewall.url));
     types(enter);

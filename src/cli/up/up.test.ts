@@ -72,7 +72,7 @@ it("leaves the data of a service that runs as it is", async () => {
 
 it("says how it comes to know of a change", async () => {
   const { said } = await up({});
-  expect(said).toMatch(/follows lo: told at once .*; looks every 2 s while it is not told\n/);
+  expect(said).toMatch(/follows lo: immediately when .*; otherwise polls every 2 s\n/);
 });
 
 describe("moor up, where a port is taken", () => {

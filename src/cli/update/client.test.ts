@@ -30,7 +30,7 @@ describe("moor status", () => {
     expect(await status({}, io)).toBe(0);
     expect(printed.out).toMatch(/^NAME +WANTED +STORED +PUBLISHED +WRITTEN \(UTC\) +NEXT \(UTC\) +WHY$/m);
     expect(printed.out).toMatch(
-      /^home\.example\.org A +9\.9\.9\.9 +9\.9\.9\.9 +9\.9\.9\.9 +\d{4}-.* is what was stored last$/m,
+      /^home\.example\.org A +9\.9\.9\.9 +9\.9\.9\.9 +9\.9\.9\.9 +\d{4}-.* is the stored address$/m,
     );
     expect(loop.writes().length).toBe(before);
   });
@@ -47,8 +47,11 @@ describe("moor status", () => {
   });
 
   it.for([
-    ["", /the record was changed elsewhere; set `verify: 1h` in the config, and moor mends .* or put 9\.9\.9\.9 back/],
-    ["verify: 90m", /the record was changed elsewhere; nothing: moor mends it within 90 min \(verify\)/],
+    [
+      "",
+      /the record was changed elsewhere; set `verify: 1h` in the config so that moor corrects .* or put 9\.9\.9\.9 back/,
+    ],
+    ["verify: 90m", /the record was changed elsewhere; nothing: moor corrects it within 90 min \(verify\)/],
   ] as const)("says what to do about a record that was changed elsewhere: %s", async ([settings, said]) => {
     await loop.close();
     loop = await openLoop(undefined, undefined, { settings });
@@ -57,7 +60,7 @@ describe("moor status", () => {
     const { io, printed } = terminal();
     expect(await status({}, io)).toBe(1);
     expect(printed.out).toMatch(said);
-    expect(printed.out).toMatch(/AAAA .* 2a00::9 is what was stored last\n/);
+    expect(printed.out).toMatch(/AAAA .* 2a00::9 is the stored address\n/);
   });
 
   it("says of a record that is to be made when it will be, and why not yet where there is no address", async () => {
@@ -68,8 +71,8 @@ describe("moor status", () => {
     const { io, printed } = terminal();
     expect(await status({ json: true }, io)).toBe(1);
     expect(JSON.parse(printed.out).map(({ why }: { readonly why: string }) => why)).toEqual([
-      "there is no record new.example.org A; `moor update` makes it with the next address that it writes (create: true), and with `verify: 1h` also when others have deleted it",
-      "the firewall home has no interface eth9; those it has are wan0",
+      "there is no record new.example.org A; `moor update` creates it with the next address that it writes (create: true); with `verify: 1h`, also after someone deleted it",
+      "the firewall home has no interface eth9; its interfaces are wan0",
     ]);
   });
 
@@ -112,12 +115,12 @@ describe("moor status", () => {
     loop.says.service = () => ({ status: 401, body: {} });
     const { io, printed } = terminal();
     expect(await status({}, io)).toBe(1);
-    expect(printed.out).toMatch(/unknown .* does not accept the token/);
+    expect(printed.out).toMatch(/unknown .* rejected the token/);
   });
 });
 
 describe("moor zones", () => {
-  const foreign = /does not know the call \(404.*\); see whether the url is that of a record service/;
+  const foreign = /does not offer this call \(404.*\); check that the URL is that of a record service/;
   it.each([
     ["an account without zones", { zones: [], error: { code: 404, message: "zone not found" } }, 0, /no zones yet/],
     ["a firewall", { errorMessage: "Endpoint not found" }, 1, foreign],
@@ -199,11 +202,11 @@ describe("moor init, by options", () => {
     expect(readdirSync(join(loop.folder, "new"))).toEqual([]);
   });
 
-  it("writes nothing when an interface has no fit address, unless told to", async () => {
+  it("writes nothing when an interface has no usable address, unless told to", async () => {
     loop.says.firewall = () => ({ body: { wan0: wanWith(["192.168.1.2"], ["2a00::9"]) } });
     const { io, printed } = terminal();
     expect(await init(options(), { ...io, isTerminal: true })).toBe(1);
-    expect(printed.out).toContain("wan0 has no fit address: 192.168.1.2 is private");
+    expect(printed.out).toContain("wan0 has no usable address: 192.168.1.2 is private");
     expect(printed.err).toMatch(
       /nothing was written; mend what it says, choose .* --ipv4 and --ipv6, or .* --force\n$/,
     );

@@ -24,7 +24,7 @@ describe("moor update", () => {
     const { io, printed } = terminal();
     expect(await update({ check: true }, io)).toBe(0);
     expect(printed.out).toMatch(
-      /^ok: .*moor\.yaml\nhome\.example\.org A: from wan0 of home .*\n.* AAAA: .*\ntold at once .* looks every 30 s while it is not told; last/,
+      /^ok: .*moor\.yaml\nhome\.example\.org A: from wan0 of home .*\n.* AAAA: .*\nimmediately when .* polls every 30 s; last/,
     );
     expect([loop.firewall.asked.length, loop.service.asked.length]).toEqual([0, 0]);
   });
@@ -49,7 +49,7 @@ describe("moor update", () => {
   it("says how to come by a config", async () => {
     const { io, printed } = terminal();
     expect(await update({ config: "missing.yaml" }, io)).toBe(2);
-    expect(printed.err).toMatch(/^missing\.yaml: there is no such config file; make it with `moor init`/);
+    expect(printed.err).toMatch(/^missing\.yaml: there is no such config file; create it with `moor init`/);
   });
 
   it("does not start without names", async () => {
@@ -71,8 +71,8 @@ describe("moor update", () => {
     const before = readdirSync(loop.folder);
     expect(await update({ dryRun: true }, io)).toBe(0);
     expect(printed.out).toBe(
-      "home.example.org A: would be replaced by 9.9.9.9: wan0 has it, none was stored\n" +
-        "home.example.org AAAA: would be replaced by 2a00::9: wan0 has it, none was stored\n",
+      "home.example.org A: would be replaced by 9.9.9.9: wan0 has it, no address was stored\n" +
+        "home.example.org AAAA: would be replaced by 2a00::9: wan0 has it, no address was stored\n",
     );
     expect(loop.writes()).toEqual([]);
     expect(readdirSync(loop.folder)).toEqual(before);
@@ -84,7 +84,7 @@ describe("moor update", () => {
     const planned = terminal();
     expect(await update({ dryRun: true }, planned.io)).toBe(0);
     expect(planned.printed.out).toBe(
-      "home.example.org AAAA: would be replaced by 2a00::5:6: its prefix is that of wan0, none was stored\n",
+      "home.example.org AAAA: would be replaced by 2a00::5:6: its prefix is that of wan0, no address was stored\n",
     );
     const seen = terminal();
     expect(await interfaces({}, seen.io)).toBe(0);
@@ -98,7 +98,7 @@ describe("moor update", () => {
       "nope",
       "example.org",
       "",
-      /no record nope\.example\.org A; make it in the console/,
+      /no record nope\.example\.org A; create it in the console/,
     ],
     ["a zone that is not there", "v1", "home", "example.net", "", /no zone example\.net/],
     ["a set that is not there", "rrsets", "nope", "example.org", "", /no record nope\.example\.org A;.*`create: true`/],
@@ -122,7 +122,7 @@ describe("moor update", () => {
       "",
       "nope",
       ", create: true",
-      "would be replaced by 9.9.9.9: wan0 has it, none was stored",
+      "would be replaced by 9.9.9.9: wan0 has it, no address was stored",
     ],
     [
       "reads what is compared",
@@ -131,7 +131,7 @@ describe("moor update", () => {
       ", compare: record",
       "would be replaced by 9.9.9.9: wan0 has it, the record held 192.0.2.1",
     ],
-    ["leaves what is right", "9.9.9.9", "home", ", compare: record", "left as it is: the record holds 9.9.9.9 already"],
+    ["leaves what is right", "9.9.9.9", "home", ", compare: record", "left as it is: the record already holds 9.9.9.9"],
   ] as const)("--dry-run knows from reading that the round %s", async ([, held, name, more, said]) => {
     await loop.close();
     loop = await openLoop(`  - { name: ${name}, zone: example.org, ipv4: wan0${more} }`, undefined, { api: "rrsets" });
@@ -148,10 +148,12 @@ describe("moor update", () => {
     loop.says.firewall = () => ({ body: { wan0: wanWith(["10.0.0.1"], ["2a00::9"]) } });
     const first = terminal();
     expect(await update({ once: true }, first.io)).toBe(0);
-    expect(first.printed.out).toMatch(/A: replaced by 10\.0\.0\.1: wan0 has it, none was stored; careful: a private/);
+    expect(first.printed.out).toMatch(
+      /A: replaced by 10\.0\.0\.1: wan0 has it, no address was stored; warning: 10\.0\.0\.1 is a private/,
+    );
     const second = terminal();
     expect(await update({ once: true }, second.io)).toBe(0);
-    expect(second.printed.out).toMatch(/A: left as it is: 10\.0\.0\.1 is what was stored last\n/);
+    expect(second.printed.out).toMatch(/A: left as it is: 10\.0\.0\.1 is the stored address\n/);
     expect(loop.writes().length).toBe(2);
     expect(await readHistory(loop.config.historyFile)).toMatchObject([
       { kind: "done", about: "home.example.org A", what: "record replaced by 10.0.0.1" },
@@ -163,14 +165,14 @@ describe("moor update", () => {
     loop.says.firewall = () => ({ body: { eth7: wanWith(["9.9.9.9"], []) } });
     const { io, printed } = terminal();
     expect(await update({ once: true }, io)).toBe(1);
-    expect(printed.out).toMatch(/A: left as it is: the firewall home has no interface wan0; those it has are eth7\n/);
+    expect(printed.out).toMatch(/A: left as it is: the firewall home has no interface wan0; its interfaces are eth7\n/);
   });
 
   it("--once ends with 1 when a name has no usable address, and says which there are", async () => {
     loop.says.firewall = () => ({ body: { wan0: wanWith([], ["fe80::1"]) } });
     const { io, printed } = terminal();
     expect(await update({ once: true }, io)).toBe(1);
-    expect(printed.out).toMatch(/AAAA: left as it is: wan0 has no fit address: fe80::1 is link-local\n/);
+    expect(printed.out).toMatch(/AAAA: left as it is: wan0 has no usable address: fe80::1 is link-local\n/);
   });
 
   it("sets a damaged state file aside and says so", async () => {
@@ -222,11 +224,11 @@ describe("moor interfaces", () => {
     expect(printed.out).toBe(
       "INTERFACE  STATE  ADDRESS  TYPE  CHOICE\n" +
         "wan0       up     9.9.9.9  A     fit, but no name of the config takes it\n" +
-        "wan0       up     fd00::9  AAAA  no: unique local, and only public ones are wanted\n" +
+        "wan0       up     fd00::9  AAAA  no: unique local, but only public ones are allowed\n" +
         "wan0       up     2a00::9  AAAA  would be taken\n" +
-        "home.example.org AAAA: 2a00::9 of wan0 (eth8 is not there) would be taken\n",
+        "home.example.org AAAA: 2a00::9 of wan0 (eth8 does not exist) would be taken\n",
     );
-    expect(printed.err).toBe("home.example.org A: the firewall home has no interface eth9; those it has are wan0\n");
+    expect(printed.err).toBe("home.example.org A: the firewall home has no interface eth9; its interfaces are wan0\n");
   });
 
   it("chooses as a round does where what is published stays, though another of its network lives longer now", async () => {
@@ -241,14 +243,14 @@ describe("moor interfaces", () => {
     const seen = terminal();
     expect(await interfaces({}, seen.io)).toBe(0);
     expect(seen.printed.out).toContain(
-      "wan0       up     2a00::8  AAAA  no: as good, and another is published already\n" +
+      "wan0       up     2a00::8  AAAA  no: as good, but another is already published\n" +
         "wan0       up     2a00::9  AAAA  would be taken\n" +
         "home.example.org A: 9.9.9.9 of wan0 would be taken\n" +
         "home.example.org AAAA: 2a00::9 of wan0 would be taken\n",
     );
     const planned = terminal();
     expect(await update({ dryRun: true }, planned.io)).toBe(0);
-    expect(planned.printed.out).toContain("AAAA: left as it is: 2a00::9 is what was stored last\n");
+    expect(planned.printed.out).toContain("AAAA: left as it is: 2a00::9 is the stored address\n");
   });
 
   it("tells why a name would be given none", async () => {
@@ -256,7 +258,7 @@ describe("moor interfaces", () => {
     const { io, printed } = terminal();
     expect(await interfaces({}, io)).toBe(0);
     expect(printed.out).toContain(
-      "home.example.org A: nothing would be taken: wan0 has no fit address: 127.0.0.1 is loop",
+      "home.example.org A: no address would be taken: wan0 has no usable address: 127.0.0.1 is loop",
     );
   });
 

@@ -22,25 +22,14 @@ import { checkWhen, ruleFields } from "./rules.ts";
 export const configSettings = (known: Known, checkKept: (named: KeptNames, place: Place) => void) =>
   mapping(
     {
-      state: path(
-        "The file with the addresses that were written last. By default beside the config.",
-        "moor-state.json",
-      ),
+      state: path("The file that stores the last written addresses. Default: next to the config.", "moor-state.json"),
       history: path(
-        "The file with the last thousand decisions, for `moor history`. By default beside the config.",
+        "The file that stores the last thousand decisions, for `moor history`. Default: next to the config.",
         "moor-history.jsonl",
       ),
-      interval: usually(duration("How often a source is asked that does not push its changes.", "1m"), "30s"),
-      sources: named(
-        sourceSettings,
-        (name) => `source ${name}`,
-        "Where addresses are read, each under a name of your choice.",
-      ),
-      targets: named(
-        targetSettings,
-        (name) => `target ${name}`,
-        "Where records are written, each under a name of your choice.",
-      ),
+      interval: usually(duration("How often to poll a source that does not push its changes.", "1m"), "30s"),
+      sources: named(sourceSettings, (name) => `source ${name}`, "Where to read addresses. You choose the names."),
+      targets: named(targetSettings, (name) => `target ${name}`, "Where to write records. You choose the names."),
       names: namesSettings(known),
       control: controlSettings,
       notify: notifySettings,
@@ -49,7 +38,7 @@ export const configSettings = (known: Known, checkKept: (named: KeptNames, place
     },
     {
       title: "moor update",
-      description: "The config file of moor's updating client. `moor update --check` names every fault with its line.",
+      description: "The config file of moor's updating client. `moor update --check` lists every fault with its line.",
       of: "",
       schema: { required: ["sources", "targets", "names"] },
       check(right, place) {

@@ -16,10 +16,10 @@ import { readTextFile } from "./secret.ts";
 
 /** Why a service is trusted, and for how long it is waited for. */
 const trustFields = shared("Certificates and time limits", {
-  ca: refined(path("A PEM file with the certificates to trust, and no others.", "secrets/ca.pem"), trustAuthorities),
-  fingerprint: refined(text("The SHA-256 of the only certificate to trust.", "AB:CD:…"), trustFingerprint),
-  insecure: usually(flag("Trust any certificate. For a first try only."), false),
-  serverName: text("The name in the certificate, when it is not the url's host.", "OPNsense.internal"),
+  ca: refined(path("A PEM file with the only certificates to trust.", "secrets/ca.pem"), trustAuthorities),
+  fingerprint: refined(text("The SHA-256 fingerprint of the only certificate to trust.", "AB:CD:…"), trustFingerprint),
+  insecure: usually(flag("Trust any certificate. For testing only."), false),
+  serverName: text("The name in the certificate, if it differs from the host in the URL.", "OPNsense.internal"),
   timeout: duration("How long one request may take.", "30s", { default: "15s" }),
 });
 
@@ -38,7 +38,7 @@ const trusts = ["ca", "fingerprint", "insecure"] as const;
 export function oneTrust(given: readonly string[], what: string): readonly KeyFault[] {
   const both = trusts.filter((key) => given.includes(key));
   if (both.length < 2) return [];
-  const todo = "keep one: each says by itself which certificate is believed";
+  const todo = "keep one: each alone decides which certificate is trusted";
   return [{ code: "two-trusts", message: `${what} has ${both.join(" and ")}`, todo, at: both[1] ?? "", skip: both }];
 }
 
@@ -51,7 +51,7 @@ export function withTrust<V extends Trusts>(
 ): Omit<V, keyof Trusts> & { readonly trust: HttpTrust } {
   const { ca, fingerprint, insecure, ...rest } = value;
   if (insecure)
-    reading.warn(`${what}: insecure: true: whoever is on the way can read the secret and change the answer`);
+    reading.warn(`${what}: insecure: true lets anyone on the network path read the secret and change the answer`);
   return { ...rest, trust: ca ?? fingerprint ?? { kind: insecure ? "insecure" : "system" } };
 }
 
@@ -60,12 +60,13 @@ const webAddress = (description: string, example: string, mayHaveQuery: boolean)
     const bad = (message: string, todo: string) => fault({ code: "bad-url", message: `${what} ${message}`, todo });
     const url = URL.canParse(written) ? new URL(written) : undefined;
     // The text may hold a password, so no message repeats it.
-    if (!url || !/^https?:$/.test(url.protocol)) return bad("is no web address", "write https://host");
-    if (url.username || url.password) return bad("holds a user name", "leave out what stands before the @");
+    if (!url || !/^https?:$/.test(url.protocol)) return bad("is not an HTTP URL", "write https://host");
+    if (url.username || url.password)
+      return bad("contains a user name", "remove the user name and password before the @");
     if ((url.search && !mayHaveQuery) || url.hash)
-      return bad("has a ? or # part", "write https://host, and :port if needed");
+      return bad("has a query or a fragment", "write https://host or https://host:port");
     if (url.protocol === "http:" && !isLoopbackName(url.hostname)) {
-      return bad("would send its secret unencrypted", "write https:// (http:// is for loopback only)");
+      return bad("would send its secret unencrypted", "use https:// (http:// is allowed for loopback only)");
     }
     return url;
   });
@@ -80,9 +81,9 @@ function trustAuthorities(file: string, place: Place): HttpTrust | undefined {
     .filter((part) => part.startsWith("-----BEGIN CERTIFICATE"));
   const damaged = certificates.findIndex((part) => !isCertificate(part));
   // Else it would be passed over in silence, and what it should vouch for not be trusted.
-  if (damaged >= 0) return bad(`: certificate ${damaged + 1} in ${file} is damaged`, "copy the file again, as a whole");
+  if (damaged >= 0) return bad(`: certificate ${damaged + 1} in ${file} is damaged`, "copy the whole file again");
   if (certificates.length > 0) return { kind: "ca", pem };
-  return bad(" holds no certificate", "give a PEM file: its first line is -----BEGIN CERTIFICATE-----");
+  return bad(" contains no certificate", "use a PEM file: its first line is -----BEGIN CERTIFICATE-----");
 }
 
 function isCertificate(pem: string): boolean {
@@ -101,7 +102,7 @@ function trustFingerprint(written: string, { what, fault }: Place): HttpTrust | 
   if (/^[0-9A-F]{64}$/.test(hex)) return { kind: "fingerprint", sha256: (hex.match(/../g) ?? []).join(":") };
   return fault({
     code: "bad-fingerprint",
-    message: `${what} is not SHA-256: 32 pairs of hexadecimal digits`,
-    todo: "type: openssl x509 -noout -fingerprint -sha256 -in CERTIFICATE",
+    message: `${what} is not a SHA-256 fingerprint: 32 pairs of hexadecimal digits`,
+    todo: "run: openssl x509 -noout -fingerprint -sha256 -in CERTIFICATE",
   });
 }

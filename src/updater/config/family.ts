@@ -27,29 +27,29 @@ type OwnFamily = Omit<FamilyConfig, "source"> & { readonly source?: string };
 
 const devices = oneOrMore(
   text(
-    "A device, as `moor interfaces` lists it. Of several in a list, the first that is up and has a fit address is taken.",
+    "A device, as listed by `moor interfaces`. In a list, the first one that is up and has a usable address is used.",
     "pppoe0",
   ),
-  "name one device or more",
+  "name at least one device",
 );
 
 /** The end of the address of a machine behind the firewall, written out or made from its MAC. */
 const hostFields = {
   host: text(
-    "For `ipv6`: the end of the address of a machine behind the firewall. The interface gives the prefix.",
+    "For `ipv6`: the host part of the address of a machine behind the firewall. The prefix comes from the interface.",
     "::1:2",
   ),
-  mac: text("The same, made from the machine's MAC.", "02:00:5e:10:00:01"),
-  prefix: integer({ from: 16, to: 126 }, "How many bits the prefix has.", 56, { default: usualPrefixLength }),
+  mac: text("The same, derived from the machine's MAC address.", "02:00:5e:10:00:01"),
+  prefix: integer({ from: 16, to: 126 }, "The length of the prefix in bits.", 56, { default: usualPrefixLength }),
 };
 
 /** `ipv4: pppoe0` and `ipv4: [pppoe0, igb1]` are short for `ipv4: { interface: … }`. */
 export function familySettings(family: Family, source: Setting<string>): Setting<OwnFamily> {
   const fields = {
-    interface: needed(devices, "add `interface: DEVICE`; `moor interfaces` lists them"),
+    interface: needed(devices, "add `interface: DEVICE`; `moor interfaces` lists the devices"),
     source,
-    record: text("The id of the record, when there are several of this name and type (v1 only).", "a1b2c3"),
-    vhid: vhid("The virtual address (CARP) of this VHID instead of the interface's own."),
+    record: text("The id of the record, if several have this name and type (v1 only).", "a1b2c3"),
+    vhid: vhid("Use the virtual address (CARP) of this VHID instead of the interface's own."),
     ...hostFields,
   };
   const full = mapping(fields, {
@@ -74,21 +74,25 @@ function hostPart(
   const [key, written] = host === undefined ? (["mac", mac] as const) : (["host", host] as const);
   if (written === undefined) {
     if (prefix === undefined) return {};
-    return fault(missing("prefix without a host part", "add `host: ::1` or `mac: …`"), "prefix");
+    return fault(missing("prefix is set without a host part", "add `host: ::1` or `mac: …`"), "prefix");
   }
-  if (family === "ipv4") return bad(key, "only IPv6 addresses are made of a prefix and a host part", "leave it out");
-  if (host !== undefined && mac !== undefined) return bad("mac", "there are host and mac", "keep one of the two");
+  if (family === "ipv4") return bad(key, "host and mac work only for IPv6", "leave it out");
+  if (host !== undefined && mac !== undefined) return bad("mac", "both host and mac are set", "keep one of the two");
   const length = prefix ?? usualPrefixLength;
   if (key === "mac" && length > usualPrefixLength)
     return bad(
       "prefix",
       `prefix is not a whole number from 16 to ${usualPrefixLength}`,
-      "a MAC makes the last 64 bits",
+      "with `mac`, the last 64 bits come from the MAC address",
     );
   const part = key === "mac" ? hostPartOfMac(written, length) : parseHostPart(written, length);
   if (part) return { host: prefix === undefined ? part : { ...part, lengthIsGiven: true } };
   if (key === "mac")
-    return bad(key, `"${written}" is no MAC`, "write six pairs of hexadecimal digits, as 02:00:5e:10:00:01");
-  const message = `"${written}" is no host part behind a prefix of ${length} bits`;
-  return bad(key, message, "write the end of the address, as ::1:2");
+    return bad(
+      key,
+      `"${written}" is not a MAC address`,
+      "write six pairs of hexadecimal digits, such as 02:00:5e:10:00:01",
+    );
+  const message = `"${written}" is not a host part for a prefix of ${length} bits`;
+  return bad(key, message, "write the end of the address, such as ::1:2");
 }

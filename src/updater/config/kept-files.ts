@@ -19,18 +19,18 @@ export function checkKeptFiles(kept: Required<Named>, filesRead: readonly string
     const kind = oddKind(path);
     if (kind) fault({ code: "kept-file-odd", message: `${key} is ${kind}: ${path}`, todo }, key);
     if (has(key) && targetsRead.has(linkTarget(path))) {
-      const message = `${key} is a file that this config reads, and would be overwritten`;
+      const message = `${key} is a file that this config reads; it would be overwritten`;
       fault({ code: "kept-file-taken", message, todo }, key);
     }
   }
   if (linkTarget(kept.state) === linkTarget(kept.history)) {
     // Beside the config each has a name of its own: one of them was named.
     const [key, other] = has("history") ? ["history", "state"] : ["state", "history"];
-    fault({ code: "kept-file-taken", message: `${key} is the file of the ${other} too`, todo }, key);
+    fault({ code: "kept-file-taken", message: `${key} and ${other} name the same file`, todo }, key);
   }
 }
 
-const todo = "name another file, or leave it out: then it is made beside the config";
+const todo = "name another file, or remove the setting to use the default next to the config";
 
 /** What is there instead of a plain file. Reading a pipe would wait for ever, and writing would put a file in its place. */
 function oddKind(path: string): string | undefined {

@@ -42,7 +42,7 @@ export type Known = {
 export function namesSettings(known: Known) {
   const taken = new Set<string>();
   const refuseTwice = (record: string, target: string, family: Family, { fault }: Place) => {
-    const message = `${record} is kept by another entry already`;
+    const message = `${record} is already in another entry`;
     if (taken.has(`${target} ${record}`))
       fault({ code: "duplicate-name", message, todo: "keep one of the two" }, family);
     taken.add(`${target} ${record}`);
@@ -50,22 +50,18 @@ export function namesSettings(known: Known) {
   const targets = [...known.targets.keys()];
   const onlySource = known.sources.length === 1 ? known.sources[0] : undefined;
   const onlyTarget = targets.length === 1 ? targets[0] : undefined;
-  const ownSource = reference("source", known.sources, "A source other than the name's.");
+  const ownSource = reference("source", known.sources, "The source for this family, if it differs from the name's.");
   const fields = {
     name: needed(
-      text("The name inside the zone; `@` for the zone itself.", "home"),
+      text("The name relative to the zone; `@` for the zone itself.", "home"),
       "add `name: home`, or `name: '@'` for the zone",
       "this entry has no name",
     ),
     zone: needed(zoneName, undefined, "this name has no zone"),
-    source: reference(
-      "source",
-      known.sources,
-      "Where its addresses are read; not needed while there is only one source.",
-    ),
-    target: reference("target", targets, "Where it is written; not needed while there is only one target."),
-    ttl: integer({ from: 0, to: highestTtl }, "Seconds. Without it the record keeps its own.", 60),
-    create: usually(flag("Make the record when there is none (rrsets only)."), false),
+    source: reference("source", known.sources, "The source of its addresses. Not needed if there is only one."),
+    target: reference("target", targets, "The target to write it to. Not needed if there is only one."),
+    ttl: integer({ from: 0, to: highestTtl }, "Seconds. Without it, the record keeps its TTL.", 60),
+    create: usually(flag("Create the record if it does not exist (rrsets only)."), false),
     ipv4: familySettings("ipv4", ownSource),
     ipv6: familySettings("ipv6", ownSource),
     ...ruleFields,
@@ -106,7 +102,11 @@ export function namesSettings(known: Known) {
       return ttl === undefined ? own : { ...own, ttl };
     },
   });
-  return listOf(name, "What is kept. The records must exist, or be made with `create: true`.", "an entry of names");
+  return listOf(
+    name,
+    "The names to keep up to date. The records must exist, unless `create: true` is set.",
+    "an entry of names",
+  );
 }
 
 const exampleName = { name: "home", zone: "example.org", ipv4: "pppoe0" };
@@ -151,6 +151,6 @@ const thereAre = (kind: string, known: readonly string[]) =>
 
 function checkCreate(create: boolean | undefined, api: string | undefined, { fault }: Place): void {
   if (!create || api === undefined || targetKinds[api]?.canCreate !== false) return;
-  const message = `a record cannot be made through the api ${api}, so it must exist`;
-  fault({ code: "cannot-create", message, todo: "make it in the console, and leave `create:` out" }, "create");
+  const message = `the API ${api} cannot create records, so this one must exist`;
+  fault({ code: "cannot-create", message, todo: "create it in the console, and remove `create:`" }, "create");
 }

@@ -38,12 +38,12 @@ test.each([
   [
     "a port for everybody",
     "control: { listen: '0.0.0.0:9053', token: { file: token } }",
-    /no port of this machine itself/,
+    /not a loopback address with a port/,
   ],
   [
     "a port of no address",
     "control: { listen: '127.0.0.300:9053', token: { file: token } }",
-    /127\.0\.0\.300:9053 is no port of this machine itself/,
+    /127\.0\.0\.300:9053 is not a loopback address with a port/,
   ],
   ["a notice of no kind", "notify: [{ url: 'https://a.test' }]", /has no kind/],
   ["a notice of an empty kind", "notify: [{ kind: , url: 'https://a.test' }]", /has no kind/],
@@ -59,9 +59,9 @@ test.each([
     "notify: [{ kind: mail, server: 'smtps://mail.test', from: a@b.test }]",
     /mail needs server, from and to; add `to: me@example\.org`/,
   ],
-  ["a mail server that is none", mailTo("a@b.test", "mail.test"), /is no mail server/],
+  ["a mail server that is none", mailTo("a@b.test", "mail.test"), /is not the URL of a mail server/],
   ["a mail to nobody", mailTo("[]"), /to of mail is an empty list/],
-  ["a user of mail without password", mailTo("a@b.test, user: me"), /a user and no password/],
+  ["a user of mail without password", mailTo("a@b.test, user: me"), /a user but no password/],
 ])("%s is a fault", (_, text, expected) => {
   const config = read(text);
   if (config.ok) throw new Error("accepted");

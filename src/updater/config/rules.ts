@@ -32,17 +32,17 @@ const dnsServer = refined(text("An address, with a port if it is not 53.", "192.
     /^\[(.*)\](?::(\d{1,5}))?$/.exec(server) ?? /^(\d[\d.]*):(\d{1,5})$/.exec(server) ?? [];
   if (parseAddress(host) && Number(port) >= 1 && Number(port) <= 65_535) return server;
   const todo = "write 192.0.2.53 or [2001:db8::53]:53";
-  return fault({ code: "bad-server", message: `${server} is no address`, todo });
+  return fault({ code: "bad-server", message: `${server} is not an IP address`, todo });
 });
 
 const confirm = orShort(
   mapping(
-    { dns: needed(listOf(dnsServer, "Servers to ask instead of the zone's own."), "write `confirm: dns`") },
+    { dns: needed(listOf(dnsServer, "DNS servers to ask instead of the zone's own."), "write `confirm: dns`") },
     { title: "Confirm", turn: ({ dns }) => ({ servers: dns }) },
   ),
   choice(
     ["dns"],
-    "After a write, ask DNS whether it answers with the new address: the zone's own servers, or those of a list.",
+    "After a write, check that DNS returns the new address: ask the zone's own servers, or the listed ones.",
   ),
   () => ({ servers: [] }),
 );
@@ -51,29 +51,37 @@ const confirm = orShort(
 export const ruleFields = shared("Rules", {
   public: choice(
     ["warn", "require"],
-    "What happens to private, NAT, unique local and documentation addresses: published with a warning, or never.",
+    "What to do with private, NAT, unique local and documentation addresses: publish them with a warning, or never.",
     "warn",
   ),
-  holdDown: duration("How long a new address must have been there before it is written.", "10s"),
-  changesPerHour: integer({ from: 1, to: mostChangesPerHour }, "The most changes of one record in an hour.", 30),
-  verify: duration("How often the record itself is read, and corrected after an edit by somebody else.", "1h"),
+  holdDown: duration("How long a new address must be present before it is written.", "10s"),
+  changesPerHour: integer(
+    { from: 1, to: mostChangesPerHour },
+    "The maximum number of changes to one record per hour.",
+    30,
+  ),
+  verify: duration("How often to read the record itself, and correct it if someone else changed it.", "1h"),
   compare: choice(
     ["state", "record"],
-    "What an address is compared with: the one stored last, or the record itself, which another client may write too.",
+    "What to compare an address with: the stored address, or the record itself if another client writes it too.",
     "state",
   ),
   confirm,
-  when: choice(["always", "carp-master"], "Act always, or only while the firewall is the master of `vhid`.", "always"),
-  vhid: vhid("The VHID that `when: carp-master` is about."),
+  when: choice(
+    ["always", "carp-master"],
+    "Update always, or only while the firewall is the master of `vhid`.",
+    "always",
+  ),
+  vhid: vhid("The VHID for `when: carp-master`."),
 });
 
 export type RuleValues = ValueOf<typeof ruleFields>;
 
 /** What must hold between `when` and `vhid`. */
 export function checkWhen({ when }: Partial<RuleValues>, { has, fault }: Place): void {
-  if (has("vhid") && !has("when")) fault(missing("vhid without when", "add `when: carp-master`"), "vhid");
+  if (has("vhid") && !has("when")) fault(missing("vhid is set without when", "add `when: carp-master`"), "vhid");
   if (when === "carp-master" && !has("vhid"))
-    fault(missing("when: carp-master does not say of what", "add `vhid: 1` beside it"), "when");
+    fault(missing("when: carp-master needs a VHID", "add it, such as `vhid: 1`"), "when");
 }
 
 /** What a name does not say is as the config says for all; `when: always` overrules that too. */

@@ -42,7 +42,7 @@ describe("files that were saved on Windows", () => {
     const outcome = read({ [name]: Buffer.from(`\uFEFF${files[name]}`, "utf16le") });
     expect(outcome).toEqual({
       ok: false,
-      faults: [{ code: "not-utf-8", where, message, todo: "save it again as UTF-8" }],
+      faults: [{ code: "not-utf-8", where, message, todo: "save it as UTF-8" }],
     });
   });
 });

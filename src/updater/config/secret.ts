@@ -14,8 +14,8 @@ type Half = "key" | "secret";
 export function secret(description: string, line?: Half): Setting<Secret> {
   const place = mapping(
     {
-      file: path("The file that holds it and nothing else.", "secrets/token"),
-      env: text("The environment variable that holds it.", "DNS_TOKEN"),
+      file: path("A file that contains only the secret.", "secrets/token"),
+      env: text("An environment variable that contains the secret.", "DNS_TOKEN"),
     },
     {
       keys: (given, what) => (given.includes("file") !== given.includes("env") ? [] : [notOnePlace(what)]),
@@ -45,8 +45,8 @@ const notOnePlace = (what: string) => ({
 
 const inConfigItself = (what: string): FaultDetail => ({
   code: "secret-in-config",
-  message: `${what} stands in the config itself`,
-  todo: "keep it in a file of its own and write { file: path }, or { env: NAME } for an environment variable",
+  message: `${what} is in the config itself`,
+  todo: "put it in a separate file and write { file: path }, or in an environment variable and write { env: NAME }",
 });
 
 /** Both halves out of the one file that OPNsense lets its user download. */
@@ -58,7 +58,7 @@ export const keyFile = (description: string): Setting<{ readonly key: Secret; re
       return place.fault({
         code: "bad-secret",
         message: `${place.what} has no lines key=… and secret=…`,
-        todo: "name the file that an OPNsense lets you download or `moor key add --to` wrote; or use `key:` and `secret:`",
+        todo: "use the file downloaded from OPNsense or written by `moor key add --to`, or set `key:` and `secret:`",
       });
     }
     const half = (line: Half) => fromFile(file, { ...place, what: `the ${line} in ${place.what}` }, line);
@@ -79,24 +79,24 @@ export function readTextFile(path: string, { what, reading, fault }: Place): str
       ? fault({
           code: "missing-file",
           message: `${what}: there is no file ${path}`,
-          todo: "make it, or mend the path (it starts at the config's folder)",
+          todo: "create it, or correct the path (it is relative to the config's folder)",
         })
       : fault({ code: "unreadable-file", message: `${what}: ${path} cannot be read (${code})`, todo: toMend(code) });
   }
 }
 
-export const utf16 = { code: "not-utf-8", todo: "save it again as UTF-8" } as const;
+export const utf16 = { code: "not-utf-8", todo: "save it as UTF-8" } as const;
 
 /** What to do about a file that is there and cannot be read. */
 export const toMend = (code: string): string =>
-  code === "EISDIR" ? "it is a folder: name a file" : "mend its permissions";
+  code === "EISDIR" ? "it is a folder: name a file" : "fix its permissions";
 
 function fromFile(path: string, place: Place, line: Half | undefined): Secret | undefined {
   const content = readTextFile(path, place);
   if (content === undefined) return undefined;
   const absolute = place.reading.resolve(path);
   if ((statSync(absolute).mode & 0o077) !== 0) {
-    place.reading.warn(`${path} can be read by other users of this machine; type: chmod 600 ${shellWord(absolute)}`);
+    place.reading.warn(`${path} can be read by other users of this machine; run: chmod 600 ${shellWord(absolute)}`);
   }
   return checked((line && downloadedLine(content, line)) ?? content.trim(), place);
 }
@@ -124,7 +124,7 @@ function checked(value: string, { what, fault }: Place): Secret | undefined {
   if (/^[\x21-\x7e]+$/.test(value)) return () => value;
   return fault({
     code: "bad-secret",
-    message: value === "" ? `${what} is empty` : `${what} holds more than one word or line`,
-    todo: "put the secret and nothing else there",
+    message: value === "" ? `${what} is empty` : `${what} contains more than one word or line`,
+    todo: "put only the secret there",
   });
 }

@@ -42,24 +42,24 @@ describe("trust", () => {
   const pinned = (sha256: string): HttpTrust => ({ kind: "fingerprint", sha256 });
   const cases: [string, () => Promise<HttpOutcome>, RegExp | "answer"][] = [
     ["the right CA", () => get(server.url, { kind: "ca", pem: good.ca }), "answer"],
-    ["the well-known CAs", () => get(server.url), /signed by nobody this config trusts.*`ca:`/],
-    ["another CA", () => get(server.url, { kind: "ca", pem: expiredCa }), /signed by nobody/],
+    ["the well-known CAs", () => get(server.url), /not signed by an authority that this config trusts.*`ca:`/],
+    ["another CA", () => get(server.url, { kind: "ca", pem: expiredCa }), /not signed by an authority/],
     [
       "the right CA, another name",
       () => get(server.url, { kind: "ca", pem: good.ca }, "other.test"),
-      /not made out to other\.test; mend `serverName:`/,
+      /not valid for other\.test; correct `serverName:`/,
     ],
     [
       "the right CA, the url's own name",
       () => get(server.url.replace("127.0.0.1", "localhost"), { kind: "ca", pem: good.ca }),
-      /not made out to localhost; .*set `serverName:` to it/,
+      /not valid for localhost; .*set `serverName:` to it/,
     ],
     [
       "the right CA, the certificate's name",
       () => get(server.url, { kind: "ca", pem: good.ca }, "OPNsense.internal"),
       "answer",
     ],
-    ["expired", () => get(expired.url, { kind: "ca", pem: expiredCa }), /not valid at this time/],
+    ["expired", () => get(expired.url, { kind: "ca", pem: expiredCa }), /has expired or is not valid yet/],
     ["the pinned certificate, expired or not", () => get(server.url, pinned(good.fingerprint)), "answer"],
     ["the pinned certificate under any name", () => get(server.url, pinned(good.fingerprint), "other.test"), "answer"],
     [
@@ -76,7 +76,7 @@ describe("trust", () => {
     [
       "no TLS where there is",
       () => get(server.url.replace("https:", "http:")),
-      /broke the connection off|does not speak HTTP/,
+      /closed the connection unexpectedly|does not speak HTTP/,
     ],
   ];
   test.each(cases)("%s", async (_, ask, expected) => {
@@ -119,12 +119,12 @@ async function withRaw(answer: string): Promise<HttpOutcome> {
 
 describe("what can happen on the way", () => {
   const cases: [string, () => Promise<HttpOutcome>, RegExp][] = [
-    ["nothing listens", () => get("http://127.0.0.1:1"), /nothing listens at 127\.0\.0\.1:1/],
+    ["nothing listens", () => get("http://127.0.0.1:1"), /nothing is listening at 127\.0\.0\.1:1/],
     // Where there is no DNS at all, the system may ask for it in vain for long.
     [
       "no such name",
       () => get("http://nowhere.invalid", undefined, undefined, 90_000),
-      /not known to DNS|DNS did not answer/,
+      /cannot be resolved|the resolver did not answer/,
     ],
     [
       "no end of the body",
@@ -135,11 +135,11 @@ describe("what can happen on the way", () => {
         ),
       /within 0\.4 s/,
     ],
-    ["cut off", () => withPlain(get, () => ({ body: { a: 1 }, fault: "truncate" })), /sent only a part of its answer/],
+    ["cut off", () => withPlain(get, () => ({ body: { a: 1 }, fault: "truncate" })), /sent only part of its answer/],
     [
       "broken headers",
       () => withRaw("HTTP/1.1 200 OK\r\nx y: z\r\n\r\n"),
-      /HTTP headers are broken: Invalid header token/,
+      /invalid HTTP headers: Invalid header token/,
     ],
     [
       "too many headers",
@@ -149,7 +149,7 @@ describe("what can happen on the way", () => {
     [
       "two lengths",
       () => withRaw("HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nabc"),
-      /HTTP headers are broken/,
+      /invalid HTTP headers/,
     ],
     [
       "a broken chunk",
@@ -246,8 +246,8 @@ describe("an answer that a proxy has packed, asked or not", () => {
 
   it.each([
     ["unpacks into too much", gzipSync("x".repeat(100_000)), /sent more than/],
-    ["is not what it says", text, /packed with gzip, and cannot be unpacked/],
-    ["is cut off", gzipSync(text).subarray(0, 20), /packed with gzip, and cannot be unpacked/],
+    ["is not what it says", text, /cannot be decompressed as gzip/],
+    ["is cut off", gzipSync(text).subarray(0, 20), /cannot be decompressed as gzip/],
   ])("one that %s has failed", async (_, body, because) => {
     expect((await packed("gzip", body))[0]).toMatchObject({ kind: "failed", because: expect.stringMatching(because) });
   });

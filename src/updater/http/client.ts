@@ -174,7 +174,7 @@ function responseTo(sent: ClientRequest, body: string | undefined): Promise<Inco
     // Without a listener Node drops the connection and reports neither an answer nor an error.
     sent.once("upgrade", (_, socket) => {
       socket.destroy();
-      reject(new Error("it switched to another protocol, unasked"));
+      reject(new Error("it switched to another protocol without being asked"));
     });
     // Stays on: an error after the answer began reaches the reader of the body, and must not end the process.
     sent.on("error", reject);

@@ -19,14 +19,14 @@ it("lets no name in a certificate write over the fingerprint that is shown below
 });
 
 it.each([
-  ["nothing listens", undefined, 60_000, /^nothing listens at 127\.0\.0\.1:\d+; see whether it is up/],
+  ["nothing listens", undefined, 60_000, /^nothing is listening at 127\.0\.0\.1:\d+; check that it is running/],
   [
     "no TLS is spoken",
     "HTTP/1.1 400 Bad Request\r\n\r\n",
     60_000,
-    /^127\.0\.0\.1:\d+ does not speak TLS as expected; see whether the port/,
+    /^127\.0\.0\.1:\d+ does not speak TLS as expected; check the port/,
   ],
-  ["nobody answers", "", 200, /^127\.0\.0\.1:\d+ did not finish its answer within 0\.2 s; see whether it is up/],
+  ["nobody answers", "", 200, /^127\.0\.0\.1:\d+ did not finish its answer within 0\.2 s; check that it is running/],
 ])("says what to do where %s", async (_, said, limit, message) => {
   const server = createTcpServer((socket) => socket.on("error", () => undefined).write(said ?? "")).listen(
     0,

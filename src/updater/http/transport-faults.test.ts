@@ -8,15 +8,15 @@ const limits = { timeoutMs: 15_000, maxBytes: 4 * 1024 * 1024 };
 test.each([
   ["CERT_REVOKED", "certificate revoked", /^the certificate of dns\.test cannot be used: certificate revoked$/],
   ["INVALID_PURPOSE", "unsuitable certificate purpose", /^the certificate of dns\.test cannot be used: unsuitable/],
-  ["CERT_HAS_EXPIRED", "certificate has expired", /^the certificate of dns\.test is not valid at this time$/],
+  ["CERT_HAS_EXPIRED", "certificate has expired", /^the certificate of dns\.test has expired or is not valid yet$/],
   [
     "HPE_INVALID_VERSION",
     "Parse Error: Invalid HTTP version",
-    /^dns\.test:8443 .*headers are broken: Invalid HTTP ver/,
+    /^dns\.test:8443 .*invalid HTTP headers: Invalid HTTP ver/,
   ],
-  ["EHOSTUNREACH", "connect EHOSTUNREACH", /^there is no way to dns\.test$/],
+  ["EHOSTUNREACH", "connect EHOSTUNREACH", /^there is no route to dns\.test$/],
   ["ERR_SSL_WRONG_VERSION_NUMBER", "wrong version", /^dns\.test:8443 does not speak TLS as expected$/],
-  ["EWHATEVER", "no idea", /^dns\.test:8443 could not be asked: no idea$/],
+  ["EWHATEVER", "no idea", /^the request to dns\.test:8443 failed: no idea$/],
 ])("%s", (code, message, because) => {
   const fault = describeTransportFault(Object.assign(new Error(message), { code }), endpoint, limits);
   expect(fault.because).toMatch(because);

@@ -48,89 +48,95 @@ function family(code: string): string {
     : code;
 }
 
-const other: Words = ({ address, message }) => [`${address} could not be asked: ${message}`, "see whether it is up"];
+const other: Words = ({ address, message }) => [
+  `the request to ${address} failed: ${message}`,
+  "check that it is running",
+];
 
 const untrusted: Words = ({ host }) => [
-  `the certificate of ${host} is signed by nobody this config trusts`,
+  `the certificate of ${host} is not signed by an authority that this config trusts`,
   "set `ca:` to the file of its certificate authority, or `fingerprint:` to the certificate's SHA-256",
 ];
 
 const expired: Words = ({ host }) => [
-  `the certificate of ${host} is not valid at this time`,
-  "renew it there, and see whether the clock here is right",
+  `the certificate of ${host} has expired or is not valid yet`,
+  "renew it, and check the clock of this machine",
 ];
 
 const unreachable: Words = ({ host }) => [
-  `there is no way to ${host}`,
-  "see whether this machine has a network and a route to it",
+  `there is no route to ${host}`,
+  "check the network and the routes of this machine",
 ];
 
 const dropped: Words = ({ address }) => [
-  `${address} broke the connection off`,
-  "see whether it is restarting, and whether the url has the right port",
+  `${address} closed the connection unexpectedly`,
+  "check whether it is restarting, and the port in the URL",
 ];
 
 const badCertificate: Words = ({ host, message }) => [
   `the certificate of ${host} cannot be used: ${message}`,
-  "mend it there; `fingerprint:` believes one certificate whatever is wrong with it",
+  "replace it, or set `fingerprint:` to trust it as it is",
 ];
 
 const badHeaders: Words = ({ address, message }) => [
-  `${address} sent an answer whose HTTP headers are broken: ${message.replace(/^Parse Error: /, "")}`,
-  "see whether the url has the right port, and what a proxy on the way makes of the answer",
+  `${address} sent invalid HTTP headers: ${message.replace(/^Parse Error: /, "")}`,
+  "check the port in the URL, and whether a proxy on the way changes the answer",
 ];
 
 const badChunks: Words = ({ address }) => [
-  `${address} sent a body that is broken: the size of a chunk cannot be read`,
-  "see what a proxy on the way makes of the answer",
+  `${address} sent an invalid body: the size of a chunk cannot be read`,
+  "check whether a proxy on the way changes the answer",
 ];
 
 const slow: Words = ({ address, seconds }) => [
   `${address} did not finish its answer within ${seconds} s`,
-  "see whether it is up and whether a firewall drops the packets",
+  "check that it is running and that no firewall drops the packets",
 ];
 
 const tooLong: Words = ({ address, mebibytes }) => [
   `${address} sent more than ${mebibytes} MiB`,
-  "see whether the url points at the right service",
+  "check that the URL points to the right service",
 ];
 
 const words: Readonly<Record<string, Words>> = {
-  ECONNREFUSED: ({ address }) => [`nothing listens at ${address}`, "see whether it is up, and the port in the url"],
-  ENOTFOUND: ({ host }) => [`the name ${host} is not known to DNS`, "mend the url, or name the host by its address"],
-  EAI_AGAIN: ({ host }) => [`DNS did not answer for ${host}`, "see whether this machine's resolver works"],
+  ECONNREFUSED: ({ address }) => [
+    `nothing is listening at ${address}`,
+    "check that it is running, and the port in the URL",
+  ],
+  ENOTFOUND: ({ host }) => [`the name ${host} cannot be resolved`, "correct the host in the URL, or use its address"],
+  EAI_AGAIN: ({ host }) => [`the resolver did not answer for ${host}`, "check the resolver of this machine"],
   EHOSTUNREACH: unreachable,
   ENETUNREACH: unreachable,
   ECONNRESET: dropped,
   EPIPE: dropped,
   MOOR_CUT_OFF: ({ address }) => [
-    `${address} sent only a part of its answer, then closed the connection`,
-    "see whether it is restarting, and what a proxy on the way makes of long answers",
+    `${address} sent only part of its answer, then closed the connection`,
+    "check whether it is restarting, and whether a proxy on the way cuts off long answers",
   ],
   MOOR_PACKED: ({ address, message }) => [
-    `${address} sent a body that says it is packed with ${message}, and cannot be unpacked`,
-    "see what a proxy on the way makes of the answer",
+    `${address} sent a body that cannot be decompressed as ${message}`,
+    "check whether a proxy on the way changes the answer",
   ],
   HPE: badHeaders,
   HPE_HEADER_OVERFLOW: ({ address }) => [
     `${address} sent more than 16 KiB of HTTP headers`,
-    "see whether the url points at the right service",
+    "check that the URL points to the right service",
   ],
   HPE_INVALID_CHUNK_SIZE: badChunks,
   HPE_STRICT: badChunks,
   CERT: badCertificate,
   HPE_INVALID_CONSTANT: ({ address }) => [
     `${address} does not speak HTTP`,
-    "see the port and http or https in the url",
+    "check the port and the scheme (http or https) in the URL",
   ],
   ETIMEDOUT: slow,
-  MOOR_STOPPED: () => ["stopped before it was done", "nothing: moor is shutting down"],
+  MOOR_STOPPED: () => ["stopped before it finished", "nothing: moor is shutting down"],
   MOOR_TOO_LONG: tooLong,
   // A small answer that unpacks into a large one.
   ERR_BUFFER_TOO_LARGE: tooLong,
   MOOR_FINGERPRINT: ({ host, seen }) => [
-    `${host} showed a certificate other than the pinned one: ${seen}`,
-    "if the certificate was renewed, put this new SHA-256 into `fingerprint:`; if not, somebody stands between",
+    `${host} presented a certificate other than the pinned one: ${seen}`,
+    "if the certificate was renewed, set `fingerprint:` to this SHA-256; if not, someone may be intercepting the connection",
   ],
   SELF_SIGNED_CERT_IN_CHAIN: untrusted,
   DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
@@ -141,13 +147,13 @@ const words: Readonly<Record<string, Words>> = {
   CERT_HAS_EXPIRED: expired,
   CERT_NOT_YET_VALID: expired,
   ERR_TLS_CERT_ALTNAME_INVALID: ({ host, serverName }) => [
-    `the certificate is not made out to ${serverName ?? host}`,
+    `the certificate is not valid for ${serverName ?? host}`,
     serverName === undefined
-      ? "use the name in the certificate as the url's host, or set `serverName:` to it"
-      : "mend `serverName:`: it must be the name in the certificate",
+      ? "use the name in the certificate as the host in the URL, or set `serverName:` to it"
+      : "correct `serverName:`: it must be the name in the certificate",
   ],
   EPROTO: ({ address }) => [
     `${address} does not speak TLS as expected`,
-    "see whether the port is the HTTPS one, and http or https in the url",
+    "check the port and the scheme (http or https) in the URL",
   ],
 };

@@ -68,17 +68,17 @@ const refusal = (status: number, error: string): Reply => ({ status, body: { err
 
 function answerTo(request: IncomingMessage, config: ControlConfig, tools: ControlTools): Reply {
   // A page in a browser can reach this port under a name of its own making.
-  if (!isLoopbackName(request.headers.host)) return refusal(403, "ask by the name localhost or 127.0.0.1");
+  if (!isLoopbackName(request.headers.host)) return refusal(403, "use the host name localhost or 127.0.0.1");
   const path = (request.url ?? "").replace(/\?.*$/, "");
   if (path === "/check") return checkFor(request, config, tools);
   const page = pages[path];
-  if (!page) return refusal(404, `there are ${Object.keys(pages).join(", ")} and POST /check`);
-  if (request.method !== "GET" && request.method !== "HEAD") return refusal(405, "only GET");
+  if (!page) return refusal(404, `not found; there are ${Object.keys(pages).join(", ")} and POST /check`);
+  if (request.method !== "GET" && request.method !== "HEAD") return refusal(405, "only GET is allowed");
   return page(tools.status(), tools);
 }
 
 function checkFor(request: IncomingMessage, config: ControlConfig, { check }: ControlTools): Reply {
-  if (request.method !== "POST") return refusal(405, "POST asks for a round");
+  if (request.method !== "POST") return refusal(405, "use POST to start a round");
   const given = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? "")?.[1] ?? "";
   if (!sameHash(hashSecret(given), hashSecret(config.token()))) return refusal(401, "send Authorization: Bearer TOKEN");
   check();

@@ -24,7 +24,7 @@ export function summarise(result: UpdateResult, sent: boolean): Summary {
   if (outcome?.kind === "same") return same(result);
   if (outcome) {
     const { afterWrite, because, todo } = outcome.fault;
-    return { kind: "failed", what: afterWrite ? "not replaced in full" : "not replaced", because, todo };
+    return { kind: "failed", what: afterWrite ? "only partly replaced" : "not replaced", because, todo };
   }
   switch (plan.kind) {
     case "replace":
@@ -45,7 +45,7 @@ export function summarise(result: UpdateResult, sent: boolean): Summary {
   }
 }
 
-const atWork = "the record service has not ended what it was asked for";
+const atWork = "the record service has not finished the request";
 
 /** Which address a name would be given, whatever its record holds. */
 export function describeChoice(update: PlannedUpdate): Pick<Summary, "kind" | "because"> {
@@ -55,15 +55,15 @@ export function describeChoice(update: PlannedUpdate): Pick<Summary, "kind" | "b
     return { kind: "planned", because: `${plan.address.text} ${of} ${device}${instead(passedOver)} would be taken` };
   }
   const { kind, because, todo } = summarise(update, false);
-  return { kind, because: kind === "failed" ? `${because}; ${todo}` : `nothing would be taken: ${because}` };
+  return { kind, because: kind === "failed" ? `${because}; ${todo}` : `no address would be taken: ${because}` };
 }
 
 /** What to do when a record does not hold what was written to it last. */
 export function driftTodo({ rules: { verify, compare } }: Subject, wanted: string | null): string {
-  if (compare === "record") return "nothing: moor mends it in the next round (compare: record)";
-  if (verify !== undefined) return `nothing: moor mends it within ${Math.ceil(verify / 60_000)} min (verify)`;
+  if (compare === "record") return "nothing: moor corrects it in the next round (compare: record)";
+  if (verify !== undefined) return `nothing: moor corrects it within ${Math.ceil(verify / 60_000)} min (verify)`;
   const back = wanted === null ? "" : `, or put ${wanted} back`;
-  return `set \`verify: 1h\` in the config, and moor mends what others change within an hour${back}`;
+  return `set \`verify: 1h\` in the config so that moor corrects such changes within an hour${back}`;
 }
 
 const plannedWords = {
@@ -72,9 +72,9 @@ const plannedWords = {
 } as const;
 
 const waitWords: Readonly<Record<WaitReason, string>> = {
-  asked: "the record service is not to be asked before",
-  "hold-down": "the address has not been there for long (holdDown)",
-  cap: "it was replaced as often as it may be in an hour (changesPerHour)",
+  asked: "the record service must not be asked before then",
+  "hold-down": "the address is too new (holdDown)",
+  cap: "it has reached its limit of changes per hour (changesPerHour)",
 };
 
 function replaced(result: UpdateResult): Summary {
@@ -86,23 +86,24 @@ function replaced(result: UpdateResult): Summary {
 function same(result: UpdateResult): Summary {
   const address = addressIn(result.plan);
   if (result.unsaved !== undefined) return unsaved("left as it is", result.unsaved);
-  return { kind: "nothing", what: "left as it is", because: `the record holds ${address} already` };
+  return { kind: "nothing", what: "left as it is", because: `the record already holds ${address}` };
 }
 
 const unsaved = (what: string, code: string): Summary => ({
   kind: "failed",
   what,
-  because: `but the state file could not be written (${code}): a restart would write it again`,
-  todo: "make room or mend the permissions there",
+  because: `the state file could not be written (${code}): a restart would write it again`,
+  todo: "free disk space or fix the permissions",
 });
 
 const addressIn = (plan: Plan) => ("address" in plan ? plan.address.text : "");
 
 function change(result: PlannedUpdate & Pick<UpdateResult, "found">): string {
   const { plan, stored, device, found, passedOver, subject } = result;
-  const before = stored === undefined ? "none was stored" : `stored was ${stored}`;
+  const before = stored === undefined ? "no address was stored" : `the stored address was ${stored}`;
   const held = found === undefined ? before : `the record held ${heldWords(found, subject.order.ttl)}`;
-  const warning = "warning" in plan && plan.warning ? `; careful: ${scopeWords[plan.warning]}` : "";
+  const warning =
+    "warning" in plan && plan.warning ? `; warning: ${addressIn(plan)} is ${scopeWords[plan.warning]}` : "";
   const whose = subject.policy.host ? `its prefix is that of ${device}` : `${device} has it`;
   return `${whose}${instead(passedOver)}, ${held}${warning}`;
 }
@@ -110,7 +111,7 @@ function change(result: PlannedUpdate & Pick<UpdateResult, "found">): string {
 function heldWords({ values, ttl }: Held, wanted: number | undefined): string {
   const words = firstFew(values.map(printable), " and ") || "nothing";
   if (wanted === undefined || wanted === ttl) return words;
-  return `${words} with ${ttl === null ? "the zone's TTL" : `the TTL ${ttl}`}`;
+  return `${words} with ${ttl === null ? "the zone's TTL" : `TTL ${ttl}`}`;
 }
 
 const instead = (passedOver: readonly PassedOver[]) =>
@@ -119,24 +120,24 @@ const instead = (passedOver: readonly PassedOver[]) =>
     : ` (${passedOver.map(({ device, because }) => `${device} ${passedWords[because]}`).join(", ")})`;
 
 const passedWords: Readonly<Record<PassedOver["because"], string>> = {
-  "not-there": "is not there",
+  "not-there": "does not exist",
   down: "is down or has no link",
-  "no-fit-address": "has no fit address",
+  "no-fit-address": "has no usable address",
 };
 
 const scopeWords = {
-  private: "a private address, no use outside its network",
-  cgnat: "an address of the provider's NAT, no use from the internet",
-  ula: "a unique local address, no use outside its network",
-  documentation: "an address meant for documentation",
-  reserved: "an address of a reserved range",
+  private: "a private address; it is not reachable from the internet",
+  cgnat: "an address of the provider's NAT; it is not reachable from the internet",
+  ula: "a unique local address; it is not reachable from the internet",
+  documentation: "a documentation address; it is not reachable from the internet",
+  reserved: "a reserved address; it is not reachable from the internet",
 } as const;
 
 function nothing(result: PlannedUpdate, because: NoUpdate): Summary {
   const what = "left as it is";
   switch (because) {
     case "same-as-stored":
-      return { kind: "nothing", what, because: `${result.stored} is what was stored last` };
+      return { kind: "nothing", what, because: `${result.stored} is the stored address` };
     case "no-address":
     case "not-publishable":
       return { kind: "none", what, because: noAddress(result) };
@@ -156,7 +157,7 @@ function nothing(result: PlannedUpdate, because: NoUpdate): Summary {
 }
 
 function noAddress({ subject, device, considered, passedOver }: PlannedUpdate): string {
-  if (passedOver.length < 2) return `${device} has no fit address${seen(considered)}`;
+  if (passedOver.length < 2) return `${device} has no usable address${seen(considered)}`;
   const others = passedOver.map(({ because, ...each }) => {
     const why = because === "no-fit-address" ? seen(each.considered) : "";
     return `${each.device} ${passedWords[because]}${why}`;
@@ -171,29 +172,29 @@ const seen = (considered: readonly Considered[]) =>
 
 export const refusalWords: Readonly<Record<Considered["verdict"], string>> = {
   taken: "taken",
-  malformed: "no address",
-  "wrong-family": "of the other family",
+  malformed: "not an address",
+  "wrong-family": "of the other address family",
   unspecified: "unspecified",
   loopback: "loopback",
   "link-local": "link-local",
-  "this-network": "of the range 0.0.0.0/8, which no host has",
+  "this-network": "in the range 0.0.0.0/8, which no host can use",
   multicast: "multicast",
   broadcast: "the broadcast address",
   deprecated: "deprecated",
   tentative: "tentative",
   detached: "detached",
-  private: "private, and only public ones are wanted",
-  cgnat: "of the provider's NAT, and only public ones are wanted",
-  ula: "unique local, and only public ones are wanted",
-  documentation: "for documentation, and only public ones are wanted",
-  reserved: "reserved, and only public ones are wanted",
-  "other-vhid": "not that of the VHID",
-  "no-prefix": "without a prefix to take",
+  private: "private, but only public ones are allowed",
+  cgnat: "an address of the provider's NAT, but only public ones are allowed",
+  ula: "unique local, but only public ones are allowed",
+  documentation: "a documentation address, but only public ones are allowed",
+  reserved: "reserved, but only public ones are allowed",
+  "other-vhid": "not the one of the VHID",
+  "no-prefix": "without a usable prefix",
   "not-first": "not the first",
-  "ula-behind-global": "unique local, and there is a global one",
-  "reserved-behind-others": "reserved, and there is a better one",
-  "virtual-behind-own": "a virtual one, and the interface has one of its own",
+  "ula-behind-global": "unique local, but there is a global one",
+  "reserved-behind-others": "reserved, but there is a better one",
+  "virtual-behind-own": "virtual, but the interface has its own address",
   "shorter-lifetime": "valid for a shorter time",
-  "behind-published": "as good, and another is published already",
+  "behind-published": "as good, but another is already published",
   "later-in-report": "as good, but later in the report",
 };

@@ -42,7 +42,7 @@ async function openHeartbeat(
     const trouble =
       outcome.kind === "failed" ? outcome.because : outcome.status < 300 ? "" : `it answered ${outcome.status}`;
     if (trouble && !isLost) log.warn({ to: url.host, because: trouble }, "a heartbeat could not be sent");
-    if (!trouble && isLost) log.info({ to: url.host }, "heartbeats arrive again");
+    if (!trouble && isLost) log.info({ to: url.host }, "heartbeats are arriving again");
     isLost = trouble !== "";
   };
   const first = setTimeout(() => void ping(), Math.min(firstPing, every));

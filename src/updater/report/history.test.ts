@@ -43,9 +43,7 @@ it("says once for each that it cannot be kept, and goes on", async () => {
   const history = openHistory(join(folder, "not", "there"), (because) => told.push(because));
   history.add(notice(1), new Date(0));
   await history.settled();
-  expect(told).toEqual([
-    expect.stringMatching(/ENOENT.*not\/there.*; mend that, or name another file with `history:`/),
-  ]);
+  expect(told).toEqual([expect.stringMatching(/ENOENT.*not\/there.*; fix that, or name another file with `history:`/)]);
   expect(await readHistory(join(folder, "not", "there"))).toEqual([]);
 });
 
@@ -54,7 +52,7 @@ it("names the file that is a folder, to who keeps it and to who reads it", async
   const history = openHistory(folder, (because) => told.push(because));
   history.add(notice(1), new Date(0));
   await history.settled();
-  expect(told).toEqual([expect.stringContaining(`${folder} cannot be read (EISDIR); mend that`)]);
+  expect(told).toEqual([expect.stringContaining(`${folder} cannot be read (EISDIR); fix that`)]);
   await expect(readHistory(folder)).rejects.toThrow(`${folder} cannot be read (EISDIR)`);
 });
 

@@ -55,9 +55,10 @@ export function createUpdaterPage(options: PageOptions): UpdaterPage {
     "GET /page/config": async () => ({ status: 200, body: shownConfig(config) }),
     "GET /page/published": async () => ({ status: 200, body: { published: await published.ask() } }),
     "POST /page/check": async (request) => {
-      if (!isOwnOrigin(request.headers)) return refused(403, "only the page itself may ask so; others POST /check");
+      if (!isOwnOrigin(request.headers))
+        return refused(403, "only the page itself may use this; use POST /check instead");
       const since = now() - checked;
-      if (since >= 0 && since < checkEvery) return refused(429, "It looks already; give it a moment.");
+      if (since >= 0 && since < checkEvery) return refused(429, "A check is already running. Wait a moment.");
       checked = now();
       published.forget();
       check();

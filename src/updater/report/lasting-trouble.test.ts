@@ -90,7 +90,7 @@ describe("an outage that concerns many names", () => {
       },
     ]);
     all("over");
-    expect(notices.slice(1)).toMatchObject([{ kind: "over", message: "the trouble with 30 records is over" }]);
+    expect(notices.slice(1)).toMatchObject([{ kind: "over", message: "the problem with 30 records is over" }]);
   });
 
   it("has not ended while one name still fails, and takes in those that come later", async () => {
@@ -114,7 +114,7 @@ describe("an outage that concerns many names", () => {
       ["failing", "wrong token"],
     ]);
     all("over");
-    expect(notices.slice(2)).toMatchObject([{ kind: "over", message: "the trouble with 30 records is over" }]);
+    expect(notices.slice(2)).toMatchObject([{ kind: "over", message: "the problem with 30 records is over" }]);
   });
 
   it("is not told when it is over soon, and those of two services are two", async () => {

@@ -93,6 +93,6 @@ function aboutAll(notice: Notice, all: ReadonlySet<string>): Notice {
   const more = all.size - namesShown;
   const names = `${[...all].slice(0, namesShown).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
   const fields = { ...notice.fields, name: `${first} and ${others.length} more`, records: String(all.size), names };
-  const message = notice.kind === "over" ? `the trouble with ${all.size} records is over` : notice.message;
+  const message = notice.kind === "over" ? `the problem with ${all.size} records is over` : notice.message;
   return { ...notice, message, fields };
 }

@@ -80,7 +80,7 @@ describe("notices", () => {
   it("go to ntfy as text, urgent when something is wrong", async () => {
     const { notify } = await open({ notify: [{ kind: "ntfy", ...endpoint("/topic") }] });
     notify(failing);
-    notify({ ...failing, kind: "over", message: "the trouble with this record is over", fields: { name: "home A" } });
+    notify({ ...failing, kind: "over", message: "the problem with this record is over", fields: { name: "home A" } });
     await until(() => server.asked.length === 2);
     expect(server.asked.map(({ headers }) => [headers.priority, headers.tags])).toEqual([
       ["high", "warning"],
@@ -167,7 +167,7 @@ describe("heartbeats", () => {
     ["healthchecks", "/ping/uuid", false, /^POST \/ping\/uuid\/fail$/],
     ["healthchecks", "/ping/key/slug?create=1", true, /^POST \/ping\/key\/slug\?create=1$/],
     ["healthchecks", "/ping/key/slug?create=1", false, /^POST \/ping\/key\/slug\/fail\?create=1$/],
-    ["uptime-kuma", "/push/x", true, /^GET \/push\/x\?status=up&msg=1%20records%20are%20right$/],
+    ["uptime-kuma", "/push/x", true, /^GET \/push\/x\?status=up&msg=1%20records%20are%20up%20to%20date$/],
     // As its page shows it to be copied.
     ["uptime-kuma", "/push/x?status=up&msg=OK&ping=", false, /^GET \/push\/x\?status=down&msg=[^&]+$/],
   ] as const)("%s at %s, all well: %s", async (kind, path, ok, expected) => {
@@ -188,7 +188,7 @@ describe("heartbeats", () => {
     expect(logged.map(({ msg }) => msg)).toEqual(["a heartbeat could not be sent"]);
     reply = () => ({});
     await until(() => logged.length === 2);
-    expect(logged[1]?.msg).toBe("heartbeats arrive again");
+    expect(logged[1]?.msg).toBe("heartbeats are arriving again");
   });
 });
 
@@ -253,7 +253,7 @@ describe("the port of this machine", () => {
   it("leaves the names alone when the port is taken", async () => {
     await open({ control: { host: "127.0.0.1", port: control.port, token } });
     expect(logged.at(-1)).toMatchObject({
-      msg: "nobody can be answered about this process",
+      msg: "the status page is unavailable",
       because: expect.stringMatching(
         /^port \d+ on 127\.0\.0\.1 is in use .* choose another with control: listen: HOST:PORT$/,
       ),

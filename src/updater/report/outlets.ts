@@ -49,11 +49,11 @@ async function openControl(config: ControlConfig, tools: OutletTools & Pick<Cont
   try {
     const control = await (await import("./control.ts")).openControl(config, tools);
     const page = `${urlOf({ host: config.host, port: control.port }, "http")}/`;
-    tools.log.info({ page }, "answers about itself on this machine");
+    tools.log.info({ page }, "the status page is available");
     return control;
   } catch (error) {
     const because = listenTrouble(error as NodeJS.ErrnoException, config, "control: listen:");
-    tools.log.warn({ because }, "nobody can be answered about this process");
+    tools.log.warn({ because }, "the status page is unavailable");
     return undefined;
   }
 }
@@ -65,5 +65,5 @@ function wellnessOf({ rounds, names, sources }: Status): Wellness | undefined {
     ...sources.filter(({ up }) => !up).map(({ source, because }) => `${source}: ${because}`),
     ...names.filter(({ ok }) => !ok).map(({ name, because }) => `${name}: ${because}`),
   ];
-  return { isWell: troubles.length === 0, message: troubles.join("\n") || `${names.length} records are right` };
+  return { isWell: troubles.length === 0, message: troubles.join("\n") || `${names.length} records are up to date` };
 }

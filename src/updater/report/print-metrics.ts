@@ -8,7 +8,7 @@ export function printMetrics(status: Status): string {
     family("moor_update_rounds_total", "counter", "Rounds since the start.", [[{}, status.rounds]]),
     family("moor_update_changes_total", "counter", "Records replaced since the start.", [[{}, status.changes]]),
     family("moor_update_failures_total", "counter", "Writes that failed since the start.", [[{}, status.failures]]),
-    family("moor_update_start_time_seconds", "gauge", "When it was started.", [[{}, seconds(status.started)]]),
+    family("moor_update_start_time_seconds", "gauge", "When the process started.", [[{}, seconds(status.started)]]),
     family("moor_update_last_round_seconds", "gauge", "When the last round ended.", [[{}, seconds(status.lastRound)]]),
     family(
       "moor_update_source_up",
@@ -19,7 +19,7 @@ export function printMetrics(status: Status): string {
     family(
       "moor_update_name_ok",
       "gauge",
-      "1 while the record is as it should be.",
+      "1 while the record is up to date.",
       status.names.map(({ name, ok }) => [{ name }, Number(ok)]),
     ),
     family(

@@ -61,40 +61,45 @@ export function createReporter(log: Logger, notify: Notify = () => undefined): R
     emit({ kind: "waiting", key, until, fields, message });
   };
   const held = (target: string, until: Instant) => {
-    const because = "the record service asked to be left alone for so long (Retry-After)";
-    const todo = "nothing, or try once before with *Check now* or SIGUSR1";
-    waiting(`hold ${target}`, until, { target, because, todo }, `nothing is written there before ${utcSecond(until)}`);
+    const because = "the record service asked for a pause (Retry-After)";
+    const todo = "nothing: moor waits; *Check now* or SIGUSR1 tries once before then";
+    waiting(
+      `hold ${target}`,
+      until,
+      { target, because, todo },
+      `nothing is written to this target before ${utcSecond(until)}`,
+    );
   };
   const heldBack = ({ subject: { key, title: name }, plan }: UpdateResult, { what, because }: Summary) => {
     if (plan.kind === "wait" && plan.because === "cap") waiting(key, plan.until, { name, because }, `record ${what}`);
   };
 
   const confirmed = (key: string, name: string, confirmation: Confirmation) => {
-    if (confirmation.kind === "confirmed") fine(key, { name }, "DNS answers with the new address");
+    if (confirmation.kind === "confirmed") fine(key, { name }, "DNS returns the new address");
     else
       failing(
         key,
         { name, ...textsOf(confirmation) },
-        "DNS does not answer with the new address",
+        "DNS does not return the new address",
         `confirm ${confirmation.because}`,
       );
   };
 
   const stateFile = (unsaved: string | undefined) => {
-    if (unsaved === undefined) return fine("state", {}, "the state file is written again");
-    const because = `${unsaved}: a restart would write again what is in the records already`;
-    failing("state", { because, todo: "make room or mend the permissions there" }, "the state file cannot be written");
+    if (unsaved === undefined) return fine("state", {}, "the state file can be written again");
+    const because = `${unsaved}: after a restart, unchanged addresses would be written again`;
+    failing("state", { because, todo: "free disk space or fix the permissions" }, "the state file cannot be written");
   };
 
   /** For the log alone: most often somebody runs `moor update --once` by hand, and nobody is to be woken for that. */
   const sharedState = (isShared: boolean) => {
     if (!isShared) return;
-    const because = "another `moor update` keeps its addresses there, and what both have written is written once more";
-    const todo = "run one of them for a config, and give each config a file of its own with `state:`";
-    log.warn({ because, todo }, "the state file was written by another");
+    const because = "another `moor update` uses the same file; addresses that both wrote are written again";
+    const todo = "run only one `moor update` per config, and give each config a separate file with `state:`";
+    log.warn({ because, todo }, "another process wrote the state file");
   };
 
-  const over = ({ key, title: name }: Subject) => fine(key, { name }, "the trouble with this record is over");
+  const over = ({ key, title: name }: Subject) => fine(key, { name }, "the problem with this record is over");
   const done = (subject: Subject, summary: Summary) => {
     if (summary.kind !== "done") return;
     over(subject);

@@ -36,12 +36,12 @@ const rulesOf = ({ rules, order }: Subject): string =>
     order.ttl !== undefined && `TTL ${order.ttl}`,
     rules.public === "require" && "public addresses only",
     rules.carpMaster !== undefined && `only as the master of VHID ${rules.carpMaster}`,
-    rules.holdDown !== undefined && `writes what has been there for ${rules.holdDown / 1_000} s`,
-    rules.changesPerHour !== undefined && `at most ${rules.changesPerHour} changes an hour`,
-    rules.compare === "record" && "compares with the record before it writes",
+    rules.holdDown !== undefined && `writes an address that has been present for ${rules.holdDown / 1_000} s`,
+    rules.changesPerHour !== undefined && `at most ${rules.changesPerHour} changes per hour`,
+    rules.compare === "record" && "compares addresses with the record",
     rules.verify !== undefined && `verifies every ${rules.verify / 1_000} s`,
-    rules.confirm && "asks DNS after a write",
-    order.create && "makes the record when it is missing",
+    rules.confirm && "checks DNS after a write",
+    order.create && "creates the record if it is missing",
   ]
     .filter(Boolean)
     .join(", ");
@@ -49,7 +49,7 @@ const rulesOf = ({ rules, order }: Subject): string =>
 type Other = ShownConfig["others"][number];
 
 function shownNotice(notice: NotifyConfig): Other {
-  const what = `told of failures (${notice.kind})`;
+  const what = `notified of failures (${notice.kind})`;
   if (notice.kind === "mail") {
     const where = `${notice.to.join(", ")} by ${notice.server.host}`;
     return { what, where, trust: "system", secret: notice.password ? "hidden" : "none" };
@@ -59,14 +59,14 @@ function shownNotice(notice: NotifyConfig): Other {
 }
 
 const shownHeartbeat = ({ kind, every, url, trust }: HeartbeatConfig): Other => ({
-  what: `sign of life every ${every / 1_000} s (${kind})`,
+  what: `heartbeat every ${every / 1_000} s (${kind})`,
   where: url.origin,
   trust: trust.kind,
   secret: "hidden",
 });
 
 const shownControl = (control: ControlConfig): Other => ({
-  what: "answers about itself",
+  what: "status page and metrics",
   where: urlOf(control, "http"),
   trust: "this machine",
   secret: "hidden",

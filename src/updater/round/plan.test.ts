@@ -107,9 +107,9 @@ describe("what a round plans for a name", () => {
     });
     const gone = "the firewall office has no interface wan0";
     expect(plan(reading({ device: "lan0", ipv4: [], ipv6: [] }))).toMatchObject({
-      ...{ plan: { kind: "nothing" }, trouble: { because: gone, todo: "those it has are lan0" } },
+      ...{ plan: { kind: "nothing" }, trouble: { because: gone, todo: "its interfaces are lan0" } },
     });
-    expect(plan(reading())).toMatchObject({ trouble: { because: gone, todo: "it reports none at all" } });
+    expect(plan(reading())).toMatchObject({ trouble: { because: gone, todo: "it reports no interfaces" } });
     expect(plan(reportOf("9.9.9.9"))).not.toHaveProperty("trouble");
   });
 

@@ -95,6 +95,6 @@ function troubleOf(choice: Choice, { source }: Subject, reading: SourceReading |
   if (choice.kind !== "unknown-interface") return undefined;
   return {
     because: `the firewall ${source} has no interface ${choice.device}`,
-    todo: choice.known.length === 0 ? "it reports none at all" : `those it has are ${firstFew(choice.known)}`,
+    todo: choice.known.length === 0 ? "it reports no interfaces" : `its interfaces are ${firstFew(choice.known)}`,
   };
 }

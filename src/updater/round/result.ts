@@ -13,7 +13,7 @@ export type UpdateResult = PlannedUpdate & {
   readonly found?: Held;
   /** The record is right, but that could not be put on disk. */
   readonly unsaved?: string | undefined;
-  /** Where the config asks for it: whether DNS answers with the new address. Nothing waits for it. */
+  /** Where the config asks for it: whether DNS returns the new address. Nothing waits for it. */
   readonly confirmation?: Promise<Confirmation>;
 };
 

@@ -6,4 +6,4 @@ export const longestSilence = 2 * longestPause;
 
 /** How a change comes to be known, in words for people. */
 export const describeRhythm = (interval: number): string =>
-  `told at once by a firewall that pushes; looks every ${interval / 1_000} s while it is not told`;
+  `immediately when the firewall pushes a change; otherwise polls every ${interval / 1_000} s`;

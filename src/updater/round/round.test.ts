@@ -78,11 +78,11 @@ describe("when all is well", () => {
 });
 
 const hostileFirewalls: [string, () => Reply, RegExp][] = [
-  ["breaks the connection off", () => ({ fault: "reset" }), /broke the connection off/],
+  ["breaks the connection off", () => ({ fault: "reset" }), /closed the connection unexpectedly/],
   ["401", () => ({ status: 401, body: { status: 401, message: "Authentication Failed" } }), /key and its secret/],
   ["403", () => ({ status: 403, body: { status: 403, message: "Forbidden" } }), /may not read/],
-  ["302 to its login", () => ({ status: 302, headers: { location: "/?url=x" } }), /another page/],
-  ["404", () => ({ status: 404, body: { errorMessage: "Endpoint not found" } }), /does not know/],
+  ["302 to its login", () => ({ status: 302, headers: { location: "/?url=x" } }), /a redirect/],
+  ["404", () => ({ status: 404, body: { errorMessage: "Endpoint not found" } }), /has no interface status call/],
   ["500", () => ({ status: 500, body: { errorMessage: "Unexpected error" } }), /answered 500/],
   ["200 with a good body but 201", () => ({ ...goodFirewall(), status: 201 }), /answered 201/],
   ["a web page", () => ({ body: "<!doctype html><p>Login" }), /web page/],
@@ -99,8 +99,8 @@ const hostileFirewalls: [string, () => Reply, RegExp][] = [
     () => ({ body: { wan0: { ipv4: [], ipv6: [{ ipaddr: "2a00::1", "link-local": "false" }] } } }),
     /link-local is neither/,
   ],
-  ["half an answer", () => ({ ...goodFirewall(), fault: "truncate" }), /sent only a part of its answer/],
-  ["no such interface", () => ({ body: { wan1: wanWith(["9.9.9.9"], []) } }), /those it has are wan1/],
+  ["half an answer", () => ({ ...goodFirewall(), fault: "truncate" }), /sent only part of its answer/],
+  ["no such interface", () => ({ body: { wan1: wanWith(["9.9.9.9"], []) } }), /its interfaces are wan1/],
 ];
 
 describe("a firewall that cannot be believed changes nothing", () => {
@@ -130,7 +130,7 @@ it("of hundreds of interfaces or addresses the first are told, and how many more
   };
   expect(await told({ wan0: wanWith([], many) })).toMatch(/: fe80::1 is link-local, .*, fe80::30 is \S+ and 170 more;/);
   const devices = Object.fromEntries(many.map((name) => [name, {}]));
-  expect(await told(devices)).toMatch(/those it has are fe80::1, .*, fe80::30 and 170 more$/);
+  expect(await told(devices)).toMatch(/its interfaces are fe80::1, .*, fe80::30 and 170 more$/);
 });
 
 const unfit: [string, Record<string, unknown>, string[]][] = [
@@ -278,7 +278,7 @@ describe("manners", () => {
     await until(() => loop.service.asked.length > 0);
     stop.abort();
     const { results } = await round;
-    expect(results[0]?.outcome).toMatchObject({ fault: { because: "stopped before it was done" } });
+    expect(results[0]?.outcome).toMatchObject({ fault: { because: "stopped before it finished" } });
     expect(loop.stored()).toEqual({});
   });
 });
@@ -383,8 +383,8 @@ it("says of each of several interfaces what it has and why that is not taken", a
   loop.says.firewall = () => ({ body: { wan0: wanWith(["100.64.0.1"], []), wan1: wanWith(["192.168.1.2"], []) } });
   const [result] = (await loop.updater.round(new AbortController().signal)).results;
   expect(result && summarise(result, true).because).toBe(
-    "none of wan0, wan1 can be used; wan0 has no fit address: 100.64.0.1 is of the provider's NAT, and only public ones are " +
-      "wanted; wan1 has no fit address: 192.168.1.2 is private, and only public ones are wanted",
+    "none of wan0, wan1 can be used; wan0 has no usable address: 100.64.0.1 is an address of the provider's NAT, but only public ones " +
+      "are allowed; wan1 has no usable address: 192.168.1.2 is private, but only public ones are allowed",
   );
 });
 

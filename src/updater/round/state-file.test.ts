@@ -87,7 +87,7 @@ describe("the state file", () => {
 
   it("leaves a damaged one where it is when only planning", async () => {
     writeFileSync(path, "torn");
-    const warning = expect.stringContaining(" was damaged: it would be set aside, and every ");
+    const warning = expect.stringContaining(" was damaged: it would be renamed, and every ");
     expect(await openStateFile(path, now, { write: false })).toMatchObject({ kind: "open", warning });
     expect(readdirSync(folder)).toEqual(["state.json"]);
   });
@@ -97,8 +97,8 @@ describe("the state file", () => {
     writeFileSync(path, text);
     expect(await openStateFile(path, now, { write })).toEqual({
       kind: "unusable",
-      because: `the state file ${path} was written by a newer moor, and this one does not understand it`,
-      todo: "start the newer moor again, or move the file away: every address is then written once more",
+      because: `the state file ${path} was written by a newer version of moor, and this version cannot read it`,
+      todo: "run the newer version again, or move the file away: every address is then written again",
     });
     expect(readdirSync(folder)).toEqual(["state.json"]);
     expect(readFileSync(path, "utf8")).toBe(text);

@@ -65,14 +65,14 @@ export async function openStateFile(
 const unusable = (path: string, what: string, code = "unknown error"): OpenedState => ({
   kind: "unusable",
   because: `the state file ${path} cannot be used: ${what} (${code})`,
-  todo: "mend the permissions, or name another file with `state:` in the config",
+  todo: "fix the permissions, or name another file with `state:` in the config",
 });
 
 /** It stays where it is: whoever goes back to the newer program finds all of it again. */
 const newer = (path: string): OpenedState => ({
   kind: "unusable",
-  because: `the state file ${path} was written by a newer moor, and this one does not understand it`,
-  todo: "start the newer moor again, or move the file away: every address is then written once more",
+  because: `the state file ${path} was written by a newer version of moor, and this version cannot read it`,
+  todo: "run the newer version again, or move the file away: every address is then written again",
 });
 
 /** What to warn of. */
@@ -80,8 +80,8 @@ async function setAside(path: string, now: Instant, write: boolean): Promise<str
   const file = linkTarget(path);
   const aside = `${file}.damaged-${new Date(now).toISOString().replaceAll(/[-:.]/g, "")}`;
   if (write) await rename(file, aside);
-  const kept = write ? `it is kept as ${aside}, and` : "it would be set aside, and";
-  return `the state file ${path} was damaged: ${kept} every address is written once more`;
+  const kept = write ? `it is kept as ${aside}, and` : "it would be renamed, and";
+  return `the state file ${path} was damaged: ${kept} every address is written again`;
 }
 
 const noContent = (): StateContent => ({ entries: {}, holds: {}, turns: {} });

@@ -16,12 +16,12 @@ export type FirewallSource = Endpoint & { readonly key: Secret; readonly secret:
 export const firewall = {
   ...mapping(
     {
-      ...endpointFields("Where the firewall answers.", "https://192.168.1.1"),
+      ...endpointFields("The URL of the firewall.", "https://192.168.1.1"),
       keyFile: keyFile(
-        "A file with the lines key=… and secret=…, as an OPNsense offers it for download and `moor key add` writes it.",
+        "A file with the lines key=… and secret=…, as downloaded from OPNsense or written by `moor key add`.",
       ),
-      key: secret("The key, where there is no `keyFile`.", "key"),
-      secret: secret("The key's secret, where there is no `keyFile`.", "secret"),
+      key: secret("The key, if there is no `keyFile`.", "key"),
+      secret: secret("The key's secret, if there is no `keyFile`.", "secret"),
     },
     {
       title: "Source: firewall",
@@ -95,13 +95,13 @@ function readingOf(outcome: HttpOutcome): SourceReading {
   if (body.trim() === "") {
     return unavailable(
       "the firewall answered 200 with an empty body",
-      "its back-end does not answer: see whether the service configd runs there",
+      "check that the service configd is running there",
     );
   }
   if (/^\s*</.test(body)) {
     return unavailable(
       "the firewall answered with a web page instead of data",
-      "mend the url: it must be the firewall's own, as in https://192.168.1.1",
+      "correct the URL: it must be the firewall's own, such as https://192.168.1.1",
     );
   }
   return readingIn(body);
@@ -110,7 +110,7 @@ function readingOf(outcome: HttpOutcome): SourceReading {
 function readingIn(body: string): SourceReading {
   const read = readInterfaceReport(body);
   if (read.kind === "report") return read;
-  return unavailable(read.because, "see whether the url is that of an OPNsense or of `moor firewall`");
+  return unavailable(read.because, "check that the URL is that of an OPNsense or `moor firewall`");
 }
 
 const isEventStream = (status: number, headers: IncomingHttpHeaders) =>
@@ -119,25 +119,25 @@ const isEventStream = (status: number, headers: IncomingHttpHeaders) =>
 function wordsForStatus(status: number): [because: string, todo: string] {
   if (status >= 300 && status < 400) {
     return [
-      `the firewall answered ${status} and points to another page, as it does for its login`,
-      "mend the url: https, the right port, and no proxy that takes the key away",
+      `the firewall answered ${status}, a redirect, as it does for its login page`,
+      "correct the URL: use https and the right port, and no proxy that removes the key",
     ];
   }
-  return statusWords[status] ?? [`the firewall answered ${status}`, "see its log for what went wrong"];
+  return statusWords[status] ?? [`the firewall answered ${status}`, "see its log"];
 }
 
 const statusWords: Readonly<Record<number, [because: string, todo: string]>> = {
   401: [
-    "the firewall does not accept the key and its secret (401)",
-    "make a new key on the firewall's user page (System: Access: Users), or with `moor key add`, and put both parts into the config's files",
+    "the firewall rejected the key and its secret (401)",
+    "create a new key on the firewall's user page (System: Access: Users), or with `moor key add`, and put both parts in the files named in the config",
   ],
   403: [
-    "the key is right but may not read the interfaces (403)",
-    'give its user the privilege: on an OPNsense only "All pages" covers this call; on `moor firewall` a key for interface status does',
+    "the key is valid but may not read the interfaces (403)",
+    'on OPNsense, give its user the privilege "All pages"; on `moor firewall`, use a key for interface status',
   ],
   404: [
-    "the firewall does not know the interface status call (404)",
-    "mend the url; an OPNsense has the call since release 21.7.8",
+    "the firewall has no interface status call at this URL (404)",
+    "correct the URL; OPNsense has the call since release 21.7.8",
   ],
 };
 

@@ -18,7 +18,7 @@ it("lets no text of the firewall rule the terminal that it is shown on", () => {
 it("nor where it is at fault", () => {
   expect(readInterfaceReport('{"\\u001b[2J":7}')).toEqual({
     kind: "unreadable",
-    because: "the firewall's answer is not as agreed: \\u{1b}[2J is not an object",
+    because: "the firewall's answer is malformed: \\u{1b}[2J is not an object",
   });
 });
 

@@ -25,15 +25,15 @@ export function readInterfaceReport(body: string): Read {
   if (!isObject(wire)) return { kind: "unreadable", because: "the firewall's answer is not a list of interfaces" };
   const entries = Object.entries(wire).map(([key, value]) => [showable(key), value] as const);
   const fault = entries.map(([device, value]) => faultIn(device, value)).find((found) => found !== undefined);
-  if (fault) return { kind: "unreadable", because: `the firewall's answer is not as agreed: ${fault}` };
+  if (fault) return { kind: "unreadable", because: `the firewall's answer is malformed: ${fault}` };
   const shown = Object.fromEntries(entries) as Readonly<Record<string, ReadableInterface>>;
   return { kind: "report", report: reportFromWire(shown) };
 }
 
 function faultIn(device: string, value: unknown): string | undefined {
   if (!isObject(value)) return `${device} is not an object`;
-  if (value.flags !== undefined && !isTexts(value.flags)) return `${device}.flags is not a list of texts`;
-  if (value.carp !== undefined && !isCarp(value.carp)) return `${device}.carp does not say who is the master`;
+  if (value.flags !== undefined && !isTexts(value.flags)) return `${device}.flags is not a list of strings`;
+  if (value.carp !== undefined && !isCarp(value.carp)) return `${device}.carp does not list a status per VHID`;
   for (const family of ["ipv4", "ipv6"] as const) {
     const list = value[family] ?? [];
     if (!Array.isArray(list)) return `${device}.${family} is not a list`;
@@ -49,8 +49,8 @@ const flagNames = ["link-local", "deprecated", "tentative", "detached"] as const
 
 function faultInEntry(entry: unknown): string | undefined {
   if (!isObject(entry)) return " is not an object";
-  if (typeof entry.ipaddr !== "string") return ".ipaddr is not a text";
-  if (!["string", "undefined"].includes(typeof entry.vhid)) return ".vhid is not a text";
+  if (typeof entry.ipaddr !== "string") return ".ipaddr is not a string";
+  if (!["string", "undefined"].includes(typeof entry.vhid)) return ".vhid is not a string";
   if (!["number", "undefined"].includes(typeof entry.subnetbits)) return ".subnetbits is not a number";
   for (const flag of flagNames) {
     if (!["boolean", "undefined"].includes(typeof entry[flag])) return `.${flag} is neither true nor false`;

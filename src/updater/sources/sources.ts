@@ -6,7 +6,7 @@ import type { AddressSource, SourceConfig, SourceKind } from "./source.ts";
 const kinds: Readonly<Record<string, SourceKind<never>>> = { firewall };
 
 /** An entry of `sources:`. */
-export const sourceSettings = kindsOf("kind", kinds, { description: "What is asked.", usual: "firewall" });
+export const sourceSettings = kindsOf("kind", kinds, { description: "The kind of source.", usual: "firewall" });
 
 export async function openSource(config: SourceConfig): Promise<AddressSource> {
   const kind = kinds[config.kind];

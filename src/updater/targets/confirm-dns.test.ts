@@ -54,9 +54,9 @@ it("knows IPv6 addresses however they are written", async () => {
 });
 
 test.each([
-  ["the old one", ["192.0.2.1"], /still answers 192\.0\.2\.1/],
-  ["both", ["192.0.2.1", "9.9.9.9"], /still answers/],
-  ["both, the new one first", ["9.9.9.9", "192.0.2.1"], /still answers/],
+  ["the old one", ["192.0.2.1"], /still returns 192\.0\.2\.1/],
+  ["both", ["192.0.2.1", "9.9.9.9"], /still returns/],
+  ["both, the new one first", ["9.9.9.9", "192.0.2.1"], /still returns/],
   ["nothing", [], /has no answer \(ENODATA\)/],
 ])("is told when they answer %s", async (_, given, because) => {
   answers = () => given;
@@ -68,7 +68,7 @@ it("is not taken for confirmed where there is no server to ask", async () => {
   const none = { limit: 300, serversOf: async () => [] };
   expect(await confirmDns({ ...order, servers: [] }, never, none)).toMatchObject({
     kind: "unconfirmed",
-    because: "no name server of example.org could be found",
+    because: "no name server of example.org was found",
   });
 });
 
@@ -90,7 +90,7 @@ describe("a server with several addresses", () => {
   });
   it("is told of when it answers wrongly at one of them", async () => {
     answers = () => ["192.0.2.1"];
-    expect(await confirm()).toMatchObject({ because: expect.stringMatching(/still answers 192\.0\.2\.1/) });
+    expect(await confirm()).toMatchObject({ because: expect.stringMatching(/still returns 192\.0\.2\.1/) });
   });
   it("is told of when it answers at none", async () => {
     const silent = { limit: 300, serversOf: async () => [[noWayThere]] };

@@ -50,11 +50,11 @@ export async function confirmDns(
     const doubts = await Promise.all(servers.map((server) => doubtOf(order, server, open)));
     const [first] = doubts.filter((each) => each !== undefined);
     if (servers.length > 0 && first === undefined) return { kind: "confirmed", servers: servers.length };
-    doubt = first ?? `no name server of ${order.zone} could be found`;
+    doubt = first ?? `no name server of ${order.zone} was found`;
     if (performance.now() + delay > end) break;
     await pause(delay, undefined, { signal }).catch(() => undefined);
   }
-  const todo = "see whether the zone is delegated to the servers of this record service";
+  const todo = "check that the zone is delegated to the servers of this record service";
   return { kind: "unconfirmed", because: doubt, todo };
 }
 
@@ -80,7 +80,7 @@ async function hear({ name, family, value }: ConfirmOrder, address: string, reso
     const found = await (family === "ipv4" ? resolver.resolve4(name) : resolver.resolve6(name));
     const held = found.map((text) => parseAddress(text)?.text ?? text);
     if (held.length === 1 && held[0] === value) return { kind: "right" };
-    return { kind: "wrong", doubt: `${address} still answers ${firstFew(held, " and ")}` };
+    return { kind: "wrong", doubt: `${address} still returns ${firstFew(held, " and ")}` };
   } catch (error) {
     const { code = "unknown" } = error as NodeJS.ErrnoException;
     return { kind: silences.has(code) ? "silent" : "wrong", doubt: `${address} has no answer (${code})` };

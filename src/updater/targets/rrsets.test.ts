@@ -98,7 +98,7 @@ describe("replacing a set (spec 4.6)", () => {
       kind: "unknown",
       fault: {
         ...{ kind: "refused", afterWrite: true, todo: expect.stringMatching(/`ttl:`/) },
-        because: expect.stringMatching(/^the address was written, but not its ttl: .*422: too small/),
+        because: expect.stringMatching(/^the address was written, but not its TTL: .*422: too small/),
       },
     });
   });
@@ -185,7 +185,7 @@ describe("waiting for the action", () => {
             ? { status: 404, body: {} }
             : undefined,
       "later",
-      /forgot/,
+      /no longer knows the action/,
     ],
     [
       "401",
@@ -215,7 +215,7 @@ describe("waiting for the action", () => {
       "404 for the zone, which is of another project",
       writes({ status: 404, body: { error: { code: "not_found", message: "Zone not found", details: null } } }),
       "missing",
-      /has no zone example\.org, or does not show it to this token/,
+      /has no zone example\.org, or this token cannot see it/,
     ],
     [
       "409",
@@ -253,7 +253,7 @@ describe("waiting for the action", () => {
     ],
     ["503", writes({ status: 503, body: "oops" }), "later", /503/],
     ["a web page", writes({ status: 200, body: "<html>" }), "later", /a web page instead of JSON/],
-    ["broken off", writes({ fault: "reset" }), "later", /broke/],
+    ["broken off", writes({ fault: "reset" }), "later", /closed the connection/],
   ])("%s", async (_, reply, kind, because) => {
     instead = reply;
     const fault = { kind, because: expect.stringMatching(because) };

@@ -27,7 +27,7 @@ const usualWaiting: Waiting = { first: 500, longest: 5_000, total: 60_000 };
 export const rrsets = {
   ...tokenSettings(
     "Target: rrsets",
-    "`Authorization: Bearer` and `/v1/zones/…/rrsets`, as `moor records` and `https://api.hetzner.cloud` speak it.",
+    "`Authorization: Bearer` and `/v1/zones/…/rrsets`, the API of `moor records` and `https://api.hetzner.cloud`.",
     "https://api.hetzner.cloud",
   ),
   canCreate: true,
@@ -98,7 +98,7 @@ async function readBack(
   if (records.length === 1 && parseAddress(records[0]?.value ?? "")?.text === order.value) return answer;
   return later(
     "the record service reported success, but its record set does not hold the new address",
-    `look at it with \`moor show ${idOf(setOf(order))}\``,
+    `check it with \`moor show ${idOf(setOf(order))}\``,
   );
 }
 
@@ -131,8 +131,10 @@ const afterWrite = (fault: TargetFault): TargetFault => ({ ...fault, afterWrite:
 
 const withoutTtl = (fault: TargetFault): TargetFault => ({
   ...afterWrite(fault),
-  because: `the address was written, but not its ttl: ${fault.because}`,
-  ...(fault.kind === "refused" ? { todo: "set another `ttl:` in the config, or none to keep the record's own" } : {}),
+  because: `the address was written, but not its TTL: ${fault.because}`,
+  ...(fault.kind === "refused"
+    ? { todo: "set another `ttl:` in the config, or remove it to keep the record's TTL" }
+    : {}),
 });
 
 async function makeSet(
@@ -150,7 +152,7 @@ async function makeSet(
   if (because.kind === "absent") return { kind: "refused", because: noZone(order.zone) };
   // Somebody else made it since we looked: the next try replaces it.
   const isThere = because.kind === "refused" && because.code === "uniqueness_error";
-  return isThere ? { kind: "refused", because: later("the record set was made by another") } : made;
+  return isThere ? { kind: "refused", because: later("another client created the record set") } : made;
 }
 
 /** Waits until the action has ended: at once, then after half a second, rising to five, a minute in all. */
@@ -171,18 +173,22 @@ async function settled(
       delay = Math.min(waiting.longest, delay * 1.5);
     }
     const answer = await calls.action(id, signal);
-    if (answer.kind === "absent") return unknown(later("the record service forgot the action it had begun"));
+    if (answer.kind === "absent")
+      return unknown(later("the record service no longer knows the action that it started"));
     if (answer.kind !== "ok") return unknown(afterWrite(answer));
     if (answer.value.id !== id) return unknown(unexpected("another action"));
     action = answer.value;
   }
   if (action.status === "success") return { kind: "accepted", value: action };
   const { message = "", code = "" } = action.error ?? {};
-  return unknown(later(`the record service began the write, and it failed: ${printable(`${code} ${message}`)}`));
+  return unknown(later(`the record service started the write, but it failed: ${printable(`${code} ${message}`)}`));
 }
 
 const endless = ({ total }: Waiting) =>
-  later(`the record service began the write, but did not end it within ${total / 1000} s`, "nothing: moor tries again");
+  later(
+    `the record service started the write, but did not finish it within ${total / 1000} s`,
+    "nothing: moor retries",
+  );
 
 async function findById(calls: RRsetsCalls, id: string, signal: AbortSignal): Promise<Lookup<ListedRecord>> {
   const [, zone, name, type] = /^([^/]+)\/([^/]+)\/([A-Za-z]+)$/.exec(id) ?? [];
@@ -221,13 +227,13 @@ function noSet({ zone, name, family, create }: Omit<ReplaceOrder, "value">, { sa
   if (/^zone not found/i.test(said)) return noZone(zone);
   const because = `there is no record ${absoluteName(name, zone)} ${recordTypeOf(family)}`;
   const todo = create
-    ? "`moor update` makes it with the next address that it writes (create: true), and with `verify: 1h` also when others have deleted it"
-    : `make it in the console first, with any address, or set \`create: true\`; \`moor list ${zone}\` lists those that exist`;
+    ? "`moor update` creates it with the next address that it writes (create: true); with `verify: 1h`, also after someone deleted it"
+    : `create it in the console, with any address, or set \`create: true\`; \`moor list ${zone}\` lists the existing ones`;
   return { kind: "missing", because, todo };
 }
 
 const noSetWithId = (id: string): TargetFault => ({
   kind: "missing",
   because: `there is no record with the id ${id}`,
-  todo: "it is zone/name/TYPE, as in example.org/home/A; `moor list ZONE` shows those that exist",
+  todo: "write zone/name/TYPE, such as example.org/home/A; `moor list ZONE` lists the existing records",
 });

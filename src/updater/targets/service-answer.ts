@@ -21,9 +21,7 @@ export function readAnswer(outcome: HttpOutcome, done: readonly number[], now: n
   const error = errorIn(outcome.status, body);
   if (!done.includes(error.status)) return faultFor(error, parseRetryAfter(outcome.headers["retry-after"], now), now);
   if (!body) return unreadable(outcome.status, outcome.body);
-  return isError(body.error)
-    ? unexpected(`an error (${error.message || "without a text"})`)
-    : { kind: "ok", value: body };
+  return isError(body.error) ? unexpected(`an error (${error.message || "no message"})`) : { kind: "ok", value: body };
 }
 
 type WireError = {
@@ -81,7 +79,7 @@ function faultFor(
     const unasked =
       status === 429
         ? `nothing: moor waits for ${unsaidWait / 1_000} s`
-        : "nothing: moor tries again; see the service's log if it lasts";
+        : "nothing: moor retries; see the service's log if this goes on";
     const todo = retryAfter ? waitingUntil(now + retryAfter) : unasked;
     return {
       ...later(`the record service answered ${said}`, todo),
@@ -92,15 +90,15 @@ function faultFor(
   if (status === 401 || (status === 403 && !aboutNoToken.includes(code))) {
     return {
       kind: "unauthorised",
-      because: `the record service does not accept the token (${said})`,
-      todo: "make a new token in its console, or with `moor token add`, and put it into the config's file",
+      because: `the record service rejected the token (${said})`,
+      todo: "create a new token in its console, or with `moor token add`, and put it in the file named in the config",
     };
   }
   if (status >= 300 && status < 400) {
     return {
       kind: "refused",
-      because: `the record service answered ${status} and points to another place`,
-      todo: "mend the url; a service that has moved to another API needs another `api:` as well",
+      because: `the record service answered ${status}, a redirect`,
+      todo: "correct the URL; a service that has moved to another API also needs another `api:`",
     };
   }
   return {
@@ -108,17 +106,17 @@ function faultFor(
     because: `the record service refused: ${said}`,
     todo:
       code === "protected"
-        ? "end the protection of the record in the console, or leave the name out of the config"
-        : "see what the record holds with `moor list ZONE`",
+        ? "remove the protection of the record in the console, or remove the name from the config"
+        : "check what the record holds with `moor list ZONE`",
     ...(code ? { code } : {}),
   };
 }
 
 /** The text differs from one try to the next, and is no part of what makes two failures the same. */
 const waitingUntil = (until: number) =>
-  `nothing: moor waits until ${utcSecond(until)}, as the service asked; *Check now* or SIGUSR1 tries once before`;
+  `nothing: moor waits until ${utcSecond(until)}, as the service asked; *Check now* or SIGUSR1 tries once before then`;
 
-export const later = (because: string, todo = "nothing: moor tries again"): TargetFault => ({
+export const later = (because: string, todo = "nothing: moor retries"): TargetFault => ({
   kind: "later",
   because,
   todo,
@@ -127,20 +125,20 @@ export const later = (because: string, todo = "nothing: moor tries again"): Targ
 /** A 404 in other words than a record service has: another program, or another API. */
 export const unknownCall = ({ said }: Absent): TargetFault => ({
   kind: "refused",
-  because: `the record service does not know the call (404${said ? `: ${said}` : ""})`,
-  todo: "see whether the url is that of a record service, and whether `api:` is the one that it speaks",
+  because: `the record service does not offer this call (404${said ? `: ${said}` : ""})`,
+  todo: "check that the URL is that of a record service, and that `api:` is the API it offers",
 });
 
 export const noZone = (zone: string): TargetFault => ({
   kind: "missing",
-  because: `the record service has no zone ${zone}, or does not show it to this token`,
-  todo: "make it in the console first; `moor zones` lists those that exist",
+  because: `the record service has no zone ${zone}, or this token cannot see it`,
+  todo: "create it in the console; `moor zones` lists the existing ones",
 });
 
 export const unexpected = (lack: string): TargetFault =>
-  later(`the record service reported success, but its answer has ${lack} in it`, lookAtUrl);
+  later(`the record service reported success, but its answer contains ${lack}`, lookAtUrl);
 
-const lookAtUrl = "see whether the url is that of a record service";
+const lookAtUrl = "check that the URL is that of a record service";
 
 const unreadable = (status: number, body: string): TargetFault =>
   later(`the record service answered ${status} with ${whatIsWrongWith(body)}`, lookAtUrl);
@@ -150,7 +148,7 @@ function whatIsWrongWith(body: string): string {
   if (/^\s*</.test(body)) return "a web page instead of JSON";
   if (!isJson(body)) return "text that is not JSON, or was cut off";
   const twice = repeatedKey(body);
-  return twice === undefined ? "JSON that is no object" : `"${printable(twice)}" twice in one JSON object`;
+  return twice === undefined ? "JSON that is not an object" : `"${printable(twice)}" twice in one JSON object`;
 }
 
 const mostPages = 1000;
@@ -178,7 +176,7 @@ export async function readPages<T>(
     if (page > 1 && items.size === before && !(isLast && found.length === 0)) break;
     if (isLast) return { kind: "ok", value: [...items.values()] };
   }
-  return later(`the list of ${key} of the record service has no end, or repeats its pages`, "see the service's log");
+  return later(`the record service's list of ${key} does not end, or repeats its pages`, "see the service's log");
 }
 
 /** The newer API may leave out which page is the last, and then tells the next. */

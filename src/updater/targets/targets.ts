@@ -10,7 +10,7 @@ export const targetKinds: Readonly<Record<string, TargetKind<never>>> = { v1, rr
 export const usualApi = "v1";
 
 /** An entry of `targets:`. */
-export const targetSettings = kindsOf("api", targetKinds, { description: "The API it speaks.", usual: usualApi });
+export const targetSettings = kindsOf("api", targetKinds, { description: "The API to use.", usual: usualApi });
 
 /** `onAnswer` gets the headers of every answer: they say how much of the quota is left. */
 export async function openTarget(

@@ -8,8 +8,8 @@ import type { TargetConfig } from "./target.ts";
 export const tokenSettings = (title: string, description: string, example: string) =>
   mapping(
     {
-      ...endpointFields("Where the record service answers.", example),
-      token: needed(secret("The token that may write the records.")),
+      ...endpointFields("The URL of the record service.", example),
+      token: needed(secret("A token that may write the records.")),
     },
     { title, description, keys: oneTrust, turn: withTrust },
   );

@@ -21,7 +21,7 @@ import { createV1Calls, type V1Calls } from "./v1-calls.ts";
 export const v1 = {
   ...tokenSettings(
     "Target: v1",
-    "`Auth-API-Token` and `/api/v1/records`, as `moor records` speaks it. The records must exist.",
+    "`Auth-API-Token` and `/api/v1/records`, an API of `moor records`. The records must exist.",
     "https://dns.example.org",
   ),
   canCreate: false,
@@ -125,7 +125,7 @@ async function replaceRecord(
 const notTaken = (id: string, isIt: boolean): TargetFault =>
   later(
     `the record service reported success, but ${isIt ? "its record does not hold the new address" : "sent another record"}`,
-    `look at it with \`moor show ${printable(id)}\``,
+    `check it with \`moor show ${printable(id)}\``,
   );
 
 /** The name is sent as the record has it: a service may hold `home` and `home.example.org.` for one and the same. */
@@ -196,11 +196,11 @@ function mismatchOf(
   const owner = parseOwner(record.name, zone);
   const isNamed = record.type === type && owner.ok && owner.value === name;
   if (isNamed && record.zone_id === zoneId && record.id === id) return undefined;
-  const found = isNamed ? "of another zone" : printable(`${record.name} ${record.type}`);
+  const found = isNamed ? "in another zone" : printable(`${record.name} ${record.type}`);
   return {
     kind: "refused",
     because: `the record ${id} is ${found}, not ${absoluteName(name, zone)} ${type}`,
-    todo: `mend \`record:\` in the config; \`moor list ${zone}\` shows the ids`,
+    todo: `correct \`record:\` in the config; \`moor list ${zone}\` shows the ids`,
   };
 }
 
@@ -222,17 +222,17 @@ const zoneFromWire = ({ id, name, ttl }: ReadableZone): ListedZone => ({
 const noRecord = ({ zone, name, family }: Sought): TargetFault => ({
   kind: "missing",
   because: `there is no record ${absoluteName(name, zone)} ${recordTypeOf(family)}`,
-  todo: `make it in the console first, with any address; \`moor list ${zone}\` lists those that exist`,
+  todo: `create it in the console, with any address; \`moor list ${zone}\` lists the existing ones`,
 });
 
 const noRecordWithId = (id: string): TargetFault => ({
   kind: "missing",
   because: `there is no record with the id ${printable(id)}`,
-  todo: "`moor zones` and `moor list ZONE` show those that exist",
+  todo: "`moor zones` and `moor list ZONE` show the existing ones",
 });
 
 const ambiguous = ({ zone, name, family }: Sought, records: readonly ReadableRecord[]): TargetFault => ({
   kind: "ambiguous",
   because: `there are ${records.length} records ${absoluteName(name, zone)} ${recordTypeOf(family)}`,
-  todo: `say which one with \`${family}: { interface: …, record: ID }\`; the ids are ${firstFew(records.map(({ id }) => printable(id)))}`,
+  todo: `choose one with \`${family}: { interface: …, record: ID }\`; the ids are ${firstFew(records.map(({ id }) => printable(id)))}`,
 });

@@ -284,7 +284,7 @@ describe("a record of another zone is never written", () => {
     const named = await outcomeOf("v1", found, false, { recordId: "x4" });
     expect(named).toMatchObject({
       kind: "refused",
-      fault: { because: expect.stringMatching(/x4 is of another zone/) },
+      fault: { because: expect.stringMatching(/x4 is in another zone/) },
     });
     expect(writes(named)).toEqual([]);
   });
