@@ -25,22 +25,22 @@ export type KeepTools = {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Reads the config file again. */
   readonly reload: () => Result<UpdaterConfig>;
-  /** Where the built pages are, when not beside this program. */
+  /** The folder of the built pages, if not next to this program. */
   readonly pages?: string;
-  /** Milliseconds that trouble must have lasted before people are notified. */
+  /** Milliseconds that trouble must last before people are notified. */
   readonly patience?: number;
-  /** Calls one of them when somebody outside asks for it, as by a signal. */
+  /** Registers the functions to call on request from outside, such as a signal. */
   readonly onRequest?: (request: { readonly check: () => void; readonly reload: () => void }) => void;
 };
 
-/** A service that is restarted, or a line that is dialled anew, is back by then. */
+/** Long enough for a service restart or a reconnect of the line. */
 const usualPatience = 60_000;
 
-/** Watches until the signal aborts; a config that was changed is taken over, a bad one is named and left aside. */
+/** Watches until the signal aborts. Adopts a changed config; reports and ignores a bad one. */
 export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: AbortSignal): Promise<void> {
   const { log, now, random } = tools;
   const status = createStatusKeeper(now);
-  /** These two are as the config in force has them. */
+  /** These two belong to the config in force. */
   let addToHistory: Notify = () => undefined;
   let notifyPeople: Notify = () => undefined;
   const lastingTrouble = onlyLasting((notice) => notifyPeople(notice), tools.patience ?? usualPatience);
@@ -53,7 +53,7 @@ export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: 
   const isAlive = () => status.silence() < longestSilence;
   const systemd = openSystemd({ env: tools.env, status: "keeping names up to date", isAlive });
 
-  /** Returns the config to go on with; undefined when it is over. */
+  /** Returns the config to continue with; undefined at the end. */
   const keepUntilReload = async (config: UpdaterConfig, state: StateFile): Promise<UpdaterConfig | undefined> => {
     const reloaded = new AbortController();
     let next: UpdaterConfig | undefined;
@@ -79,7 +79,7 @@ export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: 
       await outlets.close();
       updater.close();
       await history.settled();
-      // Last: what is changed meanwhile is read, too.
+      // Last, so that a change in the meantime is read too.
       files.close();
     }
     return next;
@@ -101,7 +101,7 @@ export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: 
   systemd.close();
 }
 
-/** Nothing of it is loaded before somebody asks: most watchers are never looked at. */
+/** Loaded on the first request: most pages are never opened. */
 function lazyPage(options: PageOptions): UpdaterPage {
   let page: UpdaterPage | undefined;
   return async (request) => {

@@ -1,11 +1,11 @@
-/** A pause that can be cut short, also before it begins. */
+/** A pause that can be cut short, even before it begins. */
 export type Nap = {
-  /** Until `left`, in milliseconds, is zero or less. It is asked when the nap begins, when it has passed, and by `review`. */
+  /** Sleeps until `left`, in milliseconds, is zero or less. Calls it at the beginning, when the time has passed, and on `review`. */
   sleep(left: () => number): Promise<void>;
   readonly wake: () => void;
-  /** How long it takes may have changed. */
+  /** Call when the result of `left` may have changed. */
   review(): void;
-  /** A `wake` since the last sleep does not count. */
+  /** Ignores a `wake` since the last sleep. */
   forget(): void;
 };
 
@@ -36,10 +36,10 @@ export function createNap(): Nap {
   };
 }
 
-/** Milliseconds: a longer timer of Node's fires immediately. */
+/** Milliseconds: Node fires a longer timer immediately. */
 const longestTimer = 2 ** 31 - 1;
 
-/** For a nap of a fixed length, from now on. */
+/** For a nap of a fixed length, starting now. */
 export function remaining(ms: number): () => number {
   const end = performance.now() + ms;
   return () => end - performance.now();

@@ -23,20 +23,19 @@ import type { SourceReader } from "./sources/source-reader.ts";
  * `openSteps` holds the steps. What a name and family goes through on the way is in `round/name-state.ts`.
  */
 export type Updater = {
-  /** All steps once, for all names; waits until every record service has ended. */
+  /** All steps once, for all names; waits until all writes have ended. */
   round(signal: AbortSignal): Promise<Round>;
-  /** Goes on until the signal aborts, then waits for what is at the record services. */
+  /** Runs until the signal aborts, then waits for the writes under way. */
   watch(options: WatchOptions, signal: AbortSignal): Promise<void>;
   /**
-   * Somebody wants to know now: every source is read, and what failed is tried again; a service that sent a Retry-After gets one
-   * request.
+   * Someone wants a check now: reads every source and retries what failed. A service that sent a Retry-After gets one request.
    */
   readonly check: () => void;
   /** Reads and plans; sends and stores nothing. */
   plan(signal: AbortSignal): Promise<readonly PlannedUpdate[]>;
-  /** What a round would come to, as far as the record services let us read it; writes and stores nothing. */
+  /** What a round would do, as far as reading the records shows; writes and stores nothing. */
   preview(signal: AbortSignal): Promise<readonly UpdateResult[]>;
-  /** What the record of a subject holds, unless its service is to be left alone. */
+  /** What the record of a subject holds, unless its service asked for a pause. */
   readonly published: Services["published"];
   close(): void;
 };
@@ -45,9 +44,9 @@ export type WatchOptions = {
   readonly reporter: Reporter;
   /** Called with each round, and with the time of the next one at the latest. */
   readonly onRound?: (round: Round, next: Instant) => void;
-  /** Milliseconds between two readings of a source that does not push; without it, as the config says. */
+  /** Milliseconds between two readings of a source that does not push. Default: from the config. */
   readonly interval?: number;
-  /** Milliseconds after which what has ended is reported although other record services are still busy. */
+  /** Milliseconds after which finished writes are reported although other record services are still busy. */
   readonly patience?: number;
 };
 
@@ -79,13 +78,13 @@ export async function openUpdater(config: UpdaterConfig, tools: ServiceTools): P
   };
 }
 
-/** However short a back-off turns out, a source is not read more often than this. */
+/** Milliseconds: a source is never read more often than this, however short its back-off. */
 const shortestPause = 250;
 const usualPatience = 5_000;
 
 type Watching = WatchOptions & Omit<ServiceTools, "state"> & { readonly interval: number };
 
-/** The steps again and again: one loop per source, and one that reports. */
+/** Repeats the steps: one loop per source, and one that reports. */
 async function watch(steps: Steps, options: Watching, signal: AbortSignal): Promise<void> {
   const { reporter, onRound, interval, now, random, patience = usualPatience } = options;
   const { sources, news } = steps;
@@ -103,7 +102,7 @@ async function watch(steps: Steps, options: Watching, signal: AbortSignal): Prom
       await nap.sleep(left);
     }
   };
-  /** Until the source is to be read again, or one of its names is due. */
+  /** The time until the source is read again, or one of its names is due. */
   const pauseOf = (source: string, reader: SourceReader): (() => number) => {
     const regular = remaining(reader.isPushing() ? longestPause : jittered(interval, random()));
     const shortest = remaining(shortestPause);
@@ -113,14 +112,14 @@ async function watch(steps: Steps, options: Watching, signal: AbortSignal): Prom
     };
   };
   const keepReporting = async (): Promise<void> => {
-    // Before the first answer: that there is none yet.
+    // The first report comes early, even if no source has answered yet.
     for (let longest = patience; !signal.aborted; longest = longestPause) {
       await news.sleep(remaining(longest));
       const isOver = new AbortController();
       const slow = pause(patience, undefined, { signal: AbortSignal.any([signal, isOver.signal]) });
       await Promise.race([steps.written(), slow.catch(() => undefined)]);
       isOver.abort();
-      // What a stop broke off is no failure to report.
+      // What the stop aborted is not a failure.
       if (signal.aborted) return;
       news.forget();
       const round = steps.collect();
@@ -143,7 +142,7 @@ async function watch(steps: Steps, options: Watching, signal: AbortSignal): Prom
   ]);
   await Promise.all([...loops, keepReporting()]);
   await steps.written();
-  // What was done is not done again, so this is the last chance to report it.
+  // Finished writes are not repeated, so this is the last chance to report them.
   reporter.reportDone(steps.collect());
 }
 
@@ -157,7 +156,7 @@ function openSteps(
   const recall = createRecall();
   const queues = openServiceQueues(serviceOf);
   const sources = new Map([...readers].map(([source, reader]) => [source, { reader, nap: createNap() }]));
-  /** Of the loop that reports. */
+  /** Wakes the loop that reports. */
   const news = createNap();
   let unsaved: { readonly code: string; readonly retryAt: Instant } | undefined;
   let isStateShared = false;
@@ -165,12 +164,12 @@ function openSteps(
   // Read.
   const readings = () => new Map([...readers].flatMap(([name, reader]) => readingOf(name, reader)));
 
-  // Choose and plan, by what each source said last.
+  // Choose and plan, from the latest reading of each source.
   const plan = (some: readonly Subject[] = subjects): readonly PlannedUpdate[] =>
     planRound(some, { readings: readings(), state, recall, now: now(), notBefore: leftAlone.notBefore });
 
   const names = new Map(plan().map((latest): [Subject, NameState] => [latest.subject, { kind: "unread", latest }]));
-  /** Since the last round: what the services have ended, and which names have moved on. */
+  /** Since the last round: finished writes, and names whose state has changed. */
   const ended: UpdateResult[] = [];
   const moved = new Set<Subject>();
 
@@ -191,7 +190,7 @@ function openSteps(
     if (action === "look-again") sources.get(subject.source)?.nap.wake();
   };
 
-  // Write, when the turn of a name at its service has come, and remember.
+  // Write when it is the name's turn at its service, and store the outcome.
   const write = async (subject: Subject, signal: AbortSignal): Promise<void> => {
     const current = names.get(subject);
     if (current?.kind !== "queued") return;
@@ -206,7 +205,7 @@ function openSteps(
     happened(subject, { kind: "ended", result: withConfirmation(result, signal) }, signal);
     news.wake();
   };
-  /** Tries again what an earlier write could not put on disk, and takes over what another process has stored. */
+  /** Retries what an earlier write could not store on disk, and adopts what another process has stored. */
   const saveAndMerge = async (): Promise<void> => {
     try {
       isStateShared = (await state.flush()) || isStateShared;
@@ -234,7 +233,7 @@ function openSteps(
     isStateShared = false;
     return round;
   };
-  /** When the names of a source have to be planned again, whatever it says. */
+  /** When the names of a source must be planned again even without news from it. */
   const due = (source: string): Instant | undefined => {
     const facts = { state, recall, notBefore: leftAlone.notBefore, interval, now: now() };
     const dues = [...names].map(([subject, each]) =>

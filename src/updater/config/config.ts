@@ -16,8 +16,8 @@ import {
 import { checkWhen, ruleFields } from "./rules.ts";
 
 /**
- * All that a config file can say. From it come the checks (`read.ts`), the types, and by `scripts/describe-config.ts` the schema
- * for editors and the reference page.
+ * Every setting of the config file. The checks (`read.ts`) and the types are derived from it. `scripts/describe-config.ts`
+ * generates the schema for editors and the reference page from it.
  */
 export const configSettings = (known: Known, checkKept: (named: KeptNames, place: Place) => void) =>
   mapping(
@@ -50,7 +50,7 @@ export const configSettings = (known: Known, checkKept: (named: KeptNames, place
 
 type KeptNames = { readonly state?: string; readonly history?: string };
 
-/** A config file after every check: files are read, references hold, nothing is left to default. */
+/** A config file after all checks: files are read, references are resolved, defaults are filled in. */
 export type UpdaterConfig = {
   readonly file: string;
   readonly stateFile: string;
@@ -59,15 +59,15 @@ export type UpdaterConfig = {
   readonly sources: ReadonlyMap<string, SourceConfig>;
   readonly targets: ReadonlyMap<string, TargetConfig>;
   readonly names: readonly NameConfig[];
-  /** File, line and column of `names:`, where it is there. */
+  /** File, line and column of `names:`, if it is set. */
   readonly namesAt?: string;
   readonly historyFile: string;
-  /** Where this process answers about itself; nowhere without it. */
+  /** Where the status page is served; without it, there is none. */
   readonly control?: ControlConfig;
   readonly notify: readonly NotifyConfig[];
   readonly heartbeats: readonly HeartbeatConfig[];
-  /** The config itself and every file it names, each as it looked before it was read: when one changes, all are read again. */
+  /** The config and every file it names, each with its look before it was read. When one changes, all are read again. */
   readonly files: ReadonlyMap<string, string>;
-  /** Said at every start: what works but is not safe. */
+  /** Shown at every start: what works but is not safe. */
   readonly warnings: readonly string[];
 };

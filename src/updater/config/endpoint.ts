@@ -14,7 +14,7 @@ import {
 import type { HttpTrust } from "../http/endpoint.ts";
 import { readTextFile } from "./secret.ts";
 
-/** Why a service is trusted, and for how long it is waited for. */
+/** Which certificate of a service is trusted, and how long to wait for it. */
 const trustFields = shared("Certificates and time limits", {
   ca: refined(path("A PEM file with the only certificates to trust.", "secrets/ca.pem"), trustAuthorities),
   fingerprint: refined(text("The SHA-256 fingerprint of the only certificate to trust.", "AB:CD:…"), trustFingerprint),
@@ -23,10 +23,7 @@ const trustFields = shared("Certificates and time limits", {
   timeout: duration("How long one request may take.", "30s", { default: "15s" }),
 });
 
-/**
- * The settings that everything spoken to over HTTP has in common. `mayHaveQuery`: for addresses that people are given as a
- * whole, such as those of web hooks.
- */
+/** The settings shared by everything reached over HTTP. `mayHaveQuery`: for URLs that are issued as a whole, such as web hooks. */
 export const endpointFields = (description: string, example: string, mayHaveQuery = false) => ({
   url: needed(webAddress(description, example, mayHaveQuery)),
   ...trustFields,
@@ -34,7 +31,7 @@ export const endpointFields = (description: string, example: string, mayHaveQuer
 
 const trusts = ["ca", "fingerprint", "insecure"] as const;
 
-/** Each says by itself which certificate is believed; without any, the well-known authorities do. */
+/** Each alone decides which certificate is trusted. Without any, the well-known authorities are. */
 export function oneTrust(given: readonly string[], what: string): readonly KeyFault[] {
   const both = trusts.filter((key) => given.includes(key));
   if (both.length < 2) return [];
@@ -44,7 +41,7 @@ export function oneTrust(given: readonly string[], what: string): readonly KeyFa
 
 type Trusts = { readonly ca?: HttpTrust; readonly fingerprint?: HttpTrust; readonly insecure: boolean };
 
-/** An `Endpoint`, and whatever else the mapping has. */
+/** An `Endpoint` with the other settings of the mapping. */
 export function withTrust<V extends Trusts>(
   value: V,
   { what, reading }: Place,
@@ -59,7 +56,7 @@ const webAddress = (description: string, example: string, mayHaveQuery: boolean)
   refined(text(description, example, { pattern: "^https?://", [typeInWords]: "URL" }), (written, { what, fault }) => {
     const bad = (message: string, todo: string) => fault({ code: "bad-url", message: `${what} ${message}`, todo });
     const url = URL.canParse(written) ? new URL(written) : undefined;
-    // The text may hold a password, so no message repeats it.
+    // The URL may contain a password, so no message quotes it.
     if (!url || !/^https?:$/.test(url.protocol)) return bad("is not an HTTP URL", "write https://host");
     if (url.username || url.password)
       return bad("contains a user name", "remove the user name and password before the @");
@@ -80,7 +77,7 @@ function trustAuthorities(file: string, place: Place): HttpTrust | undefined {
     .split(/^(?=-----BEGIN CERTIFICATE-----)/m)
     .filter((part) => part.startsWith("-----BEGIN CERTIFICATE"));
   const damaged = certificates.findIndex((part) => !isCertificate(part));
-  // Else it would be passed over in silence, and what it should vouch for not be trusted.
+  // Node would skip it silently, and the certificates it signed would not be trusted.
   if (damaged >= 0) return bad(`: certificate ${damaged + 1} in ${file} is damaged`, "copy the whole file again");
   if (certificates.length > 0) return { kind: "ca", pem };
   return bad(" contains no certificate", "use a PEM file: its first line is -----BEGIN CERTIFICATE-----");

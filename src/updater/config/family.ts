@@ -22,7 +22,7 @@ export type FamilyConfig = {
   readonly host?: HostPart;
 };
 
-/** Its source may be the name's. */
+/** Without a source, the name's is used. */
 type OwnFamily = Omit<FamilyConfig, "source"> & { readonly source?: string };
 
 const devices = oneOrMore(
@@ -33,7 +33,7 @@ const devices = oneOrMore(
   "name at least one device",
 );
 
-/** The end of the address of a machine behind the firewall, written out or made from its MAC. */
+/** The host part of a machine behind the firewall, written out or derived from its MAC address. */
 const hostFields = {
   host: text(
     "For `ipv6`: the host part of the address of a machine behind the firewall. The prefix comes from the interface.",
@@ -64,7 +64,7 @@ export function familySettings(family: Family, source: Setting<string>): Setting
 
 type Written = { readonly [K in keyof typeof hostFields]: Value<(typeof hostFields)[K]> | undefined };
 
-/** Nothing in it where there is none; undefined after a fault. */
+/** Empty without a host part; undefined after a fault. */
 function hostPart(
   { host, mac, prefix }: Written,
   family: Family,

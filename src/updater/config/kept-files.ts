@@ -5,13 +5,13 @@ import { linkTarget } from "./link-target.ts";
 
 type Named = { readonly state?: string; readonly history?: string };
 
-/** The files that the updater writes: `state:` and `history:`, beside the config where they are not named. */
+/** The files that the updater writes: `state:` and `history:`, by default next to the config. */
 export function keptFiles({ state, history }: Named, config: string, resolve: (path: string) => string) {
   const base = basename(config).replace(/\.ya?ml$/, "");
   return { state: resolve(state ?? `${base}-state.json`), history: resolve(history ?? `${base}-history.jsonl`) };
 }
 
-/** `filesRead`: those that the config names, and the config itself. */
+/** `filesRead`: the config and the files it names. */
 export function checkKeptFiles(kept: Required<Named>, filesRead: readonly string[], { has, fault }: Place): void {
   const targetsRead = new Set(filesRead.map(linkTarget));
   for (const key of ["state", "history"] as const) {
@@ -24,7 +24,7 @@ export function checkKeptFiles(kept: Required<Named>, filesRead: readonly string
     }
   }
   if (linkTarget(kept.state) === linkTarget(kept.history)) {
-    // Beside the config each has a name of its own: one of them was named.
+    // The defaults differ, so at least one of them is set.
     const [key, other] = has("history") ? ["history", "state"] : ["state", "history"];
     fault({ code: "kept-file-taken", message: `${key} and ${other} name the same file`, todo }, key);
   }
@@ -32,13 +32,13 @@ export function checkKeptFiles(kept: Required<Named>, filesRead: readonly string
 
 const todo = "name another file, or remove the setting to use the default next to the config";
 
-/** What is there instead of a plain file. Reading a pipe would wait for ever, and writing would put a file in its place. */
+/** What the path is instead of a plain file. Reading a pipe would block forever, and writing would replace it with a file. */
 function oddKind(path: string): string | undefined {
   let found: Stats | undefined;
   try {
     found = statSync(path, { throwIfNoEntry: false });
   } catch {
-    // It is said when the file is opened why it cannot be looked at.
+    // Opening the file will report the reason.
     return undefined;
   }
   if (!found || found.isFile()) return undefined;

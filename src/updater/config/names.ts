@@ -25,20 +25,20 @@ export type NameConfig = {
   readonly zone: string;
   readonly target: string;
   readonly ttl?: number;
-  /** Make the record where there is none yet; only some APIs can. */
+  /** Create the record if it does not exist; only some APIs can. */
   readonly create: boolean;
   readonly rules: NameRules;
   readonly families: ReadonlyMap<Family, FamilyConfig>;
 };
 
-/** What names can refer to. One that has faults counts as well: they are said where it stands, and not again here. */
+/** What names can refer to, including entries with faults: those are reported at the entry, not again at each name. */
 export type Known = {
   readonly sources: readonly string[];
-  /** With the API that each speaks. */
+  /** With the API of each. */
   readonly targets: ReadonlyMap<string, string>;
 };
 
-/** `names:`. What holds for all names is not in their rules yet. */
+/** `names:`. The rules for all names are not merged in yet. */
 export function namesSettings(known: Known) {
   const taken = new Set<string>();
   const refuseTwice = (record: string, target: string, family: Family, { fault }: Place) => {
@@ -77,7 +77,7 @@ export function namesSettings(known: Known) {
         const todo = "add `ipv4: DEVICE`, `ipv6: DEVICE`, or both";
         place.fault(missing("this name has neither ipv4 nor ipv6", todo));
       }
-      // A source of the family's own spares the name its source.
+      // A name needs no source if each family has one.
       const needsSource = given.length === 0 || given.some((family) => right[family]?.source === undefined);
       if (needsSource && !place.has("source") && !onlySource) place.fault(noReference("source", known.sources));
       if (!place.has("target") && !onlyTarget) place.fault(noReference("target", targets));

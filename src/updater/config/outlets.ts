@@ -69,7 +69,7 @@ const notice = kindsOf(
   { description: "How notices are sent.", what: (kind) => `notify by ${kind}` },
 );
 
-/** `notify:`, a list of places that hear when something fails and when that is over. */
+/** `notify:`, a list of places that are notified when something fails and when it is over. */
 export const notifySettings = listOf(
   notice,
   "Who is notified of each failure that lasts for a minute, and when it is over.",
@@ -99,7 +99,7 @@ export const heartbeatSettings = oneOrMore(heartbeat);
 
 export type HeartbeatConfig = Value<typeof heartbeat>;
 
-/** This machine only, since what it answers is not encrypted. */
+/** Loopback only, because the answers are not encrypted. */
 const listen = refined(text("A loopback address and a port.", "127.0.0.1:9053"), (written, { fault }) => {
   const [, host, digits] = /^(127\.0\.0\.\d{1,3}|\[::1\]|localhost):(\d{1,5})$/.exec(written) ?? [];
   const port = Number(digits);

@@ -10,10 +10,10 @@ import { configSettings, type UpdaterConfig } from "./config.ts";
 import { checkKeptFiles, keptFiles } from "./kept-files.ts";
 import type { Known } from "./names.ts";
 import { rulesOf } from "./rules.ts";
-import { toMend, utf16 } from "./secret.ts";
+import { unreadableTodo, utf16 } from "./secret.ts";
 import { lookOf } from "./watch-files.ts";
 
-/** Reads a config and all files it names. `file` is shown in faults as it was given. */
+/** Reads a config and all files it names. Faults show `file` as given. */
 export function readConfig(file: string, env: Surroundings["env"], cwd: string): Result<UpdaterConfig> {
   const path = resolve(cwd, file);
   const files = new Map<string, string>();
@@ -80,7 +80,7 @@ function readRoot(
   };
 }
 
-/** Before anything is read: a name may refer to what has faults. */
+/** Collected before anything is checked: a name may refer to an entry with faults. */
 function knownIn(reading: Reading): Known {
   const below = (at: Reading["root"] | undefined) => (at && reading.pairs(at)) ?? [];
   const entries = (key: string) => below(below(reading.root).find(({ name }) => name === key)?.value);
@@ -99,10 +99,10 @@ function unreadable(file: string, code = "unreadable"): Fault {
         message: "there is no such config file",
         todo: "create it with `moor init`, or name another with --config FILE",
       }
-    : { code: "unreadable-file", where: file, message: `it cannot be read (${code})`, todo: toMend(code) };
+    : { code: "unreadable-file", where: file, message: `it cannot be read (${code})`, todo: unreadableTodo(code) };
 }
 
-/** In the order of the file: references are checked after the rest, but people read from top to bottom. */
+/** In the order of the file, as people read it; references are checked last. */
 function sorted(faults: readonly Fault[]): readonly Fault[] {
   const place = ({ where }: Fault) => {
     const [line = 0, column = 0] = where.split(":").slice(-2).map(Number);

@@ -15,11 +15,11 @@ import {
 } from "../../process/settings/setting.ts";
 
 export type NameRules = UpdateRules & {
-  /** Milliseconds between two looks at the record itself. */
+  /** Milliseconds between two reads of the record itself. */
   readonly verify?: number;
-  /** After a write, ask these DNS servers (those of the zone when there are none) whether they answer with it. */
+  /** After a write, check that these DNS servers return the address; without any, the zone's own. */
   readonly confirm?: { readonly servers: readonly string[] };
-  /** Act only while the firewall is the master of this VHID. */
+  /** Update only while the firewall is the master of this VHID. */
   readonly carpMaster?: string;
 };
 
@@ -47,7 +47,7 @@ const confirm = orShort(
   () => ({ servers: [] }),
 );
 
-/** Settings that a name may have, and that the config may have for all names. */
+/** Settings for one name, or at the top level for all names. */
 export const ruleFields = shared("Rules", {
   public: choice(
     ["warn", "require"],
@@ -77,14 +77,14 @@ export const ruleFields = shared("Rules", {
 
 export type RuleValues = ValueOf<typeof ruleFields>;
 
-/** What must hold between `when` and `vhid`. */
+/** `when` and `vhid` need each other. */
 export function checkWhen({ when }: Partial<RuleValues>, { has, fault }: Place): void {
   if (has("vhid") && !has("when")) fault(missing("vhid is set without when", "add `when: carp-master`"), "vhid");
   if (when === "carp-master" && !has("vhid"))
     fault(missing("when: carp-master needs a VHID", "add it, such as `vhid: 1`"), "when");
 }
 
-/** What a name does not say is as the config says for all; `when: always` overrules that too. */
+/** A name's own rules override those for all names; `when: always` overrides a `carp-master` for all. */
 export function rulesOf({ when, vhid, ...own }: RuleValues, forAll: NameRules = {}): NameRules {
   const { carpMaster: _, ...others } = forAll;
   if (when === undefined) return { ...forAll, ...own };

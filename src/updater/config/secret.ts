@@ -5,7 +5,7 @@ import type { FaultDetail } from "../../process/settings/yaml-reader.ts";
 import { shellWord } from "../../process/shell-word.ts";
 import { isUtf16, withoutMark } from "../../process/utf8-text.ts";
 
-/** A function, so that a config that is printed or logged by mistake shows no secret. */
+/** A function, so that printing or logging a config by mistake shows no secret. */
 export type Secret = () => string;
 
 type Half = "key" | "secret";
@@ -49,7 +49,7 @@ const inConfigItself = (what: string): FaultDetail => ({
   todo: "put it in a separate file and write { file: path }, or in an environment variable and write { env: NAME }",
 });
 
-/** Both halves out of the one file that OPNsense lets its user download. */
+/** Both halves from the file that OPNsense offers for download. */
 export const keyFile = (description: string): Setting<{ readonly key: Secret; readonly secret: Secret }> =>
   refined(path(description, "secrets/firewall-key.txt"), (file, place) => {
     const content = readTextFile(file, place);
@@ -81,14 +81,18 @@ export function readTextFile(path: string, { what, reading, fault }: Place): str
           message: `${what}: there is no file ${path}`,
           todo: "create it, or correct the path (it is relative to the config's folder)",
         })
-      : fault({ code: "unreadable-file", message: `${what}: ${path} cannot be read (${code})`, todo: toMend(code) });
+      : fault({
+          code: "unreadable-file",
+          message: `${what}: ${path} cannot be read (${code})`,
+          todo: unreadableTodo(code),
+        });
   }
 }
 
 export const utf16 = { code: "not-utf-8", todo: "save it as UTF-8" } as const;
 
-/** What to do about a file that is there and cannot be read. */
-export const toMend = (code: string): string =>
+/** What to do about a file that exists but cannot be read. */
+export const unreadableTodo = (code: string): string =>
   code === "EISDIR" ? "it is a folder: name a file" : "fix its permissions";
 
 function fromFile(path: string, place: Place, line: Half | undefined): Secret | undefined {
@@ -101,7 +105,7 @@ function fromFile(path: string, place: Place, line: Half | undefined): Secret | 
   return checked((line && downloadedLine(content, line)) ?? content.trim(), place);
 }
 
-/** Undefined when the file is not in the downloaded form; empty when it is, and this line is missing. */
+/** Undefined if the file does not have the downloaded format; empty if it does but lacks this line. */
 function downloadedLine(content: string, line: Half): string | undefined {
   if (!isDownloaded(content)) return undefined;
   return new RegExp(`^${line}=(.*)$`, "m").exec(content)?.[1]?.trim() ?? "";
@@ -119,7 +123,7 @@ function fromEnvironment(name: string, place: Place): Secret | undefined {
   });
 }
 
-/** HTTP headers carry visible ASCII only; anything else means the wrong file. The value itself is never said. */
+/** HTTP headers carry visible ASCII only; anything else means the wrong file. No message contains the value. */
 function checked(value: string, { what, fault }: Place): Secret | undefined {
   if (/^[\x21-\x7e]+$/.test(value)) return () => value;
   return fault({

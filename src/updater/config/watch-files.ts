@@ -4,9 +4,8 @@ import { basename, dirname } from "node:path";
 const settling = 300;
 
 /**
- * Says when one of the files no longer looks as it did, and has been left alone for a moment since. Folders are watched, not
- * files: most editors put a new file in the place of the old one. Where a folder cannot be watched, only what has changed
- * before is said.
+ * Calls `changed` when a file has changed and then stayed untouched for a moment. Watches folders, not files: most editors
+ * replace the file. If a folder cannot be watched, only changes made before the call are noticed.
  */
 export function watchFiles(files: ReadonlyMap<string, string>, changed: () => void): { close(): void } {
   const paths = [...files.keys()];
@@ -22,7 +21,7 @@ export function watchFiles(files: ReadonlyMap<string, string>, changed: () => vo
     const names = inFolder.map((file) => basename(file));
     try {
       const watcher = watch(folder, { persistent: false }, (_, name) => {
-        // A link that is swapped, as Kubernetes does it, has another name than what it leads to.
+        // Kubernetes swaps a link whose name starts with two dots; the files behind it have other names.
         if (name !== null && !names.includes(name) && !name.startsWith("..")) return;
         clearTimeout(timer);
         timer = setTimeout(look, settling);
@@ -42,8 +41,8 @@ export function watchFiles(files: ReadonlyMap<string, string>, changed: () => vo
 }
 
 /**
- * Of each file alone: the state file may stand beside these, and what is written there is no change here. A pipe has no look:
- * that would change as it is read.
+ * Per file, not per folder: the state file may be in the same folder, and writing it is no change of the config. A pipe has no
+ * look: reading it would change that.
  */
 export function lookOf(path: string): string {
   try {

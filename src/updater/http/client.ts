@@ -6,7 +6,7 @@ import { describeStop, describeTransportFault } from "./transport-faults.ts";
 
 export type HttpRequest = {
   readonly method: "GET" | "PUT" | "POST";
-  /** Starts with a slash; comes behind the path of the endpoint's own URL. */
+  /** Starts with a slash; appended to the path of the endpoint's URL. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -18,18 +18,18 @@ export type HttpOutcome =
       readonly status: number;
       readonly headers: IncomingHttpHeaders;
       readonly body: string;
-      /** The connection was lost before any answer, and the request was sent once more: it may have been carried out twice. */
+      /** The connection was lost before any answer, and the request was sent again: it may have been carried out twice. */
       readonly resent?: true;
     }
   | { readonly kind: "failed"; readonly because: string; readonly todo: string };
 
-/** Nothing that it hands on, data or words, holds a credential of the request: services repeat what they are sent. */
+/** No data or text that it returns contains a credential of the request: services may echo what they receive. */
 export type HttpClient = {
-  /** Never throws and never follows a redirect; ends within the time limit whatever the other side does. */
+  /** Never throws, never follows a redirect, and always ends within the time limit. */
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpOutcome>;
   /**
-   * For an answer without an end: `begin` says whether it is what was hoped for, `text` is handed what arrives. Returns when
-   * the other side ends it, when the signal says stop, when `text` throws, or when nothing has come for `silence` ms. Never throws.
+   * For an endless answer: `begin` decides whether to accept it, `text` receives what arrives. Returns when the other side
+   * ends it, when the signal aborts, when `text` throws, or after `silence` ms without data. Never throws.
    */
   stream(request: HttpRequest, listener: StreamListener, signal: AbortSignal): Promise<StreamEnd>;
   close(): void;
@@ -46,13 +46,13 @@ export type StreamEnd = { readonly kind: "declined" } | { readonly kind: "ended"
 const defaultLimits: HttpLimits = { timeoutMs: 15_000, maxBytes: 4 * 1024 * 1024 };
 
 /**
- * One client an endpoint, with connections of its own. Node's own HTTP client and not undici: the latter alone takes
- * 130 ms of CPU and 30 MB to load, more than the rest of an updating round.
+ * One client per endpoint, with its own connections. Uses Node's HTTP client instead of undici: loading undici alone takes
+ * 130 ms of CPU time and 30 MB, more than the rest of an updating round.
  */
 export async function createHttpClient(endpoint: Endpoint, given: Partial<HttpLimits> = {}): Promise<HttpClient> {
   const limits = { ...defaultLimits, ...(endpoint.timeout ? { timeoutMs: endpoint.timeout } : {}), ...given };
   const secure = endpoint.url.protocol === "https:";
-  // Not by `import`: that reads every export of the module, among them one that loads a WebSocket client of 10 MB.
+  // Not with `import`: that evaluates every export of the module, and one of them loads a WebSocket client of 10 MB.
   const http = process.getBuiltinModule(secure ? "node:https" : "node:http");
   const agent = secure ? await secureAgent(endpoint) : new http.Agent({ keepAlive: true });
 
@@ -67,7 +67,7 @@ export async function createHttpClient(endpoint: Endpoint, given: Partial<HttpLi
       signal,
     });
     let begun = false;
-    /** What is wrong with a body is an error of the request; the reader of the body learns only that there is no more. */
+    /** Node reports a broken body as an error of the request; the reader of the body sees only that it ended. */
     let broken: unknown;
     sent.on("error", (error) => {
       broken ??= error;
@@ -94,7 +94,7 @@ export async function createHttpClient(endpoint: Endpoint, given: Partial<HttpLi
     async send(request, signal) {
       const limited = AbortSignal.any([signal, AbortSignal.timeout(limits.timeoutMs)]);
       const first = await attempt(request, limited);
-      // The other side closed an idle connection as we took it up: nothing was read, so ask once more on a fresh one.
+      // The other side closed an idle connection just as we reused it: nothing was read, so retry on a new one.
       if (!first.staleSocket) return first.outcome;
       const { outcome } = await attempt(request, limited);
       return outcome.kind === "answer" ? { ...outcome, resent: true } : outcome;
@@ -118,7 +118,7 @@ export async function createHttpClient(endpoint: Endpoint, given: Partial<HttpLi
           lines(chunk);
         }
       } catch {
-        // However it ended: the poll that follows says what is wrong with the other side.
+        // The poll that follows reports what is wrong with the other side.
       } finally {
         clearTimeout(timer);
         sent.destroy();
@@ -129,7 +129,7 @@ export async function createHttpClient(endpoint: Endpoint, given: Partial<HttpLi
   };
 }
 
-/** Nearly all requests of an endpoint carry the same credentials. */
+/** Keeps the last one: nearly all requests to an endpoint carry the same credentials. */
 function rememberHider(): (request: HttpRequest) => Hide {
   let last: { readonly key: string; readonly hide: Hide } | undefined;
   return ({ headers }) => {
@@ -140,7 +140,7 @@ function rememberHider(): (request: HttpRequest) => Hide {
   };
 }
 
-/** Whole lines alone: what stands across two chunks is found as well. */
+/** Passes on whole lines only, so that a secret split across two chunks is found too. */
 function linesTo(take: (text: string) => void, longest: number): (chunk: string) => void {
   let rest = "";
   return (chunk) => {
@@ -161,7 +161,7 @@ const target = (base: URL, { path }: HttpRequest) =>
 
 const headers = ({ headers, body }: HttpRequest) => ({
   accept: "application/json",
-  // RFC 9110, 12.5.3: who does not say so is taken to understand every coding.
+  // RFC 9110, 12.5.3: without this header, any coding is acceptable.
   "accept-encoding": "identity",
   "user-agent": "moor",
   ...(body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) }),
@@ -176,7 +176,7 @@ function responseTo(sent: ClientRequest, body: string | undefined): Promise<Inco
       socket.destroy();
       reject(new Error("it switched to another protocol without being asked"));
     });
-    // Stays on: an error after the answer began reaches the reader of the body, and must not end the process.
+    // Not `once`: an error after the answer began goes to the reader of the body, and must not end the process.
     sent.on("error", reject);
     sent.end(body);
   });
@@ -207,13 +207,13 @@ const hiddenIn = (headers: IncomingHttpHeaders, hide: Hide): IncomingHttpHeaders
     ]),
   );
 
-/** Proxies have been seen to compress whatever passes, asked or not. */
+/** Some proxies compress everything, whether requested or not. */
 function unpacked(body: Buffer, header: string | undefined, maxOutputLength: number): Buffer {
   const coding = header?.trim().toLowerCase() ?? "";
   const unpack = unpackers[coding];
   if (body.length === 0 || unpack === undefined) return body;
   try {
-    // Loaded by the first who needs it: next to nobody does.
+    // Loaded on first use: it is hardly ever needed.
     return process.getBuiltinModule("node:zlib")[unpack](body, { maxOutputLength });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw error;

@@ -1,4 +1,4 @@
-/** A service that is talked to, and how its answer is believed. */
+/** A service to talk to, and how its certificate is checked. */
 export type Endpoint = {
   readonly url: URL;
   readonly trust: HttpTrust;
@@ -7,12 +7,12 @@ export type Endpoint = {
   readonly timeout?: number;
 };
 
-/** Why the other side's certificate is believed. */
+/** Why the other side's certificate is trusted. */
 export type HttpTrust =
   | { readonly kind: "system" }
-  /** These certificates and no other, not even the well-known ones. */
+  /** Only these certificates, not even the well-known authorities. */
   | { readonly kind: "ca"; readonly pem: string }
-  /** This very certificate, whoever signed it and whatever name it carries: `AB:CD:…`. */
+  /** Exactly this certificate, regardless of its issuer and name: `AB:CD:…`. */
   | { readonly kind: "fingerprint"; readonly sha256: string }
   | { readonly kind: "insecure" };
 

@@ -2,13 +2,13 @@
 export type StreamEvent = { readonly event: string; readonly data: string; readonly id: string | undefined };
 
 export type EventStreamReader = {
-  /** Takes text as it comes, and gives the events that are complete with it. */
+  /** Takes the next piece of text and returns the events that it completes. */
   feed(text: string): readonly StreamEvent[];
-  /** Milliseconds the other side wants between two tries; undefined until it says so. */
+  /** Milliseconds that the other side wants between two tries; undefined until it sends them. */
   retry(): number | undefined;
 };
 
-/** An endless event would fill the memory: `longest` characters are the most that one may have. */
+/** An event may have at most `longest` characters: an endless one would fill the memory. */
 export function createEventStreamReader(longest: number): EventStreamReader {
   let rest = "";
   let event = "";
@@ -38,7 +38,7 @@ export function createEventStreamReader(longest: number): EventStreamReader {
     feed(text) {
       rest += text;
       if (rest.length > 2 * longest) throw Object.assign(new Error("line is too long"), { code: "MOOR_TOO_LONG" });
-      // A CR at the very end may be half of a CRLF: it waits for what follows.
+      // A CR at the very end may be half of a CRLF: wait for more.
       const lines = rest.split(/\r\n|\n|\r(?!$)/);
       rest = lines.pop() ?? "";
       return lines.flatMap((line) => {

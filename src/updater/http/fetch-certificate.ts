@@ -3,20 +3,20 @@ import { type ConnectionOptions, connect, type DetailedPeerCertificate, type TLS
 import { visible } from "../../core/visible-text.ts";
 import { describeTransportFault } from "./transport-faults.ts";
 
-/** The certificate that a server shows, whether or not anybody vouches for it. */
+/** The certificate that a server presents, trusted or not. */
 export type ShownCertificate = {
   /** SHA-256, `AB:CD:…`. */
   readonly fingerprint: string;
   readonly subject: string;
   readonly issuer: string;
   readonly validTo: string;
-  /** Why it would not be believed; undefined when the well-known authorities vouch for it. */
+  /** Why it would not be trusted; undefined if a well-known authority signed it. */
   readonly doubt: string | undefined;
-  /** The private authority that it shows as well, if trusting that one is enough: it outlives the certificate. */
+  /** The private authority in its chain, if trusting that is enough: it outlives the certificate. */
   readonly authority?: { readonly pem: string; readonly fingerprint: string };
 };
 
-/** Throws in people's words when nobody answers there with TLS. Nothing but the greeting is sent. */
+/** Throws a readable error if no TLS server answers. Sends only the TLS handshake. */
 export async function fetchCertificate(url: URL, signal: AbortSignal, limit = 10_000): Promise<ShownCertificate> {
   const look = <T>(options: ConnectionOptions, see: (socket: TLSSocket) => T) =>
     greet(url, options, see, signal, limit);
@@ -36,7 +36,7 @@ export async function fetchCertificate(url: URL, signal: AbortSignal, limit = 10
   };
 }
 
-/** The last of the chain, when it is an authority of its own and not the certificate itself. */
+/** The last certificate of the chain, if it is a self-signed authority and not the server's certificate. */
 function rootOf(leaf: DetailedPeerCertificate): X509Certificate | undefined {
   let last = leaf;
   for (let length = 0; length < 10; length++) {
@@ -84,5 +84,5 @@ function greet<T>(
   });
 }
 
-/** It is shown above the fingerprint, and must not write over that. */
+/** Printed above the fingerprint: control characters must not overwrite that. */
 const nameIn = ({ CN, O }: DetailedPeerCertificate["subject"]) => visible([CN ?? O ?? "nobody"].flat().join(", "));

@@ -3,17 +3,17 @@ import { hidden } from "../../process/log.ts";
 export type Hide = (text: string) => string;
 
 /**
- * Services repeat what they were sent: in an error, in a header, as JSON inside JSON. So every text that comes back from one
- * passes here before anything else reads it. Finds the secrets plain or in another case, URL-encoded, with the escapes of JSON
- * and HTML, in base64 and in hexadecimal, as part of a longer word, wrapped or spaced out, and cut in half.
+ * Services echo what they receive: in an error, in a header, as JSON inside JSON. So every text from a service passes through
+ * here before anything else reads it. Finds secrets in plain text or in another case, URL-encoded, with JSON or HTML escapes,
+ * in base64 and hexadecimal, inside a longer word, wrapped or spaced out, and cut in half.
  */
 export function hiderOf(secrets: readonly string[]): Hide {
-  // Shorter ones are in every other word, and nobody is kept out by them.
+  // Shorter ones match ordinary words, and protect nothing anyway.
   const worth = [...new Set(secrets)].filter((secret) => secret.length >= shortest);
   if (worth.length === 0) return (text) => text;
   const needles = [...new Set(worth.flatMap(spellingsOf))];
   const joined = needles.map((needle) => needle.replaceAll(separators, "")).filter((needle) => needle.length >= long);
-  /** Most texts hold none, and are not taken apart to say so. */
+  /** A cheap check: most texts contain no secret. */
   const holdsAny = (text: string): boolean => {
     const plain = lowerCase(text).replaceAll(escapes, (...match) => readEscape(match));
     const squeezed = plain.replaceAll(separators, "");
@@ -27,7 +27,7 @@ export function hiderOf(secrets: readonly string[]): Hide {
   };
 }
 
-/** The credentials in the headers of a request, each part alone and as it is sent. */
+/** The credentials in the headers of a request: each part separately, and as sent. */
 export function secretsIn(headers: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(headers)
     .filter(([name]) => /auth|token|key|secret/i.test(name))
@@ -40,12 +40,12 @@ export function secretsIn(headers: Readonly<Record<string, string>>): readonly s
     });
 }
 
-/** Whoever knows the address of a web hook can use it. Short words such as `hooks` are no secret. */
+/** Anyone who knows the URL of a web hook can use it. Short words such as `hooks` are not secret. */
 export const secretsOfUrl = ({ pathname, searchParams }: URL): readonly string[] =>
   [...pathname.split("/"), ...searchParams.values()].filter((part) => part.length >= long);
 
 const shortest = 4;
-/** From this length on, characters that spell the secret with others between them are no accident. */
+/** From this length on, a match with separators in between is no coincidence. */
 const long = 8;
 const separators = /[\s"'`,;|+\u00ad\u200b-\u200d\ufeff-]+/g;
 
@@ -55,7 +55,7 @@ function spellingsOf(secret: string): readonly string[] {
   return all.map((spelling) => spelling.toLowerCase());
 }
 
-/** What base64 makes of a text in the midst of another: the part that does not depend on its neighbours, in both alphabets. */
+/** How a text inside another one looks in base64: the part that does not depend on its neighbours, in both alphabets. */
 function base64Cores(secret: Buffer): readonly string[] {
   const cores = [0, 1, 2].map((offset) => {
     const bytes = Buffer.concat([Buffer.alloc(offset), secret]);
@@ -65,14 +65,14 @@ function base64Cores(secret: Buffer): readonly string[] {
   return [...cores, ...forUrls].filter((core) => core.length >= shortest);
 }
 
-/** A half that could be a word or a domain name is left: it may be data. */
+/** Skips a half that could be a word or a domain name: it may be data. */
 function halvesOf(secret: string): readonly string[] {
   if (secret.length < 2 * long) return [];
   const middle = secret.length >> 1;
   return [secret.slice(0, middle), secret.slice(middle)].filter((half) => !/[.:\s]|^[a-z-]+$/.test(half));
 }
 
-/** A text as it reads, and from where to where each of its characters stands in the one that was sent. */
+/** A decoded text, and the range of each of its characters in the original. */
 type View = { readonly text: string; readonly starts: Uint32Array; readonly ends: Uint32Array };
 
 function asSent(text: string): View {
@@ -80,7 +80,7 @@ function asSent(text: string): View {
   return { text: lowerCase(text), starts, ends: starts.map((at) => at + 1) };
 }
 
-/** The one letter that becomes two in lower case would move all that follow. */
+/** The only letter that becomes two in lower case would shift all positions after it. */
 const lowerCase = (text: string) => text.replaceAll("\u0130", "i").toLowerCase();
 
 const escapes = /\\+u([0-9a-f]{4})|\\+([^u])|%(?:25)*([0-9a-f]{2})|&(?:amp;)?#(?:x([0-9a-f]{1,6})|(\d{1,7}));/g;
@@ -91,7 +91,7 @@ function readEscape([, unit, quoted, byte, hex, decimal]: readonly (string | und
   return String.fromCharCode(code).toLowerCase().charAt(0);
 }
 
-/** `to` gives the one character that a match stands for, or none. */
+/** `to` returns the one character that a match stands for, or none. */
 function rewritten({ text, starts, ends }: View, pattern: RegExp, to: (match: RegExpExecArray) => string): View {
   const parts: string[] = [];
   const at = { starts: new Uint32Array(text.length), ends: new Uint32Array(text.length) };

@@ -1,4 +1,4 @@
-/** A service that asks for more than a day most likely means something else. */
+/** A Retry-After of more than a day is most likely a mistake. */
 export const longestHold = 24 * 3_600_000;
 
 /** RFC 9110, 10.2.3: seconds or a date, here as milliseconds from `now`; undefined when it is neither. */
@@ -8,7 +8,7 @@ export function parseRetryAfter(header: string | undefined, now: number): number
   return Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), longestHold);
 }
 
-/** Only the HTTP date forms: JavaScript would read far more. The oldest names no zone, and means GMT all the same. */
+/** Only the HTTP date formats: JavaScript accepts far more. The oldest has no time zone, but means GMT. */
 const dateIn = (text: string) => {
   if (!/^[A-Z][a-z]+,? .*\d{4}|^[A-Z][a-z]+, \d\d-/.test(text)) return Number.NaN;
   return Date.parse(/\d{4}$/.test(text) ? `${text} GMT` : text);

@@ -1,13 +1,13 @@
 import { printable } from "../../core/visible-text.ts";
 import type { Endpoint, HttpLimits } from "./endpoint.ts";
 
-/** What went wrong between here and there, in people's words, and what to do about it. */
+/** What went wrong with a request, in plain words, and what to do about it. */
 export type TransportFault = { readonly because: string; readonly todo: string };
 
 type Words = (place: Place) => readonly [because: string, todo: string];
 type Place = {
   readonly host: string;
-  /** That the certificate must have, where it is another than the host. */
+  /** The name that the certificate must have, if it differs from the host. */
   readonly serverName?: string | undefined;
   readonly address: string;
   readonly seconds: number;
@@ -21,7 +21,7 @@ export function describeTransportFault(error: unknown, endpoint: Endpoint, limit
   return describe(String(code), endpoint, limits, { message: printable(message ?? String(error)), seen: seen ?? "" });
 }
 
-/** A request that was broken off says only so; why, the signal knows. */
+/** The error of an aborted request does not say why; the signal does. */
 export function describeStop({ reason }: AbortSignal, endpoint: Endpoint, limits: HttpLimits): TransportFault {
   const late = reason instanceof Error && reason.name === "TimeoutError";
   return describe(late ? "ETIMEDOUT" : "MOOR_STOPPED", endpoint, limits, { message: "", seen: "" });
@@ -39,7 +39,7 @@ function describe(
   return { because, todo };
 }
 
-/** Codes that have no words of their own have those of their kind. */
+/** Codes without their own words share those of their kind. */
 function family(code: string): string {
   if (/^(ERR_SSL|EPROTO)/.test(code)) return "EPROTO";
   if (/^HPE_/.test(code)) return "HPE";
@@ -132,7 +132,7 @@ const words: Readonly<Record<string, Words>> = {
   ETIMEDOUT: slow,
   MOOR_STOPPED: () => ["stopped before it finished", "nothing: moor is shutting down"],
   MOOR_TOO_LONG: tooLong,
-  // A small answer that unpacks into a large one.
+  // A small answer that decompresses to a large one.
   ERR_BUFFER_TOO_LARGE: tooLong,
   MOOR_FINGERPRINT: ({ host, seen }) => [
     `${host} presented a certificate other than the pinned one: ${seen}`,

@@ -6,24 +6,24 @@ import type { RecordTarget } from "../targets/target.ts";
 export type AskTools = {
   readonly subjects: readonly Subject[];
   readonly published: (subject: Subject, signal: AbortSignal) => ReturnType<RecordTarget["current"]>;
-  /** The address of each name that was written last, by its title: with a new one the record is asked for anew. */
+  /** The stored address of each name, by its title. When it changes, the record is read again. */
   readonly stored: () => ReadonlyMap<string, string | null>;
   readonly now: () => Instant;
 };
 
-const atOnce = 4;
-/** Milliseconds that a call may go on asking; what is left is asked for by the next one. */
+const mostParallel = 4;
+/** Milliseconds that one call may take; the next call reads the rest. */
 const patience = 10_000;
-/** Milliseconds: however many names there are, a page that is left open leaves most of a token's quota to the writes. */
+/** Milliseconds: with any number of names, a page left open uses only a small part of the token's quota. */
 const freshFor = (names: number): number => Math.max(10_000, names * 2_000);
 
 export type AskPublished = {
   readonly ask: () => Promise<Published>;
-  /** All that is asked for from now on is asked for anew. */
+  /** The next call reads every record again. */
   readonly forget: () => void;
 };
 
-/** What the record services hold, as far as it is known: one question a name, a few at once, and shared by all who look. */
+/** What the records hold, as far as known: one request per name, a few in parallel, shared by all viewers. */
 export function createAskPublished({ subjects, published, stored, now }: AskTools): AskPublished {
   let forgotten = 0;
   type Asked = { readonly at: Instant; readonly forgotten: number; readonly stored: string | null | undefined };
@@ -49,10 +49,10 @@ export function createAskPublished({ subjects, published, stored, now }: AskTool
     const worker = async () => {
       for (let next = due.shift(); next && !signal.aborted; next = due.shift()) await askFor(next, signal);
     };
-    await Promise.all(Array.from({ length: atOnce }, worker));
+    await Promise.all(Array.from({ length: mostParallel }, worker));
   };
   const ask = async () => {
-    // What is asked already may be from before a write that the caller knows of.
+    // A request under way may be older than a write that the caller knows of.
     while (asking !== undefined) await asking;
     asking = askDue().finally(() => {
       asking = undefined;

@@ -13,24 +13,24 @@ import type { Status } from "./status.ts";
 export type Control = { readonly port: number; close(): Promise<void> };
 
 export type ControlTools = {
-  /** Whose watcher this is: two configs may name the same port. */
+  /** Identifies the watcher: two configs may name the same port. */
   readonly of: Pick<UpdaterConfig, "file" | "stateFile">;
   readonly status: () => Status;
   readonly check: () => void;
   /** Milliseconds without a round. */
   readonly silence: () => number;
-  /** What is for people. */
+  /** The page for people. */
   readonly page?: UpdaterPage;
 };
 
-/** Answers about this process on a port of this machine. Node's own server: the watcher is to stay small. */
+/** Serves the status of this process on a loopback port. Uses Node's own server to keep the watcher small. */
 export async function openControl(config: ControlConfig, tools: ControlTools): Promise<Control> {
   const http = process.getBuiltinModule("node:http");
   const server = http.createServer({ requestTimeout: 30_000, headersTimeout: 15_000 }, (request, response) => {
     request.resume();
     void answer(request, response, config, tools);
   });
-  // Longer than a machine stands still: whoever asks again just then would find it closed.
+  // Longer than the machine may stall: otherwise a client that reuses its connection right after a stall finds it closed.
   server.keepAliveTimeout = 65_000;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -67,7 +67,7 @@ function send(response: ServerResponse, { status, body, headers = json }: Reply)
 const refusal = (status: number, error: string): Reply => ({ status, body: { error } });
 
 function answerTo(request: IncomingMessage, config: ControlConfig, tools: ControlTools): Reply {
-  // A page in a browser can reach this port under a name of its own making.
+  // A web page can reach this port under a name of its choice (DNS rebinding).
   if (!isLoopbackName(request.headers.host)) return refusal(403, "use the host name localhost or 127.0.0.1");
   const path = (request.url ?? "").replace(/\?.*$/, "");
   if (path === "/check") return checkFor(request, config, tools);

@@ -9,7 +9,7 @@ import type { UpdateResult } from "../round/result.ts";
 import type { Subject } from "../round/subjects.ts";
 import type { Held } from "../targets/target.ts";
 
-/** What one update came to, for a log line, a table row or an exit code. */
+/** The result of one update, for a log line, a table row or an exit code. */
 export type Summary = {
   readonly kind: "done" | "planned" | "nothing" | "waiting" | "none" | "failed";
   readonly what: string;
@@ -17,7 +17,7 @@ export type Summary = {
   readonly todo?: string;
 };
 
-/** `sent` is false for a plan that is only shown. */
+/** `sent` is false if the plan is only shown. */
 export function summarise(result: UpdateResult, sent: boolean): Summary {
   const { plan, outcome } = result;
   if (outcome?.kind === "done") return replaced(result);
@@ -47,7 +47,7 @@ export function summarise(result: UpdateResult, sent: boolean): Summary {
 
 const atWork = "the record service has not finished the request";
 
-/** Which address a name would be given, whatever its record holds. */
+/** Which address a name would get, regardless of its record. */
 export function describeChoice(update: PlannedUpdate): Pick<Summary, "kind" | "because"> {
   const { subject, plan, device, passedOver } = update;
   if ("address" in plan) {
@@ -58,7 +58,7 @@ export function describeChoice(update: PlannedUpdate): Pick<Summary, "kind" | "b
   return { kind, because: kind === "failed" ? `${because}; ${todo}` : `no address would be taken: ${because}` };
 }
 
-/** What to do when a record does not hold what was written to it last. */
+/** What to do about a record that was changed elsewhere. */
 export function driftTodo({ rules: { verify, compare } }: Subject, wanted: string | null): string {
   if (compare === "record") return "nothing: moor corrects it in the next round (compare: record)";
   if (verify !== undefined) return `nothing: moor corrects it within ${Math.ceil(verify / 60_000)} min (verify)`;

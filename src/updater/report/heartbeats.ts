@@ -6,7 +6,7 @@ export type Heartbeats = { close(): void };
 
 export type Wellness = { readonly isWell: boolean; readonly message: string };
 
-/** Pings those who raise the alarm when nothing comes any more. A ping that fails is not repeated: the next one is near. */
+/** Pings services that raise an alarm when the pings stop. A failed ping is not retried: the next one is due soon. */
 export async function openHeartbeats(
   configs: readonly HeartbeatConfig[],
   wellness: () => Wellness | undefined,
@@ -54,9 +54,9 @@ async function openHeartbeat(
   };
 }
 
-/** `query`: of the address in the config. */
+/** `query`: of the URL in the config. */
 const requests: Readonly<Record<HeartbeatConfig["kind"], (well: Wellness, query: string) => HttpRequest>> = {
-  // https://healthchecks.io/docs/http_api/: the body is kept with the ping, and `?create=1` makes a check that is not there.
+  // https://healthchecks.io/docs/http_api/: the body is stored with the ping, and `?create=1` creates a missing check.
   healthchecks: ({ isWell, message }, query) => ({
     ...{ method: "POST", headers: { "content-type": "text/plain" }, body: message },
     path: `${isWell ? "" : "/fail"}${query}`,

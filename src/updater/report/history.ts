@@ -3,10 +3,10 @@ import { readFileIfThere, swapFile } from "../../process/data-folder.ts";
 import { linkTarget } from "../config/link-target.ts";
 import type { Notice } from "./reporter.ts";
 
-/** The last decisions that acted or failed, on disk, one JSON line each. */
+/** The last decisions that changed something or failed, on disk, one JSON line per decision. */
 export type History = {
   add(notice: Notice, at: Date): void;
-  /** Waits for what is still on its way to the disk. */
+  /** Waits for pending writes. */
   settled(): Promise<void>;
 };
 
@@ -18,13 +18,13 @@ export type HistoryEntry = {
   readonly what: string;
   readonly because?: string;
   readonly todo?: string;
-  /** Of what waits: the end of that. */
+  /** When the wait ends. */
   readonly until?: string;
 };
 
 export const longestHistory = 1000;
 
-/** Cut back only when it is twice as long, so that most entries cost one short write. */
+/** Truncated only at twice its length, so that most entries cost one short write. */
 export function openHistory(path: string, warn: (because: string) => void): History {
   let lines: number | undefined;
   let writing: Promise<void> = Promise.resolve();
@@ -39,7 +39,7 @@ export function openHistory(path: string, warn: (because: string) => void): Hist
   };
   return {
     add(notice, at) {
-      // A history that cannot be kept is a pity; it keeps no record from being right.
+      // Without a history, records are still updated.
       writing = writing
         .then(() => append(entryOf(notice, at)))
         .catch((error: Error) =>
@@ -50,7 +50,7 @@ export function openHistory(path: string, warn: (because: string) => void): Hist
   };
 }
 
-/** Oldest first. Lines that a crash tore, or a hand, are passed over; a file that is not there is an empty history. */
+/** Oldest first. Skips lines damaged by a crash or an edit; a missing file is an empty history. */
 export async function readHistory(path: string): Promise<readonly HistoryEntry[]> {
   const text = (await readFileIfThere(path)) ?? "";
   return text.split("\n").flatMap((line) => {

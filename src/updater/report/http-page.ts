@@ -20,20 +20,20 @@ export type PageOptions = {
 
 export type Reply = {
   readonly status: number;
-  /** Text and bytes are sent as they are, anything else as JSON. */
+  /** Strings and bytes are sent as they are, anything else as JSON. */
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** Undefined for what is not the page's. */
+/** Undefined for requests that are not for the page. */
 export type UpdaterPage = (request: IncomingMessage) => Promise<Reply | undefined>;
 
 const checkEvery = 3_000;
 const decisionsShown = 300;
 
 /**
- * The page of the updating client. It answers about this process to this machine only, as the rest of the port does, and
- * changes nothing but when the next round is.
+ * The page of the updating client. Like the rest of the port, it is served to this machine only. All it can change is the time
+ * of the next round.
  */
 export function createUpdaterPage(options: PageOptions): UpdaterPage {
   const { config, status, check, now } = options;
@@ -68,7 +68,7 @@ export function createUpdaterPage(options: PageOptions): UpdaterPage {
 
   return async (request) => {
     const path = (request.url ?? "").split("?", 1)[0] ?? "";
-    // Node leaves the body of an answer to HEAD out automatically.
+    // Node omits the body of an answer to HEAD automatically.
     const method = request.method === "HEAD" ? "GET" : request.method;
     const answer = answers[`${method} ${path}`];
     if (answer !== undefined) return answer(request);

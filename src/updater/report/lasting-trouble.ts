@@ -2,25 +2,25 @@ import type { Notice, Notify } from "./reporter.ts";
 
 export type LastingTrouble = {
   readonly notify: Notify;
-  /** Nobody is notified of what is gone, nor of its end. */
+  /** Drops trouble with what is gone from the config: no notice of it, or of its end. */
   forget(isGone: (key: string) => boolean): void;
   close(): void;
 };
 
-/** All trouble of one cause: one notice, and one of its end. */
+/** All trouble with one cause: one notice when it begins, one when it ends. */
 type Outage = {
   readonly cause: string;
   /** What is failing, by its key. */
   readonly failing: Map<string, Notice>;
-  /** The names of all that have failed since people were notified. */
+  /** The names of all that failed since people were notified. */
   readonly names: Set<string>;
-  /** Undefined once people were notified. */
+  /** Undefined after people were notified. */
   timer: NodeJS.Timeout | undefined;
 };
 
 /**
- * People are notified of a failure once it has lasted for `patience` ms. Nobody has to get up for one that is over by then, as when
- * a service is restarted, and nobody more than once for one dead service, however many names it concerns.
+ * Notifies people of a failure after it has lasted for `patience` ms. A shorter one, such as a service restart, is not worth
+ * getting up for. A dead service causes one notice, however many names it affects.
  */
 export function onlyLasting(notify: Notify, patience: number): LastingTrouble {
   const outages = new Map<string, Outage>();
@@ -49,7 +49,7 @@ export function onlyLasting(notify: Notify, patience: number): LastingTrouble {
   const failing = (notice: Notice) => {
     const { key, cause = key } = notice;
     const before = outageOf(key);
-    // People know of it already, and are notified of what it has become.
+    // People already know of it, and are notified of the new cause.
     const isKnown = before !== undefined && before.timer === undefined;
     if (before && before.cause !== cause) remove(before, key);
     const known = outages.get(cause);

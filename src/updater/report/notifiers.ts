@@ -10,7 +10,7 @@ import type { Notice, Notify } from "./reporter.ts";
 
 export type Notifiers = { readonly notify: Notify; close(): void };
 
-/** Sends one notice; undefined when it arrived, else why it did not. */
+/** Sends one notice. Returns undefined on success, otherwise the reason for the failure. */
 type Send = (notice: Notice, at: Date, signal: AbortSignal) => Promise<string | undefined>;
 type Channel = { readonly kind: NotifyConfig["kind"]; readonly send: Send; close(): void };
 
@@ -18,7 +18,7 @@ const longestQueue = 100;
 const mostTries = 6;
 const backOff = { base: 1_000, cap: 300_000 };
 
-/** Failures and their ends, to those who do not read logs. Each place has a queue of its own; the names never wait for it. */
+/** Sends failures and their ends to people who do not read logs. Each channel has its own queue; updates never wait for it. */
 export async function openNotifiers(
   configs: readonly NotifyConfig[],
   host: string,
@@ -112,7 +112,7 @@ async function openMail({ server, user, password, from, to }: MailConfig, host: 
     port: Number(server.port) || (secure ? 465 : 587),
     secure,
     ...(user === undefined ? {} : { auth: { user, pass: password?.() ?? "" } }),
-    // Else the password goes unencrypted to whoever leaves STARTTLS out of his greeting.
+    // Otherwise the password would go unencrypted to a server, or an attacker, that does not offer STARTTLS.
     requireTLS: user !== undefined && !isLoopbackName(server.hostname),
     ...{ connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 },
   });

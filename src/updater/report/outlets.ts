@@ -9,7 +9,7 @@ import type { UpdaterPage } from "./http-page.ts";
 import type { Notify } from "./reporter.ts";
 import type { Status } from "./status.ts";
 
-/** All the ways out of this process but its log. What the config does not ask for is not even loaded. */
+/** Everything that leaves this process, except its log. Only what the config asks for is loaded. */
 export type Outlets = { readonly notify: Notify; close(): Promise<void> };
 
 export type OutletTools = {
@@ -19,7 +19,7 @@ export type OutletTools = {
   readonly status: () => Status;
   readonly check: () => void;
   readonly silence: ControlTools["silence"];
-  /** The page for people; loaded when somebody opens it. */
+  /** The page for people; loaded when it is opened. */
   readonly page?: UpdaterPage;
 };
 
@@ -44,7 +44,7 @@ export async function openOutlets(config: UpdaterConfig, tools: OutletTools): Pr
   };
 }
 
-/** The names are kept all the same when the port is taken. */
+/** Names are still updated if the port is taken. */
 async function openControl(config: ControlConfig, tools: OutletTools & Pick<ControlTools, "of">) {
   try {
     const control = await (await import("./control.ts")).openControl(config, tools);
@@ -58,7 +58,7 @@ async function openControl(config: ControlConfig, tools: OutletTools & Pick<Cont
   }
 }
 
-/** Undefined before the first round, and before each firewall has answered or failed for the first time. */
+/** Undefined until the first round has ended and every firewall has answered or failed once. */
 function wellnessOf({ rounds, names, sources }: Status): Wellness | undefined {
   if (rounds === 0 || sources.some(({ because }) => because === notReadYet)) return undefined;
   const troubles = [

@@ -6,37 +6,37 @@ import type { Subject } from "../round/subjects.ts";
 import type { Confirmation } from "../targets/confirm-dns.ts";
 import { type Summary, summarise } from "./describe-round.ts";
 
-/** Something worth reporting: a failure, its end, a record that was replaced, or one that is held back. */
+/** Something worth reporting: a failure, its end, a replaced record, or one that has to wait. */
 export type Notice = {
   readonly kind: "failing" | "over" | "done" | "waiting";
-  /** Equal for a failure and its end. */
+  /** The same for a failure and its end. */
   readonly key: string;
-  /** Equal for failures that end together, as all of one dead service; without it, the key. */
+  /** The same for failures that end together, such as all those of one dead service. Default: the key. */
   readonly cause?: string;
   readonly message: string;
-  /** Of what waits: the end of that. */
+  /** When the wait ends. */
   readonly until?: Instant;
-  /** `name`, `source` or `target`, whom it is about; `because` and `todo`. */
+  /** `name`, `source` or `target`: what it is about; `because` and `todo`. */
   readonly fields: Readonly<Record<string, string>>;
 };
 
 export type Notify = (notice: Notice) => void;
 
-/** Finds out what changed: each failure is reported once, and its end once. */
+/** Reports changes only: each failure once, and its end once. */
 export type Reporter = {
   report(round: Round): void;
-  /** Of a round that was broken off: what it had done by then. What failed did so because of the stop. */
+  /** For an aborted round: reports what was done. Its failures are caused by the stop. */
   reportDone(round: Pick<Round, "changed">): void;
-  /** Trouble of what is not kept any more has no end; when it comes back, it is reported anew. */
+  /** Drops trouble with what is gone from the config, without reporting an end. If it comes back, it is reported again. */
   forget(isGone: (key: string) => boolean): void;
 };
 
-/** The keys of all trouble that there may be under this config. */
+/** The keys of all trouble that is possible with this config. */
 export const troublesOf = (subjects: readonly Subject[]): ReadonlySet<string> =>
   new Set(["state", ...subjects.flatMap(({ key, source }) => [key, `confirm ${key}`, `source ${source}`])]);
 
 export function createReporter(log: Logger, notify: Notify = () => undefined): Reporter {
-  /** What is wrong at present, as it was last reported. */
+  /** Current failures, as last reported. */
   const reported = new Map<string, string>();
 
   const emit = (notice: Notice) => {
@@ -53,7 +53,7 @@ export function createReporter(log: Logger, notify: Notify = () => undefined): R
     if (reported.delete(key)) emit({ kind: "over", key, fields, message });
   };
 
-  /** Until when each thing waits, as it was last reported. */
+  /** Until when each key waits, as last reported. */
   const waits = new Map<string, Instant>();
   const waiting = (key: string, until: Instant, fields: Notice["fields"], message: string) => {
     if (waits.get(key) === until) return;
@@ -91,7 +91,7 @@ export function createReporter(log: Logger, notify: Notify = () => undefined): R
     failing("state", { because, todo: "free disk space or fix the permissions" }, "the state file cannot be written");
   };
 
-  /** For the log alone: most often somebody runs `moor update --once` by hand, and nobody is to be woken for that. */
+  /** Logged only: usually someone ran `moor update --once` by hand, and nobody should be woken for that. */
   const sharedState = (isShared: boolean) => {
     if (!isShared) return;
     const because = "another `moor update` uses the same file; addresses that both wrote are written again";
@@ -119,7 +119,7 @@ export function createReporter(log: Logger, notify: Notify = () => undefined): R
       for (const result of changed) {
         const { title: name, key } = result.subject;
         const summary = summarySaved(result);
-        // Reported above, once for all names that hang on its firewall, unless that has not answered yet.
+        // Reported above, once for all names of the firewall, unless it has not answered yet.
         if (result.choice.kind === "unknown") continue;
         const fields = { name, ...textsOf(summary) };
         if (summary.kind === "failed") failing(key, fields, `record ${summary.what}`, causeOf(result, summary));
@@ -140,14 +140,14 @@ export function createReporter(log: Logger, notify: Notify = () => undefined): R
   };
 }
 
-/** A service that fails as a whole may do so in different words for each name. Else the words tell what belongs together. */
+/** A service that fails as a whole may give each name a different reason. Otherwise, equal reasons mean the same cause. */
 function causeOf({ subject: { source, target }, outcome }: UpdateResult, { because }: Summary): string {
   if (outcome === undefined) return `source ${source} ${because}`;
   const isWide = "ofService" in outcome && outcome.ofService;
   return isWide ? `service ${target}` : `service ${target} ${because}`;
 }
 
-/** A state file that cannot be written is reported apart, once for all records. */
+/** A state file that cannot be written is reported separately, once for all records. */
 const summarySaved = (result: UpdateResult) => summarise({ ...result, unsaved: undefined }, true);
 
 const textsOf = ({ because, todo }: { readonly because: string; readonly todo?: string }) => ({

@@ -5,7 +5,7 @@ import type { ControlConfig, HeartbeatConfig, NotifyConfig } from "../config/out
 import { describeRhythm } from "../round/rhythm.ts";
 import { devicesOf, type Subject, subjectsOf } from "../round/subjects.ts";
 
-/** The config for people to look at. Of an address only the host is shown: the rest of a web hook is a secret. */
+/** The config as shown on the page. Only the origin of a URL is shown: the rest of a web hook is secret. */
 export function shownConfig(config: UpdaterConfig): ShownConfig {
   return {
     file: config.file,

@@ -5,7 +5,7 @@ import type { Round, UpdateResult } from "../round/result.ts";
 import type { StateFile } from "../round/state-file.ts";
 import { driftTodo, summarise } from "./describe-round.ts";
 
-/** What a watcher knows about itself after its last round. */
+/** The state of a watcher after its last round. */
 export type Status = UpdaterState & { readonly changes: number; readonly failures: number };
 
 type SourceStatus = Status["sources"][number];
@@ -15,7 +15,7 @@ export type StatusKeeper = {
   /** `next`: when the next round begins at the latest. */
   note(round: Round, state: StateFile, next: Instant): void;
   now(): Status;
-  /** Milliseconds since the last round, or since the start; a clock that is changed and a machine asleep do not count. */
+  /** Milliseconds since the last round, or since the start. Clock changes and sleep of the machine do not count. */
   silence(): number;
 };
 
@@ -79,13 +79,13 @@ function namesIn(
   });
 }
 
-/** A record that is right as far as is known is no worse because its service takes long to say so. */
+/** A record that was correct when last seen stays ok while its service is slow to confirm it. */
 const isBeingLookedAt = ({ underWay, subject, plan }: UpdateResult, state: Pick<StateFile, "get">): boolean => {
   const kept = state.get(subject.key);
   return underWay === true && "address" in plan && kept?.address === plan.address.text && !kept.inDoubt;
 };
 
-/** Its firewall has not answered yet: what was known before is shown. */
+/** Its firewall has not answered yet: the previous status is shown. */
 const isUnread = ({ choice, trouble }: UpdateResult): boolean => choice.kind === "unknown" && !trouble;
 
 function sourcesIn({ readings, polled }: Round, before: readonly SourceStatus[]): readonly SourceStatus[] {

@@ -12,17 +12,17 @@ export type DueFacts = {
   readonly now: Instant;
 };
 
-/** When a name has to be planned again although its source may say nothing new; undefined when it has not. */
+/** When a name must be planned again even if its source reports nothing new; undefined if never. */
 export function dueAt(subject: Subject, { kind, latest: { plan } }: NameState, facts: DueFacts): Instant | undefined {
   switch (kind) {
     case "unread":
-    // Without an address there is nothing to hold the record against, until the source has something new.
+    // Without an address there is nothing to compare the record with, until the source reports something new.
     case "idle":
     case "queued":
     case "writing":
       return undefined;
     case "waiting":
-      // What it waited for may be over since it was planned.
+      // The reason to wait may have ended since it was planned.
       if (plan.kind !== "wait" || plan.because === "asked") return facts.notBefore(subject) ?? facts.now;
       return plan.until;
     case "refused":

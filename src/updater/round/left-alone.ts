@@ -8,20 +8,20 @@ import type { UpdateResult } from "./result.ts";
 import type { StateFile } from "./state-file.ts";
 import type { Subject } from "./subjects.ts";
 
-/** Until when record services are not to be asked: Retry-After, a quota that is nearly used up, our back-off after a failure. */
+/** Until when to send nothing to a record service: Retry-After, a nearly used-up quota, our back-off after a failure. */
 export type LeftAlone = {
   /** For a plan: the latest of the three. */
   readonly notBefore: (subject: Subject) => Instant | undefined;
-  /** Before a write: after `allowOneTry`, the first one to each service goes out in spite of its Retry-After. */
+  /** Before a write. After `allowOneTry`, the first write to each service ignores its Retry-After. */
   untilForWrite(target: string): Instant | undefined;
-  /** Before the record is only read. */
+  /** Before a read of a record without a write. */
   untilForReading(target: string): Instant | undefined;
-  /** Every answer says how much of the quota of its token is left. */
+  /** Every answer shows the remaining quota of its token. */
   answered(target: string, headers: IncomingHttpHeaders): void;
   ended(result: UpdateResult): Promise<void>;
-  /** A person wants to know now: back-offs are over, and each service that sent a Retry-After gets one request. */
+  /** Someone wants a check now: ends all back-offs, and allows one request to each service that sent a Retry-After. */
   allowOneTry(): void;
-  /** The Retry-After of a minute and more: shorter ones are over before anybody has read of them. */
+  /** Each Retry-After of a minute or more: shorter ones are over before anyone reads about them. */
   longHolds(targets: readonly string[]): ReadonlyMap<string, Instant>;
 };
 
@@ -31,9 +31,9 @@ export type LeftAloneTools = {
   readonly random: () => number;
 };
 
-/** Milliseconds: the source may be slow to say what is to be written; what comes up long after has nothing to do with the wish. */
+/** Milliseconds: the source may be slow to answer, but a write long afterwards has nothing to do with the request. */
 const tryAllowedFor = 60_000;
-/** Milliseconds that a clock may be put back by while it is only kept right. */
+/** Milliseconds that a clock may be set back by a normal correction. */
 const clockSlack = 60_000;
 
 type Noted = { readonly at: Instant; readonly until: Instant | undefined };
@@ -45,17 +45,17 @@ export function createLeftAlone(
   const pacing = createPacing(random);
   /** By token: two targets with the same service and the same token share a quota. */
   const quotas = new Map<string, Noted>();
-  /** When each service sent its Retry-After, as far as this process heard it; the file has until when. */
+  /** When each service sent its Retry-After to this process; the end of it is in the state file. */
   const heldAt = new Map<string, Instant>();
   let tryAllowedAt = Number.NEGATIVE_INFINITY;
-  /** Which Retry-After the one request went out in spite of. */
+  /** The Retry-After that the one allowed request ignored. */
   const defied = new Map<string, Instant>();
 
   const serviceOf = (target: string) => serviceOfTarget(targets, target);
-  /** Whom a Retry-After speaks for. */
+  /** A Retry-After applies to all targets with the same URL. */
   const holdKey = (target: string) => targets.get(target)?.url.href ?? target;
   const tokenOf = (target: string) => `${serviceOf(target)} ${targets.get(target)?.token?.()}`;
-  /** What is further away than any service may ask for, or was said at a time to come, is from before the clock was put back. */
+  /** An end beyond the longest hold, or a note from the future, dates from before the clock was set back. */
   const ifAhead = ({ at, until }: Noted): Instant | undefined => {
     const wasPutBack = now() < at - clockSlack;
     return until !== undefined && !wasPutBack && until > now() && until - now() <= longestHold ? until : undefined;
@@ -67,7 +67,7 @@ export function createLeftAlone(
   };
   const hold = async (target: string, until: Instant): Promise<void> => {
     heldAt.set(holdKey(target), now());
-    // Known in memory in any case; a disk that does not take it shows at the next stored address.
+    // It is in memory anyway; a failing disk is reported with the next stored address.
     await state.setHold(holdKey(target), until).catch(() => undefined);
   };
   const isTryAllowed = (target: string): boolean => {
@@ -98,9 +98,9 @@ export function createLeftAlone(
         return;
       }
       pacing.succeeded(key);
-      // Not for any answer: a service with too much to do answers some with 503 and others never.
+      // Only after a success: an overloaded service answers some requests with 503 and others never.
       pacing.reached(serviceOf(target));
-      // The service takes requests again, unless it sent another Retry-After since, as to a request that went out together with it.
+      // The service accepts requests again, unless it sent another Retry-After since, for example to a parallel request.
       const inSpiteOf = defied.get(holdKey(target));
       if (inSpiteOf !== undefined && inSpiteOf === heldUntil(target)) await hold(target, now());
     },
@@ -116,7 +116,7 @@ export function createLeftAlone(
   };
 }
 
-/** Targets at the same place are one service to us. */
+/** Targets with the same origin are one service. */
 export const serviceOfTarget = (targets: UpdaterConfig["targets"], target: string): string =>
   targets.get(target)?.url.origin ?? target;
 

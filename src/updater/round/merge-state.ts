@@ -3,28 +3,28 @@ import type { Instant } from "../../core/instant.ts";
 export type StoredAddress = {
   readonly address: string;
   readonly storedAt: string;
-  /** As the config had it then; absent when it had none. */
+  /** As it was in the config then; absent if there was none. */
   readonly ttl?: number;
-  /** What the service made of that, where it is another: null when the record has the zone's. */
+  /** The TTL that the service set instead, if it differs: null if the record uses the zone's TTL. */
   readonly ttlKept?: number | null;
-  /** Another address was sent since, and how that ended is not known: the record may hold either. */
+  /** Another address was sent since, with an unknown outcome: the record may hold either. */
   readonly inDoubt?: boolean;
 };
 
 export type StateContent = {
   readonly entries: Record<string, StoredAddress>;
   readonly holds: Record<string, Instant>;
-  /** How often each entry was stored, by whichever process. Older programs leave it out. */
+  /** How often each entry was stored, by any process. Older versions omit it. */
   readonly turns: Record<string, number>;
 };
 
-/** Of each entry that is not in the file yet: the turn of the one that it follows. */
+/** For each entry that is not in the file yet: the turn of the entry it follows. */
 export type Unsaved = Map<string, number>;
 
 /**
- * Takes what another process has stored since. Of two entries that follow one another, the later one counts, whatever the
- * clocks say. Of two that do not know of each other nobody knows which was written to the record last: they leave a doubt,
- * unless they say the same. True when the file lacks something of ours.
+ * Adopts what another process has stored since. If one entry follows the other, the later one counts, whatever the clocks
+ * say. If they were stored independently, it is unknown which was written to the record last: the entry is then in doubt,
+ * unless both are the same. Returns true if the file lacks something of ours.
  */
 export function mergeState(ours: StateContent, theirs: StateContent, unsaved: Unsaved): boolean {
   for (const [key, entry] of Object.entries(theirs.entries)) mergeEntry(key, entry, ours, theirs.turns[key], unsaved);
@@ -52,13 +52,13 @@ function mergeEntry(key: string, entry: StoredAddress, ours: StateContent, turn:
   }
 }
 
-/** An older program says nothing else about the order. */
+/** Older versions store no other information about the order. */
 function byClock(own: StoredAddress, other: StoredAddress): StoredAddress {
   if (own.storedAt !== other.storedAt) return own.storedAt < other.storedAt ? other : own;
   return other.inDoubt ? { ...own, inDoubt: true } : own;
 }
 
-/** The same whichever of the two is ours, so that both processes come to it. */
+/** Symmetric, so that both processes get the same result. */
 function unordered(own: StoredAddress, other: StoredAddress): StoredAddress {
   const rank = ({ storedAt, address, ttl = 0 }: StoredAddress) => `${storedAt} ${address} ${ttl}`;
   const later = rank(own) < rank(other) ? other : own;

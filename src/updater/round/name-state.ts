@@ -3,41 +3,41 @@ import type { Plan } from "../../core/updates/plan-update.ts";
 import type { PlannedUpdate } from "./plan.ts";
 import type { UpdateResult } from "./result.ts";
 
-/** Where one name and family stands at its record service. The test beside this file is the table of all transitions. */
+/** The state of one name and family at its record service. The test next to this file lists all transitions. */
 export type NameState =
   | {
       readonly kind: /** Its source has not answered yet. */
         | "unread"
-        /** Nothing can be written: no address that may be published, not the master, or its source cannot be read. */
+        /** Nothing to write: no publishable address, not the master, or its source cannot be read. */
         | "idle"
         | "up-to-date"
         /** To be written, but not now: Retry-After, back-off, holdDown or changesPerHour. */
         | "waiting"
         /** The service stored nothing. */
         | "refused"
-        /** How the write ended is not known; the state file holds the mark until the record was read or written. */
+        /** The outcome of the write is unknown; the state file keeps the mark until the record is read or written. */
         | "in-doubt";
       readonly latest: UpdateResult;
     }
-  /** In the queue of its service. The plan is replaced by each newer one: the latest wins. */
+  /** In the queue of its service. A newer plan replaces this one. */
   | { readonly kind: "queued"; readonly latest: ActingUpdate }
-  /** At the service. `outdated`: something else was planned since. */
+  /** Being written. `outdated`: something else was planned since. */
   | { readonly kind: "writing"; readonly latest: ActingUpdate; readonly outdated: boolean };
 
 export type NameEvent =
   /** Its source was read, or something was due. */
   | { readonly kind: "planned"; readonly update: PlannedUpdate }
-  /** Its turn in the queue came: the service may be asked, is not to be asked before `until`, or we are shutting down. */
+  /** Its turn in the queue came: the service may be asked, must not be asked before `until`, or we are shutting down. */
   | { readonly kind: "turn" }
   | { readonly kind: "held"; readonly until: Instant }
   | { readonly kind: "stopped" }
-  /** The service answered, or did not within its time. */
+  /** The service answered, or timed out. */
   | { readonly kind: "ended"; readonly result: UpdateResult };
 
 export type NameAction =
   /** Join the queue of the service. */
   | "enqueue"
-  /** Read the source and plan anew. */
+  /** Read the source and plan again. */
   | "look-again";
 
 export type ActingUpdate = PlannedUpdate & { readonly plan: Extract<Plan, { kind: "replace" | "compare" }> };
@@ -67,7 +67,7 @@ function planned(state: NameState, update: PlannedUpdate): Next {
   const isUnknown = update.plan.kind === "nothing" && update.plan.because === "unknown";
   switch (state.kind) {
     case "queued":
-      // A source that cannot be read takes back nothing that it said before.
+      // A source that cannot be read does not revoke its last reading.
       if (isUnknown) return { state };
       return { state: isActing(update) ? { kind: "queued", latest: update } : restingAt(update) };
     case "writing":

@@ -12,13 +12,13 @@ import type { Subject } from "./subjects.ts";
 export type PlannedUpdate = {
   readonly subject: Subject;
   readonly choice: Choice;
-  /** The interface that the choice speaks about. */
+  /** The interface of the choice. */
   readonly device: string;
   readonly considered: readonly Considered[];
   readonly passedOver: readonly PassedOver[];
   readonly stored: string | undefined;
   readonly plan: Plan;
-  /** Set when the address is not known, and its source was read: why, and what to do. */
+  /** Set if the source was read but the address is unknown: why, and what to do. */
   readonly trouble?: { readonly because: string; readonly todo: string };
 };
 
@@ -26,7 +26,7 @@ export type RoundFacts = {
   readonly readings: ReadonlyMap<string, SourceReading>;
   readonly state: Pick<StateFile, "get">;
   readonly recall: Recall;
-  /** The record service asked to be left alone, or our own back-off after a failed write. */
+  /** Because of a Retry-After, a quota, or our back-off after a failed write. */
   readonly notBefore: (subject: Subject) => Instant | undefined;
   readonly now: Instant;
 };
@@ -43,7 +43,7 @@ export function planRound(subjects: readonly Subject[], facts: RoundFacts): read
   });
 }
 
-/** Two clients of one record have stored different ones: they agree by the report alone, or would write by turns. */
+/** Without those of `compare: record`: two clients with different stored addresses would overwrite each other by turns. */
 export function publishedOf(alike: readonly Subject[], state: RoundFacts["state"]): readonly string[] {
   const stored = alike.map(({ key, rules }) => (rules.compare === "record" ? undefined : state.get(key)?.address));
   return [...new Set(stored)].filter((address) => address !== undefined);
@@ -67,7 +67,7 @@ function planSubject(subject: Subject, choosing: OrderedChoosing, facts: RoundFa
   if (reading) recall.saw(key, choice.kind === "address" ? choice.address.text : undefined, now);
   const plan = planUpdate({
     ...{ family, choice, rules, now },
-    // What the record holds is not known then, so that even the stored address has to be written.
+    // In doubt, the content of the record is unknown, so even the stored address must be written.
     stored: kept?.inDoubt ? undefined : kept?.address,
     otherTtl: subject.order.ttl !== undefined && subject.order.ttl !== kept?.ttl,
     notBefore: facts.notBefore(subject),
@@ -84,7 +84,7 @@ function isMaster({ rules }: Subject, reading: SourceReading & { readonly kind: 
   return rules.carpMaster === undefined || carpRole(reading.report, rules.carpMaster) === "master";
 }
 
-/** A last time that lies ahead, or none at all, counts as long ago: the clock was put back. */
+/** A last time in the future (the clock was set back), or none at all, counts as long ago. */
 function isDue(every: number | undefined, last: Instant, now: Instant): boolean {
   return every !== undefined && !(last <= now && now - last < every);
 }

@@ -6,7 +6,7 @@ import type { Services } from "./services.ts";
 import type { StateFile } from "./state-file.ts";
 import { isRight, unsent, type WriteTools, withTimeout } from "./write-record.ts";
 
-/** What would become of these, as far as reading the records shows. Nothing is written or remembered. */
+/** What these updates would do, as far as reading the records shows. Writes and stores nothing. */
 export async function previewRound(
   updates: readonly PlannedUpdate[],
   { targetOf, serviceOf, leftAlone }: Services,
@@ -38,7 +38,7 @@ export async function previewRecord(
   const { order } = update.subject;
   const held = await target.current(order, signal);
   if (held.kind === "missing" && order.create) {
-    // The record may be missing, but not the zone that it is to be made in.
+    // The record may be missing, but its zone must exist.
     const zone = await target.records(order.zone, signal);
     return zone.kind === "found" ? update : unsent(update, zone);
   }

@@ -1,14 +1,14 @@
 import type { Instant } from "../../core/instant.ts";
 import { changesThatCount, mostChangesPerHour } from "../../core/updates/plan-update.ts";
 
-/** What this process has seen of each name and family, as far as the rules ask for it. A restart forgets it. */
+/** What this process has seen of each name and family, as needed by the rules. Lost on restart. */
 export type Recall = {
-  /** The address that is wanted now; undefined when there is none. */
+  /** The address that is wanted now; undefined if there is none. */
   saw(key: string, address: string | undefined, now: Instant): void;
   steadySince(key: string): Instant | undefined;
   changed(key: string, now: Instant): void;
   changes(key: string): readonly Instant[];
-  /** The record was read or written, and held what it should. */
+  /** The record was read or written, and is correct. */
   verified(key: string, now: Instant): void;
   verifiedAt(key: string): Instant | undefined;
 };

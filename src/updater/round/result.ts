@@ -4,35 +4,35 @@ import type { Confirmation } from "../targets/confirm-dns.ts";
 import type { Held, WriteOutcome } from "../targets/target.ts";
 import type { PlannedUpdate } from "./plan.ts";
 
-/** What became of one planned update. */
+/** The result of one planned update. */
 export type UpdateResult = PlannedUpdate & {
   readonly outcome?: WriteOutcome | { readonly kind: "same" };
-  /** It is at the record service, or waits for its turn there. */
+  /** It is being written, or waits in the queue of its service. */
   readonly underWay?: true;
-  /** What the record held, where it was read before it was written. */
+  /** What the record held, if it was read before the write. */
   readonly found?: Held;
-  /** The record is right, but that could not be put on disk. */
+  /** The record is correct, but the state file could not be written: the error code. */
   readonly unsaved?: string | undefined;
-  /** Where the config asks for it: whether DNS returns the new address. Nothing waits for it. */
+  /** With `confirm:`, whether DNS returns the new address. Nothing waits for it. */
   readonly confirmation?: Promise<Confirmation>;
 };
 
-/** What is known after sources were read or record services have answered. */
+/** What is known after sources were read or record services answered. */
 export type Round = {
-  /** What each source said last; without those that have not answered yet. */
+  /** The latest reading of each source, without those that have not answered yet. */
   readonly readings: ReadonlyMap<string, SourceReading>;
-  /** Every name and family as it stands. */
+  /** The current state of every name and family. */
   readonly results: readonly UpdateResult[];
-  /** What has ended since the round before, then those that were planned since. */
+  /** What has ended since the last round, followed by what was planned since. */
   readonly changed: readonly UpdateResult[];
-  /** When something that failed, waits or is checked regularly is due; undefined when nothing is. */
+  /** When the next retry, wait or regular check is due; undefined if there is none. */
   readonly due: Instant | undefined;
-  /** Sources that do not push at present: they have to be asked. */
+  /** Sources that do not push at present and have to be polled. */
   readonly polled: readonly string[];
   /** Targets that sent a Retry-After of a minute or more from now, and until when. */
   readonly holds: ReadonlyMap<string, Instant>;
-  /** Set when an address that was written earlier is still not on disk. */
+  /** Set while a written address is not in the state file yet: the error code. */
   readonly unsaved?: string;
-  /** Another process has written the state file since the round before. */
+  /** Another process has written the state file since the last round. */
   readonly stateShared?: boolean;
 };

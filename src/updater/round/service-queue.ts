@@ -3,15 +3,15 @@ import type { Subject } from "./subjects.ts";
 /** The queue of one record service: a few names at a time. */
 export type ServiceQueue<Entry> = {
   /**
-   * An entry that waits already keeps its place and gets one turn, in which it does what is wanted by then: the latest wins.
-   * Entries of one name take their turns one after the other: a Retry-After for the first also holds for the second.
+   * An entry that is already waiting keeps its place and gets a single turn, with the latest function. Entries of one name take
+   * turns one after the other, so that a Retry-After for the first also applies to the second.
    */
   add(name: string, entry: Entry, turn: () => Promise<void>): void;
   /** Resolves when nothing is under way and nothing waits. */
   idle(): Promise<void>;
 };
 
-const namesAtOnce = 4;
+const mostParallel = 4;
 
 export function openServiceQueue<Entry>(): ServiceQueue<Entry> {
   const names = new Map<string, Map<Entry, () => Promise<void>>>();
@@ -19,12 +19,12 @@ export function openServiceQueue<Entry>(): ServiceQueue<Entry> {
 
   const beginSome = () => {
     for (const [name, turns] of names) {
-      if (busy.size >= namesAtOnce) return;
+      if (busy.size >= mostParallel) return;
       if (!busy.has(name)) busy.set(name, run(name, turns));
     }
   };
   const run = async (name: string, turns: Map<Entry, () => Promise<void>>) => {
-    // Entries that are added meanwhile are visited as well.
+    // The loop also visits entries that are added meanwhile.
     for (const [entry, turn] of turns) {
       turns.delete(entry);
       await turn();

@@ -10,14 +10,14 @@ import { createLeftAlone, type LeftAlone, serviceOfTarget } from "./left-alone.t
 import type { StateFile } from "./state-file.ts";
 import type { Subject } from "./subjects.ts";
 
-/** All that the names of one config are read from and written to. */
+/** All sources and targets of one config. */
 export type Services = {
   readonly readers: ReadonlyMap<string, SourceReader>;
   readonly sourcePacing: Pacing;
   readonly leftAlone: LeftAlone;
   readonly targetOf: (subject: Subject) => RecordTarget;
   readonly serviceOf: (subject: Subject) => string;
-  /** What the record of a subject holds, unless its service is to be left alone. */
+  /** What the record of a subject holds, unless its service asked for a pause. */
   readonly published: (subject: Subject, signal: AbortSignal) => ReturnType<RecordTarget["current"]>;
   readonly close: () => void;
 };
@@ -34,7 +34,7 @@ export async function openServices(
   { state, now, random }: ServiceTools,
 ): Promise<Services> {
   const leftAlone = createLeftAlone(config, { state, now, random });
-  // A firewall that is back is to be read within the interval, however long it was away.
+  // After an outage of any length, a firewall is read within the interval.
   const sourcePacing = createPacing(random, config.interval);
   const readers = new Map<string, SourceReader>();
   const targets = new Map<string, RecordTarget>();

@@ -8,16 +8,16 @@ import { linkTarget } from "../config/link-target.ts";
 import { lookOf } from "../config/watch-files.ts";
 import { mergeState, type StateContent, type StoredAddress, type Unsaved } from "./merge-state.ts";
 
-/** What was written last, one entry a name and family, and until when a service wants to be left alone. */
+/** The last written address per name and family, and the end of each service's Retry-After. */
 export type StateFile = {
   get(key: string): StoredAddress | undefined;
-  /** Known at once, in the file when the promise is kept; throws when it cannot be put there. */
+  /** In memory immediately, and in the file when the promise resolves; rejects if it cannot be written. */
   set(key: string, entry: StoredAddress): Promise<void>;
   hold(target: string): Instant | undefined;
   setHold(target: string, until: Instant): Promise<void>;
   /**
-   * Tries again what an earlier `set` could not put on disk, and takes what another process has put there. Says whether one
-   * has since the last time.
+   * Retries what an earlier `set` could not write, and adopts what another process has written. Returns whether one has since
+   * the last call.
    */
   flush(): Promise<boolean>;
 };
@@ -26,7 +26,7 @@ export type OpenedState =
   | { readonly kind: "open"; readonly state: StateFile; readonly warning?: string }
   | { readonly kind: "unusable"; readonly because: string; readonly todo: string };
 
-/** How the file is written: so that it outlives a power cut, or so that only what was there before does. */
+/** How the file is written: `lasting` survives a power cut; after `quick`, the old content may come back. */
 export type StateDisk = Record<"lasting" | "quick", (path: string, text: string) => Promise<void>>;
 
 const realDisk: StateDisk = { lasting: replaceFile, quick: swapFile };
@@ -38,14 +38,14 @@ export async function openStateFile(
 ): Promise<OpenedState> {
   const { disk = realDisk } = options;
   if (options.write) {
-    // Before anything is sent: a write that cannot be remembered would be repeated at every start.
+    // Checked before anything is sent: a write that cannot be stored would be repeated at every start.
     const refused = await access(dirname(linkTarget(path)), constants.W_OK).then(
       () => undefined,
       (error: NodeJS.ErrnoException) => error.code ?? "unwritable",
     );
     if (refused) return unusable(path, "its folder cannot be written", refused);
   }
-  // Before it is read: what another writes meanwhile is then seen to be new.
+  // Taken before the read, so that a write by another process in between is noticed.
   const look = lookOf(path);
   let text: string;
   try {
@@ -68,14 +68,14 @@ const unusable = (path: string, what: string, code = "unknown error"): OpenedSta
   todo: "fix the permissions, or name another file with `state:` in the config",
 });
 
-/** It stays where it is: whoever goes back to the newer program finds all of it again. */
+/** The file is not touched, so that nothing is lost when the newer version runs again. */
 const newer = (path: string): OpenedState => ({
   kind: "unusable",
   because: `the state file ${path} was written by a newer version of moor, and this version cannot read it`,
   todo: "run the newer version again, or move the file away: every address is then written again",
 });
 
-/** What to warn of. */
+/** Returns the warning. */
 async function setAside(path: string, now: Instant, write: boolean): Promise<string> {
   const file = linkTarget(path);
   const aside = `${file}.damaged-${new Date(now).toISOString().replaceAll(/[-:.]/g, "")}`;
@@ -86,7 +86,7 @@ async function setAside(path: string, now: Instant, write: boolean): Promise<str
 
 const noContent = (): StateContent => ({ entries: {}, holds: {}, turns: {} });
 
-/** `seen`: the file as it was read last, or written. */
+/** `seen`: the file as last read or written. */
 function opened(
   path: string,
   content: StateContent,
@@ -94,8 +94,8 @@ function opened(
   seen: { look: string; text: string },
 ): Extract<OpenedState, { kind: "open" }> {
   let dirty = false;
-  // A doubt must outlive a power cut. Whatever else is lost in one costs no more than a write that says the same again, and
-  // each sync of the disk holds up every change by its time.
+  // A doubt must survive a power cut. Losing anything else costs only a repeated write, and each disk sync would delay every
+  // change.
   let doubted = false;
   const unsaved: Unsaved = new Map();
   let saving: Promise<void> = Promise.resolve();
@@ -105,7 +105,7 @@ function opened(
     if (look === seen.look) return;
     const before = seen.text;
     seen = { look, text: await readFile(path, "utf8").catch(() => "") };
-    // Put back from a backup, touched, or on a disk that numbers its files anew.
+    // Restored from a backup, touched, or on a file system that renumbers its inodes.
     if (seen.text === before) return;
     const theirs = parseContent(seen.text);
     if (!theirs || theirs === "newer") return;
@@ -114,7 +114,7 @@ function opened(
     dirty = true;
     doubted ||= Object.values(content.entries).some(({ inDoubt }) => inDoubt);
   };
-  // One after the other, each with all that is known by then: a later save never loses to an earlier one.
+  // One after the other, each with everything known by then: an earlier save never overwrites a later one.
   const inTurn = () => {
     saving = saving
       .catch(() => undefined)

@@ -7,9 +7,9 @@ import type { NameConfig } from "../config/names.ts";
 import type { NameRules } from "../config/rules.ts";
 import type { ReplaceOrder } from "../targets/target.ts";
 
-/** One name and one family: what decisions are made about, each apart from all others. */
+/** One name and one family: the unit of decisions, independent of all others. */
 export type Subject = {
-  /** Where its last written address is stored: another service or name never takes it over. */
+  /** The key of its stored address; never shared with another service or name. */
   readonly key: string;
   /** `home.example.org A` */
   readonly title: string;
@@ -17,7 +17,7 @@ export type Subject = {
   readonly source: string;
   readonly target: string;
   readonly policy: OrderedPolicy;
-  /** Equal for subjects that must be given the same address, so that a thousand names are chosen for once. */
+  /** The same for subjects that must get the same address, so that the choice for a thousand names is made once. */
   readonly policyKey: string;
   readonly rules: NameRules;
   readonly order: Omit<ReplaceOrder, "value">;

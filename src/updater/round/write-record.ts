@@ -10,7 +10,7 @@ import type { Recall } from "./recall.ts";
 import type { UpdateResult } from "./result.ts";
 import type { StateFile } from "./state-file.ts";
 
-/** Milliseconds for a write with all its look-ups and the wait for its end. */
+/** Milliseconds for a write, including look-ups and the wait for its action. */
 const longestWrite = 90_000;
 
 export const withTimeout = (signal: AbortSignal): AbortSignal =>
@@ -23,7 +23,7 @@ export type WriteTools = {
   readonly now: () => Instant;
 };
 
-/** Reads the record first if that was planned; marks the doubt, writes, and remembers how it ended. */
+/** Reads the record first if planned, marks the stored address as in doubt, writes, and stores the outcome. */
 export async function writeRecord(update: ActingUpdate, tools: WriteTools, signal: AbortSignal): Promise<UpdateResult> {
   const { subject, plan } = update;
   const { target, state, recall, now } = tools;
@@ -47,7 +47,7 @@ export async function writeRecord(update: ActingUpdate, tools: WriteTools, signa
   return remembered(result, value, outcome, tools);
 }
 
-/** Where the config asks for it, DNS is asked after a write. */
+/** With `confirm:`, checks DNS after a write. */
 export function withConfirmation(result: UpdateResult, signal: AbortSignal): UpdateResult {
   const { subject, plan, outcome } = result;
   const { confirm } = subject.rules;
@@ -63,8 +63,9 @@ export const unsent = (update: PlannedUpdate, fault: TargetFault): UpdateResult 
 });
 
 /**
- * Before an address is sent, the stored one is marked: were we killed, or the answer lost, it would be trusted although the
- * record holds another. Returns the way to take the mark back. A disk that takes no mark does not stop the write.
+ * Marks the stored address as in doubt before another one is sent. Otherwise, if we are killed or the answer is lost, it would
+ * be trusted although the record holds another. Returns a function that removes the mark. A failing disk does not stop the
+ * write.
  */
 async function markDoubt(key: string, state: StateFile): Promise<() => Promise<void>> {
   const kept = state.get(key);
@@ -78,7 +79,7 @@ export function isRight({ values, ttl }: Held, { subject, plan }: ActingUpdate, 
   if (values.length !== 1 || parseAddress(values[0] ?? "")?.text !== plan.address.text) return false;
   const wanted = subject.order.ttl;
   if (wanted === undefined || ttl === wanted) return true;
-  // A service that knows only certain ones would else be sent the same again at every look.
+  // Otherwise a service that supports only certain TTLs would get the same write after every read.
   const kept = state.get(subject.key);
   return kept?.ttl === wanted && kept.ttlKept === ttl;
 }

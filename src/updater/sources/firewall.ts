@@ -46,15 +46,15 @@ export const firewall = {
 const reportPath = "/diagnostics/interface/getinterfaceconfig";
 const eventsPath = "/diagnostics/interface/events";
 
-/** After three signs of life that did not come, nobody is there. */
+/** The stream counts as dead after three missed heartbeats. */
 const silence = 3 * heartbeatInterval;
 const longestReport = 4 * 1024 * 1024;
 
-/** An OPNsense has no stream of events. */
+/** An OPNsense has no event stream. */
 function createFirewallSource(config: FirewallSource, client: HttpClient): AddressSource {
-  // People copy the url with or without the `/api` that all calls have.
+  // People copy the URL with or without the `/api` of all calls.
   const base = /\/api\/?$/.test(config.url.pathname) ? "" : "/api";
-  // Sent unasked: an OPNsense never sends the challenge that would ask for it.
+  // Always sent: an OPNsense never sends a challenge.
   const authorization = () => `Basic ${Buffer.from(`${config.key()}:${config.secret()}`).toString("base64")}`;
   return {
     async read(signal) {
@@ -68,7 +68,7 @@ function createFirewallSource(config: FirewallSource, client: HttpClient): Addre
       const listener = {
         silence,
         begin(status: number, headers: IncomingHttpHeaders) {
-          // Anything else than a stream or a passing trouble means that this firewall has none.
+          // Anything but a stream or a temporary error means that this firewall has no stream.
           offered = status >= 500 || [401, 403, 429].includes(status) || isEventStream(status, headers);
           return isEventStream(status, headers);
         },
@@ -78,7 +78,7 @@ function createFirewallSource(config: FirewallSource, client: HttpClient): Addre
           }
         },
       };
-      // No Last-Event-ID: what was seen by then may be older than what polling has found since, and a snapshot is sure.
+      // No Last-Event-ID: polling may have found newer data since the last event, and a snapshot is always right.
       const headers = { accept: "text/event-stream", authorization: authorization() };
       await client.stream({ method: "GET", path: base + eventsPath, headers }, listener, signal);
       const retry = reader.retry();

@@ -3,19 +3,19 @@ import { backOffDelay } from "../../core/updates/back-off.ts";
 
 const backOff = { base: 2_000, cap: 300_000 };
 
-/** Remembers for how long each thing that failed is left alone. In memory: a restart by hand tries at once. */
+/** Back-off per key after a failure. Kept in memory: a manual restart tries immediately. */
 export type Pacing = {
   notBefore(key: string, now: Instant): Instant | undefined;
-  /** `unreached`: what could not be reached, where that was why. */
+  /** `unreached`: the place that could not be reached, if that was the reason. */
   failed(key: string, now: Instant, unreached?: string): void;
   succeeded(key: string): void;
-  /** It was reached: whatever failed because it could not be is left alone no longer. */
+  /** The place was reached: ends the back-off of all that failed because it could not be. */
   reached(place: string): void;
-  /** Nothing is left alone any longer; another failure counts on from those before. */
+  /** Ends all back-offs; the failures so far still count for the next one. */
   retryNow(): void;
 };
 
-/** `longest`: milliseconds that nothing is left alone for longer. */
+/** `longest`: the maximum back-off in milliseconds. */
 export function createPacing(random: () => number, longest = backOff.cap): Pacing {
   const { base, cap } = { ...backOff, cap: Math.min(backOff.cap, longest) };
   type Failure = { readonly count: number; readonly until: Instant; readonly unreached?: string | undefined };
@@ -26,7 +26,7 @@ export function createPacing(random: () => number, longest = backOff.cap): Pacin
   return {
     notBefore(key, now) {
       const until = failures.get(key)?.until;
-      // Further away than we ever wait: the clock was put back since.
+      // Further away than any back-off: the clock was set back.
       return until !== undefined && until - now <= cap ? until : undefined;
     },
     failed(key, now, unreached) {

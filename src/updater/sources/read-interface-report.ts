@@ -8,7 +8,7 @@ type Read =
   | { readonly kind: "report"; readonly report: InterfaceReport }
   | { readonly kind: "unreadable"; readonly because: string };
 
-/** One wrong type makes the whole answer doubtful, and a doubtful answer changes no record. */
+/** One wrong type makes the whole answer unreadable, and an unreadable answer changes no record. */
 export function readInterfaceReport(body: string): Read {
   let wire: unknown;
   try {
@@ -20,7 +20,7 @@ export function readInterfaceReport(body: string): Read {
   if (twice !== undefined) {
     return { kind: "unreadable", because: `the firewall's answer has "${showable(twice)}" twice in one object` };
   }
-  // The original writes an empty report so; it is a report, and every interface is unknown in it.
+  // OPNsense writes an empty report as a list. It is a report in which every interface is unknown.
   if (Array.isArray(wire) && wire.length === 0) return { kind: "report", report: new Map() };
   if (!isObject(wire)) return { kind: "unreadable", because: "the firewall's answer is not a list of interfaces" };
   const entries = Object.entries(wire).map(([key, value]) => [showable(key), value] as const);
@@ -60,7 +60,7 @@ function faultInEntry(entry: unknown): string | undefined {
 
 const longestShown = 100;
 
-/** Names and addresses are shown on terminals, and not without end. None that is right is changed by it. */
+/** Names and addresses are shown on terminals, so they are made visible and cut. Valid ones are not changed. */
 function showable(text: string): string {
   const shown = visible(text);
   return shown.length > longestShown ? `${shown.slice(0, longestShown)}…` : shown;

@@ -4,16 +4,16 @@ import { backOffDelay, jittered } from "../../core/updates/back-off.ts";
 import type { Pacing } from "./pacing.ts";
 import type { AddressSource, FollowEnd, SourceReading } from "./source.ts";
 
-/** What one source says: it is asked, or it pushes while its stream is open. */
+/** The latest reading of one source: polled, or pushed while its stream is open. */
 export type SourceReader = {
   /** Undefined before its first answer. */
   latest(): SourceReading | undefined;
   isPushing(): boolean;
-  /** Asks and waits for the answer, unless the source pushes or failed too recently. */
+  /** Polls and waits for the answer, unless the source pushes or failed too recently. */
   read(signal: AbortSignal): Promise<void>;
-  /** After a failure: when it may be asked again. */
+  /** After a failure: when it may be polled again. */
   retryAt(): Instant | undefined;
-  /** Keeps its stream open until the signal aborts. `onNews`: it pushed, or it stopped pushing and has to be asked. */
+  /** Keeps its stream open until the signal aborts. `onNews`: it pushed, or it stopped pushing and has to be polled. */
   follow(onNews: () => void, signal: AbortSignal): Promise<void>;
   close(): void;
 };
@@ -22,12 +22,12 @@ export type ReaderTools = {
   readonly pacing: Pacing;
   readonly now: () => Instant;
   readonly random: () => number;
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of a monotonic clock. */
   readonly clock?: () => number;
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 };
 
-/** A stream that ends sooner has failed, whatever it said: else one that ends after each snapshot is opened in a tight loop. */
+/** A stream that ends sooner counts as failed. Otherwise one that ends after each snapshot would be reopened in a tight loop. */
 const steadyAfter = 60_000;
 
 export function createSourceReader(
@@ -37,7 +37,7 @@ export function createSourceReader(
 ): SourceReader {
   let latest: SourceReading | undefined;
   let isPushing = false;
-  /** The question under way. */
+  /** The poll under way. */
   let asking: { readonly answered: Promise<void>; readonly obsolete: AbortController } | undefined;
 
   const retryAt = () => pacing.notBefore(name, now());
@@ -48,7 +48,7 @@ export function createSourceReader(
   };
   const ask = async (obsolete: AbortSignal, signal: AbortSignal) => {
     const reading = await source.read(AbortSignal.any([obsolete, signal]));
-    // Once it has pushed, the answer may be older than that.
+    // After a push, the answer may be older than what was pushed.
     if (!obsolete.aborted) note(reading);
   };
   const read = async (signal: AbortSignal): Promise<void> => {
@@ -70,7 +70,7 @@ export function createSourceReader(
     retryAt,
     async follow(onNews, signal) {
       const news = () => {
-        // Whoever waits for the answer goes on with what was pushed.
+        // A caller that waits for the poll continues with what was pushed.
         if (asking) asking.obsolete.abort();
         else onNews();
       };
@@ -80,7 +80,7 @@ export function createSourceReader(
         news();
       };
       const hear = (reading: SourceReading) => {
-        // Doubtful data is no data; the question that follows says what is wrong with it.
+        // Unreadable data is ignored; the poll that follows reports what is wrong.
         if (reading.kind !== "report") return stopPushing();
         isPushing = true;
         note(reading);
@@ -101,7 +101,7 @@ export function createSourceReader(
 }
 
 const streamBackOff = { base: 250, cap: 30_000 };
-/** A firewall without a stream may be given one by an upgrade. */
+/** An upgrade may add a stream to a firewall that has none. */
 const offerMayComeAfter = 3_600_000;
 
 function delayAfter(end: FollowEnd, failures: number, random: () => number): number {

@@ -3,10 +3,10 @@ import type { Mapping } from "../../process/settings/mapping.ts";
 import type { HttpClient } from "../http/client.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 
-/** What the rest of the program knows of an entry of `sources:`; its other settings are for its kind alone. */
+/** What the rest of the program knows about an entry of `sources:`; its other settings are private to its kind. */
 export type SourceConfig = Partial<Endpoint> & { readonly name: string; readonly kind: string };
 
-/** A kind of source: what its entry in the config may say, and how it is opened. `connect` is for those that are asked over HTTP. */
+/** A kind of source: the settings of its config entry, and how to open it. `connect` is for those that use HTTP. */
 export type SourceKind<Config> = Mapping<Partial<Endpoint>> & {
   open(config: Config, connect: (endpoint: Endpoint) => Promise<HttpClient>): Promise<AddressSource>;
 };
@@ -14,7 +14,7 @@ export type SourceKind<Config> = Mapping<Partial<Endpoint>> & {
 /** A place that knows addresses. `unavailable` is not an empty report: nothing is known, so nothing is done. */
 export type AddressSource = {
   read(signal: AbortSignal): Promise<SourceReading>;
-  /** Hands on every report that the source pushes, the first of them at once; returns when there will be no more. */
+  /** Passes on every report that the source pushes, the first one immediately; returns when the stream ends. */
   follow(reading: (reading: SourceReading) => void, signal: AbortSignal): Promise<FollowEnd>;
   close(): void;
 };
@@ -24,7 +24,7 @@ export type SourceReading =
   | { readonly kind: "unavailable"; readonly because: string; readonly todo: string };
 
 export type FollowEnd =
-  /** This source does not push, and will not tomorrow. */
+  /** This source has no stream. */
   | { readonly kind: "not-offered" }
-  /** It may be tried again; `retry` is how long the source wants us to wait, in milliseconds. */
+  /** May be opened again; `retry` is how long the source wants us to wait, in milliseconds. */
   | { readonly kind: "ended"; readonly retry?: number };

@@ -2,7 +2,7 @@ import { kindsOf } from "../../process/settings/mapping.ts";
 import { firewall } from "./firewall.ts";
 import type { AddressSource, SourceConfig, SourceKind } from "./source.ts";
 
-/** Every kind of place to read addresses from. */
+/** All kinds of sources. */
 const kinds: Readonly<Record<string, SourceKind<never>>> = { firewall };
 
 /** An entry of `sources:`. */
@@ -13,6 +13,6 @@ export async function openSource(config: SourceConfig): Promise<AddressSource> {
   if (!kind) throw new Error(`no source of kind ${config.kind}`);
   const connect: Parameters<typeof kind.open>[1] = async (endpoint) =>
     (await import("../http/client.ts")).createHttpClient(endpoint);
-  // Its own settings were read by the same kind.
+  // The same kind read its settings.
   return kind.open(config as never, connect);
 }

@@ -4,7 +4,7 @@ import { type Family, parseAddress } from "../../core/addresses/address.ts";
 import { firstFew } from "../../core/first-few.ts";
 import { bracketed } from "../../process/listen-address.ts";
 
-/** Whether the world sees what was written. A record that is written and not answered is written all the same. */
+/** Whether DNS returns what was written. A record counts as written even if it is not confirmed. */
 export type Confirmation =
   | { readonly kind: "confirmed"; readonly servers: number }
   | { readonly kind: "unconfirmed"; readonly because: string; readonly todo: string };
@@ -15,7 +15,7 @@ export type ConfirmOrder = {
   readonly name: string;
   readonly family: Family;
   readonly value: string;
-  /** Asked instead of the zone's own, when there are any. */
+  /** If not empty, asked instead of the zone's own servers. */
   readonly servers: readonly string[];
 };
 
@@ -30,7 +30,7 @@ export type ConfirmOptions = {
 const longest = 60_000;
 const slowest = 5_000;
 
-/** Asks every authoritative server until all answer with the value and nothing else: after half a second, then more rarely. */
+/** Asks every authoritative server, at growing intervals, until all return the value and nothing else. */
 export async function confirmDns(
   order: ConfirmOrder,
   signal: AbortSignal,
@@ -63,7 +63,7 @@ type Heard =
   | { readonly kind: "wrong"; readonly doubt: string }
   | { readonly kind: "silent"; readonly doubt: string };
 
-/** One address that answers is enough: this machine may have no way to the others, as with IPv4 alone. */
+/** One address that answers is enough: this machine may have no route to the others, for example without IPv6. */
 async function doubtOf(
   order: ConfirmOrder,
   addresses: NameServer,

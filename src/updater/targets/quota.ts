@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Instant } from "../../core/instant.ts";
 
-/** A few are left for those who have to sign in and look at what goes on. */
+/** Requests left over for people who sign in to see what is going on. */
 const reserve = 4;
 const hour = 3_600_000;
 
 /**
- * When a service that says how much is left will have room again. v1 gives `ratelimit-reset` in seconds from now, and all of
- * it is there again; rrsets gives the second of the clock at which the bucket, filling steadily, is full.
+ * When a service whose quota is nearly used up has room again. In v1, `ratelimit-reset` is the number of seconds until the
+ * whole quota is available again. In rrsets, it is the Unix time at which the bucket, which fills steadily, is full.
  */
 export function roomAgainAt(headers: IncomingHttpHeaders, now: Instant): Instant | undefined {
   const limit = numberIn(headers["ratelimit-limit"]);

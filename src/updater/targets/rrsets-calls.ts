@@ -15,7 +15,7 @@ import { readWriteAnswer, type WriteAnswer, type WriteShape } from "./write-answ
 /** A record set as the API names it. */
 export type SetName = { readonly zone: string; readonly name: string; readonly type: string };
 
-/** The calls of the record-set API that an updating client needs. Zones go by name, so no id has to be looked up. */
+/** The calls of the record-set API that an updating client needs. Zones are addressed by name, so no id is looked up. */
 export type RRsetsCalls = {
   zones(signal: AbortSignal): Promise<Answer<readonly ReadableCloudZone[]>>;
   sets(zone: string, signal: AbortSignal): Promise<Answer<readonly ReadableRRset[]>>;
@@ -83,7 +83,7 @@ const isAction = (value: unknown): value is ReadableAction =>
   ["running", "success", "error"].includes(String(value.status)) &&
   (value.error === undefined || value.error === null || isObject(value.error));
 
-/** Errors that may come after the write was begun. */
+/** Errors that may occur after the write has started. */
 const openCodes: readonly unknown[] = ["server_error", "service_error", "unavailable", "timeout", "bad_gateway"];
 
 const begun: WriteShape<ReadableAction> = {

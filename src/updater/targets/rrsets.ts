@@ -34,7 +34,7 @@ export const rrsets = {
   open: async (config: TokenTarget, connect) => createRRsetsTarget(config, await connect(config)),
 } satisfies TargetKind<TokenTarget>;
 
-/** The newer record service (spec 4.6): whole sets, and writes that go on after their answer. */
+/** The newer record service (spec 4.6): whole sets, and writes that continue after the answer. */
 export function createRRsetsTarget(
   config: TokenTarget,
   client: HttpClient,
@@ -81,11 +81,11 @@ async function replaceSet(tools: Tools, order: ReplaceOrder, signal: AbortSignal
   if (written.kind === "unknown" && !written.probablyDone) return { kind: "unknown", fault: written.fault };
   const held = await readBack(tools.calls, order, signal);
   if (held.kind === "ok") return withTtl(tools, order, held.value, signal);
-  // Why the write itself was not a plain success says more than what the record holds.
+  // The reason why the write was not a plain success says more than the content of the record.
   return { kind: "unknown", fault: written.kind === "unknown" ? written.fault : held };
 }
 
-/** A service has been seen to answer well and change nothing: so the set is read. */
+/** Reads the set, because some services report success but change nothing. */
 async function readBack(
   calls: RRsetsCalls,
   order: ReplaceOrder,
@@ -102,7 +102,7 @@ async function readBack(
   );
 }
 
-/** `set_records` says nothing about the TTL. */
+/** A separate call, because `set_records` does not set the TTL. */
 async function withTtl(
   tools: Tools,
   order: ReplaceOrder,
@@ -116,7 +116,7 @@ async function withTtl(
   if (changed.kind === "unknown" && !changed.probablyDone) {
     return { kind: "unknown", fault: withoutTtl(changed.fault) };
   }
-  // The service may have made another of it.
+  // The service may have changed it to another value.
   const held = await readBack(tools.calls, order, signal);
   if (held.kind !== "ok") return { kind: "unknown", fault: held };
   const { ttl: now = null } = held.value;
@@ -150,12 +150,12 @@ async function makeSet(
   if (made.kind !== "refused") return made;
   const { because } = made;
   if (because.kind === "absent") return { kind: "refused", because: noZone(order.zone) };
-  // Somebody else made it since we looked: the next try replaces it.
+  // Another client created it in the meantime: the next try replaces it.
   const isThere = because.kind === "refused" && because.code === "uniqueness_error";
   return isThere ? { kind: "refused", because: later("another client created the record set") } : made;
 }
 
-/** Waits until the action has ended: at once, then after half a second, rising to five, a minute in all. */
+/** Waits until the action has ended. Asks immediately, then after half a second, rising to five, for a minute in total. */
 async function settled(
   { calls, now, waiting }: Tools,
   asked: WriteAnswer<ReadableAction>,
@@ -222,7 +222,7 @@ const idOf = ({ zone, name, type }: SetName) => `${zone}/${name}/${type}`;
 /** Spec 2.3: `YYYY-MM-DD HH:MM:SS (UTC)`. */
 const commentAt = (now: number) => `${new Date(now).toISOString().slice(0, 19).replace("T", " ")} (UTC)`;
 
-/** A token sees the zones of its own project alone, and to look for the record in another is of no use. */
+/** A token sees only the zones of its own project, so a missing zone is reported as such. */
 function noSet({ zone, name, family, create }: Omit<ReplaceOrder, "value">, { said }: Absent): TargetFault {
   if (/^zone not found/i.test(said)) return noZone(zone);
   const because = `there is no record ${absoluteName(name, zone)} ${recordTypeOf(family)}`;

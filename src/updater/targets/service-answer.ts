@@ -6,15 +6,15 @@ import type { HttpOutcome } from "../http/client.ts";
 import { parseRetryAfter } from "../http/retry-after.ts";
 import type { TargetFault } from "./target.ts";
 
-/** What a record service of either API answered: data, `absent` for a 404, or what is wrong. */
+/** The answer of a record service, for both APIs: data, `absent` for a 404, or a fault. */
 export type Answer<T> = { readonly kind: "ok"; readonly value: T } | Absent | TargetFault;
 
-/** `said` is the service's own text, empty when it has none. */
+/** `said` is the service's own text, empty if there is none. */
 export type Absent = { readonly kind: "absent"; readonly said: string };
 
 export type Body = Readonly<Record<string, unknown>>;
 
-/** `done` are the statuses that mean success for the call. */
+/** `done`: the statuses that mean success for this call. */
 export function readAnswer(outcome: HttpOutcome, done: readonly number[], now: number): Answer<Body> {
   if (outcome.kind === "failed") return { ...later(outcome.because, outcome.todo), unreached: true, ofService: true };
   const body = parsed(outcome.body);
@@ -28,7 +28,7 @@ type WireError = {
   readonly status: number;
   readonly code: string;
   readonly message: string;
-  /** The status of the answer, where an error inside of it says another. */
+  /** The status of the answer, if an error in its body has another one. */
   readonly outside?: number;
 };
 
@@ -47,20 +47,20 @@ function errorIn(status: number, body: Body | undefined): WireError {
   };
 }
 
-/** The v1 original puts an empty error beside some of its successes. */
+/** The v1 original sends an empty error with some successes. */
 const isError = (error: unknown): boolean =>
   isObject(error) ? Object.keys(error).length > 0 : error !== undefined && error !== null && error !== "";
 
-/** Said of requests that may have been carried out all the same, or that somebody on the way may repeat. */
+/** With these, the request may have been carried out anyway, or a proxy may repeat it. */
 export const openStatuses: readonly number[] = [408, 425, 499];
 
-/** Statuses and codes that say: not now. 409 and `conflict` are clashes of two writers. */
+/** Codes that mean: not now. `conflict`, like 409, is a clash of two writers. */
 const passingCodes = ["conflict", "locked", "maintenance", "unavailable", "timeout", "resource_unavailable"];
 
-/** A 403 with one of these would be the same with any other token. */
+/** A 403 with one of these codes does not depend on the token. */
 const aboutNoToken = ["resource_limit_exceeded"];
 
-/** Milliseconds: for a service that has too many calls and does not say when it will take more. */
+/** Milliseconds to wait after a 429 without a Retry-After. */
 const unsaidWait = 10_000;
 
 function faultFor(
@@ -112,7 +112,7 @@ function faultFor(
   };
 }
 
-/** The text differs from one try to the next, and is no part of what makes two failures the same. */
+/** Used as a `todo` only: it differs on each try, and must not make the same failure look like a new one. */
 const waitingUntil = (until: number) =>
   `nothing: moor waits until ${utcSecond(until)}, as the service asked; *Check now* or SIGUSR1 tries once before then`;
 
@@ -122,7 +122,7 @@ export const later = (because: string, todo = "nothing: moor retries"): TargetFa
   todo,
 });
 
-/** A 404 in other words than a record service has: another program, or another API. */
+/** A 404 that is not in the format of a record service: another program, or another API. */
 export const unknownCall = ({ said }: Absent): TargetFault => ({
   kind: "refused",
   because: `the record service does not offer this call (404${said ? `: ${said}` : ""})`,
@@ -154,8 +154,8 @@ function whatIsWrongWith(body: string): string {
 const mostPages = 1000;
 
 /**
- * Services cut long lists into pages unasked; `meta` says so, and may be missing. An item that moves to the next page while
- * the list is read counts once. A list that does not come to an end is no list: half of it would look like missing records.
+ * Services split long lists into pages without being asked; `meta` says so, but may be missing. An item that moves to the next
+ * page during the read counts once. A list that never ends is a fault: half of it would look like missing records.
  */
 export async function readPages<T>(
   ask: (page: number) => Promise<Answer<Body>>,
@@ -179,7 +179,7 @@ export async function readPages<T>(
   return later(`the record service's list of ${key} does not end, or repeats its pages`, "see the service's log");
 }
 
-/** The newer API may leave out which page is the last, and then tells the next. */
+/** The newer API may omit the last page, and then gives the next one. */
 function goesOn({ meta }: Body, page: number): boolean {
   const pagination = isObject(meta) && isObject(meta.pagination) ? meta.pagination : {};
   const { last_page: last, next_page: next } = pagination;

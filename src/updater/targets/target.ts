@@ -4,29 +4,29 @@ import type { Secret } from "../config/secret.ts";
 import type { HttpClient } from "../http/client.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 
-/** An API to write records through: what its entry in the config may say, and how it is opened. */
+/** An API for writing records: the settings of its config entry, and how to open it. */
 export type TargetKind<Config> = Mapping<Endpoint> & {
-  /** Whether it can make a record where there is none. */
+  /** Whether it can create a missing record. */
   readonly canCreate: boolean;
   open(config: Config, connect: (endpoint: Endpoint) => Promise<HttpClient>): Promise<RecordTarget>;
 };
 
-/** What the rest of the program knows of an entry of `targets:`; its other settings are for its API alone. */
+/** What the rest of the program knows about an entry of `targets:`; its other settings are private to its API. */
 export type TargetConfig = Endpoint & {
   readonly name: string;
   readonly api: string;
   /** Targets with the same service and the same token share a quota. */
   readonly token?: Secret;
-  /** With which `moor list` and the like ask this one too; left out where they do so by themselves. */
+  /** The options with which `moor list` and similar commands use this target; absent if they do so by default. */
   readonly flags?: string;
-  /** What is typed for moor where that does not do, as in a clone. */
+  /** The command to type instead of `moor`, for example in a clone. */
   readonly program?: string;
 };
 
-/** A place that holds records. Nothing here throws for what a service may answer. */
+/** A place that holds records. No method throws because of an answer of the service. */
 export type RecordTarget = {
   replace(order: ReplaceOrder, signal: AbortSignal): Promise<WriteOutcome>;
-  /** What the record of that name and type holds now. */
+  /** The current content of the record with that name and type. */
   current(order: Omit<ReplaceOrder, "value">, signal: AbortSignal): Promise<Lookup<Held>>;
   zones(signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>>;
   records(zone: string, signal: AbortSignal): Promise<Lookup<readonly ListedRecord[]>>;
@@ -39,49 +39,49 @@ export type ReplaceOrder = {
   readonly name: string;
   readonly family: Family;
   readonly value: string;
-  /** Without it the record keeps its own. */
+  /** Without it, the record keeps its TTL. */
   readonly ttl?: number;
-  /** Without it the record is found by zone, name and type. */
+  /** Without it, the record is found by zone, name and type. */
   readonly recordId?: string;
-  /** Make the record when there is none; an API that cannot leaves it at saying so. */
+  /** Create the record if it is missing; an API that cannot do so reports the missing record. */
   readonly create?: boolean;
 };
 
-/** Texts are stable from one try to the next, so that a failure that goes on is recognised as the same. */
+/** `because` stays the same from one try to the next, so that a continuing failure is recognised. */
 export type TargetFault = {
   readonly kind:
     | "missing"
     | "ambiguous"
     | "refused"
     | "unauthorised"
-    /** May go well another time. */
+    /** May succeed later. */
     | "later";
   readonly because: string;
   readonly todo: string;
   /** The service gave no answer. */
   readonly unreached?: boolean;
-  /** The service fails as a whole, and not for this record alone. */
+  /** The whole service fails, not only this record. */
   readonly ofService?: boolean;
-  /** Milliseconds the service asked us to stay away. */
+  /** Milliseconds that the service asked us to wait. */
   readonly retryAfter?: number;
-  /** The service's own word for it, where it has one. */
+  /** The service's own error code, if any. */
   readonly code?: string;
-  /** The address was written; what failed came after it. */
+  /** The address was written; a later step failed. */
   readonly afterWrite?: boolean;
 };
 
 /** How a write ended. */
 export type WriteOutcome =
-  /** The record holds what was ordered: it was read, or the service sent back all of it. */
+  /** The record holds what was ordered: it was read back, or the service returned all of it. */
   | { readonly kind: "done"; readonly recordId: string; readonly ttl: Held["ttl"] }
-  /** Nothing was stored: the API itself said so, or nothing was sent. */
+  /** Nothing was stored: the API said so, or nothing was sent. */
   | { readonly kind: "refused"; readonly fault: TargetFault }
-  /** Nobody knows what the record holds until it is read. */
+  /** What the record holds is unknown until it is read. */
   | { readonly kind: "unknown"; readonly fault: TargetFault };
 
 export type Held = {
   readonly values: readonly string[];
-  /** Null when the record takes the zone's. */
+  /** Null if the record uses the zone's TTL. */
   readonly ttl: number | null;
 };
 

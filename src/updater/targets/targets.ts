@@ -4,7 +4,7 @@ import { rrsets } from "./rrsets.ts";
 import type { RecordTarget, TargetConfig, TargetFault, TargetKind, WriteOutcome } from "./target.ts";
 import { v1 } from "./v1.ts";
 
-/** Every API that records are written through. */
+/** All APIs for writing records. */
 export const targetKinds: Readonly<Record<string, TargetKind<never>>> = { v1, rrsets };
 
 export const usualApi = "v1";
@@ -12,7 +12,7 @@ export const usualApi = "v1";
 /** An entry of `targets:`. */
 export const targetSettings = kindsOf("api", targetKinds, { description: "The API to use.", usual: usualApi });
 
-/** `onAnswer` gets the headers of every answer: they say how much of the quota is left. */
+/** `onAnswer` gets the headers of every answer: they show the remaining quota. */
 export async function openTarget(
   config: TargetConfig,
   onAnswer: (headers: IncomingHttpHeaders) => void = () => undefined,
@@ -33,7 +33,7 @@ export async function openTarget(
   return namingCommands(target, config);
 }
 
-/** Commands that it says to look further with can be typed as they are, and ask the same service. */
+/** Completes the commands in `todo` texts, so that they can be typed as shown and use the same service. */
 function namingCommands(target: RecordTarget, { program = "moor", flags }: TargetConfig): RecordTarget {
   const typed = (_: string, verb: string) => `\`${[program, verb, ...(flags === undefined ? [] : [flags])].join(" ")}`;
   const named = <T extends { readonly kind: string }>(outcome: T | TargetFault): T | TargetFault =>

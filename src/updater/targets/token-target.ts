@@ -4,7 +4,7 @@ import { endpointFields, oneTrust, withTrust } from "../config/endpoint.ts";
 import { secret } from "../config/secret.ts";
 import type { TargetConfig } from "./target.ts";
 
-/** The settings of an API that wants an address and a token. */
+/** The settings of an API that needs a URL and a token. */
 export const tokenSettings = (title: string, description: string, example: string) =>
   mapping(
     {

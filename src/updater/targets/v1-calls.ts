@@ -38,7 +38,7 @@ export function createV1Calls(config: TokenTarget, client: HttpClient, now: () =
   };
 
   return {
-    // With a name there is no second page, and the original refuses the two together.
+    // With a name there is no second page, and the original rejects a name together with a page.
     zones: (name, signal) =>
       list(name === undefined ? "/zones" : `/zones?name=${encodeURIComponent(name)}`, "zones", isZone, signal),
     records: (zoneId, signal) => list(`/records?zone_id=${encodeURIComponent(zoneId)}`, "records", isRecord, signal),

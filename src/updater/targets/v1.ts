@@ -28,7 +28,7 @@ export const v1 = {
   open: async (config: TokenTarget, connect) => createV1Target(config, await connect(config)),
 } satisfies TargetKind<TokenTarget>;
 
-/** The record service of spec 4.1 to 4.4. Records are looked up when a write is needed, and only their ids are kept. */
+/** The record service of spec 4.1 to 4.4. Records are looked up when a write is needed; only their ids are cached. */
 export function createV1Target(config: TokenTarget, client: HttpClient, now: () => number = Date.now): RecordTarget {
   const calls = createV1Calls(config, client, now);
   const service: Service = { calls, recordIds: new Map(), zoneIds: new Map() };
@@ -66,14 +66,14 @@ export function createV1Target(config: TokenTarget, client: HttpClient, now: () 
   };
 }
 
-/** With the ids that were found, by what they were found for. */
+/** The calls, with a cache of record and zone ids. */
 type Service = {
   readonly calls: V1Calls;
   readonly recordIds: Map<string, string>;
   readonly zoneIds: Map<string, string>;
 };
 
-/** By the id that was found last time, else by looking through the zone. It is always the record that the entry says. */
+/** By the cached id, otherwise by searching the zone. Always checks that it is the record of the config entry. */
 async function findKnown(service: Service, order: Sought, signal: AbortSignal): Promise<Lookup<ReadableRecord>> {
   const { calls, recordIds, zoneIds } = service;
   if (order.recordId !== undefined) return findById(service, order, order.recordId, signal);
@@ -84,7 +84,7 @@ async function findKnown(service: Service, order: Sought, signal: AbortSignal): 
     if (answer.kind !== "ok" && answer.kind !== "absent") return answer;
     const isIt = answer.kind === "ok" && !mismatchOf(order, answer.value, id, zoneIds.get(order.zone));
     if (isIt) return { kind: "found", value: answer.value };
-    // Deleted or renamed, and perhaps made anew in the console: look once more.
+    // Deleted or renamed, and perhaps created again in the console: search again.
     recordIds.delete(key);
   }
   return findRecord(service, order, signal);
@@ -115,7 +115,7 @@ async function replaceRecord(
   const holds = (sent: ReadableRecord) => isIt(sent) && parseAddress(sent.value)?.text === order.value;
   const done = ({ ttl = null }: ReadableRecord): WriteOutcome => ({ kind: "done", recordId: id, ttl });
   if (answer.kind === "accepted" && holds(answer.value)) return done(answer.value);
-  // An answer of 200 with the old value in it has been seen from real services.
+  // Real services have answered 200 with the old value.
   const fault = answer.kind === "unknown" ? answer.fault : notTaken(id, isIt(answer.value));
   if (answer.kind === "unknown" && !answer.probablyDone) return { kind: "unknown", fault };
   const held = await calls.record(id, signal);
@@ -128,7 +128,7 @@ const notTaken = (id: string, isIt: boolean): TargetFault =>
     `check it with \`moor show ${printable(id)}\``,
   );
 
-/** The name is sent as the record has it: a service may hold `home` and `home.example.org.` for one and the same. */
+/** Sends the name as the record has it: a service may treat `home` and `home.example.org.` as the same. */
 function replacementFor(order: ReplaceOrder, record: ReadableRecord): RecordReplacement {
   const ttl = order.ttl ?? record.ttl ?? undefined;
   return {
@@ -148,17 +148,17 @@ async function findRecord(service: Service, order: Sought, signal: AbortSignal):
   const answer = await calls.records(zone.value, signal);
   if (answer.kind !== "ok") return answer.kind === "absent" ? noZone(order.zone) : answer;
   const alike = Map.groupBy(inZone(answer.value, zone.value), (record) => keyOfRecord(order.zone, record));
-  // So that a thousand names of one zone do not read its list a thousand times.
+  // So that a thousand names in one zone do not read its list a thousand times.
   for (const [key, [only, another]] of alike) if (only && !another) recordIds.set(key, only.id);
   const [first, ...others] = alike.get(keyOf(order)) ?? [];
   if (!first) return noRecord(order);
   return others.length === 0 ? { kind: "found", value: first } : ambiguous(order, [first, ...others]);
 }
 
-/** A service may list the records of every zone, whichever is asked for. */
+/** A service may ignore the zone id and list the records of all zones. */
 const inZone = (records: readonly ReadableRecord[], id: string) => records.filter(({ zone_id }) => zone_id === id);
 
-/** A record id in the config could be that of any record: what is overwritten must be what the entry says. */
+/** The record id in the config may be wrong: only the record that the entry describes may be overwritten. */
 async function findById(
   { calls, zoneIds }: Service,
   order: Sought,
@@ -173,7 +173,7 @@ async function findById(
     zoneIds.set(order.zone, zone.value);
   }
   const mismatch = mismatchOf(order, answer.value, id, zoneIds.get(order.zone));
-  // The zone may have been deleted and made anew since, under another id.
+  // The zone may have been deleted and created again with another id.
   if (mismatch) zoneIds.delete(order.zone);
   return mismatch ?? { kind: "found", value: answer.value };
 }

@@ -4,8 +4,8 @@ import { type Absent, type Body, openStatuses, parsed, readAnswer, unexpected, u
 import type { TargetFault } from "./target.ts";
 
 /**
- * What one write request came to. Only the API's own error says that nothing was stored. Whatever else is not a plain success
- * (a proxy's page, a redirect, a timeout, a lost answer) leaves open what the record holds.
+ * The result of one write request. Only an error in the API's own format means that nothing was stored. After anything else
+ * that is not a plain success (a proxy's page, a redirect, a timeout, a lost answer), the content of the record is unknown.
  */
 export type WriteAnswer<T> =
   | { readonly kind: "accepted"; readonly value: T }
@@ -22,10 +22,10 @@ export type Unknown = {
 export type WriteShape<T> = {
   /** The statuses of a plain success. */
   readonly statuses: readonly number[];
-  /** Where the content of a success is. */
+  /** The key of the content in a successful answer. */
   readonly key: string;
   readonly isItem: (value: unknown) => value is T;
-  /** Whether this body is an error in the API's own shape. */
+  /** Whether this body is an error in the API's own format. */
   readonly isError: (body: Body, status: number) => boolean;
 };
 
@@ -48,12 +48,12 @@ export const unknown = (fault: TargetFault, probablyDone = false): Unknown => ({
 });
 
 function isPlainRefusal<T>(outcome: HttpOutcome, { key, isError }: WriteShape<T>): boolean {
-  // The first of two requests may have been carried out, whatever the second is answered.
+  // After a resend, the first request may have been carried out, whatever the answer to the second is.
   if (outcome.kind === "failed" || outcome.resent) return false;
   const { status } = outcome;
   const body = parsed(outcome.body);
   if (status < 400 || status >= 500 || openStatuses.includes(status) || !body) return false;
   const item = body[key];
-  // The v1 original puts an empty record beside its errors. One with an id would be error and success in one.
+  // The v1 original sends an empty record with its errors. A record with an id would be an error and a success in one.
   return isError(body, status) && !(isObject(item) && item.id);
 }
