@@ -44,7 +44,7 @@ async function watchByEvents() {
   const home = makeHome(firewall.url, 1, "30s", ", ca: ca.pem");
   writeFileSync(join(home, "ca.pem"), certificate.ca);
   const watcher = startWatcher(home);
-  // The start and what it leaves behind are over by then.
+  // By then, the start and its after-effects are over.
   await sleep(15_000);
   const before = usageOf(watcher.pid);
   const asked = firewall.asked.length;
@@ -77,7 +77,7 @@ async function pollForMany(names: number) {
   return { cpu: (1000 * cpu) / done, requests: requests / done };
 }
 
-/** A folder whose state says that everything is as it should be: the record service is never asked. */
+/** A folder whose state says that everything is up to date: the record service gets no requests. */
 function makeHome(firewall: string, names: number, interval: string, trust = ""): string {
   const folder = mkdtempSync(join(tmpdir(), "moor-bench-idle-"));
   const service = "http://127.0.0.1:9/";

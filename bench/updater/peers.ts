@@ -9,10 +9,10 @@ import { startServer, type TestServer } from "../../test/rig/updater/services.ts
 import { cpuOfRun, usageOf } from "../process-usage.ts";
 import type { Table } from "../table.ts";
 
-/** Debian's own clients at the same work: an address from a command, sent to a server that says yes to everything. */
+/** Debian's own clients at the same work: an address from a command, sent to a server that accepts everything. */
 type Peer = {
   readonly name: string;
-  /** The shortest time between two looks that it allows. */
+  /** The shortest polling interval that it allows. */
   readonly looks: string;
   config(folder: string, server: TestServer): string;
   once(folder: string): readonly string[];
@@ -21,7 +21,7 @@ type Peer = {
 
 const peers: readonly Peer[] = [
   {
-    ...{ name: "ddclient", looks: "10 s (300 s unless told)" },
+    ...{ name: "ddclient", looks: "10 s (300 s by default)" },
     config: (folder, { port }) => `syslog=no
 ssl=no
 min-interval=10s
@@ -39,7 +39,7 @@ home.example.org
     ],
   },
   {
-    ...{ name: "inadyn", looks: "30 s (60 s unless told)" },
+    ...{ name: "inadyn", looks: "30 s (60 s by default)" },
     config: (folder, { port }) => `period = 30
 allow-ipv6 = false
 custom moor {
@@ -88,7 +88,7 @@ async function measure(peer: Peer): Promise<string[]> {
     const { resident } = usageOf(child.pid ?? -1);
     const times: number[] = [];
     for (let n = 1; n <= changes; n++) {
-      // At another moment of its sleep each time.
+      // At a different point of its sleep each time.
       await sleep(3_000 + 2_300 * n);
       const address = `9.9.8.${n}`;
       const start = performance.now();

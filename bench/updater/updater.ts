@@ -4,7 +4,7 @@ import { benchIdle } from "./idle.ts";
 import { benchPeers } from "./peers.ts";
 import { benchPushed } from "./pushed.ts";
 
-/** What is timed goes first and alone; the idle ones are counted in CPU, and may be idle together. */
+/** Timed benchmarks run first and alone. The idle ones measure CPU time, and may run together. */
 export async function benchUpdater(): Promise<readonly Table[]> {
   const cost = await benchCost();
   const pushed = await benchPushed();

@@ -18,7 +18,7 @@ let loop: Loop;
 let firewall: EventFirewall;
 let stop: AbortController;
 let running: Promise<void>;
-let told: { msg: string; because?: string }[];
+let logged: { msg: string; because?: string }[];
 let requests: { check: () => void; reload: () => void };
 const configFile = () => join(loop.folder, "moor.yaml");
 const report = (host: number) => ({ wan0: wanWith([`9.9.9.${host}`], [`2a00::${host}`]) });
@@ -44,9 +44,9 @@ async function start(given: Partial<Pick<KeepTools, "env" | "now" | "patience">>
   if (!config.ok) throw new Error(JSON.stringify(config.faults));
   const opened = await openStateFile(config.value.stateFile, Date.now(), { write: true });
   if (opened.kind !== "open") throw new Error(opened.because);
-  told = [];
+  logged = [];
   stop = new AbortController();
-  const log = createLog({ format: "json", write: (line: string) => void told.push(JSON.parse(line)) });
+  const log = createLog({ format: "json", write: (line: string) => void logged.push(JSON.parse(line)) });
   running = keepNames(
     config.value,
     {
@@ -59,7 +59,7 @@ async function start(given: Partial<Pick<KeepTools, "env" | "now" | "patience">>
   );
 }
 
-/** Before its first reading, nobody can ask it for another. */
+/** It cannot be asked for another round before its first reading. */
 async function startAndRead() {
   const before = polls();
   await start();
@@ -71,10 +71,10 @@ const stores = (host: number) =>
 const polls = () => firewall.asked.filter(({ path }) => !path.endsWith("/events")).length;
 
 describe("a firewall that pushes", () => {
-  it("is not polled, and each change is written at once", async () => {
+  it("is not polled, and each change is written immediately", async () => {
     await stores(1);
     await until(() => firewall.listeners() === 1);
-    // When it has written this one, it has heard of it over the stream.
+    // Once this one is written, it was received over the stream.
     firewall.say(report(2));
     await stores(2);
     const before = polls();
@@ -86,7 +86,7 @@ describe("a firewall that pushes", () => {
     expect(loop.writes().length).toBe(10);
   });
 
-  it("is polled when the stream breaks, and heard again when it is back", async () => {
+  it("is polled while the stream is down, and followed again when it is back", async () => {
     await stores(1);
     await until(() => firewall.listeners() === 1);
     firewall.say(report(2));
@@ -99,10 +99,10 @@ describe("a firewall that pushes", () => {
     await until(() => firewall.listeners() === 1);
     firewall.say(report(4));
     await stores(4);
-    expect(told.filter(({ msg }) => msg.includes("could not"))).toEqual([]);
+    expect(logged.filter(({ msg }) => msg.includes("could not"))).toEqual([]);
   });
 
-  it("is polled when it says something doubtful; nothing is written for that", async () => {
+  it("is polled when it pushes something unreadable, and nothing is written for that", async () => {
     await stores(1);
     await until(() => firewall.listeners() === 1);
     const before = [polls(), loop.writes().length];
@@ -111,7 +111,7 @@ describe("a firewall that pushes", () => {
     expect(loop.writes().length).toBe(before[1]);
   });
 
-  it("that offers no stream is not asked for one again and again", async () => {
+  it("without a stream is not asked for one repeatedly", async () => {
     stop.abort();
     await running;
     firewall.hangUp(404);
@@ -125,7 +125,7 @@ describe("a firewall that pushes", () => {
 });
 
 describe("asked to", () => {
-  it("starts a round at once", async () => {
+  it("starts a round immediately", async () => {
     stop.abort();
     await running;
     firewall.hangUp(404);
@@ -133,43 +133,43 @@ describe("asked to", () => {
     firewall.say(report(2), true);
     requests.check();
     await stores(2);
-    expect(firewall.listeners(), "no stream told it").toBe(0);
+    expect(firewall.listeners(), "no stream reported it").toBe(0);
   });
 });
 
 describe("a config that changes", () => {
-  it("is taken over when it is good, by itself or when asked to", async () => {
+  it("is adopted when it is good, automatically or on request", async () => {
     await stores(1);
     const text = readFileSync(configFile(), "utf8");
     writeFileSync(configFile(), text.replace(", ipv6: wan0", ""));
-    await until(() => told.some(({ msg }) => msg === "the config was reloaded"));
+    await until(() => logged.some(({ msg }) => msg === "the config was reloaded"));
     firewall.say(report(2));
     await until(() => loop.stored().A === "9.9.9.2");
     expect(loop.stored().AAAA).toBe("2a00::1");
-    const before = told.length;
+    const before = logged.length;
     requests.reload();
-    await until(() => told.slice(before).some(({ msg }) => msg === "the config was reloaded"));
+    await until(() => logged.slice(before).some(({ msg }) => msg === "the config was reloaded"));
   });
 
   it.each([
     ["is bad", () => "names: 7\n"],
     ["names nothing", (text: string) => `${text.slice(0, text.indexOf("names:"))}names: []\n`],
-  ])("is left aside when it %s: the previous one stays in force", async (_, changed) => {
+  ])("is ignored when it %s: the previous one stays in force", async (_, changed) => {
     await stores(1);
     writeFileSync(configFile(), changed(readFileSync(configFile(), "utf8")));
-    await until(() => told.some(({ msg }) => msg.includes("the previous one stays in force")));
+    await until(() => logged.some(({ msg }) => msg.includes("the previous one stays in force")));
     await until(() => firewall.listeners() === 1);
     firewall.say(report(2));
     await stores(2);
-    expect(told.map(({ msg }) => msg)).not.toContain("the config was reloaded");
+    expect(logged.map(({ msg }) => msg)).not.toContain("the config was reloaded");
   });
 
-  it("is left aside also when it turns bad while a good one is being taken over", async () => {
+  it("is ignored when it turns bad while a good one is being adopted", async () => {
     await stores(1);
     requests.reload();
     writeFileSync(configFile(), "names: 7\n");
     requests.reload();
-    expect(told.slice(-2).map(({ msg }) => msg)).toEqual([
+    expect(logged.slice(-2).map(({ msg }) => msg)).toEqual([
       "the config was reloaded",
       expect.stringContaining("the previous one stays in force"),
     ]);
@@ -177,23 +177,23 @@ describe("a config that changes", () => {
     await stores(2);
   });
 
-  it("is taken over also when it changes while another one is being taken over", async () => {
+  it("is adopted when it changes while another one is being adopted", async () => {
     await stores(1);
     const text = readFileSync(configFile(), "utf8");
     requests.reload();
     writeFileSync(configFile(), text.replace(", ipv6: wan0", ""));
-    await until(() => told.filter(({ msg }) => msg === "the config was reloaded").length === 2);
+    await until(() => logged.filter(({ msg }) => msg === "the config was reloaded").length === 2);
     await until(() => firewall.listeners() === 1);
     firewall.say(report(2));
     await until(() => loop.stored().A === "9.9.9.2");
     expect(loop.stored().AAAA).toBe("2a00::1");
   });
 
-  it("may name another state file; one that is damaged is set aside and told of", async () => {
+  it("may name another state file; a damaged one is set aside and reported", async () => {
     await stores(1);
     writeFileSync(join(loop.folder, "other.json"), "{");
     writeFileSync(configFile(), `state: other.json\n${readFileSync(configFile(), "utf8")}`);
-    await until(() => told.some(({ because }) => /other\.json was damaged: it is kept as/.test(because ?? "")));
+    await until(() => logged.some(({ because }) => /other\.json was damaged: it is kept as/.test(because ?? "")));
     await until(() => storedIn(join(loop.folder, "other.json")).A === "9.9.9.1");
     const aside = readdirSync(loop.folder).filter((name) => /^other\.json\../.test(name));
     expect(aside.map((name) => readFileSync(join(loop.folder, name), "utf8"))).toEqual(["{"]);
@@ -202,10 +202,10 @@ describe("a config that changes", () => {
   it("is read again when a secret in a file changes", async () => {
     await stores(1);
     writeFileSync(join(loop.folder, "t"), "an0ther\n", { mode: 0o600 });
-    await until(() => told.some(({ msg }) => msg === "the config was reloaded"));
+    await until(() => logged.some(({ msg }) => msg === "the config was reloaded"));
     await until(() => firewall.listeners() === 1);
     firewall.say(report(2));
-    await until(() => told.some(({ because }) => because?.includes("rejected the token") ?? false));
+    await until(() => logged.some(({ because }) => because?.includes("rejected the token") ?? false));
     expect(loop.writes().length).toBe(2);
     writeFileSync(join(loop.folder, "t"), "t0ken\n", { mode: 0o600 });
     await stores(2);
@@ -213,7 +213,7 @@ describe("a config that changes", () => {
 });
 
 describe("notices", () => {
-  it("do not tell of trouble with a name that the config has no longer, and tell of it when it is back", async () => {
+  it("do not report trouble with a name that was removed from the config, and report it when the name is back", async () => {
     stop.abort();
     await running;
     const hook = await startServer(() => ({ body: {} }));
@@ -223,11 +223,11 @@ describe("notices", () => {
     try {
       writeFileSync(configFile(), bad);
       await start({ patience: 1_500 });
-      await until(() => told.some(({ msg }) => msg === "record not replaced"));
+      await until(() => logged.some(({ msg }) => msg === "record not replaced"));
       writeFileSync(configFile(), good);
-      // At once: it is to have lasted for less than it must.
+      // Immediately: the trouble must not last long enough for a notice.
       requests.reload();
-      await until(() => told.some(({ msg }) => msg === "the config was reloaded"));
+      await until(() => logged.some(({ msg }) => msg === "the config was reloaded"));
       await pause(2_500);
       expect(heard()).toEqual([]);
       writeFileSync(configFile(), bad);
@@ -240,17 +240,17 @@ describe("notices", () => {
 });
 
 describe("history", () => {
-  it("keeps what was done and what failed, once each, also over a restart", async () => {
+  it("keeps what was done and what failed, once each, even across a restart", async () => {
     await stores(1);
     loop.says.service = ({ method }) => (method === "PUT" ? { status: 422, body: {} } : undefined);
     firewall.say(report(2));
-    await until(() => told.filter(({ msg }) => msg === "record not replaced").length === 2);
+    await until(() => logged.filter(({ msg }) => msg === "record not replaced").length === 2);
     stop.abort();
     await running;
     loop.says.service = () => undefined;
     await start();
-    // The record is right before the answer is read: only what was told has been kept.
-    await until(() => told.filter(({ msg }) => msg.startsWith("record replaced by")).length === 2);
+    // The record is correct before the answer is read: only what was logged is in the history.
+    await until(() => logged.filter(({ msg }) => msg.startsWith("record replaced by")).length === 2);
     stop.abort();
     await running;
     const file = join(loop.folder, "moor-history.jsonl");
@@ -266,7 +266,7 @@ describe("history", () => {
   });
 });
 
-it("the service manager hears of it also after the clock was put forward, or the machine slept", async () => {
+it("the service manager is notified even after the clock was set forward or the machine slept", async () => {
   await stores(1);
   stop.abort();
   await running;

@@ -15,7 +15,7 @@ it("a nap ends when it is woken", async () => {
   await napping;
 });
 
-it("what happened before a nap ends it before it begins, and ends one nap alone", async () => {
+it("a wake before a nap ends that nap before it begins, and no other", async () => {
   const nap = createNap();
   nap.wake();
   await nap.sleep(forever);
@@ -25,7 +25,7 @@ it("what happened before a nap ends it before it begins, and ends one nap alone"
   await second;
 });
 
-it("what was forgotten does not end it", async () => {
+it("a forgotten wake does not end it", async () => {
   const nap = createNap();
   nap.wake();
   nap.forget();
@@ -35,7 +35,7 @@ it("what was forgotten does not end it", async () => {
   await napping;
 });
 
-it("a review asks anew how long it takes", async () => {
+it("a review asks again how long it takes", async () => {
   const nap = createNap();
   let left = 3_600_000;
   const napping = nap.sleep(() => left);

@@ -10,13 +10,13 @@ import { createStatusKeeper } from "./report/status.ts";
 import { openStateFile } from "./round/state-file.ts";
 import { openUpdater, type Updater, type WatchOptions } from "./updater.ts";
 
-/** A record service that takes longer for everything than it is waited for. */
+/** A record service that takes longer for everything than the reporter waits. */
 let slow: TestServer;
 let takes: (asked: Asked) => number;
 /** What it waits for besides. */
 let held: (asked: Asked) => Promise<void> | undefined;
 let loop: Loop;
-let told: string[];
+let logged: string[];
 let updater: Updater;
 let stop: AbortController;
 let watching: Promise<void>;
@@ -52,10 +52,10 @@ async function watchSlow(names: string, patience = 50): Promise<void> {
   const other = slow.url.replace("127.0.0.1", "localhost");
   const target = `timeout: 10s }, slow: { url: "${slow.url}", token: { file: t } }, other: { url: "${other}", token: { file: t }, timeout: 5m`;
   loop = await openLoop(names, () => 0.5, { target });
-  told = [];
+  logged = [];
   oks = [];
   const status = createStatusKeeper(Date.now);
-  const log = createLog({ format: "json", write: (line: string) => void told.push(JSON.parse(line).msg) });
+  const log = createLog({ format: "json", write: (line: string) => void logged.push(JSON.parse(line).msg) });
   stop = new AbortController();
   const { config, clock } = loop;
   const opened = await openStateFile(config.stateFile, clock.now, { write: true });
@@ -71,9 +71,9 @@ async function watchSlow(names: string, patience = 50): Promise<void> {
   watching = updater.watch({ reporter: createReporter(log), onRound, patience }, stop.signal);
 }
 
-it("a record that is compared is looked at once in a round, however slow its service is", async () => {
+it("a compared record is read once per round, however slow its service is", async () => {
   await watchSlow("  - { name: home, zone: example.org, compare: record, ipv4: wan0, target: slow }");
-  await until(() => told.includes("record replaced by 9.9.9.9"));
+  await until(() => logged.includes("record replaced by 9.9.9.9"));
   const before = slow.asked.length;
   await awake(1_000);
   expect(slow.asked.length).toBe(before);
@@ -85,13 +85,13 @@ it("a record that is compared is looked at once in a round, however slow its ser
   expect(new Set(oks)).toEqual(new Set([true]));
 });
 
-it("names that wait for their turn at a slow service are not told to have failed", async () => {
+it("names that wait for their turn at a slow service are not reported as failed", async () => {
   await watchSlow(
     `  - { name: home, zone: example.org, ipv4: wan0, target: slow }
   - { name: other, zone: example.org, ipv4: wan0, target: slow }`,
     400,
   );
-  await until(() => told.length === 2);
+  await until(() => logged.length === 2);
   const change = (address: string) => {
     loop.says.firewall = () => ({ body: { wan0: wanWith([address], []) } });
     wake();
@@ -100,11 +100,11 @@ it("names that wait for their turn at a slow service are not told to have failed
   change("9.9.9.10");
   await pause(800);
   change("9.9.9.11");
-  await until(() => told.filter((text) => text === "record replaced by 9.9.9.11").length === 2);
-  expect(told.filter((text) => !text.startsWith("record replaced by"))).toEqual([]);
+  await until(() => logged.filter((text) => text === "record replaced by 9.9.9.11").length === 2);
+  expect(logged.filter((text) => !text.startsWith("record replaced by"))).toEqual([]);
 });
 
-it("an address that comes while its service is busy is written when that has ended, though another is not to end yet", async () => {
+it("an address that arrives while its service is busy is written afterwards, even while another service is still busy", async () => {
   const names = ["slow", "other"].map(
     (target, i) => `  - { name: ${["home", "other"][i]}, zone: example.org, ipv4: wan0, target: ${target} }`,
   );
@@ -120,20 +120,20 @@ it("an address that comes while its service is busy is written when that has end
   gate.resolve();
 });
 
-it("what a service has done is told also while the firewall is slow to answer", async () => {
+it("a finished write is reported even while the firewall is slow to answer", async () => {
   await watchSlow("  - { name: home, zone: example.org, ipv4: wan0, target: slow }");
   await until(() => slow.asked.length > 0);
   loop.says.firewall = () => pause(60_000, { status: 500 }, { signal: stop.signal }).catch(() => ({ status: 500 }));
-  await until(() => told.length > 0);
-  expect(told).toEqual(["record replaced by 9.9.9.9"]);
+  await until(() => logged.length > 0);
+  expect(logged).toEqual(["record replaced by 9.9.9.9"]);
 });
 
-it("what waits for its turn at a slow service is written as it is wanted by then, and not at all when it is no more", async () => {
+it("what waits for its turn at a slow service is written with the latest address, and not at all when it is no longer wanted", async () => {
   const names = Array.from({ length: 6 }, (_, i) => `  - { name: n${i}, zone: example.org, ipv4: wan0, target: slow }`);
   await watchSlow(names.join("\n"));
-  await until(() => told.length === 6);
+  await until(() => logged.length === 6);
   const sent = (value: string) => slow.asked.filter(({ body }) => body.includes(`"${value}"`)).length;
-  const done = (value: string) => told.filter((text) => text === `record replaced by ${value}`).length;
+  const done = (value: string) => logged.filter((text) => text === `record replaced by ${value}`).length;
   const change = (address: string) => {
     loop.says.firewall = () => ({ body: { wan0: wanWith([address], []) } });
     wake();

@@ -8,7 +8,7 @@ let loop: Loop;
 afterEach(() => loop.close());
 const { signal } = new AbortController();
 
-it("does not believe a hold on disk that is further away than any service may ask for", async () => {
+it("ignores a stored hold that is longer than any service may ask for", async () => {
   loop = await openLoop();
   loop.says.service = ({ method }) =>
     method === "PUT" ? { status: 429, headers: { "retry-after": "600" }, body: {} } : undefined;
@@ -22,7 +22,7 @@ it("does not believe a hold on disk that is further away than any service may as
 it.each([
   ["without Retry-After", {}],
   ["with one of no time", { "retry-after": "0" }],
-])("leaves a service alone for a while that answers 429 %s: no other name asks meanwhile", async (_, headers) => {
+])("pauses for a service that answers 429 %s: no other name asks meanwhile", async (_, headers) => {
   loop = await openLoop();
   loop.says.service = ({ method }) => (method === "PUT" ? { status: 429, headers, body: {} } : undefined);
   expect(await loop.round()).toEqual(["failed", "waiting"]);
@@ -33,7 +33,7 @@ it.each([
   expect(await loop.round()).toEqual(["done", "done"]);
 });
 
-it("tries a name at once that its service did not answer, when that has answered for another", async () => {
+it("retries a name immediately whose service did not answer, when it has answered for another name", async () => {
   loop = await openLoop(undefined, () => 0.9);
   loop.says.service = () => ({ fault: "reset" });
   for (let tries = 0; tries < 8; tries++) {
@@ -46,7 +46,7 @@ it("tries a name at once that its service did not answer, when that has answered
   expect(await loop.round()).toEqual(["done", "nothing"]);
 });
 
-it("is due at once for a name that waits to try its service again, when that has answered for another", async () => {
+it("is due immediately for a name that waits to retry its service, when it has answered for another name", async () => {
   loop = await openLoop(undefined, () => 0.9);
   loop.says.service = () => ({ fault: "reset" });
   await loop.round();
@@ -61,7 +61,7 @@ it("is due at once for a name that waits to try its service again, when that has
   expect(await loop.round()).toEqual(["nothing", "done"]);
 });
 
-it("leaves a name alone that its service did not answer, while that only says for others that it cannot", async () => {
+it("does not retry a name whose service did not answer while that service only reports errors to others", async () => {
   loop = await openLoop(undefined, () => 0.9);
   loop.says.service = ({ path, method }) => {
     if (method !== "PUT") return undefined;
@@ -71,7 +71,7 @@ it("leaves a name alone that its service did not answer, while that only says fo
   expect(await loop.round()).toEqual(["waiting", "waiting"]);
 });
 
-it("says why it cannot read a list on, and is told there too how long to stay away", async () => {
+it("says why it cannot read the rest of a list, and respects a Retry-After there too", async () => {
   loop = await openLoop();
   loop.says.service = ({ path }) => {
     if (path.includes("page=2")) return { status: 429, headers: { "retry-after": "60" }, body: {} };
@@ -86,7 +86,7 @@ it("says why it cannot read a list on, and is told there too how long to stay aw
   expect(results[1]?.plan.kind).toBe("wait");
 });
 
-it("is due again after the interval where the record is compared, though the firewall may push", async () => {
+it("is due again after the interval with compare: record, even if the firewall pushes", async () => {
   loop = await openLoop("  - { name: home, zone: example.org, compare: record, ipv4: wan0 }");
   const { due } = await loop.updater.round(signal);
   expect(due).toBe(loop.clock.now + loop.config.interval);
@@ -95,7 +95,7 @@ it("is due again after the interval where the record is compared, though the fir
 it.each([
   ["the interface has no address", () => ({ body: { wan0: wanWith([], []) } })],
   ["the interface is gone", () => ({ body: { lan0: wanWith(["9.9.9.9"], []) } })],
-])("is not due for a look at the record while %s, though the time of verify is over", async (_, says) => {
+])("is not due to read the record while %s, even if verify is due", async (_, says) => {
   loop = await openLoop("  - { name: home, zone: example.org, verify: 1m, ipv4: wan0 }");
   const { due } = await loop.updater.round(signal);
   expect(due).toBe(loop.clock.now + 60_000);
@@ -104,7 +104,7 @@ it.each([
   expect((await loop.updater.round(signal)).due).toBeUndefined();
 });
 
-it("does not make one token wait because another has used up its calls", async () => {
+it("does not make one token wait because another has used up its quota", async () => {
   loop = await openLoop();
   const { config, clock, says } = loop;
   const dns = config.targets.get("dns");
@@ -142,7 +142,7 @@ it("reads the list of a v1 zone once for many names", async () => {
   expect(listed()).toBe(4);
 });
 
-it("begins no write once it is to stop", async () => {
+it("starts no write after a stop", async () => {
   loop = await openLoop();
   const stop = new AbortController();
   loop.says.service = ({ method, path }) => {
@@ -154,7 +154,7 @@ it("begins no write once it is to stop", async () => {
   expect(results[1]).not.toHaveProperty("outcome");
 });
 
-it("a preview writes nothing, and a Retry-After that it meets is not kept", async () => {
+it("a preview writes nothing, and does not store a Retry-After", async () => {
   loop = await openLoop();
   loop.says.service = () => ({ status: 429, headers: { "retry-after": "600" }, body: {} });
   expect((await loop.updater.preview(signal)).map(({ outcome }) => outcome?.kind)).toEqual(["refused", "refused"]);

@@ -20,10 +20,10 @@ beforeEach(async () => {
 });
 afterEach(() => loop.close());
 
-const told = () => lines.map(({ msg }) => msg);
+const logged = () => lines.map(({ msg }) => msg);
 
 describe("reporting", () => {
-  it("tells a failure of the firewall once, for all its names, and its end once", async () => {
+  it("reports a failure of the firewall once for all its names, and its end once", async () => {
     const reporter = createReporter(log());
     const round = async () => reporter.report(await loop.updater.round(new AbortController().signal));
     await round();
@@ -32,10 +32,10 @@ describe("reporting", () => {
     for (let i = 0; i < 3; i++) await round();
     loop.says.firewall = goodFirewall;
     for (let i = 0; i < 3; i++) await round();
-    expect(told()).toEqual(["addresses could not be read", "addresses can be read again"]);
+    expect(logged()).toEqual(["addresses could not be read", "addresses can be read again"]);
   });
 
-  it("tells each record's failure once, again when its reason changes, and its end once", async () => {
+  it("reports each record's failure once, again when its reason changes, and its end once", async () => {
     const reporter = createReporter(log());
     const round = async () => reporter.report(await loop.updater.round(new AbortController().signal));
     loop.says.service = ({ path }) => (path.endsWith("/r4") ? { status: 500 } : undefined);
@@ -44,7 +44,7 @@ describe("reporting", () => {
     for (let i = 0; i < 3; i++) await round();
     loop.says.service = () => undefined;
     for (let i = 0; i < 3; i++) await round();
-    expect(told()).toEqual([
+    expect(logged()).toEqual([
       "record not replaced",
       "record replaced by 2a00::9",
       "record not replaced",
@@ -53,14 +53,14 @@ describe("reporting", () => {
     ]);
   });
 
-  it("tells once that the state file cannot be written, for all records that were replaced, and its end once", async () => {
+  it("reports once for all replaced records that the state file cannot be written, and its end once", async () => {
     const reporter = createReporter(log());
     const round = async () => reporter.report(await loop.updater.round(new AbortController().signal));
     mkdirSync(loop.config.stateFile);
     for (let i = 0; i < 3; i++) await round();
     rmSync(loop.config.stateFile, { recursive: true });
     for (let i = 0; i < 2; i++) await round();
-    expect(told()).toEqual([
+    expect(logged()).toEqual([
       "the state file cannot be written",
       "record replaced by 9.9.9.9",
       "record replaced by 2a00::9",
@@ -69,7 +69,7 @@ describe("reporting", () => {
     expect(lines[0]?.because).toBe("EISDIR: after a restart, unchanged addresses would be written again");
   });
 
-  it("tells once that an interface has lost its address", async () => {
+  it("reports once that an interface has lost its address", async () => {
     const reporter = createReporter(log());
     const round = async () => reporter.report(await loop.updater.round(new AbortController().signal));
     await round();
@@ -78,13 +78,13 @@ describe("reporting", () => {
     for (let i = 0; i < 3; i++) await round();
     loop.says.firewall = goodFirewall;
     await round();
-    expect(told()).toEqual(["no address; the record is left as it is", "the problem with this record is over"]);
+    expect(logged()).toEqual(["no address; the record is left as it is", "the problem with this record is over"]);
     expect(lines[0]?.because).toBe("wan0 has no usable address: fe80::1 is link-local");
   });
 });
 
 describe("watching", () => {
-  it("goes on by itself, recovers, and stops when told to", async () => {
+  it("continues automatically, recovers, and stops when the signal aborts", async () => {
     const stop = new AbortController();
     loop.says.firewall = () => ({ status: 500 });
     const watching = loop.updater.watch({ interval: 50, reporter: createReporter(log()) }, stop.signal);
@@ -99,7 +99,7 @@ describe("watching", () => {
     expect(loop.writes().length).toBe(3);
   });
 
-  it("tells what was done before it is stopped, and no failure of what the stop breaks off", async () => {
+  it("reports what was done before a stop, and no failure of what the stop aborts", async () => {
     const stop = new AbortController();
     loop.says.service = ({ method, path }) =>
       method === "PUT" && path.endsWith("/r6") ? { body: { a: 1 }, fault: "hang" } : undefined;
@@ -107,11 +107,11 @@ describe("watching", () => {
     await until(() => loop.writes().length === 2 && loop.stored().A === "9.9.9.9");
     stop.abort();
     await watching;
-    expect(told()).toEqual(["record replaced by 9.9.9.9"]);
+    expect(logged()).toEqual(["record replaced by 9.9.9.9"]);
   });
 });
 
-it("rests a little also when something is due immediately", async () => {
+it("pauses briefly even when something is due immediately", async () => {
   const stop = new AbortController();
   const asked: number[] = [];
   loop.says.firewall = ({ path }) => {
@@ -128,7 +128,7 @@ it("rests a little also when something is due immediately", async () => {
 });
 
 describe("watching two firewalls, one of which does not answer yet", () => {
-  it("keeps the names of the other, and those of this one when it has answered", async () => {
+  it("updates the names of the other, and those of this one when it has answered", async () => {
     await loop.close();
     const mute = Promise.withResolvers<Reply>();
     const slow = await startServer(({ path }) => (path.endsWith("/events") ? { status: 404 } : mute.promise));
@@ -155,8 +155,8 @@ describe("watching two firewalls, one of which does not answer yet", () => {
   });
 });
 
-describe("a round that somebody asks for", () => {
-  /** Of itself it makes one round, and the next after an hour. */
+describe("a requested round", () => {
+  /** Without a request, it makes one round, and the next after an hour. */
   const watchLong = () => {
     const stop = new AbortController();
     const watching = loop.updater.watch({ interval: 3_600_000, reporter: createReporter(log()) }, stop.signal);
@@ -170,9 +170,9 @@ describe("a round that somebody asks for", () => {
   it.each([
     ["the firewall", { firewall: () => failing }],
     ["the record service", { service: () => failing }],
-  ])("tries what has failed at %s again, whenever its turn would have come", async (_, fails) => {
+  ])("retries what failed at %s before its back-off has ended", async (_, fails) => {
     await loop.close();
-    // The clock stands still: of itself no back-off ever ends.
+    // The clock stands still: no back-off ends without a request.
     loop = await openLoop(undefined, () => 0.5);
     Object.assign(loop.says, fails);
     const { check, end } = watchLong();
@@ -184,7 +184,7 @@ describe("a round that somebody asks for", () => {
     expect(loop.records.find(({ id }) => id === "r4")?.value).toBe("9.9.9.9");
   });
 
-  it("asks the firewall anew when it was being asked already: what it says may be from before", async () => {
+  it("polls the firewall again if a poll was under way: its answer may be outdated", async () => {
     let asked = 0;
     let answer: (reply: Reply) => void = () => undefined;
     loop.says.firewall = ({ path }) => {
@@ -233,21 +233,21 @@ describe("watching two record services, one of which says nothing", () => {
     silent.close();
   });
 
-  it("writes a new address to the other before that one has ended, and the last of several", async () => {
+  it("writes a new address, the last of several, to the other before that one has ended", async () => {
     for (const address of ["9.9.9.10", "9.9.9.11"]) {
       loop.says.firewall = () => ({ body: { wan0: wanWith([address], []) } });
       wake();
       await until(() => loop.stored().A === address);
     }
-    expect(told()).not.toContain("record not replaced");
+    expect(logged()).not.toContain("record not replaced");
     expect(loop.writes()).toHaveLength(3);
   });
 
-  it("tells of both, each when it has ended", async () => {
+  it("reports both, each when it has ended", async () => {
     wake();
-    await until(() => told().includes("record replaced by 9.9.9.9"));
-    expect(told()).toEqual(["record replaced by 9.9.9.9"]);
-    await until(() => told().length === 3);
-    expect(told().slice(1)).toEqual(["record not replaced", "record not replaced"]);
+    await until(() => logged().includes("record replaced by 9.9.9.9"));
+    expect(logged()).toEqual(["record replaced by 9.9.9.9"]);
+    await until(() => logged().length === 3);
+    expect(logged().slice(1)).toEqual(["record not replaced", "record not replaced"]);
   });
 });

@@ -33,7 +33,7 @@ const scripted: [string, Omit<Extract<Rule, { kind: "answer" }>, "kind">, RegExp
   ["500", { status: 500, body: '{"errorMessage":"Unexpected error"}' }, /the firewall answered 500/],
   ["a web page", { status: 200, body: "<!doctype html><p>Login", type: "text/html" }, /a web page instead of data/],
   ["an empty body", { status: 200, body: "", type: "text/html" }, /200 with an empty body/],
-  ["[]", { status: 200, body: "[]" }, /has no interface w\d+.*it reports none at all/],
+  ["[]", { status: 200, body: "[]" }, /has no interface w\d+.*it reports no interfaces/],
   ["half its answer", { status: 200, body: '{"w1":{"ipv4":[{"ipad' }, /not JSON, or was cut off/],
 ];
 

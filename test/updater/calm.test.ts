@@ -20,7 +20,7 @@ const fill = (count: number) => {
 };
 
 describe("an address that comes and goes", () => {
-  it("is not written before it has been there for a while", async () => {
+  it("is not written before it has been present for a while", async () => {
     loop = await openLoop(undefined, undefined, { settings: "holdDown: 10s" });
     say(1);
     expect(await loop.round()).toEqual(["done", "done"]);
@@ -37,7 +37,7 @@ describe("an address that comes and goes", () => {
     expect(loop.stored()).toEqual({ A: "9.9.9.4", AAAA: "2a00::4" });
   });
 
-  it("is written a few times an hour and no more, and the last one is not forgotten", async () => {
+  it("is written only a few times per hour, and the last one is not lost", async () => {
     loop = await openLoop(undefined, undefined, { settings: "changesPerHour: 4" });
     for (let n = 1; n <= 30; n++) {
       say(n);
@@ -51,11 +51,11 @@ describe("an address that comes and goes", () => {
   });
 });
 
-describe("an edit by another hand", () => {
+describe("an edit by someone else", () => {
   const edit = (value: string) => Object.assign(loop.records.find(({ id }) => id === "r4") ?? {}, { value });
   const held = () => loop.records.find(({ id }) => id === "r4")?.value;
 
-  it("is nobody's business by default: state decides, as spec 4.7 says", async () => {
+  it("is ignored by default: the state file decides, as spec 4.7 says", async () => {
     loop = await openLoop();
     await loop.round();
     edit("192.0.2.66");
@@ -64,7 +64,7 @@ describe("an edit by another hand", () => {
     expect(held()).toBe("192.0.2.66");
   });
 
-  it("is mended when it is time to look, with verify", async () => {
+  it("is corrected when verify is due", async () => {
     loop = await openLoop(undefined, undefined, { settings: "verify: 1h" });
     await loop.round();
     edit("192.0.2.66");
@@ -78,7 +78,7 @@ describe("an edit by another hand", () => {
     expect(await loop.round()).toEqual(["nothing", "nothing"]);
   });
 
-  it("is mended at once with compare: record, and a record that is right is not written", async () => {
+  it("is corrected immediately with compare: record, and a correct record is not written", async () => {
     loop = await openLoop(undefined, undefined, { settings: "compare: record" });
     edit("9.9.9.9");
     expect(await loop.round()).toEqual(["nothing", "done"]);
@@ -96,7 +96,7 @@ describe("many names at one service", () => {
     return Object.keys(entries).length;
   };
 
-  it("are written four at once and no more", async () => {
+  it("are written four at a time", async () => {
     loop = await openLoop(many(40));
     fill(40);
     let most = 0;

@@ -18,7 +18,7 @@ afterEach(async () => {
   rmSync(disk, { recursive: true, force: true });
 });
 
-/** A disk of 16 kB that only this process sees; `prepare` runs before moor, `look` after it. */
+/** A disk of 16 kB that only this process sees. `prepare` runs before moor, `look` after it. */
 function onSmallDisk(prepare: string, look: string) {
   const moor = `${node} ${repository}/bin/moor.ts update --once --config ${loop.folder}/moor.yaml`;
   const script = `mount -t tmpfs -o size=16k none ${disk} && cd ${disk} && ${prepare}; ${moor}; code=$?; ${look}; exit $code`;
@@ -27,7 +27,7 @@ function onSmallDisk(prepare: string, look: string) {
   }).ended;
 }
 
-it("says that a full disk could not take it, and the record is right all the same", async () => {
+it("reports a full disk, and the record is still correct", async () => {
   const { code, out } = await onSmallDisk("cat /dev/zero > fill 2>/dev/null", "ls");
   expect(code).toBe(1);
   expect(out).toMatch(/A: replaced by 9\.9\.9\.9: but the state file could not be written \(ENOSPC\).*make room/);
@@ -35,7 +35,7 @@ it("says that a full disk could not take it, and the record is right all the sam
   expect(loop.records.find(({ id }) => id === "r4")?.value).toBe("9.9.9.9");
 });
 
-it("keeps the old state whole when there is no room for the new one", async () => {
+it("keeps the old state intact if there is no space for the new one", async () => {
   await loop.round();
   const old = readFileSync(loop.config.stateFile, "utf8");
   loop.says.firewall = () => ({ body: { wan0: wanWith(["9.9.9.10"], ["2a00::10"]) } });
@@ -45,7 +45,7 @@ it("keeps the old state whole when there is no room for the new one", async () =
   expect(out).toContain(old.trim());
 });
 
-it("sends nothing when the state could never be kept: on a disk that is read-only", async () => {
+it("sends nothing if the state could never be stored: on a read-only disk", async () => {
   const { code, err } = await onSmallDisk(`mount -o remount,ro ${disk}`, "true");
   expect(code).toBe(1);
   expect(err).toMatch(/state file .* cannot be used: its folder cannot be written \(EROFS\)/);

@@ -20,8 +20,8 @@ const say = (host: number) => {
 };
 const hasUntil = /2\d{3}-\d\d-\d\d \d\d:\d\d:\d\d UTC/;
 
-describe("a record service that asks to be left alone for hours", () => {
-  it("is, and log, history, status and `moor status` say until when; a check tries once all the same", async () => {
+describe("a record service that sends a Retry-After of hours", () => {
+  it("gets no requests, and log, history, status and `moor status` say until when; a check still tries once", async () => {
     const settings = 'interval: 1s\ncontrol: { listen: "127.0.0.1:0", token: { file: t } }';
     loop = await openLoop(undefined, undefined, { settings });
     let isBusy = true;
@@ -44,7 +44,7 @@ describe("a record service that asks to be left alone for hours", () => {
     expect(loop.writes().length).toBe(1);
     check();
     await until(() => loop.writes().length === 2);
-    // Rounds go on meanwhile, and none of them asks.
+    // Rounds continue meanwhile, and none of them sends a request.
     const rounds = loop.firewall.asked.length;
     await until(() => loop.firewall.asked.length > rounds + 1);
     expect(loop.writes().length).toBe(2);
@@ -52,12 +52,12 @@ describe("a record service that asks to be left alone for hours", () => {
     isBusy = false;
     check();
     await until(() => loop.stored().A === "9.9.9.9" && loop.stored().AAAA === "2a00::9");
-    // One line for each time that it asked for it, and none for the rounds between.
+    // One line per Retry-After, and none for the rounds in between.
     expect(lines.filter(({ target }) => target === "dns").length).toBe(2);
   });
 });
 
-it("a firewall that was away for long is looked at again within the interval", async () => {
+it("a firewall that was down for a long time is polled again within the interval", async () => {
   loop = await openLoop(undefined, () => 0.999, { settings: "interval: 30s" });
   loop.says.firewall = () => ({ status: 500 });
   for (let n = 0; n < 20; n++) {
@@ -68,7 +68,7 @@ it("a firewall that was away for long is looked at again within the interval", a
   expect(loop.firewall.asked.length).toBe(20);
 });
 
-it("a change that changesPerHour holds back is said once in log and history, and by `moor status`", async () => {
+it("a change delayed by changesPerHour is reported once in log and history, and by `moor status`", async () => {
   loop = await openLoop(undefined, undefined, { settings: "interval: 1s\nchangesPerHour: 1" });
   say(1);
   watcher = await startWatcher(loop);

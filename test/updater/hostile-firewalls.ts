@@ -9,7 +9,7 @@ const tlsWords = {
   otherName: /not valid for/,
 } as const;
 
-/** What a firewall can do to its client on the way, in its status, and in its body. */
+/** What a firewall can do to its client: in transport, status and body. */
 export const hostileFirewalls: readonly HostileRow[] = [
   {
     ...firewall("transport", "refuses the connection", moved, /nothing is listening at/),
@@ -61,7 +61,7 @@ export const hostileFirewalls: readonly HostileRow[] = [
   firewall("body", "null", () => ({ body: "null" }), /not a list of interfaces/),
   firewall("body", "a number", () => ({ body: "7" }), /not a list of interfaces/),
   firewall("body", "an array", () => ({ body: [{ ipv4: [] }] }), /not a list of interfaces/),
-  // The original's empty report. It is read well, so each record says that its interface is not there.
+  // OPNsense's empty report. It is a valid report, so each record reports a missing interface.
   { ...firewall("body", "an empty array", () => ({ body: [] }), /no interface wan0/), warnings: 2 },
   { ...firewall("body", "an empty object", () => ({ body: {} }), /no interface wan0/), warnings: 2 },
   {

@@ -11,20 +11,20 @@ export type HostileRow = {
   /** The firewall has a certificate, signed by an authority that the config trusts. */
   readonly overTls?: boolean;
   begin(loop: Loop, certificates: Certificates): void | Promise<void>;
-  /** Undoes it; without it, both sides are well again. */
+  /** Undoes it. By default, both sides work again. */
   end?(loop: Loop, certificates: Certificates): void | Promise<void>;
-  /** What the first bad round comes to, for A and AAAA; once when it is the same for both. */
+  /** The result of the first bad round, for A and AAAA; a single entry if it is the same for both. */
   readonly outcomes: readonly [string, string] | readonly [string];
-  /** Writes that reach the record service during the bad rounds, however they are answered. */
+  /** The writes that reach the record service during the bad rounds, whatever the answer. */
   readonly sent: number;
-  /** Said once in three bad rounds; the number of warnings altogether. */
-  readonly told: RegExp;
+  /** Logged once in three bad rounds; `warnings` is the total number of warnings. */
+  readonly logged: RegExp;
   readonly warnings: number;
-  /** `new` when the record is right in spite of it. */
+  /** `new` if the record is correct in spite of it. */
   readonly published?: "old" | "new";
   /** `lost` while the file cannot be read. */
   readonly stored?: "old" | "new" | "lost";
-  /** Breaks each bad round off when one more of these was asked. */
+  /** Aborts each bad round at the next request to one of these. */
   readonly stopAt?: (loop: Loop) => readonly Asked[];
 };
 
@@ -40,42 +40,42 @@ export const after = { A: "9.9.9.10", AAAA: "2a00::10" };
 
 export const moved = (): Reply => ({ body: { wan0: wanWith([after.A], [after.AAAA, "fe80::1"]) } });
 
-/** A firewall that fails as told; nothing may be sent for it. */
+/** A firewall that fails in the given way; nothing may be sent for it. */
 export const firewall = (
   part: HostileRow["part"],
   title: string,
   reply: () => Reply,
-  told: RegExp,
+  logged: RegExp,
   settings?: LoopSettings,
 ): HostileRow => ({
-  ...{ part, title, told, warnings: 1, sent: 0, outcomes: ["failed"], ...(settings ? { settings } : {}) },
+  ...{ part, title, logged, warnings: 1, sent: 0, outcomes: ["failed"], ...(settings ? { settings } : {}) },
   begin(loop) {
     loop.says.firewall = reply;
   },
 });
 
-/** An interface that is read well and has these; nothing may be sent for those that are not fit. */
+/** An interface that can be read and has these addresses; nothing may be sent for unusable ones. */
 export const address = (
   title: string,
   wan0: unknown,
-  told: RegExp,
+  logged: RegExp,
   more: Partial<Pick<HostileRow, "outcomes" | "sent" | "published" | "stored" | "settings" | "warnings">> = {},
 ): HostileRow => ({
-  ...{ part: "address", title, told, warnings: 2, sent: 0, outcomes: ["none"], ...more },
+  ...{ part: "address", title, logged, warnings: 2, sent: 0, outcomes: ["none"], ...more },
   begin(loop) {
     loop.says.firewall = () => ({ body: { wan0 } });
   },
 });
 
-/** A record service that answers as told, to everything or to writes alone. */
+/** A record service that answers in the given way, to everything or only to writes. */
 export const service = (
   title: string,
   reply: (asked: Asked) => Reply | undefined,
-  told: RegExp,
+  logged: RegExp,
   sent: number,
   more: Partial<HostileRow> = {},
 ): HostileRow => ({
-  ...{ part: "service", title, told, warnings: 2, sent, outcomes: ["failed"] },
+  ...{ part: "service", title, logged, warnings: 2, sent, outcomes: ["failed"] },
   begin(loop) {
     loop.says.firewall = moved;
     loop.says.service = reply;

@@ -14,11 +14,11 @@ const toZones =
     /records\/./.test(path) || path.includes("/zones") ? { status: 404, body } : undefined;
 const running = { action: { id: 5001, status: "running", error: null } };
 
-/** The writes whose end was asked for; a question of the round before may come late. */
+/** The writes whose action was polled; a poll of the previous round may come late. */
 const awaitedWrites = ({ service: { asked } }: Loop) =>
   asked.filter(({ method }, at) => method === "POST" && asked.slice(at).some(({ path }) => path.endsWith("/5001")));
 
-/** What a record service can do to its client, in either API. Each of the three bad rounds tries both records anew. */
+/** What a record service can do to its client, in either API. Each of the three bad rounds tries both records again. */
 export const hostileServices: readonly HostileRow[] = [
   service("refuses the connection", () => undefined, /nothing is listening/, 0, {
     async begin(loop) {
@@ -249,10 +249,10 @@ export const hostileServices: readonly HostileRow[] = [
 
 const secondDay = 24 * 3_600_000;
 
-/** The machine it runs on: its disk, its clock, and those who stop it. */
+/** The machine: its disk, its clock, and signals. */
 export const hostileMachines: readonly HostileRow[] = [
   {
-    ...{ part: "disk", title: "the state cannot be replaced", told: /state file cannot be written/, warnings: 1 },
+    ...{ part: "disk", title: "the state cannot be replaced", logged: /state file cannot be written/, warnings: 1 },
     ...{ outcomes: ["failed"], sent: 2, published: "new", stored: "lost" },
     begin(loop) {
       loop.says.firewall = moved;
@@ -262,7 +262,7 @@ export const hostileMachines: readonly HostileRow[] = [
     end: (loop) => rmSync(loop.config.stateFile, { recursive: true }),
   },
   {
-    ...{ part: "disk", title: "the state is torn, and a restart reads it", told: /replaced by/, warnings: 0 },
+    ...{ part: "disk", title: "the state is torn, and a restart reads it", logged: /replaced by/, warnings: 0 },
     ...{ outcomes: ["done"], sent: 2, published: "new", stored: "new" },
     async begin(loop) {
       loop.says.firewall = moved;
@@ -274,7 +274,7 @@ export const hostileMachines: readonly HostileRow[] = [
     ...{
       part: "disk",
       title: "the state says something of a version that there never was",
-      told: /replaced by/,
+      logged: /replaced by/,
       warnings: 0,
     },
     ...{ outcomes: ["done"], sent: 2, published: "new", stored: "new" },
@@ -285,7 +285,7 @@ export const hostileMachines: readonly HostileRow[] = [
     },
   },
   {
-    ...{ part: "disk", title: "the state is readable for everybody", told: /replaced by/, warnings: 0 },
+    ...{ part: "disk", title: "the state is readable by everyone", logged: /replaced by/, warnings: 0 },
     ...{ outcomes: ["done"], sent: 2, published: "new", stored: "new" },
     async begin(loop) {
       loop.says.firewall = moved;
@@ -294,7 +294,7 @@ export const hostileMachines: readonly HostileRow[] = [
     },
   },
   {
-    ...{ part: "disk", title: "the state is a link to another folder", told: /replaced by/, warnings: 0 },
+    ...{ part: "disk", title: "the state is a link to another folder", logged: /replaced by/, warnings: 0 },
     ...{ outcomes: ["done"], sent: 2, published: "new", stored: "new" },
     async begin(loop) {
       loop.says.firewall = moved;
@@ -307,18 +307,18 @@ export const hostileMachines: readonly HostileRow[] = [
       if (!lstatSync(loop.config.stateFile).isSymbolicLink()) throw new Error("the link was replaced");
     },
   },
-  clock("put back by a day while a service asked to be left alone", -secondDay),
-  clock("put forward by a year while a service asked to be left alone", 365 * secondDay),
+  clock("put back by a day during a Retry-After", -secondDay),
+  clock("put forward by a year during a Retry-After", 365 * secondDay),
   clock("eight hours further after a sleep", 8 * 3_600_000),
   {
-    ...{ part: "signal", title: "stopped while the firewall answers", told: /./, warnings: 0 },
+    ...{ part: "signal", title: "stopped while the firewall answers", logged: /./, warnings: 0 },
     ...{ outcomes: ["failed"], sent: 0, stopAt: (loop) => loop.firewall.asked },
     begin(loop) {
       loop.says.firewall = () => ({ ...moved(), fault: "hang" });
     },
   },
   {
-    ...{ part: "signal", title: "stopped while the record service answers", told: /./, warnings: 0 },
+    ...{ part: "signal", title: "stopped while the record service answers", logged: /./, warnings: 0 },
     ...{ outcomes: ["failed"], sent: 3, stopAt: (loop) => loop.writes() },
     begin(loop) {
       loop.says.firewall = moved;
@@ -327,10 +327,10 @@ export const hostileMachines: readonly HostileRow[] = [
   },
 ];
 
-/** Asked to stay away, then the clock jumps: the next round tries again, and does what is right. */
+/** After a Retry-After, the clock jumps: the next round retries, and does the right thing. */
 function clock(title: string, by: number): HostileRow {
   return {
-    ...{ part: "clock", title, told: /replaced by/, warnings: 0 },
+    ...{ part: "clock", title, logged: /replaced by/, warnings: 0 },
     ...{ outcomes: ["done"], sent: 2, published: "new", stored: "new" },
     async begin(loop) {
       loop.says.firewall = moved;

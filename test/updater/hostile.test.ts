@@ -24,7 +24,7 @@ beforeAll(() => {
   };
 });
 
-/** Signed by the trusted authority, and wrong all the same. */
+/** Signed by the trusted authority, but wrong anyway. */
 function trusted() {
   return { expired: makeCertificate("IP:127.0.0.1", -1), otherName: makeCertificate("DNS:elsewhere.test") };
 }
@@ -73,7 +73,7 @@ describe("whatever goes wrong, no wrong address and no empty one is published", 
       expect(lines.filter(({ level }) => level === "warn").length).toBe(row.warnings);
       for (const { msg, because, todo } of lines) expect(`${msg} ${because} ${todo}`.length).toBeLessThan(1_000);
       if (!row.stopAt)
-        expect(lines.map(({ msg, because, todo }) => `${msg} ${because} ${todo}`).join("\n")).toMatch(row.told);
+        expect(lines.map(({ msg, because, todo }) => `${msg} ${because} ${todo}`).join("\n")).toMatch(row.logged);
       expect(publishedIn(loop)).toEqual(row.published === "new" ? after : before);
       expect(loop.stored()).toEqual({ old: before, new: after, lost: {} }[row.stored ?? "old"]);
 
@@ -100,7 +100,7 @@ describe("whatever goes wrong, no wrong address and no empty one is published", 
       stop.abort();
     }
     const round = await going;
-    // What a stop broke off is no failure to report.
+    // What the stop aborted is not a failure.
     if (!stop.signal.aborted) reporter.report(round);
     return round.results.map((result) => summarise(result, true).kind);
   }

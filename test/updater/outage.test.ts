@@ -39,7 +39,7 @@ async function watchMany() {
 }
 
 describe("thirty names on one service", () => {
-  it("one outage is one notice, and its end is one", async () => {
+  it("an outage causes one notice, and its end another", async () => {
     await watchMany();
     await loop.service.pause();
     say(2);

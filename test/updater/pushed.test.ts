@@ -10,7 +10,7 @@ import { type Services, startServices } from "../rig/services.ts";
 import type { StartedProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
 
-/** The real services, and clients that would poll only once in an hour: what comes sooner was pushed. */
+/** The real services, and clients that poll only once per hour: what arrives sooner was pushed. */
 let inside: Namespace;
 let folder: string;
 let services: Services;
@@ -52,7 +52,7 @@ const follows = (name: string, A: string, AAAA: string, updater: StartedProcess)
   });
 
 describe.each(["v1", "rrsets"])("a change of an interface, pushed and written by %s", (targetApi) => {
-  it("is in the record at once", async () => {
+  it("is in the record immediately", async () => {
     await api.makeRecord({ zone_id: zone, name: targetApi, type: "A", value: "192.0.2.1", ttl: 60 });
     await api.makeRecord({ zone_id: zone, name: targetApi, type: "AAAA", value: "2001:db8::1", ttl: 60 });
     const updater = startMoor(inside, ["update", "--config", writeConfig(targetApi, targetApi)]);
@@ -65,7 +65,7 @@ describe.each(["v1", "rrsets"])("a change of an interface, pushed and written by
 });
 
 describe("create: true", () => {
-  it("makes the sets that are not there, and the client's verbs speak the API too", async () => {
+  it("creates missing sets, and the client's commands use the API too", async () => {
     const config = writeConfig("made", "rrsets", ", create: true, ttl: 120");
     const once = await runMoor(inside, ["update", "--once", "--config", config]);
     expect(once).toMatchObject({ code: 0, err: "" });

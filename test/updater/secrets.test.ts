@@ -36,14 +36,14 @@ notify: [{ kind: webhook, url: "${hook.url}${hookPath}", token: { file: t } }]`;
   watcher = await startWatcher(loop);
 }
 
-/** Asks for round after round until it holds. */
+/** Requests rounds until `holds` is true. */
 const roundsUntil = (holds: () => boolean) =>
   until(() => {
     watcher.check();
     return holds() && JSON.stringify(watcher.lines).includes("(hidden)");
   });
 
-/** Log, history, notices and what its port answers. */
+/** Log, history, notices and the answers of its port. */
 async function letOut(): Promise<readonly string[]> {
   const paths = ["status", "metrics", "health/ready", "page/state", "page/decisions", "page/config", "page/published"];
   const pages = await Promise.all(paths.map((path) => watcher.ask(path)));
@@ -60,7 +60,7 @@ function expectNone(texts: readonly string[], secrets: readonly string[]) {
   }
 }
 
-describe.each(["v1", "rrsets"] as const)("no secret is let out, whatever a service repeats (%s)", (api) => {
+describe.each(["v1", "rrsets"] as const)("no secret leaks, whatever a service echoes (%s)", (api) => {
   it("the record service's token, in its errors and its data", async () => {
     const said = spellingsOf(token);
     let turn = 0;
@@ -90,7 +90,7 @@ describe.each(["v1", "rrsets"] as const)("no secret is let out, whatever a servi
     let turn = 0;
     loop.says.firewall = () => {
       const name = names[(turn++ >> 1) % names.length] ?? "";
-      // One name is seen as that of an interface, and the next time round as an address.
+      // The same text appears as the name of an interface, and in the next round as an address.
       const [known, address] = [{ [name]: wanWith([], []) }, { wan0: wanWith([name], [name]) }];
       return { body: turn % 2 === 0 ? known : address };
     };

@@ -7,7 +7,7 @@ import { until } from "../rig/until.ts";
 import { type Loop, openLoop } from "../rig/updater/loop.ts";
 import { wanWith } from "../rig/updater/services.ts";
 
-/** The real program, and an hour between two looks: what happens sooner was asked for. */
+/** The real program, with an hour between two polls: what happens sooner was requested. */
 let loop: Loop;
 let watcher: StartedProcess;
 beforeEach(async () => {
@@ -24,14 +24,14 @@ const say = (host: number) => {
   loop.says.firewall = () => ({ body: { wan0: wanWith([`9.9.9.${host}`], [`2a00::${host}`]) } });
 };
 
-it("SIGUSR1 starts a round at once", async () => {
+it("SIGUSR1 starts a round immediately", async () => {
   say(10);
   watcher.child.kill("SIGUSR1");
   await watcher.says(/replaced by 2a00::10/);
   expect(loop.stored()).toEqual({ A: "9.9.9.10", AAAA: "2a00::10" });
 });
 
-it("SIGHUP reads the config again, and goes on with the old one when the new one is bad", async () => {
+it("SIGHUP reloads the config, and keeps the old one if the new one is bad", async () => {
   watcher.child.kill("SIGHUP");
   await watcher.says(/the config was reloaded/);
   const file = join(loop.folder, "moor.yaml");
@@ -44,7 +44,7 @@ it("SIGHUP reads the config again, and goes on with the old one when the new one
   expect(loop.stored()).toEqual({ A: "9.9.9.11", AAAA: "2a00::11" });
 });
 
-test.each(["SIGTERM", "SIGINT"] as const)("%s ends it in good order, also in the middle of a write", async (signal) => {
+test.each(["SIGTERM", "SIGINT"] as const)("%s ends it cleanly, even in the middle of a write", async (signal) => {
   loop.says.service = ({ method }) => (method === "PUT" ? { body: { a: 1 }, fault: "hang" } : undefined);
   say(12);
   watcher.child.kill("SIGUSR1");

@@ -8,21 +8,21 @@ import { openStateFile } from "../../src/updater/round/state-file.ts";
 import { openUpdater, type Updater } from "../../src/updater/updater.ts";
 import { recordService, startServer, type TestRecord, type TestServer, wanWith } from "../rig/updater/services.ts";
 
-/** Two updating clients, each with a state of its own, and one record between them. */
+/** Two updating clients with separate state files, and one shared record. */
 let folder: string;
 let service: TestServer;
 let records: TestRecord[];
 let firewalls: readonly TestServer[];
 let reports: unknown[];
 let nodes: Node[];
-/** Milliseconds by which a write may come late; what it says may be old by then. */
+/** Milliseconds by which a write may be late; its address may be outdated by then. */
 let lateness: number;
 
 type Node = { updater: Updater; restart(): Promise<void> };
 const changes = 200;
 const never = new AbortController().signal;
 
-/** The same numbers at every run, so that a failure can be looked at. */
+/** The same numbers in every run, so that a failure can be reproduced. */
 function createDice(seed: number) {
   let state = seed;
   return (sides: number) => {
@@ -83,7 +83,7 @@ names: [{ name: home, zone: example.org, ipv4: wan0 }]
 
 const published = () => records[0]?.value;
 
-/** Whatever the nodes are in the middle of, and whoever is restarted or away: afterwards each looks once. */
+/** Whatever the nodes are doing, and whichever is restarted or away: afterwards each checks once. */
 async function disturb(change: () => void): Promise<void> {
   const busy = nodes.filter(() => dice(3) > 0).map(({ updater }) => updater.round(never));
   await sleep(dice(4));
@@ -94,11 +94,11 @@ async function disturb(change: () => void): Promise<void> {
 }
 
 describe(`two nodes on one record, ${changes} changes`, () => {
-  it("behind one firewall: never an old address left standing, whichever of the two is left", async () => {
+  it("behind one firewall: no outdated address remains, whichever of the two keeps running", async () => {
     await openNode("a", firewalls[0], "");
     await openNode("b", firewalls[0], "");
     for (let n = 1; n <= changes; n++) {
-      // Every third change goes back to an address that one of them may remember as its own last write.
+      // Every third change goes back to an address that one of them may have stored as its last write.
       const address = n % 3 === 0 ? "9.9.0.1" : `9.9.${n >> 8}.${(n & 0xff) + 1}`;
       await disturb(() => {
         reports[0] = { wan0: wanWith([address], []) };
@@ -108,7 +108,7 @@ describe(`two nodes on one record, ${changes} changes`, () => {
     }
   });
 
-  it("on two firewalls that take turns: the master's address, also after fail-back", async () => {
+  it("on two firewalls that take turns: the master's address, even after fail-back", async () => {
     const rules = "when: carp-master\nvhid: 1";
     await openNode("a", firewalls[0], rules);
     await openNode("b", firewalls[1], rules);

@@ -8,12 +8,12 @@ type Line = { readonly level: string; readonly msg: string; readonly page?: stri
   Record<string, unknown>
 >;
 
-/** A whole watcher on the config of a loop, and what it lets out. */
+/** A whole watcher on the config of a loop, and its output. */
 export type Watcher = {
   readonly lines: readonly Line[];
-  /** Asks for a round, as SIGUSR1 and the page do. */
+  /** Requests a round, as SIGUSR1 and the page do. */
   readonly check: () => void;
-  /** Its page, and what its port answers, where the config has one. */
+  /** Its page and the answers of its port, if the config has one. */
   readonly page: () => string;
   readonly ask: (path: string) => Promise<string>;
   readonly stop: () => Promise<void>;
@@ -22,7 +22,7 @@ export type Watcher = {
 /** `pages`: where the built pages are. */
 export type WatcherWish = { readonly patience?: number; readonly pages?: string };
 
-/** Without patience, people are told at once. */
+/** Without patience, people are notified immediately. */
 export async function startWatcher(loop: Loop, { patience = 0, pages }: WatcherWish = {}): Promise<Watcher> {
   const config = readConfig("moor.yaml", {}, loop.folder);
   if (!config.ok) throw new Error(JSON.stringify(config.faults));

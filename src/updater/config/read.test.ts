@@ -76,7 +76,7 @@ describe("a good config", () => {
     ["one file", "keyFile: secrets/download"],
     ["the same file twice", "key: { file: secrets/download }, secret: { file: secrets/download }"],
     ["one file, with another key beside it", "keyFile: secrets/download, key: { file: secrets/token }"],
-  ])("takes the file that an OPNsense lets its user download: %s", (_, keys) => {
+  ])("reads the file downloaded from OPNsense: %s", (_, keys) => {
     const config = read(`sources: { fw: { url: 'https://192.0.2.1/api', ${keys} } }`);
     const fw = config.ok ? (config.value.sources.get("fw") as SourceConfig & FirewallSource) : undefined;
     expect([fw?.key(), fw?.secret()]).toEqual(["thekey", "thesecret"]);
@@ -110,7 +110,7 @@ describe("a good config", () => {
     }
   });
 
-  it("may have names as people write them", () => {
+  it("accepts names as people write them", () => {
     const config = read(`${source}\n${target}\nnames: [{ name: Zürich, zone: Bücher.example, ipv4: wan0 }]\n`);
     expect(config.ok && config.value.names).toMatchObject([{ name: "xn--zrich-kva", zone: "xn--bcher-kva.example" }]);
   });
@@ -167,7 +167,7 @@ describe("what else a name may say", () => {
     ]);
   });
 
-  it("may have its families from two firewalls, and then needs no source of its own", () => {
+  it("may have its families from two firewalls, and then needs no source", () => {
     const two = `${source.slice(0, -1)}, other: { url: 'https://192.0.2.2', keyFile: secrets/download } }`;
     const text = `${two}\n${target}\nnames: [{ name: home, zone: example.org, ipv4: { interface: a, source: fw }, ipv6: { interface: b, source: other } }]\n`;
     const config = read(text);
@@ -177,7 +177,7 @@ describe("what else a name may say", () => {
     ]);
   });
 
-  it("tells of every file it read", () => {
+  it("lists every file it read", () => {
     const config = read(good);
     expect(config.ok && [...config.value.files.keys()].map((file) => file.slice(folder.length + 1)).toSorted()).toEqual(
       ["moor.yaml", "secrets/key", "secrets/secret", "secrets/token"],
@@ -344,7 +344,7 @@ describe("faults", () => {
     expect(printed.join()).not.toMatch(/thekey|thesecret|thetoken/);
   });
 
-  it("are named all at once, in the order of the file", () => {
+  it("are listed together, in the order of the file", () => {
     const config = read(`interval: x
 sources: { fw: { url: nowhere, keyFile: nope } }
 targets: { dns: { token: { file: nope } } }
@@ -367,7 +367,7 @@ names:
     ]);
   });
 
-  it("of a text that is no config are few, and quote little of it", () => {
+  it("of a text that is not a config are few, and quote little of it", () => {
     const config = read(`# moor\n\n${`\`${"word ".repeat(500)}: |\n| x: y\n`.repeat(20)}`);
     if (config.ok) throw new Error("accepted");
     expect(config.faults.length).toBe(4);
@@ -381,13 +381,13 @@ names:
     expect(config).toMatchObject({ ok: false, faults: [{ message: expect.stringMatching(/setting "k{60,100}…"$/) }] });
   });
 
-  it("of a file that is not there say how to make one", () => {
+  it("of a missing file say how to create one", () => {
     const config = readConfig("none.yaml", {}, folder);
     expect(config).toMatchObject({ ok: false, faults: [{ where: "none.yaml", code: "missing-file" }] });
   });
 });
 
-it("the sample is right but for the files it cannot bring along", () => {
+it("the sample has no faults except for missing files", () => {
   const config = read(readFileSync(new URL("../../../moor.sample.yaml", import.meta.url), "utf8"));
   if (config.ok) throw new Error("accepted without its secrets");
   expect(config.faults.map(({ code }) => code)).toEqual(["missing-file", "missing-file", "missing-file"]);

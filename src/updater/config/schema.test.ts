@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it, test } from "vitest";
 import { parse } from "yaml";
 import { readConfig } from "./read.ts";
 
-/** What editors are told and what the reader takes come from one description; this shows that they agree. */
+/** The schema for editors and the reader come from one description; this checks that they agree. */
 const repository = join(import.meta.dirname, "../../..");
 type Shape = {
   readonly properties?: Readonly<Record<string, Shape>>;
@@ -27,7 +27,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The settings that the reader lists when it is given one it does not know. */
+/** The settings that the reader lists for an unknown one. */
 function settingsAt(text: string): readonly string[] {
   writeFileSync(join(folder, "moor.yaml"), text.replace("HERE", "qqqqqqqqqqqqqqqq: 1"));
   const read = readConfig("moor.yaml", {}, folder);
@@ -84,7 +84,7 @@ test.each<[string, string, boolean]>([
   expect(Check(schema, parse(text))).toBe(isRight);
 });
 
-/** The rules and the last paragraphs; what is an alternative to another line stays a comment. */
+/** Uncomments the rules and the last paragraphs; alternatives to another line stay comments. */
 function uncommented(text: string): string {
   const rule = /^# {3}(holdDown|changesPerHour|verify|compare|confirm|when|vhid): (\S+).*$/gm;
   return text.replaceAll(rule, "$1: $2").replaceAll(/^# (?=(control|notify|heartbeat):| {2}- \{ kind)/gm, "");

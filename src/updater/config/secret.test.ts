@@ -38,7 +38,7 @@ describe("files that were saved on Windows", () => {
     ["moor.yaml", "moor.yaml", "it is not UTF-8"],
     ["key", "moor.yaml:1:53", "keyFile of source fw: key is not UTF-8"],
     ["token", "moor.yaml:2:59", "token of target dns: token is not UTF-8"],
-  ] as const)("are told when %s is in UTF-16", (name, where, message) => {
+  ] as const)("are reported when %s is in UTF-16", (name, where, message) => {
     const outcome = read({ [name]: Buffer.from(`\uFEFF${files[name]}`, "utf16le") });
     expect(outcome).toEqual({
       ok: false,

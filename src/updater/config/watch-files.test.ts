@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { until } from "../../../test/rig/until.ts";
 import { lookOf, watchFiles } from "./watch-files.ts";
 
-it("sees a file that changes by a link above it, as Kubernetes hands out new secrets", async () => {
+it("notices a file that changes through a link above it, as with Kubernetes secrets", async () => {
   const folder = mkdtempSync(join(tmpdir(), "moor-watch-"));
   const inFolder = (...names: readonly string[]) => join(folder, ...names);
   for (const version of ["..v1", "..v2"]) {
@@ -19,7 +19,7 @@ it("sees a file that changes by a link above it, as Kubernetes hands out new sec
   const watching = watchFiles(new Map([[file, lookOf(file)]]), () => {
     changes += 1;
   });
-  // Past the first look, which needs no watching.
+  // After the first check, which does not need the watcher.
   await new Promise((resolve) => setTimeout(resolve, 600));
   expect(changes).toBe(0);
   symlinkSync("..v2", inFolder("..next"));

@@ -81,11 +81,11 @@ describe("trust", () => {
   ];
   test.each(cases)("%s", async (_, ask, expected) => {
     const outcome = await ask();
-    const told = outcome.kind === "failed" ? `${outcome.because}; ${outcome.todo}` : `answer ${outcome.status}`;
-    expect(told).toMatch(expected === "answer" ? /^answer 200$/ : expected);
+    const outcomeText = outcome.kind === "failed" ? `${outcome.because}; ${outcome.todo}` : `answer ${outcome.status}`;
+    expect(outcomeText).toMatch(expected === "answer" ? /^answer 200$/ : expected);
   });
 
-  it("sends no secret to a server it does not believe", async () => {
+  it("sends no secret to a server it does not trust", async () => {
     const before = [server.asked.length, expired.asked.length];
     await get(server.url);
     await get(server.url, { kind: "ca", pem: good.ca }, "other.test");
@@ -103,7 +103,7 @@ async function withPlain<T>(use: (url: string) => Promise<T>, reply: () => Reply
   }
 }
 
-/** A server that says this and hangs up, whatever it is asked. */
+/** A server that sends this and closes the connection, whatever the request. */
 async function withRaw(answer: string): Promise<HttpOutcome> {
   const server = createTcpServer((socket) => {
     socket.on("error", () => undefined);
@@ -120,7 +120,7 @@ async function withRaw(answer: string): Promise<HttpOutcome> {
 describe("what can happen on the way", () => {
   const cases: [string, () => Promise<HttpOutcome>, RegExp][] = [
     ["nothing listens", () => get("http://127.0.0.1:1"), /nothing is listening at 127\.0\.0\.1:1/],
-    // Where there is no DNS at all, the system may ask for it in vain for long.
+    // Without any DNS, the system may wait for an answer for a long time.
     [
       "no such name",
       () => get("http://nowhere.invalid", undefined, undefined, 90_000),
@@ -171,14 +171,14 @@ describe("what can happen on the way", () => {
     await server.close();
   });
 
-  it("puts the path behind that of the url", async () => {
+  it("appends the path to that of the URL", async () => {
     const server = await startServer(() => ({ body: {} }));
     await get(`${server.url}/behind/proxy/`);
     expect(server.asked[0]?.path).toBe("/behind/proxy/x");
     await server.close();
   });
 
-  it("asks once more when the other side had just closed the idle connection", async () => {
+  it("retries when the other side has just closed the idle connection", async () => {
     const replies: Reply[] = [
       { body: { n: 1 } },
       { fault: "reset" },
@@ -197,7 +197,7 @@ describe("what can happen on the way", () => {
     await server.close();
   });
 
-  it("stops when told to", async () => {
+  it("stops when the signal aborts", async () => {
     await withPlain(
       async (url) => {
         const client = await createHttpClient({ url: new URL(url), trust: { kind: "system" } });
@@ -211,7 +211,7 @@ describe("what can happen on the way", () => {
   });
 });
 
-describe("an answer that a proxy has packed, asked or not", () => {
+describe("an answer that a proxy has compressed, requested or not", () => {
   async function packed(coding: string, body: Buffer): Promise<[HttpOutcome, string | undefined]> {
     let wanted: string | undefined;
     const server = createServer(({ headers }, response) => {
@@ -234,7 +234,7 @@ describe("an answer that a proxy has packed, asked or not", () => {
     ["deflate", deflateSync(text)],
     ["br", brotliCompressSync(text)],
     ["identity", text],
-  ])("%s is read, though plain was asked for", async (coding, body) => {
+  ])("%s is read, even if it was not requested", async (coding, body) => {
     const [outcome, wanted] = await packed(coding, body);
     expect(outcome).toMatchObject({ kind: "answer", status: 200, body: '{"fine":true}' });
     expect(wanted).toBe("identity");
@@ -253,7 +253,7 @@ describe("an answer that a proxy has packed, asked or not", () => {
   });
 });
 
-describe("what a service repeats of a credential", () => {
+describe("a credential that a service echoes", () => {
   const headers = { authorization: "Bearer s3cr3tt0ken" };
 
   async function withServer(
@@ -288,7 +288,7 @@ describe("what a service repeats of a credential", () => {
     );
   });
 
-  it("is hidden in a stream, also where it comes in two parts", async () => {
+  it("is hidden in a stream, even if it arrives in two parts", async () => {
     const heard: string[] = [];
     const [halved, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     await withServer(

@@ -30,19 +30,19 @@ describe("a stream of events", () => {
     expect(read(text).map(({ event, data }) => [event, data])).toEqual(expected);
   });
 
-  it("keeps the last id and the time between two tries", () => {
+  it("keeps the last id and the retry time", () => {
     const reader = createEventStreamReader(1000);
     const events = reader.feed("retry: 2500\nid: 7\ndata: a\n\ndata: b\n\n");
     expect(events.map(({ id }) => id)).toEqual(["7", "7"]);
     expect(reader.retry()).toBe(2500);
   });
 
-  it("refuses an event without end", () => {
+  it("refuses an endless event", () => {
     expect(() => read("data: ".concat("x".repeat(1001), "\n"))).toThrow(/too long/);
     expect(() => read("x".repeat(2001))).toThrow(/too long/);
   });
 
-  it("reads the same however the text is cut", () => {
+  it("reads the same however the text is split", () => {
     const text = "id: 1\r\nevent: snapshot\r\ndata: {\r\ndata: }\r\n\r\n: beat\n\nevent: change\ndata: é\n\n";
     const whole = read(text);
     fc.assert(

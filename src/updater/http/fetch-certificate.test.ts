@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { makeCertificate } from "../../../test/rig/updater/certificates.ts";
 import { fetchCertificate } from "./fetch-certificate.ts";
 
-it("lets no name in a certificate write over the fingerprint that is shown below it", async () => {
+it("does not let a name in a certificate overwrite the fingerprint below it", async () => {
   const { key, cert, fingerprint } = makeCertificate("IP:127.0.0.1", 2, "mine\u001b[2J");
   const server = createServer({ key, cert }).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -27,7 +27,7 @@ it.each([
     /^127\.0\.0\.1:\d+ does not speak TLS as expected; check the port/,
   ],
   ["nobody answers", "", 200, /^127\.0\.0\.1:\d+ did not finish its answer within 0\.2 s; check that it is running/],
-])("says what to do where %s", async (_, said, limit, message) => {
+])("says what to do if %s", async (_, said, limit, message) => {
   const server = createTcpServer((socket) => socket.on("error", () => undefined).write(said ?? "")).listen(
     0,
     "127.0.0.1",

@@ -39,7 +39,7 @@ describe("a secret in a service's text is hidden", () => {
   });
 });
 
-describe("what is no secret stays", () => {
+describe("what is not secret stays", () => {
   it.for([
     ["another text", token, "the record service answered 500: internal error"],
     ["a domain name that a secret begins with", "example.org-update-me", "no zone example.org"],
@@ -49,7 +49,7 @@ describe("what is no secret stays", () => {
     expect(hiderOf([secret])(text)).toBe(text);
   });
 
-  it("a long text is gone through in one go, whatever it is made of", () => {
+  it("a long text is processed in linear time, whatever it contains", () => {
     const near = `${token.slice(0, -1)} `.repeat(100);
     for (const text of ["Z".repeat(1_000_000), "\\".repeat(20_000), " ".repeat(1_000_000), near]) {
       expect(hiderOf([token])(text).length).toBeLessThanOrEqual(text.length);

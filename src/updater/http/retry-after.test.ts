@@ -24,7 +24,7 @@ test.each([
 });
 
 test.each(["America/New_York", "Asia/Kolkata"])("a date without a zone is GMT in %s too", (zone) => {
-  // Another process: of this one, all tests of the file would have the zone.
+  // In another process: otherwise the time zone would apply to all tests of this file.
   const script = `
     import { parseRetryAfter } from ${JSON.stringify(new URL("retry-after.ts", import.meta.url).href)};
     console.log(new Date(${now}).getTimezoneOffset() !== 0, parseRetryAfter("Fri Jan  2 03:05:05 2026", ${now}));`;

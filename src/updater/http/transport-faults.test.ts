@@ -4,7 +4,7 @@ import { describeTransportFault } from "./transport-faults.ts";
 const endpoint = { url: new URL("https://dns.test:8443/x"), trust: { kind: "system" } as const };
 const limits = { timeoutMs: 15_000, maxBytes: 4 * 1024 * 1024 };
 
-/** Codes that cannot be had from a real server in a test, or not on every machine. */
+/** Codes that a real server cannot produce in a test, or not on every machine. */
 test.each([
   ["CERT_REVOKED", "certificate revoked", /^the certificate of dns\.test cannot be used: certificate revoked$/],
   ["INVALID_PURPOSE", "unsuitable certificate purpose", /^the certificate of dns\.test cannot be used: unsuitable/],

@@ -7,7 +7,7 @@ import { createAskPublished } from "./ask-published.ts";
 
 const many = Array.from({ length: 50 }, (_, i) => `  - { name: h${i}, zone: example.org, ipv4: wan0 }`).join("\n");
 
-/** A page that looks at fifty names; the record service is a function that counts. */
+/** A page with fifty names; the record service is a function that counts its calls. */
 async function openPageOf(names: string) {
   const loop = await openLoop(names);
   const subjects = subjectsOf(loop.config);
@@ -28,7 +28,7 @@ async function openPageOf(names: string) {
 }
 
 describe("what the record service holds, for a page that is left open", () => {
-  it("is asked for four names at once, one question a name, and shared", async () => {
+  it("is read for four names in parallel, with one request per name, and shared", async () => {
     const { loop, counted, ask } = await openPageOf(many);
     const [one, other] = await Promise.all([ask(), ask()]);
     expect(Object.keys(one)).toHaveLength(50);
@@ -37,7 +37,7 @@ describe("what the record service holds, for a page that is left open", () => {
     await loop.close();
   });
 
-  it("is asked for again after two seconds a name, or when that name was written", async () => {
+  it("is read again after two seconds per name, or when that name was written", async () => {
     const { loop, subjects, clock, stored, counted, ask } = await openPageOf(many);
     await ask();
     clock.now = 99_000;
@@ -54,8 +54,8 @@ describe("what the record service holds, for a page that is left open", () => {
   });
 });
 
-describe("a person who asks for a look", () => {
-  it("is told nothing that was known before, nor what was asked for before", async () => {
+describe("a person who asks for a check", () => {
+  it("gets no old values, not even those of requests under way", async () => {
     const { loop, counted, ask, forget } = await openPageOf(many);
     await ask();
     forget();
@@ -71,8 +71,8 @@ describe("a person who asks for a look", () => {
   });
 });
 
-describe("a record service that has asked to be left alone", () => {
-  it("is not asked what it holds before that time either", async () => {
+describe("a record service that sent a Retry-After", () => {
+  it("is not read before that time either", async () => {
     const loop = await openLoop();
     const [subject] = subjectsOf(loop.config);
     if (subject === undefined) throw new Error("there is a name in the config");

@@ -24,7 +24,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const notice = (n: number) => ({ kind: "done", key: "k", message: `m${n}`, fields: { name: "home A" } }) as const;
 
-it("keeps the last thousand, also over restarts, and passes over a torn line", async () => {
+it("keeps the last thousand, even across restarts, and skips a damaged line", async () => {
   for (const part of [0, 1, 2]) {
     const history = openHistory(file, () => undefined);
     for (let n = 0; n < 800; n++) history.add(notice(part * 800 + n), new Date(0));
@@ -38,25 +38,27 @@ it("keeps the last thousand, also over restarts, and passes over a torn line", a
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-it("says once for each that it cannot be kept, and goes on", async () => {
-  const told: string[] = [];
-  const history = openHistory(join(folder, "not", "there"), (because) => told.push(because));
+it("reports each entry that cannot be saved, and continues", async () => {
+  const warnings: string[] = [];
+  const history = openHistory(join(folder, "not", "there"), (because) => warnings.push(because));
   history.add(notice(1), new Date(0));
   await history.settled();
-  expect(told).toEqual([expect.stringMatching(/ENOENT.*not\/there.*; fix that, or name another file with `history:`/)]);
+  expect(warnings).toEqual([
+    expect.stringMatching(/ENOENT.*not\/there.*; fix that, or name another file with `history:`/),
+  ]);
   expect(await readHistory(join(folder, "not", "there"))).toEqual([]);
 });
 
-it("names the file that is a folder, to who keeps it and to who reads it", async () => {
-  const told: string[] = [];
-  const history = openHistory(folder, (because) => told.push(because));
+it("names a path that is a folder, both when writing and when reading", async () => {
+  const warnings: string[] = [];
+  const history = openHistory(folder, (because) => warnings.push(because));
   history.add(notice(1), new Date(0));
   await history.settled();
-  expect(told).toEqual([expect.stringContaining(`${folder} cannot be read (EISDIR); fix that`)]);
+  expect(warnings).toEqual([expect.stringContaining(`${folder} cannot be read (EISDIR); fix that`)]);
   await expect(readHistory(folder)).rejects.toThrow(`${folder} cannot be read (EISDIR)`);
 });
 
-it("stays a link, and what it leads to is cut back", async () => {
+it("stays a link, and its target is truncated", async () => {
   mkdirSync(join(folder, "disk"));
   symlinkSync(join("disk", "h"), file);
   const history = openHistory(file, () => undefined);

@@ -8,7 +8,7 @@ import { createStatusKeeper } from "./status.ts";
 
 const ofTheConnection = ["date", "connection", "keep-alive"];
 
-it("HEAD is GET without the body, at the page, its assets and all that is asked for", async () => {
+it("HEAD is GET without the body, for the page, its assets and its data", async () => {
   const loop = await openLoop();
   const folder = join(loop.folder, "pages");
   mkdirSync(folder);
@@ -36,7 +36,7 @@ it("HEAD is GET without the body, at the page, its assets and all that is asked 
   await loop.close();
 });
 
-it("whoever checks now sees the record as it is, and not as it was a moment ago", async () => {
+it("Check now shows the current record, not the one of a moment ago", async () => {
   const loop = await openLoop("  - { name: home, zone: example.org, ipv4: wan0 }");
   const now = () => loop.clock.now;
   const keeper = createStatusKeeper(now);
@@ -54,7 +54,7 @@ it("whoever checks now sees the record as it is, and not as it was a moment ago"
   expect(await check()).toBe(202);
   expect(await published()).toEqual(holding("192.0.2.66"));
   expect(await check()).toBe(429);
-  // A clock that was put back does not make anybody wait until it has caught up.
+  // After the clock was set back, nobody has to wait until it has caught up.
   loop.clock.now -= 3_600_000;
   Object.assign(loop.records.find(({ id }) => id === "r4") ?? {}, { value: "192.0.2.67" });
   expect(await published()).toEqual(holding("192.0.2.67"));

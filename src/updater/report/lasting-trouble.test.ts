@@ -4,11 +4,11 @@ import { type LastingTrouble, onlyLasting } from "./lasting-trouble.ts";
 import type { Notice } from "./reporter.ts";
 
 const patience = 60;
-let told: string[];
+let reported: string[];
 let lasting: LastingTrouble;
 beforeEach(() => {
-  told = [];
-  lasting = onlyLasting(({ kind, key, message }) => void told.push(`${kind} ${key} ${message}`), patience);
+  reported = [];
+  lasting = onlyLasting(({ kind, key, message }) => void reported.push(`${kind} ${key} ${message}`), patience);
 });
 afterEach(() => lasting.close());
 
@@ -16,55 +16,55 @@ const say = (kind: Notice["kind"], key: string, message = "") => lasting.notify(
 const pass = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 describe("trouble that lasts", () => {
-  it("is told when it has lasted, as it is then, and so is its end", async () => {
+  it("is reported after it has lasted, in its latest form, and so is its end", async () => {
     say("failing", "fw", "refused");
     say("failing", "fw", "no answer");
-    expect(told).toEqual([]);
-    await until(() => told.length > 0);
+    expect(reported).toEqual([]);
+    await until(() => reported.length > 0);
     say("over", "fw");
-    expect(told).toEqual(["failing fw no answer", "over fw "]);
+    expect(reported).toEqual(["failing fw no answer", "over fw "]);
   });
 
-  it("is told again at once when it becomes another one", async () => {
+  it("is reported again immediately when its cause changes", async () => {
     say("failing", "fw", "refused");
-    await until(() => told.length > 0);
+    await until(() => reported.length > 0);
     say("failing", "fw", "wrong key");
-    expect(told).toEqual(["failing fw refused", "failing fw wrong key"]);
+    expect(reported).toEqual(["failing fw refused", "failing fw wrong key"]);
   });
 });
 
-describe("trouble that is over soon, as when a service is restarted", () => {
-  it("is not told, nor its end", async () => {
+describe("trouble that is over soon, such as a service restart", () => {
+  it("is not reported, and neither is its end", async () => {
     say("failing", "fw");
     say("over", "fw");
     await pass(2 * patience);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
-  it("does not hide that of another, nor the next of the same", async () => {
+  it("does not hide trouble elsewhere, or the next one of the same kind", async () => {
     say("failing", "fw");
     say("failing", "dns");
     say("over", "fw");
-    await until(() => told.length > 0);
+    await until(() => reported.length > 0);
     say("failing", "fw");
-    await until(() => told.length > 1);
-    expect(told).toEqual(["failing dns ", "failing fw "]);
+    await until(() => reported.length > 1);
+    expect(reported).toEqual(["failing dns ", "failing fw "]);
   });
 });
 
-it("what was done is told at once", () => {
+it("what was done is reported immediately", () => {
   say("done", "home", "replaced");
-  expect(told).toEqual(["done home replaced"]);
+  expect(reported).toEqual(["done home replaced"]);
 });
 
-it("nothing is told any more when it is closed", async () => {
+it("nothing is reported after it is closed", async () => {
   say("failing", "fw");
   lasting.close();
   await pass(2 * patience);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 });
 
-describe("an outage that concerns many names", () => {
+describe("an outage that affects many names", () => {
   let notices: Notice[];
   beforeEach(() => {
     notices = [];
@@ -77,7 +77,7 @@ describe("an outage that concerns many names", () => {
     for (let n = 1; n <= 30; n++) notify(kind, n, ...more);
   };
 
-  it("is one notice that says how many and a few of them, and its end is one", async () => {
+  it("is one notice with the number and a few of the names, and its end is one notice", async () => {
     all("failing");
     await until(() => notices.length > 0);
     expect(notices).toMatchObject([
@@ -93,7 +93,7 @@ describe("an outage that concerns many names", () => {
     expect(notices.slice(1)).toMatchObject([{ kind: "over", message: "the problem with 30 records is over" }]);
   });
 
-  it("has not ended while one name still fails, and takes in those that come later", async () => {
+  it("has not ended while one name still fails, and includes names that fail later", async () => {
     notify("failing", 1);
     await until(() => notices.length > 0);
     notify("failing", 2, "service dns", "no answer within 15 s");
@@ -105,7 +105,7 @@ describe("an outage that concerns many names", () => {
     expect(notices.slice(1)).toMatchObject([{ kind: "over", fields: { records: "3" } }]);
   });
 
-  it("that becomes another one is told once more, and ends once", async () => {
+  it("whose cause changes is reported again, and ends once", async () => {
     all("failing");
     await until(() => notices.length > 0);
     all("failing", "token", "wrong token");
@@ -117,7 +117,7 @@ describe("an outage that concerns many names", () => {
     expect(notices.slice(2)).toMatchObject([{ kind: "over", message: "the problem with 30 records is over" }]);
   });
 
-  it("is not told when it is over soon, and those of two services are two", async () => {
+  it("is not reported when it is over soon, and two services mean two outages", async () => {
     all("failing");
     notify("failing", 31, "service other");
     all("over");
@@ -125,7 +125,7 @@ describe("an outage that concerns many names", () => {
     expect(notices).toMatchObject([{ kind: "failing", fields: { name: "n31 A" } }]);
   });
 
-  it("does not count what was over before it was told", async () => {
+  it("does not count names that recovered before the notice", async () => {
     all("failing");
     for (let n = 4; n <= 30; n++) notify("over", n);
     await until(() => notices.length > 0);

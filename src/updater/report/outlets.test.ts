@@ -89,7 +89,7 @@ describe("notices", () => {
     expect(server.asked[0]?.body).toMatch(/^record not replaced\nthe record service answered 500\nwait\n/);
   });
 
-  it("are tried again, a few times, in order", async () => {
+  it("are retried a few times, in order", async () => {
     let tries = 0;
     reply = () => ({ status: ++tries < 3 ? 502 : 200 });
     const { notify } = await open({ notify: [{ kind: "webhook", ...endpoint() }] });
@@ -145,7 +145,7 @@ describe("notices", () => {
     await mail.close();
   });
 
-  it("by mail: a password that the server repeats is not logged", async () => {
+  it("by mail: a password that the server echoes is not logged", async () => {
     const mail = await startMailServer((line) => (/^AUTH/i.test(line) ? `535 5.7.8 no: ${line} pa55w0rd9` : undefined));
     const [server, from, to] = [new URL(mail.url), "moor@example.org", ["me@example.org"]];
     const { notify } = await open({
@@ -168,7 +168,7 @@ describe("heartbeats", () => {
     ["healthchecks", "/ping/key/slug?create=1", true, /^POST \/ping\/key\/slug\?create=1$/],
     ["healthchecks", "/ping/key/slug?create=1", false, /^POST \/ping\/key\/slug\/fail\?create=1$/],
     ["uptime-kuma", "/push/x", true, /^GET \/push\/x\?status=up&msg=1%20records%20are%20up%20to%20date$/],
-    // As its page shows it to be copied.
+    // As shown on its page for copying.
     ["uptime-kuma", "/push/x?status=up&msg=OK&ping=", false, /^GET \/push\/x\?status=down&msg=[^&]+$/],
   ] as const)("%s at %s, all well: %s", async (kind, path, ok, expected) => {
     status = { ...status, names: status.names.map((name) => ({ ...name, ok })) };
@@ -219,7 +219,7 @@ describe("the port of this machine", () => {
     expect(body).toMatch(/^moor_update_source_up\{source="home",how="events"\} 1$/m);
   });
 
-  it("says whether it lives and whether it is ready", async () => {
+  it("reports whether it is live and whether it is ready", async () => {
     expect((await ask("/health/live")).status).toBe(200);
     expect((await ask("/health/ready")).status).toBe(200);
     silence = 21 * 60_000;
@@ -250,7 +250,7 @@ describe("the port of this machine", () => {
     expect(logged.at(-1)).toMatchObject({ page: expect.stringMatching(/^http:\/\/127\.0\.0\.1:[1-9]\d*\/$/) });
   });
 
-  it("leaves the names alone when the port is taken", async () => {
+  it("logs a warning when the port is taken", async () => {
     await open({ control: { host: "127.0.0.1", port: control.port, token } });
     expect(logged.at(-1)).toMatchObject({
       msg: "the status page is unavailable",
@@ -270,7 +270,7 @@ async function sendRaw(port: number, text: string): Promise<string> {
   return answer;
 }
 
-/** Says yes to everything, as far as RFC 5321 needs it, and keeps what it was sent. */
+/** Accepts everything, as far as RFC 5321 requires, and keeps what it receives. */
 async function startMailServer(instead: (line: string) => string | undefined = () => undefined) {
   let text = "";
   const sockets = new Set<Socket>();

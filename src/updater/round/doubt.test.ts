@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Loop, openLoop } from "../../../test/rig/updater/loop.ts";
 import { type Asked, type Reply, wanWith } from "../../../test/rig/updater/services.ts";
 
-/** A write whose end is not known leaves the stored address in doubt: the record may hold the old one or the new one. */
+/** A write with an unknown outcome leaves the stored address in doubt: the record may hold the old or the new address. */
 
 let loop: Loop;
 beforeEach(async () => {
@@ -64,7 +64,7 @@ describe("an address that goes back to the stored one", () => {
     expect([record?.value, loop.stored().A]).toEqual(["9.9.9.9", "9.9.9.9"]);
   });
 
-  it("is not written again when the service had refused the other one", async () => {
+  it("is not written again when the service refused the other one", async () => {
     loop.says.firewall = atHome("9.9.9.10");
     answered({ status: 422, body: { record: {}, error: { message: "no", code: 422 } } });
     expect(await loop.round()).toEqual(["failed", "nothing"]);
@@ -94,7 +94,7 @@ describe("an address in doubt that is found in the record", () => {
   });
 });
 
-/** A set is written in several calls: whoever refuses a later one has written. */
+/** A set is written in several calls: if a later one is refused, the address may have been written. */
 describe("an address that goes back to the stored one, in a record set", () => {
   const no = { error: { code: "invalid_input", message: "no", details: null } };
   const running = { action: { id: 5001, status: "running", error: null } };

@@ -34,7 +34,7 @@ const asksFor = (retryAfter: number) =>
 const goesWell = () => leftAlone.ended({ subject, outcome: { kind: "done", recordId: "1", ttl: 60 } } as UpdateResult);
 const held = () => leftAlone.untilForReading("dns");
 
-it("a service is left alone as long as it asked for, and no longer", async () => {
+it("nothing is sent to a service for as long as it asked, and no longer", async () => {
   await asksFor(3 * hour);
   expect([held(), leftAlone.untilForReading("other")]).toEqual([now + 3 * hour, undefined]);
   expect(leftAlone.longHolds(["dns", "other"])).toEqual(new Map([["dns", now + 3 * hour]]));
@@ -42,12 +42,12 @@ it("a service is left alone as long as it asked for, and no longer", async () =>
   expect(held()).toBeUndefined();
 });
 
-describe("a person who wants to know now", () => {
+describe("a person who asks for a check", () => {
   const untilForWrite = () => leftAlone.untilForWrite("dns");
   const isPlanned = () => (leftAlone.notBefore(subject) ?? 0) <= now;
   beforeEach(() => asksFor(3 * hour));
 
-  it("gets one request, and that is all", () => {
+  it("gets exactly one request", () => {
     expect(untilForWrite()).toBe(now + 3 * hour);
     leftAlone.allowOneTry();
     expect([isPlanned(), untilForWrite(), untilForWrite(), isPlanned()]).toEqual([
@@ -60,26 +60,26 @@ describe("a person who wants to know now", () => {
     expect(untilForWrite()).toBeUndefined();
   });
 
-  it("gets it for what is known soon after, as from a slow firewall, and not for what comes up later", () => {
+  it("gets it for what is planned soon after, as with a slow firewall, and not for what comes up later", () => {
     const until = now + 3 * hour;
     leftAlone.allowOneTry();
     now += 59_999;
     expect(isPlanned()).toBe(true);
     now += 1;
     expect([isPlanned(), untilForWrite()]).toEqual([false, until]);
-    // A clock that was put back.
+    // The clock was set back.
     now -= 120_000;
     expect(isPlanned()).toBe(false);
   });
 
-  it("has ended the hold when that request went well", async () => {
+  it("ends the hold if that request succeeds", async () => {
     leftAlone.allowOneTry();
     untilForWrite();
     await goesWell();
     expect(held()).toBeUndefined();
   });
 
-  it("has not when the service asks anew meanwhile, nor by what went well without", async () => {
+  it("does not end it if the service asks again meanwhile, or if another request succeeds", async () => {
     await goesWell();
     expect(held()).toBe(now + 3 * hour);
     leftAlone.allowOneTry();
@@ -95,7 +95,7 @@ describe("a quota that is nearly used up", () => {
     ...{ "ratelimit-limit": "300", "ratelimit-remaining": String(remaining), "ratelimit-reset": String(reset) },
   });
 
-  it("is what the last answer said, for all targets with that token", () => {
+  it("is taken from the last answer, for all targets with that token", () => {
     leftAlone.answered("dns", says(0, 12));
     const untils = () => [...targets.keys()].map((each) => leftAlone.untilForWrite(each));
     expect(untils()).toEqual([now + 12_000, now + 12_000, undefined]);
@@ -105,7 +105,7 @@ describe("a quota that is nearly used up", () => {
     expect(untils()).toEqual([undefined, undefined, undefined]);
   });
 
-  it("is waited for no longer than the service said when the clock is put back", () => {
+  it("does not wait longer than the service said when the clock is set back", () => {
     leftAlone.answered("dns", says(0, 600));
     const until = now + 600_000;
     now -= 1_000;

@@ -13,7 +13,7 @@ const contentOf = (side: Side): StateContent => ({
   turns: side[2] === undefined ? {} : { k: side[2] },
 });
 
-/** `follows`: ours is not in the file yet, and was stored after the one of that turn. */
+/** `follows`: ours is not in the file yet, and was stored after the entry of that turn. */
 const cases: [string, Side, Side, number | undefined, Side, boolean][] = [
   ["the same", ["a", 1, 4], ["a", 1, 4], undefined, ["a", 1, 4], false],
   ["theirs is later", ["a", 1, 4], ["b", 2, 5], undefined, ["b", 2, 5], false],
@@ -68,14 +68,14 @@ describe("what two processes have stored", () => {
     fc.option(fc.constant("doubt" as const), { nil: undefined }),
   );
 
-  it("is the same for both, whoever reads the other's", () => {
+  it("is the same for both, whichever reads the other's", () => {
     fc.assert(
       fc.property(side, side, (one, other) => {
         const [left, right] = [contentOf(one), contentOf(other)];
         mergeState(left, contentOf(other), new Map());
         mergeState(right, contentOf(one), new Map());
         expect(left).toEqual(right);
-        // And settled: nothing is left to be told.
+        // And settled: nothing is left to merge.
         expect(mergeState(left, structuredClone(right), new Map())).toBe(false);
       }),
     );

@@ -43,7 +43,7 @@ const events = {
 } as const satisfies Record<string, NameEvent>;
 type EventName = keyof typeof events;
 
-/** Every transition there is. Whatever is not in the table leaves the state as it is. */
+/** All transitions. Anything that is not in the table leaves the state unchanged. */
 const table: readonly (readonly [from: From, event: EventName, to: From, action?: NameAction])[] = [
   ...resting.flatMap((from) => [
     [from, "planned: replace", "queued", "enqueue"] as const,
@@ -56,7 +56,7 @@ const table: readonly (readonly [from: From, event: EventName, to: From, action?
     [from, "planned: nothing, source unreadable", "idle"] as const,
     [from, "planned: wait", "waiting"] as const,
   ]),
-  // The latest wins, and keeps the place in the queue. A source that cannot be read takes nothing back.
+  // The latest plan wins, and keeps the place in the queue. A source that cannot be read changes nothing.
   ["queued", "planned: replace", "queued"],
   ["queued", "planned: compare", "queued"],
   ["queued", "planned: another address", "queued"],
@@ -69,7 +69,7 @@ const table: readonly (readonly [from: From, event: EventName, to: From, action?
   ["queued", "turn", "writing"],
   ["queued", "held", "waiting"],
   ["queued", "stopped", "idle"],
-  // What is at the service ends there first.
+  // A write under way ends first.
   ["writing", "planned: replace", "writing"],
   ["writing", "planned: compare", "writing"],
   ["writing", "planned: another address", "writing, outdated"],
@@ -83,7 +83,7 @@ const table: readonly (readonly [from: From, event: EventName, to: From, action?
   ["writing", "ended: same", "up-to-date"],
   ["writing", "ended: refused", "refused"],
   ["writing", "ended: unknown", "in-doubt"],
-  // The address came back while the other one was planned: nothing is outdated any more.
+  // The address came back while the other one was planned: the write is no longer outdated.
   ["writing, outdated", "planned: replace", "writing"],
   ["writing, outdated", "planned: compare", "writing"],
   ["writing, outdated", "planned: another address", "writing, outdated"],
@@ -108,7 +108,7 @@ for (const [from, event, to, action] of table) {
   });
 }
 
-it("whatever is not in the table leaves the state as it is", () => {
+it("anything that is not in the table leaves the state unchanged", () => {
   const inTable = new Set(table.map(([from, event]) => `${from} × ${event}`));
   for (const from of Object.keys(states) as From[]) {
     for (const event of Object.keys(events) as EventName[]) {
@@ -124,7 +124,7 @@ it("the latest plan is the one that is queued and written", () => {
   expect(writing.latest.plan).toMatchObject({ address: { text: "9.9.9.2" } });
 });
 
-it("one that is held back waits until then for the address that was planned", () => {
+it("a held name waits with the planned address", () => {
   const { state } = nextState(states.queued, events.held);
   expect(state.latest.plan).toEqual({ kind: "wait", until, address: address("9.9.9.1"), because: "asked" });
 });

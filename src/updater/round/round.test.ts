@@ -24,7 +24,7 @@ describe("when all is well", () => {
     expect(statSync(loop.config.stateFile).mode & 0o777).toBe(0o600);
   });
 
-  it("sends what the APIs ask for and nothing that they choke on", async () => {
+  it("sends what the APIs require and nothing that they reject", async () => {
     await loop.round();
     const [read] = loop.firewall.asked;
     expect(read?.path).toBe("/api/diagnostics/interface/getinterfaceconfig");
@@ -34,7 +34,7 @@ describe("when all is well", () => {
     expect(loop.writes()[0]?.body).not.toMatch(/[:,] /);
   });
 
-  it("asks the record service nothing while the address stays, also after a restart", async () => {
+  it("sends nothing to the record service while the address stays the same, even after a restart", async () => {
     await loop.round();
     const before = loop.service.asked.length;
     expect(await loop.round()).toEqual(["nothing", "nothing"]);
@@ -121,16 +121,18 @@ describe("a firewall that cannot be believed changes nothing", () => {
   });
 });
 
-it("of hundreds of interfaces or addresses the first are told, and how many more there are", async () => {
+it("of hundreds of interfaces or addresses, only the first are listed, with the number of the others", async () => {
   const many = Array.from({ length: 200 }, (_, at) => `fe80::${at + 1}`);
-  const told = async (body: Record<string, unknown>) => {
+  const reasonFor = async (body: Record<string, unknown>) => {
     loop.says.firewall = () => ({ body });
     const { results } = await loop.updater.round(new AbortController().signal);
     return results.map((result) => summarise(result, true)).map(({ because, todo }) => `${because}; ${todo}`)[1];
   };
-  expect(await told({ wan0: wanWith([], many) })).toMatch(/: fe80::1 is link-local, .*, fe80::30 is \S+ and 170 more;/);
+  expect(await reasonFor({ wan0: wanWith([], many) })).toMatch(
+    /: fe80::1 is link-local, .*, fe80::30 is \S+ and 170 more;/,
+  );
   const devices = Object.fromEntries(many.map((name) => [name, {}]));
-  expect(await told(devices)).toMatch(/its interfaces are fe80::1, .*, fe80::30 and 170 more$/);
+  expect(await reasonFor(devices)).toMatch(/its interfaces are fe80::1, .*, fe80::30 and 170 more$/);
 });
 
 const unfit: [string, Record<string, unknown>, string[]][] = [
@@ -145,7 +147,7 @@ const unfit: [string, Record<string, unknown>, string[]][] = [
   ["families mixed up", wanWith(["2a00::1"], ["9.9.9.9"]), ["none", "none"]],
 ];
 
-describe("an address that is not fit is never published", () => {
+describe("an unusable address is never published", () => {
   test.each(unfit)("%s", async (_, wan0, kinds) => {
     await loop.round();
     const before = loop.service.asked.length;
@@ -185,7 +187,7 @@ const hostileServices: [string, (asked: Asked) => Reply | undefined, string][] =
   ["half an answer", () => ({ body: { zones: [{ id: "z1", name: "example.org" }] }, fault: "truncate" }), "later"],
 ];
 
-describe("a record service that does not take it: nothing is stored, the next good round recovers", () => {
+describe("a record service that rejects a write: nothing is stored, and the next good round recovers", () => {
   test.each(hostileServices)("%s", async (_, service, kind) => {
     loop.says.service = service;
     const { results } = await loop.updater.round(new AbortController().signal);
@@ -213,10 +215,10 @@ describe("a record service that does not take it: nothing is stored, the next go
 
   it("says what the record held, whatever the service sends for it", async () => {
     const { results } = await loop.updater.round(new AbortController().signal);
-    const told = results.map(
+    const reasons = results.map(
       (result) => summarise({ ...result, found: { values: ["\u001b[2J"], ttl: null } }, true).because,
     );
-    expect(told[0]).toContain("the record held \\u{1b}[2J");
+    expect(reasons[0]).toContain("the record held \\u{1b}[2J");
   });
 });
 
@@ -224,7 +226,7 @@ describe("manners", () => {
   it.each([
     ["seconds", () => "60"],
     ["a date", () => new Date(loop.clock.now + 60_000).toUTCString()],
-  ])("stays away as long as Retry-After says, in %s, also after a restart", async (_, header) => {
+  ])("respects Retry-After, in %s, even after a restart", async (_, header) => {
     loop.says.service = put({ status: 429, headers: { "retry-after": header() }, body: {} });
     expect(await loop.round()).toEqual(["failed", "waiting"]);
     const before = loop.service.asked.length;
@@ -237,13 +239,13 @@ describe("manners", () => {
     expect(await loop.round()).toEqual(["done", "done"]);
   });
 
-  it("lets one family's failure not hold the other back", async () => {
+  it("does not let one family's failure delay the other", async () => {
     loop.says.service = ({ method, path }) => (method === "PUT" && path.endsWith("r4") ? { status: 500 } : undefined);
     expect(await loop.round()).toEqual(["failed", "done"]);
     expect(loop.stored()).toEqual({ AAAA: "2a00::9" });
   });
 
-  it("finds a record again that was deleted and made anew", async () => {
+  it("finds a record that was deleted and created again", async () => {
     await loop.round();
     Object.assign(loop.records.find(({ id }) => id === "r4") ?? {}, { id: "r4b" });
     loop.says.firewall = () => ({ body: { wan0: wanWith(["9.9.9.10"], ["2a00::9"]) } });
@@ -254,7 +256,7 @@ describe("manners", () => {
   it.each([
     ["and another has its name", [{ id: "r4b", type: "A", name: "home", value: "192.0.2.1", zone_id: "z1" }], "done"],
     ["and none has its name", [], "failed"],
-  ])("does not take a record for its own that was renamed, %s", async (_, others, kind) => {
+  ])("does not write to a record that was renamed, %s", async (_, others, kind) => {
     await loop.close();
     loop = await openLoop("  - { name: home, zone: example.org, compare: record, ipv4: wan0 }");
     expect(await loop.round()).toEqual(["done"]);
@@ -271,7 +273,7 @@ describe("manners", () => {
     expect(results[1]?.outcome?.kind).toBe("done");
   });
 
-  it("stops at once when told to", async () => {
+  it("stops immediately when the signal aborts", async () => {
     loop.says.service = () => ({ body: { zones: [] }, fault: "hang" });
     const stop = new AbortController();
     const round = loop.updater.round(stop.signal);
@@ -289,7 +291,7 @@ describe("back-off", () => {
     loop = await openLoop(undefined, () => 0.5);
   };
 
-  it("leaves a failing firewall alone for a while, and still knows nothing meanwhile", async () => {
+  it("pauses after a failure of the firewall, with no known address meanwhile", async () => {
     await openWithBackOff();
     loop.says.firewall = () => ({ status: 500 });
     expect(await loop.round()).toEqual(["failed", "failed"]);
@@ -301,7 +303,7 @@ describe("back-off", () => {
     expect(await loop.round()).toEqual(["done", "done"]);
   });
 
-  it("stays away no longer than it was asked to when the clock is put back", async () => {
+  it("does not wait longer than asked when the clock is set back", async () => {
     loop.says.service = ({ method }) =>
       method === "PUT" ? { status: 429, headers: { "retry-after": "600" } } : undefined;
     expect(await loop.round()).toEqual(["failed", "waiting"]);
@@ -312,7 +314,7 @@ describe("back-off", () => {
     expect(await loop.round()).toEqual(["done", "done"]);
   });
 
-  it("leaves a failing record alone, and no other", async () => {
+  it("pauses for a failing record, and no other", async () => {
     await openWithBackOff();
     loop.says.service = ({ method, path }) => (method === "PUT" && path.endsWith("r4") ? { status: 500 } : undefined);
     expect(await loop.round()).toEqual(["failed", "done"]);
@@ -337,7 +339,7 @@ describe("records named by id", () => {
     expect(loop.writes().map(({ body }) => JSON.parse(body).ttl)).toEqual(kind ? [] : [60]);
   });
 
-  it("one of another name is refused at every look, also when it has the address", async () => {
+  it("a record with another name is refused every time, even if it has the address", async () => {
     await loop.close();
     const record = "{ interface: wan0, record: r4 }";
     loop = await openLoop(`  - { name: other, zone: example.org, compare: record, ipv4: ${record} }`);
@@ -346,7 +348,7 @@ describe("records named by id", () => {
   });
 });
 
-it("an interface that is switched on but has no link is not called down alone", async () => {
+it("an interface that is up but has no link is not just called down", async () => {
   await loop.close();
   loop = await openLoop("  - { name: home, zone: example.org, ipv4: [wan0, wan1] }");
   const unplugged = { ...wanWith(["9.9.9.8"], []), flags: ["up"], status: "no carrier" };
@@ -358,7 +360,7 @@ it("an interface that is switched on but has no link is not called down alone", 
 });
 
 describe("many names on one firewall", () => {
-  it("reads the firewall once a round", async () => {
+  it("reads the firewall once per round", async () => {
     await loop.close();
     loop = await openLoop(
       ["a", "b", "c"].map((name) => `  - { name: ${name}, zone: example.org, ipv4: wan0, ipv6: wan0 }`).join("\n"),
@@ -375,7 +377,7 @@ it("writes no secret into the state file", async () => {
   expect(readFileSync(loop.config.stateFile, "utf8")).not.toMatch(/t0ken|thekey|thesecret/);
 });
 
-it("says of each of several interfaces what it has and why that is not taken", async () => {
+it("lists the addresses of each of several interfaces, and why they are not used", async () => {
   await loop.close();
   loop = await openLoop("  - { name: home, zone: example.org, ipv4: [wan0, wan1] }", undefined, {
     settings: "public: require",
@@ -388,7 +390,7 @@ it("says of each of several interfaces what it has and why that is not taken", a
   );
 });
 
-it("soon tries again to store what the disk did not take, though the firewall says nothing new", async () => {
+it("soon retries to store what could not be written to disk, even without news from the firewall", async () => {
   mkdirSync(loop.config.stateFile);
   const round = () => loop.updater.round(new AbortController().signal);
   const dues = [(await round()).due, (await round()).due];

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { openServiceQueue } from "./service-queue.ts";
 
-/** Turns that end when they are told to. */
+/** Turns that end on demand. */
 function rig() {
   const queue = openServiceQueue<string>();
   const open = new Map<string, () => void>();
@@ -21,7 +21,7 @@ function rig() {
   };
 }
 
-it("a few names are served at once, and the next when one of them has ended", async () => {
+it("a few names are served in parallel, and the next when one of them has ended", async () => {
   const { add, begun, end } = rig();
   for (const name of ["a", "b", "c", "d", "e", "f"]) add(name, name);
   expect(begun).toEqual(["a", "b", "c", "d"]);
@@ -29,7 +29,7 @@ it("a few names are served at once, and the next when one of them has ended", as
   expect(begun).toEqual(["a", "b", "c", "d", "e"]);
 });
 
-it("the families of a name take their turns one after the other, also when the second comes later", async () => {
+it("the families of a name take turns one after the other, even if the second comes later", async () => {
   const { add, begun, end } = rig();
   add("home", "home A");
   add("other", "other A");
@@ -39,7 +39,7 @@ it("the families of a name take their turns one after the other, also when the s
   expect(begun).toEqual(["home A", "other A", "home AAAA"]);
 });
 
-it("an entry that waits already gets one turn; one that has begun gets another", async () => {
+it("an entry that is already waiting gets one turn; one that has begun gets another", async () => {
   const { add, begun, end } = rig();
   add("home", "A");
   add("home", "AAAA");

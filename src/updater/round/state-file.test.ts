@@ -35,7 +35,7 @@ async function open(): Promise<StateFile> {
 const entry = (address: string) => ({ address, storedAt: "2026-01-02T03:04:05.000Z" });
 
 describe("the state file", () => {
-  it("is there again after it was closed, readable by its owner only, and leaves nothing beside it", async () => {
+  it("is restored after it was closed, is readable only by its owner, and leaves no other files", async () => {
     const state = await open();
     await state.set("a", entry("9.9.9.9"));
     await state.setHold("https://x/", now + 5);
@@ -47,14 +47,14 @@ describe("the state file", () => {
     expect(readdirSync(folder)).toEqual(["state.json"]);
   });
 
-  it("loses nothing when many are stored at once", async () => {
+  it("loses nothing when many are stored at the same time", async () => {
     const state = await open();
     await Promise.all(Array.from({ length: 20 }, (_, i) => state.set(`k${i}`, entry(`9.9.9.${i}`))));
     const again = await open();
     for (let i = 0; i < 20; i++) expect(again.get(`k${i}`)).toEqual(entry(`9.9.9.${i}`));
   });
 
-  it("may be of a time before there were holds", async () => {
+  it("may come from a version without holds", async () => {
     writeFileSync(path, '{"version":1,"entries":{"a":{"address":"9.9.9.9","storedAt":"2026-01-02T03:04:05.000Z"}}}');
     const state = await open();
     expect(state.get("a")).toEqual(entry("9.9.9.9"));
@@ -92,7 +92,7 @@ describe("the state file", () => {
     expect(readdirSync(folder)).toEqual(["state.json"]);
   });
 
-  test.each([true, false])("is left alone when a newer moor wrote it (to be written: %s)", async (write) => {
+  test.each([true, false])("is not touched if a newer version of moor wrote it (to be written: %s)", async (write) => {
     const text = '{"version":2,"names":{}}';
     writeFileSync(path, text);
     expect(await openStateFile(path, now, { write })).toEqual({
@@ -104,18 +104,18 @@ describe("the state file", () => {
     expect(readFileSync(path, "utf8")).toBe(text);
   });
 
-  it("says so before anything is sent when its folder is not there", async () => {
+  it("is refused before anything is sent if its folder does not exist", async () => {
     const opened = await openStateFile(join(folder, "no", "state.json"), now, { write: true });
     expect(opened).toMatchObject({ kind: "unusable", because: expect.stringContaining("ENOENT") });
   });
 
-  it("says so when it cannot be read", async () => {
+  it("is refused if it cannot be read", async () => {
     mkdirSync(path);
     chmodSync(path, 0o700);
     expect(await openStateFile(path, now, { write: true })).toMatchObject({ kind: "unusable" });
   });
 
-  it("waits for the disk where a power cut would leave something wrong, and nowhere else", async () => {
+  it("syncs the disk only where a power cut could leave something wrong", async () => {
     const asked: string[] = [];
     let full = false;
     const write = (how: string) => async () => {
@@ -139,7 +139,7 @@ describe("the state file", () => {
     expect(asked).toEqual(["lasting", "lasting"]);
   });
 
-  it("keeps in mind what the disk did not take, and puts it there later", async () => {
+  it("keeps what could not be written in memory, and writes it later", async () => {
     const state = await open();
     mkdirSync(path);
     await expect(state.set("a", entry("9.9.9.9"))).rejects.toThrow(/EISDIR/);
@@ -174,7 +174,7 @@ describe("a state file that is a link", () => {
     expect(readdirSync(folder)).toEqual(["disk", "linked", "state.json"]);
   });
 
-  it("stays one when what it leads to is damaged: that is set aside where it is", async () => {
+  it("stays one when its target is damaged: the target is set aside in its folder", async () => {
     mkdirSync(join(folder, "disk"));
     symlinkSync(join("disk", "state"), path);
     writeFileSync(join(folder, "disk", "state"), "{");
@@ -184,7 +184,7 @@ describe("a state file that is a link", () => {
     expect(readdirSync(join(folder, "disk"))).toEqual(["state", "state.damaged-20260102T030405000Z"]);
   });
 
-  it("is refused when the folder that it leads to is not there", async () => {
+  it("is refused if the folder of its target does not exist", async () => {
     symlinkSync(join("disk", "state"), path);
     const opened = await openStateFile(path, now, { write: true });
     expect(opened).toMatchObject({ kind: "unusable", because: expect.stringContaining("ENOENT") });
@@ -195,7 +195,7 @@ describe("a state file of two processes", () => {
   const later = (address: string) => ({ address, storedAt: "2026-01-02T04:00:00.000Z" });
   const earlier = (address: string) => ({ address, storedAt: "2020-01-01T00:00:00.000Z" });
 
-  it("holds what was stored last, though its clock is behind", async () => {
+  it("holds what was stored last, even if the clock was behind", async () => {
     const [one, other] = [await open(), await open()];
     await one.set("a", entry("9.9.9.1"));
     await other.flush();
@@ -204,7 +204,7 @@ describe("a state file of two processes", () => {
     expect([one.get("a"), other.get("a"), (await open()).get("a")]).toEqual(Array(3).fill(earlier("9.9.9.2")));
   });
 
-  it("is in doubt where both stored without knowing of the other, for both, until one stores again", async () => {
+  it("is in doubt for both if both stored independently, until one stores again", async () => {
     const [one, other] = [await open(), await open()];
     await one.set("a", later("9.9.9.1"));
     await other.set("a", entry("9.9.9.2"));
@@ -216,7 +216,7 @@ describe("a state file of two processes", () => {
     expect([one.get("a"), (await open()).get("a")]).toEqual(Array(2).fill(earlier("9.9.9.3")));
   });
 
-  it("keeps the doubt of one whose write has not ended when the other takes its own back", async () => {
+  it("keeps the doubt of an unfinished write when the other removes its own", async () => {
     await (await open()).set("a", entry("9.9.9.1"));
     const [one, other] = [await open(), await open()];
     await one.set("a", { ...entry("9.9.9.1"), inDoubt: true });
@@ -227,7 +227,7 @@ describe("a state file of two processes", () => {
     expect([one.get("a")?.inDoubt, other.get("a")?.inDoubt]).toEqual([true, true]);
   });
 
-  it("loses nothing that either has stored, and says that there is another", async () => {
+  it("loses nothing that either has stored, and reports the other process", async () => {
     await (await open()).set("a", entry("9.9.9.1"));
     const [one, other] = [await open(), await open()];
     await one.set("a", later("9.9.9.2"));
@@ -252,7 +252,7 @@ describe("a state file of two processes", () => {
     expect(other.get("a")).toEqual(later("9.9.9.2"));
   });
 
-  it("puts back what the other has overwritten in the same moment", async () => {
+  it("restores what the other has overwritten at the same moment", async () => {
     const one = await open();
     await one.set("a", entry("9.9.9.1"));
     writeFileSync(path, JSON.stringify({ version: 1, entries: { b: entry("9.9.9.2") }, holds: {} }));
@@ -261,7 +261,7 @@ describe("a state file of two processes", () => {
     expect([again.get("a"), again.get("b")]).toEqual([entry("9.9.9.1"), entry("9.9.9.2")]);
   });
 
-  it("is none when it was put there anew as it was, as from a backup", async () => {
+  it("does not count as shared when it was restored unchanged, as from a backup", async () => {
     const one = await open();
     await one.set("a", entry("9.9.9.1"));
     writeFileSync(`${path}.new`, readFileSync(path));
@@ -276,11 +276,14 @@ describe("a state file of two processes", () => {
   it.each([
     ["taken away", () => rmSync(path)],
     ["damaged", () => writeFileSync(path, "{")],
-  ])("is none when it was %s: that is left as it is until there is something to store", async (_, change) => {
-    const one = await open();
-    await one.set("a", entry("9.9.9.1"));
-    change();
-    expect(await one.flush()).toBe(false);
-    expect((await open()).get("a")).toBeUndefined();
-  });
+  ])(
+    "does not count as shared when it was %s: it is left as it is until there is something to store",
+    async (_, change) => {
+      const one = await open();
+      await one.set("a", entry("9.9.9.1"));
+      change();
+      expect(await one.flush()).toBe(false);
+      expect((await open()).get("a")).toBeUndefined();
+    },
+  );
 });

@@ -82,35 +82,35 @@ describe("an update that is written", () => {
     expect(seen.asked).toEqual(asked);
   });
 
-  it("is remembered when it was written, and counted as a change", async () => {
+  it("is stored after a write, and counts as a change", async () => {
     const { write, kept, recall } = rig();
     await write(update("replace"));
     expect(kept.get("home A")).toEqual({ address: "9.9.9.9", storedAt: new Date(now).toISOString() });
     expect([recall.changes("home A"), recall.verifiedAt("home A")]).toEqual([[now], now]);
   });
 
-  it("is remembered when it was found there, and that is no change", async () => {
+  it("is stored when the record already holds it, and does not count as a change", async () => {
     const { write, kept, recall } = rig({ held: found("9.9.9.9"), stored: { address: "9.9.9.1", storedAt: "before" } });
     await write(update("compare"));
     expect(kept.get("home A")?.address).toBe("9.9.9.9");
     expect([recall.changes("home A"), recall.verifiedAt("home A")]).toEqual([[], now]);
   });
 
-  it("that was stored before is not stored again for being found", async () => {
+  it("that was already stored is not stored again", async () => {
     const stored = { address: "9.9.9.9", storedAt: "before" };
     const { write, kept } = rig({ held: found("9.9.9.9"), stored });
     await write(update("compare"));
     expect(kept.get("home A")).toBe(stored);
   });
 
-  it("that was in doubt is no longer when it was found there", async () => {
+  it("is no longer in doubt when the record holds it", async () => {
     const stored = { address: "9.9.9.9", storedAt: "before", inDoubt: true };
     const { write, kept } = rig({ held: found("9.9.9.9"), stored });
     await write(update("compare"));
     expect(kept.get("home A")).toEqual({ address: "9.9.9.9", storedAt: new Date(now).toISOString() });
   });
 
-  it("is right in whatever spelling the service has it", async () => {
+  it("is correct in any spelling of the service", async () => {
     const { write, asked } = rig({ held: found("2A00:0:0:0::9") });
     const six = { ...update("compare"), plan: { kind: "compare", address: { family: "ipv6", text: "2a00::9" } } };
     expect((await write(six as ActingUpdate))?.outcome?.kind).toBe("same");
@@ -135,13 +135,13 @@ describe("an update that is previewed", () => {
       { outcome: { kind: "refused", fault: later } },
     ],
     ["busy", { held: later }, update("replace"), { outcome: { kind: "refused", fault: later } }],
-  ])("%s: nothing is written or remembered", async (_, service, planned, expected) => {
+  ])("%s: nothing is written or stored", async (_, service, planned, expected) => {
     const { preview, asked, kept } = rig(service);
     expect(await preview(planned)).toMatchObject(expected);
     expect([asked, kept.size]).toEqual([["current"], 0]);
   });
 
-  it("not there, and shall be made", async () => {
+  it("a missing record, to be created", async () => {
     const { preview } = rig({ held: missing });
     expect(await preview(update("replace", true))).not.toHaveProperty("outcome");
   });

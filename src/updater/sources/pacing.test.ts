@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createPacing } from "./pacing.ts";
 
-it("doubles with each failure in a row, starts anew after a success, and keeps things apart", () => {
+it("doubles with each failure in a row, starts again after a success, and treats each key separately", () => {
   const pacing = createPacing(() => 0.5);
   pacing.failed("x", 1000);
   expect(pacing.notBefore("x", 1000)).toBe(3000);
@@ -14,13 +14,13 @@ it("doubles with each failure in a row, starts anew after a success, and keeps t
   expect(pacing.notBefore("x", 7000)).toBe(9000);
 });
 
-it("does not wait for a time that a wrong clock has put far away", () => {
+it("ignores an end that a wrong clock has moved far away", () => {
   const pacing = createPacing(() => 0.5);
   pacing.failed("x", 1_000_000);
   expect(pacing.notBefore("x", 0)).toBeUndefined();
 });
 
-it("leaves nothing alone for longer than it is told", () => {
+it("never exceeds the given maximum", () => {
   const pacing = createPacing(() => 0.999, 30_000);
   for (let n = 0; n < 20; n++) pacing.failed("x", 1000);
   expect(pacing.notBefore("x", 1000)).toBeLessThanOrEqual(31_000);

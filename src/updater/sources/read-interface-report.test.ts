@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { readInterfaceReport } from "./read-interface-report.ts";
 
-it("lets no text of the firewall rule the terminal that it is shown on", () => {
+it("makes control characters of the firewall harmless for the terminal", () => {
   const ruling = "\u001b[2J\u0007boo\nnext\u009b1m\u202e";
   const shown = "\\u{1b}[2J\\u{7}boo\\u{a}next\\u{9b}1m\\u{202e}";
   const body = JSON.stringify({
@@ -15,7 +15,7 @@ it("lets no text of the firewall rule the terminal that it is shown on", () => {
   expect(read.report.get("wän0")?.ipv6[0]?.text).toBe(`${"9".repeat(100)}…`);
 });
 
-it("nor where it is at fault", () => {
+it("also in the text of a fault", () => {
   expect(readInterfaceReport('{"\\u001b[2J":7}')).toEqual({
     kind: "unreadable",
     because: "the firewall's answer is malformed: \\u{1b}[2J is not an object",
@@ -28,8 +28,8 @@ it.each([
   ["a wireless one with a link", { flags: ["up"], status: "associated" }, true],
   ["a card whose cable is out, although it is switched on", { flags: ["up"], status: "no carrier" }, false],
   ["a card that is switched off", { flags: [], status: "no carrier" }, false],
-  ["one of which neither is told", {}, undefined],
-])("%s is up or not", (_, told, up) => {
-  const read = readInterfaceReport(JSON.stringify({ wan0: told }));
+  ["one that reports neither", {}, undefined],
+])("%s is up or not", (_, reported, up) => {
+  const read = readInterfaceReport(JSON.stringify({ wan0: reported }));
   expect(read.kind === "report" && read.report.get("wan0")?.up).toBe(up);
 });

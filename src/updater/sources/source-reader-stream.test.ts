@@ -6,7 +6,7 @@ import { createSourceReader } from "./source-reader.ts";
 const report: SourceReading = { kind: "report", report: new Map() };
 const ended: FollowEnd = { kind: "ended" };
 
-/** The pauses after `count` streams, each of which goes on for so many milliseconds and says what it says. */
+/** The pauses after `count` streams, all with the same duration in milliseconds and the same content. */
 async function pausesAfter(
   count: number,
   stream: (hear: (reading: SourceReading) => void) => FollowEnd,
@@ -51,14 +51,14 @@ describe("a stream that ends soon is opened less and less often", () => {
     }
   });
 
-  it("but soon after it had gone on for a minute", async () => {
+  it("but soon after one that lasted a minute", async () => {
     const { pauses, heard } = await pausesAfter(12, () => ended, { lasting: 60_000, random: 0.999 });
     expect(Math.max(...pauses)).toBeLessThanOrEqual(1_000);
     expect([pauses.length, heard]).toEqual([12, []]);
   });
 });
 
-it("what a stream said is handed on, and so is its end", async () => {
+it("the events of a stream are passed on, and so is its end", async () => {
   const { heard } = await pausesAfter(3, (hear) => {
     hear(report);
     return ended;
@@ -66,7 +66,7 @@ it("what a stream said is handed on, and so is its end", async () => {
   expect(heard).toEqual([true, false, true, false, true, false]);
 });
 
-it("waits as long as the firewall asks for, and an hour where it has no stream", async () => {
+it("waits as long as the firewall asks, and an hour if it has no stream", async () => {
   expect((await pausesAfter(1, () => ({ kind: "ended", retry: 7_000 }))).pauses).toEqual([7_000]);
   expect((await pausesAfter(1, () => ({ kind: "not-offered" }), { random: 0.5 })).pauses).toEqual([3_600_000]);
 });

@@ -44,8 +44,8 @@ const devices = () => {
   return latest?.kind === "report" ? [...latest.report.keys()] : latest?.kind;
 };
 
-describe("a source that is asked", () => {
-  it("is unknown before its first answer, and is not asked twice meanwhile", async () => {
+describe("a polled source", () => {
+  it("is unknown before its first answer, and is not polled twice meanwhile", async () => {
     const both = Promise.all([read(), read()]);
     expect([questions.length, devices()]).toEqual([1, undefined]);
     await answer(reportOf("a"));
@@ -53,7 +53,7 @@ describe("a source that is asked", () => {
     expect(devices()).toEqual(["a"]);
   });
 
-  it("is asked anew by each later read", async () => {
+  it("is polled again by each later read", async () => {
     void read();
     await answer(reportOf("a"));
     void read();
@@ -61,7 +61,7 @@ describe("a source that is asked", () => {
     expect([questions.length, devices()]).toEqual([2, ["b"]]);
   });
 
-  it("is left alone for a while after a failure, and stays failed while it is asked again", async () => {
+  it("is not polled for a while after a failure, and stays failed during the next poll", async () => {
     void read();
     await answer(failure);
     expect([devices(), reader.retryAt()]).toEqual(["unavailable", now + 2_000]);
@@ -74,7 +74,7 @@ describe("a source that is asked", () => {
     expect([devices(), reader.retryAt()]).toEqual([["a"], undefined]);
   });
 
-  it("is asked soon after a failure when somebody wants to know", async () => {
+  it("is polled soon after a failure on request", async () => {
     void read();
     await answer(failure);
     pacing.retryNow();
@@ -84,11 +84,11 @@ describe("a source that is asked", () => {
 });
 
 describe("a source that pushes", () => {
-  it("is not asked, until it stops pushing", async () => {
+  it("is not polled until it stops pushing", async () => {
     push(reportOf("p"));
     await read();
     expect([questions.length, devices(), reader.isPushing(), news]).toEqual([0, ["p"], true, 1]);
-    // Doubtful data is no data.
+    // Unreadable data is ignored.
     push(failure);
     expect([devices(), reader.isPushing(), news]).toEqual([["p"], false, 2]);
     push(failure);
@@ -97,7 +97,7 @@ describe("a source that pushes", () => {
     expect(questions).toHaveLength(1);
   });
 
-  it("ends a question that is under way: whoever waits for it goes on with what was pushed", async () => {
+  it("ends a poll under way: its caller continues with what was pushed", async () => {
     const reading = read();
     push(reportOf("new"));
     expect(questions[0]?.signal.aborted).toBe(true);
@@ -106,7 +106,7 @@ describe("a source that pushes", () => {
     expect([questions.length, devices(), reader.retryAt(), news]).toEqual([1, ["new"], undefined, 0]);
   });
 
-  it("is asked again where its answer is to a question from before it pushed", async () => {
+  it("is polled again if the poll began before the push", async () => {
     const reading = read();
     push(reportOf("new"));
     push(failure);
@@ -117,7 +117,7 @@ describe("a source that pushes", () => {
     expect(devices()).toEqual(["newest"]);
   });
 
-  it("is forgiven its failures", async () => {
+  it("starts again without failures", async () => {
     void read();
     await answer(failure);
     push(reportOf("p"));

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import { type ConfirmOrder, confirmDns } from "./confirm-dns.ts";
 
 let answers: (asked: number) => readonly string[];
-/** A question that comes once more, because its answer was not read in time, is no other. */
+/** A query that is repeated because its answer was not read in time counts once. */
 let asked: Set<number | undefined>;
 let close: () => Promise<void>;
 let order: ConfirmOrder;
@@ -42,13 +42,13 @@ beforeEach(async () => {
 });
 afterEach(() => close());
 
-it("is told when the servers answer with it, after they have caught up", async () => {
+it("confirms when the servers return it, after they have caught up", async () => {
   answers = (n) => (n < 3 ? ["192.0.2.1"] : ["9.9.9.9"]);
   expect(await confirmDns(order, never)).toEqual({ kind: "confirmed", servers: 1 });
   expect(asked.size).toBe(3);
 });
 
-it("knows IPv6 addresses however they are written", async () => {
+it("recognises IPv6 addresses in any spelling", async () => {
   answers = () => ["2a00:0:0::9"];
   expect(await confirmDns({ ...order, family: "ipv6", value: "2a00::9" }, never)).toMatchObject({ kind: "confirmed" });
 });
@@ -58,13 +58,13 @@ test.each([
   ["both", ["192.0.2.1", "9.9.9.9"], /still returns/],
   ["both, the new one first", ["9.9.9.9", "192.0.2.1"], /still returns/],
   ["nothing", [], /has no answer \(ENODATA\)/],
-])("is told when they answer %s", async (_, given, because) => {
+])("does not confirm when they return %s", async (_, given, because) => {
   answers = () => given;
   const confirmation = await confirmDns(order, never, { limit: 300 });
   expect(confirmation).toMatchObject({ kind: "unconfirmed", because: expect.stringMatching(because) });
 });
 
-it("is not taken for confirmed where there is no server to ask", async () => {
+it("does not confirm if there is no server to ask", async () => {
   const none = { limit: 300, serversOf: async () => [] };
   expect(await confirmDns({ ...order, servers: [] }, never, none)).toMatchObject({
     kind: "unconfirmed",
@@ -72,7 +72,7 @@ it("is not taken for confirmed where there is no server to ask", async () => {
   });
 });
 
-it("stops when told to", async () => {
+it("stops when the signal aborts", async () => {
   answers = () => ["192.0.2.1"];
   const before = performance.now();
   await confirmDns(order, AbortSignal.timeout(100), { limit: 600_000 });
@@ -84,15 +84,15 @@ describe("a server with several addresses", () => {
   const serversOf = async () => [[noWayThere, ...order.servers]];
   const confirm = () => confirmDns({ ...order, servers: [] }, never, { limit: 300, serversOf });
 
-  it("is heard at one of them, where there is no way to the other", async () => {
+  it("is asked at one of them if there is no route to the other", async () => {
     answers = () => ["9.9.9.9"];
     expect(await confirm()).toEqual({ kind: "confirmed", servers: 1 });
   });
-  it("is told of when it answers wrongly at one of them", async () => {
+  it("is reported when it answers wrongly at one of them", async () => {
     answers = () => ["192.0.2.1"];
     expect(await confirm()).toMatchObject({ because: expect.stringMatching(/still returns 192\.0\.2\.1/) });
   });
-  it("is told of when it answers at none", async () => {
+  it("is reported when it answers at none", async () => {
     const silent = { limit: 300, serversOf: async () => [[noWayThere]] };
     expect(await confirmDns({ ...order, servers: [] }, never, silent)).toMatchObject({
       because: `${noWayThere} has no answer (ECONNREFUSED)`,
@@ -100,7 +100,7 @@ describe("a server with several addresses", () => {
   });
 });
 
-it("is waited for by a program that has nothing else to do", async () => {
+it("keeps a program alive that has nothing else to do", async () => {
   answers = (n) => (n < 3 ? ["192.0.2.1"] : ["9.9.9.9"]);
   const module = pathToFileURL(join(import.meta.dirname, "confirm-dns.ts")).href;
   const program = `

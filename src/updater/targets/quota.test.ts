@@ -18,13 +18,13 @@ test.each([
   ["rrsets, nearly used up", headers(3600, 2, now / 1000 + 3598), now + 2_000],
   ["rrsets, full again by the clock", headers(3600, 0, now / 1000 - 5), now],
   ["a reset beyond reason", headers(300, 0, 999_999), now + 3_600_000],
-  ["no limit told, plenty left", { "ratelimit-remaining": "200", "ratelimit-reset": "12" }, undefined],
+  ["no limit sent, plenty left", { "ratelimit-remaining": "200", "ratelimit-reset": "12" }, undefined],
   [
-    "no limit told, used up: when it is full",
+    "no limit sent, used up: when it is full",
     { "ratelimit-remaining": "0", "ratelimit-reset": String(now / 1000 + 100) },
     now + 100_000,
   ],
-  ["no reset told", { "ratelimit-limit": "300", "ratelimit-remaining": "0" }, undefined],
+  ["no reset sent", { "ratelimit-limit": "300", "ratelimit-remaining": "0" }, undefined],
   ["no headers", {}, undefined],
   ["not a number", { ...headers(300, 0, 12), "ratelimit-remaining": "many" }, undefined],
 ])("%s", (_, given, expected) => expect(roomAgainAt(given, now)).toBe(expected));

@@ -81,7 +81,7 @@ describe("replacing a set (spec 4.6)", () => {
     expect(asked()[0]).toBe("POST /v1/zones/example.org/rrsets/%40/A/actions/set_records");
   });
 
-  it("changes the TTL only where the config says another", async () => {
+  it("changes the TTL only if the config has another", async () => {
     await target.replace({ ...order, ttl: 77 }, never);
     expect(asked().filter((line) => line.includes("change_ttl"))).toEqual([]);
     await target.replace({ ...order, ttl: 60 }, never);
@@ -103,7 +103,7 @@ describe("replacing a set (spec 4.6)", () => {
     });
   });
 
-  it("says that a set must exist, or makes it where it may", async () => {
+  it("says that a set must exist, or creates it if allowed", async () => {
     const other = { ...order, name: "other", ttl: 300 };
     expect(await target.replace(other, never)).toMatchObject({
       kind: "refused",
@@ -120,7 +120,7 @@ describe("replacing a set (spec 4.6)", () => {
     });
   });
 
-  it("tries again when another made the set meanwhile", async () => {
+  it("retries when another client created the set meanwhile", async () => {
     instead = ({ method, path }) =>
       method === "POST" && path.endsWith("/rrsets")
         ? { status: 409, body: { error: { code: "uniqueness_error", message: "exists", details: null } } }
@@ -146,7 +146,7 @@ describe("waiting for the action", () => {
     expect(polls).toBe(4);
   });
 
-  it("gives up on one that never ends, and is not stopped from stopping", async () => {
+  it("gives up on one that never ends, and can be aborted", async () => {
     instead = ({ method }) =>
       method === "POST" ? { status: 201, body: action("running") } : { body: action("running") };
     target.close();
@@ -267,7 +267,7 @@ it("says what to do about a set that is protected", async () => {
 });
 
 describe("looking", () => {
-  it("goes on with the next page also where the last one is not told", async () => {
+  it("continues with the next page even if the last page is not given", async () => {
     const zone = (id: number) => ({ id, name: `z${id}.example`, ttl: 60 });
     instead = ({ path }) => {
       const page = Number(/[?&]page=(\d+)/.exec(path)?.[1]);
@@ -278,7 +278,7 @@ describe("looking", () => {
     expect(found.kind === "found" && found.value.map(({ id }) => id)).toEqual(["1", "2", "3"]);
   });
 
-  it("takes a list whose second page is not there for one that has changed, and not for a zone that is gone", async () => {
+  it("treats a missing second page as a changed list, not as a missing zone", async () => {
     instead = ({ path }) => {
       if (/[?&]page=2/.test(path)) return { status: 404, body: { error: { code: "not_found", message: "no" } } };
       return { status: 200, body: { rrsets: [], meta: { pagination: { page: 1, last_page: 2 } } } };

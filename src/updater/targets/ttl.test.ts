@@ -6,7 +6,7 @@ import { readConfig } from "../config/read.ts";
 import { openStateFile } from "../round/state-file.ts";
 import { openUpdater } from "../updater.ts";
 
-/** The TTL in the config is a wish like the address: it is written when it was edited, and mended when it drifted. */
+/** The TTL in the config is treated like the address: written when it was edited, and corrected when the record was changed. */
 
 let loop: Loop;
 afterEach(() => loop.close());
@@ -50,7 +50,7 @@ describe.each(["v1", "rrsets"] as const)("the TTL of a record at %s", (api) => {
     expect(await roundAfterEdit("ttl: 300", "create: false")).toBe("nothing");
   });
 
-  it("is read and not written when a state of an earlier moor does not know it", async () => {
+  it("is read and not written when the state of an earlier version does not have it", async () => {
     await open(api, "ttl: 60");
     const state = JSON.parse(readFileSync(loop.config.stateFile, "utf8")) as {
       entries: Record<string, { ttl?: number }>;
@@ -63,7 +63,7 @@ describe.each(["v1", "rrsets"] as const)("the TTL of a record at %s", (api) => {
     expect(loop.writes().length).toBe(length);
   });
 
-  it.each(["verify: 1h", "compare: record"])("is mended where it drifted (%s)", async (rule) => {
+  it.each(["verify: 1h", "compare: record"])("is corrected when it was changed elsewhere (%s)", async (rule) => {
     await open(api, `ttl: 60, ${rule}`);
     Object.assign(record() ?? {}, { ttl: 5 });
     loop.clock.now += 3_600_000;
@@ -73,16 +73,16 @@ describe.each(["v1", "rrsets"] as const)("the TTL of a record at %s", (api) => {
     expect(await loop.round()).toEqual(["nothing"]);
   });
 
-  it("is nobody's business where the config has none", async () => {
+  it("is left alone if the config has none", async () => {
     await open(api, "compare: record");
     Object.assign(record() ?? {}, { ttl: 5 });
     expect(await loop.round()).toEqual(["nothing"]);
   });
 
-  it("is not sent again and again to a service that makes another of it", async () => {
+  it("is not sent repeatedly to a service that changes it", async () => {
     await open(api, "ttl: 60, compare: record");
     loop.says.service = () => {
-      // It knows no TTL below 120.
+      // It does not support a TTL below 120.
       queueMicrotask(() => Object.assign(record() ?? {}, { ttl: Math.max(120, record()?.ttl ?? 0) }));
       return undefined;
     };

@@ -14,14 +14,14 @@ import type { ReplaceOrder, WriteOutcome } from "./target.ts";
 import type { TokenTarget } from "./token-target.ts";
 import { createV1Target } from "./v1.ts";
 
-/** A write ends as done, as refused, or nobody knows: every status class with every body, at both APIs. */
+/** A write ends as done, refused or unknown: every status class with every body, in both APIs. */
 
 type Api = "v1" | "rrsets";
 const never = new AbortController().signal;
 const order: ReplaceOrder = { zone: "example.org", name: "home", family: "ipv4", value: "9.9.9.9" };
 const waiting = { first: 1, longest: 1, total: 1_000 };
 
-/** `carriedOut`: the service did what it was asked for, whatever it answers. */
+/** `carriedOut`: the service carried out the request, whatever it answers. */
 async function outcomeOf(
   api: Api,
   reply: (asked: Asked) => Reply | undefined,
@@ -61,7 +61,7 @@ const written = { id: "r4", type: "A", name: "home", value: "9.9.9.9", ttl: 77, 
 const zero = { id: "", type: "", name: "", value: "", zone_id: "" };
 const started = { id: 5001, status: "success", progress: 100, error: null };
 
-/** Bodies by what they are; `own` are errors in the API's own shape. */
+/** Bodies by what they are; `own` are errors in the API's own format. */
 const bodies: Record<Api, Readonly<Record<string, (status: number) => unknown>>> = {
   v1: {
     "own: message": () => ({ message: "no" }),
@@ -110,7 +110,7 @@ describe.each<Api>(["v1", "rrsets"])("a write at %s that was not carried out", (
       const isRefused = refusing.includes(status) && shape.startsWith("own");
       expected[shape] = isRefused ? "refused" : "unknown";
     }
-    // Only a v1 answer says all by itself: a set is read in any case.
+    // Only a v1 answer is complete: a set is always read back.
     if (api === "v1" && status === 200) expected["the new record"] = "done";
     expect(found).toEqual(expected);
   });
@@ -122,7 +122,7 @@ describe.each<Api>(["v1", "rrsets"])("a write at %s that was carried out, whatev
     for (const shape of shapes.filter((each) => !each.startsWith("own") || !refusing.includes(status))) {
       const body = bodies[api][shape]?.(status);
       const { kind } = await outcomeOf(api, toWrites({ status, body }), true);
-      // A status of success is worth a look at the record; of the others the next round finds out.
+      // After a success status, the record is read; otherwise the next round finds out.
       expect([shape, kind]).toEqual([shape, status < 300 ? "done" : "unknown"]);
     }
   });
@@ -209,7 +209,7 @@ describe("a record set is written in several calls", () => {
       "unknown",
     ],
     [
-      "another action is told of",
+      "another action is returned",
       ({ path }) =>
         path.endsWith("/5001")
           ? { body: { action: { ...started, id: 7 } } }
@@ -228,7 +228,7 @@ describe("a record set is written in several calls", () => {
   });
 });
 
-describe("a success is believed only for what was sent", () => {
+describe("a success counts only for what was sent", () => {
   test.each<[string, object, object?]>([
     ["another id", { id: "r6" }],
     ["another name", { name: "other" }],
