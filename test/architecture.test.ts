@@ -28,7 +28,7 @@ describe("the house", () => {
 
   it("has every file that the walks in its description pass", () => {
     const text = readFileSync(join(root, "docs/architecture.md"), "utf8");
-    const walks = text.slice(text.indexOf("## Walks"), text.indexOf("## The record service"));
+    const walks = text.slice(text.indexOf("## Walkthroughs"), text.indexOf("## The record service"));
     const passed = [...walks.matchAll(/`([a-z0-9/-]+\.ts)`/g)].map(([, path]) => `src/${path}`);
     const there = new Set(files.map(({ path }) => path));
     expect(passed.length).toBeGreaterThan(50);

@@ -167,7 +167,7 @@ describe("laws", () => {
     );
   });
 
-  test("who may write a set may read it, and its zone", () => {
+  test("a token that may write a set may read it, and its zone", () => {
     fc.assert(
       fc.property(anyScope, anyOperation, (scope, operation) => {
         fc.pre(operation.kind === "write-set" && may(scope, operation).kind === "yes");

@@ -95,7 +95,7 @@ const zoneRefusal = (scope: Scope, zone: string): Refusal | undefined =>
 const matches = (rule: SetRule, owner: string, type: RecordType): boolean =>
   (rule.owner === undefined || rule.owner === owner) && (rule.types === undefined || rule.types.includes(type));
 
-/** Whether there can be a zone that it may replace as a whole: only those who may are sent for a whole zone's text. */
+/** Whether there can be a zone that it may replace as a whole: only such a token may send a whole zone file. */
 export const mayWriteZones = ({ access, zones, sets }: Scope): boolean =>
   access === "write" && sets === undefined && zones?.length !== 0;
 

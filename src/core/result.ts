@@ -13,7 +13,7 @@ export type Fault = {
 export const faultInWords = ({ message, todo }: Fault): string =>
   todo === undefined ? message : `${message}; ${todo}`;
 
-/** An expected outcome: the value, or every fault at once. */
+/** An expected outcome: the value, or all faults together. */
 export type Result<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly faults: readonly Fault[] };

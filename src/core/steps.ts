@@ -1,4 +1,4 @@
-/** Work that can be interrupted after every step, by whoever runs it; its value is what it gives at the end. */
+/** Work that its caller can interrupt after every step; it returns its value at the end. */
 export type Steps<T> = Generator<void, T>;
 
 /** All of it without a pause, for work that is known to be short. */

@@ -9,7 +9,7 @@ export const visible = (text: string): string =>
 export const printable = (text: string): string =>
   visible(text.slice(0, 2_000).replaceAll(/\s+/g, " ").trim()).slice(0, 200);
 
-/** What ends a line for any program that may read a zone file, or is no text at all; tabs may stay. */
+/** Characters that end a line in some reader of zone files, or are not text at all; tabs are allowed. */
 const controls = /[^\P{Control}\t]|[\u2028\u2029]/u;
 const runsOfControls = new RegExp(`(?:${controls.source})+`, "gu");
 

@@ -86,7 +86,7 @@ export async function startNameserver(options: NameserverOptions): Promise<Names
         log,
       });
       closers.push(end);
-      // They have the ports now; this thread held them only until it was sure that they can be had.
+      // The workers have the ports now; this thread held them only to make sure that they are free.
       for (const both of bound) await both.udp.close();
     }
     return { addresses, counters: threads, close };
@@ -129,6 +129,6 @@ function logSometimes(log: Logger): (error: unknown) => void {
   return (error) => {
     if (performance.now() - loggedAt < 10_000) return;
     loggedAt = performance.now();
-    log.error({ err: error }, "a zone could not be loaded; its queries are answered with SERVFAIL");
+    log.error({ err: error }, "a zone could not be loaded; its queries get SERVFAIL");
   };
 }

@@ -32,15 +32,15 @@ describe("openDataFolder", () => {
     expect((await stat(folder)).mode & 0o7777).toBe(mode);
   });
 
-  it("fails at once where no folder can be made", async () => {
+  it("fails immediately where no folder can be created", async () => {
     await expect(openDataFolder("/proc/nope")).rejects.toThrow("the folder /proc/nope cannot be used: ENOENT");
     await expect(openDataFolder("/proc/nope/deeper")).rejects.toThrow("ENOENT");
   });
 
-  it("leaves a file alone that stands in its place, and says so", async () => {
+  it("does not touch a file in its place, and says so", async () => {
     const path = join(folder, "file");
     await writeFile(path, "precious", { mode: 0o644 });
-    await expect(openDataFolder(path)).rejects.toThrow(`the folder ${path} cannot be used: it is a file; name another`);
+    await expect(openDataFolder(path)).rejects.toThrow(`the folder ${path} cannot be used: it is a file; fix this`);
     await expect(openDataFolder(join(path, "inside"))).rejects.toThrow("ENOTDIR");
     expect((await stat(path)).mode & 0o777).toBe(0o644);
   });
@@ -49,7 +49,7 @@ describe("openDataFolder", () => {
 describe("findDataFolder", () => {
   it("makes nothing for a name that was mistyped, and says what to do", async () => {
     await expect(findDataFolder(join(folder, "misstyped"))).rejects.toThrow(
-      /there is no folder .*misstyped; name that of/,
+      /there is no folder .*misstyped; give the folder of/,
     );
     expect(await readdir(folder)).toEqual([]);
     await findDataFolder(folder);
@@ -57,12 +57,14 @@ describe("findDataFolder", () => {
 });
 
 describe("findDatabase", () => {
-  it("leaves a folder alone that is another's, and says what to do", async () => {
+  it("does not touch another folder, and says what to do", async () => {
     await chmod(folder, 0o755);
     const file = join(folder, "records.sqlite");
-    await expect(findDatabase(file)).rejects.toThrow(`no records.sqlite in the folder ${folder}; name that of`);
+    await expect(findDatabase(file)).rejects.toThrow(
+      `no records.sqlite in the folder ${folder}; give the folder of the service`,
+    );
     expect([await readdir(folder), (await stat(folder)).mode & 0o777]).toEqual([[], 0o755]);
-    await expect(findDatabase(join(folder, "mistyped", "x"))).rejects.toThrow(/there is no folder .*mistyped; name/);
+    await expect(findDatabase(join(folder, "mistyped", "x"))).rejects.toThrow(/there is no folder .*mistyped; give/);
     await writeFile(file, "");
     await expect(findDatabase(join(file, "x"))).rejects.toThrow("it is a file");
     await findDatabase(file);
@@ -89,7 +91,7 @@ describe("replaceFile", () => {
 });
 
 describe("readFileIfThere", () => {
-  it("gives undefined for no file, and an error for one that cannot be read", async () => {
+  it("returns undefined for a missing file, and an error for one that cannot be read", async () => {
     expect(await readFileIfThere(join(folder, "none"))).toBeUndefined();
     await expect(readFileIfThere(folder)).rejects.toThrow("EISDIR");
   });

@@ -3,8 +3,8 @@ import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs
 import { basename, dirname, join } from "node:path";
 
 /**
- * The folder holds secrets: nobody but its owner may look inside. One in which others keep things too, as in /tmp, is left as it
- * is: they would be locked out. Fails in people's words.
+ * The folder holds secrets: only its owner may read it. A folder with other people's files, such as /tmp, keeps its
+ * mode, because they would be locked out. Errors say what to do.
  */
 export async function openDataFolder(path: string): Promise<void> {
   try {
@@ -12,7 +12,7 @@ export async function openDataFolder(path: string): Promise<void> {
     if (!(await stat(path)).isDirectory()) throw new Error("it is a file");
     if ((await readdir(path)).every((name) => ofMoor.test(name))) await chmod(path, 0o700);
   } catch (error) {
-    const message = `the folder ${path} cannot be used: ${(error as Error).message}; name another, or mend that`;
+    const message = `the folder ${path} cannot be used: ${(error as Error).message}; fix this, or choose another folder`;
     throw new Error(message, { cause: error });
   }
 }
@@ -22,7 +22,7 @@ const ofMoor = /^\.?(?:ca|server|records|firewall|moor|up)[.-]/;
 
 /** The same for what only makes sense in a folder that a service has used: a mistyped name must not make another. */
 export async function findDataFolder(path: string): Promise<void> {
-  if (!(await isThere(path))) throw new Error(`there is no folder ${path}; name that of ${theService}`);
+  if (!(await isThere(path))) throw new Error(`there is no folder ${path}; ${theService}`);
   await openDataFolder(path);
 }
 
@@ -31,11 +31,11 @@ export async function findDatabase(file: string): Promise<void> {
   const folder = dirname(file);
   // With a dot at its end only a folder is there.
   if (!(await isThere(file)) && (await isThere(`${folder}/.`)))
-    throw new Error(`there is no ${basename(file)} in the folder ${folder}; name that of ${theService}`);
+    throw new Error(`there is no ${basename(file)} in the folder ${folder}; ${theService}`);
   await findDataFolder(folder);
 }
 
-const theService = "the service with --data, or start the service first";
+const theService = "give the folder of the service with --data, or start the service first";
 
 /** Node's own recursive form never ends below a folder that takes no new ones and says so oddly, as /proc does. */
 async function makeFolder(path: string): Promise<void> {
@@ -67,7 +67,7 @@ export async function replaceFile(path: string, content: string, mode = 0o600): 
   }
 }
 
-/** The old content or the new one, never half of either; which of the two after a power cut, nobody knows. */
+/** The old content or the new one, never a mix. After a power cut it may be either. */
 export async function swapFile(path: string, content: string, mode = 0o600): Promise<void> {
   const draft = join(dirname(path), `.${basename(path)}.${randomBytes(4).toString("hex")}`);
   try {
@@ -85,7 +85,7 @@ export async function swapFile(path: string, content: string, mode = 0o600): Pro
   }
 }
 
-/** A name that nobody has yet is taken before `put` replaces it: who takes it at the same time loses nothing. */
+/** Reserves a new name before `put` replaces the file: two processes that choose the same name do not overwrite each other. */
 export async function asNewFile(path: string, put: () => Promise<void>): Promise<void> {
   await (await open(path, "wx", 0o600)).close();
   try {

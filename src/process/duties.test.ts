@@ -7,7 +7,7 @@ import { noLog } from "./log.ts";
 const log = noLog;
 
 describe("work of the leading node", () => {
-  it("is done at once where there is one node", async () => {
+  it("is done immediately if there is only one node", async () => {
     const said: string[] = [];
     const duties = leadAlways(log);
     const withdraw = duties.whenLeading(() => {
@@ -34,7 +34,7 @@ describe("work of the leading node", () => {
     expect(ended).toBe(true);
   });
 
-  it("goes on with the rest when one fails to begin or to end", async () => {
+  it("continues with the rest when one fails to start or to stop", async () => {
     const duties = createDuties(log);
     let [begun, ended] = [0, 0];
     const fail = () => {

@@ -3,7 +3,7 @@ import type { Logger } from "./log.ts";
 /** Work that many nodes could do and that must be done once: whichever node leads does it. */
 export type Duties = {
   /**
-   * `begin` is called when this node comes to lead (at once, when it does), and what that gives when it leads no more. Both
+   * `begin` is called when this node starts to lead (immediately, if it leads already), and what it returns when it no longer leads. Both
    * may happen many times, never two beginnings without an end. Gives the way to withdraw, which ends the work too.
    */
   readonly whenLeading: (begin: () => EndWork) => () => Promise<void>;
@@ -11,14 +11,14 @@ export type Duties = {
   readonly close: () => Promise<void>;
 };
 
-/** What was begun stops at the call; the promise is for those who must wait until all of it is over. */
+/** Stops what was started; the promise resolves when all of it has ended. */
 export type EndWork = () => void | Promise<void>;
 
 export type LedDuties = Duties & { readonly lead: () => void; readonly stepDown: () => void };
 
 type Work = { readonly start: () => void; readonly stop: () => Promise<void> };
 
-/** The duties of a node that is told by others when it leads. */
+/** The duties of a node that does not decide on its own when it leads. */
 export function createDuties(log: Logger): LedDuties {
   const works = new Set<Work>();
   let leading = false;
@@ -65,7 +65,7 @@ function createWork(begin: () => EndWork, log: Logger): Work {
   /** Whatever was said before the last word does not count, also when its turn comes only now. */
   let word = 0;
 
-  const logFailure = (error: unknown) => log.error({ err: error }, "work of the leading node failed");
+  const logFailure = (error: unknown) => log.error({ err: error }, "a task of the leading node failed");
   const start = () => {
     word += 1;
     const said = word;

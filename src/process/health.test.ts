@@ -34,10 +34,13 @@ describe("whether a service is ready", () => {
     health.add("store", () => undefined);
     expect((await health.look()).ready).toBe(true);
     health.stop();
-    expect(await health.look()).toMatchObject({ ready: false, parts: { running: { because: "it is stopping" } } });
+    expect(await health.look()).toMatchObject({
+      ready: false,
+      parts: { running: { because: "the service is stopping" } },
+    });
   });
 
-  it("looks once for many who ask at the same time", async () => {
+  it("checks once for many requests at the same time", async () => {
     let looks = 0;
     const health = createHealth(() => 0);
     health.add("store", async () => void looks++);

@@ -18,7 +18,7 @@ export type Health = {
 
 /** Milliseconds. */
 const patience = 2_000;
-/** Anybody may ask; whoever asks more often than this hears what the one before heard. */
+/** Milliseconds. Anyone may ask, so more frequent requests get the last result again. */
 const keptFor = 250;
 
 export function createHealth(now = () => performance.now()): Health {
@@ -45,7 +45,8 @@ export function createHealth(now = () => performance.now()): Health {
     look: async () => {
       if (known === undefined || now() - known.at > keptFor) known = { at: now(), parts: lookAtAll() };
       const parts = await known.parts;
-      if (stopping) return { ready: false, parts: { ...parts, running: { ok: false, because: "it is stopping" } } };
+      if (stopping)
+        return { ready: false, parts: { ...parts, running: { ok: false, because: "the service is stopping" } } };
       return { ready: Object.values(parts).every(({ ok }) => ok), parts: { ...parts, running: { ok: true } } };
     },
     stop: () => {
@@ -54,7 +55,7 @@ export function createHealth(now = () => performance.now()): Health {
   };
 }
 
-/** For those who are not told more: which part is not well, but not why. */
+/** For callers without a secret: which part fails, but not why. */
 export const withoutReasons = ({ ready, parts }: Readiness): Readiness => ({
   ready,
   parts: Object.fromEntries(Object.entries(parts).map(([name, { ok }]) => [name, { ok }])),

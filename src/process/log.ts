@@ -27,7 +27,7 @@ export function createLog({ format, level: lowest = "info", write }: LogOptions)
   return { info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-/** For who tells what happens by other means. */
+/** For callers that report in another way. */
 export const noLog: Logger = createLog({ format: "text", level: "silent", write: () => undefined });
 
 /** Secrets that could ride along in a logged request or config are replaced before a line is made. */

@@ -1,13 +1,13 @@
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 import { family } from "./metrics.ts";
 
-/** What every Node program has to say about itself, under the names that dashboards know. */
+/** The usual metrics of a Node process, under the names that dashboards know. */
 export type ProcessMetrics = { readonly print: () => string; readonly close: () => void };
 
 /** Milliseconds between two looks at how late a timer is. */
 const resolution = 20;
 
-/** How late timers are is told since the last asking. */
+/** The delay of timers, measured since the last request. */
 export function openProcessMetrics(version: string): ProcessMetrics {
   const delay = monitorEventLoopDelay({ resolution });
   delay.enable();

@@ -1,5 +1,5 @@
 /**
- * Counting for Prometheus: plain numbers while the program runs, text when somebody asks. What is counted often is counted into
+ * Counting for Prometheus: plain numbers while the program runs, text when they are requested. What is counted often is counted into
  * fields and arrays; names and labels are put together at the asking only.
  */
 

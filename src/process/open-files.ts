@@ -14,20 +14,20 @@ export function leaveHalfTheFiles(server: Server, log: Logger): void {
   server.on("drop", () => {
     if (performance.now() - warnedAt < minute) return;
     warnedAt = performance.now();
-    log.warn({ most: server.maxConnections }, "too many connections are open; further ones are turned away");
+    log.warn({ most: server.maxConnections }, "too many connections are open; new ones are refused");
   });
 }
 
 const minute = 60_000;
 
 /**
- * One in so many of the files that this process may open, `atMost` where that is more. HTTP takes half, DNS over TCP a quarter,
+ * A fraction of the files that this process may open, `atMost` where that is more. HTTP takes half, DNS over TCP a quarter,
  * transfers from primary servers an eighth; the rest is for the database, the log and whatever else.
  */
 export const partOfFiles = (part: number, atMost: number): number =>
   Math.min(atMost, Math.ceil((mostOpenFiles() ?? Number.POSITIVE_INFINITY) / part));
 
-/** Undefined where there is no limit, or the system does not tell. */
+/** Undefined if there is no limit, or it is not known. */
 function mostOpenFiles(): number | undefined {
   try {
     const [, most] = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];

@@ -1,4 +1,4 @@
-/** Somebody who may hold a limited number of seats: a token, a session, an account, a network. */
+/** A holder of a limited number of seats: a token, a session, an account, a network. */
 export type Holder = { readonly name: string; readonly most: number };
 
 export type Seat =

@@ -21,7 +21,7 @@ it("closes last what was opened first", async () => {
   expect(closed).toEqual(["watcher", "server", "database"]);
 });
 
-it("goes on after one that fails, and says which", async () => {
+it("continues after one that fails, and logs which", async () => {
   const { said, closed, opened, log } = rig();
   const broken = opened("server", () => Promise.reject(new Error("broken")));
   await closeInReverse([opened("database"), broken], log);
@@ -29,7 +29,7 @@ it("goes on after one that fails, and says which", async () => {
   expect(said.join("")).toContain("what=server error=broken");
 });
 
-it("leaves behind what does not close in time", async () => {
+it("abandons what does not close in time", async () => {
   const { said, closed, opened, log } = rig();
   const stuck = opened("server", () => new Promise(() => undefined));
   await closeInReverse([opened("database"), stuck], log, 50);

@@ -4,7 +4,7 @@ import { within } from "./within.ts";
 /** Something opened that must be closed: a server, a database, a watcher. */
 export type Opened = { readonly name: string; readonly close: () => void | Promise<void> };
 
-/** Closes in reverse order of opening, all of it within `limit` ms: what does not close in time is named and left behind. */
+/** Closes in reverse order of opening, all of it within `limit` ms: what does not close in time is logged and abandoned. */
 export async function closeInReverse(opened: readonly Opened[], log: Logger, limit = 4_000): Promise<void> {
   const end = performance.now() + limit;
   for (const each of opened.toReversed()) {

@@ -25,7 +25,7 @@ export function openSystemd({ env, status, isAlive = () => true }: SystemdOption
   const timer = half > 0 ? setInterval(() => isAlive() && notify("WATCHDOG=1"), half) : undefined;
   return {
     ready: () => notify("--ready", `--status=${status}`),
-    reloading: () => notify("--status=the config was read again"),
+    reloading: () => notify("--status=config reloaded"),
     close() {
       clearInterval(timer);
       notify("--stopping");

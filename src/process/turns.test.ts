@@ -125,7 +125,7 @@ describe("large requests", () => {
     (await turns.hold(1, unaborted))();
   });
 
-  it("beyond a few that wait are refused, and told when to come again", async () => {
+  it("beyond a few that wait are refused, with a time to retry", async () => {
     const turns = createTurns({ mostWaiting: 2 });
     const release = await turns.hold(1, unaborted);
     const waiting = [turns.hold(1, unaborted), turns.hold(1, unaborted)];

@@ -20,7 +20,7 @@ it("is what RFC 9432 asks for: version 2, a PTR record a zone, an NS that leads 
   ]);
 });
 
-it("changes into what it would be anew", () => {
+it("ends up the same as if built from scratch", () => {
   const before = catalogContent("catalog.example", 1, [member(1), member(2)]).sets;
   const after = catalogContent("catalog.example", 1, [member(2), member(3)]).sets;
   expect(keys(applyChanges(before, [came(3), went(1)]))).toEqual(keys(after));
@@ -40,7 +40,7 @@ it("knows its changes since the start, as many as it keeps", () => {
   expect(log.between(15, 20)).toEqual([went(1)]);
 });
 
-it("takes more changes at once than a stack holds", () => {
+it("handles more changes in one write than fit on the stack", () => {
   const log = createCatalogLog(10, 3);
   log.add(
     12,

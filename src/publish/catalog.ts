@@ -45,7 +45,7 @@ export function openCatalog(store: RecordStore, name: string, start: number): St
   };
 }
 
-/** To be told of all zones: one in the catalog's place is not answered, one below it only to who may have the catalog. */
+/** Expects all zones: one with the catalog's name is not answered, one below it only for clients that may transfer the catalog. */
 export function warnOfHidden(
   catalog: string | undefined,
   log: Pick<Logger, "warn">,
@@ -56,7 +56,10 @@ export function warnOfHidden(
     for (const zone of zones) {
       if (ownerOf(zone, catalog) === undefined || hidden.has(zone)) continue;
       hidden.add(zone);
-      log.warn({ zone, catalog }, "the zone is hidden by the catalog zone: give that another name with --catalog");
+      log.warn(
+        { zone, catalog },
+        "the catalog zone contains this zone's name and hides it; choose another name with --catalog",
+      );
     }
   };
 }
@@ -64,10 +67,10 @@ export function warnOfHidden(
 /** An empty log has a serial too, and its first entry a newer one. */
 const serialAt = (position: number): number => (position + 1) % 2 ** 32;
 
-/** `id` is the member's own for ever: a zone that is made again under its old name is another member (section 5.6). */
+/** `id` is the member's own for ever: a zone that is created again under its old name is another member (section 5.6). */
 type Member = { readonly id: number; readonly zone: string };
 
-/** Secondaries hear of changes immediately; the timers are for those that were away. */
+/** Secondaries are notified of changes immediately; the timers are for those that were down. */
 const timers = "60 30 1209600 60";
 
 export function catalogContent(name: string, serial: number, members: readonly Member[]): ZoneContent {

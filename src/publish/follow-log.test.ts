@@ -50,7 +50,7 @@ describe("following the log", () => {
     vi.useRealTimers();
   });
 
-  it("holds on to what it knows while the store is away, and goes on where it was", async () => {
+  it("keeps what it knows while the store is down, and continues where it was", async () => {
     follow();
     grow(1);
     await settle();
@@ -71,8 +71,8 @@ describe("following the log", () => {
     trouble = undefined;
     await settle(5_000);
     expect(said.map((line) => JSON.parse(line).msg)).toEqual([
-      "the change log cannot be read now; it is tried again every second",
-      "the change log is read again",
+      "the change log cannot be read; trying again every second",
+      "the change log can be read again",
     ]);
     trouble = new StoreBusy("away", { isLogged: true });
     grow(1);
@@ -82,7 +82,7 @@ describe("following the log", () => {
     expect(said).toHaveLength(2);
   });
 
-  it("goes on at once when it hears of a change, with none left out before it", async () => {
+  it("continues immediately when it is notified of a change, and skips none before it", async () => {
     follow();
     trouble = new StoreBusy("the database cannot be reached");
     grow(2);
@@ -103,7 +103,7 @@ describe("following the log", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("gives all up when the log itself cannot be read", async () => {
+  it("reloads everything when the log itself cannot be read", async () => {
     follow();
     trouble = new Error("a row is damaged");
     grow(1);

@@ -7,7 +7,7 @@ export type LogListener = {
   /** Never part of a write: all rows of one come together. */
   readonly rows: (rows: readonly LoggedChange[]) => void;
   readonly lost: () => void;
-  /** The log has grown once more; it is counted. Said before whoever wrote hears that it is done. */
+  /** The log has grown once more; it is counted. Called before the writer gets its answer. */
   readonly coming: (number: number) => void;
   /** All up to that one was given out. */
   readonly told: (number: number) => void;
@@ -18,7 +18,7 @@ const mostAtOnce = 1_000;
 const pause = 1_000;
 
 /**
- * Takes rows as they are told, and reads the log behind `start` when it has grown otherwise, one reading at a time, until the
+ * Takes rows as they are reported, and reads the log after `start` when it has grown otherwise, one reading at a time, until the
  * function given back is called. While the store is away nothing is lost: it is read on from the same place later.
  */
 export function followLog(store: RecordStore, start: number, log: Logger, listener: LogListener): () => void {
@@ -36,7 +36,7 @@ export function followLog(store: RecordStore, start: number, log: Logger, listen
       again = false;
       const covered = coming;
       const rows = [...held, ...(await store.changesAfter(position, mostAtOnce))];
-      if (saidAway) log.info("the change log is read again");
+      if (saidAway) log.info("the change log can be read again");
       saidAway = false;
       position = rows.at(-1)?.position ?? position;
       const full = rows.length >= held.length + mostAtOnce;
@@ -74,12 +74,12 @@ export function followLog(store: RecordStore, start: number, log: Logger, listen
     if (error instanceof StoreBusy) {
       if (!error.isLogged && !saidAway) {
         saidAway = true;
-        log.warn({ err: error }, "the change log cannot be read now; it is tried again every second");
+        log.warn({ err: error }, "the change log cannot be read; trying again every second");
       }
       if (!ended) later = setTimeout(begin, pause).unref();
     } else {
       held = [];
-      log.error({ err: error }, "the change log could not be read; every zone is loaded again");
+      log.error({ err: error }, "the change log could not be read; reloading all zones");
       listener.lost();
     }
     listener.told(coming);

@@ -11,7 +11,7 @@ export type NotifyDuty = {
   readonly notifier: NotifierOptions;
 };
 
-/** Tells other nameservers of every change, from those on that the node before may have told nobody. */
+/** Notifies other nameservers of every change, starting with those that the previous leader may not have sent. */
 export function notifySecondaries({ store, zones, catalog, notifier: options }: NotifyDuty): EndWork {
   const notifier = createNotifier(options);
   const unfollow = zones.follow((event) => {
@@ -21,14 +21,14 @@ export function notifySecondaries({ store, zones, catalog, notifier: options }: 
     .then((recent) => {
       for (const zone of recent) notifier.changed(zone);
     })
-    .catch((error: unknown) => options.log.error({ err: error }, "what has changed last could not be read"));
+    .catch((error: unknown) => options.log.error({ err: error }, "the latest changes could not be read"));
   return async () => {
     unfollow();
     await notifier.close();
   };
 }
 
-/** Zones that others must hear of; one that is gone is told of by the catalog. */
+/** Zones that others must be notified of; a deleted one shows in the catalog. */
 function changedIn(event: ZoneNews): readonly string[] {
   if (event.kind === "lost") return [];
   const gone = event.kind === "changed" && event.changes.some((change) => isSoa(change) && change.kind === "delete");
@@ -37,7 +37,7 @@ function changedIn(event: ZoneNews): readonly string[] {
 
 const recentRows = 1_000;
 
-/** Who was told of these before the last stop is not known any more, so all are told again. */
+/** It is not known which servers were notified before the last stop, so all are notified again. */
 async function recentlyChanged(store: RecordStore, catalog: string | undefined): Promise<ReadonlySet<string>> {
   const rows = await store.changesAfter(Math.max(0, (await store.lastChange()) - recentRows), recentRows);
   return new Set([...(catalog === undefined ? [] : [catalog]), ...rows.map((row) => row.zoneName)]);

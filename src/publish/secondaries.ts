@@ -50,7 +50,7 @@ export function secondaryPorts(store: RecordStore, { allowedPrimaries, log }: Se
   };
 }
 
-/** Signatures have come into the zone: moor keeps them and passes them on, but does not answer with them as its primary does. */
+/** The zone contains signatures: moor stores and transfers them, but does not answer with them as a DNSSEC server would. */
 function isSigned(content: NewContent): boolean {
   const lines = content.kind === "whole" ? content.lines : content.steps.flatMap((step) => step.added);
   return lines.some((line) => line.type === dnskey);
@@ -58,15 +58,15 @@ function isSigned(content: NewContent): boolean {
 
 const dnskey: RecordType = "TYPE48";
 const unsignedAnswers =
-  "the zone is signed, but is answered here without signatures: resolvers that check them take it for forged";
+  "the zone is signed, but moor answers without signatures: validating resolvers will treat it as forged";
 
-/** Until when a secondary zone may be answered from; undefined when it has never been had. */
+/** When a secondary zone expires; undefined when it has never been transferred. */
 export async function answerableUntil(store: RecordStore, zone: Zone): Promise<Instant | undefined> {
   const state = (await store.secondaryStates([zone])).get(zone.number);
   return state && expiryOf(state);
 }
 
-/** The key of a primary server of the zone of this name, for those whose key has no name of its own. */
+/** The key of a primary server of the zone of this name, for primaries whose key has no name. */
 export async function keyOfZone(store: RecordStore, name: string): Promise<TsigKey | undefined> {
   const zone = await store.zoneHolding(name);
   const server = zone?.name === name ? zone.settings.primaries.find((each) => each.tsig) : undefined;

@@ -33,7 +33,7 @@ export type TransferOptions = {
   readonly networks: readonly Network[];
   readonly notify: readonly NotifyTarget[];
   readonly catalog: string | undefined;
-  /** Addresses beyond those on the internet that zones may be transferred from. */
+  /** Private addresses from which zones may be transferred too. */
   readonly allowedPrimaries: readonly Network[];
 };
 
@@ -44,7 +44,7 @@ export type RunningDns = Nameserver & {
 
 const noTransfers: TransferOptions = { networks: [], notify: [], catalog: undefined, allowedPrimaries: [] };
 
-/** DNS answers from the record service's own zones, given to other nameservers, and had from them. */
+/** Serves the zones of the record service over DNS, and transfers zones to and from other nameservers. */
 export async function startDns(options: DnsOptions): Promise<RunningDns> {
   const { listen, store, nameservers, log, transfers = noTransfers, workers = 0 } = options;
   const { networks, catalog, allowedPrimaries } = transfers;

@@ -103,10 +103,10 @@ function outcomeOf(updated: DnsUpdated): UpdateOutcome {
   }
 }
 
-/** The code in the reply says only that it was refused; why is for whoever reads the log. */
+/** The code in the reply says only that it was refused; the reason goes to the log. */
 function logRefusal(updated: DnsUpdated, zone: string, asker: Asker, log: Logger): void {
   if (updated.kind === "denied")
-    log.warn({ zone, ...asker }, "an update was refused: the key does not open what it changes");
+    log.warn({ zone, ...asker }, "an update was refused: its key does not allow these changes");
   if (updated.kind !== "refused") return;
   log.warn({ zone, ...asker, because: updated.faults.map((fault) => fault.message) }, "an update was refused");
 }

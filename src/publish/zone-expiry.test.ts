@@ -36,7 +36,7 @@ it.each([1_000, 40 * day])("ends a zone when its time has gone by: %i", async (u
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it("goes on with one whose primary was heard of meanwhile", async () => {
+it("keeps a zone whose primary answered meanwhile", async () => {
   const { ended } = watched(1_000, () => Promise.resolve(5_000));
   await vi.advanceTimersByTimeAsync(5_000);
   expect(ended).toEqual([]);

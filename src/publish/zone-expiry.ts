@@ -24,7 +24,7 @@ export function watchExpiry({ until, expired }: ZoneExpiryPorts): ZoneExpiry {
   const watch = (zone: Zone, end: Instant) => {
     clearTimeout(timers.get(zone.number));
     if (closed) return;
-    // The moment itself is still within.
+    // At that very moment the zone is still valid.
     const wait = Math.min(Math.max(end + 1 - Date.now(), 1), longest);
     timers.set(
       zone.number,

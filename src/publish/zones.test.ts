@@ -54,7 +54,7 @@ it("loads a large zone in parts, and as it is after the last of them", async () 
 it.each([
   { changes: 1_000, event: "changed" },
   { changes: 1_001, event: "replaced" },
-])("tells the nameserver of $changes changes in one write as $event", async ({ changes, event }) => {
+])("reports $changes changes in one write to the nameserver as $event", async ({ changes, event }) => {
   const zones = await zonesFromStore(store, { nameservers: ["ns1.example.net"], log });
   const told: string[] = [];
   zones.follow(({ kind }) => void told.push(kind));

@@ -19,7 +19,7 @@ import { watchExpiry } from "./zone-expiry.ts";
 
 export type StoreZonesOptions = {
   readonly nameservers: readonly string[];
-  /** The name of the zone that lists all others, if there shall be one. */
+  /** The name of the catalog zone, if there is one. */
   readonly catalog?: string | undefined;
   readonly log: Logger;
 };
@@ -27,7 +27,7 @@ export type StoreZonesOptions = {
 /** Where the record service and the nameserver meet: zones come out of the store, changes out of its log. */
 export type StoreZones = ZoneSource & {
   readonly changesBetween: ChangesBetween;
-  /** The position of the last change that was told. */
+  /** The position of the last change that was reported. */
   readonly followed: () => number;
   readonly close: () => void;
 };
@@ -79,7 +79,7 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
       const sets = await readZone(store, zone, () => turns.next(zone.account));
       if (zone.settings.mode === "secondary") {
         const until = await answerableUntil(store, zone);
-        if (until === undefined) throw new Error(`the zone ${name} has not been had from its primary servers yet`);
+        if (until === undefined) throw new Error(`the zone ${name} has not been transferred yet`);
         if (until < Date.now()) throw new Error(`the zone ${name} has expired`);
         expiry.watch(zone, until);
       }
@@ -111,7 +111,7 @@ async function* namesIn(store: RecordStore): AsyncGenerator<readonly string[]> {
 
 const mostAtOnce = 10_000;
 
-/** A zone cannot be served without name servers: one whose owner has named none gets those of the service. */
+/** A zone cannot be served without nameservers: one without NS records of its owner gets those of the service. */
 function contentOf(zone: Zone, sets: readonly RRset[], nameservers: readonly string[]): ZoneContent {
   const named = sets.some((set) => isApexNs(set));
   const soa = sets.find((set) => set.type === "SOA")?.records[0];
@@ -135,7 +135,7 @@ function nsSet({ created }: Zone, nameservers: readonly string[]): RRset {
   return { owner: apex, type: "NS", ttl: null, records };
 }
 
-/** Sending and applying more changes would hold up other zones' answers; loading the zone anew is done in parts. */
+/** Sending and applying more changes would hold up other zones' answers; loading the zone again is done in parts. */
 const mostChanges = 1_000;
 
 /** All rows of one write stand together and share zone and serial. */
@@ -155,7 +155,7 @@ function eventOf({ zoneName: zone, serial }: LoggedChange, write: readonly Logge
     : { kind: "changed", zone, serial, changes };
 }
 
-/** Undefined when they do not tell all that has changed: the zone's TTL, where it comes from, who its name servers are. */
+/** Undefined when they do not show everything that changed: the zone's TTL, its primaries, its nameservers. */
 function setChanges(rows: readonly LoggedChange[]): readonly Change[] | undefined {
   const changes: Change[] = [];
   for (const { change } of rows) {
@@ -170,7 +170,7 @@ function setChanges(rows: readonly LoggedChange[]): readonly Change[] | undefine
 const sameInDns = (a: ZoneSettings, b: ZoneSettings): boolean =>
   a.ttl === b.ttl && a.mode === b.mode && isDeepStrictEqual(a.primaries, b.primaries);
 
-/** A primary server may give its zone a serial that is not newer than the one it had here. */
+/** A primary server may give its zone a serial that is not newer than the one stored here. */
 function goesBack({ type, before }: Change, serial: number): boolean {
   const old = type === "SOA" ? before?.records[0] : undefined;
   return old !== undefined && compareSerials(serial, serialOf(old.rdata)) !== 1;
@@ -182,7 +182,7 @@ function expiresOtherwise({ type, before, after }: Change): boolean {
   return type === "SOA" && old && now ? timersIn(old.rdata).expire !== timersIn(now.rdata).expire : false;
 }
 
-/** So many rows of one zone's history are looked through; who is further behind gets the whole zone. */
+/** The most rows of a zone's history to search; a client that is further behind gets the whole zone. */
 const pages = [64, 1_000, 10_000];
 
 async function changesBetween(

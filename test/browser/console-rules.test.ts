@@ -121,7 +121,7 @@ describe("a set in the form", () => {
     const there = [set("@", "SOA", ["ns1.example.net. h.example.net. 7 1 2 3 4"]), set("@", "A", ["192.0.2.1"])];
     const { faults } = checkDraft(draftOf(set("@", "CNAME", ["www.example.net."])), zone, there);
     expect([...faults.values()]).toEqual([
-      "a CNAME cannot stand at the zone's own name, which has an SOA record; use A and AAAA records there",
+      "a CNAME is not allowed at the zone's own name, because the SOA record is there; use A and AAAA records there",
     ]);
   });
 
@@ -206,7 +206,7 @@ describe("what an import would change", () => {
   it("is a fault where the file of another provider would take the service's own servers away", () => {
     const { faults } = previewImport("@ NS ns1.elsewhere.example.\n", into, present);
     expect(faults.map(faultInWords)).toEqual([
-      "the file lacks the nameserver ns1.example.net.; add the line: @ IN NS ns1.example.net.",
+      "the file does not list the nameserver ns1.example.net.; add the line: @ IN NS ns1.example.net.",
     ]);
   });
 

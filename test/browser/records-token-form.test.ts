@@ -21,9 +21,9 @@ describe("the name that a token is for", () => {
     await page.getByRole("option", { name: "münchen.test" }).click();
     await page.getByLabel("Only this name").fill("a..b");
     await page.getByRole("button", { name: "Make the token" }).click();
-    await page.getByText("there is nothing before or between two dots").waitFor();
+    await page.getByText("a label is empty: a dot at the start, or two dots in a row").waitFor();
     await page.getByLabel("Only this name").fill("a b");
-    await page.getByText("cannot stand in a name as it is; use letters, digits").waitFor();
+    await page.getByText("is not allowed in a name; use letters, digits").waitFor();
     await page.getByLabel("Only this name").fill("home.münchen.test.");
     await page.getByRole("dialog").getByText("may write everything of home.münchen.test").waitFor();
     await page.getByLabel("Only from").fill("10.0.0.0/8, 10.0.0.300");

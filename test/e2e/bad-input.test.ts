@@ -123,7 +123,7 @@ describe("a damaged database stops the start, says what to do, and is left as it
     const { code, err } = await runMoor(inside, [...words.split(" "), "--data", data]);
     expect(code).toBe(1);
     expect(err).toContain(`the database ${join(data, file)} cannot be used: `);
-    expect(err).toMatch(/Put a good copy of the file in its place, or move it away/);
+    expect(err).toMatch(/Replace the file with a good copy, or move it away/);
     expect(readFileSync(join(data, file))).toEqual(garbage);
   });
 
@@ -134,7 +134,7 @@ describe("a damaged database stops the start, says what to do, and is left as it
     writeFileSync(file, readFileSync(file).fill(0xa5, 8192, 16_384));
     const { code, err } = await runMoor(inside, ["records", "--data", data, "--listen", "127.0.0.1:0"]);
     expect(code).toBe(1);
-    expect(err).toMatch(/cannot be used: its integrity check says[\s\S]*Put a good copy of the file/);
+    expect(err).toMatch(/cannot be used: its integrity check failed[\s\S]*Replace the file with a good copy/);
   });
 });
 

@@ -97,7 +97,7 @@ describe("moor records, watched", () => {
       .toBe(503);
     expect(answers.slice(1, 3).map(({ status }) => status)).toEqual([200, 401]);
     const reasons = JSON.parse(answers[3]?.body ?? "") as unknown;
-    expect(reasons).toMatchObject({ ready: false, parts: { running: { because: "it is stopping" } } });
+    expect(reasons).toMatchObject({ ready: false, parts: { running: { because: "the service is stopping" } } });
     expect((await moor.ended).code).toBe(0);
     expect(performance.now() - began).toBeGreaterThan((drain - 1) * 1_000);
   });

@@ -77,7 +77,7 @@ describe("real dig", () => {
     expect((await dig(args)).join("\n")).toContain(word);
   });
 
-  it("sees a change at once", async () => {
+  it("sees a change immediately", async () => {
     const before = source.asked.load;
     const changed = text.replaceAll(/www +300 A +192\.0\.2\.[23]\n/g, "").concat("\nwww 300 A 192.0.2.99");
     const soa = "@ 3600 SOA ns1 hostmaster 1 7200 900 1209600 300\n";
@@ -87,7 +87,7 @@ describe("real dig", () => {
   });
 });
 
-it("gives one port to both protocols, and says when it is taken", async () => {
+it("uses one port for both protocols, and says when it is in use", async () => {
   const [at] = server.addresses;
   if (at === undefined) throw new Error("no address");
   await expect(startNameserver({ listen: [at], source, log })).rejects.toThrow(
@@ -95,7 +95,7 @@ it("gives one port to both protocols, and says when it is taken", async () => {
   );
 });
 
-it("lets go of what it opened when a later address cannot be had", async () => {
+it("closes what it opened when a later address is not available", async () => {
   const [taken] = server.addresses;
   if (taken === undefined) throw new Error("no address");
   const first = { host: "127.0.0.1", port: await freePort() };

@@ -88,7 +88,7 @@ describe("one moor that follows another", () => {
 
   it("warns of what it is given and does not answer by: signatures", async () => {
     await primary.write(zone, `${text}@ 60 TYPE48 \\# 4 0101030d\nmoved 60 ${dnameTo("example.org")}\n`);
-    await tellsOf("the zone is signed, but is answered here without signatures");
+    await tellsOf("the zone is signed, but moor answers without signatures");
     expect(await content(secondary, "example.org")).toEqual(await content(primary, "example.org"));
   });
 
@@ -98,7 +98,7 @@ describe("one moor that follows another", () => {
     );
   });
 
-  it("has a change from the second primary while the first is behind, and says when only that is left", async () => {
+  it("gets a change from the second primary while the first lags behind, and logs when only the first is left", async () => {
     const notify = [{ host: "127.0.0.1", port: secondary.port, keyName: undefined }];
     const behind = await startMoorDns({ networks: everyone });
     const ahead = await startMoorDns({ networks: everyone, notify });
@@ -118,7 +118,9 @@ describe("one moor that follows another", () => {
     }
     await secondary.dig("+opcode=notify", "two.example", "SOA");
     await tellsOf(`"127.0.0.1 port ${behind.port} has serial 1"`);
-    expect(secondary.log()).toContain("no primary server has the zone as new as it is here; it is kept");
+    expect(secondary.log()).toContain(
+      "the primary servers have an older serial than this server; the stored zone is kept",
+    );
     await behind.close();
   });
 
@@ -148,14 +150,14 @@ describe("one moor that follows another", () => {
     silent.close();
   });
 
-  it("takes nothing that is signed with another secret", async () => {
+  it("accepts nothing that is signed with another secret", async () => {
     await primary.makeZone("wrong.example", "www 60 A 192.0.2.1");
     await follow("wrong.example", server(primary.port, randomBytes(32).toString("base64")));
     await tellsOf("the signature was refused: BADKEY");
     expect(await secondary.dig("www.wrong.example")).toContain("status: SERVFAIL");
   });
 
-  it("says again why a zone is not had when the reason is another, and of whom it speaks", async () => {
+  it("logs again why a zone cannot be transferred when the reason changes, and names the server", async () => {
     const bad = await startMoorDns({ networks: everyone });
     await bad.makeZone("late.example", "www 60 A 192.0.2.1\nwww 60 CNAME ns1");
     const gate = createServer((socket) =>
@@ -172,13 +174,13 @@ describe("one moor that follows another", () => {
     );
     await new Promise<void>((resolve) => gate.listen(port, "127.0.0.1", () => resolve()));
     await secondary.dig("+opcode=notify", "late.example", "SOA");
-    await tellsOf(`zone=late.example because="127.0.0.1 port ${port}: the connection ended early; ${clash}"`);
+    await tellsOf(`zone=late.example because="127.0.0.1 port ${port}: the connection was closed early; ${clash}"`);
     expect(await secondary.dig("www.late.example")).toContain("status: SERVFAIL");
     await new Promise((resolve) => gate.close(resolve));
     await bad.close();
   });
 
-  it("takes nothing from who hangs up or says nothing of use", async () => {
+  it("accepts nothing from a server that hangs up or sends garbage", async () => {
     const answers = [
       Buffer.of(),
       Buffer.from("GET / HTTP/1.1\r\n\r\n"),

@@ -119,12 +119,12 @@ describe("nsupdate", () => {
     "yxrrset www.example.org A",
     "nxrrset www.example.org MX",
     "yxrrset www.example.org A 192.0.2.1\nprereq yxrrset www.example.org A 192.0.2.2",
-  ])("goes on when %s holds", async (condition) => {
+  ])("continues when %s holds", async (condition) => {
     expect(await nsupdate(`prereq ${condition}\nupdate add new.example.org 60 A 192.0.2.9`)).toBe("");
     expect(await sets()).toContain("new 60 A 192.0.2.9");
   });
 
-  it("is one write, under the name of the key, and seen at once", async () => {
+  it("is one write, under the name of the key, and visible immediately", async () => {
     const at = await moor.store.lastChange();
     await nsupdate("update add a.example.org 60 A 192.0.2.9\nupdate add b.example.org 60 A 192.0.2.9");
     const rows = await moor.store.changesAfter(at, 10);
@@ -168,7 +168,7 @@ describe("nsupdate", () => {
   it.each([
     ["a key that moor does not know", "hmac-sha256:nobody:AAAABBBBCCCCDDDDEEEEFFFF", "NOTAUTH(BADKEY)"],
     ["a wrong secret", "hmac-sha256:all:AAAABBBBCCCCDDDDEEEEFFFF", "NOTAUTH(BADSIG)"],
-  ])("is told of %s", async (_, key, words) => {
+  ])("learns of %s", async (_, key, words) => {
     const said = await nsupdate("update add new.example.org 60 A 192.0.2.9", key);
     expect(said.replaceAll(" ", "")).toContain(words);
   });

@@ -70,7 +70,7 @@ describe("nameservers set up as docs/nameservers.md says", () => {
     }
   });
 
-  it("go on when moor was stopped, and hear from it when it is back", async () => {
+  it("keep answering while moor is stopped, and are notified when it is back", async () => {
     await lab.restartMoor(() => expectEverywhere("www.example.org A", "198.51.100.1"));
     await lab.api.makeRecord({ zone_id: zone, name: "after", type: "A", value: "198.51.100.4" });
     await expectEverywhere("after.example.org A", "198.51.100.4");

@@ -50,7 +50,7 @@ afterAll(async () => {
 });
 
 describe("a zone that comes from a real BIND", () => {
-  it("is had as soon as it is made, with the serial of the primary", async () => {
+  it("is transferred as soon as it is created, with the serial of the primary", async () => {
     await answers("www.example.org A", "192.0.2.2");
     expect(await moor.store.zoneHolding("example.org")).toMatchObject({ serial: 5 });
     expect(await moor.dig("+short", "any.wild.example.org", "TXT")).toBe('"every name"');
@@ -58,7 +58,7 @@ describe("a zone that comes from a real BIND", () => {
     expect(await moor.dig("+short", "example.org", "SOA")).toContain(" 5 1 1 600 60");
   });
 
-  it("follows a change at once, by the difference alone, and keeps what it knows of the rest", async () => {
+  it("follows a change immediately, by IXFR, and keeps the rest", async () => {
     const before = await moor.store.sets(zone, { owner: "www" });
     expect(await bind.nsupdate("update add new.example.org 60 A 192.0.2.9")).toBe("");
     await answers("new.example.org A", "192.0.2.9");
@@ -101,7 +101,7 @@ describe("a zone that comes from a real BIND", () => {
     expect(await moor.dig("+opcode=notify", "example.org", "SOA")).toContain("status: NOERROR");
   });
 
-  it("says once that a primary does not give a zone, and answers SERVFAIL for it", async () => {
+  it("logs once that a zone cannot be transferred, and answers SERVFAIL for it", async () => {
     await moor.makeZone("missing.example", "", { mode: "secondary", primaries: [primaryAt(bind.port)] });
     const told = () =>
       moor
@@ -109,7 +109,7 @@ describe("a zone that comes from a real BIND", () => {
         .split("\n")
         .filter((line) => line.includes("missing.example"));
     await until(() => told().length > 0, { what: () => "a line in the log" });
-    expect(told()[0]).toContain("no primary server gives the zone");
+    expect(told()[0]).toContain("the zone could not be transferred from any primary server");
     expect(await moor.dig("missing.example", "SOA")).toContain("status: SERVFAIL");
   });
 });

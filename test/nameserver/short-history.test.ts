@@ -36,7 +36,7 @@ async function transferSince(serial: number): Promise<{ readonly soas: number; r
   return { soas: text.match(/\sSOA\s/g)?.length ?? 0, hosts: text.match(/^h\d+\.example/gm)?.length ?? 0, text };
 }
 
-it("who is not too far behind gets what has changed, everybody else the whole zone", async () => {
+it("a client that is not too far behind gets the changes, every other the whole zone", async () => {
   const { serial } = (await moor.store.zoneHolding("example.org")) ?? { serial: 0 };
   expect(await transferSince(serial - 5)).toMatchObject({ soas: 4, hosts: 0 });
   const rows = await moor.store.historyOf(zone, { limit: 100 });
@@ -55,7 +55,7 @@ it("who is not too far behind gets what has changed, everybody else the whole zo
   expect(await transferSince(serial)).toMatchObject({ soas: 1, hosts: 0 });
 });
 
-it("what is written afterwards is told from there on", async () => {
+it("later writes are sent as changes from there on", async () => {
   const { serial } = (await moor.store.zoneHolding("example.org")) ?? { serial: 0 };
   await moor.write(zone, "@ 600 NS ns1\nmark 60 A 198.51.100.7");
   const { text } = await transferSince(serial);

@@ -45,7 +45,7 @@ const says = (name: string, address: string) =>
     what: () => `${name} ${address}: ${secondary.log()}`,
   });
 
-it("does not hold up a change that another primary of the zone tells of", async () => {
+it("does not delay a change that another primary of the zone announces", async () => {
   const zone = await primary.makeZone("two.example", "www 60 A 192.0.2.1");
   await follow("two.example", ofSilent(), ofPrimary());
   await says("www.two.example", "192.0.2.1");
@@ -84,7 +84,7 @@ it("holds up its own account's zones only, though it has many addresses", async 
   expect(transfers.ended - ended).toBeLessThan(32);
 });
 
-it("gives its change over TCP alone, though another primary, which is behind, answers datagrams", async () => {
+it("provides its change over TCP only, though another primary, which lags behind, answers over UDP", async () => {
   const behind = await startMoorDns({ networks: everyone });
   const front = createServer((socket) => {
     const back = connect(primary.port, "127.0.0.1").on("error", () => undefined);

@@ -36,7 +36,7 @@ async function startPair(overUdp: number, overTcp: () => number) {
 const notImplemented = (asked: Buffer): Buffer =>
   Buffer.of(0, 12, asked[2] ?? 0, asked[3] ?? 0, 0x80, 4, 0, 0, 0, 0, 0, 0, 0, 0);
 
-it("does not take a zone back to an older version when one of several behind an address is behind", async () => {
+it("does not go back to an older version when one of several servers at an address lags behind", async () => {
   const ahead = await startMoorDns({ networks: everyone });
   const behind = await startMoorDns({ networks: everyone });
   const secondary = await startMoorDns();
@@ -55,7 +55,7 @@ it("does not take a zone back to an older version when one of several behind an 
     overTcp = behind.port;
     await ahead.write(zone, "www 60 A 192.0.2.3");
     await secondary.dig("+opcode=notify", "pool.example", "SOA");
-    const why = "it tells of a newer version, but gives the one with serial 1";
+    const why = "it announces a newer version but sends serial 1";
     await until(() => secondary.log().includes(why), { what: () => secondary.log() });
     expect([await says(), await serial()]).toEqual(["192.0.2.2", had]);
     overTcp = ahead.port;

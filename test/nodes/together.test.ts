@@ -61,7 +61,7 @@ async function quiet(): Promise<void> {
 }
 
 /** Lines of a node that has come to lead, or has ceased to. */
-const turnsOf = (node: Node) => node.said().match(/this node leads(?: no more)?/g) ?? [];
+const turnsOf = (node: Node) => node.said().match(/this node (?:no longer )?leads/g) ?? [];
 
 /** How many notices one change brings; undefined where one was answered late or the lead has changed: then more may come. */
 async function noticesOfOne(name: string): Promise<number | undefined> {

@@ -108,7 +108,7 @@ describe("a disk that was full before", () => {
     const { code, err } = await runOn(`(cd ${disk} && ${fill})`, [...words, "--data", disk]);
     expect(code).toBe(1);
     expect(err).toMatch(
-      /records\.sqlite cannot be .*\n.*The disk is full or fails, and the file may be good: leave it/,
+      /records\.sqlite cannot be .*\n.*The disk is full or has errors; the file itself may be intact/,
     );
   });
 
@@ -124,7 +124,7 @@ describe("a disk that was full before", () => {
     const { code, err } = await startProcess([...full, ...andList, ...moor, ...words()] as [string, ...string[]], {
       env,
     }).ended;
-    expect(err).toMatch(/the folder .*disk\S* cannot be written: its disk is full; make room there/);
+    expect(err).toMatch(/the folder .*disk\S* cannot be written: its disk is full; free some space/);
     expect(code).toBe(1);
     const [before, after] = ["before", "after"].map((name) => readFileSync(join(folder, name), "utf8"));
     expect(after).toBe(before);

@@ -124,19 +124,19 @@ describe("moor firewall", () => {
       /firewall\.yaml:2:9: interfaces\.eth0: must have settings.*\n.*:3:30: interfaces\.lo\.hiden: there is no such setting/,
     ],
     ["a config that is a list", {}, "# mine\n- lo", /firewall\.yaml:2:1: the file must hold `interfaces:`/],
-    ["a key twice", {}, "interfaces:\n  lo: {}\n  lo: {}\n", /firewall\.yaml:3:3: this key is there twice; keep one/],
+    ["a key twice", {}, "interfaces:\n  lo: {}\n  lo: {}\n", /firewall\.yaml:3:3: this key is given twice; keep one/],
     [
       "a config that Windows saved as Unicode",
       {},
       "\uFEFFi\0n\0t\0:\0",
       /firewall\.yaml: it is not UTF-8; save it again as UTF-8\n$/,
     ],
-    ["a config that is no YAML", {}, "interfaces: {\n", /firewall\.yaml:2:1: this is not YAML: Flow map.*\n$/],
+    ["a config that is no YAML", {}, "interfaces: {\n", /firewall\.yaml:2:1: this is not valid YAML: Flow map.*\n$/],
     [
       "an alias of nothing",
       {},
       "interfaces:\n  lo: *x\n",
-      /firewall\.yaml:2:7: there is no anchor &x before this; mend the name/,
+      /firewall\.yaml:2:7: there is no anchor &x before this; correct the name/,
     ],
   ])("does not start with %s, and says why", async (_, more, config, message) => {
     const cwd = await mkdtemp(join(tmpdir(), "moor-firewall-"));

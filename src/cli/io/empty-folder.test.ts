@@ -35,7 +35,7 @@ it.each([
   expect({ code, out: printed.out }).toEqual({ code: 1, out: "" });
   expect(printed.err).toMatch(
     new RegExp(
-      `^moor: there is no ${file}\\.sqlite in the folder .*/x; name that of the service with --data, or start`,
+      `^moor: there is no ${file}\\.sqlite in the folder .*/x; give the folder of the service with --data, or start`,
     ),
   );
   expect(readdirSync(cwd)).toEqual(["x"]);

@@ -164,8 +164,8 @@ describe("moor token", () => {
   it("says of everything that it does not understand what to write instead", async () => {
     expect(await moor("token", "add", "--zone", "org", "--set", "a..b A")).toBe(2);
     expect(texts.err).toBe(
-      "--zone org: a zone's name has at least two labels; give a name such as example.org\n" +
-        "--set a..b A: there is nothing before or between two dots; remove the extra dot\n",
+      "--zone org: a zone's name has at least two labels; enter a name such as example.org\n" +
+        "--set a..b A: a label is empty: a dot at the start, or two dots in a row; remove the extra dot\n",
     );
   });
 

@@ -129,7 +129,7 @@ describe("IPv6: not link-local, then a stable order", () => {
   });
 });
 
-describe("IPv6: what is published stays where another is no better", () => {
+describe("IPv6: the published address stays unless another is better", () => {
   const lives = (validLifetime: number) => ({ validLifetime });
   const published = ["2001:db8:a::1"];
   const cases: [string, ReportedIpv6[], string, string[]][] = [
@@ -219,7 +219,7 @@ describe("knowing and not knowing", () => {
       known: ["wan0"],
     });
   });
-  it("tells an interface without addresses from one with only unfit ones", () => {
+  it("distinguishes an interface without addresses from one with only unfit ones", () => {
     const choose = (entries: ReportedIpv6[]) =>
       chooseAddress(report([], entries), { device: "wan0", family: "ipv6" }).choice;
     expect(choose([])).toEqual({ kind: "none", because: "no-addresses" });

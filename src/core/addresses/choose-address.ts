@@ -9,9 +9,9 @@ export type AddressPolicy = {
   readonly device: string;
   readonly family: Family;
   readonly public?: PublicRule;
-  /** Only the address that this virtual host id (CARP) stands for. */
+  /** Only the address of this virtual host id (CARP). */
   readonly vhid?: string;
-  /** For a machine behind the firewall: the interface gives the prefix alone. */
+  /** For a machine behind the firewall: the interface provides only the prefix. */
   readonly host?: HostPart;
   /** What names were given by this policy before. The first of them that is as good as the best stays. */
   readonly published?: readonly string[];
@@ -155,7 +155,7 @@ function rank(candidate: Candidate | undefined, entry: ReportedIpv6, index: numb
   return { address, reach, virtual: entry.vhid !== undefined, lifetime, index };
 }
 
-/** Why `one` stands behind `other`, or undefined when it does not. */
+/** Why `one` ranks below `other`, or undefined when it does not. */
 function outranked(one: Ranked, other: Ranked): Refusal | undefined {
   if (one.reach !== other.reach) {
     if (reachOrder.indexOf(one.reach) < reachOrder.indexOf(other.reach)) return undefined;

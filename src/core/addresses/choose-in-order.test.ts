@@ -139,7 +139,7 @@ describe("virtual addresses and prefixes", () => {
     expect(choice).toMatchObject({ address: { text: "2a00:0:0:9::5" } });
   });
 
-  it("takes no prefix from a single address, unless told its length", () => {
+  it("takes no prefix from a single address, unless its length is configured", () => {
     const report = reportOf(link("a", "", { ipv6: [v6("2a00:0:0:9::1", { prefixLength: 128 })] }));
     if (!host) throw new Error("no host part");
     const policy = { device: "a", family: "ipv6" } as const;
@@ -156,7 +156,7 @@ describe("virtual addresses and prefixes", () => {
     ["3", "absent"],
   ])("VHID %s: %s", (vhid, role) => expect(carpRole(shared, vhid)).toBe(role));
 
-  it("is no master of a VHID that it is the master of on one of two interfaces", () => {
+  it("is not the master of a VHID if it is so on only one of two interfaces", () => {
     const half = reportOf(
       link("a", "", { carp: new Map([["1", "MASTER"]]) }),
       link("b", "", { carp: new Map([["1", "BACKUP"]]) }),

@@ -6,13 +6,13 @@ export type HostPart = {
   readonly bytes: Uint8Array;
   /** How many bits the prefix has. */
   readonly prefixLength: number;
-  /** Somebody who knows the network said so; otherwise what the firewall reports may contradict it. */
+  /** Configured by someone who knows the network; otherwise the firewall's report may contradict it. */
   readonly lengthIsGiven?: boolean;
 };
 
 export const usualPrefixLength = 64;
 
-/** `::1:2` as people write the end of an address; undefined when it reaches into the prefix, or is no address. */
+/** `::1:2` as people write the end of an address; undefined when it reaches into the prefix, or is not an address. */
 export function parseHostPart(text: string, prefixLength = usualPrefixLength): HostPart | undefined {
   const address = parseIpv6(text);
   if (!address) return undefined;

@@ -3,7 +3,7 @@ export type InterfaceReport = ReadonlyMap<string, ReportedInterface>;
 
 export type ReportedInterface = {
   readonly device: string;
-  /** Switched on, and not without a link. Not every firewall version tells; absent is "not known", never "down". */
+  /** Switched on, and not without a link. Not every firewall version reports it; absent is "not known", never "down". */
   readonly up?: boolean;
   readonly ipv4: readonly ReportedIpv4[];
   readonly ipv6: readonly ReportedIpv6[];

@@ -3,7 +3,7 @@ import { type Address, addressBytes, type Family, parseAddress } from "./address
 /** A range of addresses: those that share their first `length` bits with it. */
 export type Network = { readonly family: Family; readonly bytes: Uint8Array; readonly length: number };
 
-/** `192.0.2.0/24`, `2001:db8::/32`, or one address alone. Bits behind the prefix are not looked at. */
+/** `192.0.2.0/24`, `2001:db8::/32`, or one address alone. Bits after the prefix are ignored. */
 export function parseNetwork(text: string): Network | undefined {
   const slash = text.indexOf("/");
   const address = parseAddress(slash < 0 ? text : text.slice(0, slash));

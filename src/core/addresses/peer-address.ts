@@ -1,7 +1,7 @@
 import { addressBytes, parseAddress, parseIpv6 } from "./address.ts";
 import { isInNetwork, type Network } from "./network.ts";
 
-/** The other side of a socket, as that tells it. An unknown one is in no network. */
+/** The other side of a socket, as the socket reports it. An unknown one is in no network. */
 export function comesFrom(peer: string | undefined, networks: readonly Network[]): boolean {
   const address = peer === undefined ? undefined : parseAddress(plainAddress(peer));
   return address !== undefined && networks.some((network) => isInNetwork(address, network));

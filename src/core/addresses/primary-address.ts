@@ -21,7 +21,7 @@ export function primaryFaults(address: Address, where: string, allowed: readonly
   return [{ code: "private-address", where, message, todo }];
 }
 
-/** Documentation addresses are nobody's: no harm is done there, and examples work as they are written. */
+/** Documentation addresses belong to nobody: they are harmless, and examples work as written. */
 const reachable: ReadonlySet<Scope> = new Set(["global", "documentation"]);
 
 /** From 1 to 65535, also as a text; undefined for anything else. Every port is allowed: primaries run on other ones than 53. */

@@ -77,14 +77,14 @@ const ranges6: readonly (readonly [string, Scope])[] = [
 type Inside = (bytes: Uint8Array) => Uint8Array;
 
 const lastFour: Inside = (bytes) => bytes.subarray(12);
-/** RFC 6052, 2.2: in a /48 the address starts behind the prefix, around byte 8; else it is taken for a /96, at the end. */
+/** RFC 6052, 2.2: in a /48 the address starts after the prefix, around byte 8; else it is taken for a /96, at the end. */
 const localNat64: Inside = (bytes) =>
   bytes.subarray(11).some((byte) => byte !== 0)
     ? lastFour(bytes)
     : Uint8Array.from([6, 7, 9, 10], (i) => bytes[i] ?? 0);
 
 /**
- * Where an IPv4 address stands in an IPv6 address. ISATAP is missing on purpose: there the prefix decides who reaches the
+ * Where an IPv4 address is embedded in an IPv6 address. ISATAP is missing on purpose: there the prefix decides who reaches the
  * address, and the IPv4 address matters inside the site alone.
  */
 const carriers: readonly (readonly [Network, Inside])[] = [

@@ -71,7 +71,7 @@ export function printLabel(label: Label): string {
 
 export const printLabels = (labels: readonly Label[]): string => labels.map(printLabel).join(".");
 
-/** `\DDD`, or `\X` where X is no digit. */
+/** `\DDD`, or `\X` where X is not a digit. */
 export function readEscape(text: string, at: number): { readonly byte: number; readonly length: number } | undefined {
   const next = text.charCodeAt(at + 1);
   if (!(next >= 0x20 && next < 0x7f)) return undefined;
@@ -83,7 +83,7 @@ export function readEscape(text: string, at: number): { readonly byte: number; r
   return byte > 255 ? undefined : { byte, length: 4 };
 }
 
-/** A byte as `\DDD`, for bytes that have no visible character of their own. */
+/** A byte as `\DDD`, for bytes without a visible character. */
 export const escapeByte = (byte: number): string => `\\${String(byte).padStart(3, "0")}`;
 
 const plainLabel = /^[a-z0-9_*-]+$/;
@@ -120,7 +120,7 @@ function labelFaults(label: Label, open: boolean, where: string): readonly Fault
     {
       code: "empty-label",
       where,
-      message: "there is nothing before or between two dots",
+      message: "a label is empty: a dot at the start, or two dots in a row",
       todo: "remove the extra dot",
     },
   ];
@@ -129,14 +129,14 @@ function labelFaults(label: Label, open: boolean, where: string): readonly Fault
 const badEscape = (where: string): Fault => ({
   code: "bad-character",
   where,
-  message: "a backslash is followed by neither a character nor three digits up to 255",
+  message: "a backslash must be followed by a character or by three digits up to 255",
   todo: "write \\. for a dot inside a label, \\\\ for a backslash, \\032 for the byte 32",
 });
 
 const badCharacter = (character: string, where: string): Fault => ({
   code: "bad-character",
   where,
-  message: `the character ${JSON.stringify(character)} cannot stand in a name as it is`,
+  message: `the character ${JSON.stringify(character)} is not allowed in a name`,
   todo:
     character > "\x7f"
       ? "write the name in its ASCII form (xn--...)"

@@ -1,7 +1,7 @@
 import type { Fault } from "../result.ts";
 
 /**
- * Servers that answer for the zone and stand in its NS set now cannot go by an import, most likely by oversight. All are whole
+ * Servers that answer for the zone and are in its NS set cannot be removed by an import: that is most likely an oversight. All are whole
  * names with a dot at their end.
  */
 export function lostServers(
@@ -14,7 +14,7 @@ export function lostServers(
     .map((server) => ({
       code: "nameserver-missing",
       where: "zonefile",
-      message: `the file lacks the nameserver ${server}`,
+      message: `the file does not list the nameserver ${server}`,
       todo: `add the line: @ IN NS ${server}`,
     }));
 }

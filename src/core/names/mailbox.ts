@@ -15,5 +15,5 @@ const notAnAddress = (text: string, where: string) => ({
   code: "bad-mailbox",
   where,
   message: `${text} is not a mail address`,
-  todo: "give one such as hostmaster@example.org",
+  todo: "use an address such as hostmaster@example.org",
 });

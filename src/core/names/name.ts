@@ -76,7 +76,7 @@ export const absoluteName = (owner: string, zoneName: string): string =>
 export function ownerOf(name: string, zoneName: string): string | undefined {
   if (name === zoneName) return apex;
   const cut = name.length - zoneName.length - 1;
-  // A dot that is itself escaped is inside a label and divides nothing.
+  // An escaped dot is inside a label and does not end it.
   if (cut < 1 || !name.endsWith(zoneName) || name[cut] !== "." || endsInEscape(name.slice(0, cut))) return undefined;
   return name.slice(0, cut);
 }
@@ -129,7 +129,7 @@ function zoneLabelFaults(label: Label, where: string): Fault[] {
     faults.push({
       code: "bad-character",
       where,
-      message: `the label ${printLabel(label)} has a character that a zone's name cannot have`,
+      message: `the label ${printLabel(label)} contains a character that is not allowed in a zone's name`,
       todo: "use letters, digits, '-' and '_'",
     });
   }
@@ -140,14 +140,14 @@ const emptyName = (where: string): Fault => ({
   code: "empty-name",
   where,
   message: "the name is empty",
-  todo: "give a name such as www or example.org.",
+  todo: "enter a name such as www or example.org.",
 });
 
 const singleLabel = (where: string): Fault => ({
   code: "single-label",
   where,
   message: "a zone's name has at least two labels",
-  todo: "give a name such as example.org",
+  todo: "enter a name such as example.org",
 });
 
 const outOfZone = (text: string, zoneName: string, where: string): Fault => ({

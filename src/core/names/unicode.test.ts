@@ -54,7 +54,7 @@ describe("to ASCII", () => {
   });
 });
 
-test("what is too long is left to the rules of names, or refused at once", () => {
+test("what is too long is left to the rules of names, or refused immediately", () => {
   expect(parseName(ascii(`${"a".repeat(62)}ü`))).toMatchObject({ ok: false, faults: [{ code: "label-too-long" }] });
   expect(ascii("ü".repeat(1_000_000))).toBe("name-too-long");
 });

@@ -23,7 +23,7 @@ export function asAscii(text: string): string {
   return ascii.ok ? ascii.value : text;
 }
 
-/** A name that somebody has typed, read by one of the rules of names. */
+/** A typed name, read by one of the rules for names. */
 export function parseTyped(
   parse: (text: string, where: string) => Result<string>,
   text: string,
@@ -67,7 +67,7 @@ function labelToUnicode(label: string): string {
   return labelToAscii(decoded) === label.toLowerCase() ? decoded : label;
 }
 
-/** RFC 3492 section 6.2, with its numbers of section 5; undefined for what is no Punycode. */
+/** RFC 3492 section 6.2, with its numbers of section 5; undefined if it is not Punycode. */
 function decodePunycode(text: string): string | undefined {
   const cut = text.lastIndexOf("-");
   const points = Array.from(text.slice(0, Math.max(cut, 0)), (character) => character.charCodeAt(0));
@@ -109,6 +109,6 @@ function adapt(delta: number, count: number, first: boolean): number {
 const badLabel = (label: string, where: string): Fault => ({
   code: "bad-character",
   where,
-  message: `${JSON.stringify(label.slice(0, 40))} has no form that DNS can carry`,
-  todo: "use letters, digits, '-' and '_'; other scripts are fine, other signs are not",
+  message: `${JSON.stringify(label.slice(0, 40))} cannot be written as a DNS name`,
+  todo: "use letters, digits, '-' and '_'; letters of other scripts are fine, symbols are not",
 });

@@ -32,7 +32,7 @@ export type NameRefusal = Reserved | "inside-foreign-zone" | "above-foreign-zone
 export const mostBelow = 100;
 
 /**
- * Why an account may not have a zone of this name; undefined when it may. Only the closest zones matter: whoever owns the closest
+ * Why an account may not have a zone of this name; undefined when it may. Only the closest zones matter: the owner of the closest
  * zone above decides about the names in it, also against the owner of a zone further up, and a reserved name is no longer free
  * to reserve once a zone above holds it.
  */
@@ -60,7 +60,7 @@ const covers = (consent: { readonly name: string; readonly zoneName: string }, w
 const isWithin = (name: string, zoneName: string): boolean => ownerOf(name, zoneName) !== undefined;
 
 /**
- * The labels of a zone's name from the last to the first: what is below a name then stands together in an index. A space sorts
+ * The labels of a zone's name from the last to the first: names below a name are then adjacent in an index. A space sorts
  * before every character of a label, so that it comes right after the name.
  */
 export const reversedName = (name: string): string => name.split(".").toReversed().join(" ");

@@ -50,7 +50,7 @@ const pairs = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStar
 const badHex = (where: string): Fault => ({
   code: "bad-hex",
   where,
-  message: "this is not a row of bytes with two hexadecimal digits each",
+  message: "this is not hexadecimal: write two digits per byte",
 });
 
 const notGeneric = (where: string): Fault => ({
@@ -62,5 +62,5 @@ const notGeneric = (where: string): Fault => ({
 const wrongLength = (given: number, said: string, where: string): Fault => ({
   code: "bad-generic",
   where,
-  message: `${said} bytes are announced and ${given} given`,
+  message: `${said} bytes are declared, but ${given} are given`,
 });

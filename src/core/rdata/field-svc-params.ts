@@ -49,7 +49,7 @@ export const svcParams: FieldKind<readonly string[]> = {
   },
 };
 
-/** A value can have hundreds of thousands of parts; nobody reads as many faults. */
+/** A value can have hundreds of thousands of parts; a list of as many faults is useless. */
 const maximumFaults = 20;
 
 /** Each key once, what is mandatory is there (RFC 9460 section 8), and without default protocols there are others. */
@@ -60,10 +60,10 @@ function togetherFaults(params: readonly SvcParam[], where: string): readonly Fa
     if (key === params[i - 1]?.key) faults.push(badParameter(svcKeyName(key), "it is given twice", where));
     if (key !== svcKeys.mandatory) continue;
     for (const needed of mandatoryKeys(value).filter((each) => !keys.has(each)))
-      faults.push(badParameter(svcKeyName(needed), "it is said to be mandatory, but is missing", where));
+      faults.push(badParameter(svcKeyName(needed), "it is listed as mandatory but missing", where));
   }
   if (keys.has(svcKeys.noDefaultAlpn) && !keys.has(svcKeys.alpn))
-    faults.push(badParameter(svcKeyName(svcKeys.noDefaultAlpn), "it needs the parameter alpn beside it", where));
+    faults.push(badParameter(svcKeyName(svcKeys.noDefaultAlpn), "it requires the parameter alpn", where));
   return faults;
 }
 

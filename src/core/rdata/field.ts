@@ -9,7 +9,7 @@ export type FieldValue = number | string | readonly string[];
  * text, and equal texts mean equal bytes.
  */
 export type FieldKind<V extends FieldValue = FieldValue> = {
-  /** A kind that takes the rest takes every token that is left, and stands last. */
+  /** A kind that takes the rest takes all remaining tokens, and comes last. */
   readonly takes: "one" | "rest";
   /** The value when no token is left; a kind without it must be given. */
   readonly absent?: V;
@@ -29,7 +29,7 @@ export type FieldDefinition = { readonly name: string; readonly kind: FieldKind 
 /** The value of each field of a record, by the field's name. */
 export type FieldValues = Readonly<Record<string, FieldValue>>;
 
-/** A record type: its fields in order. `todo` tells a person what the value looks like, with an example. */
+/** A record type: its fields in order. `todo` tells the user what the value looks like, with an example. */
 export type TypeDefinition = {
   readonly code: number;
   readonly fields: readonly FieldDefinition[];
@@ -41,5 +41,5 @@ export type TypeDefinition = {
 /** Only text is ever quoted. */
 export function quotedFault(token: Token, where: string): Fault | undefined {
   if (!token.quoted) return undefined;
-  return { code: "bad-quotes", where, message: "this part is not a text and takes no quotes" };
+  return { code: "bad-quotes", where, message: "this field is not text: remove the quotes" };
 }

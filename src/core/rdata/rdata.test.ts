@@ -156,7 +156,7 @@ describe("faults", () => {
     expect(read("TXT", "\\9 ".repeat(300_000))).toBe("bad-character at value");
   });
 
-  test("an address of the wrong family is told the right type", () => {
+  test("the message for an address of the wrong family names the right type", () => {
     expect(parseRdata("A", "2001:db8::1", zone, "records[0].value")).toEqual({
       ok: false,
       faults: [

@@ -23,7 +23,7 @@ export function parseRdata(type: RecordType, text: string, zoneName: string, whe
   return tokens.ok ? rdataFromTokens(type, tokens.value, zoneName, where) : tokens;
 }
 
-/** For whoever has cut the text already, as a zone file's parser has. */
+/** For callers that have split the text already, such as the zone file parser. */
 export function rdataFromTokens(
   type: RecordType,
   tokens: readonly Token[],
@@ -124,7 +124,7 @@ const fits = (rdata: Rdata): boolean => rdata.text.length < maximumWire / 8 || r
 const badCharacter = (where: string): Fault => ({
   code: "bad-character",
   where,
-  message: "a value cannot have a line break or a NUL in it",
+  message: "a value cannot contain a line break or a NUL",
 });
 
 const missingField = (field: FieldDefinition, where: string): Fault => ({
@@ -136,7 +136,7 @@ const missingField = (field: FieldDefinition, where: string): Fault => ({
 const extraField = (count: number, where: string): Fault => ({
   code: "extra-field",
   where,
-  message: count === 1 ? "there is one part too many" : `there are ${count} parts too many`,
+  message: count === 1 ? "there is one field too many" : `there are ${count} fields too many`,
 });
 
 const rdataTooLong = (where: string): Fault => ({
@@ -148,5 +148,5 @@ const rdataTooLong = (where: string): Fault => ({
 const badWire = (type: RecordType, place: string): Fault => ({
   code: "bad-wire",
   where: place,
-  message: `the data is not that of a record of type ${type}`,
+  message: `the data is not valid for a record of type ${type}`,
 });

@@ -3,7 +3,7 @@ import { type Fault, fail, ok, type Result } from "../result.ts";
 import { parseDecimal } from "./field-number.ts";
 import { quote, tokenBytes } from "./tokens.ts";
 
-/** One parameter of an SVCB record: its key's number, and its value as the bytes of a message, one character a byte. */
+/** One parameter of an SVCB record: its key's number, and its value as the bytes of a message, one character per byte. */
 export type SvcParam = { readonly key: number; readonly value: string };
 
 export const svcKeys = { mandatory: 0, alpn: 1, noDefaultAlpn: 2 } as const;
@@ -13,7 +13,7 @@ export function parseSvcParam(raw: string, where: string): Result<SvcParam> {
   const cut = raw.indexOf("=");
   const name = cut < 0 ? raw : raw.slice(0, cut);
   const key = keyNumber(name);
-  if (key === undefined) return fail(badParameter(shortened(name), "there is no parameter of this name", where));
+  if (key === undefined) return fail(badParameter(shortened(name), "there is no parameter with this name", where));
   const written = cut < 0 ? "" : raw.slice(cut + 1);
   const quoted = written.startsWith('"');
   const text = tokenBytes({ raw: quoted ? written.slice(1, -1) : written, quoted }, where);

@@ -68,7 +68,7 @@ describe("the test vectors of RFC 9460", () => {
     ["1 foo. port", "port: its value must be a port from 0 to 65535"],
     ["1 foo. ipv4hint", "ipv4hint: its value must be a list of IPv4 addresses, such as 192.0.2.1,192.0.2.2"],
     ["1 foo. no-default-alpn=abc", "no-default-alpn: its value must be left out"],
-    ["1 foo. mandatory=key123", "key123: it is said to be mandatory, but is missing"],
+    ["1 foo. mandatory=key123", "key123: it is listed as mandatory but missing"],
     ["1 foo. mandatory=mandatory", "mandatory: its value must be a list of other parameters' names"],
     ["1 foo. mandatory=key123,key123 key123=abc", "mandatory: its value must be a list of other parameters' names"],
   ])("%s fails", (text, message) => {
@@ -104,7 +104,7 @@ describe("parameters", () => {
     ["1 . ech=AAA", "bad-parameter: ech"],
     ["1 . ipv4hint=192.0.2.1,::1", "bad-parameter: ipv4hint"],
     ["1 . ipv6hint=192.0.2.1", "bad-parameter: ipv6hint"],
-    ["1 . no-default-alpn", "bad-parameter: no-default-alpn: it needs the parameter alpn"],
+    ["1 . no-default-alpn", "bad-parameter: no-default-alpn: it requires the parameter alpn"],
     ["1 . key65535=x", "bad-parameter: key65535"],
     ["1 . key08=x", "bad-parameter: key08"],
     ["1 . ALPN=h2", "bad-parameter: ALPN"],
@@ -120,7 +120,7 @@ describe("parameters", () => {
     expect(read(text)).toContain(fault);
   });
 
-  test("every fault at once", () => {
+  test("all faults together", () => {
     expect(read("x . port=a foo=b key9=c key9=d").split("\n")).toHaveLength(4);
   });
 
@@ -128,7 +128,7 @@ describe("parameters", () => {
     expect(read(`1 . ${part.repeat(300_000)}`).split("\n")).toHaveLength(20);
   });
 
-  test("a form shows each by itself", () => {
+  test("a form shows each separately", () => {
     expect(parseRdata("HTTPS", '1 @ port=53 alpn="h2"', "example.org")).toMatchObject({
       value: { fields: { priority: 1, target: "example.org.", params: ["alpn=h2", "port=53"] } },
     });

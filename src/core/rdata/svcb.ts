@@ -3,7 +3,7 @@ import { hostName } from "./field-name.ts";
 import { u16 } from "./field-number.ts";
 import { svcParams } from "./field-svc-params.ts";
 
-/** RFC 9460 section 2. Priority 0 is an alias; its parameters, if any, are ignored by whoever asks (section 2.4.2). */
+/** RFC 9460 section 2. Priority 0 is an alias; its parameters, if any, are ignored by clients (section 2.4.2). */
 export const svcb = {
   code: 64,
   fields: [

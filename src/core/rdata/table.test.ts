@@ -51,11 +51,11 @@ const noTypes = [
   "TYPE1e3",
 ];
 
-test.each(["a", "Txt", "type65280", "TYPE065", "TYPE1", ...noTypes])("%j is no type as an API writes it", (text) => {
+test.each(["a", "Txt", "type65280", "TYPE065", "TYPE1", ...noTypes])("%j is not a type as an API writes it", (text) => {
   expect(isRecordType(text)).toBe(false);
 });
 
-test.each(["H\u0131NFO", "aaaa ", ...noTypes])("%j is no type in a zone file", (text) => {
+test.each(["H\u0131NFO", "aaaa ", ...noTypes])("%j is not a type in a zone file", (text) => {
   expect(parseType(text)).toBeUndefined();
 });
 
@@ -74,7 +74,7 @@ describe.each(recordTypes)("%s", (type) => {
     expect(typeFromCode(typeCode(type))).toBe(type);
   });
 
-  test("tells a person what it takes", () => {
+  test("tells the user what it takes", () => {
     expect(definitionOf(type).todo).toMatch(new RegExp(`^an? ${type} record takes .* such as `));
   });
 

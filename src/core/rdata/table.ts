@@ -89,5 +89,5 @@ const asciiWord = /^[a-z0-9]{1,10}$/i;
 
 const unknown = {
   fields: [{ name: "data", kind: genericData }],
-  todo: "a record of a type without a name takes bytes in hexadecimal, such as \\# 4 c0000201",
+  todo: "a record of an unnamed type takes bytes in hexadecimal, such as \\# 4 c0000201",
 } satisfies Omit<TypeDefinition, "code">;

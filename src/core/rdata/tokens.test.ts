@@ -69,7 +69,7 @@ describe("the bytes of a token", () => {
 
 const byteText = fc.uint8Array({ maxLength: 40 }).map((bytes) => String.fromCharCode(...bytes));
 
-test("a quote inside a bare token has no meaning of its own as text", () => {
+test("a quote inside a bare token has no special meaning as text", () => {
   expect(tokenBytes({ raw: 'k="a"', quoted: false }, "value")).toMatchObject({ faults: [{ code: "bad-quotes" }] });
 });
 

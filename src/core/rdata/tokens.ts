@@ -26,8 +26,8 @@ export function tokenize(text: string, where: string): Result<readonly Token[]> 
 
 /**
  * The token that starts here: up to its closing quote, or up to the first of `delimiters` when it is bare. Undefined
- * when a quote is not closed, or stands inside a bare token, or a closing one is followed by text. In a bare token quotes
- * may stand only behind `=`, as in the parameters of SVCB records (RFC 9460 section 2.1), and stay in `raw`.
+ * when a quote is not closed, or is inside a bare token, or a closing one is followed by text. In a bare token quotes
+ * are allowed only after `=`, as in the parameters of SVCB records (RFC 9460 section 2.1), and stay in `raw`.
  */
 export function readToken(
   text: string,
@@ -67,7 +67,7 @@ function closingQuote(text: string, start: number): number | undefined {
   return undefined;
 }
 
-/** The bytes that a token stands for, one character a byte; text beyond ASCII counts as UTF-8. */
+/** The bytes of a token, one character per byte; text beyond ASCII is encoded as UTF-8. */
 export function tokenBytes(token: Token, where: string): Result<string> {
   if (plain.test(token.raw)) return ok(token.raw);
   if (!token.raw.isWellFormed()) return fail(badCharacter(where));
@@ -108,14 +108,14 @@ const utf8 = (code: number): string => String.fromCharCode(...new TextEncoder().
 const badQuotes = (where: string): Fault => ({
   code: "bad-quotes",
   where,
-  message: "a quote is not closed, or stands in the middle of a word",
+  message: "a quote is not closed, or is in the middle of a word",
   todo: 'write each string as "...", with \\" for a quote inside it',
 });
 
 const badEscape = (where: string): Fault => ({
   code: "bad-character",
   where,
-  message: "a backslash is followed by neither a character nor three digits up to 255",
+  message: "a backslash must be followed by a character or by three digits up to 255",
   todo: 'write \\\\ for a backslash, \\" for a quote, \\010 for the byte 10',
 });
 

@@ -102,11 +102,11 @@ describe("names below a DNAME are moved (RFC 6672)", () => {
     expect([end, lines.length]).toEqual(["alias loop", 16]);
   });
 
-  it("what stands below it is no address of a mail server", () => {
+  it("a record below it is not used as a mail server's address", () => {
     expect(dig(moved, "example.org", "MX")).toEqual(["found", "answer example.org. 600 MX 10 mail.old.example.org."]);
   });
 
-  it("all names of a zone but its own, when it stands there", () => {
+  it("all names of a zone but its own, when it is at the apex", () => {
     const whole = createZoneView(writtenZone("example.org", `@ - ${dnameTo("other.net")}\nwww - A 192.0.2.1`));
     expect(dig(whole, "www.example.org", "A")).toEqual([
       "alias elsewhere",

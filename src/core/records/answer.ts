@@ -27,14 +27,14 @@ export type Answer = {
    * replaces.)
    */
   readonly open: boolean;
-  /** A wildcard gave it, or there is no such name: endlessly many questions have it. */
+  /** From a wildcard, or there is no such name: any number of questions share this answer. */
   readonly forManyNames: boolean;
 };
 
 /** A set under the name that it answers for, which is not its own when a wildcard gave it. Names are absolute. */
 export type AnswerSet = { readonly name: readonly Label[]; readonly ttl: number; readonly set: ViewSet };
 
-/** Longer chains are cut here; resolvers go on by themselves, and give up sooner. */
+/** Longer chains are cut here; resolvers continue on their own, and give up sooner. */
 const longestChain = 16;
 
 export function answerQuestion(view: ZoneView, name: readonly Label[], type: QuestionType): Answer {
@@ -107,7 +107,7 @@ function findPlace(view: ZoneView, relative: readonly Label[]): Place {
   return { kind: "at", node, byWildcard: false };
 }
 
-/** What speaks for the names below a node, whatever else stands there (RFC 6672 section 2.4). */
+/** What answers for the names below a node, whatever else is there (RFC 6672 section 2.4). */
 function redirectAt(node: ZoneNode): { readonly set: ViewSet; readonly target: readonly Label[] } | undefined {
   const set = setAt(node, dname);
   const target = set && targetOfDname(wireOf(set)[0]);
@@ -147,7 +147,7 @@ function cnameOr(name: readonly Label[], node: ZoneNode): Step | undefined {
   return { kind: "alias", answer: [{ name, ttl: set.ttl, set }], authority: [], additional: [], open: false };
 }
 
-/** RFC 6672 section 3.1: the DNAME as it stands, and for who does not know it a CNAME for the one name that was asked for. */
+/** RFC 6672 section 3.1: the DNAME itself, and for clients that do not know it a CNAME for the queried name. */
 function redirection(
   name: readonly Label[],
   above: number,
@@ -173,7 +173,7 @@ function redirection(
 const newIn = (chain: readonly AnswerSet[], { answer }: Step): readonly AnswerSet[] =>
   answer.filter(({ set }) => set.type !== dname || !chain.some((each) => each.set === set));
 
-/** RFC 8482 section 4.1: one set is answer enough to `ANY`; addresses are what most who ask are after. */
+/** RFC 8482 section 4.1: one set is enough for `ANY`; most clients want addresses. */
 const oneOf = (node: ZoneNode): ViewSet | undefined =>
   setAt(node, "A") ?? setAt(node, "AAAA") ?? setAt(node, "CNAME") ?? node.sets[0];
 

@@ -9,7 +9,7 @@ export type Change = { readonly owner: string; readonly type: RRset["type"] } & 
 
 /**
  * What turns the existing sets into the wanted ones; nothing for sets that say the same, unless a record in them has come from
- * elsewhere or gone there: who knows it by its id would be shown another. Give only the sets that a write may touch. Deletions
+ * elsewhere or gone there: a client that knows its id would get another one. Pass only the sets that a write may touch. Deletions
  * come first: a CNAME leaves before what replaces it arrives.
  */
 export function diffSets(existing: readonly RRset[], wanted: readonly RRset[]): readonly Change[] {

@@ -53,7 +53,7 @@ function recordFaults(set: SetData, had: Had): readonly Fault[] {
 
 function rdataFaults(type: RecordType, rdata: string, where: string): readonly Fault[] {
   if (type === "CAA") return checkTag(rdata.split(" ", 2)[1] ?? "", where);
-  // A top-level domain is no number (RFC 3696 section 2): this is no name of a host.
+  // A top-level domain is not a number (RFC 3696 section 2), so this is not a host name.
   const target = rdata.slice(rdata.lastIndexOf(" ") + 1, -1);
   return parseAddress(target) === undefined ? [] : [addressForName(target, where)];
 }
@@ -66,7 +66,7 @@ function checkTag(tag: string, where: string): readonly Fault[] {
     {
       code: "caa-unknown-tag",
       where,
-      message: `${tag} is no property of a CAA record, and certificate authorities would ignore it`,
+      message: `${tag} is not a CAA property; certificate authorities would ignore it`,
       todo: `use one of ${caaTags.join(", ")}`,
     },
   ];
@@ -93,8 +93,8 @@ function wildcardFault(set: SetData, had: Had): Fault | undefined {
   return {
     code: "ns-at-wildcard",
     where: setKey(owner, type),
-    message: `an NS record at the wildcard name ${owner} has no meaning in DNS, and other nameservers refuse a zone with one`,
-    todo: "name each part that has nameservers of its own",
+    message: `an NS record at the wildcard name ${owner} has no meaning in DNS; other nameservers refuse such a zone`,
+    todo: "add NS records at each delegated name instead",
   };
 }
 

@@ -73,7 +73,7 @@ describe("sets of the owners that a write touches", () => {
     ],
     [[set("a", "TXT", "x".repeat(60), "x".repeat(60))], `the TXT set at a has the value ${"x".repeat(60)} twice`],
     [[set("a", "TXT", "x".repeat(61), "x".repeat(61))], `the TXT set at a has the value ${"x".repeat(60)}... twice`],
-  ])("%j is told as: %s", (sets, message) => {
+  ])("%j is reported as: %s", (sets, message) => {
     expect(checkOwners(sets)).toMatchObject([{ message }]);
   });
 });

@@ -4,7 +4,7 @@ import { finish, type Steps } from "../steps.ts";
 import { type RRset, setKey } from "./rrset.ts";
 
 /**
- * Whether these sets may stand together: every fault at once. Give all sets that an owner would have, for the owners
+ * Whether these sets may coexist; returns all faults. Pass all sets that an owner would have, for the owners
  * that a write touches; what is not given is not looked at, so a write costs the same in a zone of any size.
  */
 export const checkOwners = (sets: readonly RRset[]): readonly Fault[] => finish(checkingOwners(sets, (set) => set));
@@ -78,7 +78,7 @@ function checkDuplicates(set: RRset, where: string, faults: Fault[]): void {
         code: "duplicate-value",
         where,
         message: `the ${set.type} set at ${set.owner} has the value ${shortened(record.value)} twice`,
-        todo: "leave one of them out",
+        todo: "remove one of them",
       });
     }
     seen.add(record.rdata);
@@ -90,7 +90,7 @@ function checkCname(set: RRset, where: string, faults: Fault[]): void {
     faults.push({
       code: "cname-at-apex",
       where,
-      message: "a CNAME cannot stand at the zone's own name, which has an SOA record",
+      message: "a CNAME is not allowed at the zone's own name, because the SOA record is there",
       todo: "use A and AAAA records there",
     });
   }
@@ -109,8 +109,8 @@ function checkSoa(set: RRset, where: string, faults: Fault[]): void {
     faults.push({
       code: "soa-not-at-apex",
       where,
-      message: `an SOA record stands only at the zone's own name, not at ${set.owner}`,
-      todo: "remove it, or make a zone of that name",
+      message: `an SOA record is allowed only at the zone's own name, not at ${set.owner}`,
+      todo: "remove it, or create a zone with that name",
     });
   }
   if (set.records.length > 1) {
@@ -130,7 +130,7 @@ function checkTogether(sets: readonly RRset[], faults: Fault[]): void {
     code: "cname-and-other",
     where: setKey(cname.owner, "CNAME"),
     message: `${cname.owner} has a CNAME record and also ${others}`,
-    todo: "a name with a CNAME record has nothing else: remove one or the other",
+    todo: "a name with a CNAME record can have no other records: remove one or the other",
   });
 }
 

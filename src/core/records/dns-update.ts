@@ -59,7 +59,7 @@ function unmetAlone(sets: readonly RRset[], each: Exclude<Prerequisite, { kind: 
 }
 
 export type UpdateContext = {
-  /** Of sets that have none of their own. */
+  /** For sets without their own. */
   readonly zoneTtl: number;
   readonly now: Instant;
   /** Ids for records that are new. */

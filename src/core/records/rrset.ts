@@ -34,7 +34,7 @@ export function parseTtl(value: unknown, where = "ttl"): Result<number> {
     code: "bad-ttl",
     where,
     message: `a TTL is a whole number of seconds from 0 to ${highestTtl}`,
-    todo: "send a number such as 300, or leave it out to use the zone's",
+    todo: "send a number such as 300, or omit it to use the zone's default",
   });
 }
 

@@ -9,13 +9,13 @@ const room = 65_535 - 12 - (255 + 4) - 11;
 const head = 12;
 /** Bytes of data that need no reading. */
 const known: Readonly<Partial<Record<RecordType, number>>> = { A: 4, AAAA: 16 };
-/** Data that is a name with so many bytes before it: what such names have in common at their ends is written once. */
+/** Data that is a name after a fixed number of bytes: the common end of such names is written only one time. */
 const beforeName: Readonly<Partial<Record<RecordType, number>>> = { NS: 0, CNAME: 0, PTR: 0, MX: 2 };
 const pointer = 2;
 
 type SetData = { readonly type: RecordType; readonly records: readonly { readonly rdata: string }[] };
 
-/** No DNS message could hold such a set: whoever asks for it would be told of a failure. */
+/** No DNS message could hold such a set: every query for it would fail. */
 export function isTooLarge({ type, records }: SetData): boolean {
   if (records.length * head > room) return true;
   // Data is seldom longer than its text and an address: most sets need no further look.

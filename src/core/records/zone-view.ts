@@ -10,16 +10,16 @@ import { withSerial } from "./serial.ts";
 
 /**
  * One zone as a tree of labels, for answering. A name that has no sets but names below it is a node like any other, so
- * empty non-terminals need no rule of their own, and a wildcard is the child `*` of its parent (RFC 4592).
+ * empty non-terminals need no special rule, and a wildcard is the child `*` of its parent (RFC 4592).
  *
  * It changes in place, a whole change between two questions, so that a change costs the same in a zone of any size. The
- * counters tell whoever keeps an answer whether it still holds; see `answer.ts`.
+ * counters show whether a cached answer is still valid; see `answer.ts`.
  */
 export type ZoneView = {
   readonly name: string;
   readonly labels: readonly Label[];
   readonly apex: ZoneNode;
-  /** What sets without a TTL of their own have. */
+  /** For sets without their own TTL. */
   readonly ttl: number;
   serial: number;
   /** How many sets there are. */
@@ -37,7 +37,7 @@ export type ZoneNode = {
   children: Map<Label, ZoneNode> | undefined;
 };
 
-/** A set as it stands; a changed one is another. */
+/** An immutable set; a change replaces it. */
 export type ViewSet = {
   readonly type: RecordType;
   readonly ttl: number;
@@ -142,7 +142,7 @@ function placeSet(view: ZoneView, owner: string, type: RecordType, after: RRset 
   if (set === undefined) prune(path, labels);
 }
 
-/** The nodes from the apex down to the owner; undefined when it is not there and shall not be made. */
+/** The nodes from the apex down to the owner; undefined when it does not exist and must not be created. */
 function pathTo(from: ZoneNode, labels: readonly Label[], make: boolean): readonly ZoneNode[] | undefined {
   const path = [from];
   let node = from;

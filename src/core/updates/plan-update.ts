@@ -13,7 +13,7 @@ export type Plan =
 
 export type NoUpdate = "same-as-stored" | "no-address" | "unknown" | "not-publishable" | "not-master";
 
-/** Asked to by the record service or by our own back-off, or kept from flapping. */
+/** Because of the record service, our own back-off, or the protection against flapping. */
 export type WaitReason = "asked" | "hold-down" | "cap";
 
 export type UpdateRules = {
@@ -21,7 +21,7 @@ export type UpdateRules = {
   /** Milliseconds for which an address must have been there before it replaces another. */
   readonly holdDown?: number;
   readonly changesPerHour?: number;
-  /** What the wanted address is held against: the address stored last, or the record itself, which others may write too. */
+  /** What the wanted address is compared with: the address stored last, or the record itself, which others may write too. */
   readonly compare?: "state" | "record";
 };
 
@@ -35,7 +35,7 @@ export type UpdateFacts = {
   readonly now: Instant;
   /** Without any, spec 4.7 to the letter. */
   readonly rules?: UpdateRules;
-  /** False on the one of two firewalls that stands by. */
+  /** False on the standby of two firewalls. */
   readonly isMaster?: boolean;
   /** Since when this very address has been seen without a break. */
   readonly steadySince?: Instant | undefined;

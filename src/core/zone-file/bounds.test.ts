@@ -44,7 +44,7 @@ test("more is not looked at", () => {
   expect(finish(findingZoneName(text))).toBeUndefined();
 });
 
-test("the fault behind which reading stopped says so", () => {
+test("the fault after which reading stopped says so", () => {
   const file = parseZoneFile("a\n".repeat(5_000), "example.org");
   expect(file.ok ? undefined : file.faults.at(-1)).toMatchObject({ code: "too-many-faults", where: "line 1000" });
 });
@@ -111,7 +111,7 @@ describe("a file of more records than are wanted", () => {
   });
 });
 
-test("sets that cannot stand together are told up to a number that somebody may read", () => {
+test("sets that cannot coexist are reported up to a readable number", () => {
   const text = Array.from({ length: 3_000 }, (_, i) => `h${i} A 192.0.2.1\nh${i} CNAME x\n`).join("");
   const file = parseZoneFile(text, "example.org");
   expect(file.ok && finish(findingClashes(file.value.sets)).length).toBe(1_000);

@@ -9,7 +9,7 @@ export type Entry = {
   /** It began with a blank, so its owner is not written. */
   readonly indented: boolean;
   readonly tokens: readonly Token[];
-  /** What stands behind the semicolon on its last line. */
+  /** The text after the semicolon on its last line. */
   readonly comment: string;
   /** Why it could not be cut into tokens; there may be more of them than are given. */
   readonly fault: Fault | undefined;
@@ -29,11 +29,11 @@ export const maximumLength = 16 * 1024 * 1024;
 /** The longest data, 65,535 bytes, is a TXT record of as many empty strings. */
 const maximumTokens = 70_000;
 
-/** Entries one after the other; undefined for a line that is none, or only a part of one. Each character is looked at once. */
+/** Entries one after the other; undefined for a line that is none, or only a part of one. Each character is read only one time. */
 export function* readEntries(text: string): Generator<Entry | undefined> {
   let open: OpenEntry | undefined;
   let line = 0;
-  // A byte order mark is no part of the text.
+  // A byte order mark is not part of the text.
   for (let start = text.startsWith("\ufeff") ? 1 : 0; start < text.length; ) {
     const end = lineEnd(text, start);
     const content = text.slice(start, text[end - 1] === "\r" && end > start ? end - 1 : end);
@@ -137,14 +137,14 @@ const unprintable = /[\0\r]/;
 const badCharacter = (line: number): Fault => ({
   code: "bad-character",
   where: atLine(line),
-  message: "there is a NUL or a carriage return inside the line",
+  message: "the line contains a NUL or a carriage return",
   todo: "save the file as plain text; write such a byte as \\000 or \\013",
 });
 
 const badQuotes = (line: number): Fault => ({
   code: "bad-quotes",
   where: atLine(line),
-  message: "a quote is not closed on its line, or stands in the middle of a word",
+  message: "a quote is not closed on its line, or is in the middle of a word",
   todo: 'write each string as "...", with \\" for a quote inside it',
 });
 
@@ -152,19 +152,19 @@ const entryTooLong = (line: number): Fault => ({
   code: "entry-too-long",
   where: atLine(line),
   message: `the record that starts here has more than ${maximumTokens} parts`,
-  todo: "look for a parenthesis that should be closed earlier",
+  todo: "check for a parenthesis that should be closed earlier",
 });
 
 const openParenthesis = (line: number): Fault => ({
   code: "bad-parentheses",
   where: atLine(line),
-  message: "the parenthesis that opens here is never closed, so nothing behind it could be read",
+  message: "the parenthesis that opens here is never closed, so nothing after it could be read",
   todo: "close it with )",
 });
 
 const extraParenthesis = (line: number): Fault => ({
   code: "bad-parentheses",
   where: atLine(line),
-  message: "a parenthesis is closed that was not opened",
-  todo: "remove the ), or open it with ( before",
+  message: "there is a closing parenthesis without an opening one",
+  todo: "remove the ), or add a ( before it",
 });

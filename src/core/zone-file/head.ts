@@ -4,7 +4,7 @@ import type { Token } from "../rdata/tokens.ts";
 import { parseTtl } from "../records/rrset.ts";
 import { type Fault, fail, ok, type Result } from "../result.ts";
 
-/** What stands between a record's owner and its data. */
+/** What is between a record's owner and its data. */
 export type RecordHead = {
   readonly ttl: number | undefined;
   readonly type: RecordType;
@@ -55,13 +55,13 @@ const missingType = (where: string): Fault => ({
 const badClass = (text: string, where: string): Fault => ({
   code: "bad-class",
   where,
-  message: `the class ${text} is not the Internet's`,
-  todo: "write IN, or no class",
+  message: `the class ${text} is not IN`,
+  todo: "write IN, or omit the class",
 });
 
 const unknownType = (text: string, where: string): Fault => ({
   code: "unknown-type",
   where,
-  message: `${JSON.stringify(text.slice(0, 40))} is no record type that is known here`,
-  todo: `use one of ${recordTypes.join(", ")}, or write any other as TYPE and its number, with its data as \\# length hex`,
+  message: `${JSON.stringify(text.slice(0, 40))} is not a known record type`,
+  todo: `use one of ${recordTypes.join(", ")}, or write another type as TYPE and its number, with its data as \\# length hex`,
 });

@@ -173,14 +173,14 @@ describe("sets", () => {
         code: "last-ttl-taken",
         where: "line 3",
         message:
-          "the file has no $TTL, so from here on records without a TTL take the last one that was written, here 300",
+          "the file has no $TTL, so from here on a record without a TTL gets the TTL of the record before it, here 300",
       },
     ]);
   });
 
   test("a note says what was done", () => {
     expect(file("www 600 A 192.0.2.1\nwww 300 A 192.0.2.2").notes[0]?.message).toBe(
-      "the records of www A have different TTLs; all take the lowest, 300",
+      "the records of www A have different TTLs; all get the lowest one, 300",
     );
   });
 });

@@ -12,7 +12,7 @@ import { addRecord, type FileSet, finishingSets, type GrowingSets } from "./sets
 
 /** What a zone file says. */
 export type ZoneFile = {
-  /** The TTL of the first `$TTL`: the zone's default, that sets without a TTL of their own have. */
+  /** The TTL of the first `$TTL`: the zone's default, for sets without their own TTL. */
   readonly ttl: number | undefined;
   readonly sets: readonly FileSet[];
   /** Not wrong, but taken otherwise than it is written. */
@@ -23,7 +23,7 @@ const maximumFaults = 1_000;
 
 /**
  * A master file (RFC 1035 section 5). Its origins may be any names, but every owner is inside the zone. Sets that cannot
- * stand together are told beside other faults, so that a file need not be corrected twice; alone they are for the zone's check.
+ * coexist are reported together with other faults, so that a file need not be corrected twice; alone they are left to the zone's check.
  */
 export const parseZoneFile = (text: string, zoneName: string): Result<ZoneFile> =>
   finish(parsingZoneFile(text, zoneName));
@@ -57,7 +57,7 @@ type Reading = {
   readonly faults: Fault[];
   readonly notes: Fault[];
   origin: string;
-  /** From a bad `$ORIGIN` on names may stand elsewhere than they are read, and clash with none. */
+  /** After a bad `$ORIGIN`, names may be read wrongly, so they are not checked for clashes. */
   isOriginLost: boolean;
   /** Of the record before; "faulty" when that was not understood, which is said once and not for each that follows. */
   owner: { readonly kind: "none" | "faulty" } | { readonly kind: "known"; readonly owner: string };
@@ -185,13 +185,13 @@ const fileTooLong: Fault = {
   code: "file-too-long",
   where: "file",
   message: `the zone file is longer than ${maximumLength} characters`,
-  todo: "divide the zone",
+  todo: "split the zone",
 };
 
 const tooManyRecords = (line: number, most: number): Fault => ({
   code: "too-many-records",
   where: atLine(line),
-  message: `there are ${most} records before this line, as many as can be written at a time; the rest of the file was not read`,
+  message: `there are ${most} records before this line, the most that one request can write; the rest of the file was not read`,
   todo: "import a part of it and add the rest in smaller requests, or ask the operator to run moor import",
 });
 
@@ -212,23 +212,23 @@ const badDirective = (name: string, where: string): Fault => ({
 const directiveRefused = (name: string, where: string): Fault => ({
   code: "directive-refused",
   where,
-  message: `the directive ${name.slice(0, 40)} is not taken here`,
+  message: `the directive ${name.slice(0, 40)} is not supported`,
   todo: /^\$include$/i.test(name)
-    ? "put the text of the other file in its place: a file that is sent cannot read others"
-    : "write the records out; the directives are $ORIGIN and $TTL",
+    ? "paste the other file in its place: an uploaded file cannot include others"
+    : "write the records in full; only $ORIGIN and $TTL are supported",
 });
 
 const quotedOwner = (where: string): Fault => ({
   code: "bad-quotes",
   where,
-  message: "a name takes no quotes",
-  todo: "write the name as it is",
+  message: "a name cannot be quoted",
+  todo: "write the name without quotes",
 });
 
 const missingOwner = (where: string): Fault => ({
   code: "missing-owner",
   where,
-  message: "the record has no name, and there is none before it whose name it could have",
+  message: "the record has no name, and there is no earlier record to take it from",
   todo: "write a name, or @ for the zone itself, at the very start of the line",
 });
 
@@ -242,5 +242,5 @@ const outOfZone = (name: string, zoneName: string, where: string): Fault => ({
 const lastTtlTaken = (ttl: number, where: string): Fault => ({
   code: "last-ttl-taken",
   where,
-  message: `the file has no $TTL, so from here on records without a TTL take the last one that was written, here ${ttl}`,
+  message: `the file has no $TTL, so from here on a record without a TTL gets the TTL of the record before it, here ${ttl}`,
 });

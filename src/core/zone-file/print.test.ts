@@ -48,7 +48,7 @@ const breaks = [
   "\x7f",
 ];
 
-test.each(breaks)("a comment with %j is no second line for any reader", (sign) => {
+test.each(breaks)("a comment with %j is not a second line for any reader", (sign) => {
   const hostile = `x${sign}evil\tIN\tA\t192.0.2.66${sign}`;
   const records = [{ rdata: "192.0.2.1", comment: hostile }];
   for (const layout of ["v1", "rrsets"] as const) {
@@ -163,7 +163,7 @@ describe.each<ZoneFileLayout>(["v1", "rrsets"])("laws of %s", (layout) => {
     );
   });
 
-  test("what is given back as written means what is stored", () => {
+  test("what is returned as written means what is stored", () => {
     fc.assert(
       fc.property(zones, (given) => {
         const file = parseZoneFile(printZoneFile(given, layout), given.name);

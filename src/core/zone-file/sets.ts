@@ -90,7 +90,7 @@ export function placeInFile(faults: readonly Fault[], sets: readonly FileSet[]):
   });
 }
 
-/** Where the record with this data stands, or will stand. */
+/** Where the record with this data is, or will be. */
 function placeOf(set: GrowingSet, rdata: string): number {
   if (set.records.length > 8) set.places ??= new Map(set.records.map((record, i) => [record.rdata, i]));
   const at = set.places === undefined ? set.records.findIndex((each) => each.rdata === rdata) : set.places.get(rdata);
@@ -110,5 +110,5 @@ const emptySet = (place: RecordPlace): GrowingSet => ({
 const mixedTtl = (key: string, ttl: number | undefined, line: number): Fault => ({
   code: "mixed-ttl",
   where: atLine(line),
-  message: `the records of ${key} have different TTLs; all take the lowest, ${ttl}`,
+  message: `the records of ${key} have different TTLs; all get the lowest one, ${ttl}`,
 });

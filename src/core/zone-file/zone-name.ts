@@ -4,7 +4,7 @@ import type { Steps } from "../steps.ts";
 import { isDirective, maximumLength, readEntries } from "./entries.ts";
 import { readHead } from "./head.ts";
 
-/** The zone that a file is for, when nobody says it: the owner of its SOA record, or else its last origin. */
+/** The zone that a file is for, when it is not given: the owner of its SOA record, or else its last origin. */
 export function* findingZoneName(text: string): Steps<string | undefined> {
   if (text.length > maximumLength) return undefined;
   let origin: string | undefined;

@@ -11,14 +11,14 @@ function setUp({ start = 0, limit = 60_000 } = {}) {
   return { ...catchUp, coming };
 }
 
-it("has nobody wait when all has been told", () => {
+it("lets no query wait when everything has arrived", () => {
   const { wait, told, coming } = setUp();
   expect(wait()).toBeUndefined();
   told(coming());
   expect(wait()).toBeUndefined();
 });
 
-it("holds everybody until what had come when they asked has been told, and no longer", async () => {
+it("holds a query until the writes before it have arrived, and no longer", async () => {
   const { wait, told, coming } = setUp();
   const order: string[] = [];
   const asks = async (who: string) => {
@@ -51,7 +51,7 @@ it("counts around the end of 32 bits", async () => {
   expect(wait()).toBeUndefined();
 });
 
-it("gives up on what is never told", async () => {
+it("gives up on what never arrives", async () => {
   const { wait, told, coming } = setUp({ limit: 5 });
   const number = coming();
   await expect(wait()).rejects.toThrow("within 5 ms");
@@ -59,7 +59,7 @@ it("gives up on what is never told", async () => {
   expect(wait()).toBeUndefined();
 });
 
-it("ends nobody's program when nobody waits any more for what is never told", async () => {
+it("does not end the process when no query waits any more for what never arrives", async () => {
   const { wait, coming } = setUp({ limit: 5 });
   const unheard: unknown[] = [];
   const hear = (error: unknown) => void unheard.push(error);

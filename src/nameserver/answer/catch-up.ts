@@ -1,6 +1,6 @@
-/** Holds questions back while something is written that was not told yet: the first answer after a write must show it. */
+/** Holds questions back while a write has not reached the nameserver yet: the first answer after a write must show it. */
 export type CatchUp = {
-  /** All up to this one has been told. */
+  /** Everything up to this number has arrived. */
   readonly told: (number: number) => void;
   /** Undefined when there is nothing to wait for; rejects when it takes too long. What comes later is not waited for. */
   readonly wait: () => Promise<void> | undefined;
@@ -9,7 +9,7 @@ export type CatchUp = {
 export type CatchUpOptions = {
   /** The number of what came last. Numbers count up, through 32 bits and around. */
   readonly latest: () => number;
-  /** What has been told already. */
+  /** What has arrived already. */
   readonly start: number;
   /** Milliseconds to wait at most. */
   readonly limit: number;
@@ -24,9 +24,9 @@ export function createCatchUp({ latest, start, limit }: CatchUpOptions): CatchUp
 
   const begin = (number: number): Waiting => {
     const { promise: until, resolve, reject } = Promise.withResolvers<void>();
-    const late = new Error(`what was written was not told within ${limit} ms`);
+    const late = new Error(`the nameserver did not receive a write within ${limit} ms`);
     const timer = setTimeout(() => reject(late), limit);
-    // By then whoever asked may wait for something later.
+    // By then the caller may be waiting for something later.
     until.catch(() => undefined);
     const end = () => {
       clearTimeout(timer);

@@ -23,7 +23,7 @@ export function createEnclosers(zones: Pick<LoadedZones, "isNoZone">, limit: num
   const kept = createKeptMap<Encloser>(limit);
 
   return {
-    /** The answer for a question whose name, `end` characters of `key`, is surely not there; undefined when that is to be found out. */
+    /** The answer for a question whose name, `end` characters of `key`, certainly does not exist; undefined when that is not known. */
     noName: (key: string, end: number): NegativeAnswer | undefined => {
       const cut = 1 + key.charCodeAt(0);
       if (cut >= end) return undefined;

@@ -122,7 +122,7 @@ describe("a large zone", () => {
     expect(source.asked.load).toBe(1);
   });
 
-  it("that takes longer than anybody waits goes on loading, and is found later", async () => {
+  it("that takes longer than any query waits continues to load, and is found later", async () => {
     const source = zonesInMemory(zone("example.org"));
     const gate = Promise.withResolvers<void>();
     const load: ZoneSource["load"] = (name) => gate.promise.then(() => source.load(name));
@@ -199,7 +199,7 @@ describe("following", () => {
   });
 });
 
-it("a zone whose serial is half the circle away, so that nobody can tell which is newer, is read again", async () => {
+it("a zone whose serial is half the circle away, so that neither is newer, is read again", async () => {
   const source = zonesInMemory(zone("example.org"));
   const zones = follow(source);
   const before = await zones.find(keyOfName("example.org"));

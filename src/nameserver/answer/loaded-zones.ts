@@ -46,7 +46,7 @@ export type LoadLimits = {
   readonly wait: number;
   /** Milliseconds that a zone may take to load. A large one is loaded in parts, and takes longer while others are served. */
   readonly load: number;
-  /** Milliseconds to find which zone a name is in: who asks has little patience, and goes to another server. */
+  /** Milliseconds to find which zone a name is in: a resolver gives up soon and asks another server. */
   readonly find: number;
   /** Any number: makes it hard to guess which names are mistaken for a zone's. */
   readonly seed: number;
@@ -93,7 +93,7 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
   const look = (name: NameKey) => {
     let unknown: NameKey[] | undefined;
     let nearest: LoadedZone | undefined;
-    // The root is nobody's zone here.
+    // The root is never a zone here.
     for (let candidate = name; !isRootKey(candidate); candidate = keyAbove(candidate)) {
       nearest = zones.get(candidate);
       if (nearest !== undefined) break;
@@ -111,7 +111,7 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
   };
 
   const ask = (name: NameKey, unknown: readonly NameKey[], nearest: LoadedZone | undefined, left: number) => {
-    if (left === 0) throw new Error("zones come and go faster than they can be found");
+    if (left === 0) throw new Error("zones are created and deleted faster than they can be looked up");
     const asked = generation;
     const settle = (closest: string | undefined): ReturnType<LoadedZones["find"]> => {
       if (generation !== asked || nearest?.current === false) return find(name, left - 1);
@@ -144,7 +144,7 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
     for (let i = 0; i < tries; i++) {
       const content = await within(limits.load, source.load(name));
       const view = content === undefined || isOutdated(missed) ? undefined : await build(content);
-      // Whether the content is from before or after cannot be told, so it is read again.
+      // The content may be from before or after the change, so it is read again.
       if (isOutdated(missed)) {
         missed.length = 0;
         continue;

@@ -18,6 +18,6 @@ it("gives the names above, up to the root", () => {
   expect(above).toEqual(["www.example.org", "example.org", "org"]);
 });
 
-it("reads only the name from a key that goes on behind it", () => {
+it("reads only the name from a key that continues after it", () => {
   expect(labelsOfKey("\x03www\0\0\x01")).toEqual(["www"]);
 });

@@ -3,7 +3,7 @@ import { labelsOf } from "../../core/names/name.ts";
 
 /**
  * A name as messages carry it, one character a byte, in lower case and with the root's zero at its end: what is looked up for
- * every question must not be written anew for it. The end of one, from any label on, is the key of a name above.
+ * a question does not have to be rewritten for it. The end of a key, from any label on, is the key of a parent name.
  */
 export type NameKey = string;
 

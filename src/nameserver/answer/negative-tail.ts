@@ -5,7 +5,7 @@ import { createMessageWriter } from "../wire/message-writer.ts";
 import { writeSets } from "../wire/write-sets.ts";
 
 /**
- * The SOA record as it ends every negative answer of a zone. It is written once, as if the zone's own name had been
+ * The SOA record as it ends every negative answer of a zone. It is written once, as if the zone's own name were
  * asked for: with a longer name in front of it, all that its pointers lead to lies as much further back.
  */
 export type NegativeTail = {
@@ -34,7 +34,7 @@ export function createNegativeTail(view: ZoneView, soa: AnswerSet): NegativeTail
   };
 }
 
-/** Puts it behind a question that ends at `end`. */
+/** Appends it to a question that ends at `end`. */
 export function placeTail({ bytes, pointers, nameLength }: NegativeTail, reply: Buffer, end: number): void {
   reply.set(bytes, end);
   const further = end - (headerLength + nameLength + 4);

@@ -24,7 +24,7 @@ export function replyWith(prepared: Prepared, query: Query, transport: Transport
   return reply;
 }
 
-/** The question goes back as it came, and behind it what all negative answers of its zone end with. */
+/** The question goes back as it came, followed by the end that all negative answers of its zone share. */
 export function replyNegative({ tail, bits }: Omit<NegativeAnswer, "rests">, query: Query, room: number): Buffer {
   const { bytes, end, edns } = query;
   const fits = end + tail.bytes.length <= room;
@@ -63,7 +63,7 @@ export function refuseUnread(bytes: Buffer, rcode: number): Buffer {
   return reply;
 }
 
-/** A reply as if there had been no room for it, so that the client asks again over TCP. */
+/** A truncated reply, so that the client asks again over TCP. */
 export function cutShort(reply: Buffer, query: Buffer): Buffer {
   const opt = optAtEnd(reply);
   const short = Buffer.concat([reply.subarray(0, Math.min(endOfQuestion(query), reply.length)), opt]);

@@ -187,7 +187,7 @@ describe("what is refused, and how", () => {
     expect(await replyTo(query)).toBe(reply?.replaceAll(" ", ""));
   });
 
-  it("a zone that cannot be loaded is a failure of the server, and is told", async () => {
+  it("a zone that cannot be loaded is a server failure, and is reported", async () => {
     const broken = { ...source, load: async () => await Promise.reject(new Error("disk")) };
     respond = createResponder({ zones: createLoadedZones(broken), onTrouble: (error) => troubles.push(error) });
     expect(await ask(asking("www.example.org"))).toMatchObject({ rcode: 2, authoritative: false });
@@ -195,7 +195,7 @@ describe("what is refused, and how", () => {
   });
 });
 
-it("who may not wait is answered from what is held, and nothing is begun for the rest", async () => {
+it("a query that may not wait is answered from memory, and nothing is loaded for it", async () => {
   const zones = createLoadedZones(source);
   await zones.learn();
   respond = createResponder({ zones, onTrouble: (error) => troubles.push(error) });
@@ -231,7 +231,7 @@ describe("case", () => {
 });
 
 describe("EDNS", () => {
-  it("is spoken only with those who speak it, with the DO bit as it came", async () => {
+  it("is used only with clients that use it, with the DO bit as it came", async () => {
     for (const name of ["www.example.org", "no.example.org", "example.net"]) {
       expect((await ask(asking(name))).edns).toBeUndefined();
       const reply = await ask(asking(name, "A", { edns: { ...ednsOf(4096), dnssecOk: true } }));
@@ -240,7 +240,7 @@ describe("EDNS", () => {
     }
   });
 
-  it("may have options, which nobody here needs", async () => {
+  it("may have options, which are ignored", async () => {
     const options = [
       { code: 10, data: new Uint8Array(8) },
       { code: 3, data: new Uint8Array() },
@@ -306,7 +306,7 @@ describe("a change", () => {
     expect((await ask(asking("new.example.org"))).rcode).toBe(3);
   });
 
-  it("moves a name into a zone of its own, and back", async () => {
+  it("moves a name into a separate zone, and back", async () => {
     expect(await address()).toBe("192.0.2.2");
     source.put(writtenZone("www.example.org", "@ - A 192.0.2.77"));
     expect(await address()).toBe("192.0.2.77");

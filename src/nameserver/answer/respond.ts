@@ -15,7 +15,7 @@ export type Respond = (query: Buffer, transport: Transport, mayWait?: boolean) =
 
 export type Reply = Buffer | undefined;
 
-/** The same where it matters who asks. */
+/** The same, where the answer depends on the client. */
 export type RespondTo = (
   query: Buffer,
   transport: Transport,
@@ -28,7 +28,7 @@ export type Stream = (query: Buffer, from: string) => AsyncIterable<Buffer> | un
 
 export type ResponderOptions = {
   readonly zones: LoadedZones;
-  /** Told when a zone that should be there could not be had; the client gets SERVFAIL. */
+  /** Called when a zone could not be loaded; the client gets SERVFAIL. */
   readonly onTrouble: (error: unknown) => void;
   /** How many answers are kept as bytes. */
   readonly keep?: number;

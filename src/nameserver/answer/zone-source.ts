@@ -4,7 +4,7 @@ import type { ZoneContent } from "../../core/records/zone-view.ts";
 /** Where the nameserver gets its zones from; it reads one when it is first asked for, and then only follows its changes. */
 export type ZoneSource = {
   /**
-   * The names of all zones, in as many parts as it likes. Read once, so that names that are nobody's cost nothing; without
+   * The names of all zones, in any number of parts. Read once, so that names outside all zones cost nothing; without
    * it `closest` is asked about every new name.
    */
   readonly names?: () => AsyncIterable<readonly string[]>;
@@ -16,17 +16,17 @@ export type ZoneSource = {
   readonly follow: (listener: (event: ZoneEvent) => void) => () => void;
 };
 
-/** What `load` shows already may be told again; a change that it neither shows nor is told of afterwards would be lost. */
+/** A change that `load` already includes may be reported again; one that is neither included nor reported afterwards would be lost. */
 export type ZoneEvent =
   /** One write, or a part of one. A zone comes and goes with its SOA set. */
   | { readonly kind: "changed"; readonly zone: string; readonly serial: number; readonly changes: readonly Change[] }
-  /** A zone came, went, or is another than before in a way that no change of sets tells, such as its default TTL. */
+  /** A zone was created or deleted, or changed in a way that no change of sets shows, such as its default TTL. */
   | { readonly kind: "replaced"; readonly zone: string }
   /** Changes may have been missed: nothing known holds. */
   | { readonly kind: "lost" }
-  /** Something was written that will be told next: who asks from now on must not get an answer without it. */
+  /** Something was written and will be reported next: from now on no answer may be without it. */
   | { readonly kind: "coming"; readonly number: number }
-  /** All up to that one has been told. */
+  /** Everything up to this number has been reported. */
   | { readonly kind: "told"; readonly number: number };
 
 /** The events that say something about zones. */

@@ -20,9 +20,9 @@ function words(error: NodeJS.ErrnoException, { host, port }: ListenAddress, prot
         "AmbientCapabilities=CAP_NET_BIND_SERVICE, or choose a port above 1023 with --dns HOST:PORT"
       );
     case "EADDRNOTAVAIL":
-      return `this machine has no address ${host}; choose one of its own with --dns HOST:PORT`;
+      return `this machine does not have the address ${host}; choose one that it has with --dns HOST:PORT`;
     case "EAI_AGAIN":
-      return `${host} is no address, and DNS does not answer for such a name now; write one such as 127.0.0.1:${port} or [::1]:${port}`;
+      return `${host} is not an address, and DNS does not answer for it as a name; write one such as 127.0.0.1:${port} or [::1]:${port}`;
     case "ENOTFOUND":
       return `${host} is not an address of this machine; write one such as 127.0.0.1:${port} or [::1]:${port}`;
     default:

@@ -92,7 +92,7 @@ export function openMainThread(port: MessagePort, options: MainThreadOptions): M
     },
     wait: () => {
       if (catchUp.wait() === undefined) return undefined;
-      // The news are mostly here already, behind the question in this thread's queue.
+      // The changes are usually here already, after the question in this thread's queue.
       for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
         take(next.message as ToWorker);
       }

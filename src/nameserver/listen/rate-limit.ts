@@ -3,7 +3,7 @@ import { isLoopback } from "../../core/addresses/peer-address.ts";
 import type { Instant } from "../../core/instant.ts";
 import { hashOf } from "../answer/name-filter.ts";
 
-/** What shall become of a reply: sent, cut short so that a real client asks again over TCP, or not sent at all. */
+/** What happens to a reply: sent, cut short so that a real client asks again over TCP, or not sent at all. */
 export type Passage = "send" | "cut" | "drop";
 
 export type RateLimit = (client: string, reply: Buffer, now: Instant) => Passage;
@@ -11,23 +11,23 @@ export type RateLimit = (client: string, reply: Buffer, now: Instant) => Passage
 export type RateLimitOptions = {
   /** Replies of one kind to one network within a second; bursts up to as many. */
   readonly perSecond: number;
-  /** Every so many of those over the limit is cut short instead of dropped. */
+  /** One in this many replies over the limit is truncated instead of dropped. */
   readonly slip: number;
   /** Networks remembered at a time; the memory for them is taken once. */
   readonly slots: number;
   /** Any number: makes it hard to guess which networks share a slot. */
   readonly seed: number;
-  /** Of `rateLimitMemory`; shared when several threads shall count together. */
+  /** Of `rateLimitMemory`; shared when several threads count together. */
   readonly memory?: ArrayBuffer | SharedArrayBuffer;
 };
 
 export const defaultRateLimit = { perSecond: 500, slip: 2, slots: 32_768 } as const;
 
-/** Bytes for so many slots. */
+/** Bytes for this number of slots. */
 export const rateLimitMemory = (slots: number): number => 24 * slots;
 
 /**
- * Keeps moor from being used to flood others in whose name queries are sent: a bucket of tokens for each client network
+ * Prevents moor from being used to flood the spoofed senders of queries: a bucket of tokens for each client network
  * (/24, /56) and kind of reply. Networks that meet in a slot take it from each other, each with a full bucket. Threads that
  * share the buckets may now and then overlook what another took at the same moment: a reply more, not a limit more.
  */

@@ -13,7 +13,7 @@ export type TcpLimits = {
    * third of them is gone: on a slow line that is long after.
    */
   readonly stalled: number;
-  /** Bytes a second that a zone transfer must take on average, from then on: one who takes a little now and then holds a place for hours. */
+  /** Bytes per second that a client must read of a zone transfer on average from then on: otherwise a slow reader holds a place for hours. */
   readonly slowest: number;
   /** Queries of one connection that wait for their answer. */
   readonly waiting: number;
@@ -24,15 +24,15 @@ export type TcpLimits = {
 export type ConnectionOptions = {
   readonly respond: RespondTo;
   readonly stream: Stream | undefined;
-  /** By response code; the messages of a zone transfer are no replies of their own. */
+  /** By response code; a zone transfer counts as one reply, not one per message. */
   readonly counts: Float64Array;
   readonly limits: TcpLimits;
   readonly place: Pick<TcpPlace, "asked" | "busy">;
 };
 
 /**
- * Queries as they come, each behind its length (RFC 7766), answered as soon as each can be. Reading stops while too much is
- * unanswered or untaken; who neither asks a whole question nor takes its answers for too long is disconnected.
+ * Queries as they come, each after its length (RFC 7766), answered as soon as possible. Reading stops while too much is
+ * unanswered or untaken; a client that neither completes a question nor reads its answers for too long is disconnected.
  */
 export function serveConnection(socket: Socket, options: ConnectionOptions): void {
   const { respond, stream, counts, limits, place } = options;

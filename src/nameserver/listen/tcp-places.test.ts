@@ -31,7 +31,7 @@ describe("places of TCP connections", () => {
     expect(closed).toEqual(["192.0.2.2", "192.0.2.3", "192.0.2.1"]);
   });
 
-  it("where all are busy, nobody comes in", () => {
+  it("when all are busy, no new connection is accepted", () => {
     const { enter, closed } = lab({ all: 1, source: 1 });
     const first = enter("192.0.2.1");
     first?.busy(true);
@@ -44,14 +44,14 @@ describe("places of TCP connections", () => {
   it.each([
     ["an address", ["198.51.100.1", "::ffff:198.51.100.1", "198.51.100.1"]],
     ["an IPv6 network of one holder", ["2001:db8::1", "2001:db8::2:3", "2001:db8::ffff"]],
-  ])("%s that has its share gives way to itself alone", (_, from) => {
+  ])("%s that has used its share replaces only its own connections", (_, from) => {
     const { enter, closed } = lab({ all: 10, source: 2 });
     enter("192.0.2.1");
     for (const address of from) enter(address);
     expect(closed).toEqual([from[0]]);
   });
 
-  it("no limit is ever passed, and whoever left makes room", () => {
+  it("no limit is ever exceeded, and a closed connection makes room", () => {
     const act = fc.record({ from: fc.nat(3), what: fc.constantFrom("enter", "leave", "busy", "asked") });
     fc.assert(
       fc.property(fc.array(act, { maxLength: 60 }), (acts) => {

@@ -9,7 +9,7 @@ export type TcpPlaces = {
 export type TcpPlace = {
   /** It has asked something: all others are idle for longer. */
   readonly asked: () => void;
-  /** While it is busy with a zone transfer, nobody gets its place. */
+  /** A connection that is busy with a zone transfer keeps its place. */
   readonly busy: (isBusy: boolean) => void;
   readonly leave: () => void;
 };

@@ -49,7 +49,7 @@ const framed = (first: number, length = 12): Buffer =>
   Buffer.concat([Buffer.of(length >> 8, length & 0xff, first), Buffer.alloc(length - 1)]);
 
 describe("queries on one connection", () => {
-  it("may come at once, and are answered as each is ready", async () => {
+  it("may come at the same time, and are answered as each is ready", async () => {
     const client = open(await listen());
     client.socket.write(Buffer.concat([framed(1), framed(0, 13), framed(0, 14)]));
     await until(() => client.received().length === 14 + 15 + 16);
@@ -83,7 +83,7 @@ describe("queries on one connection", () => {
   });
 });
 
-describe("who is disconnected", () => {
+describe("a client is disconnected that", () => {
   /** A connection that was refused would look as if it had been closed: one that was answered was taken. */
   const openAndAsk = async (port: number): Promise<Client> => {
     const client = open(port);

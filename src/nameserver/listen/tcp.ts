@@ -50,7 +50,7 @@ export async function listenTcp(at: ListenAddress, options: TcpOptions): Promise
     serveConnection(socket, { respond, stream, counts: counters.tcp, limits, place });
   });
   await listen(server, at, options.reusePort ?? false);
-  server.on("error", (error) => log.warn({ err: error }, "a connection could not be taken"));
+  server.on("error", (error) => log.warn({ err: error }, "a connection could not be accepted"));
   const close = () =>
     new Promise<void>((resolve) => {
       server.close(() => resolve());

@@ -37,7 +37,7 @@ describe("a reply", () => {
   it.each([
     ["at once", () => reply],
     ["later", async () => await sleep(20, reply)],
-  ])("given %s is sent to who asked", async (_, respond) => {
+  ])("given %s is sent to the client that asked", async (_, respond) => {
     const { ask, received } = await serve(respond);
     ask(query);
     await until(() => received.length === 1);
@@ -158,7 +158,7 @@ it("a port in use is said to be so", async () => {
   await expect(again).rejects.toThrow(`UDP port ${port} on 127.0.0.1 is in use`);
 });
 
-it("several may share a port when told so", async () => {
+it("several may share a port when configured to", async () => {
   const options = { respond: () => reply, rateLimit: () => "send" as const, reusePort: true };
   const first = await listenUdp({ host: "127.0.0.1", port: 0 }, options);
   const second = await listenUdp(first.address, options);

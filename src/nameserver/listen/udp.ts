@@ -22,7 +22,7 @@ export type UdpOptions = {
 };
 
 /**
- * About 10,000 questions. A smaller buffer makes the wait behind a flood shorter, but loses questions whenever this thread gets no
+ * About 10,000 questions. A smaller buffer shortens the wait after a flood, but loses questions whenever this thread gets no
  * processor for a tenth of a second, and a client that lost one waits longer than the queue takes.
  */
 const receiveBuffer = 4 * 1024 * 1024;
@@ -99,7 +99,7 @@ function bind(socket: Socket, { host, port }: ListenAddress): Promise<void> {
   });
 }
 
-/** Only the own address may be a name; those of clients never are, and must not wait for the next tick to be looked up. */
+/** Only our own address can be a name. Clients' addresses never are, and must not wait a tick for a lookup. */
 function lookupOnce(): (host: string, family: unknown, give: LookupResult) => void {
   let bound = false;
   return (host, family, give) => {

@@ -4,7 +4,7 @@ import type { ZoneNews } from "../answer/zone-source.ts";
 /** What a worker is started with. */
 export type WorkerStart = {
   readonly listen: readonly ListenAddress[];
-  /** One 32-bit number that all threads see: the count of what was written, raised before whoever wrote has an answer. */
+  /** One 32-bit number that all threads see: the count of writes, raised before the writer gets its answer. */
   readonly coming: SharedArrayBuffer;
   /** The count that this worker starts at. */
   readonly told: number;
@@ -40,10 +40,10 @@ export type FromWorker =
 
 export type ToWorker =
   | { readonly kind: "answer"; readonly id: number; readonly value: unknown }
-  /** Why is known to the main thread, and was told there. */
+  /** The main thread knows why, and has logged it. */
   | { readonly kind: "no-answer"; readonly id: number }
   | { readonly kind: "news"; readonly news: readonly ZoneNews[]; readonly told: number }
   | { readonly kind: "close" };
 
-/** The bytes in memory of their own: with a part of memory, all of it would be sent. */
+/** A copy of the bytes: posting a view would send the whole buffer under it. */
 export const alone = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes);

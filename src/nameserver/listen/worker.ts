@@ -9,12 +9,12 @@ import { createRateLimit, defaultRateLimit } from "./rate-limit.ts";
 import { type Listening, listenUdp } from "./udp.ts";
 import type { FromWorker, WorkerStart } from "./worker-messages.ts";
 
-/** For the thread that shall run it: where this file is, and what to call. */
+/** For the thread that runs it: where this file is, and what to call. */
 export const worker = { module: import.meta.url, run };
 
 /**
- * A thread that answers plain questions over UDP. It has zones of its own, had from the main thread, and does not answer
- * before it knows all that had been written when the question came. Everything else goes to the main thread and comes back.
+ * A thread that answers plain questions over UDP. It has its own copy of the zones, sent by the main thread, and does not answer
+ * before it knows everything that was written before the question came. Everything else goes to the main thread and comes back.
  */
 async function run(): Promise<void> {
   const port = parentPort;
@@ -26,7 +26,7 @@ async function run(): Promise<void> {
     port.close();
   };
   const main = openMainThread(port, { coming, told, limit: defaultLoadLimits.wait, close: () => void close() });
-  // What goes wrong with a zone does so in the main thread, and is told there.
+  // A zone fails to load in the main thread, which logs it.
   const onTrouble = () => undefined;
   const { zones } = followZones(main, { seed: limit.seed, onTrouble });
   const answer = createResponder({ zones, onTrouble });

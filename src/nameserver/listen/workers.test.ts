@@ -112,7 +112,7 @@ it("counts what each worker answers where the main thread sees it", async () => 
   await expect.poll(() => [byCode(rcodes.noError), byCode(rcodes.nxDomain)]).toEqual([16, 4]);
 });
 
-it("does not answer while something was written that it was not told", async () => {
+it("does not answer while a write has not reached it", async () => {
   const zones = zonesInMemory(example);
   const { port } = await setUp(zones);
   for (let i = 0; i < 8; i++) await askOverUdp(port, www);
@@ -131,7 +131,7 @@ it("does not answer while something was written that it was not told", async () 
   expect(last.answer).toEqual([`198.51.100.${number}`]);
 });
 
-it("gives what is no plain question, or about a hidden zone, to the main thread", async () => {
+it("passes anything but plain questions, and questions about a hidden zone, to the main thread", async () => {
   const { port, passed } = await setUp(zonesInMemory(example), "catalog.invalid");
   const question = { name: "example.org", type: 6, class: 1 };
   const notice = encodeMessage({ ...emptyMessage, id: 7, opcode: opcodes.notify, questions: [question] });
@@ -167,10 +167,10 @@ it("replaces a worker that ends, and says so", async () => {
   await until(async () => addressesIn(await askOverUdp(port, www, 100))[0] === "198.51.100.8", {
     what: () => `an answer: ${said()}`,
   });
-  expect(said()).toContain("a DNS worker ended and is replaced");
+  expect(said()).toContain("a DNS worker stopped and is being replaced");
 });
 
-it("goes on trying to replace a worker when the system has no thread to give", async () => {
+it("keeps trying to replace a worker when the system cannot start a thread", async () => {
   let spawned = 0;
   const { threads, said } = await setUp(zonesInMemory(example), undefined, (start) => {
     spawned += 1;

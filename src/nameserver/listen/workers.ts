@@ -25,7 +25,7 @@ export type WorkersOptions = {
   readonly start: Omit<WorkerStart, "coming" | "told" | "counters">;
   /** Memory for the counters of one more thread. */
   readonly newCounters: () => SharedArrayBuffer;
-  /** Told when a worker asked for something that could not be had. */
+  /** Called when a worker asked for something that could not be loaded. */
   readonly onTrouble: (error: unknown) => void;
   readonly log: Logger;
   /** How a thread is made. */
@@ -34,7 +34,7 @@ export type WorkersOptions = {
 
 export type Spawn = (start: WorkerStart) => Worker;
 
-/** Milliseconds: one that ends sooner is not replaced at once, and one that does not close in time is ended. */
+/** Milliseconds: a worker that stops sooner is not replaced immediately, and one that does not close in time is terminated. */
 const soon = 10_000;
 const pause = 1_000;
 const closing = 2_000;
@@ -51,7 +51,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     if (event.kind === "coming") Atomics.store(count, 0, event.number);
   });
 
-  /** Resolves when it listens; throws at once when there is no thread to be had. */
+  /** Resolves when it listens; throws immediately when no thread can be started. */
   const startOne = (): Promise<void> => {
     const started = Date.now();
     const told = Atomics.load(count, 0);
@@ -61,7 +61,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     const listens = new Promise<void>((resolve, reject) => {
       worker.on("message", (message: FromWorker) => message.kind === "listens" && resolve());
       worker.once("error", reject);
-      worker.once("exit", () => reject(new Error("a worker ended before it listened")));
+      worker.once("exit", () => reject(new Error("a worker stopped before it listened")));
     });
     worker.once("error", (error) => log.error({ err: error }, "a DNS worker failed"));
     worker.once("exit", () => {
@@ -74,13 +74,13 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
 
   const replace = async (started: number): Promise<void> => {
     await sleep(Date.now() - started < soon ? pause : 0, undefined, { signal: stop.signal });
-    log.warn("a DNS worker ended and is replaced; others answer meanwhile");
+    log.warn("a DNS worker stopped and is being replaced; the other threads keep answering");
     let listens: Promise<void> | undefined;
     while (listens === undefined) {
       try {
         listens = startOne();
       } catch (error) {
-        log.error({ err: error }, "a DNS worker could not be started; it is tried again");
+        log.error({ err: error }, "a DNS worker could not be started; trying again");
         await sleep(pause, undefined, { signal: stop.signal });
       }
     }
@@ -101,7 +101,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   return { close };
 }
 
-/** The file itself does nothing when it is loaded, as any other. */
+/** Like every file, this one does nothing when it is loaded. */
 export const spawnWorker: Spawn = (start) =>
   new Worker('import(require("node:worker_threads").workerData.module).then(({ worker }) => worker.run())', {
     eval: true,

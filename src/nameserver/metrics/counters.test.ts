@@ -5,7 +5,7 @@ import { printDnsMetrics } from "./print.ts";
 const reply = (code: number) => Uint8Array.of(0, 0, 0x84, 0x80 | code, 0, 1);
 
 describe("what the nameserver has answered", () => {
-  it("is counted by thread and told together, each kind in its own place", () => {
+  it("is counted per thread and reported as a sum, each kind separately", () => {
     const main = createDnsCounters();
     const worker = createDnsCounters();
     const seenByWorker = createDnsCounters(worker.memory);

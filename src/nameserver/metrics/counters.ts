@@ -1,5 +1,5 @@
 /**
- * What the nameserver has answered, as plain numbers. Each thread counts in memory of its own, so that counting needs no lock;
+ * What the nameserver has answered, as plain numbers. Each thread counts in its own memory, so that counting needs no lock;
  * the memory is shared, so that the main thread can read it.
  */
 export type DnsCounters = {
@@ -25,7 +25,7 @@ type TransferResult = (typeof transferResults)[number];
 const transferPlaces = directions.length * transferKinds.length * transferResults.length;
 const places = 2 * codes + 2 + transferPlaces;
 
-/** With memory: the same counters as whoever made that. */
+/** With memory: the same counters as the thread that created it. */
 export function createDnsCounters(memory = new SharedArrayBuffer(places * 8)): DnsCounters {
   const at = (start: number, length: number) => new Float64Array(memory, start * 8, length);
   return {

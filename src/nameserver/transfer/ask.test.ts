@@ -46,7 +46,7 @@ it("one that says nothing over TCP is given up", async () => {
   const question = { name: "example.org", type: 6, class: 1 };
   const signal = new AbortController().signal;
   const answers = askTcp(peer, { opcode: 0, question }, { signal, limit: 50, now: Date.now });
-  await expect(answers.next()).rejects.toThrow("silent for 50 ms");
+  await expect(answers.next()).rejects.toThrow("no data for 50 ms");
 });
 
 it("servers that send without end leave each round of the event loop to others after one chunk", async () => {

@@ -42,8 +42,8 @@ export async function askUdp(peer: Peer, asking: Asking, { signal, limit, now }:
   const late = AbortSignal.timeout(limit);
   try {
     const packets = on(socket, "message", { signal: AbortSignal.any([signal, late]) });
-    // Only what came from the peer itself arrives at a connected socket.
-    // Node calls back with an error too, such as that there is no route: to send then would throw where nobody catches it.
+    // A connected socket receives only from its peer.
+    // Node also calls back with an error, such as a missing route: sending then would throw an uncaught error.
     const send = () =>
       socket.connect(peer.port, peer.host, (error?: Error) =>
         error ? socket.emit("error", error) : socket.send(bytes),
@@ -74,19 +74,19 @@ export type Part = { readonly message: Message; readonly covered: boolean };
 export async function* askTcp(peer: Peer, asking: Asking, { signal, limit, now }: AskOptions): AsyncGenerator<Part> {
   const { bytes, check, isReply, covered } = prepare(peer, asking, now);
   const socket = connect({ host: peer.host, port: peer.port, ...(peer.from && { localAddress: peer.from }) });
-  socket.setTimeout(limit, () => socket.destroy(new Error(`silent for ${limit} ms`)));
+  socket.setTimeout(limit, () => socket.destroy(new Error(`no data for ${limit} ms`)));
   using _ = addAbortListener(signal, () => socket.destroy(signal.reason as Error));
   try {
     socket.write(framed(bytes));
     for await (const packet of packets(socket)) {
-      if (!isReply(packet)) throw new Error("an answer to another question");
+      if (!isReply(packet)) throw new Error("the answer is to another question");
       const checked = check(packet);
       if ("fault" in checked) throw new Error(checked.fault);
       const decoded = decodeMessage(checked.message);
-      if (!decoded.ok) throw new Error(`a message that cannot be read: ${decoded.because}`);
+      if (!decoded.ok) throw new Error(`a message cannot be read: ${decoded.because}`);
       yield { message: decoded.message, covered: covered() };
     }
-    throw new Error("the connection ended early");
+    throw new Error("the connection was closed early");
   } catch (error) {
     throw new Error(`${nameOf(peer)}: ${(error as Error).message}`, { cause: error });
   } finally {

@@ -1,8 +1,8 @@
 import { headerLength, opcodes, types } from "../wire/codes.ts";
 
-/** What can be told of a packet without reading it whole: every query passes here first. */
+/** What the header of a packet shows without parsing the rest: every query passes here first. */
 export type Glance =
-  /** A response, or half a header: nobody waits for an answer. */
+  /** A response, or half a header: no answer is expected. */
   | "silence"
   /** An ordinary question, unsigned. */
   | "plain"

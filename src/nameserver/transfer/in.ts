@@ -6,10 +6,10 @@ import { type Asking, type AskOptions, askTcp, askUdp, nameOf, type Peer } from 
 import { noRoom, type TransferMemory } from "./memory.ts";
 import { createTransferSort, type Given, type TransferSort, toLine } from "./sort.ts";
 
-/** What came of asking a primary for a zone. `older`: all of a version that is older than what is here. */
+/** The result of asking a primary for a zone. `older`: a whole zone, in an older version than the stored one. */
 export type Transferred = Given | { readonly kind: "older"; readonly serial: number };
 
-/** The serial that the primary has: over TCP where datagrams do not get through. */
+/** The serial that the primary has; over TCP if UDP fails. */
 export async function askSerial(zone: string, peer: Peer, options: AskOptions): Promise<number> {
   const asking = { opcode: opcodes.query, question: { name: zone, type: types.soa, class: classes.in } };
   const message = await askUdp(peer, asking, options).catch(() => askOnceOverTcp(peer, asking, options));
@@ -24,12 +24,12 @@ async function askOnceOverTcp(peer: Peer, asking: Asking, options: AskOptions): 
   for await (const { message, covered } of askTcp(peer, asking, options)) {
     if (covered) return message;
   }
-  throw new Error(`${nameOf(peer)}: no answer that is signed`);
+  throw new Error(`${nameOf(peer)}: the answer is not signed`);
 }
 
 export type TransferOptions = AskOptions & {
   readonly mostRecords: number;
-  /** What is kept of them, as text. */
+  /** Of the text that is kept of them. */
   readonly mostBytes: number;
   readonly memory: TransferMemory;
 };
@@ -37,7 +37,7 @@ export type TransferOptions = AskOptions & {
 export type Current = { readonly serial: number; readonly soa: string };
 
 /**
- * The zone as the primary has it: what has changed since `current` when the primary can tell (RFC 1995), all of it otherwise
+ * The zone as the primary has it: the changes since `current` if the primary offers them (RFC 1995), the whole zone otherwise
  * (RFC 5936).
  */
 export async function transferIn(
@@ -51,12 +51,12 @@ export async function transferIn(
     return newerThan(current, await read(zone, peer, current, options));
   } catch (error) {
     if (options.signal.aborted) throw error;
-    // A primary that knows no IXFR says so in many ways, and one whose log is gone may end in the middle.
+    // A primary without IXFR may refuse it in many ways, and one that has lost its history may stop in the middle.
     return newerThan(current, await read(zone, peer, undefined, options));
   }
 }
 
-/** Of several servers behind one address, another may have told the serial than gives the zone. */
+/** Several servers may share an address: the one that reported the serial may not be the one that sends the zone. */
 function newerThan(current: Current, given: Given): Transferred {
   if (given.kind !== "whole" || compareSerials(given.serial, current.serial) === 1) return given;
   return given.serial === current.serial ? { kind: "same" } : { kind: "older", serial: given.serial };
@@ -72,7 +72,7 @@ async function read(zone: string, peer: Peer, current: Current | undefined, opti
     if (message.rcode !== rcodes.noError) throw new Error(`${nameOf(peer)}: response code ${message.rcode}`);
     for (const record of message.answers) {
       sort.add(record);
-      // One message may hold a hundred times its own size in names that it repeats.
+      // With compressed names, one message may expand to a hundred times its size.
       const excess = excessOf(sort, options);
       if (excess) throw new Error(`${nameOf(peer)}: ${excess}`);
     }

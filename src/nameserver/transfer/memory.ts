@@ -63,7 +63,7 @@ type Held = {
   kept: boolean;
 };
 
-export const noRoom = "transfers under way take too much memory together; this one is tried again later";
+export const noRoom = "the running transfers use too much memory; this one will be retried later";
 
 const sumOf = (held: Iterable<Held>): number => {
   let sum = 0;

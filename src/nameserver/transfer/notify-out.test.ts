@@ -33,7 +33,7 @@ function rig(answer: (told: Told, count: number) => Promise<void> | void, option
   return { notifier, told, said: () => said };
 }
 
-it("tells every target at once", async () => {
+it("notifies every target immediately", async () => {
   const targets = ["192.0.2.1", "192.0.2.2"].map((host) => ({ host, port: 53, keyName: undefined }));
   const { notifier, told } = rig(() => {}, { targets });
   notifier.changed("a.example");
@@ -60,7 +60,7 @@ it("folds a burst into the first notice and one more", async () => {
   await notifier.close();
 });
 
-it("tells again until it is answered, and of a silent target once", async () => {
+it("repeats a message until it is answered, and logs a silent target once", async () => {
   const { notifier, told, said } = rig(async (_, count) => {
     if (count < 3) throw new Error("no answer");
   });
@@ -75,16 +75,16 @@ it("tells again until it is answered, and of a silent target once", async () => 
     throw new Error("no answer");
   });
   silent.notifier.changed("a.example");
-  await expect.poll(silent.said).toContain("does not answer notices");
+  await expect.poll(silent.said).toContain("does not answer NOTIFY");
   silent.notifier.changed("b.example");
   await expect.poll(() => silent.told.length).toBe(6);
   await sleep(150);
   expect(silent.told.length).toBe(6);
-  expect(silent.said().match(/does not answer notices/g)).toHaveLength(1);
+  expect(silent.said().match(/does not answer NOTIFY/g)).toHaveLength(1);
   await silent.notifier.close();
 });
 
-it("tells of many zones a few at a time, all of them in the end", async () => {
+it("sends messages about many zones a few at a time, all of them in the end", async () => {
   let open = 0;
   let most = 0;
   const { notifier, told } = rig(
@@ -102,7 +102,7 @@ it("tells of many zones a few at a time, all of them in the end", async () => {
   await notifier.close();
 });
 
-it("ends at once while it waits for an answer", async () => {
+it("stops immediately while it waits for an answer", async () => {
   const { notifier, told } = rig(() => new Promise<void>(() => {}));
   notifier.changed("a.example");
   await expect.poll(() => told.length).toBe(1);
@@ -122,7 +122,7 @@ it("says that a key is not there", async () => {
   await notifier.close();
 });
 
-it("tells again in its time after the clock was put back", async () => {
+it("repeats a message in time after the clock was set back", async () => {
   let clock = Date.now();
   const noAnswer = async () => {
     clock -= 3_600_000;

@@ -4,13 +4,13 @@ import type { Logger } from "../../process/log.ts";
 import { classes, opcodes, types } from "../wire/codes.ts";
 import { type Asking, type AskOptions, nameOf, type Peer } from "./ask.ts";
 
-/** Tells other nameservers that a zone has changed (RFC 1996). */
+/** Notifies other nameservers that a zone has changed (RFC 1996). */
 export type Notifier = {
   readonly changed: (zone: string) => void;
   readonly close: () => Promise<void>;
 };
 
-/** Where to; the key is looked up for each notice, so that one that was revoked is not used again. */
+/** The key is looked up for each message, so that a revoked one is not used again. */
 export type NotifyTarget = { readonly host: string; readonly port: number; readonly keyName: string | undefined };
 
 export type NotifierOptions = {
@@ -24,11 +24,11 @@ export type NotifierOptions = {
 };
 
 export type NotifyLimits = {
-  /** Milliseconds to wait for an answer, one for each try. */
+  /** Milliseconds to wait for an answer, per try. */
   readonly tries: readonly number[];
-  /** Milliseconds between two notices of one zone: what changes meanwhile is told by the second. */
+  /** Milliseconds between two messages about one zone: the second covers all changes in between. */
   readonly apart: number;
-  /** Zones told at one time to one target. */
+  /** Zones that one target is notified of at the same time. */
   readonly atOnce: number;
 };
 
@@ -48,7 +48,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
   };
 }
 
-/** One target: each zone waits, is being told, or is told and has changed again meanwhile. */
+/** One target: each zone waits, is being sent, or is being sent and has changed again meanwhile. */
 function createLine(target: NotifyTarget, options: NotifierOptions, signal: AbortSignal) {
   const { log, limits = defaultLimits } = options;
   const waiting = new Set<string>();
@@ -60,8 +60,11 @@ function createLine(target: NotifyTarget, options: NotifierOptions, signal: Abor
     silent = !yes;
     const fields = { nameserver: nameOf(target) };
     if (silent)
-      log.warn({ ...fields, because }, "a nameserver does not answer notices; it is told again with each change");
-    else log.info(fields, "the nameserver answers notices again");
+      log.warn(
+        { ...fields, because },
+        "a nameserver does not answer NOTIFY messages; it is notified again at the next change",
+      );
+    else log.info(fields, "the nameserver answers NOTIFY messages again");
   };
 
   const notify = async (zone: string): Promise<void> => {
@@ -76,9 +79,9 @@ function createLine(target: NotifyTarget, options: NotifierOptions, signal: Abor
       } catch (error) {
         if (signal.aborted) return;
         because = (error as Error).message;
-        // A refusal may come at once; what is not there now may be there soon.
+        // A refusal may come immediately, but the server may be back soon.
         await sleep(Math.min(limit, Math.max(0, asked + limit - options.now())), undefined, { signal });
-        // What has changed since is told by the same notice.
+        // The next try covers what has changed since.
         waiting.delete(zone);
       }
     }
@@ -89,7 +92,7 @@ function createLine(target: NotifyTarget, options: NotifierOptions, signal: Abor
     try {
       await Promise.all([notify(zone), sleep(limits.apart, undefined, { signal })]);
     } catch (error) {
-      if (!signal.aborted) log.error({ err: error, zone }, "a notice could not be sent");
+      if (!signal.aborted) log.error({ err: error, zone }, "a NOTIFY message could not be sent");
     } finally {
       notifying.delete(zone);
       pump();

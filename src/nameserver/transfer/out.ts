@@ -14,7 +14,7 @@ import { soaOf, wholeZone, zoneDifference } from "./records.ts";
 
 /**
  * All changes that lead from one serial of a zone to another, oldest first. Undefined when they are not known any more, or
- * are such that a difference would not tell all: then the whole zone is sent.
+ * are such that a difference would be incomplete: then the whole zone is sent.
  */
 export type ChangesBetween = (zone: string, from: number, to: number) => Promise<readonly Change[] | undefined>;
 
@@ -33,7 +33,7 @@ export type TransferOutOptions = {
   readonly pause: () => Promise<void>;
 };
 
-/** The messages of an answer to AXFR (RFC 5936) or IXFR (RFC 1995), for one who may have the zone. */
+/** The messages of an answer to AXFR (RFC 5936) or IXFR (RFC 1995), for a client that may transfer the zone. */
 export async function* transferOut(
   request: TransferRequest,
   { zones, changesBetween, packed, pause }: TransferOutOptions,

@@ -41,7 +41,7 @@ async function transfer(
   });
 }
 
-it("gives the second who asks the same, under the head of the own request", async () => {
+it("sends the same to a second client, with the header of its own request", async () => {
   const packed = createPackedZones(createTurns());
   const view = viewOf("example.org", 3_000);
   const first = await transfer(packed, view, { id: 1 });
@@ -53,7 +53,7 @@ it("gives the second who asks the same, under the head of the own request", asyn
   expect(first.map(({ id }) => id)).toEqual(first.map(() => 1));
 });
 
-it("never gives what has changed, even under the same serial", async () => {
+it("never sends stale data, even under the same serial", async () => {
   const packed = createPackedZones(createTurns());
   const view = viewOf("example.org");
   await transfer(packed, view);
@@ -62,7 +62,7 @@ it("never gives what has changed, even under the same serial", async () => {
   expect(names).toContain("new.example.org");
 });
 
-it("keeps apart who has an OPT record or a signature in each message", async () => {
+it("caches separately for clients with an OPT record or a signature in each message", async () => {
   const packed = createPackedZones(createTurns());
   const view = viewOf("example.org");
   await transfer(packed, view);
@@ -115,7 +115,7 @@ describe("a large zone", () => {
     expect(answers.at(-1)).toEqual(answers[0]);
   });
 
-  it("is settled once for all who ask meanwhile", async () => {
+  it("is prepared once for all clients that ask meanwhile", async () => {
     const turns = between(() => {});
     const packed = createPackedZones(turns);
     const view = viewOf("example.org", size);

@@ -180,7 +180,7 @@ it("survives damage of every kind, with a reply that can be read", async () => {
 });
 
 describe("a transfer", () => {
-  it("ends with REFUSED when its key is revoked, and tells no more of the zone", async () => {
+  it("ends with REFUSED when its key is revoked, and sends no more of the zone", async () => {
     const codes: number[] = [];
     for await (const bytes of stream(signed({ name: "long.example", type: 252 }), "203.0.113.1") ?? []) {
       const tsig = readTsig(bytes);

@@ -26,11 +26,11 @@ export type TransferPorts = {
   /** Moves whenever `mayTransfer` may answer otherwise than before: a long transfer is then checked again. */
   readonly accessVersion: () => number;
   readonly changesBetween: ChangesBetween;
-  /** With a message that was done already, as its signature tells, nothing is done again. */
+  /** A message that was processed already, recognised by its signature, is not processed again. */
   readonly update: (request: UpdateRequest, asker: Asker, signature: string) => Promise<UpdateOutcome>;
   /** Another server says that a zone has changed. */
   readonly notified: (zone: string, asker: Asker) => Promise<"taken" | "refused" | "not-ours">;
-  /** The zone that only those may ask about who may transfer it: it names all others. */
+  /** The catalog zone: only clients that may transfer it may query it, because it names all other zones. */
   readonly hidden: string | undefined;
 };
 
@@ -155,7 +155,7 @@ type Request = {
   readonly room: number;
 };
 
-/** The request and whose it is, or what to reply to one that is wrong in itself. */
+/** The request and its sender, or the reply to an invalid request. */
 async function readRequest(
   bytes: Buffer,
   transport: Transport,
@@ -193,7 +193,7 @@ function signed(reply: Buffer, { bytes, message, transport, sign, room }: Reques
 async function noticeCode(message: Message, asker: Asker, ports: TransferPorts): Promise<number> {
   const [question] = message.questions;
   if (question === undefined || message.questions.length > 1) return rcodes.formErr;
-  // RFC 1996 section 3.8: nothing but an SOA is ever told of.
+  // RFC 1996 section 3.8: a NOTIFY is only ever about an SOA.
   if (question.type !== types.soa) return rcodes.notImp;
   if (question.class !== classes.in) return rcodes.notAuth;
   switch (await ports.notified(question.name, asker)) {

@@ -7,7 +7,7 @@ import type { TransferMemory } from "./memory.ts";
 
 export type SecondaryZone = {
   readonly name: string;
-  /** Whose it is: accounts take turns. */
+  /** Its owner: accounts take turns. */
   readonly account: number;
   readonly primaries: readonly Peer[];
   /** Why some of its primary servers are not asked. */
@@ -21,34 +21,34 @@ export type SecondaryZone = {
 export type NewContent = Exclude<Transferred, { kind: "same" | "older" }>;
 
 export type RefreshPorts = {
-  /** The zone as it stands; undefined when it is no secondary zone. */
+  /** The current zone; undefined when it is not a secondary zone. */
   readonly look: (zone: string) => Promise<SecondaryZone | undefined>;
-  /** Writes it down. `does-not-fit`: the steps are for another version. Throws when the zone is not a good one. */
+  /** Stores the content. `does-not-fit`: the steps are for another version. Throws when the zone is invalid. */
   readonly store: (zone: string, content: NewContent) => Promise<"done" | "does-not-fit">;
-  /** The primary has just said that this is its serial. */
+  /** The primary has just reported this serial. */
   readonly checked: (zone: string, serial: number) => Promise<void>;
 };
 
 export type RefreshOutcome =
   | { readonly kind: "same" | "whole" | "steps"; readonly serial: number; readonly refresh: number }
-  /** All that the primaries have is older than what one of them gave before. */
+  /** The primaries that answer have only older versions than the stored one. */
   | { readonly kind: "behind"; readonly serial: number; readonly refresh: number; readonly because: string }
   | { readonly kind: "failed"; readonly because: string };
 
 /** Milliseconds for a question, and for each message of a transfer. */
 const questionLimit = 2_000;
 const messageLimit = 20_000;
-/** For all of one zone, however slowly it comes. */
+/** For the whole transfer of one zone. */
 const transferLimit = 600_000;
 const mostRecords = 1_000_000;
-/** Of what is kept of a zone's records, in short: their text, and a little more for each. */
+/** Memory for the records of one zone: roughly their text, and a little more for each. */
 const mostBytes = 128 * 1024 * 1024;
 
 type Waiting = { readonly signal: AbortSignal; readonly now: () => Instant; readonly memory: TransferMemory };
 
 /**
- * Asks the primaries in their order until one has something new: the first may be behind the others. One that does not tell
- * its serial comes last, and only when no other has told it.
+ * Asks the primaries in order until one has a newer version: the first may lag behind the others. One that does not report
+ * its serial comes last, and only when no other has reported one.
  */
 export async function refreshZone(zone: SecondaryZone, ports: RefreshPorts, waiting: Waiting): Promise<RefreshOutcome> {
   const reasons: string[] = [...zone.refused];
@@ -83,7 +83,7 @@ export async function refreshZone(zone: SecondaryZone, ports: RefreshPorts, wait
     else if (glance.kind === "silent") silent.push(peer);
     else {
       const outcome = await fetch(peer, (serial) =>
-        reasons.push(`${nameOf(peer)}: it tells of a newer version, but gives the one with serial ${serial}`),
+        reasons.push(`${nameOf(peer)}: it announces a newer version but sends serial ${serial}`),
       );
       if (outcome) return outcome;
     }
@@ -96,13 +96,13 @@ export async function refreshZone(zone: SecondaryZone, ports: RefreshPorts, wait
   const serial = zone.current?.serial ?? 0;
   if (same) return { kind: "same", ...(await ended(serial)) };
   if (older.length > 0) return { kind: "behind", because: older.join("; "), ...(await ended(serial)) };
-  return { kind: "failed", because: reasons.join("; ") || "it has no primary server" };
+  return { kind: "failed", because: reasons.join("; ") || "the zone has no primary server" };
 }
 
 type Glance =
   | { readonly kind: "same" | "newer" }
   | { readonly kind: "older"; readonly serial: number }
-  /** Nobody is there, or such questions are not answered: only the transfer itself can tell. */
+  /** No answer to the SOA question: only a transfer can show what it has. */
   | { readonly kind: "silent" };
 
 async function glanceAt(peer: Peer, { name, current }: SecondaryZone, waiting: Waiting): Promise<Glance> {
@@ -137,7 +137,7 @@ async function storeFrom(
   if ((await store(content)) === "done") return;
   const whole = await transferIn(name, peer, undefined, limited(waiting));
   if (whole.kind !== "whole" || (await store(whole)) !== "done") {
-    throw new Error(`${nameOf(peer)}: the transfer does not fit the zone`);
+    throw new Error(`${nameOf(peer)}: the transfer does not match the stored zone`);
   }
 }
 

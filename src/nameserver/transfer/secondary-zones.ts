@@ -9,12 +9,12 @@ import type { Asker } from "./respond.ts";
 import { type RefreshOutcome, type RefreshPorts, refreshZone, type SecondaryZone } from "./secondary-refresh.ts";
 import { createSlots, type Place, type SlotLimits } from "./slots.ts";
 
-/** Zones whose records come from other servers: asked for when their SOA says so, and whenever a primary tells of a change. */
+/** Zones whose records come from other servers: refreshed when their SOA says so, and at every NOTIFY from a primary. */
 export type Secondaries = {
   readonly notified: (zone: string, asker: Asker) => Promise<"taken" | "refused" | "not-ours">;
-  /** A zone came, went, or has other primaries. */
+  /** A zone was created, deleted, or has other primaries. */
   readonly look: (zone: string) => void;
-  /** To be said when `refreshes` has come to say yes: the primaries of all zones are asked. */
+  /** Call this when `refreshes` has become true: it asks the primaries of all zones. */
   readonly takeOver: () => void;
   readonly close: () => Promise<void>;
 };
@@ -27,23 +27,23 @@ export type SecondariesOptions = {
   readonly now: () => Instant;
   readonly random: () => number;
   readonly atOnce?: SlotLimits;
-  /** False while another node asks the primaries: then this one does so only for a notice that came to it. */
+  /** False while another node asks the primaries: then this one does so only for a NOTIFY that it received. */
   readonly refreshes: () => boolean;
   readonly counters?: DnsCounters;
 };
 
-/** Milliseconds. An SOA that says less than a second would never leave its primary alone; a timer holds no more than days. */
+/** Milliseconds. With an SOA below one second the primary would be asked all the time; a timer cannot hold more than some days. */
 const shortest = 1_000;
 const longest = 86_400_000;
-/** Seconds, for a zone that has not been had yet and so has no SOA that would say it. */
+/** Seconds, for a zone that has not been transferred yet and so has no SOA with a retry time. */
 const firstRetry = 10;
 const lookupLimits: SlotLimits = { all: 8, account: 8, primary: 8 };
-/** A slow primary holds its slot for minutes: four accounts that have nothing but such do not take all slots. */
+/** A slow primary holds its slot for minutes: even four accounts with only slow primaries leave slots for others. */
 function transferLimits(): SlotLimits {
   const all = partOfFiles(8, 160);
   return { all, account: Math.ceil(all / 5), primary: Math.ceil(all / 20) };
 }
-/** What all transfers under way may keep of their records; see `mostBytes` in `secondary-refresh.ts` for each. */
+/** The most that all running transfers may hold; `mostBytes` in `secondary-refresh.ts` is the limit for one. */
 const mostBytesTogether = 256 * 1024 * 1024;
 
 export function startSecondaries(options: SecondariesOptions): Secondaries {
@@ -64,7 +64,7 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
     if (followed === undefined || stop.signal.aborted) return;
     clearTimeout(followed.timer);
     const wait = Math.min(Math.max(seconds * 1_000, shortest), longest);
-    // Not all at once, though all were loaded at once.
+    // Spread out: all zones are loaded at the same time.
     followed.timer = setTimeout(() => ask(name), wait * (0.9 + 0.1 * random()));
   };
 
@@ -76,11 +76,11 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
       if (place.account === own.account && place.primary === own.primary) await refresh(name, zone);
       else waitForTurn(name, own);
     } catch (error) {
-      if (!stop.signal.aborted) log.error({ err: error, zone: name }, "a secondary zone could not be looked at");
+      if (!stop.signal.aborted) log.error({ err: error, zone: name }, "a secondary zone could not be refreshed");
       askIn(name, firstRetry);
     }
   };
-  // Those that wait for a slow server must not keep others from finding out which one is theirs.
+  // Zones that wait for a slow server must not delay the lookup of other zones' servers.
   const lookups = createSlots(lookupLimits, takeTurn);
   const transfers = createSlots(atOnce, takeTurn);
 
@@ -94,7 +94,7 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
     zones.delete(name);
     noticed.delete(name);
   };
-  /** It was asked for before its primary was known, or has another one now. */
+  /** Its primary was not known when it was queued, or has changed since. */
   const waitForTurn = (name: string, place: Place) => {
     follow(name).place = place;
     transfers.add(name, place);
@@ -117,17 +117,21 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
     if (counters) countIn(counters, outcome, zone);
     if (outcome.kind === "failed") {
       const { because } = outcome;
-      if (followed.failing !== because) log.warn({ zone: name, because }, "no primary server gives the zone");
+      if (followed.failing !== because)
+        log.warn({ zone: name, because }, "the zone could not be transferred from any primary server");
       followed.failing = because;
       const hasExpired = isExpired(zone, now());
-      if (hasExpired && !followed.expired) log.error({ zone: name }, "the zone is too old to be answered from");
+      if (hasExpired && !followed.expired) log.error({ zone: name }, "the zone has expired; its queries get SERVFAIL");
       followed.expired = hasExpired;
       return askIn(name, zone.timers?.retry ?? firstRetry);
     }
     const behind = outcome.kind === "behind";
     if (behind && !followed.behind) {
       const { serial, because } = outcome;
-      log.warn({ zone: name, serial, because }, "no primary server has the zone as new as it is here; it is kept");
+      log.warn(
+        { zone: name, serial, because },
+        "the primary servers have an older serial than this server; the stored zone is kept",
+      );
     }
     if (outcome.kind === "whole" || outcome.kind === "steps" || (followed.failing !== undefined && !behind))
       log.info({ zone: name, serial: outcome.serial }, "zone transferred");
@@ -161,14 +165,14 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
   };
 }
 
-/** What did not come would have been a difference, had there been something to differ from. */
+/** A failed transfer counts as incremental if there was a version to start from. */
 function countIn(counters: DnsCounters, { kind }: RefreshOutcome, { current }: SecondaryZone): void {
   if (kind === "failed") countTransfer(counters, "in", current === undefined ? "axfr" : "ixfr", "failed");
   else countTransfer(counters, "in", kind === "whole" ? "axfr" : kind === "steps" ? "ixfr" : "check", "done");
 }
 
 const notKnown: Place = { account: 0, primary: "" };
-/** The first stands for all of them: it is asked first. */
+/** The first primary stands for all: it is asked first. */
 const placeOf = ({ account, primaries: [first] }: SecondaryZone): Place => ({
   account,
   primary: first ? nameOf(first) : "none",
@@ -178,7 +182,7 @@ type Followed = {
   timer: NodeJS.Timeout | undefined;
   /** As far as is known. */
   place: Place | undefined;
-  /** Why it was not had when it was last asked for. */
+  /** Why the last transfer failed. */
   failing: string | undefined;
   expired: boolean;
   behind: boolean;

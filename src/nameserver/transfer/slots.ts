@@ -16,7 +16,7 @@ export type Slots = {
 
 /**
  * Who gets a slot next. One account cannot fill all slots with servers that are slow, nor one such server all slots of its account;
- * and whoever has waited longest since its last turn comes first.
+ * and the one that has waited longest since its last turn comes first.
  */
 export function createSlots(limits: SlotLimits, run: (zone: string, place: Place) => Promise<void>): Slots {
   const accounts = new Map<number, Account>();

@@ -62,11 +62,11 @@ describe("what the records of a transfer are", () => {
   });
 
   it.each([
-    ["no SOA first", [a(1)], "begins with the SOA"],
-    ["the SOA of another zone first", [{ ...soa(6), name: "example.net" }], "begins with the SOA"],
-    ["a difference from another version", [soa(6), soa(4)], "do not follow one another"],
-    ["a gap between differences", [soa(9), soa(5), soa(6), soa(7)], "do not follow one another"],
-    ["records after the end", [soa(6), a(1), soa(6), a(2)], "goes on after its last SOA"],
+    ["no SOA first", [a(1)], "does not start with the SOA"],
+    ["the SOA of another zone first", [{ ...soa(6), name: "example.net" }], "does not start with the SOA"],
+    ["a difference from another version", [soa(6), soa(4)], "are not consecutive"],
+    ["a gap between differences", [soa(9), soa(5), soa(6), soa(7)], "are not consecutive"],
+    ["records after the end", [soa(6), a(1), soa(6), a(2)], "continues after its last SOA"],
   ])("throws for %s", (_, records, message) => {
     const sort = createTransferSort(zone, 5);
     expect(() => records.forEach(sort.add)).toThrow(message);

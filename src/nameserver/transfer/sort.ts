@@ -66,11 +66,11 @@ export function createTransferSort(zone: string, since: number | undefined): Tra
 
   return {
     add: (record) => {
-      if (ended) throw new Error("a transfer goes on after its last SOA record");
+      if (ended) throw new Error("the transfer continues after its last SOA record");
       records += 1;
       const at = record.name === zone ? soaSerialOf(record) : undefined;
       if (records === 1) {
-        if (at === undefined) throw new Error("a transfer begins with the SOA record");
+        if (at === undefined) throw new Error("the transfer does not start with the SOA record");
         serial = at;
         return keep(record);
       }
@@ -89,7 +89,7 @@ export function createTransferSort(zone: string, since: number | undefined): Tra
   };
 }
 
-const notInOrder = "the versions of the difference do not follow one another";
+const notInOrder = "the serials of the incremental transfer are not consecutive";
 
 /** Undefined for what is not inside the zone: it is left out (RFC 5936 section 3.4). */
 export function toLine(record: ResourceRecord, zone: string): ZoneLine | undefined {

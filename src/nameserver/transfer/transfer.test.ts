@@ -153,7 +153,7 @@ describe("zone transfer", () => {
     ["a newer one than the server's", 4, 1, false],
     ["the version before", 2, 6, false],
     ["one too old to be known", 0, 0, true],
-  ])("to who has %s", async (_, since, count, whole) => {
+  ])("to a client that has %s", async (_, since, count, whole) => {
     const many = Array.from({ length: 20 }, (_unused, i) => `h${i} 60 A 192.0.2.1`).join("\n");
     const made = history(many, `${many}\nx 60 A 192.0.2.2`, `${many}\nx 60 A 192.0.2.3`);
     const records = recordsOf(await answersTo(question(251, since), made));
@@ -200,19 +200,19 @@ describe("zone transfer", () => {
     expect(await answersTo(question(251), history(""))).toMatchObject([{ rcode: 1 }]);
   });
 
-  it("refuses differences whose versions do not follow one another", async () => {
+  it("refuses differences whose versions are not consecutive", async () => {
     const records = recordsOf(await answersTo(question(251, 1), history("a 60 A 192.0.2.1", "a 60 A 192.0.2.2")));
-    expect(() => sortTransfer(records, zone, 9)).toThrow("do not follow one another");
+    expect(() => sortTransfer(records, zone, 9)).toThrow("are not consecutive");
     expect(() => sortTransfer(records.slice(1), "other.example", 1)).toThrow();
     const [first, ...rest] = records;
     const further = { ...soaRecord(3), data: Buffer.from(first?.data ?? []) };
     further.data.writeUInt32BE(3, further.data.length - 20);
     // It does not lead to the version that it names, so more has to come.
     expect(sortTransfer([further, ...rest], zone, 1)).toBeUndefined();
-    expect(() => sortTransfer([...records, soaRecord(2)], zone, 1)).toThrow("goes on after its last SOA record");
+    expect(() => sortTransfer([...records, soaRecord(2)], zone, 1)).toThrow("continues after its last SOA record");
   });
 
-  it("takes a TTL with its highest bit set as none, and leaves out what is of another class", () => {
+  it("reads a TTL with its highest bit set as 0, and skips records of another class", () => {
     const www = { name: `www.${zone}`, type: 1, class: 1, ttl: 0x7fff_ffff, data: Buffer.of(192, 0, 2, 1) };
     const records = [www, { ...www, ttl: 0x8000_0000 }, { ...www, class: 3 }];
     const soa = { ...soaRecord(1), data: Buffer.alloc(22) };

@@ -19,7 +19,7 @@ export const rcodes = {
 
 export const classes = { in: 1, ch: 3, none: 254, any: 255 } as const;
 
-/** Types that mean something to the protocol itself; those of records stand in `core/rdata`. */
+/** Types that mean something to the protocol itself; record types are in `core/rdata`. */
 export const types = {
   soa: 6,
   opt: 41,

@@ -1,7 +1,7 @@
 import { types } from "./codes.ts";
 import type { MessageWriter } from "./message-writer.ts";
 
-/** The OPT record (RFC 6891 section 6), which is no record but what a side says about itself. */
+/** The OPT record (RFC 6891 section 6), which is not a real record: it describes the sender. */
 export type Edns = {
   readonly udpSize: number;
   readonly version: number;

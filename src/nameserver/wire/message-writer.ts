@@ -31,7 +31,7 @@ export type RecordToWrite = {
 /** A pointer has fourteen bits. */
 const pointable = 0x4000;
 
-/** `scratch` is written to for as long as it is large enough: whoever gives one copies what comes out. */
+/** `scratch` is used as long as it is large enough: a caller that passes one must copy the result. */
 export function createMessageWriter(limit = maximumMessage, scratch?: Buffer): MessageWriter {
   let buffer: Buffer = scratch ?? Buffer.allocUnsafeSlow(Math.min(limit, 512));
   let at = 0;

@@ -19,7 +19,7 @@ const decoded = (hex: string) => {
   return result.ok ? result.message : result.because;
 };
 
-describe("what is no message", () => {
+describe("what is not a message", () => {
   it.each([
     ["nothing", "", "short"],
     ["eleven bytes", "1234 0000 0001 0000 0000 00", "short"],
@@ -77,7 +77,7 @@ describe("a message whose names point at one another", () => {
   });
 });
 
-it("a long chain of pointers to pointers is no name", () => {
+it("a long chain of pointers to pointers is not a name", () => {
   const chain = (length: number): Buffer => {
     // The data of a record of unknown type holds the chain, and the name of the next record is its end.
     const head = Buffer.from("123400000000000200000000 00 ff00000100000000".replaceAll(" ", ""), "hex");
@@ -124,7 +124,7 @@ describe("compression", () => {
     ).toMatchObject({ answers: [{ data: bytesOf("000000000000 016100") }] });
   });
 
-  it("gives up what does not fit", () => {
+  it("drops what does not fit", () => {
     const writer = createMessageWriter(40);
     writer.record({ ...soa, labels: labelsOf(soa.name) });
     expect([writer.fits(), writer.length() <= 40]).toEqual([false, true]);

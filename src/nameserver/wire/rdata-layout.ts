@@ -1,9 +1,9 @@
 import type { ReadName } from "./read-name.ts";
 
-/** What stands in the data of a type, from its start: so many bytes, a string with its length byte, or a name. */
+/** The layout of a type's data, from its start: a number of bytes, a string with its length byte, or a name. */
 type Part = number | "string" | "name";
 
-/** RFC 1035's own types, and those whose names RFC 3597 section 4 tells a reader to expect compressed. */
+/** RFC 1035's own types, and those whose names a reader must expect compressed (RFC 3597 section 4). */
 const layouts: ReadonlyMap<number, readonly Part[]> = new Map<number, readonly Part[]>([
   [2, ["name"]], // NS
   [3, ["name"]], // MD

@@ -10,7 +10,7 @@ export type Query = {
   readonly class: number;
   /** Where the question ends. */
   readonly end: number;
-  /** The key of the name, and behind it the type as two more such characters: equal for equal questions. */
+  /** The key of the name, followed by the type as two more characters: equal for equal questions. */
   readonly key: string;
   /** The name was not in lower case. */
   readonly mixedCase: boolean;
@@ -73,7 +73,7 @@ function scanName(bytes: Buffer): { readonly end: number; readonly mixedCase: bo
   }
 }
 
-/** A length byte is at most 63 and a type comes behind the name, so folding the name's bytes folds only letters. */
+/** A length byte is at most 63 and a type comes after the name, so folding the name's bytes folds only letters. */
 function lowered(bytes: Buffer, end: number): string {
   const copy = Buffer.from(bytes.subarray(headerLength, end + 2));
   for (let at = 0; at < end - headerLength; at++) {
@@ -103,7 +103,7 @@ function readEdns(bytes: Buffer, end: number): QueryEdns | undefined | "malforme
   return edns;
 }
 
-/** An OPT, a signature, and room for what nobody has thought of. */
+/** An OPT, a signature, and room for future records. */
 const mostAdditionals = 8;
 
 const isBareOpt = (bytes: Buffer, at: number): boolean =>

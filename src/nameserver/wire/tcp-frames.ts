@@ -19,7 +19,7 @@ export function createFrameReader() {
       chunks.push(chunk);
       missing -= chunk.length;
     },
-    /** The next message; undefined until more of it has come. One shorter than a header ends the stream: nobody waits for its rest. */
+    /** The next message; undefined until more of it has come. A message shorter than a header ends the stream. */
     next: (): Buffer | undefined => {
       if (missing > 0) return undefined;
       if (chunks.length > 0) {

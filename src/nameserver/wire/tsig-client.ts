@@ -18,7 +18,7 @@ import {
 /** Gives the message without its signature, or says why it cannot be trusted. */
 export type CheckReply = (bytes: Buffer) => { readonly message: Buffer } | { readonly fault: string };
 
-/** RFC 8945 section 5.3.1: of so many messages in a row, one must be signed. */
+/** RFC 8945 section 5.3.1: of this many messages in a row, one must be signed. */
 const mostUnsigned = 100;
 
 export function signRequest(message: Buffer, key: TsigKey, now: Instant): { bytes: Buffer; mac: Buffer } {
@@ -38,22 +38,23 @@ export function createReplyCheck(key: TsigKey, requestMac: Uint8Array, now: () =
 
   const check: CheckReply = (bytes) => {
     const read = readTsig(bytes);
-    if (read === "malformed") return { fault: "a message that cannot be read" };
+    if (read === "malformed") return { fault: "a message cannot be read" };
     if (read === "unsigned") {
-      if (first) return { fault: "a message without a signature" };
+      if (first) return { fault: "a message is not signed" };
       uncovered ??= { mac: startMac(key, [priorMac(prior)]), count: 0 };
       uncovered.count += 1;
-      if (uncovered.count >= mostUnsigned) return { fault: "a message without a signature" };
+      if (uncovered.count >= mostUnsigned) return { fault: "a message is not signed" };
       uncovered.mac.update(bytes);
       return { message: bytes };
     }
     const { tsig, message } = read;
     if (tsig.error !== 0 && tsig.mac.length === 0) return { fault: refusal(tsig.error) };
-    if (tsig.keyName !== key.name || tsig.algorithm !== key.algorithm) return { fault: "signed with another key" };
+    if (tsig.keyName !== key.name || tsig.algorithm !== key.algorithm)
+      return { fault: "it is signed with another key" };
     const last = first ? variables(tsig) : timers(tsig);
     const started = uncovered?.mac ?? startMac(key, [priorMac(prior)]);
     const mac = started.update(message).update(last).digest();
-    if (mac.length !== tsig.mac.length || !timingSafeEqual(mac, tsig.mac)) return { fault: "a wrong signature" };
+    if (mac.length !== tsig.mac.length || !timingSafeEqual(mac, tsig.mac)) return { fault: "its signature is wrong" };
     if (tsig.error !== 0) return { fault: refusal(tsig.error) };
     if (isOutOfTime(tsig, Math.floor(now() / 1000))) return { fault: clocksApart };
     prior = mac;
@@ -64,11 +65,11 @@ export function createReplyCheck(key: TsigKey, requestMac: Uint8Array, now: () =
   return { check, complete: () => !first && uncovered === undefined };
 }
 
-const clocksApart = `the clocks of both sides are more than ${tsigFudge / 60} minutes apart; put right the one that is wrong`;
+const clocksApart = `the clocks of both sides are more than ${tsigFudge / 60} minutes apart; correct the wrong one`;
 
 const refusals: Readonly<Record<number, string>> = {
-  [tsigErrors.badSig]: "BADSIG, the key has another secret there",
-  [tsigErrors.badKey]: "BADKEY, it knows no key of that name and algorithm",
+  [tsigErrors.badSig]: "BADSIG, the key has a different secret on the other side",
+  [tsigErrors.badKey]: "BADKEY, the other side has no key with that name and algorithm",
   [tsigErrors.badTime]: `BADTIME, ${clocksApart}`,
   [tsigErrors.badTrunc]: "BADTRUNC",
 };

@@ -18,11 +18,11 @@ import {
 
 /**
  * Signs the messages of one answer, in their order. They come with the id that the request was signed with, and leave with the one
- * that it arrived with: a server that forwards requests gives them ids of its own (RFC 8945 section 5.3.2).
+ * that it arrived with: a server that forwards requests gives them new ids (RFC 8945 section 5.3.2).
  */
 export type Signer = (message: Buffer) => Buffer;
 
-/** Whose request it is, as far as its signature tells. */
+/** Who sent the request, according to its signature. */
 export type CheckedRequest =
   | { readonly kind: "unsigned" }
   | { readonly kind: "malformed" }

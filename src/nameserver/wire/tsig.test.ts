@@ -142,7 +142,7 @@ describe("a signed request", () => {
     expect([refused.readUInt16BE(0), errorIn(refused)]).toEqual([0x4321, tsigErrors.badKey]);
   });
 
-  it("too late is told the time by a signed reply", async () => {
+  it("too late gets the server's time in a signed reply", async () => {
     const { bytes, mac } = signRequest(request, key, now);
     const late = now + 1_000_000;
     const checked = await checkRequest(bytes, keyNamed, at(late));
@@ -153,7 +153,7 @@ describe("a signed request", () => {
     expect(Buffer.from(read.tsig.other).readUIntBE(0, 6)).toBe(late / 1000);
     expect(createReplyCheck(key, mac, at(now)).check(signed)).toEqual({
       fault:
-        "the signature was refused: BADTIME, the clocks of both sides are more than 5 minutes apart; put right the one that is wrong",
+        "the signature was refused: BADTIME, the clocks of both sides are more than 5 minutes apart; correct the wrong one",
     });
   });
 });
@@ -188,11 +188,11 @@ describe("the messages of a signed reply", () => {
 
   it("may be unsigned in the middle, never first, and not too many", async () => {
     const { messages, check, complete } = await exchange(1);
-    expect(check(reply())).toEqual({ fault: "a message without a signature" });
+    expect(check(reply())).toEqual({ fault: "a message is not signed" });
     expect(check(messages[0] ?? reply())).toEqual({ message: reply() });
     for (let i = 0; i < 99; i++) expect(check(reply())).toEqual({ message: reply() });
     expect(complete()).toBe(false);
-    expect(check(reply())).toEqual({ fault: "a message without a signature" });
+    expect(check(reply())).toEqual({ fault: "a message is not signed" });
   });
 });
 

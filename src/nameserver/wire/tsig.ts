@@ -75,7 +75,7 @@ export function readTsig(bytes: Buffer): SignedMessage | "unsigned" | "malformed
   return { tsig, message };
 }
 
-/** What a signature is computed over: an earlier one, messages, and what the record says of itself. */
+/** What a signature is computed over: an earlier one, messages, and the fields of the record. */
 export const computeMac = (key: TsigKey, parts: readonly Uint8Array[]): Buffer => startMac(key, parts).digest();
 
 /** For what comes in parts, none of which has to be kept then. */

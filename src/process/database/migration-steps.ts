@@ -7,7 +7,7 @@
  */
 export type MigrationStep = string | { readonly sql: string; readonly oldest: number };
 
-/** What a database says of itself: how many steps it has taken, and how many a program must know to work on it. */
+/** The schema version of a database: how many steps it has taken, and how many a program must know to use it. */
 export type SchemaState = { readonly taken: number; readonly oldest: number };
 
 /** Steps to take, none for a newer database that this program can work on; or that it cannot. */
@@ -30,6 +30,6 @@ export class DatabaseTrouble extends Error {}
 
 export const tooNew = (database: string, known: readonly MigrationStep[], { taken }: SchemaState): DatabaseTrouble =>
   new DatabaseTrouble(
-    `the database ${database} was written by a newer moor (schema ${taken}, this one knows ${known.length}); ` +
+    `the database ${database} was written by a newer moor (schema ${taken}; this one supports up to ${known.length}); ` +
       "start the newer version instead.",
   );

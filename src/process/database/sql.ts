@@ -26,7 +26,7 @@ const isText = (value: unknown): value is SqlText => typeof value === "object" &
 export const allOf = (conditions: readonly SqlText[]): SqlText =>
   conditions.reduce((before, condition) => sql`${before} AND ${condition}`);
 
-/** One database: what it writes in words of its own, and how it runs what was written. */
+/** One database: its SQL dialect, and how it runs a statement. */
 export type Sql = {
   readonly dialect: Dialect;
   readonly read: RunSql;

@@ -5,7 +5,7 @@
 export class StoreBusy extends Error {
   /** In seconds. */
   readonly retryAfter: number;
-  /** What is behind it was logged when it began: not again for every request that meets it. */
+  /** The cause was logged when it began; it is not logged again for every request. */
   readonly isLogged: boolean;
 
   constructor(message: string, options: BusyOptions = {}) {

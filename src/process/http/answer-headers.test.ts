@@ -15,6 +15,6 @@ it.each([
   ["[2001:db8::1]", false],
   ["", false],
   [undefined, false],
-])("under the name %s browsers are told to stay with TLS: %s", (host, told) => {
+])("under the name %s HSTS is sent: %s", (host, told) => {
   expect(transportSecurity(host)).toEqual(told ? { "strict-transport-security": "max-age=604800" } : {});
 });

@@ -1,9 +1,9 @@
 import { parseAddress } from "../../core/addresses/address.ts";
 
-/** Answers are for one caller alone, so that no cache may keep them; files that never change say otherwise themselves. */
+/** Answers are for one caller only, so no cache may keep them; immutable files set their own header. */
 export const neverCached = { "cache-control": "no-store" } as const;
 
-/** Seconds. A week: who leaves TLS, or loses the authority that browsers trust, is not locked out for long. */
+/** Seconds. A week: an operator who gives up TLS or loses the trusted authority is not locked out for long. */
 const maxAge = 7 * 24 * 60 * 60;
 
 /**

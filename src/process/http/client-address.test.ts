@@ -80,7 +80,7 @@ describe("the address of a caller behind proxies", () => {
     expect(rfc7239.schemeOf(peer, { forwarded, "x-forwarded-proto": "http" })).toBe(expected);
   });
 
-  it("whatever stands there, who is no proxy of ours is taken for itself", () => {
+  it("whatever the header says, a client that is not a trusted proxy is the caller", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (one, other) => {
         const headers = { "x-forwarded-for": one, forwarded: other };

@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders } from "node:http";
 import { type Address, parseAddress, parseIpv4 } from "../../core/addresses/address.ts";
 import { isInNetwork, type Network } from "../../core/addresses/network.ts";
 
-/** Whose word about callers is believed, and in which header it stands. */
+/** Which proxies are trusted to name the client, and in which header they do so. */
 export type TrustedProxies = {
   readonly networks: readonly Network[];
-  /** One of them only: the other one a proxy passes on as its caller sent it. */
+  /** Only one of them: a proxy passes the other on as its client sent it. */
   readonly header: ProxyHeader;
 };
 
@@ -24,8 +24,8 @@ const longestHeader = 2_000;
 const answersKept = 1_000;
 
 /**
- * Each proxy adds at the right whom it saw. So from the right, the first that is no proxy of ours is the caller; what stands
- * further left is only what that one claims. At anything that is no address the walk ends with the hop before it.
+ * Each proxy appends the address of its client. So from the right, the first that is not a trusted proxy is the caller; everything
+ * further left is only a claim of that caller. At anything that is not an address, the search ends with the hop before it.
  */
 export function trustProxies({ networks, header }: TrustedProxies): ProxyTrust {
   const isTrusted = (peer: string): boolean => {

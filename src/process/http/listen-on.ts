@@ -1,7 +1,7 @@
 import type { Server } from "node:net";
 import { type ListenAddress, listenTrouble } from "../listen-address.ts";
 
-/** Listens, or says in people's words why it cannot. */
+/** Listens, or fails with a message that says what to do. */
 export async function listenOn(server: Server, at: ListenAddress, option?: string): Promise<ListenAddress> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once("error", reject);
@@ -16,7 +16,7 @@ export async function listenOn(server: Server, at: ListenAddress, option?: strin
   return boundTo(server, at);
 }
 
-/** Where a server listens that was told to: any free port has become one. */
+/** Where the server listens: port 0 has become a real port. */
 export function boundTo(server: Server, { host, port }: ListenAddress): ListenAddress {
   const bound = server.address();
   return { host, port: typeof bound === "object" && bound !== null ? bound.port : port };

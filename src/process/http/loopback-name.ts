@@ -1,2 +1,2 @@
-/** A page in a browser can reach a port of this machine under a name of its own making; under these names only we can be meant. */
+/** A web page can reach a local port under any name that resolves here (DNS rebinding); these names are safe. */
 export const isLoopbackName = (host = ""): boolean => /^(localhost|127(?:\.\d{1,3}){3}|\[::1\])(:\d+)?$/i.test(host);

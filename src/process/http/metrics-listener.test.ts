@@ -30,7 +30,7 @@ describe("the listener for operators", () => {
     expect((await fetch(`${url}/metrics`, { method: "POST" })).status).toBe(405);
   });
 
-  it("answers 500 when the numbers cannot be had", async () => {
+  it("answers 500 when the metrics cannot be collected", async () => {
     const { url } = await open(() => Promise.reject(new Error("no store")));
     expect((await fetch(`${url}/metrics`)).status).toBe(500);
   });
@@ -57,7 +57,7 @@ describe("the listener for operators", () => {
   });
 });
 
-it("tells of the process what dashboards ask for", () => {
+it("reports the process metrics that dashboards use", () => {
   const metrics = openProcessMetrics("1.2.3");
   const text = metrics.print();
   metrics.close();

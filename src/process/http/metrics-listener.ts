@@ -13,7 +13,7 @@ export type MetricsOptions = {
 };
 
 /**
- * For operators alone, on a listener of its own: `/metrics`, and health with its reasons. Plain HTTP without a secret, so it
+ * For operators only, on a separate listener: `/metrics`, and health with its reasons. Plain HTTP without a secret, so it
  * belongs on loopback or on a network of the operator's. On loopback it is read under a loopback name only.
  */
 export async function openMetricsListener(at: ListenAddress, options: MetricsOptions): Promise<MetricsListener> {
@@ -45,9 +45,10 @@ async function answer(
   try {
     const path = (request.url ?? "").split("?", 1)[0];
     if (loopback && !isLoopbackName(request.headers.host)) {
-      return sendJson(response, 403, { error: "ask by the name localhost or 127.0.0.1" });
+      return sendJson(response, 403, { error: "use the host name localhost or 127.0.0.1" });
     }
-    if (request.method !== "GET" && request.method !== "HEAD") return sendJson(response, 405, { error: "only GET" });
+    if (request.method !== "GET" && request.method !== "HEAD")
+      return sendJson(response, 405, { error: "only GET is allowed" });
     switch (path) {
       case "/metrics": {
         const text = await print();
@@ -60,7 +61,7 @@ async function answer(
         return sendJson(response, readiness.ready ? 200 : 503, readiness);
       }
       default:
-        return sendJson(response, 404, { error: "there are /metrics, /health/live and /health/ready" });
+        return sendJson(response, 404, { error: "not found; available: /metrics, /health/live, /health/ready" });
     }
   } catch (error) {
     if (response.headersSent) response.destroy();

@@ -76,10 +76,12 @@ function framingFault({ rawHeaders, headers, httpVersion }: IncomingMessage): st
   for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === "host") hosts += 1;
   if (hosts > 1) return "400 Bad Request: more than one Host header";
   if (headers.host !== undefined && !/^[^\s,/\\@?#]*$/.test(headers.host)) {
-    return "400 Bad Request: the Host header is not the name of a host";
+    return "400 Bad Request: the Host header is not a host name";
   }
   const coding = headers["transfer-encoding"];
   if (coding === undefined) return undefined;
   if (httpVersion !== "1.1") return "400 Bad Request: Transfer-Encoding needs HTTP/1.1";
-  return coding.toLowerCase() === "chunked" ? undefined : "400 Bad Request: the only Transfer-Encoding is chunked";
+  return coding.toLowerCase() === "chunked"
+    ? undefined
+    : "400 Bad Request: the only supported Transfer-Encoding is chunked";
 }

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { ProxyTrust } from "./client-address.ts";
 
-/** The last seven hex digits count, from the first number that has so many; the others are random. */
+/** The last seven hex digits are a counter that starts at the first seven-digit number; the others are random. */
 const [first, end] = [0x1000000, 0x10000000];
 const longest = 64;
 

@@ -41,7 +41,7 @@ describe("an HTTP server", () => {
     expect(seen).toEqual({ ip: "127.0.0.1", scheme: "http", id: expect.stringMatching(/^[0-9a-f]{32}$/) });
   });
 
-  it("says of a caller who has gone that he has no address", async () => {
+  it("reports no address for a caller that has disconnected", async () => {
     const { promise: seen, resolve } = Promise.withResolvers<string>();
     const url = await start({}, (made) => {
       made.get("/gone", async (request) => {
@@ -61,7 +61,7 @@ describe("an HTTP server", () => {
     expect(seen).toEqual({ ip: "203.0.113.9", scheme: "https", id: "from-proxy" });
   });
 
-  it("counts by the route's pattern and status, whoever answers", async () => {
+  it("counts by the route's pattern and status, whichever part answers", async () => {
     const counters = createRequestCounters();
     const url = await start({ counters });
     for (const name of ["a", "b"]) await fetch(`${url}/who/${name}`);
@@ -106,7 +106,7 @@ describe("an HTTP server", () => {
     await expect(fetch(`${url}/who/a`)).rejects.toThrow("fetch failed");
   });
 
-  it("waits only so long for an answer when it closes", async () => {
+  it("waits a limited time for an answer when it closes", async () => {
     const asked = Promise.withResolvers<void>();
     const url = await start({ closeWithin: 50 }, (made) =>
       made.get("/never", async () => {
@@ -151,7 +151,7 @@ describe("an HTTP server", () => {
       await closed;
     });
 
-    it("waits only so long for what is asked by half when it closes", async () => {
+    it("waits a limited time for an incomplete request when it closes", async () => {
       const { port } = await startBoth(createHttpServer({ bodyLimit: 1_000, closeWithin: 50 }));
       const half = connect(port, "127.0.0.2").on("error", () => undefined);
       const cut = once(half, "close");
@@ -163,7 +163,7 @@ describe("an HTTP server", () => {
     });
   });
 
-  it("ends connections with their next answer once it is told to", async () => {
+  it("closes connections after their next answer once asked to", async () => {
     const url = await start();
     const connection = async () => (await fetch(`${url}/who/a`)).headers.get("connection");
     expect(await connection()).toBe("keep-alive");

@@ -17,7 +17,7 @@ export type HttpServerOptions = {
   /** Without it the server speaks plain HTTP: only behind a proxy, and in benchmarks. */
   readonly tls?: { readonly cert: string; readonly key: string };
   readonly bodyLimit: number;
-  /** Whose word about callers is believed; absent: nobody's. */
+  /** Proxies that are trusted to name the client; none if absent. */
   readonly proxies?: ProxyTrust | undefined;
   /** Answers a path whose percent escapes are no text: it names nothing, so no route and no hook is asked. */
   readonly sendBadPath?: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
@@ -96,7 +96,7 @@ export function giveLastAnswers(server: Server): void {
   });
 }
 
-/** Fastify can do this too, but believes whatever text stands where an address should, and has none once a connection is closed. */
+/** Fastify can do this too, but accepts any text as an address, and has none once the connection is closed. */
 function nameCallers(server: FastifyInstance, proxies: ProxyTrust | undefined): void {
   const peerOf = ({ raw }: FastifyRequest) => raw.socket.remoteAddress ?? "";
   server.decorateRequest("ip", {
@@ -112,14 +112,14 @@ function nameCallers(server: FastifyInstance, proxies: ProxyTrust | undefined): 
   });
 }
 
-/** Listens, or says in people's words why it cannot. */
+/** Listens, or fails with a message that says what to do. */
 export async function listen(
   server: FastifyInstance,
   at: ListenAddress,
   option?: string,
   findAddresses = addressesOfHost,
 ): Promise<ListenAddress> {
-  // Fastify would listen on each address of localhost with a server of its own, which `answerBeforeClosing` does not see.
+  // Fastify would listen on each address of localhost with a separate server, which `answerBeforeClosing` does not see.
   const [host = at.host, ...others] = await findAddresses(at.host);
   let also: readonly NetServer[] = [];
   let closed: Promise<unknown> | undefined;
@@ -137,7 +137,7 @@ export async function listen(
   return bound;
 }
 
-/** The name localhost has two addresses on most machines, and who calls it may try either. */
+/** The name localhost has two addresses on most machines, and a client may try either. */
 async function addressesOfHost(host: string): Promise<readonly string[]> {
   if (host !== "localhost") return [host];
   const found = await lookup(host, { all: true }).catch(() => []);

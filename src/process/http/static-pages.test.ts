@@ -20,7 +20,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const pages = () => createStaticPages({ page: "records", isPage: (path) => path === "/" || path === "/zones", folder });
 
 describe("pages", () => {
-  it("show the same file at each of their paths, under a strict policy, and are asked for anew", async () => {
+  it("show the same file at each of their paths, under a strict policy, and are revalidated", async () => {
     for (const path of ["/", "/zones"]) {
       const answer = await pages()(path, undefined);
       expect(answer?.body.toString()).toBe("<p>page</p>");
@@ -34,7 +34,7 @@ describe("pages", () => {
     }
   });
 
-  it("give their files zipped to those who can read that, to be kept for good", async () => {
+  it("send their files compressed to clients that accept it, and cacheable forever", async () => {
     const zipped = await pages()("/assets/a-1.js", "br, gzip");
     expect(zipped?.headers).toMatchObject({
       "content-encoding": "gzip",
@@ -51,13 +51,16 @@ describe("pages", () => {
     },
   );
 
-  it.for(["/assets/..", "/assets/.", "/assets/folder"])("are not ended by who asks for a folder: %s", async (path) => {
-    const answering = pages();
-    expect(await answering(path, undefined)).toMatchObject({ status: 404 });
-    expect(await answering("/assets/a-1.js", undefined)).toMatchObject({ status: 200 });
-  });
+  it.for(["/assets/..", "/assets/.", "/assets/folder"])(
+    "are not broken by a request for a folder: %s",
+    async (path) => {
+      const answering = pages();
+      expect(await answering(path, undefined)).toMatchObject({ status: 404 });
+      expect(await answering("/assets/a-1.js", undefined)).toMatchObject({ status: 200 });
+    },
+  );
 
-  it("are not what a longer name than a disk takes asks for", async () => {
+  it("answer a request for a name that is too long for the disk", async () => {
     expect(await pages()(`/assets/${"a".repeat(300)}`, undefined)).toBeUndefined();
   });
 

@@ -13,7 +13,7 @@ export type PageAnswer = {
 
 export type StaticPagesOptions = {
   readonly page: PageName;
-  /** Paths that the page itself tells apart; all show the same file. */
+  /** Paths that the page routes; all serve the same file. */
   readonly isPage: (path: string) => boolean;
   readonly folder?: string | undefined;
 };
@@ -61,7 +61,7 @@ export function createStaticPages({ page, isPage, folder = builtPages() }: Stati
     if (known !== undefined) return known;
     const reading = readIfThere(join(folder, name));
     files.set(name, reading);
-    // Only what was read is kept: whoever asks for made-up names must not fill the memory.
+    // Only existing files are cached: requests for random names must not fill the memory.
     const forget = () => files.delete(name);
     void reading.then((content) => content === undefined && forget(), forget);
     return reading;

@@ -7,7 +7,7 @@ export class PostgresClient extends pg.Client {
     super({ ...config, password: config.password, keepAlive: true, keepAliveInitialDelayMillis: 10_000 });
     // Every number that is kept fits into a double.
     this.setTypeParser(pg.types.builtins.INT8, Number);
-    // Whoever uses it hears of its end by what it runs, or listens for it. An end that nobody listens for would end the program:
+    // Users notice a lost connection by their query, or listen for it. Without a listener, an error event would end the program:
     // a server that is stopped may say it in the packet that lets the connection in.
     this.on("error", () => undefined);
   }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Statement } from "./statement.ts";
 
 /**
- * A transaction leaves a mark of its own, so that whoever lost the connection during its commit can see whether it happened. Its
+ * Each transaction leaves its own mark, so that a client that lost the connection during the commit can check whether it happened. Its
  * number would not do: after a crash the server gives numbers of transactions that left no trace to others.
  */
 export type CommitMark = {
@@ -22,10 +22,10 @@ export const commitMarksTable = `
   ) WITH (fillfactor = 50);
 `;
 
-/** Places of programs that have ended; nobody asks for these any more. */
+/** Places of programs that have ended; they are no longer needed. */
 export const dropOldMarks = "DELETE FROM commit_marks WHERE at < now() - interval '1 day'";
 
-/** As many places are taken as transactions run at once, so that the table stays as small as that. */
+/** There are only as many places as concurrent transactions, so that the table stays small. */
 export function createCommitMarks(): () => CommitMark {
   const program = randomUUID();
   const places: string[] = [];

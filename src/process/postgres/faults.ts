@@ -1,10 +1,10 @@
 import { refusalOf } from "./refusals.ts";
 
 /**
- * What an error of PostgreSQL or of the way to it means for the work it met: `lost`: the connection is no more, and a new one
- * may do; `refused`: there was none, and there will be none until somebody has changed something; `repeat`: another
- * transaction was in the way, and the same again will do; `stale`: a table has got another column since the statement was
- * prepared on this connection, and a new one will do; `slow`: it took longer than it may; `unable`: the server cannot do it in
+ * What an error of PostgreSQL or of the connection means for the work: `lost`: the connection is gone, and a new one
+ * may work; `refused`: there was no connection, and trying again does not help until something is changed; `repeat`: another
+ * transaction was in the way, and a retry will work; `stale`: a table has a new column since the statement was
+ * prepared on this connection, and a new one will work; `slow`: it exceeded its time limit; `unable`: the server cannot do it in
  * the state it is in, and nothing was written.
  */
 export type PostgresFault = "lost" | "refused" | "repeat" | "stale" | "slow" | "unable" | "other";
@@ -39,19 +39,19 @@ const faults: Readonly<Record<string, PostgresFault>> = {
   "57P05": "lost", // idle_session_timeout
 };
 
-export const onlyReads = "the database only reads: it is a standby, or was set so";
+export const onlyReads = "the database is read-only: it is a standby, or configured so";
 
-/** What is wrong with the server, in the words that clients are told. */
+/** What is wrong with the server, as clients read it. */
 export const inabilityOf = (error: unknown): string | undefined =>
   inabilities[(error as { readonly code?: string }).code ?? ""];
 
 const inabilities: Readonly<Record<string, string>> = {
   "53100": "the disk of the database is full",
-  "53200": "the database has no memory left",
+  "53200": "the database is out of memory",
   "53400": "the database has reached a limit of its configuration",
-  "58030": "the disk of the database fails",
+  "58030": "the disk of the database has errors",
   "25006": onlyReads,
-  "42501": "the database does not give this service the rights that it needs",
+  "42501": "the database does not grant this service the privileges it needs",
 };
 
 /** The driver has no codes for these. */

@@ -55,7 +55,7 @@ const hears = (heard: readonly string[], notice: string) =>
   until(() => heard.includes(notice), { what: () => `${notice} in ${heard.join(", ")}` });
 
 describe("listening to PostgreSQL", () => {
-  it("hears its channels, and no others", async () => {
+  it("receives notifications of its channels, and no others", async () => {
     const { heard, begun } = listen();
     await begun(1);
     await say(["tide", "in"], ["rain", "no"], ["wind", "up"]);
@@ -99,7 +99,7 @@ describe("listening to PostgreSQL", () => {
     expect(heard).toEqual(["tide: again"]);
   });
 
-  it("closes while there is no server to be found", async () => {
+  it("closes while the server is unreachable", async () => {
     const never = () => new Promise<never>(() => undefined);
     const { listening } = listen({ connect: never, timing: { patience: 600_000 } });
     await listening.close();

@@ -14,12 +14,12 @@ import { endClient } from "./session.ts";
 /** Advisory locks are numbers: "moor", and which of its locks. */
 const lock = "1836019570, 2";
 
-/** The channel on which nodes that run hear that a program has taken steps. */
+/** The channel that notifies running nodes of new schema steps. */
 export const schemaChannel = "moor_schema";
 export const schemaStatement = "SELECT taken, oldest FROM schema_version";
 
 /**
- * Takes the steps that the database has not taken yet, all of them or none; of many nodes that start at once, one does it.
+ * Runs the steps that the database has not taken yet, all of them or none; of several nodes that start at the same time, one does it.
  * `look` sees the database before, and throws when it must be left alone.
  */
 export async function migratePostgres(

@@ -67,7 +67,7 @@ it.each([
   await expect.poll(stillHeld).toBe(0);
 });
 
-it("a clock that was put back makes nobody wait longer for a database that is away", async () => {
+it("a clock that was set back does not prolong the wait for a database that is down", async () => {
   vi.useFakeTimers({ toFake: ["Date"] });
   onTestFinished(() => void vi.useRealTimers());
   const database = await databaseOn((socket) => {

@@ -13,7 +13,7 @@ import type { PostgresAddress } from "./url.ts";
 
 /** A pool of connections to one database. Everything it waits for has a limit; what it cannot do now throws `StoreBusy`. */
 export type Postgres = {
-  /** One statement that only reads: it is repeated when the connection is lost. */
+  /** One read-only statement: it is repeated when the connection is lost. */
   readonly read: (statement: Statement) => Promise<Rows>;
   /**
    * `work` must be repeatable: it is run again when another transaction was in the way or the connection was lost before the
@@ -22,9 +22,9 @@ export type Postgres = {
   readonly transact: <T>(
     work: (run: (statement: Statement) => Promise<Rows>) => Promise<Ending<T>>,
   ) => Promise<Committed<T>>;
-  /** As `read`, for somebody who waits to hear how things are: it is tried again for half a second only. */
+  /** Like `read`, for a caller that waits for a status: retried for half a second only. */
   readonly look: (statement: Statement) => Promise<Rows>;
-  /** A connection of one's own, outside the pool. */
+  /** A separate connection, outside the pool. */
   readonly connect: () => Promise<pg.Client>;
   readonly connections: () => ConnectionCount;
   /** What is under way is ended first, unless that takes long. */
@@ -36,7 +36,7 @@ export type ConnectionCount = { readonly used: number; readonly idle: number; re
 
 export type PostgresLimits = {
   readonly connections: number;
-  /** How many may wait for a connection; those beyond are refused at once. */
+  /** How many may wait for a connection; more are refused immediately. */
   readonly waiting: number;
   /** Milliseconds, from here on. To connect, or to get a connection of the pool. */
   readonly connect: number;
@@ -91,7 +91,7 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
     try {
       return await work(client);
     } catch (error) {
-      // Behind a server that cannot do it, another may stand by the next time.
+      // If this server cannot do it, the next connection may lead to another that can.
       if (["lost", "stale", "unable"].includes(faultOf(error))) broken = error as Error;
       throw error;
     } finally {
@@ -102,7 +102,7 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
 
   const insist = async <T>(attempt: () => Promise<T>, patience = limits.patience): Promise<T> => {
     if (underWay.size >= limits.connections + limits.waiting)
-      throw new StoreBusy("too much is waiting for the database");
+      throw new StoreBusy("too many requests are waiting for the database");
     const work = repeated(attempt, patience);
     underWay.add(work);
     try {
@@ -112,7 +112,7 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
     }
   };
 
-  /** Again until it is done, or there is no point in it, or patience is at its end. */
+  /** Retries until it works, cannot work, or takes longer than `patience`. */
   const repeated = async <T>(attempt: () => Promise<T>, patience: number): Promise<T> => {
     const since = performance.now();
     for (let failures = 1; ; failures += 1) {
@@ -122,7 +122,7 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
         return result;
       } catch (error) {
         const fault = faultOf(error);
-        // Refused is only who comes: another may give back a connection that is there.
+        // Only new connections are refused: an open one may become free.
         const isAway = fault === "lost" || fault === "refused";
         if (isAway) outages.failed(error as Error);
         const pause = backOffDelay(failures, Math.random(), backOff[isAway ? "away" : "repeat"]);
@@ -153,7 +153,7 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
       return { used: totalCount - idle, idle, waiting };
     },
     close: async () => {
-      // The pool forgets those who still wait for a connection.
+      // The pool forgets callers that still wait for a connection.
       await Promise.race([Promise.allSettled(underWay), sleep(closePatience, undefined, { ref: false })]);
       const ending = pool.end();
       await Promise.race([ending, sleep(farewellPatience, undefined, { ref: false })]);
@@ -171,7 +171,7 @@ function asTold(error: unknown, fault: PostgresFault): unknown {
     case "lost":
       return new StoreBusy("the database cannot be reached", { cause: error, retryAfter: 5, isLogged: true });
     case "refused":
-      return new StoreBusy("the database does not let this service in", {
+      return new StoreBusy("the database refuses this service", {
         cause: error,
         retryAfter: 5,
         isLogged: true,

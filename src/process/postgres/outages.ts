@@ -1,7 +1,7 @@
 import type { Logger } from "../log.ts";
 import { refusalOf } from "./refusals.ts";
 
-/** Says once that the database is away or lets nobody in, and once that it is back. */
+/** Logs once that the database is down or refuses us, and once that it is back. */
 export type Outages = {
   readonly failed: (error: Error) => void;
   /** A new connection was made. */
@@ -22,7 +22,7 @@ export function tellOutages(log: Logger, shown: string): Outages {
         if (!isLost && !isRefused) log.error({ err: error, database: shown }, "the database cannot be reached");
         isLost = true;
       } else {
-        if (!isRefused) log.error({ because, database: shown }, "the database does not let this service in");
+        if (!isRefused) log.error({ because, database: shown }, "the database refuses this service");
         isRefused = true;
       }
     },
@@ -30,7 +30,7 @@ export function tellOutages(log: Logger, shown: string): Outages {
       isRefused = false;
     },
     worked: () => {
-      // Who is in stays in, whatever those hear who come.
+      // Open connections keep working while new ones are refused.
       if (since === undefined || isRefused) return;
       log.info({ database: shown, seconds: Math.round((Date.now() - since) / 1000) }, "the database is back");
       since = undefined;

@@ -4,14 +4,14 @@ import { poolerTodo } from "./refusals.ts";
 import { endClient } from "./session.ts";
 
 /**
- * Behind a pooler that shares its sessions between transactions, locks and notices are those of whoever comes next: two nodes would lead
- * at once, and none would hear of what another has written. It shows where one connection finds what another has set.
+ * With a transaction-mode pooler, the next client gets the locks and notifications of the previous one: two nodes would lead
+ * at the same time, and none would learn of the others' writes. Such a pooler is found when one connection sees a setting of another.
  */
 export async function expectOwnSession(client: Client, connect: () => Promise<Client>): Promise<void> {
   const other = await connect();
   try {
     const mine = await mark(client);
-    // Sessions that are given out in turn show at once, those of which the last is the next right behind the other connection.
+    // A pooler that rotates its sessions shows in the first query; one that reuses the last session shows after the other connection's query.
     const goesOn = (await markOn(client)) === mine;
     const others = await mark(other);
     if (goesOn && (await markOn(client)) === mine && (await markOn(other)) === others) return;
@@ -19,7 +19,7 @@ export async function expectOwnSession(client: Client, connect: () => Promise<Cl
     await endClient(other);
   }
   throw new Error(
-    `a pooler stands between that shares its sessions, so that nodes would not hear of each other; ${poolerTodo}`,
+    `connected through a transaction-mode pooler; nodes would miss each other's notifications; ${poolerTodo}`,
   );
 }
 

@@ -40,12 +40,12 @@ it.each<[string, () => Promise<string>, RegExp]>([
   [
     "does not listen",
     async () => "127.0.0.1:1/x",
-    /ECONNREFUSED 127\.0\.0\.1:1; see whether the server is up, and the/,
+    /ECONNREFUSED 127\.0\.0\.1:1; check that the server is running, and the/,
   ],
   [
     "takes the connection and is silent",
     async () => `${await listening(() => undefined)}/x`,
-    /timeout expired; nothing there answers: .* whether a firewall drops the packets$/,
+    /timeout expired; the server does not answer; .* no firewall drops the packets$/,
   ],
   [
     "lets a first connection in and then is silent",
@@ -53,25 +53,25 @@ it.each<[string, () => Promise<string>, RegExp]>([
       let met = 0;
       return `${await listening((socket) => socket.once("data", () => (met++ === 0 ? socket.write(welcome) : undefined)))}/x`;
     },
-    /timeout expired; nothing there answers/,
+    /timeout expired; the server does not answer/,
   ],
   [
     "takes the connection and ends it",
     async () => `${await listening((socket) => socket.end())}/x`,
-    /Connection terminated unexpectedly; see whether the server is up, and the host and port in the address$/,
+    /Connection terminated unexpectedly; check that the server is running, and the host and port in the address$/,
   ],
   [
     "speaks something else",
     async () => `${await listening((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"))}/x?sslmode=require`,
-    /SSL connection; perhaps it is no PostgreSQL: see whether/,
+    /SSL connection; this may not be a PostgreSQL server; check that/,
   ],
   [
     "has no such name",
     async () => "db.invalid/x?sslmode=disable",
     /db\.invalid; (?:correct the host|see whether this)/,
   ],
-  ["has no socket", async () => "/x?host=/nowhere", /ENOENT .*; see whether the server is up/],
-])("a server that %s is told with what to do, and without the password", async (what, at, says) => {
+  ["has no socket", async () => "/x?host=/nowhere", /ENOENT .*; check that the server is running/],
+])("a server that %s is reported with what to do, and without the password", async (what, at, says) => {
   const said = await saidOf(await at(), what.endsWith("is silent") ? 300 : 100_000);
   expect(said).toMatch(/^the database postgres:\/\/me@\S+ cannot be used: /);
   expect(said).toMatch(says);

@@ -1,9 +1,9 @@
-/** A refusal of our own: the server was not told what it wants to know. The message says what to do. */
+/** Our own refusal: the server asks for a password that we do not have. The message says what to do. */
 export class NothingToTell extends Error {}
 
-/** Why a database cannot be used, in the words of people where the driver and the server have others. No secret stands in it. */
+/** Why a database cannot be used, in clearer words than those of the driver and the server where possible. Contains no secret. */
 export function reasonOf(error: unknown): string {
-  // An attempt at several addresses says nothing but in its parts.
+  // With several addresses, only the parts of the error have messages.
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join("; ");
   if (!(error instanceof Error)) return String(error);
   const { code = "", message } = error as DriverError;
@@ -12,8 +12,8 @@ export function reasonOf(error: unknown): string {
 }
 
 /**
- * What is between us and a server that is there but does not take the connection, or that we do not trust, and what to do.
- * Trying again does not help until somebody has changed something. Undefined for all other errors.
+ * Why a server refuses the connection, or why we do not trust it, and what to do.
+ * Trying again does not help until something is changed. Undefined for all other errors.
  */
 export function refusalOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
@@ -25,13 +25,13 @@ export function refusalOf(error: unknown): string | undefined {
 
 type DriverError = Error & {
   readonly code?: string;
-  /** Of Node, when a certificate has other names than the one that was asked for. */
+  /** Set by Node when a certificate has other names than the requested one. */
   readonly host?: string;
   readonly cert?: { readonly subjectaltname?: string };
 };
 
 const untrusted = () =>
-  "its certificate comes from no authority that is trusted here; name the file with the certificate of its authority: " +
+  "its certificate is not from a trusted authority; give the file with the authority's certificate: " +
   "sslrootcert=FILE in the address, or PGSSLROOTCERT";
 
 /** https://nodejs.org/api/tls.html#x509-certificate-error-codes and the classes 28, 3D and 53 of PostgreSQL's errors. */
@@ -42,17 +42,17 @@ const refusals: Readonly<Record<string, (error: DriverError) => string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
   SELF_SIGNED_CERT_IN_CHAIN: untrusted,
   CERT_SIGNATURE_FAILURE: untrusted,
-  CERT_HAS_EXPIRED: () => "its certificate has expired; have the server given a new one",
-  CERT_NOT_YET_VALID: () => "its certificate is not valid yet; look at the clocks of both machines",
+  CERT_HAS_EXPIRED: () => "its certificate has expired; install a new one on the server",
+  CERT_NOT_YET_VALID: () => "its certificate is not valid yet; check the clocks of both machines",
   ERR_TLS_CERT_ALTNAME_INVALID: ({ host, cert }) =>
-    `its certificate is not for ${host} but for ${namesIn(cert?.subjectaltname)}; connect by a name that it has, or have the ` +
-    "server given one for this name (sslmode=verify-ca looks at no names)",
+    `its certificate is not for ${host} but for ${namesIn(cert?.subjectaltname)}; use one of these names, or install a ` +
+    "certificate for this name on the server (sslmode=verify-ca does not check names)",
   "28P01": ({ message }) =>
     `${message}; correct the password in --database-password-file, in PGPASSWORD or in the address`,
   "28000": ({ message }) => `${message}; ${lineMissing(message)}`,
-  "3D000": ({ message }) => `${message}; make it there, or name another`,
+  "3D000": ({ message }) => `${message}; create it there, or choose another`,
   "53300": ({ message }) =>
-    `${message}; raise max_connections or the limit of the user or database there, or lower --database-connections`,
+    `${message}; raise max_connections or the limit of the user or database on the server, or lower --database-connections`,
 };
 
 const namesIn = (text = "nobody"): string => text.replaceAll(/\b(?:DNS|IP Address):/g, "");
@@ -60,43 +60,43 @@ const namesIn = (text = "nobody"): string => text.replaceAll(/\b(?:DNS|IP Addres
 function lineMissing(message: string): string {
   if (message.includes("no encryption"))
     return (
-      "it takes no connection without TLS from here: give sslmode=verify-full, with sslrootcert=FILE if its authority is a " +
-      "private one"
+      "it accepts only TLS connections from here: use sslmode=verify-full, with sslrootcert=FILE if its authority is " +
+      "private"
     );
-  return message.includes("pg_hba.conf") ? "have a line for it added there" : "have the server let this user in";
+  return message.includes("pg_hba.conf") ? "add a line for it there" : "allow this user on the server";
 }
 
 /** The driver has no codes for these. */
 const wordless: readonly (readonly [RegExp, string])[] = [
   [
     /^The server does not support SSL connections/,
-    "it does not speak TLS; have it turned on there (ssl = on), or give sslmode=disable if nobody can be in between",
+    "it does not support TLS; enable it there (ssl = on), or use sslmode=disable if the network is trusted",
   ],
 ];
 
-const upTodo = "see whether the server is up, and the host and port in the address";
-const wayTodo = "see whether this machine has a network and a route to it";
-/** PgBouncer and its like: moor has a pool of its own, and settings and sessions that it needs. */
-export const poolerTodo = "name the server itself, not the pooler before it";
-const rightsTodo = "have its owner let this user make and change tables there, or name a database of its own";
+const upTodo = "check that the server is running, and the host and port in the address";
+const wayTodo = "check that this machine has a network connection and a route to it";
+/** PgBouncer and similar: moor has its own pool, and needs its own sessions and settings. */
+export const poolerTodo = "connect to the server itself, not to the pooler";
+const rightsTodo = "allow this user to create and change tables there, or use a separate database";
 
-/** Of what is no refusal: the server may be there the next time, or do it the next time. */
+/** For errors that are not refusals: the next try may work. */
 const todos: Readonly<Record<string, string>> = {
   ECONNREFUSED: upTodo,
   ECONNRESET: upTodo,
   ENOENT: upTodo, // a socket in the file system
-  ENOTFOUND: "correct the host in the address, or name it by its IP address",
-  EAI_AGAIN: "see whether this machine's resolver works",
+  ENOTFOUND: "correct the host in the address, or use its IP address",
+  EAI_AGAIN: "check that this machine can resolve names",
   EHOSTUNREACH: wayTodo,
   ENETUNREACH: wayTodo,
   ETIMEDOUT: wayTodo,
-  "25006": "name the server that takes writes: this one is a standby, or was set to read only",
+  "25006": "connect to the server that accepts writes: this one is a standby, or set to read-only",
   "42501": rightsTodo,
 };
 
 const wordlessTodos: readonly (readonly [RegExp, string])[] = [
-  [/^timeout expired/, "nothing there answers: see whether the server is up, and whether a firewall drops the packets"],
+  [/^timeout expired/, "the server does not answer; check that it is running, and that no firewall drops the packets"],
   [/^Connection terminated/, upTodo],
-  [/^unsupported startup parameter/, `a pooler stands between: ${poolerTodo}`],
-  [/^There was an error establishing an SSL connection/, `perhaps it is no PostgreSQL: ${upTodo}`],
+  [/^unsupported startup parameter/, `connected through a pooler; ${poolerTodo}`],
+  [/^There was an error establishing an SSL connection/, `this may not be a PostgreSQL server; ${upTodo}`],
 ];

@@ -13,7 +13,7 @@ export type SessionOptions = {
   readonly ask?: (client: Client) => Promise<unknown>;
   /** It is set up. */
   readonly ready?: () => void;
-  /** The session that was ready is no more, or cannot be told to be there. */
+  /** The session that was ready is lost, or does not answer. */
   readonly lost?: () => void;
   readonly log: Logger;
   /** What the session is for, in log lines. */
@@ -43,7 +43,7 @@ const firstPause = 50;
 
 /**
  * One session that is more than a place to run statements: it listens, or it holds a lock. It is kept for as long as it lives
- * and opened again when it does not; who depends on it is told when it ends.
+ * and reopened when it does not; callers are notified when it ends.
  */
 export function keepSession(options: SessionOptions): KeptSession {
   const { log, what, random = Math.random, ask = (client) => client.query("SELECT 1") } = options;
@@ -82,7 +82,7 @@ export function keepSession(options: SessionOptions): KeptSession {
           if (closing.signal.aborted) return;
           const because = refusalOf(error);
           const why = because === undefined ? { err: error } : { because };
-          if (failures === 0) log.warn({ ...why, what }, "the database session is lost; trying again");
+          if (failures === 0) log.warn({ ...why, what }, "the connection to the database was lost; trying again");
           failures += 1;
         });
       if (closing.signal.aborted) return;
@@ -100,7 +100,7 @@ export function keepSession(options: SessionOptions): KeptSession {
   };
 }
 
-/** A client that comes too late is let go at once. */
+/** A client that connects too late is closed immediately. */
 async function openClient(connect: () => Promise<Client>, limit: number, signal: AbortSignal): Promise<Client> {
   const opening = connect();
   try {

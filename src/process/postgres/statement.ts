@@ -18,7 +18,7 @@ export type Committed<T> = { readonly result: T; readonly last: Rows | undefined
 export const toQuery = ({ text, values = [], name }: Statement): QueryConfig =>
   ({ text, values: values.map(withoutNul), ...(name && { name }) }) as QueryConfig;
 
-/** A text of PostgreSQL has no NUL, and one that is sent ends the statement: what has one is to be found nowhere, and is no failure. */
+/** PostgreSQL's text has no NUL, and sending one fails the statement. A search for such a text finds nothing, which is not an error. */
 function withoutNul(value: unknown): unknown {
   if (typeof value === "string") return value.includes("\0") ? value.replaceAll("\0", "\uFFFD") : value;
   return Array.isArray(value) ? value.map(withoutNul) : value;

@@ -13,7 +13,7 @@ const standby = {
   },
 } as unknown as PoolClient;
 
-it("tells what went wrong first, and not what followed from it", async () => {
+it("reports the first error, not those that followed from it", async () => {
   const done = resultOf(async (run) => ({ result: await run({ text: "SELECT 1" }) }), {
     withClient: (work) => work(standby),
     limit: 1_000,

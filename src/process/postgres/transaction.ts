@@ -36,7 +36,7 @@ export async function resultOf<T>(work: (run: Run) => Promise<Ending<T>>, to: Co
         doubt.mark.free();
         return { result, last: rows };
       } catch (later) {
-        // Behind a beginning that failed, every statement is told that and nothing else.
+        // After a failed BEGIN, every other statement only reports that failure.
         const error = await begun.then(
           () => later,
           (first: unknown) => first,
@@ -67,7 +67,7 @@ async function begin(client: PoolClient): Promise<string> {
     client.query<{ xid: string }>({ name: "xid", text: "SELECT pg_current_xact_id()::text AS xid" }),
   ]);
   const [row] = rows;
-  if (row === undefined) throw new Error("a transaction without a number");
+  if (row === undefined) throw new Error("the transaction has no id");
   return row.xid;
 }
 
@@ -99,7 +99,7 @@ async function hasCommitted({ xid, mark }: Doubt, { withClient, limit }: Connect
     }
     await sleep(50);
   }
-  throw new StoreBusy("the connection was lost during a commit: whether it was done is not known", { cause });
+  throw new StoreBusy("the connection was lost during a commit: it is not known whether it was done", { cause });
 }
 
 /** https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SNAPSHOT */

@@ -23,7 +23,7 @@ const deserted = 3_000;
 
 /**
  * One node at a time leads: the one whose session holds the lock. A node that is killed loses it with its connection; one
- * whose network is cut loses it by its silence. Needs a session of its own at the server, so no pool of transactions between.
+ * whose network fails loses it by its silence. Needs its own session at the server, so no transaction-mode pooler.
  */
 export function takeTurns({ connect, log, random }: TurnOptions): Duties {
   const duties = createDuties(log);
@@ -32,17 +32,17 @@ export function takeTurns({ connect, log, random }: TurnOptions): Duties {
   const stepDown = (): void => {
     clearTimeout(end);
     if (!duties.isLeading()) return;
-    log.warn("this node leads no more");
+    log.warn("this node no longer leads");
     duties.stepDown();
   };
-  /** Counted from the question: nobody knows how long the answer was on its way, nor how late it was looked at. */
+  /** Counted from the request: it is not known how long the answer travelled, or how late it was read. */
   const leadUntil = (over: number): void => {
     clearTimeout(end);
     const left = over - performance.now();
     if (left <= 0) stepDown();
     else end = setTimeout(stepDown, left).unref();
     if (left <= 0 || duties.isLeading()) return;
-    log.info("this node leads: it does what must be done once");
+    log.info("this node leads: it does the work that only one node may do");
     duties.lead();
   };
   const tryToLead = async (client: Client): Promise<void> => {

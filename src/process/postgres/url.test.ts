@@ -37,44 +37,44 @@ describe("the address of a PostgreSQL database", () => {
 
   it("says what to do where a password is asked for and there is none", async () => {
     await expect(passwordOf("postgres://moor@db/x")).rejects.toThrow(
-      /there is none; give it in --database-password-file/,
+      /none is configured; give it in --database-password-file/,
     );
     const file = join(mkdtempSync(join(tmpdir(), "moor-password-")), "password");
     await expect(passwordOf("postgres://moor:url@db/x", {}, file)).rejects.toThrow(
-      /its file cannot be read: ENOENT.*password/,
+      /the password file cannot be read: ENOENT.*password/,
     );
     writeFileSync(file, "\n");
     await expect(passwordOf("postgres://moor:url@db/x", {}, file)).rejects.toThrow(
-      /password is empty; write it there$/,
+      /password is empty; write the password to it$/,
     );
   });
 
   it.for([
-    ["postgres://moor:100%@db/x", {}, "--database has a % that begins no escape: write %25 for it"],
+    ["postgres://moor:100%@db/x", {}, "--database has a % that is not part of an escape: write %25"],
     ["postgres://moor@db/x", { PGPORT: "abc" }, "PGPORT must be a port from 1 to 65535"],
     [
       "postgres://moor@db/x",
       { PGSSLMODE: "prefer" },
-      "PGSSLMODE takes sslmode=disable, require, verify-ca or verify-full",
+      "PGSSLMODE accepts sslmode=disable, require, verify-ca or verify-full",
     ],
-    ["postgres://moor@a:1,b:2/x", {}, "--database names several hosts; name one:"],
-    ["postgres://moor@a,b/x", {}, "--database names several hosts; name one:"],
-    ["postgres://moor@db:0/x", {}, "--database has a port that is none"],
+    ["postgres://moor@a:1,b:2/x", {}, "--database names several hosts; give one:"],
+    ["postgres://moor@a,b/x", {}, "--database names several hosts; give one:"],
+    ["postgres://moor@db:0/x", {}, "--database has an invalid port; a port is from 1 to 65535"],
     ["postgres://db/x?sslmode=require&sslrootcert=system", {}, "sslrootcert=system only with sslmode=verify-full"],
-    ["postgres://moor@a/x?connect_timeout=9", {}, "moor does not know, leave it out: connect_timeout"],
-  ] as const)("%s with %j is a fault, and told where", ([text, env, told]) => {
+    ["postgres://moor@a/x?connect_timeout=9", {}, "moor does not know; remove it: connect_timeout"],
+  ] as const)("%s with %j is a fault, with its place", ([text, env, told]) => {
     const result = readPostgresUrl(text, { env });
     const faults = result.ok ? [] : result.faults.map(({ where, message }) => `${where} ${message}`);
     expect(faults).toEqual([expect.stringContaining(told)]);
   });
 
-  it("takes the authorities of the system by the name that libpq has for them", () => {
+  it("uses the system's authorities under the name that libpq has for them", () => {
     const { ssl } = read("postgres://moor@db/x?sslrootcert=system").config;
     expect(ssl).toMatchObject({ rejectUnauthorized: true });
     expect(ssl).not.toHaveProperty("ca");
   });
 
-  it("takes the password of a file first, as it is then", async () => {
+  it("uses the password from the file first, and reads it each time", async () => {
     const file = join(mkdtempSync(join(tmpdir(), "moor-password-")), "password");
     writeFileSync(file, "from file\n");
     expect(await passwordOf("postgres://moor:url@db/x", { PGPASSWORD: "env" }, file)).toBe("from file");
@@ -101,7 +101,7 @@ describe("the address of a PostgreSQL database", () => {
     "postgres://moor:secret@db/x?sslrootcert=/nonexistent",
     "postgres://moor:secret@db/x?sslrootcert=/dev/null",
     "postgres://moor:secret@db/x?colour=blue",
-  ])("%s is refused without telling what stands in it", (text) => {
+  ])("%s is refused without showing its content", (text) => {
     const result = readPostgresUrl(text, { env: {} });
     expect(result.ok).toBe(false);
     expect(JSON.stringify(result)).not.toContain("secret");

@@ -8,44 +8,49 @@ import { bracketed } from "../listen-address.ts";
 import { passwordFromPassfile } from "./passfile.ts";
 import { NothingToTell } from "./refusals.ts";
 
-/** Which database, and how to get to it. `shown` has no secret in it. */
+/** Which database, and how to connect to it. `shown` contains no secret. */
 export type PostgresAddress = { readonly config: ClientConfig; readonly shown: string };
 
 export type PasswordSources = {
-  /** Read at every connection, so that a password may be changed without a restart. */
+  /** Read at every connection, so that the password can be changed without a restart. */
   readonly passwordFile?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
 };
 
-/** `postgres://user@host:5432/database?sslmode=…`, with the words and defaults that other clients of PostgreSQL know. */
+/** `postgres://user@host:5432/database?sslmode=…`, with the parameters and defaults of other PostgreSQL clients. */
 export function readPostgresUrl(text: string, sources: PasswordSources): Result<PostgresAddress> {
   if (severalHosts.test(text)) {
-    return fault("names several hosts; name one: an address or a proxy that leads to the server that takes writes");
+    return fault(
+      "names several hosts; give one: the server that accepts writes, or an address or proxy that leads to it",
+    );
   }
   const url = parsed(text);
   if (url === undefined) {
     return fault("is not an address such as postgres://moor@db.example.org/moor");
   }
   const said = decoded(url);
-  if (said === undefined) return fault("has a % that begins no escape: write %25 for it");
+  if (said === undefined) return fault("has a % that is not part of an escape: write %25");
   const unknown = [...url.searchParams.keys()].filter((key) => !parameters.has(key));
-  if (unknown.length > 0) return fault(`has a parameter that moor does not know, leave it out: ${unknown.join(", ")}`);
+  if (unknown.length > 0) return fault(`has a parameter that moor does not know; remove it: ${unknown.join(", ")}`);
   const { env } = sources;
   const asked = (name: string, variable: string) => url.searchParams.get(name) ?? env[variable];
   const host = asked("host", url.hostname === "" ? "PGHOST" : "") ?? (said.host || "localhost");
   const port = Number(url.port || env.PGPORT || 5432);
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-    return url.port === "" ? fault("must be a port from 1 to 65535", "PGPORT") : fault("has a port that is none");
+    return url.port === ""
+      ? fault("must be a port from 1 to 65535", "PGPORT")
+      : fault("has an invalid port; a port is from 1 to 65535");
   }
   const user = said.user || env.PGUSER || env.USER || "postgres";
   const database = said.database || env.PGDATABASE || user;
   const mode = asked("sslmode", "PGSSLMODE") ?? defaultMode(host);
   if (!modes.has(mode) && !host.startsWith("/")) {
     const where = url.searchParams.has("sslmode") ? "--database" : "PGSSLMODE";
-    return fault("takes sslmode=disable, require, verify-ca or verify-full", where);
+    return fault("accepts sslmode=disable, require, verify-ca or verify-full", where);
   }
   const ca = asked("sslrootcert", "PGSSLROOTCERT");
-  if (ca === "system" && mode !== "verify-full") return fault("takes sslrootcert=system only with sslmode=verify-full");
+  if (ca === "system" && mode !== "verify-full")
+    return fault("accepts sslrootcert=system only with sslmode=verify-full");
   const tls = tlsFor(mode, {
     host,
     // The authorities that Node comes with.
@@ -76,7 +81,7 @@ const parameters = new Set(["host", "sslmode", "sslrootcert", "sslcert", "sslkey
 
 const fault = (message: string, where = "--database"): Result<never> => fail({ code: "bad-database", where, message });
 
-/** A URL with a user and no host is how a socket in the file system is meant, which `URL` does not take. */
+/** A URL with a user and no host means a Unix socket; `URL` does not accept that. */
 function parsed(text: string): URL | undefined {
   const url = URL.parse(text) ?? URL.parse(text.replace(/^(\w+:\/\/[^/?#]*@)(?=\/)/, "$1localhost"));
   return url !== null && /^postgres(?:ql)?:$/.test(url.protocol) ? url : undefined;
@@ -95,7 +100,7 @@ function decoded(url: URL) {
   }
 }
 
-/** Over a network nobody between may read or answer; who wants less says so. */
+/** Over a network, TLS with full verification is the default; anything weaker must be configured. */
 const defaultMode = (host: string): string =>
   host.startsWith("/") || /^(?:localhost|127(?:\.\d+){3}|::1)$/.test(host) ? "disable" : "verify-full";
 
@@ -111,8 +116,9 @@ function tlsFor(mode: string, { host, ...files }: TlsFiles): Result<false | Conn
   } catch (error) {
     return fault(`names a file that cannot be read: ${(error as Error).message}`);
   }
-  // Node takes an empty file for none, and would trust the authorities it comes with instead.
-  if (files.ca !== undefined && !isCertificate(read.ca)) return fault(`names ${files.ca}, in which is no certificate`);
+  // Node ignores an empty file, and would trust its built-in authorities instead.
+  if (files.ca !== undefined && !isCertificate(read.ca))
+    return fault(`names ${files.ca}, which contains no certificate`);
   const checked = mode !== "require" || files.ca !== undefined;
   const anyName = mode === "verify-full" ? {} : { checkServerIdentity: () => undefined };
   return ok({ ...read, rejectUnauthorized: checked, ...anyName });
@@ -139,8 +145,8 @@ function passwordFor(
     if (password) return password;
     throw new NothingToTell(
       passwordFile === undefined
-        ? "it asks for a password, and there is none; give it in --database-password-file, in PGPASSWORD or in a passfile"
-        : `it asks for a password, and the file ${passwordFile} is empty; write it there`,
+        ? "it asks for a password, and none is configured; give it in --database-password-file, in PGPASSWORD or in a passfile"
+        : `it asks for a password, and the file ${passwordFile} is empty; write the password to it`,
     );
   };
 }
@@ -149,6 +155,8 @@ async function passwordInFile(path: string): Promise<string> {
   try {
     return (await readFile(path, "utf8")).replace(/\r?\n$/, "");
   } catch (error) {
-    throw new NothingToTell(`it asks for a password, and its file cannot be read: ${(error as Error).message}`);
+    throw new NothingToTell(
+      `it asks for a password, and the password file cannot be read: ${(error as Error).message}`,
+    );
   }
 }

@@ -37,7 +37,7 @@ export function watchSchema(postgres: Postgres, { steps, shown, log }: WatchOpti
     trouble = tooNew(shown, steps, state);
     log.error(
       { schema: state.taken, known: steps.length },
-      "the database was brought forward by a newer moor; nothing more is written to it",
+      "a newer moor has upgraded the database; this node no longer writes to it",
     );
     outgrown.resolve(trouble);
   };

@@ -58,7 +58,7 @@ type Options<F extends Fields, T> = {
   readonly of?: string;
   /** Whether what is missing is said once, for all that are needed. */
   readonly needsAll?: boolean;
-  /** Which keys may stand together, before any value is read. */
+  /** Which keys may be combined, before any value is read. */
   readonly keys?: (given: readonly string[], what: string) => readonly KeyFault[];
   /** What must hold between the values. Called also when some are wrong, with the others. */
   readonly check?: (right: Partial<ValueOf<F>>, place: Place) => void;
@@ -72,7 +72,7 @@ export type KeyFault = FaultDetail & { readonly at?: string; readonly skip?: rea
 
 export type Mapping<T> = Setting<T> & {
   readonly keys: readonly string[];
-  /** The same mapping with one more key, which is read by whoever chose this mapping. */
+  /** The same mapping with one more key, which is read by the caller that chose this mapping. */
   tagged(tag: string, schema: Schema, isNeeded: boolean): Mapping<T>;
 };
 
@@ -126,7 +126,7 @@ export function mapping<F extends Fields, T = ValueOf<F>>(fields: F, options: Op
   };
 }
 
-/** The values that are given. Notes every key that is not known, and undefined when this is no mapping. */
+/** The given values. Reports every unknown key; undefined when this is not a mapping. */
 function readKeys(
   at: Spot,
   what: string,

@@ -75,7 +75,7 @@ export const text = (description: string, example: string, more: Schema = {}): S
     if (typeof value === "string" && value !== "") return value;
     // `name: 1234` is meant as text; YAML reads a number.
     if (typeof value === "number" && isScalar(at.node)) return at.node.source ?? String(value);
-    if (value === "") return fault(at, { code: "empty", message: `${what} is empty`, todo: "give it a value" });
+    if (value === "") return fault(at, { code: "empty", message: `${what} is empty`, todo: "enter a value" });
     return fault(at, wrongType(at, what, "text", "write it as one value on one line"));
   },
 });
@@ -98,7 +98,7 @@ export const integer = (
     return fault(at, {
       code: "bad-number",
       message: `${what} is not a whole number from ${from} to ${to}`,
-      todo: "write such a number, without unit and quotes",
+      todo: "write the number without a unit or quotes",
     });
   },
 });
@@ -131,7 +131,7 @@ export const duration = (description: string, example: string, more: Schema = {}
       const [, digits = "", unit = ""] = /^(\d{1,6})([smh])$/.exec(written) ?? [];
       const span = Number(digits) * (unitMs[unit] ?? 0);
       if (span >= 1_000 && span <= 24 * 3_600_000) return span;
-      const message = `${what} is no span of time from 1s to 24h: ${written}`;
+      const message = `${what} is not a duration from 1s to 24h: ${written}`;
       return fault({ code: "bad-duration", message, todo: "write it like 30s, 5m or 1h" });
     },
     { pattern: "^[0-9]{1,6}[smh]$", [typeInWords]: "duration", ...more },

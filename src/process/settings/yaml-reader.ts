@@ -16,15 +16,15 @@ import type { Fault } from "../../core/result.ts";
 export type YamlReader = {
   readonly faults: readonly Fault[];
   readonly root: Spot;
-  /** For those who read it whole. */
+  /** For callers that read all of it. */
   readonly document: Document;
   /** File, line and column. */
   readonly where: (at: Spot) => string;
   /** Notes a fault; returns undefined, so that a reading can end with it. */
   readonly fault: (at: Spot, fault: FaultDetail) => undefined;
-  /** Undefined when it is no mapping. */
+  /** Undefined when it is not a mapping. */
   readonly pairs: (at: Spot) => readonly Pair[] | undefined;
-  /** Undefined when it is no list. */
+  /** Undefined when it is not a list. */
   readonly items: (at: Spot) => readonly Spot[] | undefined;
 };
 
@@ -36,7 +36,7 @@ export type Pair = { readonly name: string; readonly key: Spot; readonly value: 
 
 export type FaultDetail = Omit<Fault, "where">;
 
-/** A text that is no YAML goes wrong nearly everywhere: more of these would help nobody. */
+/** A file that is not YAML has errors nearly everywhere: listing more would not help. */
 const syntaxFaultsTold = 3;
 const longestQuote = 80;
 
@@ -89,20 +89,20 @@ function spotOf(document: Document, found: unknown, fallback: number): Spot {
 
 function syntaxFault(error: { readonly code: string; readonly message: string }): FaultDetail {
   return error.code === "DUPLICATE_KEY"
-    ? { code: "duplicate-key", message: "this key is there twice", todo: "keep one of the two" }
-    : { code: "yaml", message: `this is not YAML: ${quoted(error.message)}`, todo: "mend the text at this place" };
+    ? { code: "duplicate-key", message: "this key is given twice", todo: "keep one of the two" }
+    : { code: "yaml", message: `this is not valid YAML: ${quoted(error.message)}`, todo: "correct the text here" };
 }
 
 const noAnchor = ({ source }: Alias): FaultDetail => ({
   code: "yaml",
   message: `there is no anchor &${quoted(source)} before this`,
-  todo: "mend the name, or quote the value if its * is meant",
+  todo: "correct the name, or quote the value if the * is part of it",
 });
 
 const moreFaults = (count: number): FaultDetail => ({
   code: "yaml",
-  message: `${count} more such places`,
-  todo: "mend those before, or see whether this is the right file",
+  message: `${count} more errors like these`,
+  todo: "correct the errors above, or check that this is the right file",
 });
 
 export const quoted = (text: string) => (text.length > longestQuote ? `${text.slice(0, longestQuote)}…` : text);

@@ -1,6 +1,6 @@
 import { StoreBusy } from "../database/store-busy.ts";
 
-/** What the disk or another process is at fault for, and what may be over soon: nothing was written. */
+/** Errors of the disk or of another process, which may end soon: nothing was written. */
 export function asStoreBusy(error: unknown): unknown {
   const kind = sqliteKind(error);
   const reason = kind === undefined ? undefined : reasons.get(kind);
@@ -18,7 +18,7 @@ export const sqliteKinds = {
   noDatabase: 26,
 } as const;
 
-/** The lowest byte is what kind it is. */
+/** The lowest byte is the primary result code. */
 export function sqliteKind(error: unknown): number | undefined {
   const { errcode } = error as { errcode?: unknown };
   return typeof errcode === "number" ? errcode & 0xff : undefined;
@@ -26,40 +26,41 @@ export function sqliteKind(error: unknown): number | undefined {
 
 const reasons: ReadonlyMap<number, string> = new Map([
   [sqliteKinds.busy, "the database is in use by another program"],
-  [sqliteKinds.readOnly, "the disk of the service cannot be written"],
-  [sqliteKinds.failing, "the disk of the service fails"],
+  [sqliteKinds.readOnly, "the disk of the service is not writable"],
+  [sqliteKinds.failing, "the disk of the service has errors"],
   [sqliteKinds.full, "the disk of the service is full"],
 ]);
 
-/** What to do about a file that SQLite cannot use now though nothing need be wrong with it; undefined when something is. */
+/** What to do if SQLite cannot use a file that is probably intact; undefined if the file itself is bad. */
 export const todoBesideFile = (error: unknown): string | undefined => todos.get(sqliteKind(error) ?? 0);
 
-const diskTodo = "The disk is full or fails, and the file may be good: leave it, and make room or mend the disk.";
+const diskTodo =
+  "The disk is full or has errors; the file itself may be intact. Keep it, and free some space or repair the disk.";
 const ownerTodo =
-  "See that whoever runs this may read and write the file and its folder: give both to that user with chown.";
+  "Make sure that the user who runs this can read and write the file and its folder: change the owner of both with chown.";
 
 const todos: ReadonlyMap<number, string> = new Map([
-  [sqliteKinds.busy, "Another program is at work on the file: leave it, and try again when that has ended."],
-  // Not to be opened, or not to be written, is most often another's file: a command was run as root, the service is not.
+  [sqliteKinds.busy, "Another program is using the file. Try again when it has finished."],
+  // Usually the file belongs to another user: a command was run as root, the service is not.
   [sqliteKinds.readOnly, ownerTodo],
   [sqliteKinds.unopened, ownerTodo],
   [sqliteKinds.failing, diskTodo],
   [sqliteKinds.full, diskTodo],
 ]);
 
-/** An error as people are told it, when the disk of a folder takes no more of what is being made there. */
+/** A readable error, when a folder's disk is full or read-only. */
 export function asDiskTrouble(error: unknown, folder: string): unknown {
   const { code = "" } = error as NodeJS.ErrnoException;
   const why = isFullDisk(error) ? full : diskReasons[code];
   return why === undefined ? error : new Error(`the folder ${folder} cannot be written: ${why}`, { cause: error });
 }
 
-const full = "its disk is full; make room there, or name another place";
+const full = "its disk is full; free some space, or choose another folder";
 
 const diskReasons: Readonly<Record<string, string>> = {
   ENOSPC: full,
-  EDQUOT: "this user may not have more of its disk; make room there, or name another place",
-  EROFS: "its disk is read-only; name another place",
+  EDQUOT: "the disk quota of this user is used up; free some space, or choose another folder",
+  EROFS: "its disk is read-only; choose another folder",
 };
 
 /** As SQLite says it. */

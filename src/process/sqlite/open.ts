@@ -34,7 +34,7 @@ export function openSqlite(path: string, migrations: readonly MigrationStep[]): 
   }
 }
 
-const fileTodo = "Put a good copy of the file in its place, or move it away to start with an empty one.";
+const fileTodo = "Replace the file with a good copy, or move it away to start with an empty database.";
 
 /**
  * The last two keep a store of a million records nearly as quick as a small one; memory is taken only for pages that are read. No
@@ -56,10 +56,10 @@ function checkFile(database: DatabaseSync, path: string): void {
   chmodSync(path, 0o600);
   if (statSync(path).size > checkedWhole) return;
   const [check] = database.prepare("PRAGMA quick_check(1)").all();
-  if (check?.quick_check !== "ok") throw new Error(`its integrity check says: ${String(check?.quick_check)}`);
+  if (check?.quick_check !== "ok") throw new Error(`its integrity check failed: ${String(check?.quick_check)}`);
 }
 
-/** Two processes may start at once: what was taken is read again under the write lock. */
+/** Two processes may start at the same time: the state is read again under the write lock. */
 function migrate(database: DatabaseSync, path: string, steps: readonly MigrationStep[]): void {
   if (stepsFor(steps, stateOf(database)).length === 0) return;
   database.exec("BEGIN IMMEDIATE");

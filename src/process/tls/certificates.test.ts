@@ -94,18 +94,22 @@ describe("ensureCertificate", () => {
     const published = await readFile(join(folder, "ca.pem"), "utf8");
     await writeFile(join(folder, "ca.key"), key);
     await writeFile(join(folder, "ca.pem"), cert ?? published);
-    await expect(ensureCertificate(folder, [], now)).rejects.toThrow(/authority in .* is damaged: .*\nPut good copies/);
+    await expect(ensureCertificate(folder, [], now)).rejects.toThrow(
+      /authority in .* is damaged: .*\nReplace both with good copies/,
+    );
     expect(await readFile(join(folder, "ca.key"), "utf8")).toBe(key);
   });
 
   it("makes no other authority when the key of the one that clients trust is lost", async () => {
     const { ca } = await ensureCertificate(folder, [], now);
     await rm(join(folder, "ca.key"));
-    await expect(ensureCertificate(folder, [], now)).rejects.toThrow(/ca\.pem is there and ca\.key is not\nPut good/);
+    await expect(ensureCertificate(folder, [], now)).rejects.toThrow(
+      /ca\.pem exists, but ca\.key does not\nReplace both/,
+    );
     expect(await readFile(join(folder, "ca.pem"), "utf8")).toBe(ca);
   });
 
-  it("makes one authority though many processes start at once", async () => {
+  it("creates one authority when many processes start at the same time", async () => {
     const made = await Promise.all(
       Array.from({ length: 8 }, (_, at) => ensureCertificate(folder, [], now, at % 2 === 0 ? "server" : "firewall")),
     );
@@ -123,7 +127,7 @@ describe("ensureCertificate", () => {
     ]);
   });
 
-  it("takes an authority whose two halves are two files, as older releases wrote them", async () => {
+  it("accepts an authority in two files, as older releases wrote it", async () => {
     const { ca } = await ensureCertificate(folder, [], now);
     const whole = await readFile(join(folder, "ca.key"), "utf8");
     await writeFile(join(folder, "ca.key"), whole.slice(0, whole.indexOf("-----BEGIN CERTIFICATE")));
@@ -141,7 +145,7 @@ describe("ensureCertificate", () => {
     expect(new X509Certificate(again.cert).checkPrivateKey(createPrivateKey(again.key))).toBe(true);
   });
 
-  it("lets nobody else read the private keys", async () => {
+  it("makes the private keys readable only by their owner", async () => {
     await ensureCertificate(folder, [], now);
     for (const name of ["ca.key", "server.key"]) expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
   });

@@ -11,11 +11,11 @@ export type ServerCertificate = Pair & {
   /** The authority's certificate, PEM: what clients import. */
   readonly ca: string;
   readonly caFile: string;
-  /** Names that are not in the certificate, as the authority was made for others. */
+  /** Names that are not in the certificate, because the authority is limited to others. */
   readonly uncovered: readonly string[];
 };
 
-/** Services that share a folder share its authority; each has a certificate of its own, since each has names of its own. */
+/** Services that share a folder share its authority; each has its own certificate, because each has its own names. */
 export type PairName = "server" | "firewall";
 
 const day = 24 * 60 * 60 * 1000;
@@ -35,7 +35,7 @@ export async function ensureCertificate(
     (await readAuthority(folder)) ?? (await makeAuthority(folder, now, permittedNames(names, hostname())));
   const all = [...new Set(["localhost", "127.0.0.1", "::1", hostname(), ...names])];
   const mayName = permits(authority.cert);
-  // With one name that its authority may not answer for, clients would take the certificate for none of them.
+  // One name outside the authority's constraints would make clients reject the whole certificate.
   const [wanted, uncovered] = [all.filter(mayName), all.filter((name) => !mayName(name))];
   const present = await readPair(folder, pairName);
   const server =
@@ -53,8 +53,8 @@ export const readAuthorityCertificate = async (folder: string): Promise<string |
   (await readAuthority(folder))?.cert;
 
 /**
- * Key and certificate come into being together, in one file that only one process can make: whoever starts at the same
- * moment finds it there and takes it. `ca.pem` is a copy of the half that is not secret.
+ * Key and certificate are created together, in one file that only one process can create: a process that starts at the same
+ * moment finds and uses it. `ca.pem` is a copy of the public half.
  */
 async function makeAuthority(folder: string, now: Date, permitted: readonly string[] | undefined): Promise<Pair> {
   const { issueAuthority } = await import("./issue-certificate.ts");
@@ -65,11 +65,11 @@ async function makeAuthority(folder: string, now: Date, permitted: readonly stri
   return authority;
 }
 
-/** `ca.pem` is looked for first: whoever makes both makes it last. */
+/** `ca.pem` is read first, because it is written last. */
 async function readAuthority(folder: string): Promise<Pair | undefined> {
   const published = await readFileIfThere(caFileIn(folder));
   const key = await readFileIfThere(join(folder, "ca.key"));
-  if (key === undefined && published !== undefined) throw damaged(folder, "ca.pem is there and ca.key is not");
+  if (key === undefined && published !== undefined) throw damaged(folder, "ca.pem exists, but ca.key does not");
   if (key === undefined) return undefined;
   const within = /-----BEGIN CERTIFICATE-----[\s\S]*-----END CERTIFICATE-----\n/.exec(key)?.[0];
   if (within !== undefined && within !== published) await replaceFile(caFileIn(folder), within, 0o644);
@@ -81,15 +81,15 @@ function checkAuthority(folder: string, pair: Pair): Pair {
   try {
     if (belongTogether(pair)) return pair;
   } catch {
-    // What cannot be read fits no more than what belongs elsewhere.
+    // Unreadable files are handled like a pair that does not match.
   }
-  throw damaged(folder, "ca.key and ca.pem are no key with its certificate");
+  throw damaged(folder, "ca.key and ca.pem do not belong together");
 }
 
 const damaged = (folder: string, what: string): Error =>
   new Error(
     `the private authority in ${folder} is damaged: ${what}\n` +
-      "Put good copies of both in their place. Or remove both, and have every client trust the new one that is then made.",
+      "Replace both with good copies. Or remove both, restart, and make every client trust the new authority.",
   );
 
 /** The whole content or nothing, and never over a file that is there. */
@@ -127,19 +127,19 @@ function stillGood(pair: Pair, names: readonly string[], ca: string, now: Date):
     const covers = (name: string) => (parseAddress(name) ? certificate.checkIP(name) : certificate.checkHost(name));
     return (
       certificate.validToDate.getTime() - now.getTime() > 30 * day &&
-      // Made while the clock was ahead. Before the authority's own time it is the clock that is behind, and no other is better.
+      // Issued while the clock was ahead. If even the authority is not valid yet, the clock is wrong, and a new certificate would not help.
       (certificate.validFromDate <= now || now < authority.validFromDate) &&
       belongTogether(pair) &&
       certificate.verify(authority.publicKey) &&
       names.every((name) => covers(name) !== undefined)
     );
   } catch {
-    // Files that are damaged are made again like those that have ended.
+    // Damaged files are replaced like expired ones.
     return false;
   }
 }
 
-/** Two files are replaced one after the other: between the two they do not fit. */
+/** The two files are replaced one after the other; in between they do not match. */
 export const belongTogether = ({ cert, key }: Pair): boolean =>
   new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
 

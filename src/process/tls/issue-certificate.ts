@@ -23,7 +23,7 @@ export type Pair = { readonly cert: string; readonly key: string };
 const day = 24 * 60 * 60 * 1000;
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 
-/** A machine without a clock of its own begins in 1970; an authority of that time would be at its end when the time is known. */
+/** A machine without a battery-backed clock starts in 1970; an authority from then would have expired once the time is known. */
 const clockBegins = Date.UTC(2026, 10);
 
 /**

@@ -49,12 +49,12 @@ describe("the private authority's certificate", () => {
     expect(new X509Certificate(shown[0]?.cert ?? "").verify(ca.publicKey)).toBe(true);
   });
 
-  it("says when it is no good at this time", async () => {
+  it("says when it is not valid now", async () => {
     let now = days(0);
     const { material } = await followed({ now: () => now, every: 1_000_000 });
     expect(material.trouble()).toBeUndefined();
     now = days(5_000);
-    expect(material.trouble()).toMatch(/^the certificate has ended on 20\d\d-/);
+    expect(material.trouble()).toMatch(/^the certificate expired on 20\d\d-/);
     now = days(-5_000);
     expect(material.trouble()).toMatch(/^the certificate is not valid before 20\d\d-/);
   });
@@ -71,15 +71,15 @@ describe("the private authority's certificate", () => {
     expect(() => createSecureContext(material.pair)).not.toThrow();
   });
 
-  it("says when the authority is no good at this time, and what to do", async () => {
+  it("says when the authority is not valid now, and what to do", async () => {
     let now = days(0);
     const { material, shown } = await followed({ now: () => now });
     now = days(21 * 365);
     await expect.poll(() => shown.length).toBe(1);
     expect(material.trouble()).toMatch(
-      /^the private authority has ended on 2046-.*; if the clock is right, remove ca\.key/,
+      /^the private authority expired on 2046-.*; if the clock is right, remove ca\.key/,
     );
-    await expect.poll(() => logged.join("")).toContain("the private authority has ended");
+    await expect.poll(() => logged.join("")).toContain("the private authority expired");
   });
 
   it("is made again soon when the clock is put right", async () => {
@@ -100,7 +100,7 @@ describe("the private authority's certificate", () => {
     expect(new X509Certificate(shown[0]?.cert ?? "").checkIP("192.0.2.2")).toBe("192.0.2.2");
   });
 
-  it("stays while the machine's addresses cannot be told, and follows them afterwards", async () => {
+  it("stays while the machine's addresses are unknown, and follows them afterwards", async () => {
     let names = (): readonly string[] => ["192.0.2.1"];
     const { shown } = await followed({ names: () => names() });
     let asked = 0;
@@ -162,7 +162,7 @@ describe("the operator's files", () => {
     await expect(readFile(join(folder, "ca.key"))).rejects.toThrow(/ENOENT/);
   });
 
-  it("are told of in the log when they have ended, once, and not when an authority in their chain has", async () => {
+  it("are logged once when they have expired, but not when an authority in their chain has", async () => {
     const old = await ensureCertificate(await mkdtemp(join(tmpdir(), "moor-tls-old-")), [], days(-8_000));
     const { cert, finish } = await put(["own.test"]);
     await replace(files().cert, cert + old.ca);
@@ -171,9 +171,9 @@ describe("the operator's files", () => {
     expect(material.trouble()).toBeUndefined();
     await replace(files().key, old.key);
     await replace(files().cert, old.cert);
-    await expect.poll(material.trouble).toMatch(/^the certificate has ended on 20/);
+    await expect.poll(material.trouble).toMatch(/^the certificate expired on 20/);
     await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(logged.filter((line) => line.includes("has ended on"))).toHaveLength(1);
+    expect(logged.filter((line) => line.includes("expired on"))).toHaveLength(1);
   });
 
   it("may say in a comment that the key is not ENCRYPTED", async () => {
@@ -230,14 +230,14 @@ describe("the operator's files", () => {
     },
   };
   it.each([
-    ["missing", /^there is no file .*own\.pem; --cert and --key name PEM files/],
+    ["missing", /^there is no file .*own\.pem; --cert and --key take PEM files/],
     ["not of one another", /is not the key/],
-    ["not PEM", /own.pem is no PEM file/],
-    ["cut off", /own\.pem holds no certificate that can be read \(.+\); --cert names/],
-    ["followed by a chain that is cut off", /own\.pem holds no certificate that can be read \(.+\); --cert names/],
-    ["exchanged", /own\.pem holds no certificate that can be read/],
-    ["without a key", /own\.key holds no key that can be read \(.+\); --key names/],
-    ["locked", /own\.key is locked with a passphrase; give one without/],
+    ["not PEM", /own.pem is not a PEM file/],
+    ["cut off", /own\.pem does not contain a readable certificate \(.+\); --cert takes/],
+    ["followed by a chain that is cut off", /own\.pem does not contain a readable certificate \(.+\); --cert takes/],
+    ["exchanged", /own\.pem does not contain a readable certificate/],
+    ["without a key", /own\.key does not contain a readable key \(.+\); --key takes/],
+    ["locked", /own\.key is encrypted with a passphrase; give a key without one/],
   ])("stop the start when they are %s", async (how, message) => {
     await broken[how]?.();
     await expect(followed({ files: files() })).rejects.toThrow(message);

@@ -5,14 +5,14 @@ import type { Logger } from "../log.ts";
 import { belongTogether, caFileIn, ensureCertificate, type PairName } from "./certificates.ts";
 import type { Pair } from "./issue-certificate.ts";
 
-/** The certificate a server shows, and its successors: nothing has to be restarted for them. */
+/** A server's certificate, and its renewals: they need no restart. */
 export type TlsMaterial = {
   readonly pair: Pair;
-  /** What clients must trust; not there when the operator brings the certificate. */
+  /** What clients must trust; absent when the operator provides the certificate. */
   readonly caFile?: string;
   /** Hands over every new pair: `follow((pair) => showPair(server, pair))`. */
   readonly follow: (use: (pair: Pair) => void) => void;
-  /** Why the certificate that is shown is no good at this time; undefined when it is. */
+  /** Why the current certificate is not valid now; undefined when it is. */
   readonly trouble: () => string | undefined;
   readonly close: () => void;
 };
@@ -20,27 +20,27 @@ export type TlsMaterial = {
 export type TlsOptions = {
   readonly folder: string;
   readonly pairName: PairName;
-  /** Asked again each time: a machine's addresses change. */
+  /** Read again each time: a machine's addresses change. */
   readonly names: () => readonly string[];
   /** The operator's own certificate and key, instead of one from the private authority. */
   readonly files?: CertificateFiles;
   readonly log: Logger;
   readonly now?: () => Date;
-  /** Milliseconds between two looks at the files and names. */
+  /** Milliseconds between two checks of the files and names. */
   readonly every?: number;
 };
 
 export type CertificateFiles = { readonly cert: string; readonly key: string };
 
-/** A new address waits no longer for a certificate that names it. A look costs two milliseconds of CPU. */
+/** The longest wait of a new address for a certificate that names it. A check costs two milliseconds of CPU. */
 const minute = 60_000;
 const tenSeconds = 10_000;
 
 const outsideAuthority =
-  "the certificate does not have these names, as the private authority was made for other domains; give a certificate for them with " +
-  "--cert, or remove ca.key and ca.pem, start again and have every client trust the new authority";
+  "the certificate does not include these names, because the private authority is limited to other domains; give a certificate for them with " +
+  "--cert, or remove ca.key and ca.pem, restart, and make every client trust the new authority";
 
-/** `ca`: of our own authority. In a chain that is not ours an old one may stand for old clients. */
+/** `ca`: only of our own authority. A foreign chain may contain an expired one for old clients. */
 type Loaded = Pair & { readonly ca?: string };
 
 export async function openTlsMaterial(options: TlsOptions): Promise<TlsMaterial> {
@@ -51,7 +51,7 @@ export async function openTlsMaterial(options: TlsOptions): Promise<TlsMaterial>
     const { cert, key, ca, uncovered } = await ensureCertificate(folder, names(), now(), pairName);
     if (uncovered.length > 0 && warnedOf !== uncovered.join()) options.log.warn({ names: uncovered }, outsideAuthority);
     warnedOf = uncovered.join();
-    // The authority is shown too, for clients to get to know: it stays when this certificate is made anew.
+    // The authority is sent too, so that clients can learn it: it stays when this certificate is renewed.
     return { cert: `${cert.trimEnd()}\n${ca}`, key, ca };
   };
   const first = await load();
@@ -91,7 +91,7 @@ function createWatch(load: () => Promise<Loaded>, first: Loaded, options: TlsOpt
       failure = "";
     } catch (error) {
       const { message } = error as Error;
-      if (message !== failure) log.warn({ err: error }, "the new certificate cannot be used; the old one stays");
+      if (message !== failure) log.warn({ err: error }, "the new certificate cannot be used; the old one stays in use");
       failure = message;
     }
     warnIfUnfit();
@@ -122,37 +122,37 @@ function unfitness({ cert, ca }: Loaded, now: Date): string | undefined {
   return faults.filter((fault) => fault !== undefined).join("; ") || undefined;
 }
 
-/** Of several in one text it is the first. */
+/** Of several certificates in one text, the first. */
 function outside(what: string, pem: string, now: Date): string | undefined {
   const { validFromDate, validToDate } = new X509Certificate(pem);
   if (now < validFromDate) return `${what} is not valid before ${validFromDate.toISOString()}`;
-  return now > validToDate ? `${what} has ended on ${validToDate.toISOString()}` : undefined;
+  return now > validToDate ? `${what} expired on ${validToDate.toISOString()}` : undefined;
 }
 
 const newAuthority =
-  "if the clock is right, remove ca.key and ca.pem, start again, and have every client trust the one that is then made";
+  "if the clock is right, remove ca.key and ca.pem, restart, and make every client trust the new authority";
 
 async function readFiles({ cert, key }: CertificateFiles): Promise<Pair> {
   const pair = { cert: await readPem(cert), key: await readPem(key) };
   expectReadable(
     () => createSecureContext({ cert: pair.cert }),
-    `${cert} holds no certificate that can be read`,
-    "--cert names the certificate, with its chain behind it",
+    `${cert} does not contain a readable certificate`,
+    "--cert takes the certificate, followed by its chain",
   );
-  if (locked.test(pair.key)) throw new Error(`${key} is locked with a passphrase; give one without`);
+  if (locked.test(pair.key)) throw new Error(`${key} is encrypted with a passphrase; give a key without one`);
   expectReadable(
     () => createPrivateKey(pair.key),
-    `${key} holds no key that can be read`,
-    "--key names the key of the certificate",
+    `${key} does not contain a readable key`,
+    "--key takes the key of the certificate",
   );
   if (!belongTogether(pair)) throw new Error(`${key} is not the key of the certificate in ${cert}`);
   return pair;
 }
 
-/** As keys are locked today, and as old programs lock them. */
+/** The current format of encrypted keys, and the old one. */
 const locked = /^(?:-----BEGIN |Proc-Type: *4, *)ENCRYPTED/m;
 
-/** What OpenSSL says names neither the file nor what is wrong with it. */
+/** OpenSSL's message names neither the file nor the problem. */
 function expectReadable(read: () => unknown, what: string, todo: string): void {
   try {
     read();
@@ -164,8 +164,8 @@ function expectReadable(read: () => unknown, what: string, todo: string): void {
 async function readPem(file: string): Promise<string> {
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     const why = error.code === "ENOENT" ? `there is no file ${file}` : `${file} cannot be read (${error.code})`;
-    throw new Error(`${why}; --cert and --key name PEM files that this user may read`, { cause: error });
+    throw new Error(`${why}; --cert and --key take PEM files that this user can read`, { cause: error });
   });
-  if (!text.includes("-----BEGIN ")) throw new Error(`${file} is no PEM file: there is no -----BEGIN in it`);
+  if (!text.includes("-----BEGIN ")) throw new Error(`${file} is not a PEM file: it has no -----BEGIN line`);
   return text;
 }

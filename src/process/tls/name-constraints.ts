@@ -7,7 +7,7 @@ const oidBytes = Buffer.of(0x06, 0x03, 0x55, 0x1d, 0x1e);
 
 const tags = { sequence: 0x30, octets: 0x04, permitted: 0xa0, dnsName: 0x82 } as const;
 
-/** Names of networks at home, which nobody has on the internet. */
+/** Names of home networks, which do not exist on the internet. */
 const privateNames = [
   "localdomain",
   "local",

@@ -69,7 +69,7 @@ describe("values that cannot be right", () => {
   it.each([
     ["MX", "10 192.0.2.1", "192.0.2.1 is an address, and this must be a name"],
     ["NS", "192.0.2.1.", "192.0.2.1 is an address, and this must be a name"],
-    ["CAA", '0 isue "ca.example"', "isue is no property of a CAA record"],
+    ["CAA", '0 isue "ca.example"', "isue is not a CAA property"],
   ])("%s %s is refused with the reason", async (type, value, message) => {
     const zone = await newZone();
     const { status, error } = await call("POST", `/zones/${zone.id}/rrsets`, { name: "x", type, records: [{ value }] });

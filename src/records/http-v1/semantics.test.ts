@@ -162,7 +162,7 @@ describe("values that cannot be right", () => {
     ["MX", "10 192.0.2.1.", /^invalid MX record: 192\.0\.2\.1 is an address/],
     ["NS", "2001:db8::1", /^invalid NS record: 2001:db8::1 is an address/],
     ["CNAME", "192.0.2.1", /^invalid CNAME record: 192\.0\.2\.1 is an address/],
-    ["CAA", '0 isue "ca.example"', /isue is no property of a CAA record/],
+    ["CAA", '0 isue "ca.example"', /isue is not a CAA property/],
   ])("%s %s is refused with the reason", async (type, value, message) => {
     const zone = await newZone();
     const { status, json } = await create(zone.id, { type, value });

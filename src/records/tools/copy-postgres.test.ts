@@ -251,7 +251,7 @@ describe("a database that is not a store", () => {
     await admin.end();
     [url.username, url.password] = ["guest", "geheim"];
     await expect(writePostgresTables(addressOf(url.href), "a")).rejects.toThrow(
-      /cannot be used: permission denied .*; have its owner let this user make and change tables there/,
+      /cannot be used: permission denied .*; allow this user to create and change tables there/,
     );
   });
 

@@ -213,10 +213,10 @@ const faults: [string, string, RegExp][] = [
   ],
   ["create through v1", good.replace("ipv4: wan0", "ipv4: wan0, create: true"), /the API v1 cannot create records/],
   ["an alias of nothing", good.replace("wan0", "*wan"), /^moor\.yaml:3:48: there is no anchor &wan before this/],
-  ["no YAML", "a: [", /^moor\.yaml:1:\d+: this is not YAML/],
+  ["no YAML", "a: [", /^moor\.yaml:1:\d+: this is not valid YAML/],
   ["empty", "", /^moor\.yaml:1:1: the config is empty, not a mapping/],
   ["a list", "- 1", /^moor\.yaml:1:1: the config is a list/],
-  ["a key twice", "interval: 30s\ninterval: 40s", /^moor\.yaml:2:1: this key is there twice/],
+  ["a key twice", "interval: 30s\ninterval: 40s", /^moor\.yaml:2:1: this key is given twice/],
   ["a misspelt key", "soruces: {}", /^moor\.yaml:1:1: the config has no setting "soruces"; did you mean "sources"\?/],
   [
     "a state in the config itself",
@@ -246,8 +246,8 @@ const faults: [string, string, RegExp][] = [
     /^moor\.yaml:4:8: state and history name the same file/,
   ],
   ["an unknown key", "colour: red", /the settings are state, history, interval/],
-  ["a bad interval", "interval: 30", /^moor\.yaml:1:11: interval is no span of time.*like 30s/],
-  ["an interval of 0", "interval: 0s", /interval is no span of time/],
+  ["a bad interval", "interval: 30", /^moor\.yaml:1:11: interval is not a duration.*like 30s/],
+  ["an interval of 0", "interval: 0s", /interval is not a duration/],
   ["no url", good.replace("url: 'https://dns.test', ", ""), /^moor\.yaml:2:17: target dns has no url/],
   ["a bad url", good.replace("https://dns.test", "dns.test"), /url of target dns is not an HTTP URL/],
   ["another scheme", good.replace("https://dns.test", "ftp://dns.test"), /is not an HTTP URL/],
@@ -325,7 +325,7 @@ const faults: [string, string, RegExp][] = [
   ["the zone repeated in the name", good.replace("name: home", "name: home.example.org"), /write home/],
   ["a name outside of the zone", good.replace("name: home", "name: home.example.net."), /^moor\.yaml:3:17: /],
   ["a bad ttl", good.replace("ipv4:", "ttl: -1, ipv4:"), /ttl is not a whole number from 0/],
-  ["a ttl with a unit", good.replace("ipv4:", "ttl: 60s, ipv4:"), /without unit/],
+  ["a ttl with a unit", good.replace("ipv4:", "ttl: 60s, ipv4:"), /without a unit/],
   ["names as a mapping", `${source}\n${target}\nnames: { a: b }`, /names is a mapping, not a list/],
   [
     "the same name twice",
@@ -371,8 +371,8 @@ names:
     const config = read(`# moor\n\n${`\`${"word ".repeat(500)}: |\n| x: y\n`.repeat(20)}`);
     if (config.ok) throw new Error("accepted");
     expect(config.faults.length).toBe(4);
-    expect(config.faults.at(-1)?.message).toMatch(/^\d+ more such places$/);
-    expect(config.faults.at(-1)?.todo).toMatch(/see whether this is the right file/);
+    expect(config.faults.at(-1)?.message).toMatch(/^\d+ more errors like these$/);
+    expect(config.faults.at(-1)?.todo).toMatch(/check that this is the right file/);
     for (const { message } of config.faults) expect(message.length).toBeLessThan(200);
   });
 

@@ -181,7 +181,7 @@ describe("a store that cannot do it now", () => {
       "only reads",
       "ALTER DATABASE :db SET default_transaction_read_only = on",
       "ALTER DATABASE :db RESET default_transaction_read_only",
-      "the database only reads: it is a standby, or was set so",
+      "the database is read-only: it is a standby, or configured so",
     ],
     [
       "has a full disk",
@@ -206,7 +206,7 @@ describe("a store that cannot do it now", () => {
       const refused = pool.add(store, "192.0.2.1");
       await expect(refused).rejects.toThrow(StoreBusy);
       await expect(refused).rejects.toMatchObject({ message: told, retryAfter: 10 });
-      if (told.includes("only reads")) await expect(store.look()).rejects.toThrow(told);
+      if (told.includes("is read-only")) await expect(store.look()).rejects.toThrow(told);
       await run(mend);
       expect(await pool.add(store, "192.0.2.2")).toBe("192.0.2.2");
       expect(await pool.look(store)).toMatchObject({ values: ["192.0.2.2"], writes: 1 });

@@ -40,7 +40,7 @@ async function expectOutgrown(): Promise<void> {
   expect((refused as StoreBusy).message).not.toContain("postgres:");
   await expect(old.revokeToken(1, 1)).rejects.toThrow(StoreBusy);
   await expect(old.look()).rejects.toThrow(/newer moor/);
-  expect(said.filter((line) => line.includes("nothing more is written"))).toHaveLength(1);
+  expect(said.filter((line) => line.includes("no longer writes to it"))).toHaveLength(1);
   expect((await pool.look(old)).values).toEqual(["192.0.2.1"]);
 }
 

@@ -84,19 +84,19 @@ describe("a database that no longer lets a running node in", () => {
       "an empty file for the password",
       () => writeFile(passwordFile, ""),
       () => writeFile(passwordFile, "first-secret"),
-      "password is empty; write it there",
+      "password is empty; write the password to it",
     ],
     [
       "no file for the password",
       () => rm(passwordFile),
       () => writeFile(passwordFile, "first-secret"),
-      "its file cannot be read: ENOENT",
+      "the password file cannot be read: ENOENT",
     ],
     [
       "a user that may not log in",
       () => admin.query(`ALTER ROLE ${name} NOLOGIN`),
       () => admin.query(`ALTER ROLE ${name} LOGIN`),
-      "is not permitted to log in; have the server let this user in",
+      "is not permitted to log in; allow this user on the server",
     ],
     ["no connection left", () => limitConnections(0), () => limitConnections(-1), "lower --database-connections"],
   ];
@@ -109,7 +109,7 @@ describe("a database that no longer lets a running node in", () => {
     const pool = await makePool(store);
     await spoil();
     await cutAll();
-    const refusal = { retryAfter: 5, message: "the database does not let this service in" };
+    const refusal = { retryAfter: 5, message: "the database refuses this service" };
     const add = (i: number) => pool.add(store, `192.0.2.${i}`).catch((error: unknown) => error);
     // Whoever has the connection that was cut, and no time for another, hears of that first.
     await expect.poll(() => add(1)).toMatchObject(refusal);
@@ -119,12 +119,12 @@ describe("a database that no longer lets a running node in", () => {
       expect(busy).toMatchObject(refusal);
       await expect(store.zone(1, "any")).rejects.toThrow(StoreBusy);
     }
-    expect(said.filter((line) => line.includes(says) && line.includes("does not let this service in"))).toHaveLength(1);
+    expect(said.filter((line) => line.includes(says) && line.includes("refuses this service"))).toHaveLength(1);
     await mend();
     expect(await pool.add(store, "192.0.2.9")).toBe("192.0.2.9");
     expect((await pool.look(store)).values).toEqual(["192.0.2.9"]);
-    expect(tellings("does not let this service in")).toBe(1);
-    const sinceThen = said.slice(said.findIndex((line) => line.includes("does not let this service in")));
+    expect(tellings("refuses this service")).toBe(1);
+    const sinceThen = said.slice(said.findIndex((line) => line.includes("refuses this service")));
     expect(sinceThen.filter((line) => line.includes("the database is back"))).toHaveLength(1);
     expect(said.join("")).not.toMatch(secrets);
     await store.close();
@@ -157,7 +157,7 @@ describe("a database that no longer lets a running node in", () => {
     await spoil();
     for (let i = 0; i < 5; i += 1)
       await Promise.allSettled(Array.from({ length: 10 }, () => [store.zone(1, "any"), store.zones(1, all)]).flat());
-    expect(tellings("does not let this service in")).toBe(1);
+    expect(tellings("refuses this service")).toBe(1);
     expect(tellings("the database is back")).toBe(0);
     await mend();
     await cutAll();
@@ -188,12 +188,8 @@ describe("a database that no longer lets a running node in", () => {
     };
     await expect
       .poll(answer)
-      .toEqual([
-        503,
-        "5",
-        { error: expect.objectContaining({ message: "the database does not let this service in" }) },
-      ]);
-    const because = "the database does not let this service in";
+      .toEqual([503, "5", { error: expect.objectContaining({ message: "the database refuses this service" }) }]);
+    const because = "the database refuses this service";
     const health = async () => (await service.health.look()).parts.store;
     await expect.poll(() => cutAll().then(health)).toEqual({ ok: false, because });
     await setPassword("first-secret");

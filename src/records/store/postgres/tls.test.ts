@@ -85,9 +85,8 @@ async function sessionsNow(): Promise<readonly { readonly ssl: boolean; readonly
 }
 
 describe("what cannot be used is told in words, with what to do and without the password", () => {
-  const untrusted =
-    /: its certificate comes from no authority that is trusted here; .*: sslrootcert=FILE in the address/;
-  const plain = /no encryption; it takes no connection without TLS from here: give sslmode=verify-full/;
+  const untrusted = /: its certificate is not from a trusted authority; .*: sslrootcert=FILE in the address/;
+  const plain = /no encryption; it accepts only TLS connections from here: use sslmode=verify-full/;
   const refused: [at: string, env: Record<string, string>, says: RegExp][] = [
     ["localhost?sslmode=verify-full&sslrootcert=OTHER", {}, untrusted],
     ["localhost?sslmode=verify-full", {}, untrusted],
@@ -96,7 +95,7 @@ describe("what cannot be used is told in words, with what to do and without the 
     [
       "127.0.0.2?sslmode=verify-full&sslrootcert=OWN",
       {},
-      /: its certificate is not for 127\.0\.0\.2 but for localhost, 127\.0\.0\.1; connect by a name that it has/,
+      /: its certificate is not for 127\.0\.0\.2 but for localhost, 127\.0\.0\.1; use one of these names/,
     ],
     ["localhost?sslmode=disable", {}, plain],
     ["127.0.0.1", {}, plain],
@@ -105,17 +104,21 @@ describe("what cannot be used is told in words, with what to do and without the 
       { user: "nobody" },
       /authentication failed .*; correct the password in/,
     ],
-    ["localhost?sslmode=require", { password: "" }, /: it asks for a password, and there is none; give it in/],
-    ["localhost?sslmode=require", { user: "visitor" }, /: connection requires a valid client certificate; have the/],
-    ["localhost?sslmode=require", { name: "none" }, /database "none" does not exist; make it there, or name another/],
+    ["localhost?sslmode=require", { password: "" }, /: it asks for a password, and none is configured; give it in/],
+    ["localhost?sslmode=require", { user: "visitor" }, /: connection requires a valid client certificate; allow this user/],
+    [
+      "localhost?sslmode=require",
+      { name: "none" },
+      /database "none" does not exist; create it there, or choose another/,
+    ],
   ];
   it.each(refused)("%s %j", async (at, env, says) => {
     await expectTold(at, env, says);
   });
 
   it.each([
-    [0, /: its certificate has expired; have the server given a new one/],
-    [400, /: its certificate is not valid yet; look at the clocks/],
+    [0, /: its certificate has expired; install a new one on the server/],
+    [400, /: its certificate is not valid yet; check the clocks/],
   ] as const)("a certificate that ends in %i days", async (days, says) => {
     await server.showCertificate(days);
     await expectTold("localhost?sslmode=verify-full&sslrootcert=OWN", {}, says);
@@ -133,7 +136,7 @@ describe("what cannot be used is told in words, with what to do and without the 
       database,
     ]);
     for (const _ of [1, 2]) await expect(store.everyZone(0, 10)).rejects.toThrow(StoreBusy);
-    expect(said.filter((line) => /let this service in.*its certificate has expired/.test(line))).toHaveLength(1);
+    expect(said.filter((line) => /refuses this service.*its certificate has expired/.test(line))).toHaveLength(1);
     await server.showCertificate(300);
     expect(await store.everyZone(0, 10)).toEqual([]);
     await store.close();
@@ -141,7 +144,7 @@ describe("what cannot be used is told in words, with what to do and without the 
 
   it("a server without TLS", async () => {
     await server.turnTls("off");
-    await expectTold("localhost?sslmode=require", {}, /: it does not speak TLS; have it turned on there/);
+    await expectTold("localhost?sslmode=require", {}, /: it does not support TLS; enable it there/);
     await server.turnTls("on");
   });
 });

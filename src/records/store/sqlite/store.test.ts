@@ -115,8 +115,8 @@ describe("a SQLite file", () => {
     ],
     ["a file cut in the middle", async () => await cutInTheMiddle(path)],
     ["made by a newer version", async () => newerVersion(path), /start the newer version/],
-    ["not to be opened", async () => await mkdir(path), /cannot be used[\s\S]*give both to that user/],
-    ["taken by another program", async () => takenByAnother(path), /cannot be used[\s\S]*leave it, and try again/],
+    ["not to be opened", async () => await mkdir(path), /cannot be used[\s\S]*change the owner of both/],
+    ["taken by another program", async () => takenByAnother(path), /cannot be used[\s\S]*Try again/],
   ])(
     "stops the start when it is %s, and says what to do",
     async (_, damage, todo = /cannot be used[\s\S]*move it away/) => {
