@@ -40,7 +40,9 @@ describe("openDataFolder", () => {
   it("does not touch a file in its place, and says so", async () => {
     const path = join(folder, "file");
     await writeFile(path, "precious", { mode: 0o644 });
-    await expect(openDataFolder(path)).rejects.toThrow(`the folder ${path} cannot be used: it is a file; fix this`);
+    await expect(openDataFolder(path)).rejects.toThrow(
+      `the folder ${path} cannot be used: it is a file; choose another folder`,
+    );
     await expect(openDataFolder(join(path, "inside"))).rejects.toThrow("ENOTDIR");
     expect((await stat(path)).mode & 0o777).toBe(0o644);
   });

@@ -12,7 +12,7 @@ export async function openDataFolder(path: string): Promise<void> {
     if (!(await stat(path)).isDirectory()) throw new Error("it is a file");
     if ((await readdir(path)).every((name) => ofMoor.test(name))) await chmod(path, 0o700);
   } catch (error) {
-    const message = `the folder ${path} cannot be used: ${(error as Error).message}; fix this, or choose another folder`;
+    const message = `the folder ${path} cannot be used: ${(error as Error).message}; choose another folder, or fix this`;
     throw new Error(message, { cause: error });
   }
 }
