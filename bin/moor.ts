@@ -2,23 +2,23 @@
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 
-// npm installs moor on an older one too, with a warning at most.
+// npm only warns when it installs moor for an older Node.
 if (Number.parseInt(process.versions.node, 10) < 24) {
   process.stderr.write(
-    `moor needs Node 24 or newer, and the node on the PATH is ${process.versions.node}; install one\n`,
+    `moor needs Node 24 or newer, but the node on the PATH is ${process.versions.node}; install a newer one\n`,
   );
   process.exit(2);
 }
 
-// Two verbs run for months and mostly wait. V8's compilers leave megabytes behind once one of them has run, and the resolving
-// of imports is enough to wake them: so they are told before the first import, and no file may be imported above this.
+// Two verbs run for months and mostly wait. V8's compilers never return the megabytes they take when they first run, and resolving
+// imports is enough to start them. So they are switched off before the first import; nothing may be imported above this.
 const [verb = ""] = process.argv.slice(2);
 const mostlyWaits = verb === "firewall" || (verb === "update" && !process.argv.includes("--once"));
 if (mostlyWaits) {
   for (const compiler of ["opt", "maglev", "sparkplug"]) setFlagsFromString(`--no-${compiler}`);
   (await import("../src/process/small-footprint.ts")).collectAfterStart();
 } else {
-  // The second start is a third faster when compiled code is kept; where it cannot be kept, nothing is lost. It takes memory.
+  // A compile cache makes later starts a third faster. It costs memory, so the verbs above do without it.
   (await import("node:module")).enableCompileCache();
 }
 
@@ -29,16 +29,16 @@ const stop = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => stop.abort(new Error(`stopped by ${signal}`)));
 }
-// A reader that has gone, as in `moor list | head`, is no fault of ours; what a full disk has lost must not look done.
+// A closed pipe, as in `moor list | head`, is not an error. A full disk is: the output is lost.
 process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
   if (code === "EPIPE") process.exit(0);
   process.stderr.write(`moor: standard output cannot be written: ${message}\n`);
   process.exit(1);
 });
-// A service outlives its log: that is written again once there is room.
+// A service keeps running when its log cannot be written, and logs again when there is space.
 process.stderr.on("error", () => undefined);
 
-// In a clone the script beside this file runs it; installed, it is on the PATH.
+// In a clone, moor is run by the script beside this file; when installed, moor is on the PATH.
 const script = import.meta.filename.endsWith(".ts") ? join(import.meta.dirname, "moor") : undefined;
 
 process.exitCode = await runMoor(process.argv.slice(2), {

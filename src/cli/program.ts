@@ -7,7 +7,7 @@ import { addClientVerbs } from "./verbs/client.ts";
 import { addCompletion } from "./verbs/completion.ts";
 import { addServiceVerbs } from "./verbs/service.ts";
 
-/** 0: fine. 1: it was tried and failed. 2: what was typed cannot be understood. */
+/** 0: success. 1: the command failed. 2: the command line is not valid. */
 export async function runMoor(argv: readonly string[], io: CommandIo): Promise<number> {
   try {
     const verb = await chooseVerb(argv, io);
@@ -19,7 +19,7 @@ export async function runMoor(argv: readonly string[], io: CommandIo): Promise<n
   }
 }
 
-/** The verb runs when all that read the command line is gone: some verbs run for months. */
+/** Returns the verb instead of running it, so that the parser can be freed first: some verbs run for months. */
 async function chooseVerb(argv: readonly string[], io: CommandIo): Promise<() => Promise<number>> {
   let chosen = async () => 0;
   const program = createProgram(io, async (verb) => {
@@ -31,7 +31,7 @@ async function chooseVerb(argv: readonly string[], io: CommandIo): Promise<() =>
   return chosen;
 }
 
-/** What stands behind `--` are words to be completed. */
+/** The words after `--` are words to complete. */
 const asksForHelp = (argv: readonly string[]): boolean =>
   argv[0] === "help" || (["-h", "--help"].includes(argv.at(-1) ?? "") && !argv.includes("--"));
 
@@ -42,7 +42,7 @@ function createProgram(io: CommandIo, run: Run): Command {
     .configureOutput({ writeOut: io.out, writeErr: io.err })
     .configureHelp({ optionDescription: describeOption })
     .exitOverride()
-    .helpCommand("help [command]", "what a command does, and its options");
+    .helpCommand("help [command]", "Shows what a command does, and its options.");
   addServiceVerbs(program, io, run);
   addClientVerbs(program, io, run);
   addAdminVerbs(program, io, run);

@@ -50,7 +50,7 @@ describe("moor starts", () => {
     });
     closeSync(output);
     const said = () => readFileSync(printed, "utf8");
-    await until(() => /link that signs in .* is made with: .* sign-in/.test(said()), { what: said });
+    await until(() => /sign-in link for its .*: .* sign-in/.test(said()), { what: said });
     await service.stop();
     expect(said()).not.toContain("sign-in#");
   });

@@ -103,10 +103,10 @@ describe("moor records, watched", () => {
   });
 
   it.each([
-    [["--trust-proxy", "my-proxy"], /It takes a network/],
-    [["--drain", "soon"], /It takes seconds/],
+    [["--trust-proxy", "my-proxy"], /It must be a network/],
+    [["--drain", "soon"], /It must be a number of seconds/],
     [["--proxy-header", "x-real-ip"], /Allowed choices are x-forwarded-for, forwarded/],
-    [["--metrics", "9054"], /It takes a host and a port/],
+    [["--metrics", "9054"], /It must be a host and a port/],
   ])("says what is wrong with %j", async (words, expected) => {
     const { code, err } = await runMoor(inside, ["records", "--data", join(folder, "other"), ...words]);
     expect(err).toMatch(expected);

@@ -17,6 +17,6 @@ export async function prepareWithMoor(inside: Namespace, words: readonly string[
   return ended;
 }
 
-/** Every line of `moor up` below "Worth typing next" that is neither empty nor a comment. */
+/** Every line of `moor up` below "What you can do next" that is neither empty nor a comment. */
 export const worthTyping = (said: string): readonly string[] =>
-  (/Worth typing next.*\n([\s\S]*)\nCtrl-C/.exec(said)?.[1] ?? "").split("\n").filter((line) => /^[^#]/.test(line));
+  (/What you can do next.*\n([\s\S]*)\nCtrl-C/.exec(said)?.[1] ?? "").split("\n").filter((line) => /^[^#]/.test(line));

@@ -95,7 +95,7 @@ describe("a disk that was full before", () => {
       const full = onDisk("24m", `cp --sparse=never ${ready}/records.sqlite-shm ${disk} && (cd ${disk} && ${fill})`);
       const service = await startService(disk, full, terminal !== "");
       expect((await read(service)).statusCode).toBe(200);
-      await service.process.says(/link that signs in to its console is made with: .* sign-in/);
+      await service.process.says(/sign-in link for its console: .* sign-in/);
       expect(/sign-in link cannot be made now/.test(service.process.out())).toBe(terminal !== "");
       await service.process.stop();
     },

@@ -24,7 +24,7 @@ describe("moor firewall", () => {
     ["127.0.0.1", /^The firewall status service listens on https:\/\/127\.0\.0\.1:\d+\n/],
     ["0.0.0.0", /^The .* listens on https:\/\/127\.0\.0\.1:\d+, and on every other address of this machine\n/],
     ["::", /^The .* listens on https:\/\/\[::1\]:\d+, and on every other address of this machine\n/],
-  ])("on %s prints lines that work when pasted, serves this machine, and stops when told to", async (host, said) => {
+  ])("on %s prints lines that work when pasted, serves this machine, and stops on request", async (host, said) => {
     const cwd = await mkdtemp(join(tmpdir(), "moor firewall it's "));
     const { io, text, stop } = terminal(cwd);
     const ended = firewall(
@@ -33,7 +33,7 @@ describe("moor firewall", () => {
     );
     await expect
       .poll(() => text.out)
-      .toMatch(/sign-in#\w{43}\nThe browser will warn .*\/data\/ca\.pem\. Import .* or go on\.$/m);
+      .toMatch(/sign-in#\w{43}\nThe browser warns .* Import .*\/data\/ca\.pem, or continue anyway\.$/m);
     expect(text.out).toMatch(said);
     expect(text.out).not.toMatch(/\/\/(0\.0\.0\.0|\[::\])/);
 
@@ -53,31 +53,31 @@ describe("moor firewall", () => {
     await expect(run("sh", ["-c", curl])).rejects.toThrow(/curl/);
   });
 
-  it("says how a link is made where what is printed may be kept", async () => {
+  it("prints the command for a link, not the link, if the output may end up in a log", async () => {
     const { io, text, stop } = terminal(await mkdtemp(join(tmpdir(), "moor-firewall-")));
     const options = { data: "data", listen: { host: "127.0.0.1", port: 0 }, name: [], logFormat: "text" } as const;
     const ended = firewall(options, io);
     await expect
       .poll(() => text.out)
-      .toMatch(/pages is made with: moor sign-in --firewall --data \S+ --url https:\S+\n$/);
+      .toMatch(/link for its pages: moor sign-in --firewall --data \S+ --url https:\S+\n$/);
     stop.abort();
     expect(await ended).toBe(0);
     expect(text.out).not.toContain("sign-in#");
   });
 
-  it("tells the service manager when it can be asked, and that it stops", async () => {
+  it("notifies the service manager when it is ready and when it stops", async () => {
     const { io, text, stop } = terminal(await mkdtemp(join(tmpdir(), "moor-firewall-")));
     const { env, heard } = openServiceManager();
     const options = { data: "data", listen: { host: "127.0.0.1", port: 0 }, name: [], logFormat: "text" } as const;
     const ended = firewall(options, { ...io, env });
-    await expect.poll(heard).toBe("--ready --status=telling of this machine's interfaces\n");
+    await expect.poll(heard).toBe("--ready --status=serving this machine's interfaces\n");
     expect(text.out).toContain("listens on");
     stop.abort();
     expect(await ended).toBe(0);
     await expect.poll(heard).toMatch(/\n--stopping\n$/);
   });
 
-  it("says what to do when the port is taken", async () => {
+  it("says what to do if the port is in use", async () => {
     const cwd = await mkdtemp(join(tmpdir(), "moor-firewall-"));
     const first = terminal(cwd);
     const ended = firewall(
@@ -92,7 +92,7 @@ describe("moor firewall", () => {
     await ended;
   });
 
-  it("hides and describes interfaces as its config says, and shows the operator's own certificate", async () => {
+  it("hides and describes interfaces as configured, and uses the operator's own certificate", async () => {
     const cwd = await mkdtemp(join(tmpdir(), "moor-firewall-"));
     const own = await ensureCertificate(await mkdtemp(join(tmpdir(), "moor-own-")), ["own.test"], new Date());
     await writeFile(join(cwd, "own.pem"), own.cert);
@@ -115,7 +115,7 @@ describe("moor firewall", () => {
   });
 
   it.each([
-    ["half a certificate", { cert: "own.pem" }, "", /belong together/],
+    ["half a certificate", { cert: "own.pem" }, "", /go together/],
     ["a config that is not there", { config: "nothing.yaml" }, "", /There is no file nothing\.yaml/],
     [
       "a wrong config",

@@ -46,7 +46,7 @@ export async function firewall(options: FirewallCommand, io: CommandIo): Promise
   const command = `${io.program} sign-in --firewall ${dataFlag({ data })} --url ${service.url}`;
   const makeLink = service.needsSignInLink() ? () => service.createSignInLink() : undefined;
   await printSignIn({ name: "pages", url: service.url, command, makeLink, caFile: service.caFile }, io);
-  const systemd = openSystemd({ env: io.env, status: "telling of this machine's interfaces" });
+  const systemd = openSystemd({ env: io.env, status: "serving this machine's interfaces" });
   systemd.ready();
   await aborted(io.signal, io.signal);
   systemd.close();
@@ -65,7 +65,7 @@ function printNext(
   io.out(`  ${curlForInterfaces(where)}\n`);
 }
 
-/** Undefined after saying everything that is wrong with it. The YAML library is loaded only for those who have a file. */
+/** Undefined after printing everything that is wrong with it. The YAML library is loaded only if there is a file. */
 async function loadFirewallConfig(
   options: FirewallCommand,
   data: string,
@@ -74,7 +74,8 @@ async function loadFirewallConfig(
   if (options.config === undefined) await openDataFolder(data);
   const file = options.config === undefined ? join(data, "firewall.yaml") : resolve(io.cwd, options.config);
   const text = await readFileIfThere(file);
-  if (text === undefined && options.config !== undefined) io.err(`There is no file ${options.config}\n`);
+  if (text === undefined && options.config !== undefined)
+    io.err(`There is no file ${options.config}; correct the path in --config\n`);
   if (text === undefined) return options.config === undefined ? noConfig : undefined;
   const read = (await import("./read-config.ts")).readFirewallConfig(text, file);
   if (read.kind === "config") return read.config;

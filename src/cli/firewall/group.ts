@@ -12,7 +12,7 @@ export type GroupSettings = InData & {
   readonly join: readonly string[];
 };
 
-/** The group as it is to be: made when missing. Named privileges and networks take the place of those before. */
+/** Creates the group if it is missing. The given privileges and networks replace the old ones. */
 export async function groupSet(
   name: string,
   options: GroupSettings & { readonly leave: readonly string[]; readonly anyNetwork?: boolean },
@@ -20,7 +20,7 @@ export async function groupSet(
 ): Promise<number> {
   const privileges = readPrivileges(options.privilege, io);
   const wrong = options.network.filter((text) => parseNetwork(text) === undefined);
-  if (wrong.length > 0) io.err(`${wrong.join(", ")} is no network; write it as 192.0.2.0/24 or 2001:db8::/32.\n`);
+  if (wrong.length > 0) io.err(`${wrong.join(", ")} is not a network; write it as 192.0.2.0/24 or 2001:db8::/32.\n`);
   if (privileges === undefined || wrong.length > 0) return 2;
   return withNewAccess(options, io, ({ groups, users, audit }) => {
     const unknown = [...options.join, ...options.leave].filter((user) => users.find(user) === undefined);
@@ -47,7 +47,7 @@ export async function groupList(options: InData & { readonly json?: boolean }, i
   const all = await withAccess(options, io, ({ groups }) => groups.list());
   if (options.json) io.out(`${JSON.stringify(all, null, 2)}\n`);
   else if (all.length === 0)
-    io.out(`There are no groups yet; make one with: ${io.program} group set ${dataFlag(options)} NAME\n`);
+    io.out(`There are no groups yet; create one with: ${io.program} group set ${dataFlag(options)} NAME\n`);
   else io.out(printTable(heads, all.map(row)));
   return 0;
 }
@@ -56,12 +56,12 @@ export async function groupRemove(name: string, options: InData, io: CommandIo):
   return withAccess(options, io, ({ groups, audit }) => {
     if (!groups.remove(name)) return noSuch("group", name, options, io);
     audit.note(personHere(), "group removed", name, new Date());
-    io.out(`Group ${name} is gone; its members stay.\n`);
+    io.out(`Group ${name} was removed; its members stay.\n`);
     return 0;
   });
 }
 
-const heads = ["group", "may", "from", "members"];
+const heads = ["group", "privileges", "from", "members"];
 const row = ({ name, privileges, networks, members }: Group): readonly string[] => [
   name,
   listed(privileges),

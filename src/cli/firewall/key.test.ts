@@ -38,24 +38,24 @@ describe("moor key add", () => {
     [
       "disabled",
       { disable: true },
-      "It is void: its user is disabled; mend that with: moor user change --data data anna --enable\n",
+      "It is invalid: its user is disabled; to change that: moor user change --data data anna --enable\n",
     ],
     ["expired", { expires: "2020-01-31" }, "moor user change --data data anna --expires never\n"],
-  ])("says that the key opens nothing while its user is %s", async (_, change, said) => {
+  ])("says that the key is invalid while its user is %s", async (_, change, said) => {
     await userAdd("anna", { data, privilege: ["overview"] }, io);
     await userChange("anna", { data, privilege: [], ...change }, io);
     expect(await keyAdd({ data, name: "unnamed", user: "anna", privilege: [] }, io)).toBe(0);
     expect(text.err).toContain(said);
   });
 
-  it("says that so that it can be pasted, with a name of two words too", async () => {
+  it("prints a command to paste, also for a name of two words", async () => {
     await keyAdd({ ...added, name: "moor up" }, io);
     await userChange("moor up", { data, privilege: [], disable: true }, io);
     await keyAdd({ ...added, name: "moor up" }, io);
-    expect(text.err).toContain("mend that with: moor user change --data data 'moor up' --enable\n");
+    expect(text.err).toContain("to change that: moor user change --data data 'moor up' --enable\n");
   });
 
-  it("says that there was no store: a service elsewhere would not know the key", async () => {
+  it("says that there was no store: a service with another store would not know the key", async () => {
     const note =
       "There was no store in other: a new one was made there. If a service runs already, name its own with --data.";
     await keyAdd({ ...added, data: "other" }, io);
@@ -65,9 +65,9 @@ describe("moor key add", () => {
     expect(text.err).not.toContain("no store");
   });
 
-  it.each(["", " ", "a\u{1b}[2J", "x".repeat(101)])("takes no name that lists could not show: %j", async (name) => {
+  it.each(["", " ", "a\u{1b}[2J", "x".repeat(101)])("refuses a name that lists could not show: %j", async (name) => {
     expect(await runMoor(["key", "add", "--data", data, "--name", name], io)).toBe(2);
-    expect(text.err).toContain("It takes a name of at most 100 characters, none of them a control character.");
+    expect(text.err).toContain("It must be a name of at most 100 characters, without control characters.");
   });
 
   it("shows the key and its secret once, and they work", async () => {
@@ -87,7 +87,7 @@ describe("moor key add", () => {
     expect(text.err).not.toContain(secret);
   });
 
-  it("does not write over a file that is there", async () => {
+  it("does not overwrite an existing file", async () => {
     await writeFile(join(cwd, "apikey.txt"), "key=old\n");
     expect(await keyAdd({ ...added, to: "apikey.txt" }, io)).toBe(2);
     expect(await readFile(join(cwd, "apikey.txt"), "utf8")).toBe("key=old\n");
@@ -95,7 +95,7 @@ describe("moor key add", () => {
     expect(JSON.parse(text.out)).toEqual([]);
   });
 
-  it("leaves no working key behind when the file cannot be written", async () => {
+  it("revokes the key if the file cannot be written", async () => {
     await expect(keyAdd({ ...added, to: "no/such/folder/apikey.txt" }, io)).rejects.toThrow(/there is no folder/);
     await keyList({ data, json: true }, io);
     expect(JSON.parse(text.out)).toMatchObject([{ name: "home", revoked: expect.stringContaining("T") }]);
@@ -103,7 +103,7 @@ describe("moor key add", () => {
 });
 
 describe("moor key list", () => {
-  it("says how to make the first", async () => {
+  it("says how to create the first key", async () => {
     expect(await keyList({ data }, io)).toBe(0);
     expect(text.out).toContain("moor key add");
   });
@@ -114,7 +114,7 @@ describe("moor key list", () => {
     text.out = "";
     await keyList({ data }, io);
     expect(text.out).toContain(`${key.slice(0, 12)}…`);
-    expect(text.out).toMatch(/home +interface-status +20\d\d-\d\d-\d\d \d\d:\d\d +good/);
+    expect(text.out).toMatch(/home +interface-status +20\d\d-\d\d-\d\d \d\d:\d\d +valid/);
     await keyList({ data, json: true }, io);
     expect(text.out).toContain(JSON.stringify(key));
     expect(text.out).not.toContain(secret);
@@ -122,16 +122,16 @@ describe("moor key list", () => {
 });
 
 describe("moor key revoke", () => {
-  it("ends a key named by the beginning that the list shows", async () => {
+  it("revokes a key by the first characters, as the list shows them", async () => {
     await keyAdd(added, io);
     const [, key = "", secret] = download.exec(text.out) ?? [];
     expect(await keyRevoke(`${key.slice(0, 12)}…`, { data }, io)).toBe(0);
     expect(check(key, secret)).toBeUndefined();
     expect(await keyRevoke(key, { data }, io)).toBe(0);
-    expect(text.err).toContain("before");
+    expect(text.err).toContain("already revoked");
   });
 
-  it("ends none for a few letters, though one key alone begins so", async () => {
+  it("revokes nothing for a few characters, even if only one key starts with them", async () => {
     await keyAdd(added, io);
     const [, key = "", secret] = download.exec(text.out) ?? [];
     expect(await keyRevoke(key.slice(0, 7), { data }, io)).toBe(1);
@@ -141,8 +141,8 @@ describe("moor key revoke", () => {
     expect(text.out).toContain(`Key ${key.slice(0, 12)}… (home) is revoked.\n`);
   });
 
-  it("says that there is no such key, and how to list", async () => {
+  it("says that there is no such key, and how to list the keys", async () => {
     expect(await keyRevoke("nothing", { data }, io)).toBe(1);
-    expect(text.err).toBe("There is no key nothing; moor key list --data data shows those there are.\n");
+    expect(text.err).toBe("There is no key nothing; moor key list --data data lists the existing ones.\n");
   });
 });

@@ -19,15 +19,15 @@ import {
 } from "./user-access.ts";
 
 export type KeyAdd = InData & {
-  /** A user that there is. */
+  /** An existing user. */
   readonly user?: string;
-  /** Otherwise a user of this name, made when missing. */
+  /** Without `user`: a user of this name, created if missing. */
   readonly name: string;
   readonly privilege: readonly string[];
   readonly to?: string;
 };
 
-/** Shows or writes the key as OPNsense's download has it. */
+/** Shows or writes the key in the format of OPNsense's download. */
 export async function keyAdd(options: KeyAdd, io: CommandIo): Promise<number> {
   const place = placeOf(options, io);
   if (place === "taken") return 2;
@@ -41,20 +41,20 @@ export async function keyAdd(options: KeyAdd, io: CommandIo): Promise<number> {
     access.audit.note(personHere(), "key added", `${shortKey(made.key)} of ${made.name}`, new Date());
     io.err(`Key ${shortKey(made.key)} (${made.name}): may ${inWords(made.privileges)}.\n`);
     const user = access.users.list().find(({ name }) => name === made.name);
-    const state = user === undefined ? "good" : userState(user);
-    if (state !== "good")
+    const state = user === undefined ? "valid" : userState(user);
+    if (state !== "valid")
       io.err(
-        `It is ${worth[state]}; mend that with: ${io.program} user change ${dataFlag(options)} ${shellWord(made.name)} ${mends[state]}\n`,
+        `It is ${keyStates[state]}; to change that: ${io.program} user change ${dataFlag(options)} ${shellWord(made.name)} ${remedies[state]}\n`,
       );
     if (place === undefined) {
-      io.err("This is the only time that its secret is shown:\n");
+      io.err("This is the only time its secret is shown:\n");
       io.out(text);
     } else io.err(`Written to ${options.to}\n`);
     return 0;
   });
 }
 
-/** A key of a named user opens what he may, unless privileges are named too; others open the interfaces unless told. */
+/** A key of a given user has that user's privileges by default; any other key may read the interfaces by default. */
 function makeKey({ keys }: AccessStore, { user, name }: KeyAdd, wanted: readonly Privilege[]): NewApiKey | undefined {
   const now = new Date();
   if (user !== undefined) return keys.addFor(user, wanted.length === 0 ? undefined : wanted, now);
@@ -68,18 +68,18 @@ export async function keyList(options: InData & { readonly json?: boolean }, io:
   }));
   if (options.json) io.out(`${JSON.stringify(all.map(forPrograms), null, 2)}\n`);
   else if (all.length === 0)
-    io.out(`There are no keys yet; make one with: ${io.program} key add ${dataFlag(options)}\n`);
+    io.out(`There are no keys yet; create one with: ${io.program} key add ${dataFlag(options)}\n`);
   else
     io.out(
       printTable(
-        ["key", "user", "may", "made", "state"],
+        ["key", "user", "privileges", "created", "state"],
         all.map((key) => row(key, users.get(key.name))),
       ),
     );
   return 0;
 }
 
-/** `key` is a key or enough of its beginning, as the list shows it. */
+/** `key` is a key or its first characters, as the list shows them. */
 export async function keyRevoke(key: string, options: InData, io: CommandIo): Promise<number> {
   const outcome = await withAccess(options, io, ({ keys, audit }) => {
     const revocation = keys.revoke(key.replace(/…$/, ""), new Date());
@@ -92,17 +92,17 @@ export async function keyRevoke(key: string, options: InData, io: CommandIo): Pr
       io.out(`Key ${shortKey(outcome.key.key)} (${outcome.key.name}) is revoked.\n`);
       return 0;
     case "already-revoked":
-      io.err(`Key ${shortKey(outcome.key.key)} was revoked before, on ${minute(outcome.key.revoked)}.\n`);
+      io.err(`Key ${shortKey(outcome.key.key)} was already revoked, on ${minute(outcome.key.revoked)}.\n`);
       return 0;
     case "several":
       io.err(
-        `${outcome.count} keys begin with ${key}; type more of the one you mean. ${io.program} key list ${dataFlag(options)} shows them.\n`,
+        `${outcome.count} keys start with ${key}; type more characters. ${io.program} key list ${dataFlag(options)} lists them.\n`,
       );
       return 1;
     case "too-short":
       return refuse(
         1,
-        `${key} is too short; type the key, or its first eight characters at least. Nothing is revoked.`,
+        `${key} is too short, so nothing was revoked; type at least the first eight characters of the key.`,
         io,
       );
     case "unknown":
@@ -115,7 +115,7 @@ export async function keyRevoke(key: string, options: InData, io: CommandIo): Pr
 function inWords(privileges: readonly Privilege[]): string {
   if (privileges.includes("all")) return "do everything";
   if (privileges.length === 1 && privileges[0] === "interface-status") return "read the interfaces";
-  return privileges.length === 0 ? "do nothing yet: its user holds no privilege" : `call: ${privileges.join(", ")}`;
+  return privileges.length === 0 ? "do nothing yet: its user has no privileges" : `call: ${privileges.join(", ")}`;
 }
 
 const row = ({ key, name, privileges, created, revoked }: ApiKey, user: User | undefined): readonly string[] => [
@@ -123,13 +123,17 @@ const row = ({ key, name, privileges, created, revoked }: ApiKey, user: User | u
   name,
   listed(privileges),
   minute(created),
-  revoked === undefined ? worth[user === undefined ? "good" : userState(user)] : "revoked",
+  revoked === undefined ? keyStates[user === undefined ? "valid" : userState(user)] : "revoked",
 ];
 
-/** A key is worth no more than its user. */
-const worth = { good: "good", disabled: "void: its user is disabled", expired: "void: its user has expired" } as const;
+/** A key is valid only while its user is. */
+const keyStates = {
+  valid: "valid",
+  disabled: "invalid: its user is disabled",
+  expired: "invalid: its user has expired",
+} as const;
 
-const mends = { disabled: "--enable", expired: "--expires never" } as const;
+const remedies = { disabled: "--enable", expired: "--expires never" } as const;
 
 const forPrograms = ({ key, name, privileges, created, revoked }: ApiKey) => ({
   key,

@@ -9,7 +9,7 @@ type Read =
   | { readonly kind: "config"; readonly config: FirewallConfig }
   | { readonly kind: "faults"; readonly faults: readonly Fault[] };
 
-/** `firewall.yaml` as text. What is no YAML is told as it is of the updater's config. */
+/** Reads the text of `firewall.yaml`. YAML errors are reported as for the updater's config. */
 export function readFirewallConfig(text: string, file: string): Read {
   if (isUtf16(text)) return { kind: "faults", faults: [{ ...utf16, where: file, message: "it is not UTF-8" }] };
   const yaml = createYamlReader(text, file);

@@ -13,7 +13,7 @@ import { newStore } from "../store/new-store.ts";
 
 export type InData = { readonly data: string };
 
-/** The users, groups and keys of the data folder; a running service sees every change at once. */
+/** The users, groups and keys of the data folder; a running service sees every change immediately. */
 export async function withAccess<T>(
   { data }: InData,
   io: CommandIo,
@@ -25,8 +25,8 @@ export async function withAccess<T>(
 }
 
 /**
- * The same for what it may begin with: folder and database are made when there are none. Where the folder is a slip, all goes
- * well and the service knows nothing of it.
+ * For commands that may be the first: creates the folder and the database if missing. It says so, because with a mistyped folder
+ * everything would seem to work, but the service would know nothing of it.
  */
 export async function withNewAccess<T>(
   { data }: InData,
@@ -50,7 +50,7 @@ async function workOn<T>(file: string, work: (access: AccessStore) => T | Promis
   }
 }
 
-/** For the audit log: whoever may write the data folder is asked for no name. */
+/** For the audit log: the command line does not ask for a name, so it is the user of the operating system. */
 export function personHere(): Actor {
   const source = "command line";
   try {
@@ -61,18 +61,22 @@ export function personHere(): Actor {
 }
 
 export const noSuch = (what: "user" | "group" | "key", name: string, options: InData, io: CommandIo): number =>
-  refuse(1, `There is no ${what} ${name}; ${io.program} ${what} list ${dataFlag(options)} shows those there are.`, io);
+  refuse(
+    1,
+    `There is no ${what} ${name}; ${io.program} ${what} list ${dataFlag(options)} lists the existing ones.`,
+    io,
+  );
 
-/** Undefined after saying which of them there is not. */
+/** Undefined after printing which of them do not exist. */
 export function readPrivileges(texts: readonly string[], io: CommandIo): readonly Privilege[] | undefined {
   const unknown = texts.filter((text) => !isPrivilege(text));
   if (unknown.length === 0) return texts.filter(isPrivilege);
-  io.err(`There is no privilege ${unknown.join(", ")}; there are ${privileges.join(", ")}.\n`);
+  io.err(`There is no privilege ${unknown.join(", ")}; choose from ${privileges.join(", ")}.\n`);
   return undefined;
 }
 
-/** Whether a user, and so every key of his, is good now. */
-export const userState = (user: User): "good" | "disabled" | "expired" =>
-  user.disabled ? "disabled" : isInForce(user, new Date()) ? "good" : "expired";
+/** Whether a user, and so every key of that user, is valid now. */
+export const userState = (user: User): "valid" | "disabled" | "expired" =>
+  user.disabled ? "disabled" : isInForce(user, new Date()) ? "valid" : "expired";
 
 export const listed = (texts: readonly string[]): string => (texts.length === 0 ? "nothing" : texts.join(", "));

@@ -14,7 +14,7 @@ beforeEach(async () => {
   opened(() => undefined);
 });
 
-/** One command, and what it said. */
+/** Runs one command, and returns what it printed. */
 async function moor(line: string): Promise<{ code: number; out: string; err: string }> {
   const { io, printed } = openTerminal(cwd);
   return { code: await runMoor([...line.split(" "), "--data", "data"], io), ...printed };
@@ -30,7 +30,7 @@ const opened = <T>(work: (access: ReturnType<typeof openAccess>) => T): T => {
 };
 
 describe("moor user", () => {
-  it("makes a user whose key opens what he may, now and later", async () => {
+  it("creates a user whose key has the user's privileges, also after they change", async () => {
     expect((await moor("user add anna --privilege overview --full-name Anna")).code).toBe(0);
     const { out } = await moor("key add --user anna");
     const [, key = "", secret = ""] = /^key=(.*)\nsecret=(.*)\n$/.exec(out) ?? [];
@@ -44,31 +44,31 @@ describe("moor user", () => {
     expect(opens()).toBeUndefined();
     await moor("user change anna --expires never");
     expect(opens()).toEqual(["gateways", "firmware"]);
-    expect((await moor("user remove anna")).out).toContain("his keys with him");
+    expect((await moor("user remove anna")).out).toContain("and their keys");
     expect(opens()).toBeUndefined();
   });
 
-  it("lists keys that are void because of their user as that", async () => {
+  it("lists keys as invalid while their user is disabled or expired", async () => {
     expect((await moor("user add anna")).out).toContain("moor key add --data data --user anna\n");
     await moor("key add --user anna");
-    expect((await moor("key list")).out).toMatch(/anna .* good\n/);
+    expect((await moor("key list")).out).toMatch(/anna .* valid\n/);
     await moor("user change anna --disable");
-    expect((await moor("key list")).out).toMatch(/anna .* void: its user is disabled\n/);
+    expect((await moor("key list")).out).toMatch(/anna .* invalid: its user is disabled\n/);
     await moor("user change anna --enable --expires 2020-01-01");
-    expect((await moor("key list")).out).toMatch(/anna .* void: its user has expired\n/);
+    expect((await moor("key list")).out).toMatch(/anna .* invalid: its user has expired\n/);
     expect((await moor("user list")).out).toMatch(/anna .* expired\n/);
   });
 
-  it("says that nothing was asked for, and logs nothing", async () => {
+  it("says that there is nothing to change, and logs nothing", async () => {
     await moor("user add bob");
     expect(await moor("user change bob")).toEqual({
       ...{ code: 2, out: "" },
-      err: expect.stringMatching(/^Nothing was asked for; .*--disable/),
+      err: expect.stringMatching(/^There is nothing to change; .*--disable/),
     });
     expect((await moor("user log")).out).not.toContain("user changed");
   });
 
-  it("a key may open less than its user", async () => {
+  it("a key may have fewer privileges than its user", async () => {
     await moor("user add anna --privilege all");
     expect((await moor("key add --user anna --privilege interface-status")).err).toContain("may read the interfaces");
   });
@@ -76,13 +76,13 @@ describe("moor user", () => {
   it("lists users for people and for programs", async () => {
     expect((await moor("user list")).out).toContain("moor user add");
     await moor("user add anna --privilege overview --expires 2099-12-31");
-    expect((await moor("user list")).out).toMatch(/anna +overview +no +2100-01-01 00:00 +good/);
+    expect((await moor("user list")).out).toMatch(/anna +overview +no +2100-01-01 00:00 +valid/);
     expect(JSON.parse((await moor("user list --json")).out)).toMatchObject([
       { name: "anna", privileges: ["overview"] },
     ]);
   });
 
-  it("makes a password and shows it once, or takes one from a file", async () => {
+  it("creates a password and shows it once, or reads one from a file", async () => {
     await moor("user add anna");
     const { out } = await moor("user password anna");
     const made = out.trim();
@@ -112,12 +112,12 @@ describe("moor user", () => {
     await writeFile(join(cwd, "utf-16"), "\uFEFFof Windows, 16\r\n", "utf16le");
     const unreadable = "utf-16 is not UTF-8; save it again as UTF-8.\n";
     expect(await moor("user password anna --from utf-16")).toMatchObject({ code: 2, err: unreadable });
-    const missing = "There is no file nothing; make it, or leave --from out to have a password made.\n";
+    const missing = "There is no file nothing; create it, or omit --from to get a new password.\n";
     expect(await moor("user password anna --from nothing")).toMatchObject({ code: 2, err: missing });
   });
 
   it("keeps a log of who did what, without secrets", async () => {
-    expect((await moor("user log")).out).toBe("Nothing was changed yet.\n");
+    expect((await moor("user log")).out).toBe("Nothing has been changed yet.\n");
     await moor("user add anna --privilege overview");
     const { out: key } = await moor("key add --user anna");
     const { out: password } = await moor("user password anna");
@@ -133,21 +133,21 @@ describe("moor user", () => {
   });
 
   it.each([
-    ["user add anna --privilege everything", 2, /There is no privilege everything; there are all, /],
+    ["user add anna --privilege everything", 2, /There is no privilege everything; choose from all, /],
     ["user add an/na", 2, /letters, digits/],
-    ["user add anna --expires tomorrow", 2, /tomorrow is no day/],
-    ["user add anna --expires 2027-02-31", 2, /2027-02-31 is no day/],
-    ["user add anna --expires 2020-01-01", 2, /2020-01-01 is past; name the last day/],
+    ["user add anna --expires tomorrow", 2, /tomorrow is not a day/],
+    ["user add anna --expires 2027-02-31", 2, /2027-02-31 is not a day/],
+    ["user add anna --expires 2020-01-01", 2, /2020-01-01 is in the past; give the last day/],
     ["user change nobody --disable", 1, /There is no user nobody; moor user list/],
     ["user change anna --disable --enable", 2, /'--enable' cannot be used with option '--disable'/],
     ["user remove nobody", 1, /There is no user nobody/],
     ["user password nobody", 1, /There is no user nobody/],
-    ["user log --most x", 2, /It takes a number/],
+    ["user log --most x", 2, /It must be a number/],
     ["key add --user nobody", 1, /There is no user nobody/],
     ["key add --privilege everything", 2, /There is no privilege everything/],
     ["group set ad/mins", 2, /A group's name has letters, digits/],
     ["group set admins --join nobody", 1, /There is no user nobody/],
-    ["group set admins --network 300.0.0.0/8", 2, /300\.0\.0\.0\/8 is no network/],
+    ["group set admins --network 300.0.0.0/8", 2, /300\.0\.0\.0\/8 is not a network/],
     ["group remove admins", 1, /There is no group admins/],
     ["ca", 1, /has no certificate authority yet/],
   ])("%s: %s", async (line, code, message) => {
@@ -156,14 +156,14 @@ describe("moor user", () => {
     expect(ended.err).toMatch(message);
   });
 
-  it("says that the name is taken", async () => {
+  it("says that the name already exists", async () => {
     await moor("user add anna");
     expect(await moor("user add anna")).toMatchObject({ code: 1, err: expect.stringContaining("already") });
   });
 });
 
 describe("moor group", () => {
-  it("is made and changed, part by part", async () => {
+  it("is created and changed, part by part", async () => {
     await moor("user add anna");
     await moor("user add bert");
     await moor("group set admins --privilege overview --network 192.0.2.0/24 --join anna --join bert");

@@ -32,36 +32,42 @@ export async function userAdd(name: string, options: UserSettings, io: CommandIo
   const change = readChange(options, io);
   if (change === undefined) return 2;
   if (change.expires instanceof Date && change.expires.getTime() <= Date.now()) {
-    io.err(`${options.expires} is past; name the last day on which he and his keys shall be good, or never.\n`);
+    io.err(
+      `${options.expires} is in the past; give the last day on which the user and their keys are valid, or never.\n`,
+    );
     return 2;
   }
   const wrong = nameFault("user", name);
   if (wrong !== undefined) return refuse(2, wrong, io);
   return withNewAccess(options, io, ({ users, audit }) => {
     if (!users.add({ ...change, name, now: new Date() })) {
-      io.err(`There is a user ${name} already; ${io.program} user change ${dataFlag(options)} ${name} changes him.\n`);
+      io.err(`User ${name} already exists; to change it: ${io.program} user change ${dataFlag(options)} ${name}\n`);
       return 1;
     }
     audit.note(personHere(), "user added", described(name, change), new Date());
     const line = `key add ${dataFlag(options)} --user ${shellWord(name)}`;
-    io.out(`User ${name} is there. A key for him: ${io.program} ${line}\n`);
+    io.out(`Created user ${name}. To create a key: ${io.program} ${line}\n`);
     return 0;
   });
 }
 
 export type UserChanges = UserSettings & { readonly disable?: boolean; readonly enable?: boolean };
 
-/** Named privileges take the place of those before. */
+/** The given privileges replace the old ones. */
 export async function userChange(name: string, options: UserChanges, io: CommandIo): Promise<number> {
   const read = readChange(options, io);
   if (read === undefined) return 2;
   const change = { ...read, ...(options.disable && { disabled: true }), ...(options.enable && { disabled: false }) };
   if (Object.keys(change).length === 0)
-    return refuse(2, "Nothing was asked for; give --privilege, --full-name, --expires, --disable or --enable.", io);
+    return refuse(
+      2,
+      "There is nothing to change; give --privilege, --full-name, --expires, --disable or --enable.",
+      io,
+    );
   return withUser(name, options, io, ({ users, audit }) => {
     users.change(name, change);
     audit.note(personHere(), "user changed", described(name, change), new Date());
-    io.out(`User ${name} is changed.\n`);
+    io.out(`Changed user ${name}.\n`);
     return 0;
   });
 }
@@ -71,12 +77,12 @@ export async function userRemove(name: string, options: InData, io: CommandIo): 
     users.remove(name);
     await sessions.removeAll(name);
     audit.note(personHere(), "user removed", name, new Date());
-    io.out(`User ${name} is gone, and his keys with him.\n`);
+    io.out(`Removed user ${name} and their keys.\n`);
     return 0;
   });
 }
 
-/** Without a file a password is made and shown, once. */
+/** Without a file, creates a password and shows it once. */
 export async function userPassword(
   name: string,
   options: InData & { readonly from?: string },
@@ -85,18 +91,18 @@ export async function userPassword(
   const text = options.from === undefined ? undefined : await readFileIfThere(resolve(io.cwd, options.from));
   const given = text === undefined ? undefined : withoutMark(text).split(/\r?\n/)[0];
   if (options.from !== undefined && text === undefined)
-    return refuse(2, `There is no file ${options.from}; make it, or leave --from out to have a password made.`, io);
+    return refuse(2, `There is no file ${options.from}; create it, or omit --from to get a new password.`, io);
   if (text !== undefined && isUtf16(text))
     return refuse(2, `${options.from} is not UTF-8; save it again as UTF-8.`, io);
   const weak = options.from === undefined ? undefined : passwordFault(given, name);
-  if (weak !== undefined) return refuse(2, `${options.from} must hold the password in its first line. ${weak}`, io);
+  if (weak !== undefined) return refuse(2, `${options.from} must contain the password in its first line. ${weak}`, io);
   return withUser(name, options, io, async ({ users, audit, sessions }) => {
     const password = given ?? createToken(20);
     await users.setPassword(name, password);
     await sessions.removeAll(name);
     audit.note(personHere(), "password set", name, new Date());
     if (given === undefined) {
-      io.err(`The new password of ${name}; this is the only time that it is shown:\n`);
+      io.err(`The new password of ${name}; this is the only time it is shown:\n`);
       io.out(`${password}\n`);
     } else io.out(`User ${name} has a new password.\n`);
     return 0;
@@ -107,15 +113,19 @@ export async function userList(options: InData & { readonly json?: boolean }, io
   const all = await withAccess(options, io, ({ users }) => users.list());
   if (options.json) io.out(`${JSON.stringify(all, null, 2)}\n`);
   else if (all.length === 0)
-    io.out(`There are no users yet; make one with: ${io.program} user add ${dataFlag(options)} NAME\n`);
-  else io.out(printTable(["user", "may", "groups", "password", "expires", "state"], all.map(row)));
+    io.out(`There are no users yet; create one with: ${io.program} user add ${dataFlag(options)} NAME\n`);
+  else io.out(printTable(["user", "privileges", "groups", "password", "expires", "state"], all.map(row)));
   return 0;
 }
 
 export async function userLog(options: InData & { readonly most: number }, io: CommandIo): Promise<number> {
   const entries = await withAccess(options, io, ({ audit }) => audit.latest(options.most));
   const rows = entries.map(({ at, actor, source, action, subject }) => [minute(at), actor, source, action, subject]);
-  io.out(rows.length === 0 ? "Nothing was changed yet.\n" : printTable(["when", "who", "from", "did", "to"], rows));
+  io.out(
+    rows.length === 0
+      ? "Nothing has been changed yet.\n"
+      : printTable(["when", "who", "from", "action", "subject"], rows),
+  );
   return 0;
 }
 
@@ -133,7 +143,7 @@ async function withUser(
 function readChange({ fullName, privilege, expires }: UserSettings, io: CommandIo): UserChange | undefined {
   const privileges = readPrivileges(privilege, io);
   const end = expires === undefined || expires === "never" ? expires : endOfDay(expires);
-  if (end === null) io.err(`${expires} is no day; write it as 2027-12-31, or never.\n`);
+  if (end === null) io.err(`${expires} is not a day; write it as 2027-12-31, or never.\n`);
   if (privileges === undefined || end === null) return undefined;
   return {
     ...(fullName !== undefined && { fullName }),
@@ -152,10 +162,10 @@ function described(name: string, change: UserChange): string {
   const { fullName, disabled, expires, privileges } = change;
   return [
     name,
-    ...(fullName === undefined ? [] : [`called ${fullName}`]),
+    ...(fullName === undefined ? [] : [`full name ${fullName}`]),
     ...(disabled === undefined ? [] : [disabled ? "disabled" : "enabled"]),
-    ...(expires === undefined ? [] : [`good until ${expires === "never" ? "revoked" : minute(expires)}`]),
-    ...(privileges === undefined ? [] : [`may ${listed(privileges)}`]),
+    ...(expires === undefined ? [] : [expires === "never" ? "never expires" : `expires ${minute(expires)}`]),
+    ...(privileges === undefined ? [] : [`privileges: ${listed(privileges)}`]),
   ].join(", ");
 }
 

@@ -3,9 +3,9 @@ import type { CommandIo } from "../io/command-io.ts";
 
 /** Where the answers of `moor init` come from: the command line first, then the person at the terminal. */
 export type Asker = {
-  /** Whether somebody is there who can give another answer. A question that is asked again offers the earlier one. */
+  /** Whether a person can give another answer. A repeated question offers the earlier answer. */
   readonly asksAgain: boolean;
-  /** `flag` is what to type to give the answer on the command line. */
+  /** `flag` is the option that gives the answer on the command line. */
   text(question: Question): Promise<string>;
   secret(question: Question): Promise<string>;
   pick(question: Question & { readonly choices: readonly Choice[] }): Promise<string>;
@@ -17,7 +17,7 @@ export type Question = {
   readonly given: string | undefined;
   readonly message: string;
   readonly example?: string;
-  /** What is wrong with an answer, if anything: whoever typed it is asked again. */
+  /** What is wrong with an answer, if anything; then the question is asked again. */
   readonly fault?: (answer: string) => string | undefined;
 };
 
@@ -29,7 +29,7 @@ export class NoAnswer extends Error {}
 /** An answer that does not work; another one may. */
 export class WrongAnswer extends NoAnswer {}
 
-/** Asks until the answers work. Without anybody to ask, one that does not is the end. */
+/** Asks until the answers work. Without a terminal, the first one that does not work is thrown. */
 export async function untilRight<T>(asker: Asker, io: CommandIo, ask: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -45,7 +45,7 @@ export async function untilRight<T>(asker: Asker, io: CommandIo, ask: () => Prom
 export function createFlagAsker(assumeYes: boolean): Asker {
   const given = async ({ given, flag, message, example, fault }: Question): Promise<string> => {
     if (given === undefined)
-      throw new NoAnswer(`${message} Say it with ${flag}${example ? `, as in ${flag} ${example}` : ""}.`);
+      throw new NoAnswer(`${message} Answer with ${flag}${example ? `, as in ${flag} ${example}` : ""}.`);
     const wrong = fault?.(given);
     if (wrong !== undefined) throw new WrongAnswer(wrong);
     return given;
@@ -60,12 +60,12 @@ export function createFlagAsker(assumeYes: boolean): Asker {
     },
     async yes({ given: answer, flag, message }) {
       if (assumeYes || answer !== undefined) return true;
-      throw new NoAnswer(`${message} Say so with ${flag} or --yes.`);
+      throw new NoAnswer(`${message} Confirm with ${flag} or --yes.`);
     },
   };
 }
 
-/** With a terminal: asks what the command line left open, and again what did not work. */
+/** With a terminal: asks for what is not on the command line, and again for what did not work. */
 export async function createTerminalAsker(io: CommandIo, assumeYes: boolean): Promise<Asker> {
   const prompts = await import("@clack/prompts");
   const { signal } = io;
@@ -74,7 +74,7 @@ export async function createTerminalAsker(io: CommandIo, assumeYes: boolean): Pr
     if (typeof answer === "symbol") throw new NoAnswer("Stopped; nothing was written.");
     return answer as Exclude<T, symbol>;
   };
-  /** What the command line says counts the first time alone: asked again, it is an earlier answer. */
+  /** The value on the command line is used only the first time; after that it is offered as the earlier answer. */
   const asked = async (
     { given, message }: Question,
     prompt: (before: string | undefined) => Promise<string>,
@@ -84,7 +84,7 @@ export async function createTerminalAsker(io: CommandIo, assumeYes: boolean): Pr
     earlier.set(message, answer);
     return answer;
   };
-  const required = (value: string | undefined) => (value ? undefined : "Please write something.");
+  const required = (value: string | undefined) => (value ? undefined : "Please type an answer.");
   const checked = async (question: Question, prompt: (before: string | undefined) => Promise<string>) => {
     const answer = await asked(question, prompt);
     const wrong = question.fault?.(answer);
@@ -103,10 +103,10 @@ export async function createTerminalAsker(io: CommandIo, assumeYes: boolean): Pr
     },
     secret: (question) =>
       checked(question, async (before) => {
-        const message = `${question.message}${before === undefined ? "" : " Enter keeps the one from before."}`;
+        const message = `${question.message}${before === undefined ? "" : " Press Enter to keep the earlier one."}`;
         const validate = (value: string | undefined) =>
           value || before === undefined ? (required(value) ?? question.fault?.(value ?? "")) : undefined;
-        // Nothing typed is no text at all here.
+        // The library returns undefined for an empty answer.
         return answered(await prompts.password({ message, validate, signal })) || (before ?? "");
       }),
     async pick({ choices, ...question }) {
@@ -128,8 +128,10 @@ export async function createTerminalAsker(io: CommandIo, assumeYes: boolean): Pr
 
 function checkedChoice(answer: string, choices: readonly Choice[], { flag }: Pick<Question, "flag">): string {
   if (choices.some(({ value }) => value === answer)) return answer;
-  throw new WrongAnswer(`${flag} ${answer}: there is no such choice.${listed(choices)}`);
+  throw new WrongAnswer(`${flag} ${answer} is not one of the choices.${listed(choices)}`);
 }
 
 const listed = (choices: readonly Choice[]) =>
-  choices.length === 0 ? " There is none." : ` There are: ${choices.map(({ value }) => visible(value)).join(", ")}.`;
+  choices.length === 0
+    ? " There are no choices."
+    : ` Choose from: ${choices.map(({ value }) => visible(value)).join(", ")}.`;

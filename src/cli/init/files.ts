@@ -3,10 +3,10 @@ import { chmod, mkdir, mkdtemp, rename, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { HttpTrust } from "../../updater/http/endpoint.ts";
 
-/** Whom to believe: those the system believes, one certificate, or an authority. */
+/** What to trust: the system's authorities, one certificate, or one authority. */
 export type ShownTrust = Exclude<HttpTrust, { readonly kind: "insecure" }>;
 
-/** All that `moor init` found out. */
+/** Everything that `moor init` asked for. */
 export type Setup = {
   readonly firewall: {
     readonly url: string;
@@ -24,7 +24,7 @@ export type Setup = {
   readonly name: string;
   readonly ipv4?: string;
   readonly ipv6?: string;
-  /** Where the watcher answers on this machine, and to whom. */
+  /** Where the updating client listens on this machine, and its token. */
   readonly control?: { readonly listen: string; readonly token: string };
 };
 
@@ -53,11 +53,11 @@ function printTrust(which: string, trust: ShownTrust): string {
 
 function printConfig({ firewall, records, zone, name, ipv4, ipv6, control }: Setup): string {
   const family = (key: string, device: string | undefined) => (device ? `    ${key}: ${JSON.stringify(device)}\n` : "");
-  return `# Written by \`moor init\`. moor.sample.yaml and docs/updater.md tell what else there is.
+  return `# Written by \`moor init\`. moor.sample.yaml and docs/config.md describe all settings.
 interval: 30s
-# Only addresses that can be reached from everywhere are published.
+# Publish only addresses that can be reached from the internet.
 public: require
-# A line that comes and goes does not wear the record out.
+# Limits the writes when the connection is unstable.
 changesPerHour: 30
 sources:
   firewall:
@@ -76,11 +76,11 @@ ${family("ipv4", ipv4)}${family("ipv6", ipv6)}${control ? printControl(control.l
 
 const printControl = (
   listen: string,
-): string => `# On this machine alone: its page, /status, /metrics, /health, and POST /check for whoever has the token.
+): string => `# Only on this machine: the page, /status, /metrics, /health, and POST /check with the token.
 control: { listen: ${JSON.stringify(listen)}, token: { file: secrets/control-token } }
 `;
 
-/** In a folder of its own, so that a round can be tried before anything is left behind. */
+/** Written to a temporary folder first, so that a round can be tried before anything is final. */
 export async function writeDraft(folder: string, files: readonly SetupFile[]): Promise<string> {
   await mkdir(folder, { recursive: true });
   const draft = await mkdtemp(join(folder, ".moor-init-"));
@@ -93,7 +93,7 @@ export async function writeDraft(folder: string, files: readonly SetupFile[]): P
   return draft;
 }
 
-/** Puts each file in its place; the config last, so that it never names a secret that is not there. */
+/** Puts each file in its place; the config last, so that it never refers to a missing secret. */
 export async function adoptDraft(draft: string, folder: string, files: readonly SetupFile[]): Promise<void> {
   for (const { path } of files) {
     const file = join(folder, path);

@@ -3,7 +3,7 @@ import { wanWith } from "../../../test/rig/updater/services.ts";
 import { reportFromWire } from "../../contract/interfaces-client.ts";
 import { deviceChoices } from "./firewall.ts";
 
-describe("the interfaces to pick from, the likeliest first", () => {
+describe("the interfaces to pick from, the best first", () => {
   const [outside, inside, bare] = [
     wanWith(["9.9.9.9"], ["2a00::9"]),
     wanWith(["192.168.1.2"], ["fd00::2"]),
@@ -11,7 +11,7 @@ describe("the interfaces to pick from, the likeliest first", () => {
   ];
   it.for<[string, Record<string, ReturnType<typeof wanWith>>, string]>([
     ["a public address", { bare, inside, outside }, "outside inside bare none"],
-    ["of two, as the firewall lists them", { second: outside, first: outside }, "second first none"],
+    ["two public addresses, in the order of the firewall", { second: outside, first: outside }, "second first none"],
     ["no public address", { bare, inside }, "inside bare none"],
     ["no address at all", { bare }, "none bare"],
     ["no interface", {}, "none"],

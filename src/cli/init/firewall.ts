@@ -16,7 +16,7 @@ export async function askFirewall(options: InitOptions, asker: Asker, io: Comman
   const askTrust = createTrustAsker("firewall", options.firewallFingerprint, asker, io);
   const { firewall, report } = await untilRight(asker, io, async () => {
     const [flag, given] = ["--firewall", options.firewall];
-    const message = "Where is the firewall?";
+    const message = "What is the URL of the firewall?";
     const url = await askUrl({ flag, given, message, example: "https://192.168.1.1" }, asker);
     const trust = await askTrust(url);
     const { key, secret } = await askKey(options, asker, io);
@@ -34,7 +34,8 @@ export async function askFirewall(options: InitOptions, asker: Asker, io: Comman
     const address = publicAddress(report, device, family);
     if (address !== undefined) addresses[family] = address;
   }
-  if (!devices.ipv4 && !devices.ipv6) throw new NoAnswer("There is nothing to keep without an interface.");
+  if (!devices.ipv4 && !devices.ipv6)
+    throw new NoAnswer("Without an interface there is nothing to update; choose one with --ipv4 or --ipv6.");
   return { setup: { firewall, ...devices }, addresses };
 }
 
@@ -61,7 +62,7 @@ async function readReport(
   }
 }
 
-/** The path of the file that the firewall offers does as well as the key: both halves are in it. */
+/** The answer may also be the path of the downloaded file, which contains both the key and its secret. */
 async function askKey({ firewallKeyFile }: InitOptions, asker: Asker, io: CommandIo): Promise<KeyPair> {
   const flag = "--firewall-key-file FILE";
   const given =
@@ -76,12 +77,12 @@ async function askKey({ firewallKeyFile }: InitOptions, asker: Asker, io: Comman
   };
   const fault = (typed: string) => {
     const found = typedPair(typed);
-    return typeof found === "string" ? `${found} Type the key itself, or the path of that file.` : undefined;
+    return typeof found === "string" ? `${found} Type the key, or the path of the downloaded file.` : undefined;
   };
-  const key = await asker.text({ flag, given: given?.key, message: "The API key of a user there?", fault });
+  const key = await asker.text({ flag, given: given?.key, message: "The API key of a user of the firewall?", fault });
   const pair = typedPair(key);
   if (typeof pair === "object") return pair;
-  const secret = await asker.secret({ flag, given: given?.secret, message: "And its secret?" });
+  const secret = await asker.secret({ flag, given: given?.secret, message: "The secret of that key?" });
   return { key: key.trim(), secret };
 }
 
@@ -89,7 +90,7 @@ function pairIn(file: string, text: string): KeyPair | string {
   const half = (line: "key" | "secret") => new RegExp(`^${line}=(\\S+)`, "m").exec(text)?.[1];
   const [key, secret] = [half("key"), half("secret")];
   if (key !== undefined && secret !== undefined) return { key, secret };
-  return `${file} has no line ${key === undefined ? "key" : "secret"}=…; take the file as the firewall offers it.`;
+  return `${file} has no line ${key === undefined ? "key" : "secret"}=…; use the file as downloaded from the firewall.`;
 }
 
 const publicAddress = (report: InterfaceReport, device: string, family: Family): string | undefined => {
@@ -97,13 +98,13 @@ const publicAddress = (report: InterfaceReport, device: string, family: Family):
   return choice.kind === "address" ? choice.address.text : undefined;
 };
 
-/** Interfaces with a public address first, then those with another one; without any, none is the likeliest answer. */
+/** Interfaces with a public address first, then those with another one. If no interface has an address, "none" comes first. */
 export function deviceChoices(report: InterfaceReport, family: Family): readonly Choice[] {
   const ranked = [...report.keys()].map((device) => {
     const { choice } = chooseAddress(report, { device, family, public: "warn" });
     const text = choice.kind === "address" ? choice.address.text : undefined;
     const isPublic = text !== undefined && publicAddress(report, device, family) !== undefined;
-    const hint = text === undefined ? "no fit address" : `${text}${isPublic ? "" : ", not public"}`;
+    const hint = text === undefined ? "no usable address" : `${text}${isPublic ? "" : ", not public"}`;
     return { rank: text === undefined ? 3 : isPublic ? 0 : 1, choice: { value: device, label: device, hint } };
   });
   const none = { rank: 2, choice: { value: "none", label: "none", hint: `no ${recordTypeOf(family)} record` } };
@@ -112,7 +113,7 @@ export function deviceChoices(report: InterfaceReport, family: Family): readonly
   return all.toSorted((a, b) => a.rank - b.rank).map(({ choice }) => choice);
 }
 
-/** Whoever picks an interface without a public address hears so while another can still be picked. */
+/** Warns about an interface without a public address while another can still be picked. */
 async function askDevice(
   family: Family,
   report: InterfaceReport,
@@ -121,13 +122,15 @@ async function askDevice(
   io: CommandIo,
 ): Promise<string> {
   const flag = `--${family}`;
-  const message = `Which interface gives the ${recordTypeOf(family)} record its address?`;
+  const message = `Which interface has the address for the ${recordTypeOf(family)} record?`;
   for (;;) {
     const device = await asker.pick({ flag, given, message, choices: deviceChoices(report, family) });
     if (device === "none" || !asker.asksAgain || publicAddress(report, device, family) !== undefined) return device;
     const { considered } = chooseAddress(report, { device, family, public: "require" });
     const seen = considered.map(({ text, verdict }) => `${visible(text)} (${verdict})`).join(", ") || "none at all";
-    io.err(`${visible(device)} has no ${recordTypeOf(family)} address that the internet can reach: ${seen}.\n`);
+    io.err(
+      `${visible(device)} has no address for the ${recordTypeOf(family)} record that can be reached from the internet: ${seen}.\n`,
+    );
     const another = "Choose another interface?";
     if (!(await asker.yes({ flag, given: undefined, message: another, assumed: true }))) return device;
   }

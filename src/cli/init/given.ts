@@ -8,20 +8,20 @@ import { WrongAnswer } from "./asker.ts";
 export function readGiven(flag: string, file: string, io: CommandIo): string {
   if (isSecretItself(file) && !existsSync(resolve(io.cwd, file)))
     throw new WrongAnswer(
-      `${flag} wants the name of a file, and was given what looks like the secret itself. ` +
-        "Write it into a file that only you can read, and name that.",
+      `${flag} must be the path of a file, but looks like the secret itself. ` +
+        "Write the secret to a file that only you can read, and give its path.",
     );
   const read = readText(file, io);
   if ("text" in read) return read.text;
   throw new WrongAnswer(`${flag} ${file} ${read.wrong}.`);
 }
 
-/** What somebody typed where a key or token was asked for: itself, or the text of the file that it names. */
+/** The answer to a question for a key or token: what was typed, or the text of the file at that path. */
 export function readTyped(typed: string, io: CommandIo): { readonly text: string } | { readonly wrong: string } {
   const answer = typed.trim();
   if (!isPath(answer, io)) return { text: answer };
   const read = readText(answer, io);
-  return "text" in read ? read : { wrong: `That is the path of a file that ${read.wrong}.` };
+  return "text" in read ? read : { wrong: `The file ${read.wrong}.` };
 }
 
 export const isPath = (typed: string, { cwd }: CommandIo): boolean =>

@@ -25,8 +25,8 @@ const options = (more: InitOptions = {}): InitOptions => ({
 });
 const at = (file: string) => join(loop.folder, "new", file);
 
-describe("where the watcher of a new config answers", () => {
-  it("is on this machine, with a token that only its owner can read, and is told", async () => {
+describe("the page of a new config", () => {
+  it("is on this machine, its token is readable only by the owner, and its URL is printed", async () => {
     const { io, printed } = terminal();
     expect(await init(options(), io)).toBe(0);
     expect(printed.out).toContain("\nhttp://127.0.0.1:9053/\n");
@@ -41,12 +41,12 @@ describe("where the watcher of a new config answers", () => {
   it.for([
     ["[::1]:9999", /^control: \{ listen: "\[::1\]:9999"/m],
     ["none", /^(?!.*control:)/s],
-  ] as const)("is elsewhere or nowhere on request: %s", async ([control, written]) => {
+  ] as const)("can be moved or switched off: %s", async ([control, written]) => {
     expect(await init(options({ control }), terminal().io)).toBe(0);
     expect(readFileSync(at("moor.yaml"), "utf8")).toMatch(written);
   });
 
-  it("is never on a port that others reach", async () => {
+  it("is never reachable from other machines", async () => {
     const { io, printed } = terminal();
     expect(await init(options({ control: "0.0.0.0:9053" }), io)).toBe(2);
     expect(printed.err).toContain("0.0.0.0:9053 is not a loopback address with a port");
@@ -85,7 +85,7 @@ describe("a file that an option names", () => {
     ["a key file in UTF-16", { firewallKeyFile: "utf-16" }, "--firewall-key-file utf-16 is not UTF-8; save it again"],
     ["a marked key file without a secret", { firewallKeyFile: "marked" }, "marked has no line secret=…"],
     ["a token file that is not there", { tokenFile: "nowhere" }, "--token-file nowhere cannot be read (ENOENT)"],
-  ] as const)("is named when it is of no use: %s", async ([, more, said]) => {
+  ] as const)("is named if it cannot be used: %s", async ([, more, said]) => {
     writeFileSync(join(loop.folder, "empty"), "");
     writeFileSync(join(loop.folder, "marked"), "\uFEFFkey=k\r\n");
     writeFileSync(join(loop.folder, "utf-16"), "\uFEFFkey=k\r\nsecret=s\r\n", "utf16le");
@@ -105,45 +105,45 @@ describe("without a terminal", () => {
       {
         ...{ firewall: "https://192.0.2.1", firewallKeyFile: "k", records: "https://192.0.2.2", zone: "z", name: "n" },
       },
-      "missing: --api v1 or rrsets, --token-file FILE, --ipv4, --ipv6\n",
+      "missing options: --api v1 or rrsets, --token-file FILE, --ipv4, --ipv6\n",
     ],
-  ] as const)("names everything that is missing at once: %o", async ([given, said]) => {
+  ] as const)("lists all missing options together: %o", async ([given, said]) => {
     const { io, printed } = terminal();
     expect(await init(given, io)).toBe(2);
     expect(printed.err).toContain(said);
   });
 
-  it("shows what there is to pick from once it knows whom to ask", async () => {
+  it("lists the choices if it knows the services", async () => {
     const { io, printed } = terminal();
     const { ipv4: _, ...others } = options();
     expect(await init(others, io)).toBe(2);
-    expect(printed.err).toMatch(/A record its address\?.*wan0.*--ipv4/s);
+    expect(printed.err).toMatch(/for the A record\?.*wan0.*--ipv4/s);
   });
 });
 
-describe("an answer that is of no use", () => {
+describe("an answer that does not work", () => {
   it.for([
-    ["a host", { firewall: "192.0.2.1" }, "192.0.2.1 is no web address; write https://192.0.2.1\n"],
-    ["a host and port", { records: "dns.test:8053" }, "dns.test:8053 is no web address; write https://dns.test:8053\n"],
-    ["another kind of address", { firewall: "ftp://a" }, "ftp://a is no web address; write https://192.168.1.1\n"],
+    ["a host", { firewall: "192.0.2.1" }, "192.0.2.1 is not a URL; write https://192.0.2.1\n"],
+    ["a host and port", { records: "dns.test:8053" }, "dns.test:8053 is not a URL; write https://dns.test:8053\n"],
+    ["another kind of address", { firewall: "ftp://a" }, "ftp://a is not a URL; write https://192.168.1.1\n"],
     [
       "no name of the zone",
       { name: "nas" },
-      "example.org has no A or AAAA record nas; make one in the console, with any address, or let moor make it with --create",
+      "example.org has no A or AAAA record nas; create one in the console, with any address, or let moor create it with --create",
     ],
     [
       "a token for its file",
       { tokenFile: "t".repeat(32) },
-      "--token-file wants the name of a file, and was given what",
+      "--token-file must be the path of a file, but looks like the secret itself",
     ],
-  ] as const)("is told with the one that was meant: %s", async ([, more, said]) => {
+  ] as const)("is reported with what was probably meant: %s", async ([, more, said]) => {
     const { io, printed } = terminal();
     expect(await init(options(more), io)).toBe(2);
     expect(printed.err).toContain(said);
   });
 });
 
-it("never prints a secret that was given for the name of its file", async () => {
+it("never prints a secret that was given instead of the path of its file", async () => {
   for (const more of [{ tokenFile: "S".repeat(64) }, { firewallKeyFile: "S".repeat(80) }]) {
     const { io, printed } = terminal();
     expect(await init(options(more), io)).toBe(2);
@@ -156,7 +156,7 @@ describe("--create", () => {
     loop.says.service = ({ method, body }) => (method === "POST" ? answer(body) : undefined);
   };
 
-  it("makes the records of a name that has none, with the zone's TTL, and tries the config with them", async () => {
+  it("creates the records of a name without records, with the zone's TTL, and tries the config with them", async () => {
     serve((body) => {
       loop.records.push({ id: `n${loop.records.length}`, ...JSON.parse(body) });
       return { body: { record: loop.records.at(-1) } };
@@ -167,21 +167,21 @@ describe("--create", () => {
       ["/api/v1/records", { zone_id: "z1", type: "A", name: "nas", value: "9.9.9.9" }],
       ["/api/v1/records", { zone_id: "z1", type: "AAAA", name: "nas", value: "2a00::9" }],
     ]);
-    expect(printed.out).toContain("Made the A record nas.example.org, with 9.9.9.9.");
+    expect(printed.out).toContain("Created the A record nas.example.org, with 9.9.9.9.");
   });
 
   it.for<[string, Reply, string]>([
     [
       "a token that may only read",
       { status: 403, body: { message: "no" } },
-      "The A record nas.example.org was not made: ",
+      "The A record nas.example.org was not created: ",
     ],
     [
       "an answer without a record",
       { body: { record: {} } },
-      "answered well, but does not list it; make it in the console",
+      "reported success, but does not list the record; create it in the console",
     ],
-    ["no answer", { fault: "reset" }, "The A record nas.example.org was not made: "],
+    ["no answer", { fault: "reset" }, "The A record nas.example.org was not created: "],
   ])("says what went wrong, and writes nothing: %s", async ([, reply, said]) => {
     serve(() => reply);
     const { io, printed } = terminal();
@@ -189,7 +189,7 @@ describe("--create", () => {
     expect(printed.err).toContain(said);
   });
 
-  it("takes an answer that was lost for what it is: the record is there", async () => {
+  it("continues if the answer was lost but the record exists", async () => {
     serve((body) => {
       loop.records.push({ id: `n${loop.records.length}`, ...JSON.parse(body) });
       return { status: 200, body: "x", fault: "truncate" };

@@ -14,7 +14,7 @@ import { offerUnit } from "./unit.ts";
 
 const usualControl = "127.0.0.1:9053";
 
-/** `moor init`: a config that works, asked for step by step or told by options. */
+/** `moor init`: writes a config that works, from answers or from options. */
 export async function init(options: InitOptions, io: CommandIo): Promise<number> {
   const assumeYes = options.yes ?? false;
   const asker = io.isTerminal ? await createTerminalAsker(io, assumeYes) : createFlagAsker(assumeYes);
@@ -33,21 +33,23 @@ export async function init(options: InitOptions, io: CommandIo): Promise<number>
   }
 }
 
-/** What has no choices to pick from, since it says whom to ask for them; and then those. */
+/** The first group names the services; the second is picked from what these services list. */
 const neededFlags = {
   ...{ firewall: "--firewall URL", firewallKeyFile: "--firewall-key-file FILE", records: "--records URL" },
   ...{ api: "--api v1 or rrsets", tokenFile: "--token-file FILE" },
 } as const;
 const pickedFlags = { zone: "--zone", name: "--name", ipv4: "--ipv4", ipv6: "--ipv6" } as const;
 
-/** One alone is asked for in its own words. */
+/** If only one is missing, its own question says what to give. */
 function refuseWithout(options: InitOptions): void {
   const missing = (flags: Readonly<Partial<Record<keyof InitOptions, string>>>) =>
     Object.entries(flags).flatMap(([key, flag]) => (options[key as keyof InitOptions] === undefined ? [flag] : []));
   const needed = missing(neededFlags);
   const all = [...needed, ...missing(pickedFlags)];
   if (needed.length === 0 || all.length === 1) return;
-  throw new NoAnswer(`There is no terminal to ask at. Say what is missing: ${all.join(", ")}`);
+  throw new NoAnswer(
+    `There is no terminal, so the questions cannot be asked. Add the missing options: ${all.join(", ")}`,
+  );
 }
 
 async function finish(setup: Setup, options: InitOptions, asker: Asker, io: CommandIo): Promise<number> {
@@ -57,7 +59,7 @@ async function finish(setup: Setup, options: InitOptions, asker: Asker, io: Comm
   const blocked = options.force ? [] : inTheWay(folder, files);
   if (blocked.length > 0) {
     throw new NoAnswer(
-      `${blocked.map((file) => shownPath(io.cwd, file)).join(", ")} would be overwritten; --force does so.`,
+      `${blocked.map((file) => shownPath(io.cwd, file)).join(", ")} would be overwritten; to do so, add --force.`,
     );
   }
   const draft = await writeDraft(folder, files);
@@ -66,7 +68,7 @@ async function finish(setup: Setup, options: InitOptions, asker: Asker, io: Comm
     const tried = { config: resolve(draft, basename(config)), dryRun: true, needsAddress: true };
     const code = await update(tried, withoutPart(`/${basename(draft)}`, io));
     if (code !== 0 && !options.force && (options.yes || !io.isTerminal)) {
-      io.err(`That did not go well, so nothing was written; ${toGoOn}\n`);
+      io.err(`The round failed, so nothing was written; ${toGoOn}\n`);
       return code;
     }
     await askToWrite(code === 0, options, asker);
@@ -80,7 +82,7 @@ async function finish(setup: Setup, options: InitOptions, asker: Asker, io: Comm
   return 0;
 }
 
-/** What is tried is named as what it becomes. */
+/** Prints the final path of the config instead of the draft's. */
 const withoutPart = (part: string, io: CommandIo): CommandIo => ({
   ...io,
   out: (text) => io.out(text.replaceAll(part, "")),
@@ -88,25 +90,26 @@ const withoutPart = (part: string, io: CommandIo): CommandIo => ({
 });
 
 const toGoOn =
-  "mend what it says, choose another interface or none with --ipv4 and --ipv6, or write the config all the same with --force";
+  "correct what it reports, choose another interface or none with --ipv4 and --ipv6, or write the config anyway with --force";
 
-async function askToWrite(wentWell: boolean, { force }: InitOptions, asker: Asker): Promise<void> {
-  const message = wentWell ? "Write this config?" : "That did not go well. Write the config all the same?";
+async function askToWrite(succeeded: boolean, { force }: InitOptions, asker: Asker): Promise<void> {
+  const message = succeeded ? "Write this config?" : "The round failed. Write the config anyway?";
   const given = force ? "force" : undefined;
-  if (await asker.yes({ flag: "--yes", given, message, assumed: wentWell })) return;
+  if (await asker.yes({ flag: "--yes", given, message, assumed: succeeded })) return;
   throw new NoAnswer("Nothing was written.");
 }
 
 function printNext(config: string, written: readonly string[], control: string | undefined, io: CommandIo): void {
-  const page = control === undefined ? "" : `# while it runs, in a browser on this machine\nhttp://${control}/\n\n`;
+  const page =
+    control === undefined ? "" : `# its page while it runs, in a browser on this machine\nhttp://${control}/\n\n`;
   const here = (path: string) => shownPath(io.cwd, path);
-  io.out(`\nWritten: ${written.map(here).join(", ")}\n\nWorth typing next:\n
-# keep the names, in this terminal
+  io.out(`\nWritten: ${written.map(here).join(", ")}\n\nWhat you can do next:\n
+# run the updating client in this terminal
 ${io.program} update --config ${here(config)}
 
-# what is wanted, stored and published, and why
+# show the wanted, the stored and the published address, and why
 ${io.program} status --config ${here(config)}
 
-${page}# as a service: the first lines of the unit say how (--unit FILE writes one; packaging/systemd has one for all users)
+${page}# to run it as a service, see the first lines of the unit (--unit FILE writes one; packaging/systemd has one for all users)
 `);
 }

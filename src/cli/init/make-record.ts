@@ -17,24 +17,26 @@ export type NewRecord = {
 };
 
 /**
- * Makes a record with the zone's TTL through either API. Undefined when it is there afterwards: what counts is what the
- * service lists, since an answer can be lost after the write, and a success can be said without one.
+ * Creates a record with the zone's TTL through either API. Undefined if the service lists it afterwards. The answer does not
+ * count: it can be lost after the write, or report a success that did not happen.
  */
-export async function makeRecord(wish: NewRecord): Promise<TargetFault | undefined> {
-  const { config, target, zone, io } = wish;
-  const answered = config.api === "v1" ? await postRecord(wish) : await createSet(wish);
+export async function makeRecord(wanted: NewRecord): Promise<TargetFault | undefined> {
+  const { config, target, zone, io } = wanted;
+  const answered = config.api === "v1" ? await postRecord(wanted) : await createSet(wanted);
   const listed = await target.records(zone.name, io.signal);
   if (listed.kind !== "found") return answered ?? listed;
   const isThere = listed.value.some(({ name, type, value }) => {
     const owner = parseOwner(name, zone.name);
-    return owner.ok && owner.value === wish.name && type === recordTypeOf(wish.family) && value === wish.value;
+    return owner.ok && owner.value === wanted.name && type === recordTypeOf(wanted.family) && value === wanted.value;
   });
   if (isThere) return undefined;
-  const todo = "make it in the console, with any address";
-  return answered ?? { kind: "later", because: "the record service answered well, but does not list it", todo };
+  const todo = "create it in the console, with any address";
+  return (
+    answered ?? { kind: "later", because: "the record service reported success, but does not list the record", todo }
+  );
 }
 
-/** `POST /api/v1/records`, which the updating client itself never needs. */
+/** `POST /api/v1/records`, which the updating client never uses. */
 async function postRecord({ config, zone, name, family, value, io }: NewRecord): Promise<TargetFault | undefined> {
   const client = await createHttpClient(config);
   try {

@@ -15,7 +15,7 @@ import { askUrl, createTrustAsker } from "./trust.ts";
 
 type Addresses = Partial<Record<Family, string>>;
 
-/** The record service, the zone and the name. `addresses` are those to make records with where there are none yet. */
+/** The record service, the zone and the name. `addresses` are the values of records that have to be created. */
 export async function askRecords(
   options: InitOptions,
   wanted: { readonly families: readonly Family[]; readonly addresses: Addresses },
@@ -25,7 +25,7 @@ export async function askRecords(
   const askTrust = createTrustAsker("records", options.recordsFingerprint, asker, io);
   const { service, zones, config, target } = await untilRight(asker, io, async () => {
     const [flag, given] = ["--records", options.records];
-    const message = "Where is the record service?";
+    const message = "What is the URL of the record service?";
     const url = await askUrl({ flag, given, message, example: "https://dns.example.org" }, asker);
     const trust = await askTrust(url);
     const api = await asker.pick({
@@ -63,8 +63,8 @@ async function askToken({ tokenFile }: InitOptions, asker: Asker, io: CommandIo)
   const given = tokenFile === undefined ? undefined : readGiven("--token-file", tokenFile, io).trim();
   const fault = (typed: string) => {
     const read = typed === given ? { text: typed } : readTyped(typed, io);
-    if ("wrong" in read) return `${read.wrong} Type the token itself, or the path of a file that holds it.`;
-    return /\s/.test(read.text.trim()) ? "A token is one word; that is more." : undefined;
+    if ("wrong" in read) return `${read.wrong} Type the token, or the path of a file that contains it.`;
+    return /\s/.test(read.text.trim()) ? "A token has no spaces." : undefined;
   };
   const typed = await asker.secret({ flag: "--token-file FILE", given, message: "Its API token?", fault });
   const read = typed === given ? { text: typed } : readTyped(typed, io);
@@ -74,7 +74,7 @@ async function askToken({ tokenFile }: InitOptions, asker: Asker, io: CommandIo)
 async function zonesOf(target: RecordTarget, io: CommandIo): Promise<readonly ListedZone[]> {
   const zones = await target.zones(io.signal);
   if (zones.kind !== "found") throw new WrongAnswer(`${zones.because}; ${zones.todo}`);
-  if (zones.value.length === 0) throw new WrongAnswer("There are no zones yet; make one in the console.");
+  if (zones.value.length === 0) throw new WrongAnswer("There are no zones yet; create one in the console.");
   return zones.value;
 }
 
@@ -96,7 +96,7 @@ type NameAsking = {
   readonly io: CommandIo;
 };
 
-/** No name of a zone is spelled so. */
+/** Not a valid name, so it cannot be one of the choices. */
 const another = "+";
 
 async function askName(asking: NameAsking): Promise<string> {
@@ -115,8 +115,8 @@ async function askName(asking: NameAsking): Promise<string> {
 }
 
 function noRecord(zone: string, name: string, byName: ReadonlyMap<string, unknown>): string {
-  const others = byName.size === 0 ? "" : ` There are: ${firstFew([...byName.keys()].map(visible))}`;
-  const todo = "make one in the console, with any address, or let moor make it with --create.";
+  const others = byName.size === 0 ? "" : ` Existing names: ${firstFew([...byName.keys()].map(visible))}`;
+  const todo = "create one in the console, with any address, or let moor create it with --create.";
   return `${zone} has no A or AAAA record ${name}; ${todo}${others}`;
 }
 
@@ -133,15 +133,15 @@ async function pickName(
     label: value,
     hint: found.map(({ type, value: held }) => `${type} ${held}`).join(", "),
   }));
-  const makes = { value: another, label: "another name", hint: "moor makes its record" };
-  const all = asker.asksAgain ? [...choices, makes] : choices;
+  const newName = { value: another, label: "another name", hint: "moor creates its record" };
+  const all = asker.asksAgain ? [...choices, newName] : choices;
   const known = given !== undefined && byName.has(given) ? given : undefined;
-  const question = { flag: "--name", given: known, message: "Which name is to be kept?", choices: all };
+  const question = { flag: "--name", given: known, message: "Which name should moor update?", choices: all };
   const picked =
     choices.length === 0 || (given !== undefined && known === undefined) ? another : await asker.pick(question);
   if (picked !== another) return picked;
   const fault = (text: string) =>
-    parseOwner(asAscii(text), zone.name).ok ? undefined : `${text} is no name in ${zone.name}.`;
+    parseOwner(asAscii(text), zone.name).ok ? undefined : `${text} is not a name in ${zone.name}.`;
   const message = `Which name in ${zone.name}? @ is the zone itself.`;
   return ownerIn(asAscii(await asker.text({ flag: "--name", given, message, example: "home", fault })), zone);
 }
@@ -149,24 +149,24 @@ async function pickName(
 function ownerIn(text: string, zone: ListedZone): string {
   const owner = parseOwner(text, zone.name);
   if (owner.ok) return owner.value;
-  throw new WrongAnswer(`${text} is no name in ${zone.name}.`);
+  throw new WrongAnswer(`${text} is not a name in ${zone.name}.`);
 }
 
-/** A record that nobody wants made stays away, and the round that is tried says so. */
+/** If the answer is no, the record stays missing, and the trial round says so. */
 async function offerRecord(family: Family, name: string, asking: NameAsking): Promise<void> {
   const { options, zone, addresses, asker, io } = asking;
   const what = `${recordTypeOf(family)} record ${visible(absoluteName(name, zone.name))}`;
   const value = addresses[family];
   if (value === undefined) {
-    io.err(`There is no ${what}, and no public address to make it with at the moment.\n`);
+    io.err(`There is no ${what}, and no public address to create it with now.\n`);
     return;
   }
   if (!options.create) {
     if (!asker.asksAgain) return;
-    const message = `There is no ${what} yet. Make it now, with ${value}?`;
+    const message = `There is no ${what} yet. Create it now, with ${value}?`;
     if (!(await asker.yes({ flag: "--create", given: undefined, message, assumed: true }))) return;
   }
   const fault = await makeRecord({ ...asking, name, family, value });
-  if (fault !== undefined) throw new WrongAnswer(`The ${what} was not made: ${fault.because}; ${fault.todo}`);
-  io.out(`Made the ${what}, with ${value}.\n`);
+  if (fault !== undefined) throw new WrongAnswer(`The ${what} was not created: ${fault.because}; ${fault.todo}`);
+  io.out(`Created the ${what}, with ${value}.\n`);
 }

@@ -31,16 +31,16 @@ function start(...words: string[]) {
 
 const written = () => readFileSync(join(loop.folder, "new", "moor.yaml"), "utf8");
 
-/** What is the same in every conversation: to the end of the firewall's questions, and from the zone on. */
+/** The parts that all conversations share. */
 async function acceptInterfaces({ reads, types }: ReturnType<typeof start>) {
-  await reads(/gives the A record.*\n[\s\S]*wan0/);
+  await reads(/for the A record.*\n[\s\S]*wan0/);
   types(enter);
-  await reads(/gives the AAAA record.*\n[\s\S]*wan0/);
+  await reads(/for the AAAA record.*\n[\s\S]*wan0/);
   types(enter);
 }
 
 async function reachRecords({ reads, types }: ReturnType<typeof start>, token = "t0ken") {
-  await reads(/Where is the record service\?/);
+  await reads(/URL of the record service\?/);
   types(loop.service.url + enter);
   await reads(/Which API/);
   types(enter);
@@ -60,81 +60,83 @@ describe("at a terminal, an answer that does not work is asked for again, and th
   it("a host without https, a wrong secret, a wrong token", async () => {
     const person = start();
     const { reads, types, shown } = person;
-    await reads(/Where is the firewall\?/);
+    await reads(/URL of the firewall\?/);
     types(`127.0.0.1:${loop.firewall.port}${enter}`);
-    await reads(/is no web address/);
+    await reads(/is not a URL/);
     types(`${erase}${loop.firewall.url}${enter}`);
     await reads(/API key of a user/);
     types(`thekey${enter}`);
-    await reads(/And its secret\?/);
+    await reads(/The secret of that key\?/);
     types(`mistyped${enter}`);
     await reads(/rejected the key and its secret \(401\)/);
-    await reads(/Where is the firewall\?/);
+    await reads(/URL of the firewall\?/);
     await reads(new RegExp(loop.firewall.url));
     types(enter);
-    await reads(/API key of a user there\?\s[\s\S]*thekey/);
+    await reads(/API key of a user of the firewall\?\s[\s\S]*thekey/);
     types(enter);
-    await reads(/And its secret\? Enter keeps/);
+    await reads(/The secret of that key\? Press Enter to keep/);
     types(`thesecret${enter}`);
     await acceptInterfaces(person);
     await reachRecords(person, "wrong");
-    await reads(/Where is the record service\?\s[\s\S]*http:/);
+    await reads(/URL of the record service\?\s[\s\S]*http:/);
     types(enter);
     await reads(/Which API/);
     types(enter);
-    await reads(/Its API token\? Enter keeps/);
+    await reads(/Its API token\? Press Enter to keep/);
     types(`t0ken${enter}`);
     await reads(/In which zone/);
     types(enter);
-    await reads(/Which name is to be kept/);
+    await reads(/Which name should moor update/);
     types(enter);
     await acceptConfig(person);
     expect(written()).toContain('ipv4: "wan0"');
     expect(shown()).not.toMatch(/thesecret|mistyped|t0ken/);
   });
 
-  it("the path of a file instead of a key or token: one that is not there, then the right one", async () => {
+  it("the path of a file instead of a key or token: first a missing one, then the right one", async () => {
     writeFileSync(join(loop.folder, "fw_apikey.txt"), "key=thekey\nsecret=thesecret\n");
     const person = start("--firewall", loop.firewall.url);
     const { reads, types } = person;
     await reads(/API key of a user/);
     types(`~/nowhere.txt${enter}`);
-    await reads(/the path of a file that cannot be read \(ENOENT\)/);
+    await reads(/The file cannot be read \(ENOENT\)/);
     types(`${erase}~/fw_apikey.txt${enter}`);
     await acceptInterfaces(person);
     await reachRecords(person, "./t");
     await reads(/In which zone/);
     types(enter);
-    await reads(/Which name is to be kept/);
+    await reads(/Which name should moor update/);
     types(enter);
     await acceptConfig(person);
     expect(readFileSync(join(loop.folder, "new/secrets/records-token"), "utf8")).toBe("t0ken\n");
   });
 
-  it("an interface whose address is not public: said, and another one is chosen; the best comes first", async () => {
+  it("an interface whose address is not public: it warns, and another one is chosen; the best comes first", async () => {
     const person = start("--firewall", loop.firewall.url, "--firewall-key-file", "k");
     const { reads, types } = person;
-    await reads(/gives the A record.*\n[\s\S]*wan0 \(9\.9\.9\.9\)[\s\S]*lan0[\s\S]*lo0[\s\S]*none/);
+    await reads(/for the A record.*\n[\s\S]*wan0 \(9\.9\.9\.9\)[\s\S]*lan0[\s\S]*lo0[\s\S]*none/);
     types(down + enter);
-    await reads(/lan0 has no A address that the internet can reach: 192\.168\.1\.2 \(private\)/);
+    await reads(
+      /lan0 has no address for the A record that can be reached from the internet: 192\.168\.1\.2 \(private\)/,
+    );
     await reads(/Choose another interface\?/);
     types(enter);
-    await reads(/gives the A record/);
+    await reads(/for the A record/);
     types(`\u001b[A${enter}`);
-    await reads(/gives the AAAA record.*\n[\s\S]*wan0/);
+    await reads(/for the AAAA record.*\n[\s\S]*wan0/);
     types(enter);
     await reachRecords(person);
     await reads(/In which zone/);
     types(enter);
-    await reads(/Which name is to be kept/);
+    await reads(/Which name should moor update/);
     types(enter);
     await acceptConfig(person);
     expect(written()).toContain('ipv4: "wan0"');
   });
 });
 
-describe("a name that has no record", () => {
-  it.for(["v1", "rrsets"] as const)("is made after asking, through %s, and kept", async (api) => {
+describe("a name without a record", () => {
+  it.for(["v1", "rrsets"] as const)("gets one after a question, through %s", async (api) => {
     await loop.close();
     loop = await openLoop(undefined, undefined, { api });
     loop.says.service = ({ method, path, body }) => {
@@ -147,18 +149,18 @@ describe("a name that has no record", () => {
     const service = ["--records", loop.service.url, "--api", api, "--token-file", "t", "--zone", "example.org"];
     const person = start(...known, ...service);
     const { reads, types } = person;
-    await reads(/Which name is to be kept\?[\s\S]*another name/);
+    await reads(/Which name should moor update\?[\s\S]*another name/);
     types(down + enter);
     await reads(/Which name in example\.org\?/);
     types(`not a name${enter}`);
-    await reads(/not a name is no name in example\.org/);
+    await reads(/not a name is not a name in example\.org/);
     types(`${erase}nas${enter}`);
-    await reads(/There is no A record nas\.example\.org yet\. Make it now, with 9\.9\.9\.9\?/);
+    await reads(/There is no A record nas\.example\.org yet\. Create it now, with 9\.9\.9\.9\?/);
     types(enter);
-    await reads(/Made the A record nas\.example\.org, with 9\.9\.9\.9\./);
+    await reads(/Created the A record nas\.example\.org, with 9\.9\.9\.9\./);
     await reads(/There is no AAAA record nas\.example\.org yet/);
     types(enter);
-    await reads(/Made the AAAA record/);
+    await reads(/Created the AAAA record/);
     await acceptConfig(person);
     const made = loop.records.filter(({ name }) => name === "nas").map(({ type, value }) => `${type} ${value}`);
     expect(made.toSorted()).toEqual(["A 9.9.9.9", "AAAA 2a00::9"]);

@@ -12,19 +12,19 @@ type WhichUrl = {
 
 export async function askUrl(which: WhichUrl, asker: Asker): Promise<URL> {
   const fault = (text: string) => {
-    if (isWebAddress(text)) return undefined;
+    if (isWebUrl(text)) return undefined;
     const meant = `https://${text}`;
-    return `${text} is no web address; write ${isWebAddress(meant) && !text.includes("/") ? meant : which.example}`;
+    return `${text} is not a URL; write ${isWebUrl(meant) && !text.includes("/") ? meant : which.example}`;
   };
   return new URL(await asker.text({ ...which, fault }));
 }
 
-const isWebAddress = (text: string) => URL.canParse(text) && /^https?:/.test(text);
+const isWebUrl = (text: string) => URL.canParse(text) && /^https?:/.test(text);
 
 /**
- * The well-known authorities, where they vouch for the certificate or there is none to look at. Else the private authority that is
- * shown with it, since a certificate is made anew in time; or, without one, the certificate itself. What was believed once is not
- * asked for again.
+ * Trusts the system's authorities if they signed the certificate, or if there is no certificate. Otherwise trusts the private
+ * authority that is sent with it, because the certificate itself will be renewed; without one, the certificate. Asks only once
+ * per certificate.
  */
 export function createTrustAsker(
   which: "firewall" | "records",
@@ -32,7 +32,7 @@ export function createTrustAsker(
   asker: Asker,
   io: CommandIo,
 ) {
-  const believed = new Map<string, ShownTrust>();
+  const trusted = new Map<string, ShownTrust>();
   return async (url: URL): Promise<ShownTrust> => {
     if (url.protocol === "http:") return { kind: "system" };
     const shown = await fetchCertificate(url, io.signal).catch((error: unknown) => {
@@ -40,8 +40,8 @@ export function createTrustAsker(
     });
     if (shown.doubt === undefined) return { kind: "system" };
     const id = `${url.host} ${shown.fingerprint}`;
-    const trust = believed.get(id) ?? (await askToBelieve(url, shown, { which, given, asker, io }));
-    believed.set(id, trust);
+    const trust = trusted.get(id) ?? (await askToTrust(url, shown, { which, given, asker, io }));
+    trusted.set(id, trust);
     return trust;
   };
 }
@@ -55,20 +55,24 @@ type Asking = {
   readonly io: CommandIo;
 };
 
-async function askToBelieve(url: URL, shown: Shown, { which, given, asker, io }: Asking): Promise<ShownTrust> {
+async function askToTrust(url: URL, shown: Shown, { which, given, asker, io }: Asking): Promise<ShownTrust> {
   const { authority, fingerprint } = shown;
-  io.out(`${url.host} shows a certificate that no well-known authority vouches for (${shown.doubt}):\n`);
-  io.out(`  made out to  ${shown.subject}\n  signed by    ${shown.issuer}\n  valid until  ${shown.validTo}\n`);
+  io.out(`${url.host} has a certificate that no well-known authority signed (${shown.doubt}):\n`);
+  io.out(`  issued to    ${shown.subject}\n  signed by    ${shown.issuer}\n  valid until  ${shown.validTo}\n`);
   io.out(`  SHA-256      ${fingerprint}\n`);
-  if (authority) io.out(`  SHA-256 of who signed it, as moor ca shows it\n               ${authority.fingerprint}\n`);
+  if (authority)
+    io.out(`  SHA-256 of the authority that signed it, as moor ca shows it\n               ${authority.fingerprint}\n`);
   const flag = `--${which}-fingerprint`;
   const plain = (text: string) => text.replaceAll(/[^0-9a-f]/gi, "").toUpperCase();
   const isGiven = (shownOne: string) => given !== undefined && plain(given) === plain(shownOne);
   if (given !== undefined && !isGiven(fingerprint) && !isGiven(authority?.fingerprint ?? "")) {
-    throw new NoAnswer(`${flag} says otherwise: somebody stands between, or it was renewed.`);
+    throw new NoAnswer(
+      `The certificate does not match ${flag}: it was renewed, or the connection is intercepted. Check the fingerprint at the service.`,
+    );
   }
-  const message = "Compare it with the one that the service itself shows. Is it the same?";
-  if (!(await asker.yes({ flag, given, message, assumed: false }))) throw new NoAnswer("Then nothing is sent there.");
+  const message = "Compare the fingerprint with the one that the service shows. Are they the same?";
+  if (!(await asker.yes({ flag, given, message, assumed: false })))
+    throw new NoAnswer("The certificate is not trusted, so nothing was sent.");
   if (authority === undefined || isGiven(fingerprint)) return { kind: "fingerprint", sha256: fingerprint };
   return { kind: "ca", pem: authority.pem };
 }

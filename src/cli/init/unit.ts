@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import type { CommandIo } from "../io/command-io.ts";
 import type { Asker } from "./asker.ts";
 
-/** Offers a systemd unit for the user who runs this; the one for the whole machine is in packaging/systemd. */
+/** Offers a systemd unit for the current user; the one for the whole machine is in packaging/systemd. */
 export async function offerUnit(
   config: string,
   given: string | undefined,
@@ -14,7 +14,7 @@ export async function offerUnit(
   const usual = configFolder ? join(configFolder, "systemd", "user", "moor-update.service") : undefined;
   if (given === undefined) {
     if (!io.isTerminal || usual === undefined) return undefined;
-    const message = `Write a systemd unit for you (${usual})?`;
+    const message = `Write a systemd unit for your user (${usual})?`;
     if (!(await asker.yes({ flag: "--unit FILE", given, message, assumed: false }))) return undefined;
   }
   const file = given === undefined ? usual : resolve(io.cwd, given);
@@ -25,12 +25,12 @@ export async function offerUnit(
 }
 
 function printUnit(config: string, { script, program }: CommandIo): string {
-  // systemd takes no quotes or backslashes in the path of what it starts itself.
+  // systemd does not accept quotes or backslashes in the path of an executable.
   const command = script === undefined ? `/usr/bin/env ${program}` : `/bin/sh ${unitWord(script)}`;
   return `# systemctl --user daemon-reload && systemctl --user enable --now moor-update
-# loginctl enable-linger     lets it run while nobody is logged in
+# loginctl enable-linger     keeps it running while you are not logged in
 [Unit]
-Description=moor: keeps DNS names at their addresses
+Description=moor: keeps DNS names pointing at their addresses
 After=network-online.target
 
 [Service]
@@ -54,7 +54,7 @@ WantedBy=default.target
 `;
 }
 
-/** In a unit only commands have variables. */
+/** Only commands in a unit expand variables. */
 const unitWord = (text: string): string => unitPath(text).replaceAll("$", "$$$$");
 
 /** systemd.syntax(7), "Quoting", and systemd.unit(5), "Specifiers". */

@@ -16,7 +16,7 @@ export function certificateOptions(command: Command): Command {
     .option("--key <file>", "the key of that certificate; both are read again when they change", readPath);
 }
 
-/** What to start a service with, or "half" after saying so. */
+/** "half" if only one of the two is given, after printing that. */
 export function readCertificate(
   { cert, key }: CertificateOptions,
   io: CommandIo,
@@ -25,6 +25,6 @@ export function readCertificate(
     return { certificate: { cert: resolve(io.cwd, cert), key: resolve(io.cwd, key) } };
   }
   if (cert === undefined && key === undefined) return {};
-  io.err("--cert and --key belong together: name both files, or neither.\n");
+  io.err("--cert and --key go together: give both, or neither.\n");
   return "half";
 }

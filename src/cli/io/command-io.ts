@@ -1,4 +1,4 @@
-/** All that a command sees of the process it runs in. */
+/** Everything that a command uses of the process it runs in. */
 export type CommandIo = {
   /** What to type to run moor again, from `cwd`. */
   readonly program: string;
@@ -9,7 +9,7 @@ export type CommandIo = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly signal: AbortSignal;
-  /** Whether a person sits there who can be asked. Otherwise what is printed may be kept for others to read: no secret may be among it. */
+  /** Whether a person can be asked. If not, the output may end up in a log that others read, so it must contain no secret. */
   readonly isTerminal?: boolean;
   /** Calls `act` each time that signal arrives. */
   readonly onSignal?: (name: "SIGHUP" | "SIGUSR1", act: () => void) => void;
@@ -18,12 +18,12 @@ export type CommandIo = {
 /** Runs a verb and keeps its exit code. */
 export type Run = (verb: () => Promise<number>) => Promise<void>;
 
-/** Says why a command cannot be done. 1: it was tried and failed. 2: what was typed cannot be understood. */
+/** Prints why a command is refused, and returns its exit code. 1: it failed. 2: the command line is not valid. */
 export function refuse(code: 1 | 2, why: string, io: CommandIo): number {
   io.err(`${why}\n`);
   return code;
 }
 
-/** `list` is what to type to see those that there are. */
+/** `list` is the command that lists what exists. */
 export const noneToRevoke = (what: string, id: string, list: string, io: CommandIo): number =>
-  refuse(1, `There is no ${what} ${id} that could be revoked; ${io.program} ${list} shows those there are.`, io);
+  refuse(1, `There is no ${what} ${id} to revoke; ${io.program} ${list} lists the existing ones.`, io);

@@ -23,12 +23,16 @@ export function databaseOptions(command: Command): Command {
     );
 }
 
-/** For services, which have many connections. */
+/** Only for services: other verbs use few connections. */
 export const connectionsOption = (command: Command): Command =>
-  command.option("--database-connections <number>", "to PostgreSQL at the most (default: 10)", readConnections);
+  command.option(
+    "--database-connections <number>",
+    "maximum number of connections to PostgreSQL (default: 10)",
+    readConnections,
+  );
 
 function readConnections(text: string): number {
   const number = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (number < 3) throw new InvalidArgumentError("It takes a number from 3 up.");
+  if (number < 3) throw new InvalidArgumentError("It must be a number, 3 or more.");
   return number;
 }

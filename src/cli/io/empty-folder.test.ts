@@ -29,7 +29,7 @@ it.each([
   ["group list", "firewall"],
   ["group remove staff", "firewall"],
   ["sign-in --firewall", "firewall"],
-])("moor %s makes no database in a folder that has none, and says so", async (words, file) => {
+])("moor %s creates no database in a folder without one, and says so", async (words, file) => {
   const { io, printed } = openTerminal(cwd);
   const code = await runMoor([...words.split(" "), "--data", "x"], io);
   expect({ code, out: printed.out }).toEqual({ code: 1, out: "" });

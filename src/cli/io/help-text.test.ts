@@ -15,7 +15,7 @@ describe("help", () => {
     ["records", "where to listen (default: 127.0.0.1:8053)"],
     ["records", "a name server of new zones (may be repeated) --hostmaster"],
     ["firewall", "where to listen (default: 127.0.0.1:8443)"],
-  ])("%s shows a default as it would be typed: %s", async (verb, shown) => {
+  ])("%s shows a default as you would type it: %s", async (verb, shown) => {
     const { code, words } = await moor(verb, "--help");
     expect([code, words]).toEqual([0, expect.stringContaining(shown)]);
     expect(words).not.toMatch(/default: [{[]/);
@@ -34,22 +34,16 @@ describe("help", () => {
   });
 
   it.each([
-    ["help recrods", "error: unknown command 'recrods'\n(Did you mean records?)\n(moor --help lists what there is)\n"],
-    [
-      "help store bakcup",
-      "error: unknown command 'bakcup'\n(Did you mean backup?)\n(moor store --help lists what there is)\n",
-    ],
-    [
-      "recrods --help",
-      "error: unknown command 'recrods'\n(Did you mean records?)\n(moor --help lists what there is)\n",
-    ],
-    ["token nonsense -h", "error: unknown command 'nonsense'\n(moor token --help lists what there is)\n"],
-    ["help nonsense", "error: unknown command 'nonsense'\n(moor --help lists what there is)\n"],
+    ["help recrods", "error: unknown command 'recrods'\n(Did you mean records?)\n(see moor --help)\n"],
+    ["help store bakcup", "error: unknown command 'bakcup'\n(Did you mean backup?)\n(see moor store --help)\n"],
+    ["recrods --help", "error: unknown command 'recrods'\n(Did you mean records?)\n(see moor --help)\n"],
+    ["token nonsense -h", "error: unknown command 'nonsense'\n(see moor token --help)\n"],
+    ["help nonsense", "error: unknown command 'nonsense'\n(see moor --help)\n"],
   ])("%s says which word is unknown", async (typed, err) => {
     expect(await moor(...typed.split(" "))).toMatchObject({ code: 2, out: "", err });
   });
 
-  it("is not what a shell gets that completes the word --help", async () => {
+  it("is not printed to a shell that completes the word --help", async () => {
     expect((await moor("complete", "--", "token", "add", "--help")).out).not.toContain("Usage:");
   });
 
@@ -59,8 +53,8 @@ describe("help", () => {
     ["records --listen x", "moor records"],
     ["store nonsense", "moor store"],
     ["token add --bogus", "moor token add"],
-  ])("is where %s points to: %s --help", async (typed, path) => {
+  ])("%s points to %s --help", async (typed, path) => {
     const { code, err } = await moor(...typed.split(" "));
-    expect([code, err]).toEqual([2, expect.stringContaining(`\n(${path} --help lists what there is)\n`)]);
+    expect([code, err]).toEqual([2, expect.stringContaining(`\n(see ${path} --help)\n`)]);
   });
 });

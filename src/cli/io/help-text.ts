@@ -2,14 +2,14 @@ import { type Command, Help, type Option } from "commander";
 import { nearest } from "../../core/names/nearest.ts";
 import { bracketed, type ListenAddress } from "../../process/listen-address.ts";
 
-/** Help says what a verb is for, and a usage error leads to the help of its own verb. */
+/** Gives each verb a description, and makes a usage error point to the help of its verb. */
 export function describeVerbs(command: Command, path = command.name()): void {
   if (command.description() === "") command.description(command.summary());
-  command.showHelpAfterError(`(${path} --help lists what there is)`);
+  command.showHelpAfterError(`(see ${path} --help)`);
   for (const inner of command.commands) describeVerbs(inner, `${path} ${inner.name()}`);
 }
 
-/** `moor help store backup`. Commander's own says nothing about a word that it does not know. */
+/** `moor help store backup`. Commander's own help command ignores a word that it does not know. */
 export function helpFor(program: Command, words: readonly string[]): never {
   let command = program;
   for (const word of words.filter((each) => !/^-|^help$/.test(each))) {
@@ -27,7 +27,7 @@ export function helpFor(program: Command, words: readonly string[]): never {
   return command.help();
 }
 
-/** A default as it would be typed; an empty list is none. */
+/** Shows a default as you would type it; an empty list is no default. */
 export function describeOption(option: Option): string {
   const { defaultValue: value, description } = option;
   if (Array.isArray(value) && value.length === 0) return description;

@@ -24,20 +24,20 @@ async function moor(words: string, data: string): Promise<string> {
 }
 
 it.each([
-  ["user add anna", "d 2", "moor user change --data 'd 2' anna changes him."],
-  ["user remove nobody", "d 2", "moor user list --data 'd 2' shows"],
+  ["user add anna", "d 2", "moor user change --data 'd 2' anna\n"],
+  ["user remove nobody", "d 2", "moor user list --data 'd 2' lists"],
   ["user list", "d 3", "moor user add --data 'd 3' NAME\n"],
-  ["group set staff --join nobody", "d 2", "moor user list --data 'd 2' shows"],
-  ["group remove nobody", "d 2", "moor group list --data 'd 2' shows"],
+  ["group set staff --join nobody", "d 2", "moor user list --data 'd 2' lists"],
+  ["group remove nobody", "d 2", "moor group list --data 'd 2' lists"],
   ["group list", "d 4", "moor group set --data 'd 4' NAME\n"],
-  ["key add --user nobody", "d 2", "moor user list --data 'd 2' shows"],
-  ["key revoke nothing-like-it", "d 2", "moor key list --data 'd 2' shows"],
+  ["key add --user nobody", "d 2", "moor user list --data 'd 2' lists"],
+  ["key revoke nothing-like-it", "d 2", "moor key list --data 'd 2' lists"],
   ["key list", "d 3", "moor key add --data 'd 3'\n"],
-  ["token revoke 7", "d 2", "moor token list --data 'd 2' shows"],
+  ["token revoke 7", "d 2", "moor token list --data 'd 2' lists"],
   ["token list", "d 3", "moor token add --data 'd 3'\n"],
   ["transfer-key add ns2", "d 2", "moor transfer-key revoke --data 'd 2' ns2\n"],
   ["transfer-key list", "d 4", "moor transfer-key add --data 'd 4' NAME\n"],
-  ["transfer-key revoke ns3", "d 2", "moor transfer-key list --data 'd 2' shows"],
-])("what moor %s names to run next works on the same data", async (words, data, next) => {
+  ["transfer-key revoke ns3", "d 2", "moor transfer-key list --data 'd 2' lists"],
+])("moor %s suggests a command for the same data", async (words, data, next) => {
   expect(await moor(words, data)).toContain(next);
 });

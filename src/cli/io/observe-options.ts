@@ -4,7 +4,7 @@ import { type ProxyHeader, proxyHeaders, type TrustedProxies } from "../../proce
 import type { ListenAddress } from "../../process/listen-address.ts";
 import { readListen, readNetworks } from "./options.ts";
 
-/** How `moor records` is watched, and who stands in front of it. */
+/** Monitoring of `moor records`, and the proxies in front of it. */
 export type ObserveFlags = {
   readonly metrics?: ListenAddress;
   readonly accessLog?: boolean;
@@ -18,17 +18,17 @@ export function observeOptions(command: Command): Command {
   return command
     .option(
       "--metrics <host:port>",
-      "also serve /metrics and /health there, without a secret: keep it private",
+      "also serve /metrics and /health there, without authentication: keep it private",
       readListen,
     )
-    .option("--access-log", "a log line for every request")
-    .option("--trust-proxy <network>", "a proxy whose word about callers counts (may be repeated)", readNetworks, [])
+    .option("--access-log", "log every request")
+    .option("--trust-proxy <network>", "a proxy that is trusted to name the caller (may be repeated)", readNetworks, [])
     .addOption(
       new Option("--proxy-header <name>", "the header in which trusted proxies name the caller")
         .choices(proxyHeaders)
         .default(proxyHeaders[0]),
     )
-    .option("--drain <seconds>", "when stopped, be not ready for so long before closing", readSeconds, 0);
+    .option("--drain <seconds>", "when stopped, report not ready for this time before closing", readSeconds, 0);
 }
 
 export const proxiesOf = ({ trustProxy, proxyHeader }: ObserveFlags): TrustedProxies | undefined =>
@@ -36,6 +36,6 @@ export const proxiesOf = ({ trustProxy, proxyHeader }: ObserveFlags): TrustedPro
 
 function readSeconds(text: string): number {
   const seconds = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(seconds <= 300)) throw new InvalidArgumentError("It takes seconds, 0 to 300.");
+  if (!(seconds <= 300)) throw new InvalidArgumentError("It must be a number of seconds, 0 to 300.");
   return seconds;
 }

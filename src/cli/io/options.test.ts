@@ -12,12 +12,12 @@ describe("--dns-workers", () => {
     expect(readWorkers(text)).toBe(count);
   });
 
-  it.each(["", "-1", "1.5", "two", "65", "100", "0x2"])("does not take %j, and says what it takes", (text) => {
+  it.each(["", "-1", "1.5", "two", "65", "100", "0x2"])("refuses %j, and says what is valid", (text) => {
     expect(() => readWorkers(text)).toThrow("0 to 64");
   });
 });
 
-describe("a count, as --last and --most take it", () => {
+describe("a count, for --last and --most", () => {
   it("is a whole number from 1", () => {
     expect([readCount("1"), readCount("99999")]).toEqual([1, 99_999]);
   });
@@ -28,11 +28,11 @@ describe("a count, as --last and --most take it", () => {
 });
 
 describe("--hostmaster", () => {
-  it("takes a mail address, and writes it as an SOA does", () => {
+  it("takes a mail address, and converts it for the SOA", () => {
     expect(readMailbox("dns@example.org")).toBe("dns.example.org");
   });
 
-  it.each(["", "dns@", "@example.org"])("does not take %j, and says what it takes", (text) => {
+  it.each(["", "dns@", "@example.org"])("refuses %j, and says what is valid", (text) => {
     expect(() => readMailbox(text)).toThrow("such as dns@example.org");
   });
 });
@@ -58,18 +58,18 @@ describe("--name, for the certificate", () => {
     "a..b",
     "x y",
     "a.*.b",
-  ])("does not take %j, which no client would ever ask for", (text) => {
+  ])("refuses %j, which no client could connect to", (text) => {
     expect(() => readHosts(text, [])).toThrow("a host name or an address, such as records.example.net or 192.0.2.10");
   });
 });
 
 describe("--data", () => {
   it.each(["up", "records", "firewall", "token add", "key add", "transfer-key add x", "store check", "user list"])(
-    "of moor %s is not the folder one stands in when it is empty, as of a variable that is not set",
+    "of moor %s must not be empty, as from an unset variable: that would be the current folder",
     async (words) => {
       const { io, printed } = openTerminal("/nowhere");
       expect(await runMoor([...words.split(" "), "--data", ""], io)).toBe(2);
-      expect(printed.err).toContain("It takes a folder, such as ./moor-data.");
+      expect(printed.err).toContain("It must be a folder, such as ./moor-data.");
     },
   );
 });
@@ -93,9 +93,9 @@ describe("a path", () => {
     "user password x --from",
     "transfer-key add x --to",
     "transfer-key add x --secret-file",
-  ])("of moor %s is not the folder one stands in when it is empty", async (words) => {
+  ])("of moor %s must not be empty: that would be the current folder", async (words) => {
     const { io, printed } = openTerminal("/nowhere");
     expect(await runMoor([...words.split(" "), ""], io)).toBe(2);
-    expect(printed.err).toContain("It takes a path.");
+    expect(printed.err).toContain("It must be a path.");
   });
 });

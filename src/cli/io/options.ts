@@ -6,27 +6,27 @@ import { asAscii } from "../../core/names/unicode.ts";
 import type { ListenAddress } from "../../process/listen-address.ts";
 import { tokenNameFault } from "../../records/service/read-scope.ts";
 
-/** A verb that works on what a service keeps. */
+/** A verb that works on the data folder of a service. */
 export const dataVerb = (parent: Command, name: string, text: string): Command => onData(parent.command(name), text);
 
 export const onData = (command: Command, text: string): Command =>
   command.description(text).option("--data <folder>", "the data folder of the service", readFolder, "./moor-data");
 
-/** For verbs by which zones come in, see `core/addresses/primary-address.ts`. */
+/** For the verbs that can create secondary zones; see `core/addresses/primary-address.ts`. */
 export const allowPrimary = [
   "--allow-primary <network>",
-  "primary servers of secondary zones may have addresses in it, such as 10.0.0.0/8 (may be repeated)",
+  "allow primary servers of secondary zones in this network, such as 10.0.0.0/8 (may be repeated)",
   readNetworks,
   [] as readonly Network[],
 ] as const;
-export const asJson = ["--json", "for programs"] as const;
+export const asJson = ["--json", "print JSON, for programs"] as const;
 
 /** `127.0.0.1:8053`, `[::1]:8053`, `localhost:8053`; the port may be 0 for any free one. */
 export function readListen(text: string): ListenAddress {
   const [, bracketed, plain, port] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text) ?? [];
   const host = bracketed ?? plain;
   if (host === undefined || Number(port) > 65_535) {
-    throw new InvalidArgumentError("It takes a host and a port, such as 127.0.0.1:8053 or [::1]:8053.");
+    throw new InvalidArgumentError("It must be a host and a port, such as 127.0.0.1:8053 or [::1]:8053.");
   }
   return { host, port: Number(port) };
 }
@@ -36,25 +36,25 @@ export const readListens = (text: string, before: readonly ListenAddress[]): rea
   readListen(text),
 ];
 
-/** `records.example.net`, as clients ask for it; or an address. */
+/** `records.example.net`, as clients connect to it; or an address. */
 export function readHosts(text: string, before: readonly string[]): readonly string[] {
   const name = asAscii(text).toLowerCase().replace(/\.$/, "");
   if (parseAddress(text) === undefined && !/^(?:\*\.)?[\w-]{1,63}(?:\.[\w-]{1,63})*$/.test(name)) {
-    throw new InvalidArgumentError("It takes a host name or an address, such as records.example.net or 192.0.2.10.");
+    throw new InvalidArgumentError("It must be a host name or an address, such as records.example.net or 192.0.2.10.");
   }
   return [...before, name];
 }
 
 export function readNetworks(text: string, before: readonly Network[]): readonly Network[] {
   const network = parseNetwork(text);
-  if (network === undefined) throw new InvalidArgumentError("It takes a network, such as 10.0.0.0/8, or an address.");
+  if (network === undefined) throw new InvalidArgumentError("It must be a network, such as 10.0.0.0/8, or an address.");
   return [...before, network];
 }
 
-/** `dns@example.org`, as the name that an SOA has. */
+/** `dns@example.org`, as the domain name in an SOA. */
 export function readMailbox(text: string): string {
   const mailbox = parseMailbox(text);
-  if (!mailbox.ok) throw new InvalidArgumentError("It takes a mail address, such as dns@example.org.");
+  if (!mailbox.ok) throw new InvalidArgumentError("It must be a mail address, such as dns@example.org.");
   return mailbox.value;
 }
 
@@ -62,21 +62,22 @@ export function readMailbox(text: string): string {
 export function readRateLimit(text: string): number {
   if (text === "off") return 0;
   const [, calls] = /^([1-9]\d{0,8})(?:\/min)?$/.exec(text) ?? [];
-  if (calls === undefined) throw new InvalidArgumentError("It takes calls a minute, such as 300/min, or off.");
+  if (calls === undefined)
+    throw new InvalidArgumentError("It must be a number of calls per minute, such as 300/min, or off.");
   return Number(calls);
 }
 
-/** More threads than this share no more work out. */
+/** More threads than this bring nothing. */
 const mostWorkers = 64;
 
 export function readWorkers(text: string): number {
   const count = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(count <= mostWorkers)) throw new InvalidArgumentError(`It takes a number of threads, 0 to ${mostWorkers}.`);
+  if (!(count <= mostWorkers)) throw new InvalidArgumentError(`It must be a number of threads, 0 to ${mostWorkers}.`);
   return count;
 }
 
 export function readCount(text: string): number {
-  if (!/^[1-9]\d{0,4}$/.test(text)) throw new InvalidArgumentError("It takes a number from 1 to 99999.");
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw new InvalidArgumentError("It must be a number from 1 to 99999.");
   return Number(text);
 }
 
@@ -84,7 +85,7 @@ export const repeated = (text: string, before: readonly string[]): readonly stri
 
 export function readAccountName(text: string): string {
   if (text.trim() === "" || /\p{Control}/u.test(text))
-    throw new InvalidArgumentError("It takes the name of an account, such as main.");
+    throw new InvalidArgumentError("It must be the name of an account, such as main.");
   return text;
 }
 
@@ -96,19 +97,19 @@ export function readTokenName(text: string): string {
 
 export function readKeyName(text: string): string {
   if (tokenNameFault(text) !== undefined)
-    throw new InvalidArgumentError("It takes a name of at most 100 characters, none of them a control character.");
+    throw new InvalidArgumentError("It must be a name of at most 100 characters, without control characters.");
   return text.trim();
 }
 
-/** An empty text, as of a variable that is not set, would be the folder one stands in. */
+/** An empty path, as from an unset variable, would be the current folder. */
 export function readFolder(text: string): string {
-  if (text === "") throw new InvalidArgumentError("It takes a folder, such as ./moor-data.");
+  if (text === "") throw new InvalidArgumentError("It must be a folder, such as ./moor-data.");
   return text;
 }
 
-/** The same of what else is named by a path. */
+/** As `readFolder`, for files. */
 export function readPath(text: string): string {
-  if (text === "") throw new InvalidArgumentError("It takes a path.");
+  if (text === "") throw new InvalidArgumentError("It must be a path.");
   return text;
 }
 
@@ -116,6 +117,6 @@ export type LogOptions = { readonly logFormat: "text" | "json" };
 
 export function logOptions(command: Command): Command {
   return command.addOption(
-    new Option("--log-format <format>", "how log lines are written").choices(["text", "json"]).default("text"),
+    new Option("--log-format <format>", "the format of log lines").choices(["text", "json"]).default("text"),
   );
 }

@@ -1,6 +1,6 @@
 import { visible } from "../../core/visible-text.ts";
 
-/** Columns under their heads, two blanks apart, nothing behind the last one. Wide enough for every cell, each on one line. */
+/** Columns two spaces apart, as wide as their widest cell, without trailing spaces. Each row is one line. */
 export function printTable(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [heads, ...rows.map((row) => row.map(visible))];
   const widths = heads.map((_, column) => all.reduce((most, row) => Math.max(most, row[column]?.length ?? 0), 0));

@@ -3,9 +3,9 @@ import type { CommandIo } from "./command-io.ts";
 export type Pages = {
   readonly name: "pages" | "console";
   readonly url: string;
-  /** Makes a link later. */
+  /** The command that creates a link later. */
   readonly command: string;
-  /** Undefined when somebody has a password already. */
+  /** Undefined if a password is already set. */
   readonly makeLink: (() => Promise<string>) | undefined;
   readonly caFile: string | undefined;
 };
@@ -13,32 +13,32 @@ export type Pages = {
 /** How to sign in to the pages of a service that has started. */
 export async function printSignIn({ name, url, command, makeLink, caFile }: Pages, io: CommandIo): Promise<void> {
   if (makeLink === undefined) {
-    io.out(`Its ${name} ${name === "pages" ? "are" : "is"} at ${url}; a lost password: ${command}\n`);
+    io.out(`Its ${name} ${name === "pages" ? "are" : "is"} at ${url}; if you lose the password: ${command}\n`);
     return;
   }
   const link = await linkToShow(makeLink, io);
   if (link === undefined) {
-    io.out(`A link that signs in to its ${name} is made with: ${command}\n`);
+    io.out(`To get a sign-in link for its ${name}: ${command}\n`);
     return;
   }
-  io.out(`Sign in to its ${name} with this link, once and within 15 minutes:\n  ${link}\n`);
+  io.out(`Sign in to its ${name} with this link; it works once, within 15 minutes:\n  ${link}\n`);
   if (caFile !== undefined) io.out(browserWarning(caFile));
 }
 
-/** Stands below links: no browser knows the authority that moor made for itself. */
+/** Printed below links: no browser knows moor's private authority. */
 export const browserWarning = (caFile: string): string =>
-  `The browser will warn of the certificate: it comes from moor's own authority, ${caFile}. Import that file there, or go on.\n`;
+  `The browser warns about the certificate, because moor's private authority issued it. Import ${caFile}, or continue anyway.\n`;
 
 /**
- * A link that signs in, for the person in front of the terminal; undefined where what is printed may end in a log, and where none
- * can be made now. The service runs all the same: `moor sign-in` makes one later.
+ * A sign-in link for the person at the terminal. Undefined if the output may end up in a log, or if no link can be created now;
+ * the service runs anyway, and `moor sign-in` creates one later.
  */
 export async function linkToShow(make: () => Promise<string>, io: CommandIo): Promise<string | undefined> {
   if (!io.isTerminal) return undefined;
   try {
     return await make();
   } catch (error) {
-    io.err(`A sign-in link cannot be made now: ${(error as Error).message}\n`);
+    io.err(`A sign-in link cannot be created now: ${(error as Error).message}\n`);
     return undefined;
   }
 }

@@ -13,12 +13,12 @@ describe("a word for the shell", () => {
   ])("%s", (text, word) => expect(shellWord(text)).toBe(word));
 });
 
-describe("a script, as it is typed in some folder", () => {
+describe("a script, as you type it in a folder", () => {
   it.each([
     ["in the clone", "/src/moor/bin/moor", "/src/moor", "bin/moor"],
     ["in the script's own folder", "/src/moor/bin/moor", "/src/moor/bin", "./moor"],
     ["elsewhere", "/src/moor/bin/moor", "/src/data", "../moor/bin/moor"],
-    ["with a blank in its path", "/my src/moor/bin/moor", "/", "'my src/moor/bin/moor'"],
+    ["with a space in its path", "/my src/moor/bin/moor", "/", "'my src/moor/bin/moor'"],
   ])("%s", (_, script, cwd, typed) => expect(scriptToType(script, cwd)).toBe(typed));
 });
 

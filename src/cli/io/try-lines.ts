@@ -4,7 +4,7 @@ import type { StorePlace } from "../../records/open-store.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 
 /**
- * Lines to paste. curl is told the secret over a pipe: on its command line every user of the machine could read it.
+ * Lines to paste. curl reads the secret from a pipe: on its command line, every user of the machine could see it.
  */
 
 export function curlForInterfaces(where: { url: string; caFile: string; keyFile: string }): string {
@@ -18,7 +18,7 @@ export function curlForRecords(where: { url: string; caFile: string; tokenFile: 
   return `${asHeader} | curl -sS -H @- --cacert ${shellWord(where.caFile)} ${shellWord(`${where.url}/api/v1/records`)}`;
 }
 
-/** Which store the service has, without the password that may be in the address. */
+/** The options that name the store, without the password that may be in the URL. */
 export function storeFlags(typed: Pick<DatabaseOptions, "data" | "databasePasswordFile">, store: StorePlace): string {
   if (store.kind === "sqlite") return dataFlag(typed);
   const file = typed.databasePasswordFile;
@@ -28,7 +28,7 @@ export function storeFlags(typed: Pick<DatabaseOptions, "data" | "databasePasswo
 
 export const dataFlag = ({ data }: Pick<DatabaseOptions, "data">): string => `--data ${shellWord(data)}`;
 
-/** What to type in `cwd` to run the script. A bare name would be looked for on the PATH. */
+/** What to type in `cwd` to run the script. The shell would look for a bare name on the PATH. */
 export function scriptToType(script: string, cwd: string): string {
   const path = relative(cwd, script);
   return shellWord(path.includes("/") ? path : `./${path}`);

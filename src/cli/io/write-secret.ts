@@ -4,12 +4,12 @@ import { dirname, resolve } from "node:path";
 import { asNewFile, replaceFile } from "../../process/data-folder.ts";
 import type { CommandIo } from "./command-io.ts";
 
-/** Where a secret is to go. */
+/** Where to write a secret. */
 export type SecretPlace = { readonly file: string; readonly isNew: boolean };
 
 /**
- * Asked before a secret is made: one that is overwritten is lost to whoever uses it. Only a file that is empty, as mktemp makes
- * it, or holds what it `mayHold`, is replaced. Undefined where the secret is to be shown.
+ * Checked before a secret is created, so that none in use is overwritten. Only an empty file, as from mktemp, or one that matches
+ * `mayHold` is replaced. Undefined if the secret is to be shown.
  */
 export function placeOf(
   { to }: { readonly to?: string },
@@ -30,9 +30,9 @@ export function placeOf(
   }
 }
 
-/** What opens something and was seen by nobody is of no use to anyone: it is made void again when the file cannot be written. */
+/** If the file cannot be written, nobody has the secret, so `revoke` makes it invalid again. */
 export async function writeSecretOr(
-  makeVoid: () => unknown,
+  revoke: () => unknown,
   { file, isNew }: SecretPlace,
   content: string,
 ): Promise<void> {
@@ -40,24 +40,24 @@ export async function writeSecretOr(
     const put = () => replaceFile(file, content);
     await (isNew ? asNewFile(file, put) : put());
   } catch (error) {
-    await makeVoid();
+    await revoke();
     const because = whyNot(file, error as NodeJS.ErrnoException);
-    throw new Error(`${because}. What was made is void again.`, { cause: error });
+    throw new Error(`${because}. The new secret was revoked again.`, { cause: error });
   }
 }
 
 function whyTaken(there: Stats): string {
-  if (there.isDirectory()) return "is a folder; name a new file in it";
+  if (there.isDirectory()) return "is a folder; give a new file in it";
   return there.isFile()
-    ? "is there already, and may hold a secret in use; choose another file, or remove that one"
-    : "is no file; name a new one, or leave --to out to have it shown";
+    ? "already exists, and may contain a secret in use; give another file, or remove that one"
+    : "is not a regular file; give a new one, or omit --to to show the secret";
 }
 
-/** For what makes more than the secret: asked before anything is made. */
+/** For commands that create more than the secret; call it before anything is created. */
 export async function mustBeWritable(file: string): Promise<void> {
-  if (existsSync(file)) throw new Error(`${file} is there already; name a new file`);
+  if (existsSync(file)) throw new Error(`${file} already exists; give a new file`);
   try {
-    // With a dot at its end only a folder is there.
+    // With /. at its end, the path exists only if it is a folder.
     await access(`${dirname(file)}/.`, constants.W_OK);
   } catch (error) {
     throw new Error(whyNot(file, error as NodeJS.ErrnoException), { cause: error });
@@ -66,5 +66,5 @@ export async function mustBeWritable(file: string): Promise<void> {
 
 const whyNot = (file: string, { code, message }: NodeJS.ErrnoException): string =>
   code === "ENOENT"
-    ? `there is no folder ${dirname(file)}; make it first, or name another place`
-    : `${file} cannot be written (${code ?? message}); name another place`;
+    ? `there is no folder ${dirname(file)}; create it first, or give another path`
+    : `${file} cannot be written (${code ?? message}); give another path`;

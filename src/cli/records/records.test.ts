@@ -12,7 +12,7 @@ describe("moor records", () => {
   it.each([
     [
       "",
-      /^ {2}https:\/\/127\.0\.0\.1:\d+\/sign-in#\w{43}\nThe browser will warn .*\/moor-data\/ca\.pem\. Import .* or go on\.$/m,
+      /^ {2}https:\/\/127\.0\.0\.1:\d+\/sign-in#\w{43}\nThe browser warns .* Import .*\/moor-data\/ca\.pem, or continue anyway\.$/m,
     ],
     ["--plain-http", /15 minutes:\n {2}https:\/\/YOUR-PROXY\/sign-in#\w{43}$/m],
   ])("%s prints a link by which the console can be signed in to, which needs TLS", async (option, link) => {
@@ -31,17 +31,17 @@ describe("moor records", () => {
     expect(said).toMatch(link);
   });
 
-  it("says how a link is made where what is printed may be kept", async () => {
+  it("prints the command for a link, not the link, if the output may end up in a log", async () => {
     const { io, printed } = openTerminal(await mkdtemp(join(tmpdir(), "moor-records-")));
     const stop = new AbortController();
     const ended = runMoor(["records", "--listen", "127.0.0.1:0"], { ...io, signal: stop.signal });
-    await expect.poll(() => printed.out).toMatch(/console is made with: moor sign-in --data \S+ --url https:\S+\n$/);
+    await expect.poll(() => printed.out).toMatch(/link for its console: moor sign-in --data \S+ --url https:\S+\n$/);
     stop.abort();
     expect(await ended).toBe(0);
     expect(printed.out).not.toContain("sign-in#");
   });
 
-  it("tells the service manager when it can be asked, and that it stops", async () => {
+  it("notifies the service manager when it is ready and when it stops", async () => {
     const { io, printed } = openTerminal(await mkdtemp(join(tmpdir(), "moor-records-")));
     const { env, heard } = openServiceManager();
     const stop = new AbortController();

@@ -197,7 +197,7 @@ describe("moor token", () => {
   ])("leaves no good %s when the file for it cannot be written, and says what to do", async (_, add) => {
     const [kind = ""] = add;
     expect(await moor(...add, "--to", "nowhere/secret")).toBe(1);
-    expect(texts.err).toContain(`there is no folder ${join(folder, "nowhere")}; make it first, or name another place`);
+    expect(texts.err).toContain(`there is no folder ${join(folder, "nowhere")}; create it first, or give another path`);
     await moor(kind, "list");
     expect(texts.out).toMatch(/lost .* revoked\n$/);
   });
@@ -211,7 +211,7 @@ describe("moor token", () => {
     await writeFile(join(folder, "in-use"), "a secret");
     expect(await moor(...add, "--to", "in-use")).toBe(2);
     expect(texts.err).toBe(
-      "in-use is there already, and may hold a secret in use; choose another file, or remove that one.\n",
+      "in-use already exists, and may contain a secret in use; give another file, or remove that one.\n",
     );
     expect(await readdir(folder)).toEqual(["in-use"]);
     expect(await readFile(join(folder, "in-use"), "utf8")).toBe("a secret");
@@ -234,14 +234,14 @@ describe("moor token", () => {
 
   it("makes no secret for what is no file, and does not advise to remove it", async () => {
     expect(await moor("token", "add", "--to", "/dev/null")).toBe(2);
-    expect(texts.err).toBe("/dev/null is no file; name a new one, or leave --to out to have it shown.\n");
+    expect(texts.err).toBe("/dev/null is not a regular file; give a new one, or omit --to to show the secret.\n");
     expect(await readdir(folder)).toEqual([]);
   });
 
   it("says where it cannot look for a file, and makes no secret", async () => {
     await symlink("loop", join(folder, "loop"));
     expect(await moor("token", "add", "--to", "loop/token")).toBe(1);
-    expect(texts.err).toBe(`moor: ${join(folder, "loop/token")} cannot be written (ELOOP); name another place\n`);
+    expect(texts.err).toBe(`moor: ${join(folder, "loop/token")} cannot be written (ELOOP); give another path\n`);
     expect(await readdir(folder)).toEqual(["loop"]);
   });
 

@@ -86,7 +86,7 @@ describe("moor transfer-key", () => {
   it("says in plain words that a folder is no file", async () => {
     const err = `moor: ${cwd} cannot be read (EISDIR)\n`;
     expect(await moor("add", "other", "--secret-file", ".")).toMatchObject({ code: 1, err });
-    const told = ". is a folder; name a new file in it.\n";
+    const told = ". is a folder; give a new file in it.\n";
     expect(await moor("add", "other", "--to", ".")).toMatchObject({ code: 2, err: told });
   });
 

@@ -25,7 +25,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const cases: [words: string, says: string][] = [
   ["store backup new.sqlite --data data", "No backup was made."],
-  ["store check --data data", "Not all of the store was checked."],
+  ["store check --data data", "The store was checked only in part."],
   ["store restore b.sqlite --data data --move-aside", "Nothing was changed."],
   [
     "store copy data c.sqlite",

@@ -52,8 +52,8 @@ describe("what cannot be done is said, with what to do", () => {
     ["store restore data --data data", 1, /data is a folder/],
     ["store check --data none", 1, /there is no file/],
     ["store check none.sqlite", 1, /there is no file .*\/none\.sqlite; give the path/],
-    ["store check b.sqlite --data data", 2, /name a file, or the store with --data or --database, not both/],
-    ["store check b.sqlite --database postgres://u@h/d", 2, /name a file, or the store with --data or --database/],
+    ["store check b.sqlite --data data", 2, /name either a file, or the store with --data or --database/],
+    ["store check b.sqlite --database postgres://u@h/d", 2, /name either a file, or the store with --data or --database/],
     ["store copy data data", 1, /is there already/],
     ["store copy text new.sqlite", 1, /text is not a database/],
     ["store copy postgres://u@127.0.0.1:1/x new.sqlite", 1, /postgres:\/\/u@127\.0\.0\.1:1\/x cannot be used/],
@@ -295,19 +295,19 @@ describe("an import that cannot be done leaves nothing behind", () => {
   it("when there is no folder for the tokens", async () => {
     const { code, out, err } = await moor("import one --data fresh --tokens nodir/secrets");
     expect({ code, out }).toEqual({ code: 1, out: "" });
-    expect(err).toMatch(/there is no folder .*nodir; make it first/);
+    expect(err).toMatch(/there is no folder .*nodir; create it first/);
     expect(existsSync(join(folder, "fresh"))).toBe(false);
   });
 
   it("when a file is where the folder for the tokens should be", async () => {
     const { code, err } = await moor("import one --data fresh --tokens one/manifest.json/secrets");
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/cannot be written.*name another place/) });
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/cannot be written.*give another path/) });
     expect(existsSync(join(folder, "fresh"))).toBe(false);
   });
 
   it("when there is a file for the tokens already", async () => {
     const { code, err } = await moor("import one --data fresh --tokens one/manifest.json");
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/is there already; name a new file/) });
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/already exists; give a new file/) });
     expect(existsSync(join(folder, "fresh"))).toBe(false);
   });
 
@@ -322,7 +322,7 @@ describe("an import that cannot be done leaves nothing behind", () => {
 
   it("when the account has no name", async () => {
     const { code, err } = await moor("import one --data fresh --account ");
-    expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/takes the name of an account/) });
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/must be the name of an account/) });
     expect(existsSync(join(folder, "fresh"))).toBe(false);
   });
 });
@@ -335,7 +335,7 @@ describe("what is kept of the history, as it is typed", () => {
     ["forever", Number.POSITIVE_INFINITY],
   ])("%s", (text, length) => expect(readKeepHistory(text)).toBe(length));
   it.each(["", "0d", "5", "1.5d", "-1d", "400 d", "99999999d"])("not %j", (text) =>
-    expect(() => readKeepHistory(text)).toThrow(/takes a time/),
+    expect(() => readKeepHistory(text)).toThrow(/must be a time/),
   );
 });
 

@@ -37,7 +37,7 @@ async function up(places: Readonly<Record<string, string>>, isTerminal = true) {
 it("says of its links that the browser will warn, why, and what to do", async () => {
   const { said } = await up({});
   expect(said).toMatch(
-    /firewall pages .*\nThe browser will warn .*own authority, moor-data\/ca\.pem\. Import .* or go on\.\n/,
+    /firewall pages .*\nThe browser warns .*private authority issued it\. Import moor-data\/ca\.pem, or continue anyway\.\n/,
   );
 });
 

@@ -136,7 +136,7 @@ function printNext(trial: Trial, urls: Urls, io: CommandIo): void {
   const records = { ...urls, url: urls.records, caFile: here(urls.caFile), tokenFile: here(trial.tokenFile) };
   const firewall = { ...urls, url: urls.firewall, caFile: here(urls.caFile), keyFile: here(trial.keyFile) };
   io.out(`
-Worth typing next, in another terminal:
+What you can do next, in another terminal:
 
 # the name, asked of the nameserver
 dig +short @${urls.dns.host} -p ${urls.dns.port} ${trial.name}.${trial.zone} A ${trial.name}.${trial.zone} AAAA

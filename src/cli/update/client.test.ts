@@ -23,7 +23,7 @@ afterEach(() => loop.close());
 const terminal = () => openTerminal(loop.folder);
 
 describe("moor status", () => {
-  it("shows what is wanted, stored and published, and asks for all three; nothing is written", async () => {
+  it("reads the wanted, the stored and the published address, and writes nothing", async () => {
     await update({ once: true }, terminal().io);
     const { io, printed } = terminal();
     const before = loop.writes().length;
@@ -35,7 +35,7 @@ describe("moor status", () => {
     expect(loop.writes().length).toBe(before);
   });
 
-  it("ends with 1 when the record holds something else, and shows it", async () => {
+  it("exits with 1 if the record has another value, and shows it", async () => {
     await update({ once: true }, terminal().io);
     Object.assign(loop.records.find(({ id }) => id === "r4") ?? {}, { value: "192.0.2.66" });
     const { io, printed } = terminal();
@@ -63,7 +63,7 @@ describe("moor status", () => {
     expect(printed.out).toMatch(/AAAA .* 2a00::9 is the stored address\n/);
   });
 
-  it("says of a record that is to be made when it will be, and why not yet where there is no address", async () => {
+  it("says of a missing record when it will be created, and why not yet if there is no address", async () => {
     await loop.close();
     loop = await openLoop("  - { name: new, zone: example.org, create: true, ipv4: wan0, ipv6: eth9 }", undefined, {
       api: "rrsets",
@@ -78,7 +78,7 @@ describe("moor status", () => {
 
   describe("of a watcher", () => {
     let control: Control;
-    /** One that answers for the config, with its state in that file. */
+    /** An updater of the config, with its state in that file. */
     const watch = async (stateFile: string) => {
       const nextRound = "2026-01-02T03:04:05.000Z";
       const known = { started: nextRound, rounds: 1, lastRound: nextRound, nextRound, changes: 0, failures: 0 };
@@ -92,7 +92,7 @@ describe("moor status", () => {
     };
     afterEach(() => control.close());
 
-    it("shows when it looks again", async () => {
+    it("shows when it checks next", async () => {
       await watch(loop.config.stateFile);
       const { io, printed } = terminal();
       expect(await status({}, io)).toBe(0);
@@ -100,7 +100,7 @@ describe("moor status", () => {
       expect(printed.err).toBe("");
     });
 
-    it("believes none that belongs to another config, and says whose it is", async () => {
+    it("ignores one of another config, and says whose it is", async () => {
       await watch("/var/lib/moor/x-state.json");
       const { io, printed } = terminal();
       expect(await status({ json: true }, io)).toBe(0);
@@ -111,7 +111,7 @@ describe("moor status", () => {
     });
   });
 
-  it("says what is wrong when somebody cannot be asked", async () => {
+  it("says what is wrong if a service cannot be read", async () => {
     loop.says.service = () => ({ status: 401, body: {} });
     const { io, printed } = terminal();
     expect(await status({}, io)).toBe(1);
@@ -126,7 +126,7 @@ describe("moor zones", () => {
     ["a firewall", { errorMessage: "Endpoint not found" }, 1, foreign],
     ["a web server", "404 page not found", 1, foreign],
     ["another API", { error: { code: "not_found", message: "no such page" } }, 1, foreign],
-  ])("tells %s from others that answer 404", async (_, body, code, said) => {
+  ])("distinguishes %s from other 404 answers", async (_, body, code, said) => {
     loop.says.service = () => ({ status: 404, body });
     const { io, printed } = terminal();
     expect(await zones({}, io)).toBe(code);
@@ -135,7 +135,7 @@ describe("moor zones", () => {
 });
 
 describe("moor history", () => {
-  it("shows what was done, newest last, and the newest few alone", async () => {
+  it("shows what was done, newest last, or only the newest few", async () => {
     const empty = terminal();
     expect(await history({}, empty.io)).toBe(0);
     expect(empty.printed.out).toBe("nothing has been done or has failed yet\n");
@@ -164,7 +164,7 @@ describe("moor init, by options", () => {
   const without = (given: InitOptions, key: keyof InitOptions): InitOptions => ({ ...given, [key]: undefined });
   const at = (file: string) => join(loop.folder, "new", file);
 
-  it("tries one round without sending, then writes a config that works and secrets for its owner alone", async () => {
+  it("tries one round without sending, then writes a config that works and secrets that only the owner can read", async () => {
     const { io, printed } = terminal();
     expect(await init(options(), io)).toBe(0);
     expect(printed.out).toMatch(/A: would be replaced by 9\.9\.9\.9/);
@@ -180,63 +180,67 @@ describe("moor init, by options", () => {
     expect(loop.writes().length).toBe(2);
   });
 
-  it("knows a zone and a name in any spelling of them", async () => {
+  it("accepts a zone and a name in any spelling", async () => {
     expect(await init(options({ zone: "ｅxample。org", name: "ｈome" }), terminal().io)).toBe(0);
     expect(readFileSync(at("moor.yaml"), "utf8")).toMatch(/name: "home"[\s\S]*zone: "example\.org"/);
   });
 
-  it("writes a systemd unit where it is told to", async () => {
+  it("writes a systemd unit to the given file", async () => {
     expect(await init(options({ unit: "units/moor-update.service" }), terminal().io)).toBe(0);
     const unit = readFileSync(join(loop.folder, "units", "moor-update.service"), "utf8");
     expect(unit).toContain(`ExecStart=/usr/bin/env moor update --config "${at("moor.yaml")}"`);
   });
 
-  it("writes nothing when the round goes wrong, and leaves nothing behind", async () => {
+  it("writes nothing and leaves no files if the round fails", async () => {
     loop.says.firewall = (() => {
       let reads = 0;
       return () => (++reads > 1 ? { status: 500 } : goodFirewall());
     })();
     const { io, printed } = terminal();
     expect(await init(options(), io)).toBe(1);
-    expect(printed.err).toMatch(/did not go well, so nothing was written/);
+    expect(printed.err).toMatch(/The round failed, so nothing was written/);
     expect(readdirSync(join(loop.folder, "new"))).toEqual([]);
   });
 
-  it("writes nothing when an interface has no usable address, unless told to", async () => {
+  it("writes nothing if an interface has no usable address, unless forced", async () => {
     loop.says.firewall = () => ({ body: { wan0: wanWith(["192.168.1.2"], ["2a00::9"]) } });
     const { io, printed } = terminal();
     expect(await init(options(), { ...io, isTerminal: true })).toBe(1);
     expect(printed.out).toContain("wan0 has no usable address: 192.168.1.2 is private");
     expect(printed.err).toMatch(
-      /nothing was written; mend what it says, choose .* --ipv4 and --ipv6, or .* --force\n$/,
+      /nothing was written; correct what it reports, choose .* --ipv4 and --ipv6, or .* --force\n$/,
     );
     expect(readdirSync(join(loop.folder, "new"))).toEqual([]);
     expect(await init(options({ ipv4: "none" }), terminal().io)).toBe(0);
     expect(await init(options({ force: true }), terminal().io)).toBe(0);
   });
 
-  it("overwrites nothing unless told to", async () => {
+  it("overwrites nothing unless forced", async () => {
     await init(options(), terminal().io);
     const { io, printed } = terminal();
     expect(await init(options(), io)).toBe(2);
-    expect(printed.err).toMatch(/new\/moor\.yaml would be overwritten; --force/);
+    expect(printed.err).toMatch(/new\/moor\.yaml would be overwritten; to do so, add --force/);
     expect(await init(options({ force: true }), terminal().io)).toBe(0);
   });
 
   test.each<[string, (given: InitOptions) => InitOptions, RegExp]>([
-    ["no firewall", (given) => without(given, "firewall"), /Where is the firewall\? Say it with --firewall/],
-    ["a url that is none", (given) => ({ ...given, firewall: "fw" }), /fw is no web address/],
+    ["no firewall", (given) => without(given, "firewall"), /What is the URL of the firewall\? Answer with --firewall/],
+    ["what is not a URL", (given) => ({ ...given, firewall: "fw" }), /fw is not a URL/],
     ["no key", (given) => without(given, "firewallKeyFile"), /--firewall-key-file/],
     ["no token", (given) => without(given, "tokenFile"), /--token-file/],
     [
       "an interface that is not there",
       (given) => ({ ...given, ipv4: "wan7" }),
-      /--ipv4 wan7: there is no such choice\. There are: wan0, none/,
+      /--ipv4 wan7 is not one of the choices\. Choose from: wan0, none/,
     ],
-    ["no interface at all", (given) => ({ ...given, ipv4: "none", ipv6: "none" }), /nothing to keep/],
-    ["a zone that is not there", (given) => ({ ...given, zone: "example.net" }), /There are: example\.org/],
-    ["a name that is not there", (given) => ({ ...given, name: "nope" }), /There are: home/],
-    ["no name", (given) => without(given, "name"), /Which name is to be kept\? There are: home\. Say it with --name/],
+    ["no interface at all", (given) => ({ ...given, ipv4: "none", ipv6: "none" }), /nothing to update/],
+    ["a missing zone", (given) => ({ ...given, zone: "example.net" }), /Choose from: example\.org/],
+    ["a missing name", (given) => ({ ...given, name: "nope" }), /Existing names: home/],
+    [
+      "no name",
+      (given) => without(given, "name"),
+      /Which name should moor update\? Choose from: home\. Answer with --name/,
+    ],
   ])("says what is missing: %s", async (_, change, expected) => {
     const { io, printed } = terminal();
     expect(await init(change(options()), io)).toBe(2);
@@ -244,7 +248,7 @@ describe("moor init, by options", () => {
     expect(existsSync(at("moor.yaml"))).toBe(false);
   });
 
-  it("shows a certificate that nobody vouches for, and believes it only when told", async () => {
+  it("shows a certificate of an unknown authority, and trusts it only after a confirmation", async () => {
     await loop.close();
     const certificate = makeCertificate("IP:127.0.0.1");
     loop = await openLoop(undefined, undefined, { firewallTls: certificate, source: "insecure: true" });
@@ -256,14 +260,14 @@ describe("moor init, by options", () => {
     expect(loop.firewall.asked).toEqual([]);
     const wrong = terminal();
     expect(await init({ ...careful, firewallFingerprint: "AB".repeat(32) }, wrong.io)).toBe(2);
-    expect(wrong.printed.err).toMatch(/says otherwise/);
+    expect(wrong.printed.err).toMatch(/does not match --firewall-fingerprint/);
     const right = terminal();
     expect(await init(options({ firewallFingerprint: certificate.fingerprint }), right.io)).toBe(0);
     expect(readFileSync(at("moor.yaml"), "utf8")).toContain(`fingerprint: "${certificate.fingerprint}"`);
     rmSync(at("moor.yaml"));
   });
 
-  it("believes the authority that a service shows, so that a certificate made anew is believed too", async () => {
+  it("trusts the authority that a service sends, so that a renewed certificate is trusted too", async () => {
     await loop.close();
     const made = makeCertificate("IP:127.0.0.1");
     const root = new X509Certificate(made.ca).fingerprint256;

@@ -3,14 +3,14 @@ import { resolve } from "node:path";
 import { caFileIn, readAuthorityCertificate } from "../../process/tls/certificates.ts";
 import type { CommandIo } from "../io/command-io.ts";
 
-/** What clients import, and the fingerprint by which a person can tell that it is the right one. */
+/** The certificate that clients import, and the fingerprint for comparing it. */
 export async function ca(options: { readonly data: string; readonly pem?: boolean }, io: CommandIo): Promise<number> {
   const folder = resolve(io.cwd, options.data);
   const text = await readAuthorityCertificate(folder);
   if (text === undefined) {
     const { program } = io;
     io.err(
-      `${folder} has no certificate authority yet; ${program} records or ${program} firewall makes it when it starts\n`,
+      `${folder} has no certificate authority yet; start ${program} records or ${program} firewall, which create it\n`,
     );
     return 1;
   }
@@ -18,7 +18,7 @@ export async function ca(options: { readonly data: string; readonly pem?: boolea
   if (!options.pem) {
     io.out(`file         ${caFileIn(folder)}\n`);
     io.out(`name         ${certificate.subject.replaceAll("\n", ", ")}\n`);
-    io.out(`ends         ${certificate.validToDate.toISOString().slice(0, 10)}\n`);
+    io.out(`expires      ${certificate.validToDate.toISOString().slice(0, 10)}\n`);
     io.out(`SHA-256      ${certificate.fingerprint256}\n\n`);
   }
   io.out(text);

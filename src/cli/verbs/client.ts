@@ -2,33 +2,36 @@ import type { Command } from "commander";
 import type { CommandIo, Run } from "../io/command-io.ts";
 import { asJson, logOptions, readCount, readPath } from "../io/options.ts";
 
-const whichTarget = ["--target <name>", "which record service of the config, when there are several"] as const;
+const whichTarget = ["--target <name>", "which record service of the config, if there are several"] as const;
 
-/** The updating client, and what prepares its config. */
+/** The updating client, and `moor init`, which writes its config. */
 export function addClientVerbs(program: Command, io: CommandIo, run: Run): void {
   const verb = (name: string, summary: string) =>
     program
       .command(name)
       .summary(summary)
       .option("--config <file>", "the updater's config file", readPath, "moor.yaml");
-  const update = verb("update", "the updating client: keeps names at their addresses")
-    .description("Reads addresses from firewalls and writes those that changed into DNS records, until stopped.")
-    .option("--once", "one round, then end: with 1 if a name could not be given its address")
-    .option("--dry-run", "say what would be done and why; write and store nothing")
-    .option("--check", "only check the config; every fault with its line");
+  const update = verb("update", "Runs the updating client, which keeps names pointing at their addresses.")
+    .description("Keeps the names in the config pointing at their addresses until it is stopped.")
+    .option("--once", "run one round, then exit: with 1 if a name could not be updated")
+    .option("--dry-run", "show what would be done and why; write and store nothing")
+    .option("--check", "only check the config; list every mistake with its line");
   logOptions(update).action((options) => run(async () => (await import("../update/update.ts")).update(options, io)));
 
-  verb("interfaces", "what the firewall reports, which address would be taken, and why not the others")
-    .option("--source <name>", "which firewall of the config, when there are several")
+  verb(
+    "interfaces",
+    "Shows every address that the firewall reports, the one that would be used, and why the others would not.",
+  )
+    .option("--source <name>", "which firewall of the config, if there are several")
     .option(...asJson)
     .action((options) => run(async () => (await import("../update/interfaces.ts")).interfaces(options, io)));
 
-  verb("zones", "the zones that the record service shows to the config's token")
+  verb("zones", "Lists the zones that the token in the config can see.")
     .option(...whichTarget)
     .option(...asJson)
     .action((options) => run(async () => (await import("../update/ask-target.ts")).zones(options, io)));
 
-  verb("list", "the records of a zone, with their ids")
+  verb("list", "Lists the records of a zone, with their ids.")
     .argument("<zone>", "its name")
     .option(...whichTarget)
     .option(...asJson)
@@ -36,7 +39,7 @@ export function addClientVerbs(program: Command, io: CommandIo, run: Run): void 
       run(async () => (await import("../update/ask-target.ts")).list({ ...options, zone }, io)),
     );
 
-  verb("show", "one record")
+  verb("show", "Shows one record.")
     .argument("<record>", "its id")
     .option(...whichTarget)
     .option(...asJson)
@@ -44,38 +47,46 @@ export function addClientVerbs(program: Command, io: CommandIo, run: Run): void 
       run(async () => (await import("../update/ask-target.ts")).show({ ...options, record }, io)),
     );
 
-  verb("status", "each name: wanted, stored, published, when, why, next")
+  verb("status", "Shows for each name: the wanted, the stored and the published address, and why.")
+    .description(
+      "Shows for each name: the wanted address, the one stored last, the one in the record service, when it was written, " +
+        "when it is checked next, and why. Nothing is written.",
+    )
     .option(...asJson)
     .action((options) => run(async () => (await import("../update/status.ts")).status(options, io)));
 
-  verb("history", "what the updating client did, and what failed")
-    .option("--last <count>", "only the newest", readCount)
+  verb("history", "Shows the last thousand decisions that acted or failed.")
+    .option("--last <count>", "only the newest <count>", readCount)
     .option(...asJson)
     .action((options) => run(async () => (await import("../update/history.ts")).history(options, io)));
 
-  verb("init", "makes a config for the updating client, step by step or from options")
+  verb("init", "Writes a config for the updating client, step by step or from options.")
     .description(
-      "Looks at the firewall and the record service, tries one round without writing, writes config and secrets.",
+      "Asks for the firewall and the record service, shows their certificates, lists interfaces, zones and records to pick from, " +
+        "tries one round without writing anything, and writes the config and the secrets. Without a terminal, give everything as options.",
     )
-    .option("--firewall <url>", "the firewall")
+    .option("--firewall <url>", "the URL of the firewall")
     .option(
       "--firewall-key-file <file>",
-      "a file with the lines key=… and secret=…, as the firewall offers it",
+      "a file with the lines key=… and secret=…, as downloaded from the firewall",
       readPath,
     )
-    .option("--firewall-fingerprint <sha256>", "of the certificate that it must show, or of who signed it")
-    .option("--records <url>", "the record service")
+    .option("--firewall-fingerprint <sha256>", "the fingerprint of its certificate, or of the authority that signed it")
+    .option("--records <url>", "the URL of the record service")
     .option("--api <api>", "which API it speaks: v1 or rrsets")
     .option("--token-file <file>", "a file with its token", readPath)
-    .option("--records-fingerprint <sha256>", "of the certificate that it must show, or of who signed it")
+    .option("--records-fingerprint <sha256>", "the fingerprint of its certificate, or of the authority that signed it")
     .option("--zone <zone>", "the zone of the name")
     .option("--name <name>", "the name inside the zone, @ for the zone itself")
-    .option("--create", "make the records of the name where there are none yet, with the addresses of the moment")
-    .option("--ipv4 <interface>", "where the A record has its address from, or none")
-    .option("--ipv6 <interface>", "where the AAAA record has its address from, or none")
-    .option("--yes", "believe the certificates that are shown, and write the config when the round went well")
-    .option("--force", "overwrite files that are there")
-    .option("--control <host:port>", "where its page is on this machine (default: 127.0.0.1:9053), or none")
-    .option("--unit <file>", "write a systemd unit there as well", readPath)
+    .option("--create", "create the records of the name if there are none yet, with the current addresses")
+    .option("--ipv4 <interface>", "the interface for the A record, or none")
+    .option("--ipv6 <interface>", "the interface for the AAAA record, or none")
+    .option("--yes", "trust the certificates that are shown, and write the config if the round succeeds")
+    .option("--force", "overwrite existing files")
+    .option(
+      "--control <host:port>",
+      "where the client serves its page on this machine (default: 127.0.0.1:9053), or none",
+    )
+    .option("--unit <file>", "also write a systemd unit to this file", readPath)
     .action((options) => run(async () => (await import("../init/init.ts")).init(options, io)));
 }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { CommandIo } from "../io/command-io.ts";
 
-const summary = "shell completion: a script for bash, zsh, fish or powershell";
+const summary = "Prints a completion script for bash, zsh, fish or powershell.";
 
 /** `moor complete bash|zsh|fish|powershell` prints a script; the script asks `moor complete -- words…` at each Tab. */
 export async function addCompletion(program: Command, argv: readonly string[], io: CommandIo): Promise<void> {
@@ -9,16 +9,16 @@ export async function addCompletion(program: Command, argv: readonly string[], i
     program.command("complete").summary(summary).argument("[shell]");
     return;
   }
-  // Told to the shell line by line, so nothing may have two.
+  // The shell reads one suggestion per line, so a description must not have two.
   for (const command of program.commands) command.description(command.summary() || command.description());
   const { default: tab } = await import("@bomb.sh/tab/commander");
   tab(program);
   program.commands.find((command) => command.name() === "complete")?.description(summary);
-  // The library prints by itself, line by line or a script at once.
+  // The library prints to the console, either a line or a whole script per call.
   const { log } = console;
-  const mended = createMender();
+  const corrected = createCorrection();
   program.hook("preAction", () => {
-    console.log = (text: string) => io.out(`${mended(text)}\n`);
+    console.log = (text: string) => io.out(`${corrected(text)}\n`);
   });
   program.hook("postAction", () => {
     console.log = log;
@@ -26,10 +26,10 @@ export async function addCompletion(program: Command, argv: readonly string[], i
 }
 
 /**
- * Where nothing is suggested the shell shall look for files, so `:4`, which forbids that, stands behind suggestions only. What
- * is read-only in bash cannot be read a second time.
+ * `:4` forbids the shell to complete file names, so it is printed only after suggestions. A readonly variable would make bash fail
+ * when the script is sourced again.
  */
-function createMender(): (text: string) => string {
+function createCorrection(): (text: string) => string {
   let lines = 0;
   return (text) => {
     lines += 1;

@@ -19,17 +19,17 @@ import {
 } from "../io/options.ts";
 import { keepHistoryOption } from "../records/keep-history-option.ts";
 
-/** The services, and all of them at once. Each verb's code is loaded when it is used. */
+/** The services, alone or together. Each verb's code is loaded when it is used. */
 export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void {
   program
     .command("up")
-    .summary("try it: all three programs on this machine")
+    .summary("Runs all three programs on this machine, to try them.")
     .description(
       "Starts the record service, the firewall status service and the updating client in one process, over HTTPS on " +
         "loopback, with a zone home.test whose records follow this machine's addresses.",
     )
-    .option("--data <folder>", "where everything is kept", readFolder, "./moor-data")
-    .option("--interface <name>", "the interface to follow (default: the one that leads out)")
+    .option("--data <folder>", "where everything is stored", readFolder, "./moor-data")
+    .option("--interface <name>", "the interface to follow (default: the one of the default route)")
     .option("--records <host:port>", "where the record service listens", readListen, readListen("127.0.0.1:8053"))
     .option("--firewall <host:port>", "where the firewall service listens", readListen, readListen("127.0.0.1:8443"))
     .option("--dns <host:port>", "where the nameserver listens", readListen, readListen("127.0.0.1:5300"))
@@ -39,11 +39,11 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
 
   const records = program
     .command("records")
-    .summary("the DNS record service")
+    .summary("Runs the DNS record service.")
     .description(
       "Serves zones and records over HTTPS: the v1 API under /api/v1, the record-set API under /v1, both described at /docs.",
     )
-    .option("--data <folder>", "where the database and the certificates are kept", readFolder, "./moor-data")
+    .option("--data <folder>", "where the database and the certificates are stored", readFolder, "./moor-data")
     .option("--listen <host:port>", "where to listen", readListen, readListen("127.0.0.1:8053"))
     .option("--name <host>", "a further host name or address for the certificate (may be repeated)", readHosts, [])
     .option("--nameserver <host>", "a name server of new zones (may be repeated)", repeated, [])
@@ -56,12 +56,12 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
     )
     .option(
       "--rate-limit <calls>",
-      "calls a minute for each token, such as 300/min, or off; callers on this machine have no limit",
+      "calls per minute and token, such as 300/min, or off; callers on this machine have no limit",
       readRateLimit,
       readRateLimit("3000/min"),
     )
     .addOption(
-      new Option("--plain-http", "no TLS: only behind a proxy that speaks it; name that with --trust-proxy").conflicts([
+      new Option("--plain-http", "no TLS: only behind a TLS proxy, which you name with --trust-proxy").conflicts([
         "cert",
         "key",
       ]),
@@ -77,26 +77,22 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
 function addFirewallVerb(program: Command, io: CommandIo, run: Run): void {
   const firewall = program
     .command("firewall")
-    .summary("the firewall status service")
-    .description("Serves the addresses of this machine's interfaces over HTTPS, as an OPNsense would.")
-    .option("--data <folder>", "where the keys and the certificates are kept", readFolder, "./moor-data")
+    .summary("Runs the firewall status service.")
+    .description("Serves the addresses of this machine's interfaces over HTTPS, in the shape of OPNsense's API.")
+    .option("--data <folder>", "where the keys and the certificates are stored", readFolder, "./moor-data")
     .option("--listen <host:port>", "where to listen", readListen, readListen("127.0.0.1:8443"))
     .option("--name <host>", "a further host name or address for the certificate (may be repeated)", readHosts, [])
-    .option(
-      "--config <file>",
-      "which interfaces are hidden, and how they are called (default: firewall.yaml in --data)",
-      readPath,
-    );
+    .option("--config <file>", "names and hides interfaces (default: firewall.yaml in --data)", readPath);
   certificateOptions(logOptions(firewall)).action((options) =>
     run(async () => (await import("../firewall/firewall.ts")).firewall(options, io)),
   );
 }
 
-/** How `moor records` feeds other nameservers, and which may feed it. What is wrong with them is said when they are read. */
+/** Zone transfers from and to other nameservers. The values are checked in `records/transfer-flags.ts`. */
 function transferOptions(command: Command): Command {
   return command
-    .option("--transfer-to <network>", "who may have every zone without a key (may be repeated)", repeated, [])
-    .option("--notify <host:port[,key]>", "a nameserver to tell of changes, at once (may be repeated)", repeated, [])
-    .option("--catalog [name]", "also serve a zone that lists all zones, for nameservers that can follow it")
+    .option("--transfer-to <network>", "may transfer every zone without a key (may be repeated)", repeated, [])
+    .option("--notify <host:port[,key]>", "a nameserver to notify of changes (may be repeated)", repeated, [])
+    .option("--catalog [name]", "also serve a catalog zone that lists all zones")
     .option(...allowPrimary);
 }

@@ -5,17 +5,19 @@ import { allowPrimary, readAccountName, readPath } from "../io/options.ts";
 import { dropHistoryOption } from "../records/keep-history-option.ts";
 import { orStopped } from "../store/stopped.ts";
 
-/** What is done with all of a store: keeping copies of it, looking after it, moving it. */
+/** Works on a store as a whole: back it up, check it, move it. */
 export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
   const store = program
     .command("store")
-    .description("The database of the record service: backup, check, copy. All but restore may be done while it runs.");
+    .description(
+      "Backs up, checks and copies the database of the record service. All except restore work while the service runs.",
+    );
   storeVerb(
     store,
     "backup",
-    "Writes a backup to a new file: one state of the store, checked, also while the service writes to it.",
+    "Writes a checked backup of one consistent state to a new file, also while the service writes.",
   )
-    .argument("<file>", "the file to make; it is never one that is there", readPath)
+    .argument("<file>", "the file to create; it must not exist yet", readPath)
     .action((file, options) =>
       run(async () => {
         const { storeBackup } = await import("../store/backup.ts");
@@ -25,25 +27,25 @@ export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
   storeVerb(
     store,
     "restore",
-    "Puts a backup in the place of the store. The backup is checked first; the service must not run.",
+    "Replaces the store with a backup. The backup is checked first; the service must not run.",
   )
-    .argument("<file>", "a backup; it is left as it is", readPath)
-    .option("--move-aside", "when there is a store with data already: keep it under another name")
+    .argument("<file>", "a backup; it is not changed", readPath)
+    .option("--move-aside", "keep an existing store with data under another name")
     .action((file, options) =>
       run(async () => {
         const { storeRestore } = await import("../store/backup.ts");
         return await orStopped("Nothing was changed.", io, () => storeRestore(file, options, io));
       }),
     );
-  storeVerb(store, "check", "Looks through all of the store and names every fault, with what to do. Changes nothing.")
+  storeVerb(store, "check", "Checks the whole store and lists every fault, with what to do. Changes nothing.")
     .argument("[file]", "a backup, or another database file, instead of the store", readPath)
     .action((file: string | undefined, options: DatabaseOptions, command: Command) =>
       run(async () => {
         const namesStore = options.database !== undefined || command.getOptionValueSource("data") !== "default";
         if (file !== undefined && namesStore)
-          command.error("error: name a file, or the store with --data or --database, not both");
+          command.error("error: name either a file, or the store with --data or --database");
         const { storeCheck } = await import("../store/check.ts");
-        return await orStopped("Not all of the store was checked.", io, () => storeCheck(file, options, io));
+        return await orStopped("The store was checked only in part.", io, () => storeCheck(file, options, io));
       }),
     );
   store
@@ -54,11 +56,11 @@ export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
       readPath,
     )
     .description(
-      "Copies a store to a new place, and verifies every table. Broken off, it goes on when it is run again. " +
-        "What is written while it copies is not in the copy: to move for good, stop the service first.",
+      "Copies a store to a new place, and verifies every table. An interrupted copy continues when you run it again. " +
+        "Writes during the copy are not included: to move for good, stop the service first.",
     )
     .argument("<from>", "a database file, a data folder, or postgres://user@host/database", readPath)
-    .argument("<to>", "a file that is not there yet, or an empty PostgreSQL database", readPath)
+    .argument("<to>", "a file that does not exist yet, or an empty PostgreSQL database", readPath)
     .action((from, to, options) =>
       run(async () => (await import("../store/copy.ts")).storeCopy(from, to, options, io)),
     );
@@ -66,7 +68,7 @@ export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
     storeVerb(
       store,
       "compact",
-      "Gives unused space back to the disk, unless the service runs; with --keep-history it drops older changes first.",
+      "Returns unused space to the disk, unless the service runs; with --keep-history it drops older changes first.",
     ),
   ).action((options) => run(async () => (await import("../store/compact.ts")).storeCompact(options, io)));
   addAccountVerbs(program, io, run);
@@ -77,21 +79,21 @@ function addAccountVerbs(program: Command, io: CommandIo, run: Run): void {
   storeVerb(
     program,
     "export",
-    "Writes an account to a new folder: a zone file a zone, and a manifest with what zone files cannot hold. The same " +
-      "account gives the same bytes. Ids, times and secrets are not in it; to keep those, take a backup.",
+    "Writes an account to a new folder: one zone file per zone, and a manifest for what zone files cannot hold. The same " +
+      "account gives the same bytes. Ids, times and secrets are not included; to keep those, take a backup.",
   )
-    .summary("an account as zone files and a manifest")
-    .argument("<folder>", "the folder to make", readPath)
+    .summary("Writes an account to a folder, as zone files and a manifest.")
+    .argument("<folder>", "the folder to create", readPath)
     .option("--account <name>", "whose zones", "main")
     .action((folder, options) => run(async () => (await import("../records/export.ts")).exportTo(folder, options, io)));
-  storeVerb(program, "import", "Reads and checks a whole folder of moor export, and then makes its zones.")
-    .summary("zones of a folder that moor export has made")
+  storeVerb(program, "import", "Reads and checks a whole folder that moor export wrote, and then creates its zones.")
+    .summary("Creates the zones of a folder that moor export wrote.")
     .argument("<folder>", "the folder", readPath)
-    .option("--account <name>", "into which account; a new name makes a new one", readAccountName, "main")
-    .option("--replace", "zones that are there already become as they are in the files, protected sets too")
-    .option("--edited", "take zone files that were changed since the export")
+    .option("--account <name>", "the account to import into; a new name creates a new account", readAccountName, "main")
+    .option("--replace", "replace existing zones with those in the files, including protected sets")
+    .option("--edited", "accept zone files that were changed since the export")
     .option(...allowPrimary)
-    .option("--tokens <file>", "also make its tokens, anew, and write their secrets to this file", readPath)
+    .option("--tokens <file>", "also create its tokens again, and write their secrets to this file", readPath)
     .action((folder, options) =>
       run(async () => (await import("../records/import.ts")).importFrom(folder, options, io)),
     );

@@ -2,32 +2,41 @@ import { type Command, Option } from "commander";
 import type { CommandIo, Run } from "../io/command-io.ts";
 import { asJson, dataVerb, readCount, readKeyName, readPath, repeated } from "../io/options.ts";
 
-const privilege = ["--privilege <what>", "what it opens (may be repeated)", repeated, [] as readonly string[]] as const;
+const privilege = [
+  "--privilege <what>",
+  "what is allowed (may be repeated)",
+  repeated,
+  [] as readonly string[],
+] as const;
 
 /** Users, groups and keys of the firewall service, and the certificate that clients import. */
 export function addAccessVerbs(program: Command, io: CommandIo, run: Run): void {
   const verb = (name: string, text: string) => program.command(name).description(text);
-  addKeyVerbs(verb("key", "Keys of the firewall service: who may read the interfaces."), io, run);
-  addUserVerbs(verb("user", "Users of the firewall service: whose keys there are, and what they may."), io, run);
-  addGroupVerbs(verb("group", "Groups of users of the firewall service, and from where they may what."), io, run);
+  addKeyVerbs(verb("key", "Manages the keys of the firewall service: who may read the interfaces."), io, run);
+  addUserVerbs(verb("user", "Manages the users of the firewall service, and what they may do."), io, run);
+  addGroupVerbs(
+    verb("group", "Manages groups of users of the firewall service, their privileges and networks."),
+    io,
+    run,
+  );
   dataVerb(program, "ca", "Shows the certificate that clients must trust, and its fingerprint.")
-    .option("--pem", "the certificate alone")
+    .option("--pem", "print only the certificate")
     .action((options) => run(async () => (await import("./ca.ts")).ca(options, io)));
 }
 
 function addKeyVerbs(key: Command, io: CommandIo, run: Run): void {
   const load = () => import("../firewall/key.ts");
-  dataVerb(key, "add", "Makes a key and its secret and shows them, once.")
-    .option("--user <name>", "a user that there is; the key opens what he may")
-    .option("--name <text>", "otherwise a user of this name, made when missing", readKeyName, "unnamed")
-    .option("--privilege <what>", "opens only this (may be repeated; default: interface-status)", repeated, [])
+  dataVerb(key, "add", "Creates a key and its secret and shows them once.")
+    .option("--user <name>", "an existing user; the key allows what the user may do")
+    .option("--name <text>", "without --user: a user of this name, created if missing", readKeyName, "unnamed")
+    .option("--privilege <what>", "allow only this (may be repeated; default: interface-status)", repeated, [])
     .option("--to <file>", "write both to a file that only you can read, instead of showing them", readPath)
     .action((options) => run(async () => (await load()).keyAdd(options, io)));
   dataVerb(key, "list", "Lists the keys, never their secrets.")
     .option(...asJson)
     .action((options) => run(async () => (await load()).keyList(options, io)));
-  dataVerb(key, "revoke", "Ends a key, at once.")
-    .argument("<key>", "the key, or its first eight characters or more if no other begins so")
+  dataVerb(key, "revoke", "Revokes a key immediately.")
+    .argument("<key>", "the key, or at least its first eight characters, if no other key starts with them")
     .action((name, options) => run(async () => (await load()).keyRevoke(name, options, io)));
 }
 
@@ -37,20 +46,20 @@ function addUserVerbs(user: Command, io: CommandIo, run: Run): void {
     dataVerb(user, name, text)
       .argument("<name>", "the user")
       .option(...privilege)
-      .option("--full-name <text>", "what people call him")
-      .option("--expires <day>", "the last day on which he and his keys are good, or never");
-  settings("add", "Makes a user.").action((name, options) =>
+      .option("--full-name <text>", "the user's full name")
+      .option("--expires <day>", "the last day on which the user and their keys are valid, or never");
+  settings("add", "Creates a user.").action((name, options) =>
     run(async () => (await load()).userAdd(name, options, io)),
   );
-  settings("change", "Changes a user; privileges named take the place of those before.")
-    .option("--disable", "his keys are void until he is enabled again")
-    .addOption(new Option("--enable", "the opposite").conflicts("disable"))
+  settings("change", "Changes a user; the given privileges replace the old ones.")
+    .option("--disable", "the user's keys do not work until the user is enabled again")
+    .addOption(new Option("--enable", "enable the user again").conflicts("disable"))
     .action((name, options) => run(async () => (await load()).userChange(name, options, io)));
-  dataVerb(user, "password", "Sets a user's password; without a file one is made and shown, once.")
+  dataVerb(user, "password", "Sets a user's password; without a file, creates one and shows it once.")
     .argument("<name>", "the user")
     .option("--from <file>", "a file whose first line is the password", readPath)
     .action((name, options) => run(async () => (await load()).userPassword(name, options, io)));
-  dataVerb(user, "remove", "Removes a user and his keys.")
+  dataVerb(user, "remove", "Removes a user and their keys.")
     .argument("<name>", "the user")
     .action((name, options) => run(async () => (await load()).userRemove(name, options, io)));
   dataVerb(user, "list", "Lists the users.")
@@ -63,13 +72,18 @@ function addUserVerbs(user: Command, io: CommandIo, run: Run): void {
 
 function addGroupVerbs(group: Command, io: CommandIo, run: Run): void {
   const load = () => import("../firewall/group.ts");
-  dataVerb(group, "set", "Makes or changes a group; privileges and networks named take the place of those before.")
+  dataVerb(group, "set", "Creates or changes a group; the given privileges and networks replace the old ones.")
     .argument("<name>", "the group")
     .option(...privilege)
-    .option("--network <range>", "its privileges count only for calls from there (may be repeated)", repeated, [])
-    .option("--any-network", "they count from everywhere again")
-    .option("--join <user>", "a new member (may be repeated)", repeated, [])
-    .option("--leave <user>", "a member no longer (may be repeated)", repeated, [])
+    .option(
+      "--network <range>",
+      "its privileges count only for calls from this network (may be repeated)",
+      repeated,
+      [],
+    )
+    .option("--any-network", "its privileges count from everywhere again")
+    .option("--join <user>", "add this user (may be repeated)", repeated, [])
+    .option("--leave <user>", "remove this user (may be repeated)", repeated, [])
     .action((name, options) => run(async () => (await load()).groupSet(name, options, io)));
   dataVerb(group, "list", "Lists the groups.")
     .option(...asJson)
