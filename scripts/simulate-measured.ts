@@ -127,7 +127,7 @@ async function startService(folder: string): Promise<Service> {
   });
   const said = await untilSays(child, /A token for it/);
   const [, url = ""] = /listens on (\S+)/.exec(said) ?? [];
-  const [, dns = ""] = /DNS is answered on \S+ port (\d+)/.exec(said) ?? [];
+  const [, dns = ""] = /The nameserver listens on \S+ port (\d+)/.exec(said) ?? [];
   const [, metrics = ""] = /health are at (\S+)\/metrics/.exec(said) ?? [];
   return {
     url,

@@ -9,7 +9,7 @@ import { openRecordsApi, type RecordsApi } from "../rig/records-api.ts";
 import { type Services, startServices } from "../rig/services.ts";
 import { makeUpdaterHome } from "../rig/updater-home.ts";
 
-// Processes start slowly on a busy machine, and more than two at once keep each other waiting.
+// Processes start slowly on a busy machine, and more than two in parallel slow each other down.
 vi.setConfig({ maxConcurrency: 2 });
 
 let inside: Namespace;
@@ -33,10 +33,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What is typed, how it ends, and what is said on standard error; nothing goes to standard output. */
+/** The command line, its exit code, and what it prints to standard error; nothing goes to standard output. */
 const typed: [words: string, code: number, ...says: RegExp[]][] = [
   ["updat", 2, /unknown command 'updat'\n\(Did you mean update\?\)/],
-  ["frobnicate", 2, /unknown command 'frobnicate'\n/, /moor --help lists/],
+  ["frobnicate", 2, /unknown command 'frobnicate'\n/, /\(see .*moor --help\)/],
   ["token ad", 2, /unknown command 'ad'\n\(Did you mean add\?\)/],
   ["update --onse", 2, /unknown option '--onse'\n\(Did you mean --once\?\)/],
   ["key add --privilage all", 2, /unknown option '--privilage'\n\(Did you mean --privilege\?\)/],
@@ -54,26 +54,26 @@ const typed: [words: string, code: number, ...says: RegExp[]][] = [
   [
     "up --interface wan8 --data up",
     2,
-    /There is no interface wan8\. Did you mean wan0\? There are: lo, wan0-far, wan0/,
+    /There is no interface wan8\. Did you mean wan0\? The interfaces are: lo, wan0-far, wan0/,
   ],
   ["list nope.example", 1, /no zone nope\.example.*`[^`]*moor zones` lists/],
   ["list a..b", 2, /^ZONE: .*dots/],
   ["show 0123456789abcdef", 1, /no record with the id 0123456789abcdef; `[^`]*moor zones` and `[^`]*moor list ZONE`/],
-  ["zones --target dnss", 2, /no target dnss; there are dns; did you mean dns\?/],
-  ["interfaces --source walls", 2, /no source walls; there are wall; did you mean wall\?/],
-  ["token revoke 999 --data data", 1, /no token 999 .*moor token list --data data shows/],
-  ["token revoke x --data data", 1, /no token x .*moor token list --data data shows/],
-  ["key revoke zzz --data data", 1, /no key zzz; .*moor key list --data data shows/],
+  ["zones --target dnss", 2, /no target dnss; choose from dns; did you mean dns\?/],
+  ["interfaces --source walls", 2, /no source walls; choose from wall; did you mean wall\?/],
+  ["token revoke 999 --data data", 1, /no token 999 .*moor token list --data data lists/],
+  ["token revoke x --data data", 1, /no token x .*moor token list --data data lists/],
+  ["key revoke zzz --data data", 1, /no key zzz; .*moor key list --data data lists/],
 ];
 
-describe("what cannot be meant is said, with what could be", () => {
+describe("a wrong command line is refused, with a suggestion", () => {
   test.concurrent.each(typed)("moor %s", async (words, code, ...says) => {
     const ended = await runMoor(inside, words.split(" "), { cwd: folder });
     for (const pattern of says) expect(ended.err).toMatch(pattern);
     expect({ code: ended.code, out: ended.out }).toEqual({ code, out: "" });
   });
 
-  test("an interface that the firewall does not have: those it has, for each record", async () => {
+  test("an interface that the firewall does not have: the existing ones are listed for each record", async () => {
     const { code, out } = await runMoor(inside, ["update", "--once"], { cwd: folder });
     expect(code).toBe(1);
     expect(out.trim().split("\n")).toEqual(
@@ -86,7 +86,7 @@ describe("what cannot be meant is said, with what could be", () => {
   });
 });
 
-test("every fault of a config is named at once, each with its place", async () => {
+test("all faults of a config are reported together, each with its line", async () => {
   const text = `interval: soon
 colour: red
 sources:
@@ -108,7 +108,7 @@ names:
   }
 });
 
-describe("a damaged database stops the start, says what to do, and is left as it is", () => {
+describe("a damaged database prevents the start, with what to do, and is not changed", () => {
   const garbage = Buffer.alloc(8192, "not a database ");
   const damaged: [verb: string, file: string][] = [
     ["records --listen 127.0.0.1:0", "records.sqlite"],
@@ -127,7 +127,7 @@ describe("a damaged database stops the start, says what to do, and is left as it
     expect(readFileSync(join(data, file))).toEqual(garbage);
   });
 
-  test("also when only some of its pages are", async () => {
+  test("also if only some of its pages are damaged", async () => {
     const data = join(folder, "pages");
     await prepareWithMoor(inside, ["token", "add", "--data", data, "--to", join(folder, "unused")]);
     const file = join(data, "records.sqlite");
@@ -149,7 +149,7 @@ test("moor up sets a damaged state file aside, with a warning", async () => {
   await up.stop();
 });
 
-/** The API's own error shape for each kind of bad record; nothing of it is stored. */
+/** Each kind of bad record gets the error shape of the API, and is not stored. */
 const records: [string, unknown, number][] = [
   ["a wrong type", { name: "x", type: "A", value: 7 }, 422],
   ["an address of the other family", { name: "x", type: "A", value: "2a00::1" }, 422],
@@ -157,7 +157,7 @@ const records: [string, unknown, number][] = [
   ["a type that does not exist", { name: "x", type: "BOGUS", value: "9.9.9.9" }, 422],
 ];
 
-describe("a record that cannot be", () => {
+describe("an invalid record", () => {
   test.each(records)("%s", async (_, record, status) => {
     const before = await api.ask("GET", `/records?zone_id=${zone}`);
     const answer = await api.ask("POST", "/records", { zone_id: zone, ...(record as object) });

@@ -29,7 +29,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Connections that say nothing. */
+/** Idle connections. */
 function openCrowd(count: number): readonly Socket[] {
   return Array.from({ length: count }, () => connect(ports.https, "127.0.0.1").on("error", () => undefined));
 }
@@ -45,15 +45,15 @@ const askLive = (): Promise<number | undefined> =>
     }).on("error", reject);
   });
 
-describe("more connections to the record service than it may have files", () => {
-  it("leave its health and DNS over TCP as they were, are told of, and are gone when they say nothing", async () => {
+describe("more connections to the record service than it may open files", () => {
+  it("do not affect its health and DNS over TCP, are logged, and are closed if idle", async () => {
     expect(await askLive()).toBe(200);
     const crowd = openCrowd(2 * files);
     for (const socket of crowd) socket.resume();
     await service.says(/too many connections are open/);
     expect((await fetch(`http://127.0.0.1:${ports.metrics}/health/ready`)).status).toBe(200);
     expect(await askOverTcp(ports.dns, [{ name: "none.example.", type: 1 }])).toHaveLength(1);
-    await until(() => crowd.every(isClosed), { what: () => "the end of those who say nothing" });
+    await until(() => crowd.every(isClosed), { what: () => "the idle connections are not closed" });
     expect(await askLive()).toBe(200);
     expect(service.err().match(/too many connections are open/g)).toHaveLength(1);
   });

@@ -10,7 +10,7 @@ import { testLimit } from "../rig/patience.ts";
 import { type Service, startService } from "../rig/services.ts";
 import { accepted, type Harbour, openHarbour, type WatchedName, watchName } from "../rig/watched-name.ts";
 
-// Most of the time is spent waiting for the updater to try again. Each of them starts beside all the others.
+// Most of the time is spent waiting for retries of the updater, so all tests run in parallel.
 vi.setConfig({ maxConcurrency: 12, testTimeout: 3 * testLimit });
 
 let inside: Namespace;
@@ -26,7 +26,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What a firewall says instead of its interfaces, and what the updater says to that. */
+/** What a firewall answers instead of its interfaces, and what the updater reports. */
 const scripted: [string, Omit<Extract<Rule, { kind: "answer" }>, "kind">, RegExp][] = [
   ["401", { status: 401, body: '{"status":401,"message":"Authentication Failed"}' }, /rejected the key.*\(401\)/],
   ["403", { status: 403, body: '{"status":403,"message":"Forbidden"}' }, /may not read the interfaces \(403\)/],
@@ -37,7 +37,7 @@ const scripted: [string, Omit<Extract<Rule, { kind: "answer" }>, "kind">, RegExp
   ["half its answer", { status: 200, body: '{"w1":{"ipv4":[{"ipad' }, /not JSON, or was cut off/],
 ];
 
-describe.concurrent("a firewall that answers wrongly: no request to the record service, and the next good round recovers", () => {
+describe.concurrent("a firewall with a wrong answer: no request to the record service, and the next successful round recovers", () => {
   test.each(scripted.map((row, index) => [...row, index + 1] as const))("%s", async (_, answer, reason, number) => {
     const it = await watchName(harbour, number);
     await it.firewall.obey({ kind: "answer", ...answer });
@@ -48,8 +48,8 @@ describe.concurrent("a firewall that answers wrongly: no request to the record s
   });
 });
 
-describe.concurrent("a firewall that is not what it was", () => {
-  test("it is stopped, and started again", async () => {
+describe.concurrent("a firewall that changes", () => {
+  test("it is stopped and restarted", async () => {
     const start = (): Promise<Service> => startService(inside, "firewall", harbour.services.data, "127.0.0.1:9443");
     const before = await start();
     const it = await watchName(harbour, 21, { firewall: before.url });
@@ -60,7 +60,7 @@ describe.concurrent("a firewall that is not what it was", () => {
     await expectRecovery(it);
   });
 
-  test("the key is revoked: nothing is written until it runs with a good one", async () => {
+  test("the key is revoked: nothing is written until the updater has a valid one", async () => {
     const { data } = harbour.services;
     const keyFile = join(folder, "own-key");
     const addKey = () => prepareWithMoor(inside, ["key", "add", "--data", data, "--to", keyFile]);
@@ -77,7 +77,7 @@ describe.concurrent("a firewall that is not what it was", () => {
     await expectRecovery(it);
   });
 
-  test("the interface is gone, and comes back with other addresses", async () => {
+  test("the interface disappears, and returns with other addresses", async () => {
     const it = await watchName(harbour, 22);
     await it.device.remove();
     await expectNothingSent(it, /has no interface w22.*its interfaces are lo/);
@@ -86,7 +86,7 @@ describe.concurrent("a firewall that is not what it was", () => {
     await expectRecovery(it);
   });
 
-  test("the interface has no address but a link-local one: the other family goes on", async () => {
+  test("the interface has only a link-local address: the other family is still updated", async () => {
     const it = await watchName(harbour, 23);
     await it.device.readdress({ ipv4: it.second.A });
     await it.updater.says(/record replaced by 9\.9\.23\.2/);
@@ -101,7 +101,7 @@ describe.concurrent("a firewall that is not what it was", () => {
   });
 });
 
-/** During the fault: told, once for each record at most; the record service is left in peace; nothing is forgotten. */
+/** During the fault: it is reported at most once per record, the record service gets no request, and no stored address is lost. */
 async function expectNothingSent(it: WatchedName, reason: RegExp): Promise<void> {
   await it.updater.says(reason);
   await sleep(1_200);

@@ -10,7 +10,7 @@ import { type Services, startServices } from "../rig/services.ts";
 import { until } from "../rig/until.ts";
 import { makeUpdaterHome, type UpdaterHome } from "../rig/updater-home.ts";
 
-/** The product as its user has it: three processes that know each other's URL and nothing else. */
+/** The product as its users run it: three processes that know only each other's URL. */
 let inside: Namespace;
 let folder: string;
 let services: Services;
@@ -43,7 +43,7 @@ async function makeName(name: string): Promise<UpdaterHome> {
 }
 
 describe("moor update, watching", () => {
-  it("carries every change of an interface into the records, each family apart, and stops when told to", async () => {
+  it("writes every change of an interface to the records, each family separately, and stops on request", async () => {
     const home = await makeName("watched");
     await wan.readdress({ ipv4: "9.9.1.1", ipv6: "2a00:1::1" });
     const updater = startMoor(inside, ["update", "--config", home.config]);
@@ -53,7 +53,7 @@ describe("moor update, watching", () => {
         every: 100,
         what: () => `${A} and ${AAAA} in the records; ${updater.err()}`,
       });
-      // The record is there before the updater has the answer and has stored it.
+      // The record exists before the updater has received the answer and stored it.
       await until(() => JSON.stringify(home.stored()) === JSON.stringify({ A, AAAA }), {
         what: () => `${A} and ${AAAA} in ${JSON.stringify(home.stored())}`,
       });
@@ -63,7 +63,7 @@ describe("moor update, watching", () => {
     await follows("9.9.1.2", "2a00:1::1");
     await wan.readdress({ ipv4: "9.9.1.2", ipv6: "2a00:1::2" });
     await follows("9.9.1.2", "2a00:1::2");
-    // Told at the end of the round, when the state has long been written.
+    // Logged at the end of the round, after the state was written.
     await updater.says(/record replaced by 2a00:1::2/);
     expect(await updater.stop()).toMatchObject({ code: 0 });
     const replaced = updater.err().match(/record replaced by \S+/g);
@@ -75,7 +75,7 @@ describe("moor update, watching", () => {
     ]);
   });
 
-  it("takes no address that its firewall marks as link-local, and leaves the record when nothing else is there", async () => {
+  it("ignores an address that the firewall marks as link-local, and keeps the record if there is no other", async () => {
     const home = await makeName("lost");
     await wan.readdress({ ipv4: "9.9.1.3", ipv6: "2a00:1::3" });
     const updater = startMoor(inside, ["update", "--config", home.config]);
@@ -114,7 +114,7 @@ describe("moor update --once", () => {
     expect(await api.addresses(zone, "once")).toEqual({ A: "9.9.1.5", AAAA: "2a00:1::6" });
   });
 
-  it("keeps the record's own TTL, and the lack of one", async () => {
+  it("keeps the TTL of the record, also if it has none", async () => {
     const home = await makeName("ttl");
     await wan.readdress({ ipv4: "9.9.1.7", ipv6: "2a00:1::7" });
     expect(await runMoor(inside, ["update", "--once", "--config", home.config])).toMatchObject({ code: 0 });
@@ -123,7 +123,7 @@ describe("moor update --once", () => {
     expect(ttls).toEqual([77, 0]);
   });
 
-  it("sets a damaged state file aside, says so, and writes once more", async () => {
+  it("renames a damaged state file, says so, and writes once more", async () => {
     const home = await makeName("damaged");
     await wan.readdress({ ipv4: "9.9.1.8", ipv6: "2a00:1::8" });
     writeFileSync(home.stateFile, '{"version":1,"entr');

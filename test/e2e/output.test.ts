@@ -6,7 +6,7 @@ import { node, repository } from "../rig/namespace.ts";
 import { startProcess } from "../rig/started-process.ts";
 
 let folder: string;
-/** A disk without room. */
+/** A full disk. */
 let full: number;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "moor-e2e-output-"));
@@ -23,19 +23,19 @@ const start = (words: string, output: "pipe" | number, log: "pipe" | number) =>
     stdio: ["ignore", output, log],
   });
 
-describe("where nothing can be written", () => {
+describe("output that cannot be written", () => {
   test("a command whose output is lost fails, and says so", async () => {
     const { code, err } = await start("token add", full, "pipe").ended;
     expect([code, err]).toEqual([1, expect.stringMatching(/^moor: standard output cannot be written: .*ENOSPC/m)]);
   });
 
-  test("a reader that has gone is no failure", async () => {
+  test("a closed pipe is not a failure", async () => {
     const moor = start("token list --json", "pipe", "pipe");
     moor.child.stdout?.destroy();
     expect(await moor.ended).toMatchObject({ code: 0, err: "" });
   });
 
-  test("a service goes on without its log", async () => {
+  test("a service keeps running without its log", async () => {
     const service = start("records --plain-http --access-log --listen 127.0.0.1:0", "pipe", full);
     await service.says(/listens on http:\/\/\S+/);
     const url = /listens on (\S+)/.exec(service.out())?.[1] ?? "";

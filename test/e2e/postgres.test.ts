@@ -52,7 +52,7 @@ const v1 = (path: string, ...words: readonly string[]) =>
   curl(`/api/v1${path}`, "-H", `Auth-API-Token: ${token}`, ...words);
 
 describe("moor records --database", () => {
-  it("serves what is written, and serves it again when it is started again", async () => {
+  it("serves what is written, also after a restart", async () => {
     const made = await v1("/zones", "-d", JSON.stringify({ name: "example.org", ttl: 60 }));
     expect(made.status).toBe(200);
     const zone = (JSON.parse(made.body) as { zone: { id: string } }).zone.id;
@@ -65,7 +65,7 @@ describe("moor records --database", () => {
     expect((await v1(`/records?zone_id=${zone}`)).body).toContain("192.0.2.1");
   });
 
-  it("is administered while it runs: a token that is revoked opens nothing any more", async () => {
+  it("can be administered while it runs: a revoked token stops working", async () => {
     const { out } = await moor("token", "add", ...database(), "--name", "guest").ended;
     const guest = () => curl("/v1/zones", "-H", `Authorization: Bearer ${out.trim()}`);
     expect((await guest()).status).toBe(200);
@@ -76,7 +76,7 @@ describe("moor records --database", () => {
     expect((await moor("sign-in", ...database()).ended).out).toMatch(/\/sign-in#\w{43}\n$/);
   });
 
-  it("answers 503 with Retry-After while the database is away, in each API's words, and is well again by itself", async () => {
+  it("answers 503 with Retry-After while the database is down, in the shape of each API, and recovers automatically", async () => {
     await server.pause();
     const away = await Promise.all([
       v1("/zones"),
@@ -87,18 +87,18 @@ describe("moor records --database", () => {
     expect(away.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
     for (const { head } of away) expect(head).toMatch(/^retry-after: \d+\r?$/m);
     await server.resume();
-    await until(async () => (await v1("/zones")).status === 200, { what: () => "it is not well again" });
-    const told = () =>
+    await until(async () => (await v1("/zones")).status === 200, { what: () => "it has not recovered" });
+    const logged = () =>
       service
         .err()
         .match(/the database (?:cannot be reached|is back)/g)
         ?.join("; ");
-    // A connection that outlived another by a moment may have been used meanwhile, so that it was back in between.
+    // A connection that stayed open a moment longer may have been used, so the database may seem to be back in between.
     const once = "the database cannot be reached; the database is back";
-    await expect.poll(told).toMatch(new RegExp(`^${once}(?:; ${once})*$`));
+    await expect.poll(logged).toMatch(new RegExp(`^${once}(?:; ${once})*$`));
   });
 
-  it("shows the password nowhere", () => {
+  it("never prints the password", () => {
     const password = readFileSync(join(folder, "password"), "utf8").trim();
     expect(service.out() + service.err()).not.toContain(password);
     expect(service.out()).toContain("token add --database postgres://postgres@127.0.0.1");
@@ -107,15 +107,9 @@ describe("moor records --database", () => {
   it.for<[string, number, RegExp, () => string, string]>([
     ["a wrong password", 1, /password authentication failed/, () => server.openUrl("moor"), "wr0ng"],
     ["no such database", 1, /database "nowhere" does not exist/, () => server.openUrl("nowhere"), "harbour"],
-    ["nobody there", 1, /cannot be used: .*ECONNREFUSED/, () => "postgres://x@127.0.0.1:1/x", "wr0ng"],
-    ["not an address", 2, /--database is not an address/, () => "postgres//x:wr0ng@y", ""],
-    [
-      "a password on the command line",
-      2,
-      /leave it out and give it in --database-password-file/,
-      () => server.url(),
-      "",
-    ],
+    ["no server", 1, /cannot be used: .*ECONNREFUSED/, () => "postgres://x@127.0.0.1:1/x", "wr0ng"],
+    ["not a URL", 2, /--database is not an address/, () => "postgres//x:wr0ng@y", ""],
+    ["a password on the command line", 2, /give it in --database-password-file/, () => server.url(), ""],
   ])("says what is wrong with %s", async ([, code, reason, address, PGPASSWORD]) => {
     const ended = await moorWith({ PGPASSWORD }, "token", "list", "--database", address()).ended;
     expect(ended.err).toMatch(reason);

@@ -11,7 +11,7 @@ import { startService } from "../rig/services.ts";
 import { until } from "../rig/until.ts";
 import { accepted, type Harbour, openHarbour, type WatchedName, watchName } from "../rig/watched-name.ts";
 
-// Most of the time is spent waiting for the updater to try again. Each of them starts beside all the others.
+// Most of the time is spent waiting for retries of the updater, so all tests run in parallel.
 vi.setConfig({ maxConcurrency: 16, testTimeout: 3 * testLimit });
 
 let inside: Namespace;
@@ -36,7 +36,7 @@ const put = (
   body: JSON.stringify(body),
 });
 
-/** What a record service says to a write, and what the updater says to that. */
+/** What a record service answers to a write, and what the updater reports. */
 const scripted: [string, Rule, RegExp][] = [
   ["401", put(401, { message: "Invalid authentication credentials" }), /rejected the token \(401: Invalid/],
   ["403", put(403, { message: "Forbidden" }), /rejected the token \(403: Forbidden\)/],
@@ -46,7 +46,7 @@ const scripted: [string, Rule, RegExp][] = [
   ["a web page", { kind: "answer", status: 502, body: "<html>", type: "text/html" }, /the record service answered 502/],
 ];
 
-describe.concurrent("a record service that does not take it: only right writes, and the next good round recovers", () => {
+describe.concurrent("a record service that refuses a write: only correct writes are sent, and the next successful round recovers", () => {
   test.each(scripted.map((row, index) => [...row, index + 1] as const))("%s", async (_, rule, reason, number) => {
     const it = await watchName(harbour, number);
     await it.records.obey(rule);
@@ -60,8 +60,8 @@ describe.concurrent("a record service that does not take it: only right writes, 
   });
 });
 
-describe.concurrent("a record service that is not what it was", () => {
-  test("it is stopped, and started again", async () => {
+describe.concurrent("a record service that changes", () => {
+  test("it is stopped and restarted", async () => {
     const start = () => startService(inside, "records", harbour.services.data, "127.0.0.1:9053");
     const before = await start();
     const it = await watchName(harbour, 21, { records: before.url });
@@ -72,13 +72,13 @@ describe.concurrent("a record service that is not what it was", () => {
     await start();
     await it.stores(it.second);
     expect(await it.published()).toEqual(it.second);
-    // Told at the end of the round, when the state has long been written.
+    // Logged at the end of the round, after the state was written.
     for (const address of Object.values(it.second)) await it.updater.says(new RegExp(`record replaced by ${address}`));
     expect(it.updater.err().match(/record replaced by \S+/g)?.length).toBe(4);
     expect(await it.updater.stop()).toMatchObject({ code: 0 });
   });
 
-  test("the record is deleted, and made anew with another id", async () => {
+  test("the record is deleted, and created again with another id", async () => {
     const it = await watchName(harbour, 22);
     expect((await harbour.api.ask("DELETE", `/records/${it.recordIds.A}`)).status).toBe(200);
     await it.move(it.second);
@@ -93,7 +93,7 @@ describe.concurrent("a record service that is not what it was", () => {
     expect(await it.published()).toEqual(it.second);
   });
 
-  test("the token is revoked: nothing is written until it runs with a good one", async () => {
+  test("the token is revoked: nothing is written until the updater has a valid one", async () => {
     const { data } = harbour.services;
     const tokenFile = join(folder, "own-token");
     const { err } = await prepareWithMoor(inside, ["token", "add", "--data", data, "--to", tokenFile]);
@@ -112,7 +112,7 @@ describe.concurrent("a record service that is not what it was", () => {
   test.each([
     ["while it runs", 24, false],
     ["also when it is started anew", 25, true],
-  ])("429 with Retry-After: not one request before that time, %s", async (_, number, again) => {
+  ])("429 with Retry-After: no request before that time, %s", async (_, number, again) => {
     const it = await watchName(harbour, number);
     await it.records.obey({ ...put(429, { message: "slow down" }, { "retry-after": "4" }), once: true });
     await it.move(it.second);
@@ -130,9 +130,9 @@ describe.concurrent("a record service that is not what it was", () => {
   });
 });
 
-/** One write more than needed is allowed, when it says the same: what was done is known to the service alone. */
+/** One extra write of the same value is allowed: only the service knows whether the first one was done. */
 describe.concurrent("kill -9 between the write and the state", () => {
-  test("before the answer came: the same write once more, and no other", async () => {
+  test("before the answer arrived: only the same write is repeated", async () => {
     const it = await watchName(harbour, 31);
     await it.records.obey({ kind: "hold" });
     await it.move(it.second);
@@ -149,7 +149,7 @@ describe.concurrent("kill -9 between the write and the state", () => {
     expect(await it.published()).toEqual(it.second);
   });
 
-  test("while the state cannot be written: told, not repeated as long as it runs, and once more after that", async () => {
+  test("while the state cannot be written: it is logged, and the write is repeated once after a restart", async () => {
     const it = await watchName(harbour, 32);
     const written = readFileSync(it.home.stateFile, "utf8");
     rmSync(it.home.stateFile);
@@ -169,14 +169,14 @@ describe.concurrent("kill -9 between the write and the state", () => {
   });
 });
 
-/** Each refused write was a right one too, and just one for each change was accepted. */
+/** Each refused write was correct too, and exactly one per change was accepted. */
 async function expectRecovery(it: WatchedName): Promise<void> {
   await it.stores(it.second);
   expect(await it.published()).toEqual(it.second);
   const [first4, first6, ...later] = await it.records.writes();
   expect([first4, first6]).toEqual(accepted(it.first));
   for (const { value, type } of later) expect(value).toBe(type === "A" ? it.second.A : it.second.AAAA);
-  // Each family is tried again when its own back-off ends, so either may be first.
+  // Each family has its own back-off, so either may be retried first.
   const taken = later.filter(({ status }) => status === 200).map(({ value }) => value);
   expect(taken.toSorted()).toEqual([it.second.A, it.second.AAAA].toSorted());
   expect(await it.updater.stop()).toMatchObject({ code: 0 });

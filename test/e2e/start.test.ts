@@ -15,33 +15,33 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const program = join(repository, "bin", "moor.ts");
 
 describe("moor starts", () => {
-  test("through a link to the script of a clone, as from a folder on the PATH", async () => {
+  test("through a symbolic link to the script of a clone, as from a folder on the PATH", async () => {
     const link = join(folder, "moor");
     symlinkSync(join(repository, "bin", "moor"), link);
     const { code, out, err } = await startProcess([link, "--version"], { cwd: folder }).ended;
     expect([code, out, err]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/), ""]);
   });
 
-  test("on no Node that is too old for it, and says so", async () => {
+  test("only on a recent Node, and says so", async () => {
     const pretend = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.19.2" } })`;
     const old = ["--import", `data:text/javascript,${encodeURIComponent(pretend)}`];
     const { code, err } = await startProcess([node, ...old, program, "--version"], { cwd: folder }).ended;
     expect([code, err]).toEqual([2, expect.stringMatching(/^moor needs Node 24 or newer, .* is 20\.19\.2; .*\n$/)]);
   });
 
-  test("a command that only opens the store, without the HTTP server: loading that would take most of its time", async () => {
+  test("a command that only opens the store without loading the HTTP server, which would take most of its time", async () => {
     const refuse =
       'import { registerHooks } from "node:module"; registerHooks({ resolve: (name, context, next) => { ' +
-      'if (/^(fastify|typebox)/.test(name)) throw new Error(name + " was asked for"); return next(name, context); } });';
+      'if (/^(fastify|typebox)/.test(name)) throw new Error(name + " was loaded"); return next(name, context); } });';
     const quick = [node, "--import", `data:text/javascript,${encodeURIComponent(refuse)}`, program] as const;
     const words = ["token", "add", "--data", "quick", "--to", "quick-token"];
-    expect((await startProcess([...quick, ...words], { cwd: folder }).ended).err).not.toContain("asked for");
+    expect((await startProcess([...quick, ...words], { cwd: folder }).ended).err).not.toContain("was loaded");
     expect(existsSync(join(folder, "quick-token"))).toBe(true);
     const served = startProcess([...quick, "records", "--data", "quick"], { cwd: folder });
-    expect((await served.ended).err).toContain("asked for");
+    expect((await served.ended).err).toContain("was loaded");
   });
 
-  test.each(["firewall", "records"])("%s without a link that signs in in what is kept of its output", async (verb) => {
+  test.each(["firewall", "records"])("%s without a sign-in link in output that may end up in a log", async (verb) => {
     const printed = join(folder, `printed-${verb}`);
     const output = openSync(printed, "w");
     const service = startProcess([node, program, verb, "--data", `data-${verb}`, "--listen", "127.0.0.1:0"], {
@@ -55,9 +55,9 @@ describe("moor starts", () => {
     expect(said()).not.toContain("sign-in#");
   });
 
-  test.each(["firewall", "records"])("%s with such a link for the person at the terminal", async (verb) => {
+  test.each(["firewall", "records"])("%s with a sign-in link for the person at the terminal", async (verb) => {
     const words = `${node} ${program} ${verb} --data terminal-${verb} --listen 127.0.0.1:0`;
-    // A terminal of its own.
+    // A pseudo-terminal.
     const service = startProcess(["script", "--quiet", "--return", "--command", words, "/dev/null"], {
       cwd: folder,
       stdio: ["pipe", "pipe", "pipe"],

@@ -7,7 +7,7 @@ import { startMoor, worthTyping } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
 import type { Ended, StartedProcess } from "../rig/started-process.ts";
 
-/** Run as a newcomer would, but in a folder whose name a shell would cut in two. */
+/** Run as a newcomer would, but in a folder whose name a shell would split. */
 let inside: Namespace;
 let cwd: string;
 let up: StartedProcess;
@@ -40,20 +40,20 @@ async function paste(line: string): Promise<Ended> {
 }
 
 describe("the first start", () => {
-  it("is the only one in its folder: a second one is refused and writes nothing over", async () => {
+  it("blocks a second one in the same folder, which overwrites nothing", async () => {
     const before = inData("up.yaml");
     const others = ["--records", "--firewall", "--dns", "--updater"].flatMap((each) => [each, "127.0.0.1:0"]);
     const second = await startMoor(inside, ["up", "--data", "my data", ...others], { cwd }).ended;
     expect([second.code, second.err]).toEqual([
       2,
-      `A service that runs has its data in ${data()}: stop it, or give this one a folder of its own with --data.\n`,
+      `A running service uses the data in ${data()}; stop it, or choose another folder with --data.\n`,
     ]);
     expect(inData("up.yaml")).toBe(before);
   });
 
-  it("makes what is needed, and says what it made and where it listens", () => {
-    const made = up.out().match(/^ {2}made .*$/gm) ?? [];
-    expect(made.map((line) => line.replace(/^ {2}made +/, ""))).toEqual([
+  it("creates what is needed, and prints what it created and where it listens", () => {
+    const made = up.out().match(/^ {2}created .*$/gm) ?? [];
+    expect(made.map((line) => line.replace(/^ {2}created +/, ""))).toEqual([
       `a key that may read the interfaces, in ${data()}/firewall-key.txt`,
       `a token for the record service, in ${data()}/records-token`,
       "the zone home.test",
@@ -70,16 +70,16 @@ describe("the first start", () => {
     expect(up.out()).toMatch(/\S+\.home\.test AAAA: replaced by 2a00:1::1/);
   });
 
-  it("lets nobody else read its files", () => {
+  it("makes its files readable only by the owner", () => {
     expect(statSync(data()).mode & 0o777).toBe(0o700);
     const modes = readdirSync(data()).map((name) => [name, statSync(join(data(), name)).mode & 0o777] as const);
     expect(modes.length).toBeGreaterThan(5);
-    // Certificates are handed to anyone who connects.
+    // Certificates are public.
     for (const [name, mode] of modes) expect([name, mode]).toEqual([name, name.endsWith(".pem") ? 0o644 : 0o600]);
   });
 });
 
-/** What each printed line must show when it is pasted as it stands. */
+/** What each printed line must show when it is pasted unchanged. */
 const lines: [string, RegExp, (out: string) => void][] = [
   [
     "the records",
@@ -107,7 +107,7 @@ const lines: [string, RegExp, (out: string) => void][] = [
   ["the config", /^cat /, (out) => expect(out).toMatch(/^sources:\n[\s\S]*^names:\n/m)],
 ];
 
-describe("the lines worth typing next", () => {
+describe("the suggested commands", () => {
   test.each(lines)("%s", async (_, wanted, shows) => {
     const line = worthTyping(up.out()).find((each) => wanted.test(each)) ?? "";
     expect(line).toMatch(wanted);
@@ -123,8 +123,8 @@ describe("the lines worth typing next", () => {
 });
 
 describe("stopping and starting again", () => {
-  it("follows a change, from the interface to the answer of dig, and stops in order on Ctrl-C", async () => {
-    // The new one first: pushed as changes are, a moment without any address would be told too.
+  it("follows a change, from the interface to the answer of dig, and stops cleanly on Ctrl-C", async () => {
+    // The new address first: changes are pushed, so a moment without an address would be reported too.
     await inside.ip("addr add 9.9.2.2/24 dev wan0", "addr del 9.9.1.1/24 dev wan0");
     await up.says(/record replaced by 9\.9\.2\.2/);
     const dig = worthTyping(up.out()).find((line) => line.startsWith("dig ")) ?? "";
@@ -135,12 +135,12 @@ describe("stopping and starting again", () => {
     expect(ended.err).not.toMatch(/warn|error/);
   });
 
-  it("finds everything in place", async () => {
+  it("uses the existing data", async () => {
     const kept = ["ca.pem", "ca.key", "server.pem", "records-token", "firewall-key.txt"];
     const before = kept.map(inData);
     const first = up;
     up = await start();
-    expect(up.out()).not.toMatch(/^ {2}made /m);
+    expect(up.out()).not.toMatch(/^ {2}created /m);
     expect(up.out()).toMatch(/\.home\.test A: left as it is: 9\.9\.2\.2 is the stored address/);
     expect(kept.map(inData)).toEqual(before);
     expect(worthTyping(up.out())).toEqual(worthTyping(first.out()));
@@ -148,7 +148,7 @@ describe("stopping and starting again", () => {
     expect(await up.stop("SIGTERM")).toMatchObject({ code: 0 });
   });
 
-  it("has said no secret in all that time", () => {
+  it("has never printed a secret", () => {
     const secrets = `${inData("records-token")}${inData("firewall-key.txt").replaceAll(/^\w+=/gm, "")}`
       .trim()
       .split("\n");

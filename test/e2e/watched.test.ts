@@ -8,9 +8,9 @@ import { patience, testLimit } from "../rig/patience.ts";
 import { openRecordsApi } from "../rig/records-api.ts";
 import type { StartedProcess } from "../rig/started-process.ts";
 
-/** `moor records` as its operator sees it: metrics of all its parts, and how it goes down. */
+/** `moor records` for its operator: the metrics of all parts, and the shutdown. */
 
-/** Seconds: long enough to be asked in, also where the processors are taken away for a while. */
+/** Seconds: long enough for requests during the drain, even on a busy machine. */
 const drain = Math.min(20, testLimit / 4_000);
 
 let inside: Namespace;
@@ -25,7 +25,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** All by one process: several would take their time on a busy machine. */
+/** In one process: several would be slow on a busy machine. */
 const getAll = async (...urls: readonly string[]) => {
   const { out } = await inside.run([
     "curl",
@@ -50,8 +50,8 @@ const metric = async (sample: string) => {
     ?.split(" ")[1];
 };
 
-describe("moor records, watched", () => {
-  it("tells of HTTP, the store, DNS and transfers on a listener of its own", async () => {
+describe("monitoring of moor records", () => {
+  it("serves metrics of HTTP, the store, DNS and transfers on a separate listener", async () => {
     const [data, tokenFile] = [join(folder, "data"), join(folder, "token")];
     await prepareWithMoor(inside, ["token", "add", "--data", data, "--to", tokenFile]);
     const dns = ["--dns", "127.0.0.1:53", "--transfer-to", "127.0.0.1"];
@@ -75,14 +75,14 @@ describe("moor records, watched", () => {
       ['moor_dns_transfers_total{direction="out",kind="axfr",result="done"}', "1"],
       ['moor_follower_lag_changes{follower="nameserver"}', "0"],
     ] as const;
-    // Some are counted when the asker has its answer already.
+    // Some are counted after the client has its answer.
     for (const [sample, value] of samples) await expect.poll(() => metric(sample)).toBe(value);
     expect(Number(await metric("moor_log_position"))).toBeGreaterThan(1);
     expect(await metric("moor_ready")).toBe("1");
     expect((await get("https://127.0.0.1:8053/metrics")).status).toBe(404);
   });
 
-  it("is not ready from the moment it is told to stop, and answers on until it has drained", async () => {
+  it("is not ready as soon as it is stopped, and answers until it has drained", async () => {
     expect((await get("https://127.0.0.1:8053/health/ready")).status).toBe(200);
     const began = performance.now();
     process.kill(moor.pid, "SIGTERM");
@@ -113,7 +113,7 @@ describe("moor records, watched", () => {
     expect(code).not.toBe(0);
   });
 
-  it("says that behind a proxy that is not trusted all callers are one", async () => {
+  it("warns that all callers count as one behind an untrusted proxy", async () => {
     const words = ["--data", join(folder, "plain"), "--listen", "127.0.0.1:8055", "--plain-http"];
     const plain = startMoor(inside, ["records", ...words]);
     await plain.says(/No proxy is trusted.*--trust-proxy NETWORK/);

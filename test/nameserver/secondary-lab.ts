@@ -79,7 +79,7 @@ export async function openLab(): Promise<Lab> {
   const start = async () => {
     const [line = ""] = linesOf("moor");
     const process = startMoor(inside, [...line.split(/ +/).slice(1), "--data", data]);
-    await process.says(/DNS is answered on .*\n/);
+    await process.says(/The nameserver listens on .*\n/);
     return process;
   };
   let moor = await start();

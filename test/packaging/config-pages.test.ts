@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 
 const repository = join(import.meta.dirname, "../..");
 
-it("the schema for editors and the reference page are what their script makes of the description", () => {
+it("the schema for editors and the reference page are up to date with the settings", () => {
   const made = mkdtempSync(join(tmpdir(), "moor-config-pages-"));
   execFileSync(process.execPath, ["scripts/describe-config.ts", made], { cwd: repository });
   for (const file of ["moor.schema.json", "docs/config.md"]) {

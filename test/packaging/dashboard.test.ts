@@ -13,7 +13,7 @@ import { repository } from "../rig/namespace.ts";
 import { startPostgres } from "../rig/postgres.ts";
 import { addressOf } from "../rig/records/postgres.ts";
 
-/** A real service on PostgreSQL, which has the most of them, is asked for its metrics; all that is drawn or watched must be among them. */
+/** A real service on PostgreSQL, which has the most metrics, must serve all metrics that dashboards, alerts and docs use. */
 
 type Panel = { readonly title: string; readonly targets?: readonly { readonly expr: string }[] };
 type Rule = { readonly alert: string; readonly expr: string };
@@ -46,7 +46,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Names of series with the labels that each has. */
+/** The names of series, with their labels. */
 function seriesIn(text: string): Map<string, ReadonlySet<string>> {
   const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   return new Map(
@@ -57,7 +57,7 @@ function seriesIn(text: string): Map<string, ReadonlySet<string>> {
   );
 }
 
-/** What Prometheus itself adds to everything. */
+/** Labels that Prometheus adds. */
 const always = ["job", "instance", "le"];
 
 function faultsOf(expr: string): readonly string[] {
@@ -73,8 +73,8 @@ function faultsOf(expr: string): readonly string[] {
   return [...unknown, ...foreign, ...(open === 0 ? [] : ["brackets"])];
 }
 
-describe("what is drawn and watched is served", () => {
-  it("in every panel of the dashboard", async () => {
+describe("the service has all metrics", () => {
+  it("of every panel of the dashboard", async () => {
     const text = await readFile(join(repository, "packaging", "grafana", "moor.json"), "utf8");
     const { panels } = JSON.parse(text) as { readonly panels: readonly Panel[] };
     const drawn = panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })));
@@ -86,7 +86,7 @@ describe("what is drawn and watched is served", () => {
     expect(undrawn).toEqual([]);
   });
 
-  it("in the table of docs/operations.md", async () => {
+  it("of the table in docs/operations.md", async () => {
     const docs = await readFile(join(repository, "docs", "operations.md"), "utf8");
     const named = [...docs.matchAll(/`(moor_[a-z_]+)/g)].map(([, name = ""]) => name);
     const own = [...served.keys()].filter((name) => /^moor_(?!.*_(?:sum|count|bucket)$)/.test(name));
@@ -95,7 +95,7 @@ describe("what is drawn and watched is served", () => {
     expect(own.filter((name) => !named.includes(name))).toEqual([]);
   });
 
-  it("in every alert, and each is told of in docs/operations.md", async () => {
+  it("of every alert, and each alert is in docs/operations.md", async () => {
     const text = await readFile(join(repository, "packaging", "prometheus", "moor.rules.yml"), "utf8");
     const { groups } = parse(text) as { readonly groups: readonly { readonly rules: readonly Rule[] }[] };
     const rules = groups.flatMap(({ rules: each }) => each);
@@ -105,7 +105,7 @@ describe("what is drawn and watched is served", () => {
     expect(rules.map(({ alert }) => alert).filter((alert) => !docs.includes(`**${alert}**`))).toEqual([]);
   });
 
-  it("notices a metric that is not there", () => {
+  it("notices a missing metric", () => {
     expect(faultsOf('rate(moor_gone_total{colour="x"}[5m])')).toEqual(["no metric moor_gone_total", "no label colour"]);
   });
 });

@@ -5,7 +5,7 @@ import { repository } from "../rig/namespace.ts";
 
 type Entry = { readonly link?: boolean; readonly integrity?: string };
 
-it("has the hash of every package's content, for every platform", () => {
+it("has the hash of every package, for every platform", () => {
   const lock = JSON.parse(readFileSync(join(repository, "package-lock.json"), "utf8")) as {
     readonly packages: Readonly<Record<string, Entry>>;
   };

@@ -8,7 +8,7 @@ import { worthTyping } from "../rig/moor.ts";
 import { type Namespace, node, openNamespace, repository } from "../rig/namespace.ts";
 import { testLimit } from "../rig/patience.ts";
 
-/** moor as npm packs it and as a user installs it: built, without its sources, beside the packages that it names and no others. */
+/** moor as npm packs and installs it: built, without its sources, and with only its declared dependencies. */
 let folder: string;
 let installed: string;
 let inside: Namespace;
@@ -21,7 +21,7 @@ beforeAll(async () => {
   const notCloned = ["node_modules", "dist", ".git"];
   cpSync(repository, clone, { recursive: true, filter: (path) => !notCloned.includes(basename(path)) });
   symlinkSync(join(repository, "node_modules"), join(clone, "node_modules"));
-  // As it is built elsewhere: vitest says that this is a test, and the pages would be those for developers.
+  // vitest sets NODE_ENV to test, which would build the pages for developers.
   const env = { ...process.env, NODE_ENV: "production" };
   const npm = (...words: string[]) => execFileSync("npm", words, { cwd: clone, env, stdio: "pipe" });
   npm("run", "-s", "build");
@@ -37,7 +37,7 @@ beforeAll(async () => {
   }
   inside = await openNamespace();
   await (await makeDevice(inside, "wan0")).readdress({ ipv4: "9.9.1.1" });
-  // Builds and packs all of it.
+  // Builds and packs everything.
 }, 9 * testLimit);
 afterAll(async () => {
   await inside?.close();
@@ -45,7 +45,7 @@ afterAll(async () => {
 });
 
 describe("the package", () => {
-  it("has what users need, and nothing of the tests", () => {
+  it("has what users need, and no tests", () => {
     const files = readdirSync(installed, { recursive: true, encoding: "utf8" }).filter(
       (name) => !name.startsWith("node_modules"),
     );
@@ -59,7 +59,7 @@ describe("the package", () => {
     expect(files.filter((name) => /\.(?:test|suite)\.|\brig\b|^dist\/test\b|\.ts$/.test(name))).toEqual([]);
   });
 
-  it("has its man page where npm puts it into the reach of man: npm looks at a list only", () => {
+  it("lists its man page as an array, the only form that npm installs", () => {
     expect(JSON.parse(readFileSync(join(installed, "package.json"), "utf8")).man).toEqual(["packaging/man/moor.1"]);
   });
 
@@ -83,7 +83,7 @@ describe("the package", () => {
     expect((await up.stop("SIGINT")).code).toBe(0);
   });
 
-  it("loads what only lists need", async () => {
+  it("loads modules that only lists need", async () => {
     const { code, out, err } = await inside.run(moor("token", "list", "--data", "data", "--json"), { cwd: folder });
     expect({ code, err, names: JSON.parse(out).map(({ name }: { name: string }) => name) }).toEqual({
       code: 0,
@@ -92,7 +92,7 @@ describe("the package", () => {
     });
   });
 
-  it("answers DNS by threads", async () => {
+  it("answers DNS with worker threads", async () => {
     const words = ["records", "--data", "data", "--listen", "127.0.0.1:8154", "--dns", "127.0.0.1:8153"];
     const records = inside.start(moor(...words, "--dns-workers", "1"), { cwd: folder });
     await records.says(/DNS is answered/);

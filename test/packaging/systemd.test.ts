@@ -9,7 +9,7 @@ const folder = join(repository, "packaging", "systemd");
 const units = readdirSync(folder).filter((file) => file.endsWith(".service"));
 
 describe("the systemd units", () => {
-  it("are there for every program", () => {
+  it("exist for every program", () => {
     expect(units).toEqual([
       "moor-firewall.service",
       "moor-records.service",
@@ -18,13 +18,13 @@ describe("the systemd units", () => {
     ]);
   });
 
-  it.each(units)("%s is taken by systemd without a word", (unit) => {
+  it.each(units)("%s passes systemd-analyze without a warning", (unit) => {
     const path = join(folder, unit.replace("@.", "@8061."));
     const said = execFileSync(analyze, ["verify", "--man=no", path], { encoding: "utf8", stdio: "pipe" });
     expect(said).toBe("");
   });
 
-  it.each(units)("%s gives moor only options that it has", (unit) => {
+  it.each(units)("%s uses only options that moor has", (unit) => {
     const text = readFileSync(join(folder, unit), "utf8");
     const [, verb = "", words = ""] = /^ExecStart=\/usr\/bin\/env moor (\w+) (.*)$/m.exec(text) ?? [];
     const help = execFileSync(node, [join(repository, "bin", "moor.ts"), verb, "--help"], { encoding: "utf8" });
@@ -35,22 +35,22 @@ describe("the systemd units", () => {
     expect(used.filter((option) => !known.includes(option))).toEqual([]);
   });
 
-  it.each(units)("%s counts as started when it says that it is ready, by a child of its own", (unit) => {
+  it.each(units)("%s counts as started when a child process reports ready", (unit) => {
     const text = readFileSync(join(folder, unit), "utf8");
     expect(text).toMatch(/^Type=notify$/m);
     expect(text).toMatch(/^NotifyAccess=all$/m);
   });
 
-  it("moor-update.service waits for the services of its own machine", () => {
+  it("moor-update.service starts after the services on the same machine", () => {
     const [after = ""] = /^After=.*$/m.exec(readFileSync(join(folder, "moor-update.service"), "utf8")) ?? [];
     for (const service of ["moor-firewall.service", "moor-records.service"]) expect(after).toContain(service);
   });
 
-  it("starts the updating client behind nodes too, whatever their ports", () => {
+  it("starts the updating client after all nodes, whatever their ports", () => {
     expect(readFileSync(join(folder, "moor-records@.service"), "utf8")).toMatch(/^Before=moor-update\.service$/m);
   });
 
-  it.each(units)("%s does not try again what is wrong in its options", (unit) => {
+  it.each(units)("%s is not restarted if its options are wrong", (unit) => {
     expect(readFileSync(join(folder, unit), "utf8")).toMatch(/^RestartPreventExitStatus=2$/m);
   });
 
@@ -59,13 +59,13 @@ describe("the systemd units", () => {
     expect(text).toContain(`\nSyslogIdentifier=${unit.replace(/@?\.service$/, "")}\n`);
   });
 
-  it("moor-update.service is reloaded on a machine without procps, too", () => {
+  it("moor-update.service can be reloaded without procps", () => {
     expect(readFileSync(join(folder, "moor-update.service"), "utf8")).not.toMatch(/^ExecReload=.*\/kill/m);
   });
 
-  it("moor-firewall.service lets `ip` lay its capabilities down, without which it reads nothing", () => {
+  it("moor-firewall.service lets `ip` drop its capabilities, which it must do to run", () => {
     const filters = readFileSync(join(folder, "moor-firewall.service"), "utf8").match(/^SystemCallFilter=.*$/gm) ?? [];
-    // The last word counts.
+    // The last filter wins.
     expect(filters.at(-1)).toBe("SystemCallFilter=capset");
   });
 });

@@ -57,7 +57,7 @@ describe("moor key add", () => {
 
   it("says that there was no store: a service with another store would not know the key", async () => {
     const note =
-      "There was no store in other: a new one was made there. If a service runs already, name its own with --data.";
+      "There was no store in other, so a new one was created. If a service is running, give its folder with --data.";
     await keyAdd({ ...added, data: "other" }, io);
     expect(text.err).toContain(note);
     text.err = "";

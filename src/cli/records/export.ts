@@ -18,9 +18,9 @@ export type ExportCommand = DatabaseOptions & { readonly account: string };
 export async function exportTo(folder: string, options: ExportCommand, io: CommandIo): Promise<number> {
   const path = resolve(io.cwd, folder);
   const there = statSync(path, { throwIfNoEntry: false });
-  if (there?.isDirectory() === false) return refuse(1, `${folder} is a file; name a new folder.`, io);
+  if (there?.isDirectory() === false) return refuse(1, `${folder} is a file; give a new folder.`, io);
   if (there !== undefined && readdirSync(path).length > 0)
-    return refuse(1, `${folder} is not empty; name a new folder.`, io);
+    return refuse(1, `${folder} is not empty; give a new folder.`, io);
   const account = await accountNamed(options, io);
   if (account === undefined) return 1;
   await openDataFolder(path);
@@ -34,19 +34,19 @@ export async function exportTo(folder: string, options: ExportCommand, io: Comma
   const done = await withStore(options, io, (store) =>
     exportAccount(store, account, { write, now: Date.now(), signal: io.signal }),
   ).catch(async (error: unknown) => {
-    // It was empty: half an export is of no use, and would be in the way of the next.
+    // The folder was empty before. A partial export is useless, and would block the next one.
     for (const each of there === undefined ? [path] : readdirSync(path).map((name) => join(path, name)))
       await rm(each, { recursive: true, force: true });
     throw asDiskTrouble(error, path);
   });
   io.out(
-    `${folder}: ${counted(done.zones, "zone")} with ${counted(done.records, "record")}, and what ${counted(done.tokens, "token")} may do.\n`,
+    `${folder}: ${counted(done.zones, "zone")} with ${counted(done.records, "record")}, and the scopes of ${counted(done.tokens, "token")}.\n`,
   );
-  io.out("No secret is in it: tokens and keys of primary servers have to be made again.\n");
+  io.out("It contains no secrets: tokens and keys of primary servers must be created again.\n");
   return 0;
 }
 
-/** One that is there; names those there are when it is not. */
+/** Undefined after listing the existing accounts, if there is none of that name. */
 async function accountNamed(options: ExportCommand, io: CommandIo): Promise<Account | undefined> {
   const tables = await readTables(await findStore(options, io), "look", io.signal);
   const names: string[] = [];
@@ -61,7 +61,8 @@ async function accountNamed(options: ExportCommand, io: CommandIo): Promise<Acco
     await tables.close();
   }
   const meant = nearest(options.account, names);
-  const hint = meant === undefined ? `there are: ${names.slice(0, 20).join(", ") || "none"}` : `did you mean ${meant}?`;
+  const hint =
+    meant === undefined ? `the accounts are: ${names.slice(0, 20).join(", ") || "none"}` : `did you mean ${meant}?`;
   io.err(`There is no account ${options.account}; ${hint}\n`);
   return undefined;
 }

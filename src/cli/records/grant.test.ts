@@ -30,7 +30,7 @@ async function inStore<T>(work: (store: RecordStore) => Promise<T>): Promise<T> 
   }
 }
 
-/** What becomes of a zone that an account wants. */
+/** The name of the created zone, or why it was refused. */
 const create = (account: string, name: string, reserved?: "public-suffix") =>
   inStore(async (store) => {
     const { id } = await store.ensureAccount(account, 1);
@@ -49,7 +49,7 @@ const create = (account: string, name: string, reserved?: "public-suffix") =>
   });
 
 describe("moor grant", () => {
-  it("is the operator's word for one name and account", async () => {
+  it("is the operator's consent to one name and account", async () => {
     expect(await moor("grant", "add", "co.uk")).toMatchObject({ code: 0, out: "Grant 1: main may create co.uk.\n" });
     await create("them", "alpha.test");
     await moor("grant", "add", "www.alpha.test", "--account", "us");
@@ -91,7 +91,7 @@ describe("moor grant", () => {
     expect(await create("us", "co.uk", "public-suffix")).toBe("public-suffix");
   });
 
-  it("refuses what cannot be a zone's name", async () => {
+  it("refuses what is not a valid zone name", async () => {
     expect(await moor("grant", "add", "-x.test")).toMatchObject({ code: 2 });
     expect(await moor("grant", "add", "uk")).toMatchObject({ code: 2, err: expect.stringContaining("two labels") });
   });
@@ -101,7 +101,7 @@ describe("moor import", () => {
   const importAs = (account: string, ...more: readonly string[]) =>
     moor("import", "saved", "--account", account, ...more);
 
-  it("makes no zone inside another account's zone, and nothing else then, until the operator allows it", async () => {
+  it("imports nothing if a zone is inside another account's zone, until the operator grants it", async () => {
     await moor("token", "add");
     const names = ["www.alpha.test", "own.test", "a.own.test"];
     await inStore(async (store) => {
@@ -121,6 +121,6 @@ describe("moor import", () => {
     expect(refused.err).toContain("Nothing was imported.");
     expect(await inStore((store) => store.zoneHolding("own.test"))).toBeUndefined();
     await moor("grant", "add", "www.alpha.test", "--account", "us");
-    expect(await importAs("us")).toMatchObject({ code: 0, out: expect.stringContaining("3 zones made") });
+    expect(await importAs("us")).toMatchObject({ code: 0, out: expect.stringContaining("3 zones created") });
   });
 });

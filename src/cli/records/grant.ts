@@ -29,7 +29,7 @@ export async function grantAdd(text: string, options: GrantAdd, io: CommandIo): 
     const account = await store.ensureAccount(options.account, created);
     const consent = { zone: zone?.number, account: account.id, name: name.value };
     const grant = await store.addGrant({ ...consent, actor: "operator", created });
-    if (grant === "no-zone") io.err(`The zone ${options.zone} was deleted in the meantime; nothing was granted.\n`);
+    if (grant === "no-zone") io.err(`The zone ${options.zone} has just been deleted, so nothing was granted.\n`);
     else io.out(`Grant ${grant.id}: ${options.account} may create ${inWords(grant)}.\n`);
     return grant === "no-zone" ? 1 : 0;
   });
@@ -43,7 +43,7 @@ async function findZone(store: RecordStore, name: string): Promise<Zone | undefi
 function zoneFault(name: string, zone: Zone | undefined, typed: string): string | undefined {
   if (zone === undefined) return `There is no zone ${typed}; create it first, or grant the name without --zone.`;
   if (isRelated(name, zone.name)) return undefined;
-  return `${name} is neither in the zone ${zone.name} nor above it; name one that is, or leave out --zone.`;
+  return `${name} is neither in the zone ${zone.name} nor above it; give one that is, or omit --zone.`;
 }
 
 export async function grantList(
@@ -53,8 +53,8 @@ export async function grantList(
   const grants = await withStore(options, io, (store) => store.grants({}));
   if (options.json) io.out(`${JSON.stringify(grants.map(forPrograms), null, 2)}\n`);
   else if (grants.length === 0)
-    io.out(`There are no grants yet; make one with: ${io.program} grant add ${sameStore(options, io)} NAME\n`);
-  else io.out(printTable(["id", "account", "may create", "from", "by", "made"], grants.map(row)));
+    io.out(`There are no grants yet; create one with: ${io.program} grant add ${sameStore(options, io)} NAME\n`);
+  else io.out(printTable(["id", "account", "may create", "from", "by", "created"], grants.map(row)));
   return 0;
 }
 
@@ -65,7 +65,7 @@ export async function grantRevoke(id: string, options: DatabaseOptions, io: Comm
   return 0;
 }
 
-/** Of an owner, a name in the zone covers what is below it too. */
+/** A grant by the owner of a zone also covers the names below. */
 const inWords = ({ name, zoneName }: Grant): string => {
   const shown = nameToUnicode(name);
   const isFromThere = zoneName !== undefined && name.length >= zoneName.length;

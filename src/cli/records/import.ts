@@ -20,14 +20,14 @@ export type ImportCommand = DatabaseOptions & {
   readonly replace?: boolean;
   readonly edited?: boolean;
   readonly allowPrimary: readonly Network[];
-  /** Where to write the secrets of tokens that are made again. */
+  /** Where to write the secrets of the new tokens. */
   readonly tokens?: string;
 };
 
 export async function importFrom(folder: string, options: ImportCommand, io: CommandIo): Promise<number> {
   const path = resolve(io.cwd, folder);
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === false)
-    return refuse(1, `${folder} is a file; name a folder that moor export has made.`, io);
+    return refuse(1, `${folder} is a file; give a folder that moor export wrote.`, io);
   const { edited = false, allowPrimary: allowedPrimaries } = options;
   const read = await readAccount((file) => readFileIfThere(join(path, file)), { edited, allowedPrimaries });
   if (!read.ok) {
@@ -69,12 +69,12 @@ async function importZones(
   printFaults(faults, io);
   const { made, replaced, same } = counts;
   io.out(
-    `Into the account ${account.name}: ${counted(made, "zone")} made, ${replaced} replaced, ${same} were the same already.\n`,
+    `Imported into the account ${account.name}: ${counted(made, "zone")} created, ${replaced} replaced, ${same} unchanged.\n`,
   );
   return faults.length > 0;
 }
 
-/** A token that the account has already, by name and by what it may do, is not made again. */
+/** Skips a token if the account already has one with the same name and scope. */
 async function importTokens(
   store: RecordStore,
   account: Account,
@@ -84,24 +84,27 @@ async function importTokens(
 ): Promise<void> {
   if (tokens.length === 0) return;
   if (file === undefined) {
-    io.out(`Tokens are not made: ${tokens.map(({ name }) => name).join(", ")}. With --tokens FILE they are, anew.\n`);
+    io.out(
+      `These tokens were not created: ${tokens.map(({ name }) => name).join(", ")}; to create them again, add --tokens FILE\n`,
+    );
     return;
   }
   const there = (await store.tokens()).filter((token) => token.account === account.id && token.revoked === undefined);
   const known = new Set(there.map(({ name, scope }) => JSON.stringify([name, scope])));
   const wanted = tokens.filter(({ name, scope }) => !known.has(JSON.stringify([name, scope])));
   const secrets = wanted.map(() => createToken(32));
-  // On disk before they are good: a secret that nobody has is lost.
+  // Written to disk before they become valid, so that no valid secret is lost.
   await replaceFile(resolve(io.cwd, file), wanted.map(({ name }, i) => `${secrets[i]} ${name}\n`).join(""));
   for (const [i, { name, scope }] of wanted.entries()) {
     const hash = hashSecret(secrets[i] ?? "");
     await store.addToken({ account: account.id, name, hash, scope, created: Date.now() });
   }
-  io.out(`${counted(wanted.length, "token")} made; the secrets are in ${file}\n`);
+  io.out(`Created ${counted(wanted.length, "token")}; the secrets are in ${file}\n`);
 }
 
 function printMissingKeys(zones: readonly ReadZone[], io: CommandIo): void {
   for (const { entry } of zones)
     for (const { address, tsig } of entry.primaries)
-      if (tsig) io.err(`zone ${entry.name}: set the key of its primary server ${address} again; it is a secret\n`);
+      if (tsig)
+        io.err(`zone ${entry.name}: set the key of its primary server ${address} again; exports contain no secrets\n`);
 }

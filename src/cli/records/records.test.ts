@@ -15,7 +15,7 @@ describe("moor records", () => {
       /^ {2}https:\/\/127\.0\.0\.1:\d+\/sign-in#\w{43}\nThe browser warns .* Import .*\/moor-data\/ca\.pem, or continue anyway\.$/m,
     ],
     ["--plain-http", /15 minutes:\n {2}https:\/\/YOUR-PROXY\/sign-in#\w{43}$/m],
-  ])("%s prints a link by which the console can be signed in to, which needs TLS", async (option, link) => {
+  ])("%s prints a sign-in link for the console, with https", async (option, link) => {
     const cwd = await mkdtemp(join(tmpdir(), "moor-records-"));
     const stop = new AbortController();
     let said = "";
@@ -47,23 +47,21 @@ describe("moor records", () => {
     const stop = new AbortController();
     const words = ["records", "--listen", "127.0.0.1:0", "--dns", "127.0.0.1:0"];
     const ended = runMoor(words, { ...io, env, signal: stop.signal });
-    await expect.poll(heard).toBe("--ready --status=answering for its zones\n");
-    expect(printed.out).toContain("DNS is answered on");
+    await expect.poll(heard).toBe("--ready --status=serving its zones\n");
+    expect(printed.out).toContain("The nameserver listens on");
     stop.abort();
     expect(await ended).toBe(0);
     await expect.poll(heard).toMatch(/\n--stopping\n$/);
   });
 
-  it.each(["192.0.2.1", "192.0.2.1.", "2001:db8::1"])("takes no address as a name server: %s", async (text) => {
+  it.each(["192.0.2.1", "192.0.2.1.", "2001:db8::1"])("refuses an address as a name server: %s", async (text) => {
     const { io, printed } = openTerminal(await mkdtemp(join(tmpdir(), "moor-records-")));
     const running = { ...io, signal: AbortSignal.timeout(patience) };
     expect(await runMoor(["records", "--listen", "127.0.0.1:0", "--nameserver", text], running)).toBe(2);
-    expect(printed.err).toBe(
-      `--nameserver: ${text} is an address; an NS record takes a name, such as ns1.example.org\n`,
-    );
+    expect(printed.err).toBe(`--nameserver: ${text} is an address; give a name, such as ns1.example.org\n`);
   });
 
-  it("takes a certificate or speaks no TLS: it does not leave out one of the two in silence", async () => {
+  it("refuses a certificate without TLS instead of ignoring it", async () => {
     const { io, printed } = openTerminal(await mkdtemp(join(tmpdir(), "moor-records-")));
     expect(await runMoor(["records", "--plain-http", "--cert", "own.pem", "--key", "own.key"], io)).toBe(2);
     expect(printed.err).toContain("option '--plain-http' cannot be used with option '--cert <file>'");
@@ -76,17 +74,17 @@ describe("moor records", () => {
     ["127.8.8.8:0", false],
     ["localhost:0", false],
     ["[::1]:0", false],
-  ])("--plain-http on %s tells of what others could read on the way: %s", async (listen, told) => {
+  ])("--plain-http on %s warns about unencrypted secrets: %s", async (listen, warns) => {
     const { io, printed } = openTerminal(await mkdtemp(join(tmpdir(), "moor-records-")));
     const stop = new AbortController();
     const ended = runMoor(["records", "--listen", listen, "--plain-http"], { ...io, signal: stop.signal });
     await expect.poll(() => printed.out).toContain("moor sign-in");
     stop.abort();
     expect(await ended).toBe(0);
-    expect(printed.out.includes("go over this port unencrypted")).toBe(told);
+    expect(printed.out.includes("not encrypted on this port")).toBe(warns);
   });
 
-  it("stops when a newer moor has made the database one that it cannot work on", async () => {
+  it("stops if a newer moor has upgraded the database", async () => {
     const server = await startPostgres(["fsync=off"]);
     try {
       const { io, printed } = openTerminal(await mkdtemp(join(tmpdir(), "moor-records-")));

@@ -38,13 +38,13 @@ export type RecordsCommand = LogOptions &
     readonly dns: readonly ListenAddress[];
     readonly dnsWorkers: number;
     readonly plainHttp?: boolean;
-    /** Calls a minute and token; 0: no limit. */
+    /** Calls per minute and token; 0: no limit. */
     readonly rateLimit: number;
-    /** Milliseconds; infinite for all of it. */
+    /** Milliseconds; infinite to keep everything. */
     readonly keepHistory: number;
   };
 
-/** What stands in the SOA of a new zone until an operator says which servers publish it. */
+/** The name servers of new zones until an operator configures some. */
 export const unsetNameservers = ["ns1.moor.invalid", "ns2.moor.invalid", "ns3.moor.invalid"] as const;
 
 export async function records(options: RecordsCommand, io: CommandIo): Promise<number> {
@@ -96,12 +96,12 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
     const metrics = await watchRecords(service, dns, { at: options.metrics, opened });
     printPlaces({ service, dns, metrics }, options, io);
     const where = storeFlags(options, database);
-    io.out(`A token for it is made with: ${io.program} token add ${where}\n`);
+    io.out(`To create a token: ${io.program} token add ${where}\n`);
     const url = options.plainHttp ? behindProxy : service.url;
     const command = `${io.program} sign-in ${where} --url ${url}`;
     const makeLink = (await service.needsSignInLink()) ? () => service.createSignInLink("main", url) : undefined;
     await printSignIn({ name: "console", url, command, makeLink, caFile: service.caFile }, io);
-    const systemd = openSystemd({ env: io.env, status: "answering for its zones" });
+    const systemd = openSystemd({ env: io.env, status: "serving its zones" });
     opened.push({ name: "service manager", close: () => systemd.close() });
     systemd.ready();
     const stopped = aborted(io.signal, io.signal).then(() => undefined);
@@ -124,22 +124,22 @@ function printPlaces(
   io.out(`The record service listens on ${service.url}${alsoAt(options.listen)}\n`);
   io.out(`Its API is described at ${service.url}/docs\n`);
   if (service.caFile) io.out(`Clients must trust the certificate in ${service.caFile}\n`);
-  for (const { host, port } of dns.addresses) io.out(`DNS is answered on ${host} port ${port}, UDP and TCP\n`);
+  for (const { host, port } of dns.addresses) io.out(`The nameserver listens on ${host} port ${port}, UDP and TCP\n`);
   if (metrics) io.out(`Metrics and health are at ${urlOf(metrics, "http")}/metrics and /health/ready\n`);
   if (options.plainHttp && !isLoopbackName(bracketed(options.listen.host))) {
-    io.out("Tokens and passwords go over this port unencrypted: let nobody but the proxy reach it\n");
+    io.out("Tokens and passwords are not encrypted on this port: make it reachable only from the proxy\n");
   }
   if (options.plainHttp && options.trustProxy.length === 0) {
-    io.out("No proxy is trusted, so all callers count as one; name yours with --trust-proxy NETWORK\n");
+    io.out("No proxy is trusted, so all callers count as one; give yours with --trust-proxy NETWORK\n");
   }
 }
 
-/** The console's cookie is for TLS alone, and which name the proxy speaks it under is not known here. */
+/** The console's cookie needs TLS, and the public name of the proxy is not known here. */
 const behindProxy = "https://YOUR-PROXY";
 
 function readNameservers(texts: readonly string[]): readonly [string, ...string[]] | string {
   const address = texts.find((text) => parseAddress(text.replace(/\.$/, "")) !== undefined);
-  if (address !== undefined) return `${address} is an address; an NS record takes a name, such as ns1.example.org`;
+  if (address !== undefined) return `${address} is an address; give a name, such as ns1.example.org`;
   const names = texts.map((text) => parseTyped(parseName, text));
   const faults = names.flatMap((name) => (name.ok ? [] : name.faults));
   if (faults.length > 0) return faults.map((fault) => fault.message).join("; ");

@@ -34,14 +34,14 @@ describe("moor sign-in", () => {
   });
 
   it.for([
-    ["an account", {}, /The account mian was not there yet: a new one is made/],
-    ["a user of the firewall", { firewall: true }, /The user mian was not there yet: a new one is made, .*everything/],
-  ] as const)("says when %s is made for it, and only then", async ([, options, made]) => {
+    ["an account", {}, /Created the account mian, which did not exist yet/],
+    ["a user of the firewall", { firewall: true }, /Created the user mian, who did not exist yet.*all privileges/],
+  ] as const)("says when it creates %s, and only then", async ([, options, made]) => {
     expect((await run({ ...options, account: "mian" })).err).toMatch(made);
-    expect((await run({ ...options, account: "mian" })).err).not.toMatch(/was not there/);
+    expect((await run({ ...options, account: "mian" })).err).not.toMatch(/did not exist/);
   });
 
-  it("says what is wrong with an address", async () => {
+  it("says what is wrong with a URL", async () => {
     expect(await run({ url: "nowhere" })).toMatchObject({ code: 2, out: "", err: expect.stringContaining("--url") });
   });
 });

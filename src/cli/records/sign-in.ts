@@ -14,11 +14,12 @@ export type SignInCommand = DatabaseOptions & {
   readonly url?: string;
 };
 
-/** `moor sign-in`: the way into the pages for whoever has no password, or has lost it. */
+/** `moor sign-in`: prints a sign-in link, for a user without a password or who lost it. */
 export async function signIn(options: SignInCommand, io: CommandIo): Promise<number> {
   const { data, firewall, account, url } = options;
   const where = url ?? `https://127.0.0.1:${firewall ? 8443 : 8053}`;
-  if (!URL.canParse(where)) return refuse(2, `--url: ${where} is not an address such as https://127.0.0.1:8053`, io);
+  if (!URL.canParse(where))
+    return refuse(2, `--url: ${where} is not a URL; write one such as https://127.0.0.1:8053`, io);
   const { origin } = new URL(where);
   const log = createLog({ format: "text", write: io.err });
   const { link, name, isNew } = firewall
@@ -26,20 +27,19 @@ export async function signIn(options: SignInCommand, io: CommandIo): Promise<num
     : await recordsConsole.makeSignInLink(await findStore(options, io), log, account ?? "main", origin);
   if (isNew) io.err(firewall ? newUser(name) : newAccount(name));
   io.err(
-    `A link that signs in to ${firewall ? "the firewall's pages" : "the DNS console"}, once and within 15 minutes:\n`,
+    `Sign in to ${firewall ? "the firewall's pages" : "the DNS console"} with this link; it works once, within 15 minutes:\n`,
   );
   io.out(`${link}\n`);
   return 0;
 }
 
-/** A link into a database that no service has would open nothing. */
+/** Creates no database: a link is useless if no service uses the database. */
 async function findKeys(folder: string): Promise<string> {
   const file = keysFile(folder);
   await findDatabase(file);
   return file;
 }
 
-const newAccount = (name: string): string =>
-  `The account ${name} was not there yet: a new one is made, which has no zones.\n`;
+const newAccount = (name: string): string => `Created the account ${name}, which did not exist yet. It has no zones.\n`;
 const newUser = (name: string): string =>
-  `The user ${name} was not there yet: a new one is made, who may do everything.\n`;
+  `Created the user ${name}, who did not exist yet. The user has all privileges.\n`;

@@ -8,7 +8,7 @@ import { fail, ok, type Result } from "../../core/result.ts";
 import { minute } from "../io/print-table.ts";
 import { readDay } from "../io/read-day.ts";
 
-/** What somebody has typed about what a token may do. */
+/** The scope of a token, as given by options. */
 export type TypedScope = {
   readonly readOnly?: boolean;
   readonly zone: readonly string[];
@@ -18,7 +18,7 @@ export type TypedScope = {
   readonly from: readonly string[];
 };
 
-/** Every fault at once, each with the option that it is about. */
+/** Reports all faults together, each with its option. */
 export function readTokenScope(typed: TypedScope, now: Instant): Result<Scope> {
   const zones = all(typed.zone.map(readZone));
   const sets = all(typed.set.map((text) => readSet(text, zones.ok ? zones.value : [])));
@@ -42,7 +42,7 @@ export function readTokenScope(typed: TypedScope, now: Instant): Result<Scope> {
 export const scopeInWords = (scope: Scope): string =>
   `may ${scope.access === "read" ? "read" : "read and write"} ${reachInWords(scope, "all its zones")}`;
 
-/** What a scope opens, from where and until when; not what may be done there. */
+/** Which sets a scope covers, from where and until when; not whether it allows writing. */
 export function reachInWords({ zones, sets, expires, networks }: Scope, everywhere: string): string {
   const what = sets === undefined ? "" : `${sets.map(ruleInWords).join(", ")} in `;
   const where = zones === undefined ? everywhere : zones.map(nameToUnicode).join(", ");
@@ -63,12 +63,12 @@ function readZone(text: string): Result<string> {
   return name.ok ? name : fail(...name.faults.map((fault) => ({ ...fault, where: `--zone ${text}` })));
 }
 
-/** `home A,AAAA`, or `home` for all types. A name that ends with one of the zones is meant so, with or without a dot. */
+/** `home A,AAAA`, or `home` for all types. A name that ends with one of the zones is absolute, with or without a dot. */
 function readSet(text: string, zones: readonly string[]): Result<SetRule> {
   const where = `--set ${text}`;
   const [name = "", types, ...more] = text.trim().split(/\s+/);
   if (name === "" || more.length > 0) {
-    return fail({ code: "bad-set", where, message: 'takes a name and types, such as "home A,AAAA"' });
+    return fail({ code: "bad-set", where, message: 'must be a name and types, such as "home A,AAAA"' });
   }
   const owner = readOwner(name, zones, where);
   const read = types === undefined ? ok(undefined) : readTypes(types, where);
@@ -81,7 +81,7 @@ function readOwner(text: string, zones: readonly string[], where: string): Resul
   if (!ascii.ok) return ascii;
   const whole = ascii.value.replace(/\.$/, "").toLowerCase();
   const owner = zones.map((zone) => ownerOf(whole, zone)).find((each) => each !== undefined);
-  // Without one of its zones at the end, it is a name inside of any.
+  // A name that does not end with one of the zones is relative to each of them.
   return owner === undefined ? parseOwner(ascii.value, zones[0] ?? "zone.invalid", where) : ok(owner);
 }
 
@@ -89,7 +89,7 @@ function readTypes(text: string, where: string): Result<readonly RecordType[]> {
   return all(
     text.split(",").map((word) => {
       const type = parseType(word.trim());
-      const message = `${JSON.stringify(word)} is no record type`;
+      const message = `${JSON.stringify(word)} is not a record type`;
       return type === undefined ? fail({ code: "unknown-type", where, message }) : ok(type);
     }),
   );
@@ -100,24 +100,24 @@ function readFrom(text: string): Result<string> {
   return fail({
     code: "bad-network",
     where: `--from ${text}`,
-    message: "takes a network such as 192.0.2.0/24 or 2001:db8::/32, or one address",
+    message: "must be a network such as 192.0.2.0/24 or 2001:db8::/32, or one address",
   });
 }
 
-/** `90d`, `12h`, `1y` from now; or a day, whose end is meant; or a moment. All in UTC, as times are shown. */
+/** `90d`, `12h`, `1y` from now; or the end of a day; or a time. All in UTC. */
 function readExpiry(text: string, now: Instant): Result<Instant> {
   const where = `--expires ${text}`;
   const [, count, unit = ""] = /^(\d{1,4})([hdwmy])$/.exec(text) ?? [];
   const expires = count === undefined ? readMoment(text) : now + Number(count) * (units[unit] ?? 0);
   if (Number.isNaN(expires)) {
     const message =
-      "takes a time from now such as 90d, a day such as 2027-12-31, or a moment such as 2027-12-31T18:00:00Z";
+      "must be a time from now such as 90d, a day such as 2027-12-31, or a time such as 2027-12-31T18:00:00Z";
     return fail({ code: "bad-time", where, message });
   }
   return expires > now ? ok(expires) : fail({ code: "past", where, message: "is in the past" });
 }
 
-/** A day to its end, or a moment. NaN for all else: `Date.parse` alone takes 40 for the year 2040. */
+/** The end of a day, or a time. NaN for anything else: `Date.parse` alone would read 40 as the year 2040. */
 function readMoment(text: string): number {
   const [, day = "", time = "T24:00:00", zone = "Z"] =
     /^([\d-]+)(?:(T\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:\d\d)?)?$/.exec(text) ?? [];

@@ -13,7 +13,7 @@ import { readTokenScope } from "./token-scope.ts";
 const now = Date.UTC(2026, 10, 15);
 const nothing = { zone: [], set: [], type: [], from: [] };
 
-describe("the scope of a token, as it is typed", () => {
+describe("the scope of a token, from options", () => {
   it.each([
     ["nothing", {}, { access: "write" }],
     ["read only", { readOnly: true }, { access: "read" }],
@@ -63,7 +63,7 @@ describe("the scope of a token, as it is typed", () => {
     expect(readTokenScope({ ...nothing, ...typed }, now)).toEqual({ ok: true, value: scope });
   });
 
-  it("tells everything that is wrong at once, with the option", () => {
+  it("reports all faults together, each with its option", () => {
     const typed = {
       zone: ["localhost"],
       set: ["", "a b c", "home NOPE", "x.other.example. A"],
@@ -89,7 +89,7 @@ describe("the scope of a token, as it is typed", () => {
     (expires) => {
       const read = readTokenScope({ ...nothing, expires }, now);
       expect(read.ok ? [] : read.faults.map((fault) => fault.message)).toEqual([
-        "takes a time from now such as 90d, a day such as 2027-12-31, or a moment such as 2027-12-31T18:00:00Z",
+        "must be a time from now such as 90d, a day such as 2027-12-31, or a time such as 2027-12-31T18:00:00Z",
       ]);
     },
   );
@@ -104,7 +104,7 @@ describe("moor token", () => {
   });
   const moor = (...words: readonly string[]) => runMoor([...words, "--data", folder], io);
 
-  it("makes a token of 32 letters and digits, or of 64, and says what it may", async () => {
+  it("creates a token of 32 letters and digits, or of 64, and says what it may do", async () => {
     expect(await moor("token", "add", "--zone", "example.org", "--set", "home A", "--expires", "2099-01-01")).toBe(0);
     expect(texts.out).toMatch(/^[A-Za-z0-9]{32}\n$/);
     expect(texts.err).toContain("may read and write home A in example.org until 2099-01-02 00:00.");
@@ -113,8 +113,8 @@ describe("moor token", () => {
     expect(texts.out).toMatch(/^[A-Za-z0-9]{64}\n$/);
   });
 
-  it("says that there was no store: a service elsewhere would not know the token", async () => {
-    const note = `There was no store in ${folder}: a new one was made there. If a service runs already, name its own with --data.\n`;
+  it("says that there was no store: a service with another store would not know the token", async () => {
+    const note = `There was no store in ${folder}, so a new one was created. If a service is running, give its folder with --data.\n`;
     await moor("token", "add");
     expect(texts.err).toContain(note);
     texts.err = "";
@@ -122,7 +122,7 @@ describe("moor token", () => {
     expect(texts.err).not.toContain("no store");
   });
 
-  it("says when it is for a zone that is not there, and how to take it back", async () => {
+  it("warns about a zone that does not exist, and says how to revoke the token", async () => {
     const store = openSqliteStore(recordsDatabase(folder));
     const { id: account } = await store.ensureAccount("main", 0);
     const zone = {
@@ -138,15 +138,15 @@ describe("moor token", () => {
     store.close();
     await moor("token", "add", "--zone", "here.example", "--set", "www.here.example A");
     await moor("token", "add", "--set", "www A", "--set", "a.b A");
-    expect(texts.err).not.toContain("a slip");
+    expect(texts.err).not.toContain("a mistake");
     await moor("token", "add", "--zone", "here.example", "--zone", "hier.example");
     expect(texts.err).toContain(
-      `The account has no zone hier.example yet; if that is a slip, run: moor token revoke --data ${folder} 3\n`,
+      `The account has no zone hier.example yet; if that is a mistake, run: moor token revoke --data ${folder} 3\n`,
     );
     await moor("token", "add", "--set", "www.here.example A");
     expect(texts.err).toContain(
-      "www.here.example stands for a name below each zone, not for www in here.example, which takes --zone here.example; " +
-        `if that is a slip, run: moor token revoke --data ${folder} 4\n`,
+      "www.here.example is a name below each zone; for www in here.example, add --zone here.example; " +
+        `if that is a mistake, run: moor token revoke --data ${folder} 4\n`,
     );
   });
 
@@ -155,13 +155,13 @@ describe("moor token", () => {
     ["--name", "x".repeat(101)],
     ["--name", "two\nlines"],
     ["--account", "two\nlines"],
-  ])("takes no %s that the console would not take, or that breaks a list: %j", async (option, text) => {
+  ])("refuses a %s that the console would refuse, or that breaks a list: %j", async (option, text) => {
     expect(await moor("token", "add", option, text)).toBe(2);
     expect(texts.err).toContain(`option '${option} <`);
     expect(texts.out).toBe("");
   });
 
-  it("says of everything that it does not understand what to write instead", async () => {
+  it("says for each wrong option what to write instead", async () => {
     expect(await moor("token", "add", "--zone", "org", "--set", "a..b A")).toBe(2);
     expect(texts.err).toBe(
       "--zone org: a zone's name has at least two labels; enter a name such as example.org\n" +
@@ -182,8 +182,8 @@ describe("moor token", () => {
     store.close();
     texts.out = "";
     await moor("token", "list");
-    expect(texts.out).toMatch(/used .* 2026-11-15 12:30 +3 +good/);
-    expect(texts.out).toMatch(/unused .* from 192\.0\.2\.0\/24 .* never +0 +good/);
+    expect(texts.out).toMatch(/used .* 2026-11-15 12:30 +3 +valid/);
+    expect(texts.out).toMatch(/unused .* from 192\.0\.2\.0\/24 .* never +0 +valid/);
     expect(texts.out).toMatch(/read all its zones until .* expired/);
     texts.out = "";
     await moor("token", "list", "--json");
@@ -194,7 +194,7 @@ describe("moor token", () => {
     ["token", ["token", "add", "--name", "lost"]],
     ["transfer key", ["transfer-key", "add", "lost"]],
     ["key of the firewall", ["key", "add", "--name", "lost"]],
-  ])("leaves no good %s when the file for it cannot be written, and says what to do", async (_, add) => {
+  ])("revokes the %s if its file cannot be written, and says what to do", async (_, add) => {
     const [kind = ""] = add;
     expect(await moor(...add, "--to", "nowhere/secret")).toBe(1);
     expect(texts.err).toContain(`there is no folder ${join(folder, "nowhere")}; create it first, or give another path`);
@@ -207,7 +207,7 @@ describe("moor token", () => {
     ["transfer key", ["transfer-key", "add", "new"]],
     ["key of the firewall", ["key", "add"]],
   ];
-  it.each(adding)("writes no %s over a file that is there, and makes none", async (_, add) => {
+  it.each(adding)("creates no %s if its file already exists", async (_, add) => {
     await writeFile(join(folder, "in-use"), "a secret");
     expect(await moor(...add, "--to", "in-use")).toBe(2);
     expect(texts.err).toBe(
@@ -217,52 +217,52 @@ describe("moor token", () => {
     expect(await readFile(join(folder, "in-use"), "utf8")).toBe("a secret");
   });
 
-  it.each(adding)("writes a %s into an empty file, as mktemp makes it", async (_, add) => {
+  it.each(adding)("writes a %s to an empty file, as from mktemp", async (_, add) => {
     await writeFile(join(folder, "empty"), "");
     expect(await moor(...add, "--to", "empty")).toBe(0);
     expect(await readFile(join(folder, "empty"), "utf8")).not.toBe("");
   });
 
-  it("writes a new token where an old one stood, which stays good until it is revoked", async () => {
+  it("replaces an old token in its file; the old one stays valid until it is revoked", async () => {
     await moor("token", "add", "--to", "token");
     const old = await readFile(join(folder, "token"), "utf8");
     expect(await moor("token", "add", "--long", "--to", "token")).toBe(0);
     expect(await readFile(join(folder, "token"), "utf8")).not.toBe(old);
     await moor("token", "list");
-    expect(texts.out.match(/good$/gm)).toHaveLength(2);
+    expect(texts.out.match(/valid$/gm)).toHaveLength(2);
   });
 
-  it("makes no secret for what is no file, and does not advise to remove it", async () => {
+  it("creates no secret for what is not a regular file, and does not suggest removing it", async () => {
     expect(await moor("token", "add", "--to", "/dev/null")).toBe(2);
     expect(texts.err).toBe("/dev/null is not a regular file; give a new one, or omit --to to show the secret.\n");
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it("says where it cannot look for a file, and makes no secret", async () => {
+  it("says which path cannot be read, and creates no secret", async () => {
     await symlink("loop", join(folder, "loop"));
     expect(await moor("token", "add", "--to", "loop/token")).toBe(1);
     expect(texts.err).toBe(`moor: ${join(folder, "loop/token")} cannot be written (ELOOP); give another path\n`);
     expect(await readdir(folder)).toEqual(["loop"]);
   });
 
-  it("writes over no file that another command made meanwhile", async () => {
+  it("does not overwrite a file that another command has just created", async () => {
     const add = () => moor("token", "add", "--to", "same");
     expect((await Promise.all([add(), add()])).filter((code) => code === 0)).toHaveLength(1);
     await moor("token", "list");
-    expect(texts.out.match(/good$/gm)).toHaveLength(1);
+    expect(texts.out.match(/valid$/gm)).toHaveLength(1);
   });
 
-  it("leaves no empty file where a secret could not be written", async () => {
-    // Its draft has a longer name than a disk takes.
+  it("leaves no empty file if a secret cannot be written", async () => {
+    // The name of its draft is too long for the file system.
     expect(await moor("token", "add", "--to", "t".repeat(250))).toBe(1);
     expect((await readdir(folder)).filter((name) => name.startsWith("t"))).toEqual([]);
   });
 
-  it("says what it does not understand, and makes nothing", async () => {
+  it("says what is wrong, and creates nothing", async () => {
     expect(await moor("token", "add", "--set", "home NOPE", "--from", "here")).toBe(2);
     expect(texts.err).toBe(
-      '--set home NOPE: "NOPE" is no record type\n' +
-        "--from here: takes a network such as 192.0.2.0/24 or 2001:db8::/32, or one address\n",
+      '--set home NOPE: "NOPE" is not a record type\n' +
+        "--from here: must be a network such as 192.0.2.0/24 or 2001:db8::/32, or one address\n",
     );
     await moor("token", "list");
     expect(texts.err).toMatch(/there is no (?:folder|records\.sqlite)/);

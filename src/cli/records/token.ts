@@ -31,42 +31,42 @@ export async function tokenAdd(options: TokenAdd, io: CommandIo): Promise<number
   if (place === "taken") return 2;
   const scope = read.value;
   const secret = createToken(options.long ? 64 : 32);
-  const slips: string[] = [];
+  const mistakes: string[] = [];
   const token = await withServiceStore(options, io, async (store) => {
     const now = Date.now();
     const account = await store.ensureAccount(options.account, now);
     const { name } = options;
-    slips.push(...(await likelySlips(store, account.id, scope)));
+    mistakes.push(...(await likelyMistakes(store, account.id, scope)));
     const made = await store.addToken({ account: account.id, name, hash: hashSecret(secret), scope, created: now });
     if (place !== undefined) await writeSecretOr(() => store.revokeToken(made.id, Date.now()), place, `${secret}\n`);
     return made;
   });
   io.err(`Token ${token.id} (${token.name}) for the account ${token.accountName}: ${scopeInWords(scope)}.\n`);
   const undo = `${io.program} token revoke ${sameStore(options, io)} ${token.id}`;
-  for (const slip of slips) io.err(`${slip}; if that is a slip, run: ${undo}\n`);
-  io.err(place === undefined ? "This is the only time that it is shown:\n" : `Written to ${options.to}\n`);
+  for (const mistake of mistakes) io.err(`${mistake}; if that is a mistake, run: ${undo}\n`);
+  io.err(place === undefined ? "This is the only time it is shown:\n" : `Written to ${options.to}\n`);
   if (place === undefined) io.out(`${secret}\n`);
   return 0;
 }
 
-/** A token is renewed where it stands, and the old one revoked when the new one is in use. */
+/** A file with an old token may be replaced: that is how a token is renewed. The old one stays valid until it is revoked. */
 const tokenLine = /^[A-Za-z0-9]{32,64}\n?$/;
 
-/** What may be meant, and seldom is: a zone that is still to come, or a full name below every zone. */
-async function likelySlips(store: RecordStore, account: number, scope: Scope): Promise<readonly string[]> {
-  const slips: string[] = [];
-  const unmade: string[] = [];
-  for (const zone of scope.zones ?? []) if (!(await store.zoneBy(account, { name: zone }))) unmade.push(zone);
-  if (unmade.length > 0) slips.push(`The account has no zone ${unmade.map(nameToUnicode).join(", ")} yet`);
-  if (scope.zones !== undefined) return slips;
+/** Warns about what is allowed but rarely meant: a zone that does not exist yet, or an absolute name without its zone. */
+async function likelyMistakes(store: RecordStore, account: number, scope: Scope): Promise<readonly string[]> {
+  const mistakes: string[] = [];
+  const missing: string[] = [];
+  for (const zone of scope.zones ?? []) if (!(await store.zoneBy(account, { name: zone }))) missing.push(zone);
+  if (missing.length > 0) mistakes.push(`The account has no zone ${missing.map(nameToUnicode).join(", ")} yet`);
+  if (scope.zones !== undefined) return mistakes;
   for (const { owner = apex } of scope.sets ?? []) {
     const zone = await store.zoneHolding(owner);
     if (zone?.account !== account) continue;
     const inside = nameToUnicode(ownerOf(owner, zone.name) ?? owner);
     const [full, name] = [nameToUnicode(owner), nameToUnicode(zone.name)];
-    slips.push(`${full} stands for a name below each zone, not for ${inside} in ${name}, which takes --zone ${name}`);
+    mistakes.push(`${full} is a name below each zone; for ${inside} in ${name}, add --zone ${name}`);
   }
-  return slips;
+  return mistakes;
 }
 
 export async function tokenList(
@@ -76,8 +76,8 @@ export async function tokenList(
   const tokens = await withStore(options, io, (store) => store.tokens());
   if (options.json) io.out(`${JSON.stringify(tokens.map(forPrograms), null, 2)}\n`);
   else if (tokens.length === 0)
-    io.out(`There are no tokens yet; make one with: ${io.program} token add ${sameStore(options, io)}\n`);
-  else io.out(printTable(["id", "name", "account", "may", "made", "last used", "uses", "state"], tokens.map(row)));
+    io.out(`There are no tokens yet; create one with: ${io.program} token add ${sameStore(options, io)}\n`);
+  else io.out(printTable(["id", "name", "account", "may", "created", "last used", "uses", "state"], tokens.map(row)));
   return 0;
 }
 
@@ -85,7 +85,7 @@ export async function tokenRevoke(id: string, options: DatabaseOptions, io: Comm
   const revoked =
     /^\d{1,15}$/.test(id) && (await withStore(options, io, (store) => store.revokeToken(Number(id), Date.now())));
   if (!revoked) return noneToRevoke("token", id, `token list ${sameStore(options, io)}`, io);
-  io.out(`Token ${id} is revoked.\n`);
+  io.out(`Revoked token ${id}.\n`);
   return 0;
 }
 
@@ -97,7 +97,7 @@ const row = ({ id, name, accountName, scope, created, lastUsed, uses, revoked }:
   minute(created),
   lastUsed === undefined ? "never" : minute(lastUsed),
   String(uses),
-  revoked !== undefined ? "revoked" : (scope.expires ?? Number.POSITIVE_INFINITY) <= Date.now() ? "expired" : "good",
+  revoked !== undefined ? "revoked" : (scope.expires ?? Number.POSITIVE_INFINITY) <= Date.now() ? "expired" : "valid",
 ];
 
 const forPrograms = ({ id, name, accountName, scope, created, lastUsed, uses, revoked }: Token) => ({

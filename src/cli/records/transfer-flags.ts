@@ -7,7 +7,7 @@ import { defaultCatalog } from "../../publish/catalog.ts";
 import type { TransferOptions } from "../../publish/start.ts";
 import { readListen } from "../io/options.ts";
 
-/** As `moor records` is given them. */
+/** As on the command line of `moor records`. */
 export type TransferFlags = {
   readonly transferTo: readonly string[];
   readonly notify: readonly string[];
@@ -35,10 +35,10 @@ export function readTransferFlags(flags: TransferFlags): Result<TransferOptions>
 function readNetwork(text: string) {
   const network = parseNetwork(text);
   if (network !== undefined) return ok(network);
-  return fail(fault("--transfer-to", `${text} is no network`, "write one such as 192.0.2.0/24, or an address"));
+  return fail(fault("--transfer-to", `${text} is not a network`, "write one such as 192.0.2.0/24, or an address"));
 }
 
-/** `192.0.2.53:53`, or with the name of a key behind a comma. */
+/** `192.0.2.53:53`, or with the name of a key after a comma. */
 function readTarget(text: string): Result<NotifyTarget> {
   const [at = "", named] = text.split(",", 2);
   const keyName = named === undefined ? ok(undefined) : parseName(named, "--notify");
@@ -47,7 +47,7 @@ function readTarget(text: string): Result<NotifyTarget> {
     return ok({ ...readListen(at), keyName: keyName.value });
   } catch {
     return fail(
-      fault("--notify", `${at} is no address and port`, "write one such as 192.0.2.53:53 or [2001:db8::53]:53"),
+      fault("--notify", `${at} is not an address with a port`, "write one such as 192.0.2.53:53 or [2001:db8::53]:53"),
     );
   }
 }

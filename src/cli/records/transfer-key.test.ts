@@ -22,14 +22,14 @@ describe("moor transfer-key", () => {
     ["knot", /^key:\n {2}- id: ns2\n {4}algorithm: hmac-sha256\n {4}secret: [A-Za-z0-9+/]{43}=\n$/],
     ["nsd", /^key:\n {2}name: "ns2"\n {2}algorithm: hmac-sha256\n {2}secret: "[A-Za-z0-9+/]{43}="\n$/],
     ["powerdns", /^pdnsutil import-tsig-key ns2 hmac-sha256 '[A-Za-z0-9+/]{43}='\n$/],
-  ])("shows a key once, as %s wants it", async (format, pattern) => {
+  ])("shows a key once, in the format of %s", async (format, pattern) => {
     const made = await moor("add", "ns2", "--format", format);
-    expect(made).toMatchObject({ code: 0, err: expect.stringContaining("Key ns2: may have every zone.") });
+    expect(made).toMatchObject({ code: 0, err: expect.stringContaining("Key ns2: may transfer every zone.") });
     expect(made.out).toMatch(pattern);
     expect((await moor("list")).out).not.toMatch(/[A-Za-z0-9+/]{43}=/);
   });
 
-  it("writes it to a file that only its owner can read, and never over another", async () => {
+  it("writes it to a file that only its owner can read, and never overwrites one", async () => {
     expect(await moor("add", "ns2", "--to", "k")).toMatchObject({ code: 0, out: "" });
     expect(statSync(join(cwd, "k")).mode & 0o777).toBe(0o600);
     const before = readFileSync(join(cwd, "k"), "utf8");
@@ -38,17 +38,17 @@ describe("moor transfer-key", () => {
     expect((await moor("list", "--json")).out).not.toContain("ns3");
   });
 
-  it("says what a key opens", async () => {
+  it("says what a key may do", async () => {
     await moor("add", "all");
     await moor("add", "dhcp", "--update", "--zone", "example.org", "--algorithm", "hmac-sha512");
     await moor("add", "mine", "--account", "me");
     const { out } = await moor("list");
-    expect(out).toMatch(/all +hmac-sha256 +all +have every zone/);
-    expect(out).toMatch(/dhcp +hmac-sha512 +all +have and update example\.org/);
-    expect(out).toMatch(/mine +hmac-sha256 +me +have every zone of me/);
+    expect(out).toMatch(/all +hmac-sha256 +all +transfer every zone/);
+    expect(out).toMatch(/dhcp +hmac-sha512 +all +transfer and update example\.org/);
+    expect(out).toMatch(/mine +hmac-sha256 +me +transfer every zone of me/);
   });
 
-  it("opens updates of certain names and types alone, from somewhere, until some day", async () => {
+  it("can be limited to updates of some names and types, to a network and in time", async () => {
     const limits = ["--type", "TXT", "--set", "home A", "--from", "192.0.2.0/24", "--expires", "2099-01-01"];
     const made = await moor("add", "acme", "--update", "--zone", "bücher.example", ...limits);
     const words = "update home A, any name TXT in bücher.example from 192.0.2.0/24 until 2099-01-02 00:00";
@@ -59,18 +59,18 @@ describe("moor transfer-key", () => {
       sets: [{ owner: "home", types: ["A"] }, { types: ["TXT"] }],
     });
     const useless = await moor("add", "nothing", "--type", "TXT");
-    expect(useless).toMatchObject({ code: 2, err: expect.stringContaining("give --update too") });
+    expect(useless).toMatchObject({ code: 2, err: expect.stringContaining("add --update") });
   });
 
-  it("gives one name to one key, until that is revoked", async () => {
+  it("refuses a second key of the same name until the first is revoked", async () => {
     await moor("add", "ns2");
     expect(await moor("add", "NS2.")).toMatchObject({ code: 1, err: expect.stringContaining("revoke it first") });
-    expect(await moor("revoke", "ns2")).toMatchObject({ code: 0, out: "Key ns2 is revoked.\n" });
+    expect(await moor("revoke", "ns2")).toMatchObject({ code: 0, out: "Revoked key ns2.\n" });
     expect(await moor("revoke", "ns2")).toMatchObject({ code: 1, err: expect.stringContaining("no key ns2") });
     expect(await moor("add", "ns2")).toMatchObject({ code: 0 });
   });
 
-  it("takes the secret of the other side", async () => {
+  it("uses a given secret", async () => {
     writeFileSync(join(cwd, "secret"), `${Buffer.alloc(20, 7).toString("base64")}\n`);
     expect((await moor("add", "theirs", "--secret-file", "secret")).out).toContain(
       Buffer.alloc(20, 7).toString("base64"),
@@ -79,31 +79,31 @@ describe("moor transfer-key", () => {
     expect(await moor("add", "other", "--secret-file", "secret")).toMatchObject({ code: 2 });
     expect(await moor("add", "other", "--secret-file", "none")).toMatchObject({
       code: 2,
-      err: "there is no file none\n",
+      err: "there is no file none; correct the path in --secret-file\n",
     });
   });
 
-  it("says in plain words that a folder is no file", async () => {
+  it("says that a folder is not a file", async () => {
     const err = `moor: ${cwd} cannot be read (EISDIR)\n`;
     expect(await moor("add", "other", "--secret-file", ".")).toMatchObject({ code: 1, err });
-    const told = ". is a folder; give a new file in it.\n";
-    expect(await moor("add", "other", "--to", ".")).toMatchObject({ code: 2, err: told });
+    const refusal = ". is a folder; give a new file in it.\n";
+    expect(await moor("add", "other", "--to", ".")).toMatchObject({ code: 2, err: refusal });
   });
 
   it.each([
     ["add", "..", "--to", "k"],
     ["add", "ns2", "--algorithm", "hmac-md5"],
-  ])("does not understand %s %s %s %s", async (...words) => {
+  ])("refuses %s %s %s %s", async (...words) => {
     expect(await moor(...words)).toMatchObject({ code: 2, err: expect.stringMatching(/\w/) });
   });
 
-  it("says of a zone that it does not understand what to write instead", async () => {
+  it("says for a wrong zone what to write instead", async () => {
     const err = "--zone org: a zone's name has at least two labels; enter a name such as example.org\n";
     expect(await moor("add", "ns2", "--zone", "org")).toMatchObject({ code: 2, err });
   });
 });
 
-describe("how moor records is told of other nameservers", () => {
+describe("the options about other nameservers", () => {
   it("reads networks, targets and the catalog", () => {
     const flags = {
       transferTo: ["192.0.2.0/24", "2001:db8::1"],
@@ -124,7 +124,7 @@ describe("how moor records is told of other nameservers", () => {
     });
   });
 
-  it("says all that is wrong at once", () => {
+  it("reports all faults together", () => {
     const flags = { transferTo: ["192.0.2.0/33"], notify: ["192.0.2.2"], allowPrimary: [] };
     const read = readTransferFlags({ ...flags, catalog: "a..b" });
     expect(read.ok ? [] : read.faults.map((fault) => fault.where)).toEqual(["--transfer-to", "--notify", "--catalog"]);

@@ -27,7 +27,9 @@ export type TransferKeyAdd = DatabaseOptions &
 export async function transferKeyAdd(text: string, options: TransferKeyAdd, io: CommandIo): Promise<number> {
   const parsed = parseName(text);
   if (!parsed.ok || parsed.value === "") {
-    io.err("A key's name is written as a host name, such as ns2.example.org; both sides must call it the same.\n");
+    io.err(
+      "The name of a key must look like a host name, such as ns2.example.org; use the same name on both servers.\n",
+    );
     return 2;
   }
   const name = parsed.value;
@@ -49,12 +51,12 @@ export async function transferKeyAdd(text: string, options: TransferKeyAdd, io: 
   });
   if (made === "name-taken") {
     io.err(
-      `There is a key ${name} already; revoke it first with: ${io.program} transfer-key revoke ${sameStore(options, io)} ${name}\n`,
+      `Key ${name} already exists; revoke it first with: ${io.program} transfer-key revoke ${sameStore(options, io)} ${name}\n`,
     );
     return 1;
   }
   io.err(`Key ${name}: may ${inWords(made)}.\n`);
-  io.err(place === undefined ? "This is the only time that its secret is shown:\n" : `Written to ${options.to}\n`);
+  io.err(place === undefined ? "This is the only time its secret is shown:\n" : `Written to ${options.to}\n`);
   if (place === undefined) io.out(formats[options.format](made));
   return 0;
 }
@@ -66,8 +68,8 @@ export async function transferKeyList(
   const keys = await withStore(options, io, (store) => store.transferKeys());
   if (options.json) io.out(`${JSON.stringify(keys.map(forPrograms), null, 2)}\n`);
   else if (keys.length === 0)
-    io.out(`There are no keys yet; make one with: ${io.program} transfer-key add ${sameStore(options, io)} NAME\n`);
-  else io.out(printTable(["name", "algorithm", "account", "may", "made", "state"], keys.map(row)));
+    io.out(`There are no keys yet; create one with: ${io.program} transfer-key add ${sameStore(options, io)} NAME\n`);
+  else io.out(printTable(["name", "algorithm", "account", "may", "created", "state"], keys.map(row)));
   return 0;
 }
 
@@ -75,7 +77,7 @@ export async function transferKeyRevoke(text: string, options: DatabaseOptions, 
   const name = parseName(text);
   const revoked = name.ok && (await withStore(options, io, (store) => store.revokeTransferKey(name.value, Date.now())));
   if (!revoked) return noneToRevoke("key", text, `transfer-key list ${sameStore(options, io)}`, io);
-  io.out(`Key ${name.value} is revoked.\n`);
+  io.out(`Revoked key ${name.value}.\n`);
   return 0;
 }
 
@@ -88,17 +90,17 @@ async function secretFor(
 ): Promise<{ readonly base64: string } | { readonly fault: string }> {
   if (secretFile === undefined) return { base64: randomBytes(secretBytes[algorithm]).toString("base64") };
   const text = (await readFileIfThere(resolve(io.cwd, secretFile)))?.trim();
-  if (text === undefined) return { fault: `there is no file ${secretFile}` };
+  if (text === undefined) return { fault: `there is no file ${secretFile}; correct the path in --secret-file` };
   const bytes = Buffer.from(text, "base64");
   if (bytes.toString("base64") !== text || bytes.length < 16) {
-    return { fault: `${secretFile} does not hold a secret in base64, of 16 bytes or more` };
+    return { fault: `${secretFile} must contain a secret in base64, of 16 bytes or more` };
   }
   return { base64: text };
 }
 
 type Format = "bind" | "knot" | "nsd" | "powerdns";
 
-/** As each server has it in its config; PowerDNS is given it on the command line. */
+/** In the format of each server's config; PowerDNS reads it from the command line. */
 const formats: Readonly<Record<Format, (key: NewTransferKey) => string>> = {
   bind: ({ name, algorithm, secret }) => `key "${name}" {\n  algorithm ${algorithm};\n  secret "${secret}";\n};\n`,
   knot: ({ name, algorithm, secret }) => `key:\n  - id: ${name}\n    algorithm: ${algorithm}\n    secret: ${secret}\n`,
@@ -109,14 +111,14 @@ const formats: Readonly<Record<Format, (key: NewTransferKey) => string>> = {
 function readScope({ update, ...typed }: TransferKeyAdd, now: Instant): Scope | string {
   const scope = readTokenScope({ ...typed, readOnly: !update }, now);
   if (!scope.ok) return scope.faults.map(faultText).join("\n");
-  // A transfer is of a whole zone, so that without updates nothing would be left.
-  if (scope.value.sets !== undefined && !update) return "--set and --type limit updates; give --update too";
+  // A transfer sends a whole zone, so a key that is limited to sets is useless without updates.
+  if (scope.value.sets !== undefined && !update) return "--set and --type limit updates; add --update";
   return scope.value;
 }
 
-/** A key of certain names and types has no zone by transfer: that would show it the others. */
+/** A key that is limited to sets may not transfer a zone: that would disclose the other sets. */
 const inWords = ({ scope, accountName }: TransferKey): string => {
-  const verb = scope.sets !== undefined ? "update" : scope.access === "write" ? "have and update" : "have";
+  const verb = scope.sets !== undefined ? "update" : scope.access === "write" ? "transfer and update" : "transfer";
   return `${verb} ${reachInWords(scope, accountName === undefined ? "every zone" : `every zone of ${accountName}`)}`;
 };
 
@@ -126,7 +128,7 @@ const row = (key: TransferKey): readonly string[] => [
   key.accountName ?? "all",
   inWords(key),
   minute(key.created),
-  key.revoked === undefined ? "good" : "revoked",
+  key.revoked === undefined ? "valid" : "revoked",
 ];
 
 const forPrograms = ({ name, algorithm, accountName, scope, created, revoked }: TransferKey) => ({

@@ -12,7 +12,7 @@ describe("metrics", () => {
   const opened: Opened[] = [];
   afterEach(() => closeInReverse(opened, noLog));
 
-  it("ask a database that is away for all that they want of it at once", async () => {
+  it("query an unavailable database in parallel", async () => {
     const never = new Promise<never>(() => {});
     const asked = new Set<string>();
     const health = createHealth();
@@ -39,7 +39,7 @@ describe("metrics", () => {
     const given = new AbortController();
     const answer = fetch(`${urlOf(at ?? { host: "", port: 0 }, "http")}/metrics`, { signal: given.signal });
     await expect.poll(() => asked.size).toBeGreaterThan(0);
-    // Before any of them has been waited for in vain.
+    // Before the first of them times out.
     for (let turns = 0; turns < 10; turns++) await turn();
     expect([...asked].sort()).toEqual(["health", "lag", "metrics"]);
     given.abort();

@@ -10,12 +10,12 @@ import type { RunningDns } from "../../publish/start.ts";
 import type { RunningRecords } from "../../records/start.ts";
 import { createLagMeter, type FollowerLag } from "../../records/store/follower-lag.ts";
 
-/** Seconds that the nameserver may be behind the change log; who is longer behind answers with what was. */
+/** Seconds that the nameserver may lag behind the change log; after that its answers count as stale. */
 const longestLag = 10;
-/** Milliseconds, for what only the database knows. */
+/** Milliseconds to wait for the database. */
 const patience = 1_000;
 
-/** Health of both together, and their metrics on a listener of their own when there shall be one. */
+/** Adds the nameserver to the health checks, and serves metrics on a separate listener if configured. */
 export async function watchRecords(
   service: RunningRecords,
   dns: RunningDns,
@@ -30,7 +30,7 @@ export async function watchRecords(
   const own = openProcessMetrics(version);
   opened.push({ name: "process metrics", close: own.close });
   const print = async () => {
-    // Together: while the database is away each takes as long as it may, and who asks does not wait for long.
+    // In parallel: while the database is down, each of them takes its full time limit.
     const [behind, { ready }, counted] = await Promise.all([
       within(patience, lag()).catch(() => undefined),
       service.health.look(),
@@ -40,20 +40,20 @@ export async function watchRecords(
       behind === undefined ? [] : [[{ follower: "nameserver" }, of(behind)]];
     return [
       counted,
-      family("moor_ready", "gauge", "1 while it should be sent requests.", [[{}, Number(ready)]]),
-      family("moor_leading", "gauge", "1 on the node that does what must be done once.", [
+      family("moor_ready", "gauge", "1 while the service is ready for requests.", [[{}, Number(ready)]]),
+      family("moor_leading", "gauge", "1 on the node that leads: it does the work that one node does for all.", [
         [{}, Number(service.duties.isLeading())],
       ]),
       family(
         "moor_follower_lag_changes",
         "gauge",
-        "Changes in the log that were not told yet.",
+        "Changes in the log that the follower has not read yet.",
         lagOf((lag) => lag.changes),
       ),
       family(
         "moor_follower_lag_seconds",
         "gauge",
-        "Since the oldest of them was seen in the log.",
+        "Seconds since the oldest unread change was seen in the log.",
         lagOf((lag) => lag.seconds),
       ),
       printDnsMetrics(dns.counters),

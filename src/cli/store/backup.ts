@@ -25,12 +25,12 @@ export async function storeBackup(file: string, options: DatabaseOptions, io: Co
   const outcome = await backupOf(readStorePlace(options, io), resolve(io.cwd, file), tellers).finally(progress.end);
   if (outcome.kind === "faulty") {
     printFaults(outcome.faults, io);
-    io.err(`No backup was made: the copy has ${faultsInWords(outcome.faults.length)}, so the store has them too.\n`);
+    io.err(`No backup was written: the copy has ${faultsInWords(outcome.faults.length)}, and so does the store.\n`);
     return 1;
   }
   const { bytes, counts, position } = outcome;
   if (counts === undefined)
-    io.out(`${file}: ${inMegabytes(bytes)}, of an older moor; what is in it is checked when it is restored.\n`);
+    io.out(`${file}: ${inMegabytes(bytes)}, from an older moor; its content is checked when it is restored.\n`);
   else io.out(`${file}: ${inMegabytes(bytes)}, ${countsInWords(counts)}, up to change ${position}; checked.\n`);
   return 0;
 }
@@ -53,17 +53,19 @@ export async function storeRestore(
   const place = readStorePlace(options, io);
   if (place.kind === "postgres") {
     if (!options.moveAside) return await restoreToServer(file, place, io);
-    io.err("--move-aside is for files: a PostgreSQL database must be empty; make a new one and name that.\n");
+    io.err(
+      "--move-aside works only with files, and a PostgreSQL database must be empty; create a new database and give its URL.\n",
+    );
     return 2;
   }
   const { path } = place;
   await openDataFolder(resolve(io.cwd, options.data));
   const how = { moveAside: options.moveAside ?? false, now: new Date(), signal: io.signal };
   const outcome = await restoreSqlite(resolve(io.cwd, file), path, how);
-  return tellRestored(outcome, file, path, io);
+  return printRestored(outcome, file, path, io);
 }
 
-/** What has passed the check is a store like any other: what is refused and what is verified is the same as for a copy. */
+/** A checked backup is a store like any other, so this is a copy, with the same checks. */
 async function restoreToServer(file: string, place: StorePlace, io: CommandIo): Promise<number> {
   const { copyStore } = await import("./copy.ts");
   const backup = resolve(io.cwd, file);
@@ -71,33 +73,33 @@ async function restoreToServer(file: string, place: StorePlace, io: CommandIo): 
   const outcome = await withDraft(join(tmpdir(), basename(file)), (draft) =>
     withCheckedCopy(backup, { draft, signal: io.signal }, () => copyStore(file, draft, place, io)),
   );
-  return typeof outcome === "number" ? outcome : tellFaulty(outcome, file, io);
+  return typeof outcome === "number" ? outcome : printFaulty(outcome, file, io);
 }
 
-function tellFaulty({ faults }: Faulty, file: string, io: CommandIo): number {
+function printFaulty({ faults }: Faulty, file: string, io: CommandIo): number {
   printFaults(faults, io);
-  io.err(`Nothing was changed: ${file} has ${faultsInWords(faults.length)}. Take another backup.\n`);
+  io.err(`Nothing was changed: ${file} has ${faultsInWords(faults.length)}. Use another backup.\n`);
   return 1;
 }
 
-function tellRestored(outcome: RestoreOutcome, file: string, path: string, io: CommandIo): number {
+function printRestored(outcome: RestoreOutcome, file: string, path: string, io: CommandIo): number {
   switch (outcome.kind) {
     case "done":
-      io.out(`${path} is now ${file}: ${countsInWords(outcome.counts)}.\n`);
-      if (outcome.aside !== undefined) io.out(`What was there before is kept as ${outcome.aside}\n`);
+      io.out(`Restored ${file} to ${path}: ${countsInWords(outcome.counts)}.\n`);
+      if (outcome.aside !== undefined) io.out(`The old store was renamed to ${outcome.aside}\n`);
       return 0;
     case "faulty":
-      return tellFaulty(outcome, file, io);
+      return printFaulty(outcome, file, io);
     case "in-use":
-      io.err(`${path} is in use, by a running service or another command. Nothing was changed: stop that first.\n`);
+      io.err(`${path} is in use by a running service or another command, so nothing was changed; stop that first.\n`);
       return 1;
     case "holds-data": {
       const what = Number.isNaN(outcome.zones)
-        ? "something"
+        ? "data"
         : `${counted(outcome.zones, "zone")} and ${counted(outcome.tokens, "token")}`;
       io.err(
-        `${path} holds ${what} already. Nothing was changed: with --move-aside it is kept under another name ` +
-          "and the backup takes its place.\n",
+        `${path} already contains ${what}, so nothing was changed; to rename it and restore the backup in its place, ` +
+          "add --move-aside.\n",
       );
       return 1;
     }

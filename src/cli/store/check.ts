@@ -8,7 +8,7 @@ import { showProgress } from "./progress.ts";
 import { readPlace, readStorePlace } from "./read-store-place.ts";
 import { counted, countsInWords, faultsInWords } from "./words.ts";
 
-/** Of the store, unless a file is named. */
+/** Checks the store, or the given file. */
 export async function storeCheck(file: string | undefined, options: DatabaseOptions, io: CommandIo): Promise<number> {
   const progress = showProgress(io);
   const place = file === undefined ? readStorePlace(options, io) : readPlace(file, options, io);
@@ -33,12 +33,12 @@ export async function storeCheck(file: string | undefined, options: DatabaseOpti
     progress.end();
     if (faults === 0) {
       io.out(
-        `${tables.name} is as it shall be: ${countsInWords(counts)}${warnings > 0 ? `; ${counted(warnings, "warning")}` : ""}.\n`,
+        `${tables.name} has no faults: ${countsInWords(counts)}${warnings > 0 ? `; ${counted(warnings, "warning")}` : ""}.\n`,
       );
       return 0;
     }
     io.err(`${tables.name} has ${faultsInWords(faults)}.\n`);
-    if (file === undefined) io.err(`A backup is restored with: ${io.program} store restore ${whereTo} FILE\n`);
+    if (file === undefined) io.err(`To restore a backup: ${io.program} store restore ${whereTo} FILE\n`);
     return 1;
   } finally {
     progress.end();

@@ -10,30 +10,30 @@ import { readStorePlace } from "./read-store-place.ts";
 import { counted, inMegabytes } from "./words.ts";
 
 export type StoreCompact = DatabaseOptions & {
-  /** Milliseconds; infinite or absent: all of it. */
+  /** Milliseconds; infinite or absent: keep everything. */
   readonly keepHistory?: number;
 };
 
-/** Drops the history that somebody wants to be rid of and gives unused space back to the disk. */
+/** Drops old history if asked to, and returns unused space to the disk. */
 export async function storeCompact(options: StoreCompact, io: CommandIo): Promise<number> {
   const place = readStorePlace(options, io);
   const dropped = await dropOld(place, options.keepHistory ?? Number.POSITIVE_INFINITY, io);
   io.out(
     options.keepHistory === undefined
-      ? "No change was dropped; --keep-history TIME drops those that are older.\n"
-      : `${counted(dropped, "change")} older than the history to keep: gone.\n`,
+      ? "No changes were dropped; to drop old ones, add --keep-history TIME.\n"
+      : `Dropped ${counted(dropped, "change")} older than --keep-history.\n`,
   );
-  if (place.kind === "sqlite") return giveBack(place.path, io);
-  io.out("PostgreSQL uses the space again by itself; VACUUM FULL gives it back to the disk.\n");
+  if (place.kind === "sqlite") return returnSpace(place.path, io);
+  io.out("PostgreSQL reuses the space; to return it to the disk, run VACUUM FULL.\n");
   return 0;
 }
 
-function giveBack(path: string, io: CommandIo): number {
+function returnSpace(path: string, io: CommandIo): number {
   const before = statSync(path).size;
   const sole = takeSole(path);
   if (sole === "in-use") {
     io.err(
-      `${path} is in use: its free space is used again by what is written next. To give it back to the disk, ` +
+      `${path} is in use, so it keeps its free space for later writes. To return it to the disk, ` +
         "stop the service and run this again.\n",
     );
     return 0;
@@ -43,8 +43,8 @@ function giveBack(path: string, io: CommandIo): number {
   } catch (error) {
     if (!isFullDisk(error)) throw error;
     io.err(
-      `${path} is as large as it was: giving space back takes as much room as the store for a while, on its disk and where ` +
-        "temporary files go (SQLITE_TMPDIR, else /var/tmp), and one of them is full. Make room there, and run this again.\n",
+      `${path} was not compacted: a disk is full. Compacting needs as much free space as the store, both on its disk and for ` +
+        "temporary files (SQLITE_TMPDIR, else /var/tmp). Free some space, and run this again.\n",
     );
     return 1;
   } finally {

@@ -25,7 +25,7 @@ export async function storeCopy(
   return await copyPlaces(from, to, io);
 }
 
-/** A backup into a database; `file` is what it is known as, and `path` where a copy of it is that may be read. */
+/** Restores a backup into a database. `file` is its name in messages, `path` the checked copy of it to read. */
 export const copyStore = (file: string, path: string, to: StorePlace, io: CommandIo): Promise<number> =>
   copyPlaces({ kind: "sqlite", path }, to, io, resolve(io.cwd, file));
 
@@ -33,29 +33,29 @@ async function copyPlaces(from: StorePlace, to: StorePlace, io: CommandIo, sourc
   if (to.kind === "sqlite") expectFree(to.path);
   const tables = await readTables(from, "copy", io.signal);
   try {
-    return await orStopped(goesOnLater, io, async () => {
+    return await orStopped(notFinished, io, async () => {
       const origin = { tables, source };
       const outcome = to.kind === "sqlite" ? await intoFile(origin, to.path, io) : await intoServer(origin, to, io);
-      return tellCopied(outcome, io);
+      return printCopied(outcome, io);
     });
   } finally {
     await tables.close();
   }
 }
 
-const goesOnLater = "The copy is not finished: run the same command again, which goes on where this one ended.";
+const notFinished = "The copy is not finished; to continue it, run the same command again.";
 
-function tellCopied(outcome: CopyOutcome, io: CommandIo): number {
+function printCopied(outcome: CopyOutcome, io: CommandIo): number {
   if (outcome.kind === "differs") {
     printFaults(outcome.faults, io);
     return 1;
   }
   io.out(printTable(["table", "rows", "sha256"], outcome.tables.map(row)));
-  io.out("The copy holds the same, by count and checksum of every table.\n");
+  io.out("The copy is identical: the row count and checksum of every table match.\n");
   return 0;
 }
 
-/** What a copy that is broken off remembers of where it came from: nothing of the user. */
+/** The source that an interrupted copy remembers: without the user. */
 function sourceOf(place: StorePlace): string {
   if (place.kind === "sqlite") return place.path;
   const { host, port, database } = place.address.config;
@@ -66,17 +66,17 @@ type Origin = { readonly tables: Tables; readonly source: string };
 
 const row = ({ table, rows, checksum }: TableSum): readonly string[] => [table, String(rows), checksum.slice(0, 16)];
 
-/** What is not complete has another name; a copy that was broken off goes on with it. */
+/** An incomplete copy has another name; an interrupted copy continues with it. */
 async function intoFile({ tables, source }: Origin, path: string, io: CommandIo): Promise<CopyOutcome> {
   const part = partOf(path);
   const target = copySqliteTables(part, source);
-  if (target.goesOn) io.err(`${part} is there from a copy that was broken off; it goes on.\n`);
+  if (target.goesOn) io.err(`${part} is an interrupted copy; continuing it.\n`);
   const outcome = await copyInto(tables, target, io, (error) => asDiskTrouble(error, dirname(path)));
   if (outcome.kind === "differs") return outcome;
   await giveToOwnerOf(dirname(path), part);
   await syncFile(part);
   const log = await placeNew(part, path, new Date());
-  if (log !== undefined) io.err(`${path}-wal was there without its database; it is kept as ${log}\n`);
+  if (log !== undefined) io.err(`${path}-wal existed without its database; it was renamed to ${log}\n`);
   return outcome;
 }
 
@@ -87,7 +87,7 @@ async function intoServer(
 ): Promise<CopyOutcome> {
   const { writePostgresTables } = await import("../../records/tools/tables/postgres.ts");
   const target = await writePostgresTables(address, source, io.signal);
-  if (target.goesOn) io.err(`${address.shown} has a copy that was broken off; it goes on.\n`);
+  if (target.goesOn) io.err(`${address.shown} has an interrupted copy; continuing it.\n`);
   return await copyInto(tables, target, io);
 }
 
@@ -95,7 +95,7 @@ async function copyInto(
   from: Tables,
   { tables, finish }: CopyTarget,
   io: CommandIo,
-  told = (error: unknown) => error,
+  explain = (error: unknown) => error,
 ): Promise<CopyOutcome> {
   const progress = showProgress(io);
   try {
@@ -104,7 +104,7 @@ async function copyInto(
     return outcome;
   } catch (error) {
     if (error === io.signal.reason) throw error;
-    throw new Error(`${(told(error) as Error).message}\n${goesOnLater}`, { cause: error });
+    throw new Error(`${(explain(error) as Error).message}\n${notFinished}`, { cause: error });
   } finally {
     progress.end();
     await tables.close();

@@ -1,3 +1,3 @@
-/** For whoever meant the folder of a service that runs. */
+/** Warns about a mistyped folder: the running service would use another one. */
 export const newStore = (data: string): string =>
-  `There was no store in ${data}: a new one was made there. If a service runs already, name its own with --data.\n`;
+  `There was no store in ${data}, so a new one was created. If a service is running, give its folder with --data.\n`;

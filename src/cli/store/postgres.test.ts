@@ -45,14 +45,14 @@ async function moor(...words: readonly string[]) {
 const restore = (...more: readonly string[]) => moor("store", "restore", "b.sqlite", "--database", url, ...more);
 
 describe("a restore into PostgreSQL", () => {
-  it("leaves the same as is in the backup, and nothing beside it", async () => {
+  it("writes exactly what is in the backup", async () => {
     expect(await restore()).toMatchObject({ code: 0, err: "" });
     expect(await moor("store", "check", "--database", url)).toMatchObject({ code: 0, err: "" });
     expect(readdirSync(folder)).toEqual(["b.sqlite", "tmp"]);
     expect(readdirSync(join(folder, "tmp"))).toEqual([]);
   });
 
-  it("of a backup with faults is refused with all of them, and the database stays empty", async () => {
+  it("refuses a backup with faults, lists all of them, and leaves the database empty", async () => {
     const database = new DatabaseSync(join(folder, "b.sqlite"));
     database.exec("UPDATE zones SET serial = 1");
     database.close();
@@ -65,12 +65,12 @@ describe("a restore into PostgreSQL", () => {
     expect(readdirSync(join(folder, "tmp"))).toEqual([]);
   });
 
-  it("of what is no backup is refused", async () => {
+  it("refuses what is not a backup", async () => {
     rmSync(join(folder, "b.sqlite"));
     expect(await restore()).toMatchObject({ code: 1, err: expect.stringMatching(/there is no file .*b\.sqlite/) });
   });
 
-  it("brings the backup of an older moor up to date", async () => {
+  it("upgrades the backup of an older moor", async () => {
     rmSync(join(folder, "b.sqlite"));
     const older = openSqlite(join(folder, "b.sqlite"), migrations.slice(0, 1));
     older.exec("INSERT INTO accounts (name, created) VALUES ('main', 1)");
@@ -78,16 +78,16 @@ describe("a restore into PostgreSQL", () => {
     expect(await restore()).toMatchObject({ code: 0, err: "", out: expect.stringMatching(/^accounts +1 /m) });
   });
 
-  it("moves nothing aside, and says so", async () => {
+  it("refuses --move-aside", async () => {
     expect(await restore("--move-aside")).toEqual({
       ...{ code: 2, out: "" },
-      err: "--move-aside is for files: a PostgreSQL database must be empty; make a new one and name that.\n",
+      err: "--move-aside works only with files, and a PostgreSQL database must be empty; create a new database and give its URL.\n",
     });
   });
 });
 
-describe("a copy out of PostgreSQL that is broken off", () => {
-  it("names where it came from, without user and password", async () => {
+describe("an interrupted copy from PostgreSQL", () => {
+  it("names its source, without user and password", async () => {
     await restore();
     const { io } = openTerminal(folder, AbortSignal.abort(new Error("stopped")));
     expect(await runMoor(["store", "copy", url, "c.sqlite"], { ...io, env: rig.server.env })).toBe(1);
@@ -97,7 +97,7 @@ describe("a copy out of PostgreSQL that is broken off", () => {
     expect(await moor("store", "copy", url, "c.sqlite")).toMatchObject({ code: 0 });
   });
 
-  describe("while its server says nothing", () => {
+  describe("while the server does not respond", () => {
     let admin: Client;
     let holder: Client;
     const waiting = async () =>
@@ -112,22 +112,24 @@ describe("a copy out of PostgreSQL that is broken off", () => {
       for (const client of [admin, holder]) await client.end();
     });
 
-    it("ends when it is told to", async () => {
+    it("ends on a signal", async () => {
       const stop = new AbortController();
       const { io, printed } = openTerminal(folder, stop.signal);
       const copying = runMoor(["store", "copy", url, "c.sqlite"], { ...io, env: rig.server.env });
       await expect.poll(waiting).toBe(true);
       stop.abort(new Error("stopped by SIGINT"));
       expect(await copying).toBe(1);
-      expect(printed.err).toMatch(/^moor: stopped by SIGINT\. The copy is not finished: run the same command again/);
+      expect(printed.err).toMatch(
+        /^moor: stopped by SIGINT\. The copy is not finished; to continue it, run the same command again/,
+      );
     });
 
-    it("and loses it, says so and that it goes on", async () => {
+    it("reports a lost connection, and can be continued", async () => {
       const copying = moor("store", "copy", url, "c.sqlite");
       await expect.poll(waiting).toBe(true);
       await admin.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
       expect((await copying).err).toMatch(
-        /^moor: the database postgres:\S+ cannot be used: terminating connection .*\nThe copy is not finished: run the same/,
+        /^moor: the database postgres:\S+ cannot be used: terminating connection .*\nThe copy is not finished; to continue it, run the same/,
       );
       await holder.query("ROLLBACK");
       expect(await moor("store", "copy", url, "c.sqlite")).toMatchObject({ code: 0 });

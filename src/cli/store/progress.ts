@@ -3,7 +3,7 @@ import type { CommandIo } from "../io/command-io.ts";
 
 export type Progress = {
   readonly tell: (progress: ToolProgress) => void;
-  /** Before anything else is written. */
+  /** Call it before anything else is printed. */
   readonly end: () => void;
 };
 
@@ -11,14 +11,14 @@ const width = 30;
 const drawEvery = 100;
 const lineEvery = 5_000;
 
-/** A bar that is drawn over itself on a terminal; elsewhere a line now and then, which a log can keep. */
+/** A progress bar on a terminal; otherwise a line every few seconds, for logs. */
 export function showProgress(io: CommandIo, now: () => number = () => performance.now()): Progress {
   const every = io.isTerminal ? drawEvery : lineEvery;
-  let [told, drawn] = [now(), false];
+  let [last, drawn] = [now(), false];
   return {
     tell: ({ what, done, total }) => {
-      if (now() - told < every) return;
-      told = now();
+      if (now() - last < every) return;
+      last = now();
       const part = total === 0 ? 1 : Math.min(done / total, 1);
       const percent = `${Math.floor(part * 100)}%`;
       if (!io.isTerminal) {

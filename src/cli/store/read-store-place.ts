@@ -7,7 +7,7 @@ import type { CommandIo } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import { storeFlags } from "../io/try-lines.ts";
 
-/** The address itself is never shown: there may be a password in it. */
+/** The URL is never shown: it may contain a password. */
 export function readStorePlace(options: DatabaseOptions, io: CommandIo): StorePlace {
   const { data, database, databasePasswordFile, databaseConnections: connections } = options;
   if (database === undefined) return { kind: "sqlite", path: recordsDatabase(resolve(io.cwd, data)) };
@@ -23,18 +23,18 @@ export function readStorePlace(options: DatabaseOptions, io: CommandIo): StorePl
 }
 
 const passwordShown =
-  "has a password in it, which every user of this machine can read in the list of processes; leave it out and give it in " +
-  "--database-password-file, in PGPASSWORD or in a passfile (~/.pgpass), and change it if others may have seen it";
+  "contains a password, which every user of this machine can see in the list of processes; give it in " +
+  "--database-password-file, in PGPASSWORD or in a passfile (~/.pgpass) instead, and change it if others may have seen it";
 
-/** What somebody has typed for a database: a PostgreSQL address, a file, or the data folder that it is in. */
+/** A database on the command line: a PostgreSQL URL, a file, or its data folder. */
 export function readPlace(text: string, options: Omit<DatabaseOptions, "data">, io: CommandIo): StorePlace {
-  // Also one that is mistyped: shown as a path, its password would be seen.
+  // Also a mistyped URL: shown as a path, it would disclose its password.
   if (/^(?:postgres(?:ql)?:|\w+:\/\/|\w+\/\/[^/]*@)/i.test(text))
     return readStorePlace({ ...options, data: ".", database: text }, io);
   const path = resolve(io.cwd, text);
   return { kind: "sqlite", path: existsSync(path) && statSync(path).isDirectory() ? recordsDatabase(path) : path };
 }
 
-/** For a command to run next, on the same store. */
+/** The options of a suggested command, for the same store. */
 export const sameStore = (options: DatabaseOptions, io: CommandIo): string =>
   storeFlags(options, readStorePlace(options, io));

@@ -24,19 +24,16 @@ beforeEach(async () => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const cases: [words: string, says: string][] = [
-  ["store backup new.sqlite --data data", "No backup was made."],
+  ["store backup new.sqlite --data data", "No backup was written."],
   ["store check --data data", "The store was checked only in part."],
   ["store restore b.sqlite --data data --move-aside", "Nothing was changed."],
-  [
-    "store copy data c.sqlite",
-    "The copy is not finished: run the same command again, which goes on where this one ended.",
-  ],
+  ["store copy data c.sqlite", "The copy is not finished; to continue it, run the same command again."],
 ];
-it.each(cases)("moor %s ends when it is told to, and says what is left", async (words, says) => {
+it.each(cases)("moor %s ends on a signal, and says what it leaves", async (words, says) => {
   const stop = new AbortController();
   const { io, printed } = openTerminal(folder, stop.signal);
   const before = readFileSync(join(folder, "data", "records.sqlite"));
-  // What a signal does to the process: seen when the event loop turns.
+  // As a signal to the process: seen in the next turn of the event loop.
   const atFirstTurn = setTimeout(() => stop.abort(new Error("stopped by SIGINT")), 0);
   const code = await runMoor(words.split(" "), io);
   clearTimeout(atFirstTurn);
@@ -58,7 +55,7 @@ function addManyRows(): void {
 const start = (words: string) =>
   startProcess([node, `${repository}/bin/moor.ts`, ...words.split(" ")], { cwd: folder });
 
-it("a copy of many rows hears SIGTERM in the midst of it, and goes on later", async () => {
+it("a copy of many rows stops on SIGTERM, and continues later", async () => {
   addManyRows();
   const copying = start("store copy data c.sqlite");
   const part = () => readdirSync(folder).includes("c.sqlite.part-wal");
@@ -72,7 +69,7 @@ it("a copy of many rows hears SIGTERM in the midst of it, and goes on later", as
   expect(printed.out).toMatch(/departed_zones +300001/);
 });
 
-it("what a backup leaves that was killed goes with the next one to the same folder", async () => {
+it("the files of a killed backup are removed by the next one to the same folder", async () => {
   addManyRows();
   const backup = start("store backup one.sqlite --data data");
   const drafts = () =>

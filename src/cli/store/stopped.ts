@@ -1,6 +1,6 @@
 import type { CommandIo } from "../io/command-io.ts";
 
-/** Says what a verb has left that was stopped by a signal. */
+/** If a signal stops the verb, prints what it leaves. */
 export async function orStopped(left: string, io: CommandIo, verb: () => Promise<number>): Promise<number> {
   try {
     return await verb();

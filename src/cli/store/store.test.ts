@@ -41,7 +41,7 @@ function change(statement: string): void {
   database.close();
 }
 
-describe("what cannot be done is said, with what to do", () => {
+describe("a command that fails says why, and what to do", () => {
   const cases: [words: string, code: number, says: RegExp][] = [
     ["store backup data/records.sqlite --data data", 1, /is there already; name a new file/],
     ["store backup no/such/b.sqlite --data data", 1, /there is no folder .*no\/such; make it first/],
@@ -53,7 +53,11 @@ describe("what cannot be done is said, with what to do", () => {
     ["store check --data none", 1, /there is no file/],
     ["store check none.sqlite", 1, /there is no file .*\/none\.sqlite; give the path/],
     ["store check b.sqlite --data data", 2, /name either a file, or the store with --data or --database/],
-    ["store check b.sqlite --database postgres://u@h/d", 2, /name either a file, or the store with --data or --database/],
+    [
+      "store check b.sqlite --database postgres://u@h/d",
+      2,
+      /name either a file, or the store with --data or --database/,
+    ],
     ["store copy data data", 1, /is there already/],
     ["store copy text new.sqlite", 1, /text is not a database/],
     ["store copy postgres://u@127.0.0.1:1/x new.sqlite", 1, /postgres:\/\/u@127\.0\.0\.1:1\/x cannot be used/],
@@ -61,7 +65,7 @@ describe("what cannot be done is said, with what to do", () => {
     ["store compact --keep-history soon --data data", 2, /a time such as 400d, 26w or 2y, or forever/],
     ["records --keep-history 0d", 2, /a time such as 400d/],
     ["store chekc", 2, /Did you mean check\?/],
-    ["export data --data data", 1, /is not empty; name a new folder/],
+    ["export data --data data", 1, /is not empty; give a new folder/],
     ["export new --data data --account mian", 1, /no account mian; did you mean main\?/],
     ["import none --data data", 1, /manifest\.json: the file does not exist; use a folder that moor export wrote/],
   ];
@@ -74,7 +78,7 @@ describe("what cannot be done is said, with what to do", () => {
 });
 
 describe("moor store", () => {
-  it("backup, restore, check: one after the other", async () => {
+  it("backup, restore and check work together", async () => {
     expect(await moor("store check --data data")).toMatchObject({ code: 0, err: "" });
     const backup = await moor("store backup b.sqlite --data data");
     expect(backup.out).toMatch(
@@ -82,16 +86,18 @@ describe("moor store", () => {
     );
     expect(await moor("store check b.sqlite")).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/b\.sqlite is as/),
+      out: expect.stringMatching(/b\.sqlite has no faults/),
     });
     expect(await moor("store restore b.sqlite --data data")).toMatchObject({ code: 1, out: "" });
     const restored = await moor("store restore b.sqlite --data data --move-aside");
-    expect(restored.out).toMatch(/is now b\.sqlite: 2 zones.*\nWhat was there before is kept as .*before-restore-/);
+    expect(restored.out).toMatch(
+      /^Restored b\.sqlite to .*: 2 zones.*\nThe old store was renamed to .*before-restore-/,
+    );
     expect(await moor("store restore b.sqlite --data other")).toMatchObject({ code: 0, err: "" });
     expect(await moor("store check --data other")).toMatchObject({ code: 0, err: "" });
   });
 
-  it("check of an older store says how to bring it up to date where it is", async () => {
+  it("check of an older store says how to upgrade it in place", async () => {
     change("PRAGMA user_version = 2");
     const { code, err } = await moor("store check --data data");
     expect({ code, err }).toEqual({
@@ -100,13 +106,13 @@ describe("moor store", () => {
     });
   });
 
-  it("check of a backup that is damaged does not say that it is restored over a store", async () => {
+  it("check of a damaged backup does not suggest restoring a backup", async () => {
     change("UPDATE zones SET record_count = record_count + 1");
     const { code, err } = await moor("store check data/records.sqlite");
     expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/\/records\.sqlite has 2 faults\.\n$/) });
   });
 
-  it("check warns of a zone inside another account's zone, and says that the store is whole", async () => {
+  it("check warns about a zone inside another account's zone, and reports no faults", async () => {
     const zone =
       "UPDATE zones SET account = 2 WHERE name = 'again.example.org'; UPDATE actions SET account = 2 WHERE zone = 3";
     change(`INSERT INTO accounts (id, name, created) VALUES (2, 'other', 1); ${zone}; INSERT INTO zone_counts VALUES (2, 1);
@@ -123,7 +129,7 @@ describe("moor store", () => {
     expect(await moor("store restore b.sqlite --data other")).toMatchObject({ code: 0 });
   });
 
-  it("check names every fault, each with what to do", async () => {
+  it("check lists every fault, with what to do", async () => {
     change("UPDATE zones SET record_count = record_count + 1; UPDATE actions SET account = 7 WHERE id = 1");
     const { code, out, err } = await moor("store check --data data");
     expect({ code, out }).toEqual({ code: 1, out: "" });
@@ -132,21 +138,21 @@ describe("moor store", () => {
       expect.stringMatching(/^zone example\.org: it is said to have \d+ records, and has \d+; restore/),
       expect.stringMatching(/^zone again\.example\.org: it is said to have /),
       expect.stringMatching(/records\.sqlite has 3 faults\.$/),
-      "A backup is restored with: moor store restore --data data --move-aside FILE",
+      "To restore a backup: moor store restore --data data --move-aside FILE",
       "",
     ]);
   });
 
-  it("copy goes on after it was broken off, and leaves one file", async () => {
+  it("an interrupted copy continues, and leaves one file", async () => {
     writeFileSync(join(folder, "c.sqlite.part"), "");
     const { code, out, err } = await moor("store copy data c.sqlite");
-    expect({ code, err }).toEqual({ code: 0, err: expect.stringMatching(/c\.sqlite\.part .*goes on/) });
+    expect({ code, err }).toEqual({ code: 0, err: expect.stringMatching(/c\.sqlite\.part .*continuing it/) });
     expect(out).toMatch(/zones +2 +[0-9a-f]{16}\n/);
     expect(readdirSync(folder).filter((name) => name.startsWith("c.sqlite"))).toEqual(["c.sqlite"]);
     expect(statSync(join(folder, "c.sqlite")).mode & 0o777).toBe(0o600);
   });
 
-  it("copy goes on with the same source alone", async () => {
+  it("an interrupted copy continues only from the same source", async () => {
     const other = openSqliteStore(join(folder, "other.sqlite"));
     other.close();
     const { io } = openTerminal(folder, AbortSignal.abort(new Error("stopped")));
@@ -162,10 +168,10 @@ describe("moor store", () => {
     expect(await moor("store copy c.sqlite d.sqlite")).toMatchObject({ code: 0, err: "" });
   });
 
-  it("copy takes no log for its own that another database has left behind, and keeps it", async () => {
+  it("copy does not use the log file of another database, and keeps it", async () => {
     writeFileSync(join(folder, "c.sqlite-wal"), "what was written last");
     const { code, err } = await moor("store copy data c.sqlite");
-    const kept = /c\.sqlite-wal was there without its database; it is kept as (.*)\n$/.exec(err)?.[1] ?? "";
+    const kept = /c\.sqlite-wal existed without its database; it was renamed to (.*)\n$/.exec(err)?.[1] ?? "";
     expect({ code, kept: readFileSync(kept, "utf8") }).toEqual({ code: 0, kept: "what was written last" });
     expect(existsSync(join(folder, "c.sqlite-wal"))).toBe(false);
   });
@@ -177,7 +183,7 @@ describe("moor store", () => {
     "store check --data new",
     "store backup b.sqlite --data new",
     "store copy new b.sqlite",
-  ])("moor %s: not while a copy to there is unfinished", async (words) => {
+  ])("moor %s is refused while a copy to that store is unfinished", async (words) => {
     mkdirSync(join(folder, "new"));
     writeFileSync(join(folder, "new", "records.sqlite.part"), "");
     const { code, out, err } = await moor(words);
@@ -190,35 +196,43 @@ describe("moor store", () => {
     expect(await moor("store check --data new")).toMatchObject({ code: 0, err: "" });
   });
 
-  it("compact drops no history unless it is told how much to keep: the service may keep it forever", async () => {
+  it("compact drops no history without --keep-history: the service may keep it forever", async () => {
     change("UPDATE changes SET at = at - 500 * 86400000 WHERE position < 15");
     const ended = await moor("store compact --data data");
-    expect(ended).toMatchObject({ code: 0, err: "", out: expect.stringMatching(/^No change was dropped[\s\S]*less/) });
+    expect(ended).toMatchObject({
+      code: 0,
+      err: "",
+      out: expect.stringMatching(/^No changes were dropped[\s\S]*less/),
+    });
     const store = openSqliteStore(join(folder, "data", "records.sqlite"));
     expect((await store.changesAfter(0, 1))[0]?.position).toBe(1);
     store.close();
   });
 
-  it("compact drops what is too old, and gives the space back when nobody else has the file open", async () => {
+  it("compact drops old changes, and returns space to the disk if nobody else has the file open", async () => {
     change("UPDATE changes SET at = at - 500 * 86400000 WHERE position < 15");
     const store = openSqliteStore(join(folder, "data", "records.sqlite"));
     const first = await moor("store compact --data data --keep-history 400d");
-    expect(first.out).not.toMatch(/^0 changes/);
+    expect(first.out).not.toMatch(/^Dropped 0 changes/);
     expect(first.err).toMatch(/is in use.*stop the service and run this again/);
     expect((await store.changesAfter(0, 1))[0]?.position).toBeGreaterThan(1);
     store.close();
     const second = await moor("store compact --data data --keep-history forever");
-    expect(second).toMatchObject({ code: 0, err: "", out: expect.stringMatching(/^0 changes[\s\S]*less than before/) });
+    expect(second).toMatchObject({
+      code: 0,
+      err: "",
+      out: expect.stringMatching(/^Dropped 0 changes[\s\S]*less than before/),
+    });
     expect(await moor("store check --data data")).toMatchObject({ code: 0 });
   });
 });
 
 describe("moor export and import", () => {
-  it("out, in, and out again: the same files, for their owner alone", async () => {
+  it("an export, imported and exported again, gives the same files, readable only by their owner", async () => {
     expect(await moor("export one --data data")).toMatchObject({ code: 0, err: "" });
     const imported = await moor("import one --data fresh --account other --tokens secrets");
     expect(imported).toMatchObject({ code: 0, err: "" });
-    expect(imported.out).toMatch(/Into the account other: 2 zones made/);
+    expect(imported.out).toMatch(/Imported into the account other: 2 zones created/);
     expect(readFileSync(join(folder, "secrets"), "utf8")).toMatch(/^\w{32} a token\n$/);
     expect(await moor("export two --data fresh --account other")).toMatchObject({ code: 0 });
     const files = (of: string) =>
@@ -233,31 +247,31 @@ describe("moor export and import", () => {
     expect(await moor("store check --data fresh")).toMatchObject({ code: 0 });
   });
 
-  it("zones that are there are named and left alone, unless they shall be replaced", async () => {
+  it("existing zones are listed and left alone, unless --replace is given", async () => {
     await moor("export one --data data");
     const refused = await moor("import one --data data");
     expect(refused).toMatchObject({ code: 1, out: "" });
     expect(refused.err).toMatch(
       /zone again\.example\.org: it already exists; use --replace[\s\S]*Nothing was imported/,
     );
-    expect((await moor("import one --data data --replace")).out).toMatch(/2 were the same already/);
+    expect((await moor("import one --data data --replace")).out).toMatch(/2 unchanged/);
     expect(await moor("store check --data data")).toMatchObject({ code: 0 });
   });
 
   it.each(["export secret.txt --data data", "import secret.txt --data fresh"])(
-    "moor %s: a file is no folder",
+    "moor %s: a file is not a folder",
     async (words) => {
       writeFileSync(join(folder, "secret.txt"), "x");
       expect(await moor(words)).toEqual({
         ...{ code: 1, out: "" },
         err: expect.stringMatching(
-          /^secret\.txt is a file; name (?:a new folder|a folder that moor export has made)\.\n$/,
+          /^secret\.txt is a file; give (?:a new folder|a folder that moor export wrote)\.\n$/,
         ),
       });
     },
   );
 
-  it("a zone whose primary server is not on the internet needs the operator's permission", async () => {
+  it("a zone with a primary server in a private network needs --allow-primary", async () => {
     await moor("export one --data data");
     const file = join(folder, "one", "manifest.json");
     const manifest = JSON.parse(readFileSync(file, "utf8"));
@@ -283,7 +297,7 @@ describe("moor export and import", () => {
   });
 });
 
-describe("an import that cannot be done leaves nothing behind", () => {
+describe("an import that fails changes nothing", () => {
   const accounts = async () => {
     const store = openSqliteStore(join(folder, "data", "records.sqlite"));
     const found = await Promise.all(["main", "copy", ""].map((name) => store.account(name)));
@@ -292,26 +306,26 @@ describe("an import that cannot be done leaves nothing behind", () => {
   };
   beforeEach(() => moor("export one --data data"));
 
-  it("when there is no folder for the tokens", async () => {
+  it("if there is no folder for the tokens", async () => {
     const { code, out, err } = await moor("import one --data fresh --tokens nodir/secrets");
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err).toMatch(/there is no folder .*nodir; create it first/);
     expect(existsSync(join(folder, "fresh"))).toBe(false);
   });
 
-  it("when a file is where the folder for the tokens should be", async () => {
+  it("if the folder for the tokens is a file", async () => {
     const { code, err } = await moor("import one --data fresh --tokens one/manifest.json/secrets");
     expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/cannot be written.*give another path/) });
     expect(existsSync(join(folder, "fresh"))).toBe(false);
   });
 
-  it("when there is a file for the tokens already", async () => {
+  it("if the file for the tokens already exists", async () => {
     const { code, err } = await moor("import one --data fresh --tokens one/manifest.json");
     expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/already exists; give a new file/) });
     expect(existsSync(join(folder, "fresh"))).toBe(false);
   });
 
-  it("when zones are taken: no account either", async () => {
+  it("if zones belong to another account; it creates no account either", async () => {
     const { code, err } = await moor("import one --data data --account copy");
     expect({ code, err }).toEqual({
       code: 1,
@@ -320,14 +334,14 @@ describe("an import that cannot be done leaves nothing behind", () => {
     expect(await accounts()).toEqual(["main"]);
   });
 
-  it("when the account has no name", async () => {
+  it("if the name of the account is empty", async () => {
     const { code, err } = await moor("import one --data fresh --account ");
     expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/must be the name of an account/) });
     expect(existsSync(join(folder, "fresh"))).toBe(false);
   });
 });
 
-describe("what is kept of the history, as it is typed", () => {
+describe("--keep-history", () => {
   it.each([
     ["400d", 400 * 86_400_000],
     ["12h", 12 * 3_600_000],
@@ -353,12 +367,12 @@ describe("progress", () => {
     return said.join("");
   };
 
-  it("is a bar on a terminal, and goes when it is over", () => {
+  it("is a bar on a terminal, and is erased at the end", () => {
     expect(shown(true)).toContain("\rcopy [###############---------------]  50%");
     expect(shown(true)).toMatch(/100%\r +\r$/);
   });
 
-  it("is a line now and then elsewhere", () => {
+  it("is a line every few seconds elsewhere", () => {
     expect(shown(false)).toBe("copy: 40%, 40 of 100 rows\ncopy: 90%, 90 of 100 rows\n");
   });
 });

@@ -10,7 +10,7 @@ import type { DatabaseOptions } from "../io/database-options.ts";
 import { newStore } from "./new-store.ts";
 import { readStorePlace } from "./read-store-place.ts";
 
-/** Administration works on the database itself, also while the service runs. */
+/** Administration uses the database directly, also while the service runs. */
 export async function withStore<T>(
   options: DatabaseOptions,
   io: CommandIo,
@@ -19,7 +19,7 @@ export async function withStore<T>(
   return await workOn(await findStore(options, io), io, work);
 }
 
-/** A store that is there. */
+/** An existing store. */
 export async function findStore(options: DatabaseOptions, io: CommandIo): Promise<StorePlace> {
   const place = readStorePlace(options, io);
   if (place.kind !== "sqlite") return place;
@@ -28,7 +28,7 @@ export async function findStore(options: DatabaseOptions, io: CommandIo): Promis
   return place;
 }
 
-/** The same for what a store may begin with: it is made when there is none. */
+/** For commands that may be the first on a store: creates it if missing. */
 export async function withNewStore<T>(
   options: DatabaseOptions,
   io: CommandIo,
@@ -39,7 +39,7 @@ export async function withNewStore<T>(
   return await workOn(place, io, work);
 }
 
-/** The same for what opens a service. Where the folder is a slip, all goes well and the service knows nothing of it. */
+/** As `withNewStore`, and says when it creates one: with a mistyped folder the service would know nothing of the change. */
 export async function withServiceStore<T>(
   options: DatabaseOptions,
   io: CommandIo,
@@ -53,7 +53,7 @@ export async function withServiceStore<T>(
 }
 
 async function workOn<T>(place: StorePlace, io: CommandIo, work: (store: RecordStore) => Promise<T>): Promise<T> {
-  // What is wrong is said by whoever waits for it.
+  // Silent: errors reach the caller.
   const { store, close } = await openStore(place, createLog({ format: "text", level: "silent", write: io.err }));
   try {
     return await work(store);

@@ -21,7 +21,7 @@ describe("the default route", () => {
   ])("of IPv6 %s", (_, table, device) => expect(defaultRoute6(table)).toBe(device));
 });
 
-describe("the device that leads out", () => {
+describe("the device to follow", () => {
   const none = { loopback: false, addressed: false, publishable: false };
   const lo = { name: "lo", ...none, loopback: true, addressed: true };
   const bare = { name: "bare", ...none };

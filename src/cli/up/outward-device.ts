@@ -8,7 +8,7 @@ export type Device = {
   readonly publishable: boolean;
 };
 
-/** The device that leads out, as far as this machine's own routes and addresses tell. */
+/** The device of the default route, or the best guess from the addresses of this machine. */
 export async function outwardDevice(devices: readonly Device[]): Promise<string | undefined> {
   const [routes4, routes6] = await Promise.all([
     readFileIfThere("/proc/net/route"),
@@ -17,14 +17,14 @@ export async function outwardDevice(devices: readonly Device[]): Promise<string 
   return pickOutward(devices, defaultRoute4(routes4 ?? "") ?? defaultRoute6(routes6 ?? ""));
 }
 
-/** The one of the default route; or the first whose address could be published; or the first that has any. */
+/** The device of the default route; or the first with an address that could be published; or the first with any address. */
 export function pickOutward(devices: readonly Device[], route: string | undefined): string | undefined {
   const usable = devices.filter(({ loopback, addressed }) => addressed && !loopback);
   const found = usable.find(({ name }) => name === route) ?? usable.find(({ publishable }) => publishable) ?? usable[0];
   return found?.name;
 }
 
-/** Columns: device, destination, gateway, flags, ...; the default route leads to 0. */
+/** Columns: device, destination, gateway, flags, ...; the destination of the default route is 0. */
 export function defaultRoute4(table: string): string | undefined {
   return columnsOf(table).find(([, destination]) => destination === "00000000")?.[0];
 }

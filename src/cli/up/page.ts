@@ -13,11 +13,11 @@ import type { Round } from "../../updater/round/result.ts";
 import type { StateFile } from "../../updater/round/state-file.ts";
 import type { Updater, WatchOptions } from "../../updater/updater.ts";
 
-/** The updating client's page in `moor up`, and what the watching has to tell it. */
+/** The updating client's page in `moor up`, and what reports to it. */
 export type UpPage = {
-  /** Undefined when nobody can be answered: the names are kept all the same. */
+  /** Undefined if the page cannot be served; the names are updated anyway. */
   readonly url: string | undefined;
-  /** For a round that was told on the screen: it goes to the history alone. */
+  /** For a round that was printed already: it goes only to the history. */
   readonly onFirstRound: (round: Round) => void;
   readonly onRound: NonNullable<WatchOptions["onRound"]>;
   readonly reporter: Reporter;
@@ -28,10 +28,10 @@ export type Watched = { readonly config: UpdaterConfig; readonly updater: Update
 export async function openUpPage(watched: Watched, at: ListenAddress, log: Logger, opened: Opened[]): Promise<UpPage> {
   const { config, updater, state } = watched;
   const status = createStatusKeeper(Date.now);
-  const history = openHistory(config.historyFile, (because) => log.warn({ because }, "the history cannot be kept"));
+  const history = openHistory(config.historyFile, (because) => log.warn({ because }, "the history cannot be written"));
   const asked = { status: () => status.now(), check: updater.check, silence: () => status.silence() };
   const page = createUpdaterPage({ config, published: updater.published, now: Date.now, ...asked });
-  // Nobody needs this one: the page asks without a token.
+  // Required, but not used: the page needs no token.
   const token = createToken();
   const control = await openControl({ ...at, token: () => token }, { ...asked, of: config, page }).catch(
     (error: Error) => {

@@ -21,7 +21,7 @@ import type { CommandIo } from "../io/command-io.ts";
 import { unsetNameservers } from "../records/records.ts";
 import { outwardDevice } from "./outward-device.ts";
 
-/** What `moor up` works with; `made` says what was not there before. */
+/** The data of `moor up`; `made` lists what it has just created. */
 export type Trial = {
   readonly folder: string;
   readonly configFile: string;
@@ -37,7 +37,7 @@ export type Trial = {
 
 const zoneName = "home.test";
 
-/** Undefined after saying why not. */
+/** Undefined after printing why not. */
 export async function prepareTrial(
   folder: string,
   wanted: string | undefined,
@@ -46,11 +46,9 @@ export async function prepareTrial(
   const device = await pickDevice(wanted, io);
   if (device === undefined) return undefined;
   await openDataFolder(folder);
-  // Its config and what it told people to type would be written over, and its zones joined by ours.
+  // It would overwrite the config and the secret files of that service, and add a zone to its database.
   if (isInUse(recordsDatabase(folder))) {
-    io.err(
-      `A service that runs has its data in ${folder}: stop it, or give this one a folder of its own with --data.\n`,
-    );
+    io.err(`A running service uses the data in ${folder}; stop it, or choose another folder with --data.\n`);
     return undefined;
   }
   const made: string[] = [];
@@ -68,7 +66,7 @@ async function pickDevice(wanted: string | undefined, io: CommandIo): Promise<st
     if (names.includes(wanted)) return wanted;
     const meant = nearest(wanted, names);
     io.err(
-      `There is no interface ${wanted}.${meant ? ` Did you mean ${meant}?` : ""} There are: ${names.join(", ")}\n`,
+      `There is no interface ${wanted}.${meant ? ` Did you mean ${meant}?` : ""} The interfaces are: ${names.join(", ")}\n`,
     );
     return undefined;
   }
@@ -81,7 +79,7 @@ async function pickDevice(wanted: string | undefined, io: CommandIo): Promise<st
     })),
   );
   if (found === undefined) {
-    io.err(`No interface but loopback has an address. Name one to follow with --interface: ${names.join(", ")}\n`);
+    io.err(`Only loopback has an address. Choose an interface with --interface: ${names.join(", ")}\n`);
   }
   return found;
 }
@@ -91,13 +89,13 @@ function isLinkLocal(text: string): boolean {
   return address !== undefined && scopeOf(address) === "link-local";
 }
 
-/** This machine's own name as one label of a DNS name. */
+/** The name of this machine as one DNS label. */
 function ownLabel(): string {
   const label = (hostname().split(".")[0] ?? "").toLowerCase().replace(/[^a-z0-9-]/g, "-");
   return /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(label) ? label : "host";
 }
 
-/** A secret whose file is gone cannot be had again, and one that opens nothing is no use: then a new one is made. */
+/** Creates a new key if the file with the secret is missing or no longer works. */
 async function prepareKey(folder: string, file: string, made: string[]): Promise<void> {
   const access = openAccess(keysFile(folder));
   try {
@@ -134,7 +132,7 @@ async function prepareToken(store: RecordStore, account: number, file: string, m
   made.push(`a token for the record service, in ${file}`);
 }
 
-/** Until the first update the records hold addresses that lead nowhere (RFC 5737, RFC 3849). */
+/** Documentation addresses (RFC 5737, RFC 3849), until the first update. */
 const placeholders = { A: "192.0.2.1", AAAA: "2001:db8::1" } as const;
 
 async function prepareZone(store: RecordStore, actor: Actor, name: string, made: string[]): Promise<void> {
@@ -146,7 +144,7 @@ async function prepareZone(store: RecordStore, actor: Actor, name: string, made:
     if (existing.kind === "done" && existing.records.length > 0) continue;
     const draft = { type, name, value, text: value, ttl: 60 };
     const outcome = await service.createRecord(actor, zone.id, draft);
-    if (outcome.kind !== "done") throw new Error(`the ${type} record of ${name}.${zoneName} could not be made`);
+    if (outcome.kind !== "done") throw new Error(`the ${type} record of ${name}.${zoneName} could not be created`);
     made.push(`the record ${name}.${zoneName} ${type}`);
   }
 }
@@ -161,12 +159,12 @@ async function newZone(service: ReturnType<typeof createRecordService>, actor: A
   return outcome.zone;
 }
 
-/** Written at every start, since ports and interface may have been chosen anew. */
+/** Written at every start, because the ports and the interface may have changed. */
 export async function writeTrialConfig(trial: Trial, urls: { records: string; firewall: string }): Promise<void> {
   await replaceFile(
     trial.configFile,
-    `# The updating client's config for this trial. moor up writes it anew at every start:
-# copy it before you change it, and run the copy with: moor update --config FILE
+    `# The config of the updating client in moor up, which overwrites it at every start.
+# To change it, copy it, and run the copy with: moor update --config FILE
 interval: ${trial.interval / 1000}s
 sources:
   this-machine:

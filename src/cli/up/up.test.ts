@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => void other.close());
 
-/** Runs until it has said all, or ends by itself. */
+/** Runs until it has printed everything, or ends. */
 async function up(places: Readonly<Record<string, string>>, isTerminal = true) {
   const cwd = await mkdtemp(join(tmpdir(), "moor-up-"));
   const anywhere = { records: "127.0.0.1:0", firewall: "127.0.0.1:0", dns: "127.0.0.1:0", updater: "127.0.0.1:0" };
@@ -34,21 +34,21 @@ async function up(places: Readonly<Record<string, string>>, isTerminal = true) {
   return { code, said, cwd };
 }
 
-it("says of its links that the browser will warn, why, and what to do", async () => {
+it("says that the browser will warn about its links, why, and what to do", async () => {
   const { said } = await up({});
   expect(said).toMatch(
     /firewall pages .*\nThe browser warns .*private authority issued it\. Import moor-data\/ca\.pem, or continue anyway\.\n/,
   );
 });
 
-it("says how its links are made where what is printed may be kept", async () => {
+it("prints the commands for links, not the links, if the output may end up in a log", async () => {
   const { said } = await up({}, false);
   expect(said).toMatch(/DNS console +moor sign-in --data \S+ --url https:\S+\n/);
   expect(said).toMatch(/firewall pages +moor sign-in --firewall --data \S+ --url https:\S+\n/);
   expect(said).not.toContain("sign-in#");
 });
 
-it("has the key that it made in the audit log of the firewall", async () => {
+it("records its new key in the audit log of the firewall", async () => {
   const { cwd } = await up({});
   const access = openAccess(keysFile(join(cwd, "moor-data")));
   expect(access.audit.latest(9)).toContainEqual(
@@ -61,29 +61,29 @@ it("has the key that it made in the audit log of the firewall", async () => {
   access.close();
 });
 
-it("leaves the data of a service that runs as it is", async () => {
+it("does not touch the data of a running service", async () => {
   const data = await mkdtemp(join(tmpdir(), "moor-up-"));
   const store = openSqliteStore(recordsDatabase(data));
   const before = await readdir(data);
-  expect(await up({ data })).toMatchObject({ code: 2, said: expect.stringContaining("A service that runs") });
+  expect(await up({ data })).toMatchObject({ code: 2, said: expect.stringContaining("A running service uses") });
   expect([await store.tokens(), await readdir(data)]).toEqual([[], before]);
   store.close();
 });
 
-it("says how it comes to know of a change", async () => {
+it("says how it learns of a change", async () => {
   const { said } = await up({});
   expect(said).toMatch(/follows lo: immediately when .*; otherwise polls every 2 s\n/);
 });
 
-describe("moor up, where a port is taken", () => {
-  it.each(["records", "firewall", "dns", "metrics"])("names the option of the part: --%s", async (part) => {
+describe("moor up, if a port is in use", () => {
+  it.each(["records", "firewall", "dns", "metrics"])("names the option to change: --%s", async (part) => {
     const { code, said } = await up({ [part]: taken });
     expect(code).toBe(1);
     expect(said).toMatch(new RegExp(`port ${taken.split(":")[1]} on 127\\.0\\.0\\.1 is in use.* --${part} HOST:PORT`));
     expect(said).not.toContain("--listen");
   });
 
-  it("keeps the name all the same when it is the updating client's page", async () => {
+  it("still updates the name if it is the port of the updating client's page", async () => {
     const { code, said } = await up({ updater: taken });
     expect(code).toBe(0);
     expect(said).toMatch(/page of the updating client is not served.*is in use.* --updater HOST:PORT/);

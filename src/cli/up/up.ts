@@ -30,7 +30,7 @@ export type UpCommand = {
   readonly metrics?: ListenAddress;
 };
 
-/** Everything on one machine: what a newcomer starts first. */
+/** Runs everything on one machine, to try it. */
 export async function up(options: UpCommand, io: CommandIo): Promise<number> {
   const log = createLog({ format: "text", write: io.err });
   const opened: Opened[] = [];
@@ -60,7 +60,7 @@ export type Urls = {
   readonly firewall: string;
   readonly dns: ListenAddress;
   readonly caFile: string;
-  /** Makes links that sign in. */
+  /** Creates sign-in links. */
   readonly signIn: { readonly dns: () => Promise<string>; readonly firewall: () => Promise<string> };
 };
 
@@ -91,7 +91,7 @@ async function startUpdater(trial: Trial, io: CommandIo, opened: Opened[]): Prom
   return { config, updater, state };
 }
 
-/** False when it was stopped before the round had ended. */
+/** False if it was stopped before the round ended. */
 async function firstRound(updater: Updater, onRound: UpPage["onFirstRound"], io: CommandIo): Promise<boolean> {
   const round = await updater.round(io.signal);
   onRound(round);
@@ -103,25 +103,25 @@ async function firstRound(updater: Updater, onRound: UpPage["onFirstRound"], io:
 }
 
 function printState(trial: Trial, urls: Urls & { readonly updater: string | undefined }, io: CommandIo): void {
-  io.out("moor is up, all of it on this machine:\n");
+  io.out("moor is up, everything on this machine:\n");
   io.out(`  record service   ${urls.records}  (its API is described at ${urls.records}/docs)\n`);
   io.out(`  nameserver       ${urls.dns.host} port ${urls.dns.port}, UDP and TCP\n`);
   io.out(`  firewall status  ${urls.firewall}\n`);
   io.out(`  updating client  follows ${trial.device}: ${describeRhythm(trial.interval)}\n`);
   if (urls.updater) io.out(`                   ${urls.updater}  (its page, for this machine only)\n`);
   io.out(`  data             ${trial.folder}\n`);
-  for (const made of trial.made) io.out(`  made             ${made}\n`);
+  for (const made of trial.made) io.out(`  created          ${made}\n`);
 }
 
 async function printLinks(trial: Trial, urls: Urls, io: CommandIo): Promise<void> {
   const data = dataFlag({ data: trial.folder });
   const [dns, firewall] = [await linkToShow(urls.signIn.dns, io), await linkToShow(urls.signIn.firewall, io)];
   if (dns === undefined || firewall === undefined) {
-    io.out("\nLinks that sign in are made with:\n");
+    io.out("\nTo get sign-in links:\n");
     io.out(`  DNS console      ${io.program} sign-in ${data} --url ${urls.records}\n`);
     io.out(`  firewall pages   ${io.program} sign-in --firewall ${data} --url ${urls.firewall}\n`);
   } else {
-    io.out("\nLinks that sign in, once and within 15 minutes:\n");
+    io.out("\nSign in with these links; each works once, within 15 minutes:\n");
     io.out(`  DNS console      ${dns}\n`);
     io.out(`  firewall pages   ${firewall}\n`);
     io.out(browserWarning(relative(io.cwd, urls.caFile)));
@@ -138,7 +138,7 @@ function printNext(trial: Trial, urls: Urls, io: CommandIo): void {
   io.out(`
 What you can do next, in another terminal:
 
-# the name, asked of the nameserver
+# look up the name at the nameserver
 dig +short @${urls.dns.host} -p ${urls.dns.port} ${trial.name}.${trial.zone} A ${trial.name}.${trial.zone} AAAA
 
 # the records, from the record service
@@ -147,7 +147,7 @@ ${curlForRecords(records)}
 # the interfaces, from the firewall status service
 ${curlForInterfaces(firewall)}
 
-# every address of this machine, and why one of them is taken
+# every address of this machine, and which one is used and why
 ${io.program} interfaces ${withConfig}
 
 # the records of the zone, as a table
@@ -156,6 +156,6 @@ ${io.program} list ${trial.zone} ${withConfig}
 # the config of the updating client, with its comments
 cat ${configFile}
 
-Ctrl-C stops it; the same command starts it again with all its data in ${here(trial.folder)}
+Ctrl-C stops it. The same command starts it again, with the same data in ${here(trial.folder)}
 `);
 }

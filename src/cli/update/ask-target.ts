@@ -14,7 +14,7 @@ export type TargetOptions = {
   readonly json?: boolean | undefined;
 };
 
-/** `moor zones`: the zones that a record service shows to the config's token. */
+/** `moor zones`: the zones that the token in the config can see. */
 export async function zones(options: TargetOptions, io: CommandIo): Promise<number> {
   return askTarget(
     options,
@@ -22,7 +22,7 @@ export async function zones(options: TargetOptions, io: CommandIo): Promise<numb
     (target, signal) => target.zones(signal),
     (found) =>
       found.length === 0
-        ? "there are no zones yet; make one in the console\n"
+        ? "there are no zones yet; create one in the console\n"
         : printTable(
             ["ZONE", "TTL", "ID"],
             found.map(({ name, ttl, id }) => [name, String(ttl ?? ""), id]),
@@ -49,7 +49,7 @@ export async function list(options: TargetOptions & { readonly zone: string }, i
   );
 }
 
-/** Keys of a few hundred characters would push the ids out of sight. */
+/** Long values, such as keys, would push the ids off the screen. */
 const shortened = (value: string) => (value.length > 60 ? `${value.slice(0, 59)}…` : value);
 
 /** `moor show RECORD`: one record by its id. */
@@ -63,7 +63,7 @@ export async function show(options: TargetOptions & { readonly record: string },
         ["name", name],
         ["type", type],
         ["value", value],
-        ["ttl", ttl === undefined ? "the zone's" : String(ttl)],
+        ["ttl", ttl === undefined ? "default" : String(ttl)],
         ["id", id],
         ["zone id", zoneId],
       ]
@@ -72,7 +72,7 @@ export async function show(options: TargetOptions & { readonly record: string },
   );
 }
 
-/** `bücher.example/home/A` with its names as the service has them; other ids are ASCII and stay as they are. */
+/** `bücher.example/home/A` with its names in ASCII, as the service has them; other ids are ASCII already. */
 const idOf = (typed: string): string => typed.split("/").map(asAscii).join("/");
 
 /** Asks the chosen record service one question and prints the answer: a table for people, JSON for programs. */

@@ -76,7 +76,7 @@ describe("moor status", () => {
     ]);
   });
 
-  describe("of a watcher", () => {
+  describe("of a running updater", () => {
     let control: Control;
     /** An updater of the config, with its state in that file. */
     const watch = async (stateFile: string) => {
@@ -104,9 +104,9 @@ describe("moor status", () => {
       await watch("/var/lib/moor/x-state.json");
       const { io, printed } = terminal();
       expect(await status({ json: true }, io)).toBe(0);
-      expect(JSON.parse(printed.out)[0].next).toBe("no watcher answers");
+      expect(JSON.parse(printed.out)[0].next).toBe("no updater is running");
       expect(printed.err).toMatch(
-        /^127\.0\.0\.1:\d+ is answered by the updater of \/etc\/moor\/x\.yaml; .*another port at `control:`.*moor\.yaml\n$/,
+        /^127\.0\.0\.1:\d+ is used by the updater of \/etc\/moor\/x\.yaml; .*another port in `control:`.*moor\.yaml\n$/,
       );
     });
   });
@@ -138,7 +138,7 @@ describe("moor history", () => {
   it("shows what was done, newest last, or only the newest few", async () => {
     const empty = terminal();
     expect(await history({}, empty.io)).toBe(0);
-    expect(empty.printed.out).toBe("nothing has been done or has failed yet\n");
+    expect(empty.printed.out).toBe("nothing has been updated or has failed yet\n");
     const entry = (n: number) => ({
       at: `2026-01-0${n}T00:00:00.000Z`,
       kind: "done",

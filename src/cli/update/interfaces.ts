@@ -20,7 +20,7 @@ export type InterfacesOptions = {
 };
 
 /**
- * `moor interfaces`: every address a firewall reports, those that the config's names would take, and why each other would not.
+ * `moor interfaces`: every address that a firewall reports, the ones that would be used, and why the others would not.
  */
 export async function interfaces(options: InterfacesOptions, io: CommandIo): Promise<number> {
   const config = loadConfig(options.config, io);
@@ -49,7 +49,7 @@ export async function interfaces(options: InterfacesOptions, io: CommandIo): Pro
 
 type Stored = Pick<StateFile, "get">;
 
-/** What names have stays where another address is no better. Whether their records hold it is not asked here: all is in doubt. */
+/** A published address is preferred to others that are no better. The records are not read here, so every stored address is in doubt. */
 async function storedBefore({ stateFile }: UpdaterConfig, io: CommandIo): Promise<Stored> {
   const opened = await openStateFile(stateFile, Date.now(), { write: false });
   if (opened.kind === "unusable") {
@@ -95,7 +95,7 @@ function rowsOf(report: InterfaceReport, planned: readonly PlannedUpdate[], stat
   }));
 }
 
-/** By the rules of the first name that looks there; without any name by the usual ones. */
+/** By the rules of the first name that uses the device; without one, by the default rules. */
 function considered(
   report: InterfaceReport,
   { device, family }: { readonly device: string; readonly family: Family },
@@ -114,7 +114,7 @@ function considered(
 }
 
 function printRows(rows: readonly Row[]): string {
-  if (rows.length === 0) return "the firewall reports no interface at all\n";
+  if (rows.length === 0) return "the firewall reports no interfaces\n";
   const lines = rows.flatMap(({ interface: device, up, addresses }) => {
     const state = up === undefined ? "" : up ? "up" : "down";
     if (addresses.length === 0) return [[device, state, "none", "", ""]];
@@ -131,6 +131,6 @@ function printRows(rows: readonly Row[]): string {
 
 function verdictWords(verdict: Verdict): string {
   if (verdict === "taken") return "would be taken";
-  if (verdict === "not-asked-for") return "fit, but no name of the config takes it";
+  if (verdict === "not-asked-for") return "usable, but no name in the config uses it";
   return `no: ${refusalWords[verdict]}`;
 }

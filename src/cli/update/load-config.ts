@@ -10,7 +10,7 @@ import { printFaults } from "../io/print-faults.ts";
 
 export const defaultConfig = "moor.yaml";
 
-/** The config, or undefined after its faults have been printed. */
+/** Undefined after printing the faults of the config. */
 export function loadConfig(file: string | undefined, io: CommandIo): UpdaterConfig | undefined {
   const read = readTyped(file, io);
   if (read.ok) return read.value;
@@ -18,7 +18,7 @@ export function loadConfig(file: string | undefined, io: CommandIo): UpdaterConf
   return undefined;
 }
 
-/** What was stored before, or undefined after saying why it cannot be used. */
+/** The stored addresses; undefined after printing why they cannot be used. */
 export async function openState(config: UpdaterConfig, write: boolean, io: CommandIo): Promise<StateFile | undefined> {
   const opened = await openStateFile(config.stateFile, Date.now(), { write });
   if (opened.kind === "unusable") {
@@ -29,7 +29,7 @@ export async function openState(config: UpdaterConfig, write: boolean, io: Comma
   return opened.state;
 }
 
-/** Whose messages name commands with the config and the target that they are about. */
+/** Reads the config so that commands in its messages have the right `--config` and `--target`. */
 export function readTyped(file = defaultConfig, io: CommandIo): Result<UpdaterConfig> {
   const read = readConfig(file, io.env, io.cwd);
   if (!read.ok) return read;
@@ -45,7 +45,7 @@ export function readTyped(file = defaultConfig, io: CommandIo): Result<UpdaterCo
   return ok({ ...read.value, targets: new Map(targets) });
 }
 
-/** The entry with that name, or the only one there is; undefined after saying what is wrong. */
+/** The entry of that name, or the only one; undefined after printing what is wrong. */
 export function pickOne<T>(
   kind: "source" | "target",
   entries: ReadonlyMap<string, T>,
@@ -58,11 +58,11 @@ export function pickOne<T>(
   if (found !== undefined) return found;
   const shown = resolve(io.cwd, file);
   if (names.length === 0) io.err(`${shown} has no ${kind}s; add one below \`${kind}s:\`\n`);
-  else if (wanted === undefined) io.err(`say which ${kind} with --${kind} NAME; there are ${names.join(", ")}\n`);
+  else if (wanted === undefined) io.err(`there are several ${kind}s; choose one with --${kind}: ${names.join(", ")}\n`);
   else {
     const meant = nearest(wanted, names);
     const hint = meant ? `; did you mean ${meant}?` : "";
-    io.err(`there is no ${kind} ${wanted}; there are ${names.join(", ")}${hint}\n`);
+    io.err(`there is no ${kind} ${wanted}; choose from ${names.join(", ")}${hint}\n`);
   }
   return undefined;
 }

@@ -11,7 +11,7 @@ import { loadConfig } from "./load-config.ts";
 
 export type StatusOptions = { readonly config?: string | undefined; readonly json?: boolean | undefined };
 
-/** What a name should be, what was written last, and what the record service holds: asked for now, all three. */
+/** The wanted, the stored and the published address of a name, all read now. */
 type Row = {
   readonly name: string;
   readonly wanted: string | null;
@@ -32,7 +32,7 @@ export async function status(options: StatusOptions, io: CommandIo): Promise<num
   const { openUpdater } = await import("../../updater/updater.ts");
   const updater = await openUpdater(config, { state: opened.state, now: Date.now, random: Math.random });
   try {
-    const [planned, running] = await Promise.all([updater.plan(io.signal), askWatcher(config, io)]);
+    const [planned, running] = await Promise.all([updater.plan(io.signal), askUpdater(config, io)]);
     const heldBack = heldBackIn(await readHistory(config.historyFile), Date.now());
     const rows = await rowsOf(planned, updater, opened.state, { next: running, heldBack }, io.signal);
     io.out(options.json ? `${JSON.stringify(rows, undefined, 2)}\n` : printRows(rows));
@@ -70,7 +70,7 @@ async function rowsOf(
       stored: state.get(subject.key)?.address ?? null,
       published,
       when: state.get(subject.key)?.storedAt ?? null,
-      // Without an address it does not matter yet that there is no record for it.
+      // A missing record does not matter while there is no address.
       why:
         found.kind === "found" || (found.kind === "missing" && wanted === null)
           ? why
@@ -82,16 +82,16 @@ async function rowsOf(
   return rows;
 }
 
-/** How often a record was replaced in the last hour is known to the watcher alone, which writes it down when that holds it back. */
+/** Only the running updater knows how often a record was replaced in the last hour. It writes to the history when it has to wait. */
 function heldBackIn(history: readonly HistoryEntry[], now: number): ReadonlyMap<string, HistoryEntry> {
   const last = new Map(history.map((entry) => [entry.about, entry]));
   return new Map([...last].filter(([, { kind, until }]) => kind === "waiting" && Date.parse(until ?? "") > now));
 }
 
-const noWatcher = "no watcher answers";
+const noUpdater = "no updater is running";
 
-/** When the watcher looks again, if one runs and may be asked. */
-async function askWatcher(config: UpdaterConfig, io: CommandIo): Promise<string> {
+/** When the running updater checks next, if it can be asked. */
+async function askUpdater(config: UpdaterConfig, io: CommandIo): Promise<string> {
   const { control } = config;
   if (!control) return "";
   const { createHttpClient } = await import("../../updater/http/client.ts");
@@ -99,18 +99,18 @@ async function askWatcher(config: UpdaterConfig, io: CommandIo): Promise<string>
   const client = await createHttpClient({ url, trust: { kind: "system" } }, { timeoutMs: 2_000, maxBytes: 4_000_000 });
   try {
     const outcome = await client.send({ method: "GET", path: "/status", headers: {} }, io.signal);
-    if (outcome.kind !== "answer" || outcome.status !== 200) return noWatcher;
+    if (outcome.kind !== "answer" || outcome.status !== 200) return noUpdater;
     const answer = JSON.parse(outcome.body) as Partial<Record<"config" | "stateFile" | "nextRound", string | null>>;
     if (answer.stateFile === config.stateFile) return answer.nextRound ?? "soon";
     if (answer.stateFile === undefined && answer.nextRound !== undefined) {
-      io.err(`${url.host} is answered by an older updater, which does not say whose it is; start it again\n`);
-      return noWatcher;
+      io.err(`${url.host} is used by an older updater that does not name its config; restart it\n`);
+      return noUpdater;
     }
     const whose = answer.config ? `the updater of ${answer.config}` : "another program";
-    io.err(`${url.host} is answered by ${whose}; choose another port at \`control:\` in ${config.file}\n`);
-    return noWatcher;
+    io.err(`${url.host} is used by ${whose}; set another port in \`control:\` in ${config.file}\n`);
+    return noUpdater;
   } catch {
-    return noWatcher;
+    return noUpdater;
   } finally {
     client.close();
   }

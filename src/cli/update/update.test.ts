@@ -20,7 +20,7 @@ afterEach(() => loop.close());
 const terminal = (signal?: AbortSignal) => openTerminal(loop.folder, signal);
 
 describe("moor update", () => {
-  it("--check says what would be kept, and asks nobody", async () => {
+  it("--check lists the names, and contacts nobody", async () => {
     const { io, printed } = terminal();
     expect(await update({ check: true }, io)).toBe(0);
     expect(printed.out).toMatch(
@@ -29,14 +29,14 @@ describe("moor update", () => {
     expect([loop.firewall.asked.length, loop.service.asked.length]).toEqual([0, 0]);
   });
 
-  it("names faults with their place, and ends with 2", async () => {
+  it("reports faults with their line, and exits with 2", async () => {
     writeFileSync(join(loop.folder, "bad.yaml"), "names: []\ncolour: red\n");
     const { io, printed } = terminal();
     expect(await update({ config: "bad.yaml", once: true }, io)).toBe(2);
     expect(printed.err).toMatch(/^bad\.yaml:2:1: the config has no setting "colour"; the settings are state, .*\n$/);
   });
 
-  it("does not wait for a pipe that is named as its state", async () => {
+  it("does not wait for a pipe as its state file", async () => {
     execFileSync("mkfifo", [join(loop.folder, "pipe")]);
     const config = readFileSync(join(loop.folder, "moor.yaml"), "utf8");
     writeFileSync(join(loop.folder, "pipe.yaml"), `state: pipe\n${config}`);
@@ -46,7 +46,7 @@ describe("moor update", () => {
     expect(loop.service.asked).toEqual([]);
   });
 
-  it("says how to come by a config", async () => {
+  it("says how to create a config", async () => {
     const { io, printed } = terminal();
     expect(await update({ config: "missing.yaml" }, io)).toBe(2);
     expect(printed.err).toMatch(/^missing\.yaml: there is no such config file; create it with `moor init`/);
@@ -56,17 +56,17 @@ describe("moor update", () => {
     writeFileSync(join(loop.folder, "none.yaml"), "interval: 30s\n");
     const { io, printed } = terminal();
     expect(await update({ config: "none.yaml", once: true }, io)).toBe(2);
-    expect(printed.err).toMatch(/^none\.yaml: there are no names to keep/);
+    expect(printed.err).toMatch(/^none\.yaml: there are no names to update/);
   });
 
-  it.for(["names:", "names: []"])("says in which line there are no names: %s", async (line) => {
+  it.for(["names:", "names: []"])("says which line has no names: %s", async (line) => {
     writeFileSync(join(loop.folder, "none.yaml"), `interval: 30s\n${line}\n`);
     const { io, printed } = terminal();
     expect(await update({ config: "none.yaml", check: true }, io)).toBe(2);
-    expect(printed.err).toMatch(/^none\.yaml:2:1: there are no names to keep/);
+    expect(printed.err).toMatch(/^none\.yaml:2:1: there are no names to update/);
   });
 
-  it("--dry-run tells the plan and why; nothing is written or stored", async () => {
+  it("--dry-run prints the plan and why; nothing is written or stored", async () => {
     const { io, printed } = terminal();
     const before = readdirSync(loop.folder);
     expect(await update({ dryRun: true }, io)).toBe(0);
@@ -78,7 +78,7 @@ describe("moor update", () => {
     expect(readdirSync(loop.folder)).toEqual(before);
   });
 
-  it("says of a machine behind the firewall that the prefix alone is the interface's", async () => {
+  it("says that a machine behind the firewall shares only the prefix of the interface", async () => {
     await loop.close();
     loop = await openLoop('  - { name: home, zone: example.org, ipv6: { interface: wan0, host: "::5:6" } }');
     const planned = terminal();
@@ -92,17 +92,10 @@ describe("moor update", () => {
   });
 
   it.for([
-    [
-      "a record that is not there",
-      "v1",
-      "nope",
-      "example.org",
-      "",
-      /no record nope\.example\.org A; create it in the console/,
-    ],
-    ["a zone that is not there", "v1", "home", "example.net", "", /no zone example\.net/],
-    ["a set that is not there", "rrsets", "nope", "example.org", "", /no record nope\.example\.org A;.*`create: true`/],
-    ["a set to be made in no zone", "rrsets", "home", "example.net", ", create: true", /no zone example\.net/],
+    ["a missing record", "v1", "nope", "example.org", "", /no record nope\.example\.org A; create it in the console/],
+    ["a missing zone", "v1", "home", "example.net", "", /no zone example\.net/],
+    ["a missing set", "rrsets", "nope", "example.org", "", /no record nope\.example\.org A;.*`create: true`/],
+    ["a set to create in a missing zone", "rrsets", "home", "example.net", ", create: true", /no zone example\.net/],
   ] as const)("--dry-run fails as the round would: %s", async ([, api, name, zone, more, said]) => {
     await loop.close();
     loop = await openLoop(`  - { name: ${name}, zone: ${zone}, ipv4: wan0${more} }`, undefined, { api });
@@ -144,7 +137,7 @@ describe("moor update", () => {
     expect(readdirSync(loop.folder)).toEqual(before);
   });
 
-  it("--once tells what was done, then that nothing is to be done", async () => {
+  it("--once prints what was done, then that there is nothing to do", async () => {
     loop.says.firewall = () => ({ body: { wan0: wanWith(["10.0.0.1"], ["2a00::9"]) } });
     const first = terminal();
     expect(await update({ once: true }, first.io)).toBe(0);
@@ -161,14 +154,14 @@ describe("moor update", () => {
     ]);
   });
 
-  it("--once ends with 1 when something failed, and says what to do", async () => {
+  it("--once exits with 1 if something failed, and says what to do", async () => {
     loop.says.firewall = () => ({ body: { eth7: wanWith(["9.9.9.9"], []) } });
     const { io, printed } = terminal();
     expect(await update({ once: true }, io)).toBe(1);
     expect(printed.out).toMatch(/A: left as it is: the firewall home has no interface wan0; its interfaces are eth7\n/);
   });
 
-  it("--once ends with 1 when a name has no usable address, and says which there are", async () => {
+  it("--once exits with 1 if a name has no usable address, and lists the others", async () => {
     loop.says.firewall = () => ({ body: { wan0: wanWith([], ["fe80::1"]) } });
     const { io, printed } = terminal();
     expect(await update({ once: true }, io)).toBe(1);
@@ -183,7 +176,7 @@ describe("moor update", () => {
     expect(loop.stored()).toEqual({ A: "9.9.9.9", AAAA: "2a00::9" });
   });
 
-  it("watches until it is told to stop", async () => {
+  it("watches until it is stopped", async () => {
     const stop = new AbortController();
     const { io, printed } = terminal(stop.signal);
     const running = update({ logFormat: "json" }, io);
@@ -201,7 +194,7 @@ describe("moor update", () => {
 });
 
 describe("moor interfaces", () => {
-  it("shows each address, and why it would or would not be taken", async () => {
+  it("shows each address, and why it would or would not be used", async () => {
     const { io, printed } = terminal();
     expect(await interfaces({}, io)).toBe(0);
     expect(printed.out).toBe(
@@ -214,7 +207,7 @@ describe("moor interfaces", () => {
     );
   });
 
-  it("chooses as the names of the config do, and says which of their interfaces is missing", async () => {
+  it("applies the rules of the names in the config, and says which interface is missing", async () => {
     await loop.close();
     const names = "  - { name: home, zone: example.org, ipv4: eth9, ipv6: [eth8, wan0], public: require }";
     loop = await openLoop(names);
@@ -223,7 +216,7 @@ describe("moor interfaces", () => {
     expect(await interfaces({}, io)).toBe(1);
     expect(printed.out).toBe(
       "INTERFACE  STATE  ADDRESS  TYPE  CHOICE\n" +
-        "wan0       up     9.9.9.9  A     fit, but no name of the config takes it\n" +
+        "wan0       up     9.9.9.9  A     usable, but no name in the config uses it\n" +
         "wan0       up     fd00::9  AAAA  no: unique local, but only public ones are allowed\n" +
         "wan0       up     2a00::9  AAAA  would be taken\n" +
         "home.example.org AAAA: 2a00::9 of wan0 (eth8 does not exist) would be taken\n",
@@ -231,7 +224,7 @@ describe("moor interfaces", () => {
     expect(printed.err).toBe("home.example.org A: the firewall home has no interface eth9; its interfaces are wan0\n");
   });
 
-  it("chooses as a round does where what is published stays, though another of its network lives longer now", async () => {
+  it("keeps the published address, as a round does, even if another one of the network lives longer", async () => {
     const renewed = (...seconds: readonly number[]) => {
       const { ipv6, ...wan0 } = wanWith(["9.9.9.9"], ["2a00::8", "2a00::9"]);
       const living = ipv6.map((entry, i) => ({ ...entry, vltime: String(seconds[i]) }));
@@ -253,7 +246,7 @@ describe("moor interfaces", () => {
     expect(planned.printed.out).toContain("AAAA: left as it is: 2a00::9 is the stored address\n");
   });
 
-  it("tells why a name would be given none", async () => {
+  it("says why a name would get no address", async () => {
     loop.says.firewall = () => ({ body: { wan0: wanWith(["127.0.0.1"], []) } });
     const { io, printed } = terminal();
     expect(await interfaces({}, io)).toBe(0);
@@ -262,7 +255,7 @@ describe("moor interfaces", () => {
     );
   });
 
-  it("shows what would be taken of each interface while there are no names", async () => {
+  it("shows what would be used of each interface while there are no names", async () => {
     const config = readFileSync(join(loop.folder, "moor.yaml"), "utf8").replace(/^names:[\s\S]*/m, "");
     writeFileSync(join(loop.folder, "bare.yaml"), config);
     const { io, printed } = terminal();
@@ -280,14 +273,14 @@ describe("moor interfaces", () => {
     });
   });
 
-  it("ends with 1 when the firewall cannot be read, and with 2 for a source that is not in the config", async () => {
+  it("exits with 1 if the firewall cannot be read, and with 2 for a source that is not in the config", async () => {
     loop.says.firewall = () => ({ status: 403 });
     const refused = terminal();
     expect(await interfaces({}, refused.io)).toBe(1);
     expect(refused.printed.err).toMatch(/may not read.*All pages/);
     const unknown = terminal();
     expect(await interfaces({ source: "hme" }, unknown.io)).toBe(2);
-    expect(unknown.printed.err).toBe("there is no source hme; there are home; did you mean home?\n");
+    expect(unknown.printed.err).toBe("there is no source hme; choose from home; did you mean home?\n");
   });
 });
 
@@ -304,7 +297,7 @@ describe("zones, list and show", () => {
         "@     SOA        ns. host. 1 2 3 4 5  soa\n" +
         "home  A     77   192.0.2.1            r4\n" +
         "home  AAAA       2001:db8::1          r6\n" +
-        "name     home\ntype     AAAA\nvalue    2001:db8::1\nttl      the zone's\nid       r6\nzone id  z1\n",
+        "name     home\ntype     AAAA\nvalue    2001:db8::1\nttl      default\nid       r6\nzone id  z1\n",
     );
   });
 
@@ -316,30 +309,30 @@ describe("zones, list and show", () => {
     });
   });
 
-  it("name the command to look further with as it was typed: its config, and the target where there are several", async () => {
+  it("suggest a command with the same config, and with the target if there are several", async () => {
     const text = readFileSync(join(loop.folder, "moor.yaml"), "utf8");
-    const told = async (config: string, target?: string, program = "moor") => {
+    const suggested = async (config: string, target?: string, program = "moor") => {
       const { io, printed } = terminal();
       expect(await list({ zone: "other.org", config, target }, { ...io, program })).toBe(1);
       return printed.err;
     };
     writeFileSync(join(loop.folder, "my dns.yaml"), text);
-    expect(await told("my dns.yaml")).toContain("`moor zones --config 'my dns.yaml'` lists");
-    expect(await told("moor.yaml", undefined, "../bin/moor")).toContain("`../bin/moor zones` lists");
+    expect(await suggested("my dns.yaml")).toContain("`moor zones --config 'my dns.yaml'` lists");
+    expect(await suggested("moor.yaml", undefined, "../bin/moor")).toContain("`../bin/moor zones` lists");
     const second = text
       .replace(/^targets: \{ dns: (.*) \}$/m, "targets: { dns: $1, more: $1 }")
       .replace("name: home,", "name: home, target: dns,");
     writeFileSync(join(loop.folder, "moor.yaml"), second);
-    expect(await told("moor.yaml", "more")).toContain("`moor zones --target more` lists");
+    expect(await suggested("moor.yaml", "more")).toContain("`moor zones --target more` lists");
   });
 
   const wrong: [string, (io: CommandIo) => Promise<number>, number, RegExp][] = [
-    ["a zone that is not there", (io) => list({ zone: "other.org" }, io), 1, /no zone other\.org.*`moor zones`/],
-    ["a zone that cannot be", (io) => list({ zone: "org" }, io), 2, /at least two labels/],
+    ["a missing zone", (io) => list({ zone: "other.org" }, io), 1, /no zone other\.org.*`moor zones`/],
+    ["an invalid zone", (io) => list({ zone: "org" }, io), 2, /at least two labels/],
     ["a zone in Unicode", (io) => list({ zone: "Bücher.example" }, io), 1, /no zone xn--bcher-kva\.example/],
     ["an id with a name in Unicode", (io) => show({ record: "ü.test/x/A" }, io), 1, /the id xn--tda\.test\/x\/A/],
-    ["a record that is not there", (io) => show({ record: "r9" }, io), 1, /no record with the id r9.*`moor list ZONE`/],
-    ["a target that is not there", (io) => zones({ target: "x" }, io), 2, /no target x; there are dns/],
+    ["a missing record", (io) => show({ record: "r9" }, io), 1, /no record with the id r9.*`moor list ZONE`/],
+    ["a missing target", (io) => zones({ target: "x" }, io), 2, /no target x; choose from dns/],
   ];
   it.each(wrong)("say what to do about %s", async (_, ask, code, words) => {
     const { io, printed } = terminal();

@@ -18,19 +18,19 @@ export type UpdateOptions = {
   readonly once?: boolean | undefined;
   readonly dryRun?: boolean | undefined;
   readonly check?: boolean | undefined;
-  /** With `dryRun`: ends with 1 also when a name would be given no address. */
+  /** With `dryRun`: also exits with 1 if a name would get no address. */
   readonly needsAddress?: boolean | undefined;
-  /** Of the log lines while watching. */
+  /** The format of log lines while watching. */
   readonly logFormat?: "text" | "json" | undefined;
 };
 
-/** `moor update`: keeps the config's names at their addresses, until told to stop unless asked for one round. */
+/** `moor update`: keeps the names in the config pointing at their addresses until it is stopped, or for one round. */
 export async function update(options: UpdateOptions, io: CommandIo): Promise<number> {
   const config = loadConfig(options.config, io);
   if (!config) return 2;
   if (config.names.length === 0) {
     io.err(
-      `${config.namesAt ?? options.config ?? defaultConfig}: there are no names to keep; add one below \`names:\`\n`,
+      `${config.namesAt ?? options.config ?? defaultConfig}: there are no names to update; add one below \`names:\`\n`,
     );
     return 2;
   }
@@ -72,8 +72,8 @@ async function dryRun(updater: Updater, { needsAddress }: UpdateOptions, io: Com
 async function once(updater: Updater, { historyFile }: UpdaterConfig, io: CommandIo): Promise<number> {
   const round = await updater.round(io.signal);
   const { results } = round;
-  const history = openHistory(historyFile, (because) => io.err(`warning: the history cannot be kept: ${because}\n`));
-  // What would be logged is printed.
+  const history = openHistory(historyFile, (because) => io.err(`warning: the history cannot be written: ${because}\n`));
+  // Logs nothing: the results are printed instead.
   const reporter = createReporter(noLog, (notice) => history.add(notice, new Date()));
   if (io.signal.aborted) reporter.reportDone(round);
   else reporter.report(round);
@@ -86,15 +86,15 @@ async function once(updater: Updater, { historyFile }: UpdaterConfig, io: Comman
 
 async function printConfirmation({ subject, confirmation }: UpdateResult, io: CommandIo): Promise<boolean> {
   const outcome = await confirmation;
-  if (outcome?.kind === "confirmed") io.out(`${subject.title}: DNS answers with it (${outcome.servers} servers)\n`);
+  if (outcome?.kind === "confirmed") io.out(`${subject.title}: confirmed by DNS (${outcome.servers} servers)\n`);
   if (outcome?.kind === "unconfirmed")
-    io.out(`${subject.title}: DNS does not answer with it: ${outcome.because}; ${outcome.todo}\n`);
+    io.out(`${subject.title}: not confirmed by DNS: ${outcome.because}; ${outcome.todo}\n`);
   return outcome?.kind !== "unconfirmed";
 }
 
 type Summaries = readonly { readonly subject: Subject; readonly summary: Summary }[];
 
-/** A name without an address to give it is not kept, whatever the reason. */
+/** A name without an address counts as a failure, whatever the reason. */
 const exitCode = (code: number, summaries: Summaries): number =>
   summaries.some(({ summary: { kind } }) => kind === "none") ? 1 : code;
 

@@ -21,7 +21,7 @@ export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
     .action((file, options) =>
       run(async () => {
         const { storeBackup } = await import("../store/backup.ts");
-        return await orStopped("No backup was made.", io, () => storeBackup(file, options, io));
+        return await orStopped("No backup was written.", io, () => storeBackup(file, options, io));
       }),
     );
   storeVerb(
