@@ -111,13 +111,13 @@ describe.concurrent("a record service that changes", () => {
 
   test.each([
     ["while it runs", 24, false],
-    ["also when it is started anew", 25, true],
-  ])("429 with Retry-After: no request before that time, %s", async (_, number, again) => {
+    ["also after a restart", 25, true],
+  ])("429 with Retry-After: no request before that time, %s", async (_, number, restarts) => {
     const it = await watchName(harbour, number);
     await it.records.obey({ ...put(429, { message: "slow down" }, { "retry-after": "4" }), once: true });
     await it.move(it.second);
     await it.updater.says(/the record service answered 429: slow down/);
-    if (again) {
+    if (restarts) {
       await it.updater.stop();
       it.restart();
     }

@@ -56,7 +56,7 @@ export async function groupRemove(name: string, options: InData, io: CommandIo):
   return withAccess(options, io, ({ groups, audit }) => {
     if (!groups.remove(name)) return noSuch("group", name, options, io);
     audit.note(personHere(), "group removed", name, new Date());
-    io.out(`Group ${name} was removed; its members stay.\n`);
+    io.out(`Removed group ${name}; its members stay.\n`);
     return 0;
   });
 }

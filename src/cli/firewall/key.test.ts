@@ -138,7 +138,7 @@ describe("moor key revoke", () => {
     expect(text.err).toContain(`${key.slice(0, 7)} is too short`);
     expect(check(key, secret)).toBeDefined();
     expect(await keyRevoke(key.slice(0, 8), { data }, io)).toBe(0);
-    expect(text.out).toContain(`Key ${key.slice(0, 12)}… (home) is revoked.\n`);
+    expect(text.out).toContain(`Revoked key ${key.slice(0, 12)}… (home).\n`);
   });
 
   it("says that there is no such key, and how to list the keys", async () => {

@@ -89,7 +89,7 @@ export async function keyRevoke(key: string, options: InData, io: CommandIo): Pr
   });
   switch (outcome.kind) {
     case "revoked":
-      io.out(`Key ${shortKey(outcome.key.key)} (${outcome.key.name}) is revoked.\n`);
+      io.out(`Revoked key ${shortKey(outcome.key.key)} (${outcome.key.name}).\n`);
       return 0;
     case "already-revoked":
       io.err(`Key ${shortKey(outcome.key.key)} was already revoked, on ${minute(outcome.key.revoked)}.\n`);

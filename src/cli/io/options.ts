@@ -67,7 +67,7 @@ export function readRateLimit(text: string): number {
   return Number(calls);
 }
 
-/** More threads than this bring nothing. */
+/** More threads would not help. */
 const mostWorkers = 64;
 
 export function readWorkers(text: string): number {

@@ -42,7 +42,7 @@ export async function writeSecretOr(
   } catch (error) {
     await revoke();
     const because = whyNot(file, error as NodeJS.ErrnoException);
-    throw new Error(`${because}. The new secret was revoked again.`, { cause: error });
+    throw new Error(`${because}. The new secret was revoked.`, { cause: error });
   }
 }
 

@@ -61,7 +61,7 @@ export async function grantList(
 export async function grantRevoke(id: string, options: DatabaseOptions, io: CommandIo): Promise<number> {
   const revoked = /^\d{1,15}$/.test(id) && (await withStore(options, io, (store) => store.revokeGrant(Number(id))));
   if (!revoked) return noneToRevoke("grant", id, `grant list ${sameStore(options, io)}`, io);
-  io.out(`Grant ${id} is revoked; zones that were created with it stay.\n`);
+  io.out(`Revoked grant ${id}; zones that were created with it stay.\n`);
   return 0;
 }
 
