@@ -125,7 +125,7 @@ async function startService(folder: string): Promise<Service> {
   const child = spawn(process.execPath, [join(import.meta.dirname, "../bin/moor.ts"), "records", ...words, ...more], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const said = await untilSays(child, /A token for it/);
+  const said = await untilSays(child, /To create a token/);
   const [, url = ""] = /listens on (\S+)/.exec(said) ?? [];
   const [, dns = ""] = /The nameserver listens on \S+ port (\d+)/.exec(said) ?? [];
   const [, metrics = ""] = /health are at (\S+)\/metrics/.exec(said) ?? [];

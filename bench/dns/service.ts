@@ -68,7 +68,7 @@ export async function startService(
   const places = ["--data", folder, "--listen", `127.0.0.1:${http}`, "--dns", `127.0.0.1:${dns}`];
   const program = [node, join(repository, "dist", "bin", "moor.js"), "records", ...places] as const;
   const moor = startProcess([...program, "--plain-http", ...words], {});
-  await moor.says(/DNS is answered/);
+  await moor.says(/The nameserver listens/);
   return moor;
 }
 

@@ -31,7 +31,7 @@ beforeAll(async () => {
   const program = [node, join(repository, "bin", "moor.ts"), "records"] as const;
   const places = ["--data", folder, "--listen", `127.0.0.1:${ports.http}`, "--dns", `127.0.0.1:${ports.dns}`];
   moor = startProcess([...program, ...places, "--plain-http", "--dns-workers", "2", "--catalog"], {});
-  await moor.says(/DNS is answered/);
+  await moor.says(/The nameserver listens/);
 });
 afterAll(async () => {
   await moor?.stop();

@@ -95,7 +95,7 @@ describe("the package", () => {
   it("answers DNS with worker threads", async () => {
     const words = ["records", "--data", "data", "--listen", "127.0.0.1:8154", "--dns", "127.0.0.1:8153"];
     const records = inside.start(moor(...words, "--dns-workers", "1"), { cwd: folder });
-    await records.says(/DNS is answered/);
+    await records.says(/The nameserver listens/);
     const { out } = await inside.run(["dig", "+short", "@127.0.0.1", "-p", "8153", "home.test", "SOA"]);
     expect(out).toMatch(/^\S+ \S+ \d+ \d+ \d+ \d+ \d+\n$/);
     expect((await records.stop("SIGINT")).code).toBe(0);

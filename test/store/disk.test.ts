@@ -96,7 +96,7 @@ describe("a disk that was full before", () => {
       const service = await startService(disk, full, terminal !== "");
       expect((await read(service)).statusCode).toBe(200);
       await service.process.says(/sign-in link for its console: .* sign-in/);
-      expect(/sign-in link cannot be made now/.test(service.process.out())).toBe(terminal !== "");
+      expect(/sign-in link cannot be created now/.test(service.process.out())).toBe(terminal !== "");
       await service.process.stop();
     },
   );
