@@ -148,7 +148,7 @@ describe("a disk that is read-only", () => {
     ["copy", () => ["store", "copy", ready, join(disk, "c.sqlite")]],
   ])("takes no %s, and says why", async (_, words) => {
     const { code, err } = await readOnly(words());
-    expect({ code, err }).toEqual({ code: 1, err: `moor: the disk of ${disk} is read-only; name another place.\n` });
+    expect({ code, err }).toEqual({ code: 1, err: `moor: the disk of ${disk} is read-only; choose another place.\n` });
   });
 
   it("stops the start, at once and with the reason", async () => {

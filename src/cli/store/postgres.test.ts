@@ -61,13 +61,16 @@ describe("a restore into PostgreSQL", () => {
     expect(err).toMatch(
       /^zone example\.org: [\s\S]*^zone again\.example\.org: [\s\S]*Nothing was changed: b\.sqlite has /m,
     );
-    expect((await moor("store", "check", "--database", url)).err).toMatch(/has no store of moor in it/);
+    expect((await moor("store", "check", "--database", url)).err).toMatch(/does not contain a moor store/);
     expect(readdirSync(join(folder, "tmp"))).toEqual([]);
   });
 
   it("refuses what is not a backup", async () => {
     rmSync(join(folder, "b.sqlite"));
-    expect(await restore()).toMatchObject({ code: 1, err: expect.stringMatching(/there is no file .*b\.sqlite/) });
+    expect(await restore()).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/the file .*b\.sqlite does not exist/),
+    });
   });
 
   it("upgrades the backup of an older moor", async () => {
@@ -93,7 +96,7 @@ describe("an interrupted copy from PostgreSQL", () => {
     expect(await runMoor(["store", "copy", url, "c.sqlite"], { ...io, env: rig.server.env })).toBe(1);
     const { code, err } = await moor("store", "copy", "b.sqlite", "c.sqlite");
     expect(code).toBe(1);
-    expect(err).toMatch(/c\.sqlite\.part has a copy of postgres:\/\/127\.0\.0\.1:\d+\/moor_\d+ that was broken off/);
+    expect(err).toMatch(/c\.sqlite\.part has an unfinished copy of postgres:\/\/127\.0\.0\.1:\d+\/moor_\d+, /);
     expect(await moor("store", "copy", url, "c.sqlite")).toMatchObject({ code: 0 });
   });
 

@@ -43,22 +43,22 @@ function change(statement: string): void {
 
 describe("a command that fails says why, and what to do", () => {
   const cases: [words: string, code: number, says: RegExp][] = [
-    ["store backup data/records.sqlite --data data", 1, /is there already; name a new file/],
-    ["store backup no/such/b.sqlite --data data", 1, /there is no folder .*no\/such; make it first/],
-    ["store backup text/b.sqlite --data data", 1, /text is no folder; name another place/],
-    ["store backup b.sqlite --data none", 1, /there is no file .*none\/records\.sqlite; give the path/],
-    ["store restore none.sqlite --data data", 1, /there is no file .*none\.sqlite/],
+    ["store backup data/records.sqlite --data data", 1, /already exists; name a new file/],
+    ["store backup no/such/b.sqlite --data data", 1, /the folder .*no\/such does not exist; create it/],
+    ["store backup text/b.sqlite --data data", 1, /text is not a folder; choose another place/],
+    ["store backup b.sqlite --data none", 1, /the file .*none\/records\.sqlite does not exist; give the path/],
+    ["store restore none.sqlite --data data", 1, /the file .*none\.sqlite does not exist/],
     ["store restore text --data data", 1, /text is not a database/],
     ["store restore data --data data", 1, /data is a folder/],
-    ["store check --data none", 1, /there is no file/],
-    ["store check none.sqlite", 1, /there is no file .*\/none\.sqlite; give the path/],
+    ["store check --data none", 1, /does not exist/],
+    ["store check none.sqlite", 1, /the file .*\/none\.sqlite does not exist; give the path/],
     ["store check b.sqlite --data data", 2, /name either a file, or the store with --data or --database/],
     [
       "store check b.sqlite --database postgres://u@h/d",
       2,
       /name either a file, or the store with --data or --database/,
     ],
-    ["store copy data data", 1, /is there already/],
+    ["store copy data data", 1, /already exists/],
     ["store copy text new.sqlite", 1, /text is not a database/],
     ["store copy postgres://u@127.0.0.1:1/x new.sqlite", 1, /postgres:\/\/u@127\.0\.0\.1:1\/x cannot be used/],
     ["store copy data", 2, /missing required argument 'to'/],
@@ -122,8 +122,8 @@ describe("moor store", () => {
       code: 0,
       out: expect.stringMatching(/ changes; 1 warning\.\n$/),
       err:
-        "warning: zone again.example.org: it belongs to other and is inside example.org, which is another account's; nobody " +
-        "granted that; if it is right, say so with moor grant add again.example.org --account other; if not, delete it\n",
+        "warning: zone again.example.org: it belongs to other but is inside example.org, a zone of another account, and there is no " +
+        "grant; if this is intended, run moor grant add again.example.org --account other; if not, delete the zone\n",
     });
     expect(await moor("store backup b.sqlite --data data")).toMatchObject({ code: 0 });
     expect(await moor("store restore b.sqlite --data other")).toMatchObject({ code: 0 });
@@ -134,9 +134,9 @@ describe("moor store", () => {
     const { code, out, err } = await moor("store check --data data");
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err.split("\n")).toEqual([
-      expect.stringMatching(/^action 1: it belongs to the account 7, which is not there; restore/),
-      expect.stringMatching(/^zone example\.org: it is said to have \d+ records, and has \d+; restore/),
-      expect.stringMatching(/^zone again\.example\.org: it is said to have /),
+      expect.stringMatching(/^action 1: it belongs to account 7, which does not exist; restore/),
+      expect.stringMatching(/^zone example\.org: its stored number of records is \d+, but it has \d+; restore/),
+      expect.stringMatching(/^zone again\.example\.org: its stored number of records is /),
       expect.stringMatching(/records\.sqlite has 3 faults\.$/),
       "To restore a backup: moor store restore --data data --move-aside FILE",
       "",
@@ -161,7 +161,7 @@ describe("moor store", () => {
     const refused = await moor("store copy other.sqlite c.sqlite");
     expect(refused).toMatchObject({ code: 1, out: "" });
     expect(refused.err).toMatch(
-      /c\.sqlite\.part has a copy of \S*data\/records\.sqlite that was broken off, .* of \S*other\.sqlite; run .*move that file away/,
+      /c\.sqlite\.part has an unfinished copy of \S*data\/records\.sqlite, .* copy of \S*other\.sqlite; run .*move that file away/,
     );
     expect(readFileSync(join(folder, "c.sqlite.part"))).toEqual(before);
     expect(await moor("store copy data/records.sqlite c.sqlite")).toMatchObject({ code: 0 });
@@ -189,7 +189,7 @@ describe("moor store", () => {
     const { code, out, err } = await moor(words);
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err).toMatch(
-      /a copy to .*new\/records\.sqlite is not finished: .*\.part is there; run the same moor store copy again/,
+      /a copy to .*new\/records\.sqlite is not finished: .*\.part exists; run the same moor store copy again/,
     );
     expect(existsSync(join(folder, "new", "records.sqlite"))).toBe(false);
     expect(await moor("store copy data new")).toMatchObject({ code: 0 });

@@ -3,22 +3,22 @@ import type { Client } from "pg";
 import { DatabaseTrouble } from "../../process/database/migration-steps.ts";
 import { hasTable } from "../../process/postgres/migrate.ts";
 
-/** A copy into a file goes to a file beside it, which gets its name when all of it is there. */
+/** A copy is written to a file beside its target, and renamed when it is complete. */
 export const partOf = (path: string): string => `${path}.part`;
 
-/** There is nothing at `path` yet because a copy to it has not come to its end. */
+/** There is nothing at `path` yet because a copy to it is not finished. */
 export const isPartial = (path: string): boolean => !existsSync(path) && existsSync(partOf(path));
 
 export const partialFile = (path: string): string =>
-  `a copy to ${path} is not finished: ${partOf(path)} is there; run the same moor store copy again, which goes on where it ` +
-  "ended, or move that file away to do without it.";
+  `a copy to ${path} is not finished: ${partOf(path)} exists; run the same moor store copy again to resume it, ` +
+  "or move that file away to discard it.";
 
-/** A table that is in a database from the beginning of a copy to its end, and names where the rows come from. */
+/** A table that exists in a database while a copy to it is unfinished, and names the source of the copy. */
 export const copyMark = "copy_in_progress";
 
 export const hasCopyMark = (client: Client): Promise<boolean> => hasTable(client, copyMark);
 
-/** Whoever worked on half a copy would write what the other half then overwrites. */
+/** Resuming the copy would overwrite what was written to an unfinished one. */
 export function expectWholeFile(path: string): void {
   if (isPartial(path)) throw new DatabaseTrouble(partialFile(path));
 }
@@ -26,20 +26,20 @@ export function expectWholeFile(path: string): void {
 export async function expectWholeDatabase(client: Client, shown: string): Promise<void> {
   if (!(await hasCopyMark(client))) return;
   throw new DatabaseTrouble(
-    `a copy to the database ${shown} is not finished; run the same moor store copy or restore again, which goes on where it ` +
-      "ended, or make the database anew to do without it.",
+    `a copy to the database ${shown} is not finished; run the same moor store copy or restore again to resume it, ` +
+      "or drop and create the database to discard it.",
   );
 }
 
-/** Going on with another source would replace what was copied, row by row. */
+/** Resuming with another source would replace what was copied, row by row. */
 export function expectSameSource(
   begun: string | undefined,
   source: string,
-  { at, anew }: { readonly at: string; readonly anew: string },
+  { at, startOver }: { readonly at: string; readonly startOver: string },
 ): void {
   if (begun === undefined || begun === source) return;
   throw new DatabaseTrouble(
-    `${at} has a copy of ${begun} that was broken off, and this would be one of ${source}; run the former again, which goes on ` +
-      `where it ended, or ${anew} to do without it.`,
+    `${at} has an unfinished copy of ${begun}, but this would be a copy of ${source}; run the former again to resume it, ` +
+      `or ${startOver} to discard it.`,
   );
 }

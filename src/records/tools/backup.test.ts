@@ -50,14 +50,14 @@ const namesIn = async (database: string) => {
 };
 
 describe("a backup", () => {
-  it("is one file, for its owner alone, with what was there", async () => {
+  it("is one file, readable only by its owner, with the content of the store", async () => {
     expect(await backup()).toMatchObject({ kind: "done", counts: { zones: 2 } });
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readdirSync(folder).toSorted()).toEqual(["backup.sqlite", "records.sqlite"]);
     expect(await namesIn(file)).toEqual(["example.org", "again.example.org"]);
   });
 
-  it("out of any tables is the same kind of file", async () => {
+  it("from any other tables is the same kind of file", async () => {
     const tables = readSqliteTables(path);
     expect(await backupTables(tables, file, tellers())).toMatchObject({ kind: "done", counts: { zones: 2 } });
     await tables.close();
@@ -65,7 +65,7 @@ describe("a backup", () => {
     expect(await namesIn(file)).toEqual(["example.org", "again.example.org"]);
   });
 
-  it("takes and gives back what was stored before the APIs refused such", async () => {
+  it("saves and restores values that the APIs now refuse", async () => {
     const store = openSqliteStore(path);
     const { id: account } = await store.ensureAccount("main", at);
     const zone = await store.zoneBy(account, { name: "example.org" });
@@ -79,13 +79,13 @@ describe("a backup", () => {
     expect(await restore()).toMatchObject({ kind: "done" });
   });
 
-  it("never takes the place of a file", async () => {
+  it("never overwrites a file", async () => {
     writeFileSync(file, "mine");
-    await expect(backup()).rejects.toThrow(/is there already; name a new file/);
+    await expect(backup()).rejects.toThrow(/already exists; name a new file/);
     expect(readFileSync(file, "utf8")).toBe("mine");
   });
 
-  it("of a store with faults is none: they are told, and nothing is left behind", async () => {
+  it("fails for a store with faults: it reports them and leaves no file behind", async () => {
     change("UPDATE zones SET record_count = 99");
     expect(await backup()).toMatchObject({
       kind: "faulty",
@@ -95,9 +95,9 @@ describe("a backup", () => {
   });
 
   it.each<[string, () => void, RegExp]>([
-    ["not there", () => rmSync(path), /there is no file .*records\.sqlite; give the path/],
-    ["no database", () => writeFileSync(path, "text".repeat(1000)), /is not a database; give the path/],
-    ["another program's", () => otherDatabase(), /not one of moor's record service/],
+    ["missing", () => rmSync(path), /the file .*records\.sqlite does not exist; give the path/],
+    ["not a database", () => writeFileSync(path, "text".repeat(1000)), /is not a database; give the path/],
+    ["another program's", () => otherDatabase(), /not of moor's record service/],
     ["a newer moor's", () => change("PRAGMA user_version = 999"), /newer moor \(schema 999.*use the newer version/],
   ])("of a file that is %s says so", async (_, spoil, says) => {
     spoil();
@@ -106,18 +106,18 @@ describe("a backup", () => {
   });
 });
 
-describe("on a disk where a file has one name only", () => {
+describe("on a disk without hard links", () => {
   const refuse = () => Promise.reject(Object.assign(new Error("operation not permitted"), { code: "EPERM" }));
   const place = () => placeNew(join(folder, "draft"), file, new Date(), refuse);
   beforeEach(() => writeFileSync(join(folder, "draft"), "new"));
 
-  it("a new file gets its name all the same", async () => {
+  it("a new file still gets its name", async () => {
     await place();
     expect(readFileSync(file, "utf8")).toBe("new");
     expect(readdirSync(folder).toSorted()).toEqual(["backup.sqlite", "records.sqlite"]);
   });
 
-  it("and takes nobody else's", async () => {
+  it("and does not overwrite another", async () => {
     writeFileSync(file, "of another");
     await expect(place()).rejects.toThrow("EEXIST");
     expect(readFileSync(file, "utf8")).toBe("of another");
@@ -127,21 +127,21 @@ describe("on a disk where a file has one name only", () => {
 describe("a restore", () => {
   beforeEach(backup);
 
-  it("into a folder without a store makes it", async () => {
+  it("creates the store in a folder without one", async () => {
     rmSync(path);
     expect(await restore()).toMatchObject({ kind: "done", aside: undefined });
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(await namesIn(path)).toEqual(["example.org", "again.example.org"]);
   });
 
-  it.runIf(process.getuid?.() === 0)("by root gives the store to whom its folder belongs", async () => {
+  it.runIf(process.getuid?.() === 0)("by root gives the store to the owner of its folder", async () => {
     rmSync(path);
     chownSync(folder, 4711, 4712);
     await restore();
     expect(statSync(path)).toMatchObject({ uid: 4711, gid: 4712 });
   });
 
-  it("does not touch a store with data unless told to, and then keeps it", async () => {
+  it("does not touch a store with data unless asked to, and then keeps it under another name", async () => {
     const store = openSqliteStore(path);
     await fillStore(store, "example.com");
     store.close();
@@ -159,8 +159,8 @@ describe("a restore", () => {
 
   it.each([
     ["its list of tables", 100, 4_000],
-    ["the pages behind it", 4_096, 90_000],
-  ])("takes the place of a store that is damaged in %s, and keeps it", async (_, from, to) => {
+    ["the pages after it", 4_096, 90_000],
+  ])("replaces a store that is damaged in %s, and keeps the old one", async (_, from, to) => {
     const spoiled = readFileSync(path).fill(0xff, from, to);
     writeFileSync(path, spoiled);
     expect(await restore()).toMatchObject({ kind: "holds-data" });
@@ -170,7 +170,7 @@ describe("a restore", () => {
     expect(await namesIn(path)).toHaveLength(2);
   });
 
-  it("that is killed before the backup takes its place leaves the store there, and goes well when run again", async () => {
+  it("that is killed before the last step leaves the store in place, and succeeds when run again", async () => {
     const store = openSqliteStore(path);
     await fillStore(store, "example.com");
     store.close();
@@ -182,10 +182,10 @@ describe("a restore", () => {
     expect(await namesIn(path)).toHaveLength(2);
   });
 
-  it("keeps also what was only in the write-ahead log of a service that died", async () => {
+  it("also keeps what was only in the write-ahead log of a service that died", async () => {
     const store = openSqliteStore(path);
     await fillStore(store, "example.com");
-    // As after kill -9: both files as they are, and nobody who has them open.
+    // As after kill -9: both files unchanged, and no process has them open.
     const [main, log] = [readFileSync(path), readFileSync(`${path}-wal`)];
     store.close();
     writeFileSync(path, main);
@@ -195,7 +195,7 @@ describe("a restore", () => {
     expect(await namesIn(path)).toHaveLength(2);
   });
 
-  it("takes no log for its own that a store which was moved away has left behind, and keeps it", async () => {
+  it("does not apply the log that a moved store left behind, and keeps it", async () => {
     const store = openSqliteStore(path);
     await fillStore(store, "example.com");
     const log = readFileSync(`${path}-wal`);
@@ -209,20 +209,20 @@ describe("a restore", () => {
     expect(await namesIn(path)).toHaveLength(2);
   });
 
-  it("is refused also when the file was moved away under a service", async () => {
+  it("is refused even if the file was moved away under a running service", async () => {
     const store = openSqliteStore(path);
     await fillStore(store, "example.com");
     renameSync(path, `${path}.bad`);
     const before = readdirSync(folder);
     expect(await restore()).toEqual({ kind: "in-use" });
-    await expect(backupSqlite(file, path, tellers())).rejects.toThrow(/still has it open; stop that first/);
+    await expect(backupSqlite(file, path, tellers())).rejects.toThrow(/still has it open; stop that process first/);
     expect(readdirSync(folder)).toEqual(before);
     renameSync(`${path}.bad`, path);
     store.close();
     expect(await namesIn(path)).toHaveLength(4);
   });
 
-  it("is refused while somebody has the store open, and changes nothing", async () => {
+  it("is refused while another connection has the store open, and changes nothing", async () => {
     const store = openSqliteStore(path);
     expect(await restore(true)).toEqual({ kind: "in-use" });
     expect((await store.everyZone(0, 10)).length).toBe(2);
@@ -230,7 +230,7 @@ describe("a restore", () => {
     expect(readdirSync(folder).toSorted()).toEqual(["backup.sqlite", "records.sqlite"]);
   });
 
-  it("is refused by another process too, also after the file was looked at in this one", async () => {
+  it("is refused in another process too, even after this one has read the file", async () => {
     const store = openSqliteStore(path);
     const trimming = trimSqliteTables(path);
     await trimming.close();
@@ -241,21 +241,23 @@ describe("a restore", () => {
     expect(status).toBe(7);
   });
 
-  it("of a store that is in use is refused: what was written last is not in its file", async () => {
+  it("from a store that is in use is refused: the last writes are not in its file", async () => {
     const store = openSqliteStore(file);
     await fillStore(store, "example.com");
-    await expect(restore(true)).rejects.toThrow(/backup\.sqlite is in use, and so no backup; take one of it/);
+    await expect(restore(true)).rejects.toThrow(
+      /backup\.sqlite is in use, so it is not a backup; run moor store backup/,
+    );
     store.close();
     expect(await restore(true)).toMatchObject({ kind: "done", counts: { zones: 4 } });
   });
 
-  it("of a backup with faults is refused, with all of them", async () => {
+  it("of a backup with faults is refused, and reports all of them", async () => {
     change("UPDATE zones SET record_count = 99 WHERE number = 1", file);
     expect(await restore(true)).toMatchObject({ kind: "faulty", faults: [{ code: "count-wrong" }] });
     expect(readdirSync(folder).toSorted()).toEqual(["backup.sqlite", "records.sqlite"]);
   });
 
-  it("of a backup with a damaged page is refused, and the store stays", async () => {
+  it("of a backup with a damaged page is refused, and the store is unchanged", async () => {
     const bytes = readFileSync(file);
     writeFileSync(file, bytes.fill(0x5a, 8192, 16_384));
     const outcome = await restore(true).catch((error: Error) => error.message);

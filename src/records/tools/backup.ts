@@ -18,23 +18,23 @@ export type BackupOutcome =
   | {
       readonly kind: "done";
       readonly bytes: number;
-      /** The last change that is in it. */
+      /** The last change it contains. */
       readonly position: number;
-      /** Undefined: it is of an older moor's schema, and was only checked as a file. */
+      /** Undefined for a backup with an older schema: only the file was checked, not its content. */
       readonly counts: CheckCounts | undefined;
     }
   | { readonly kind: "faulty"; readonly faults: readonly Fault[] };
 
 /**
- * One state of a SQLite file, also while a service writes to it, as a file of its own. It comes into being under its name
- * only when it is complete, checked and on disk.
+ * Backs up one consistent state of a SQLite file, even while a service writes to it. The backup gets its name only
+ * once it is complete, checked and on disk.
  */
 export const backupSqlite = (path: string, file: string, tellers: BackupTellers): Promise<BackupOutcome> =>
   intoPlace(file, tellers, async (draft) => {
     expectFile(path, ["older"]);
     const database = openQuietly(path);
     try {
-      // What is written is the new file, but SQLite counts that too.
+      // Only the new file is written, but `query_only` forbids that too.
       database.exec("PRAGMA query_only = OFF");
       database.prepare("VACUUM INTO ?").run(draft);
     } finally {
@@ -43,7 +43,7 @@ export const backupSqlite = (path: string, file: string, tellers: BackupTellers)
     return [];
   });
 
-/** The same file out of any other database. */
+/** Writes the same kind of file from any other database. */
 export const backupTables = (from: Tables, file: string, tellers: BackupTellers): Promise<BackupOutcome> =>
   intoPlace(file, tellers, async (draft) => {
     const to = writeSqliteTables(draft);
@@ -62,7 +62,7 @@ async function intoPlace(
 ): Promise<BackupOutcome> {
   expectFree(file);
   return await withDraft(file, async (draft) => {
-    // SQLite takes an empty file as it is, with its mode.
+    // SQLite accepts an empty file and keeps its mode.
     await (await open(draft, "wx", 0o600)).close();
     const faults = await write(draft);
     await setImmediate();
@@ -86,7 +86,7 @@ async function checkDraft(
   const tables = readSqliteTables(draft);
   try {
     const faults: Fault[] = [];
-    const fault = (each: Fault) => void (faults.length < mostTold && faults.push(each));
+    const fault = (each: Fault) => void (faults.length < maxFaults && faults.push(each));
     const counts = await checkStore(tables, { fault, signal });
     return faults.length > 0 ? { faults } : { counts, position: await tables.lastNumber(storeTables.changes) };
   } finally {
@@ -94,7 +94,7 @@ async function checkDraft(
   }
 }
 
-const mostTold = 100;
+const maxFaults = 100;
 
 export async function syncFile(path: string): Promise<void> {
   const file = await open(path, "r");
@@ -105,7 +105,10 @@ export async function syncFile(path: string): Promise<void> {
   }
 }
 
-/** Under its name at once and whole; never over another file. Where the log is kept that lay there without a database. */
+/**
+ * Gives the complete file its name in one step and never overwrites another file. Returns where it moved a log that
+ * was left there without a database.
+ */
 export async function placeNew(
   draft: string,
   path: string,
@@ -123,33 +126,35 @@ export async function placeNew(
   return kept;
 }
 
-/** What a disk says on which a file cannot have two names: most USB sticks, and many that are shared over a network. */
+/** Errors of file systems without hard links: most USB sticks, many network shares. */
 export const oneNameOnly: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "ENOSYS"]);
 
-/** A place for a new file. */
+/** Throws unless a new file can be created at `path`. */
 export function expectFree(path: string): void {
-  if (existsSync(path)) throw new DatabaseTrouble(`${path} is there already; name a new file, or move that one away.`);
+  if (existsSync(path))
+    throw new DatabaseTrouble(`${path} already exists; name a new file, or move the existing one away.`);
   expectFolder(dirname(path));
   expectUnused(path);
 }
 
 function expectFolder(path: string): void {
-  if (!existsSync(path)) throw new DatabaseTrouble(`there is no folder ${path}; make it first, or name another place.`);
-  if (!statSync(path).isDirectory()) throw new DatabaseTrouble(`${path} is no folder; name another place.`);
+  if (!existsSync(path))
+    throw new DatabaseTrouble(`the folder ${path} does not exist; create it, or choose another place.`);
+  if (!statSync(path).isDirectory()) throw new DatabaseTrouble(`${path} is not a folder; choose another place.`);
   if (isRefused(path, constants.W_OK | constants.X_OK))
-    throw new DatabaseTrouble(`this user may not write to ${path}; name another place.`);
+    throw new DatabaseTrouble(`this user cannot write to ${path}; choose another place.`);
   if (isRefused(path, constants.W_OK, "EROFS"))
-    throw new DatabaseTrouble(`the disk of ${path} is read-only; name another place.`);
+    throw new DatabaseTrouble(`the disk of ${path} is read-only; choose another place.`);
 }
 
 function expectUnused(path: string): void {
   if (isLogInUse(path))
     throw new DatabaseTrouble(
-      `the database of ${path} was moved away, but a service or another command still has it open; stop that first.`,
+      `the database of ${path} was moved away, but a service or another command still has it open; stop that process first.`,
     );
 }
 
-/** Root may have made it, for a service that runs as the owner of the folder and must open it. */
+/** Root may have created the file for a service that runs as the owner of the folder and must be able to open it. */
 export async function giveToOwnerOf(folder: string, path: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = await stat(folder);

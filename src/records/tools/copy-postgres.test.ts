@@ -80,14 +80,14 @@ describe("from SQLite to PostgreSQL and back", () => {
     expect(faults).toEqual([]);
   });
 
-  it("the server knows how much it holds from the first moment on", async () => {
+  it("the server has table statistics from the start", async () => {
     const client = await rig.server.connect(new URL(url).pathname.slice(1));
     const { rows } = await client.query("SELECT reltuples AS sets FROM pg_class WHERE relname = 'rrsets'");
     await client.end();
     expect(rows[0].sets).toBeGreaterThan(0);
   });
 
-  it("its export is the same to the byte: there, and back again", async () => {
+  it("its export is byte for byte the same, there and back", async () => {
     const first = openSqliteStore(file);
     const wanted = await exported(first);
     first.close();
@@ -121,11 +121,11 @@ describe("from SQLite to PostgreSQL and back", () => {
     );
   });
 
-  it("takes no other copy, as it holds data", async () => {
-    await expect(writePostgresTables(addressOf(url), file)).rejects.toThrow(/holds data already; make an empty one/);
+  it("accepts no second copy, because it holds data", async () => {
+    await expect(writePostgresTables(addressOf(url), file)).rejects.toThrow(/already holds data; create an empty one/);
   });
 
-  it("goes on with the numbers of the original: writes work, and nothing is given out twice", async () => {
+  it("continues the numbers of the original: writes work, and no number is assigned twice", async () => {
     const there = await rig.open(url);
     const before = await there.lastChange();
     await fillStore(there as unknown as RecordStore, "example.com");
@@ -135,7 +135,7 @@ describe("from SQLite to PostgreSQL and back", () => {
     await there.close();
   });
 
-  it("loses its old history a little at a time", async () => {
+  it("drops its old history in small steps", async () => {
     await closing(await trimPostgresTables(addressOf(url)), async (tables) => {
       const count = await tables.count(storeTables.changes);
       const dropped = await dropHistory(tables, {
@@ -154,8 +154,8 @@ describe("from SQLite to PostgreSQL and back", () => {
   });
 });
 
-describe("a database whose server has time limits of its own", () => {
-  it("is copied to and read all the same: what goes through everything has none", async () => {
+describe("a database whose server sets its own timeouts", () => {
+  it("can still be copied and read: these tools lift the timeouts", async () => {
     const url = await rig.freshUrl();
     const database = new URL(url).pathname.slice(1);
     const admin = await rig.server.connect();
@@ -164,7 +164,8 @@ describe("a database whose server has time limits of its own", () => {
     await admin.end();
     const slowly = async (tables: Tables) => {
       await sleep(1_000);
-      // Else the server ends it, and its lock, before the others have waited for as long as the limits are.
+      // Otherwise the server would end this session, and its lock, before the others have waited longer than the
+      // timeouts.
       const options = names.map((name) => `-c ${name}=0`).join(" ");
       const other = new pg.Client({ connectionString: url, options });
       await other.connect();
@@ -182,8 +183,8 @@ describe("a database whose server has time limits of its own", () => {
   });
 });
 
-describe("a copy to PostgreSQL that is broken off", () => {
-  it("goes on in the same database, and is the same in the end", async () => {
+describe("an interrupted copy to PostgreSQL", () => {
+  it("resumes in the same database, with the same result", async () => {
     const url = await rig.freshUrl();
     const end = new AbortController();
     const first = await writePostgresTables(addressOf(url), file);
@@ -193,14 +194,14 @@ describe("a copy to PostgreSQL that is broken off", () => {
       const copying = copyTables(source, first.tables, { tell: stop, signal: end.signal });
       await expect(copying).rejects.toThrow("stopped");
     });
-    await expect(writePostgresTables(addressOf(url), file)).rejects.toThrow(/another copy .* is under way/);
+    await expect(writePostgresTables(addressOf(url), file)).rejects.toThrow(/another copy .* is running/);
     await expectRefused(url);
     await first.tables.close();
     await expectRefused(url);
 
     const other = writePostgresTables(addressOf(url), "/another.sqlite");
     await expect(other).rejects.toThrow(
-      /has a copy of .*first\.sqlite that was broken off, .* of \/another\.sqlite; run/,
+      /has an unfinished copy of .*first\.sqlite, .* a copy of \/another\.sqlite; run/,
     );
 
     const second = await writePostgresTables(addressOf(url), file);
@@ -214,7 +215,7 @@ describe("a copy to PostgreSQL that is broken off", () => {
     await (await rig.open(url)).close();
   });
 
-  /** Whoever wants to work on it, look through it or take it for a whole. */
+  /** Everything that opens the database as a complete store: to serve, check or copy it. */
   const expectRefused = async (url: string): Promise<void> => {
     const words = /^a copy to the database postgres:.* is not finished; run the same moor store copy or restore again/;
     const address = addressOf(url);
@@ -230,7 +231,7 @@ describe("a copy to PostgreSQL that is broken off", () => {
     }
   };
 
-  it("is left as it is by a newer program, which would take its steps", async () => {
+  it("is not upgraded by a newer version", async () => {
     const url = await rig.freshUrl();
     const { tables, finish } = await writePostgresTables(addressOf(url), file);
     const newer = [...postgresMigrations, "CREATE TABLE newer (one BOOLEAN)"];
@@ -244,7 +245,7 @@ describe("a copy to PostgreSQL that is broken off", () => {
 });
 
 describe("a database that is not a store", () => {
-  it("and that this user may make nothing in is told with what to do", async () => {
+  it("in which this user cannot create tables is refused, with what to do", async () => {
     const url = new URL(await rig.freshUrl());
     const admin = await rig.server.connect();
     await admin.query("CREATE ROLE guest LOGIN PASSWORD 'geheim'");
@@ -255,12 +256,12 @@ describe("a database that is not a store", () => {
     );
   });
 
-  it("is named so, without its password", async () => {
+  it("is reported as such, without its password", async () => {
     const url = await rig.freshUrl();
-    await expect(readPostgresTables(addressOf(url), "copy")).rejects.toThrow(/has no store of moor in it/);
+    await expect(readPostgresTables(addressOf(url), "copy")).rejects.toThrow(/does not contain a moor store/);
   });
 
-  it("and one that is not there too", async () => {
+  it("is reported also if it does not exist", async () => {
     const reading = readPostgresTables(addressOf("postgres://me:geheim@127.0.0.1:1/none"), "copy");
     const message = await reading.then(String, (error: Error) => error.message);
     expect(message).toMatch(/^the database postgres:\/\/me@127\.0\.0\.1:1\/none cannot be used: /);

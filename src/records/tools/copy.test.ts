@@ -37,7 +37,7 @@ async function copy(stop?: (done: number) => boolean): Promise<CopyOutcome> {
   }
 }
 
-/** All rows of all tables, and the numbers given out. */
+/** All rows of all tables, and the last numbers assigned. */
 function contentOf(path: string): unknown {
   const database = new DatabaseSync(path);
   const tables = [...everyTable.map(({ name }) => name), "sqlite_sequence"];
@@ -47,7 +47,7 @@ function contentOf(path: string): unknown {
 }
 
 describe("a copy", () => {
-  it("is the same in every row and counter, and says how many there are of each", async () => {
+  it("has the same rows and counters, and reports the number of rows per table", async () => {
     const outcome = await copy();
     expect(outcome.kind).toBe("done");
     expect(contentOf(to)).toEqual(contentOf(from));
@@ -58,7 +58,7 @@ describe("a copy", () => {
     await source.close();
   });
 
-  it("gives no number again that the original has given", async () => {
+  it("never reuses a number that the original assigned", async () => {
     await copy();
     const [source, target] = [readSqliteTables(from), readSqliteTables(to)];
     expect(await target.lastNumber(storeTables.zones)).toBe(3);
@@ -67,13 +67,13 @@ describe("a copy", () => {
     await target.close();
   });
 
-  it.each([1, 3, 20, 30])("goes on after it was broken off at row %i", async (row) => {
+  it.each([1, 3, 20, 30])("resumes after an interruption at row %i", async (row) => {
     await expect(copy((done) => done >= row)).rejects.toThrow("stopped");
     expect((await copy()).kind).toBe("done");
     expect(contentOf(to)).toEqual(contentOf(from));
   });
 
-  it("goes on also when the original has changed meanwhile: what is gone goes, what was made anew comes", async () => {
+  it("resumes even if the original changed meanwhile: deleted rows are removed, new ones added", async () => {
     await copy();
     const store = openSqliteStore(from);
     const account = await store.ensureAccount("main", 1);
@@ -84,7 +84,7 @@ describe("a copy", () => {
     expect(contentOf(to)).toEqual(contentOf(from));
   });
 
-  it("is told from the original when somebody writes to it", async () => {
+  it("is reported as different if something else writes to it", async () => {
     const [source, target] = [readSqliteTables(from), writeSqliteTables(to)];
     const meddling = {
       ...target,

@@ -11,19 +11,19 @@ import {
   type WritableTables,
 } from "./tables/table.ts";
 
-/** What a table came to: the same rows in the same order have the same checksum, in every database. */
+/** The same rows in the same order have the same checksum in every database. */
 export type TableSum = { readonly table: string; readonly rows: number; readonly checksum: string };
 
 export type CopyOutcome =
   | { readonly kind: "done"; readonly tables: readonly TableSum[] }
   | { readonly kind: "differs"; readonly faults: readonly Fault[] };
 
-/** Small enough for the bound values of one statement, of the widest table. */
-const rowsAtOnce = 1_000;
+/** Small enough that a statement for the widest table stays below the limit of bound values. */
+const rowsPerPart = 1_000;
 
 /**
- * Makes `to` hold the same rows as `from`, and then reads it all again to be sure. It changes only what differs: run again
- * after an interruption, it goes on where it ended, also when `from` has changed meanwhile.
+ * Makes `to` hold the same rows as `from`, then reads all of it again to verify. It changes only what differs, so
+ * after an interruption a second run resumes the copy, even if `from` has changed meanwhile.
  */
 export async function copyTables(
   from: Tables,
@@ -31,13 +31,13 @@ export async function copyTables(
   { tell, signal }: { readonly tell: (progress: ToolProgress) => void; readonly signal: AbortSignal },
 ): Promise<CopyOutcome> {
   const total = await countAll(from);
-  // A row goes after those that refer to it, and comes after those that it refers to.
+  // Foreign keys: delete the rows that refer to a row before the row itself, and insert them after it.
   for (const table of everyTable.toReversed()) await removeSurplus(from, to, table, signal);
   const sums: TableSum[] = [];
   let done = 0;
   for (const table of everyTable) {
     const sum = startSum(table);
-    for await (const rows of eachPart(from, table, { limit: rowsAtOnce })) {
+    for await (const rows of eachPart(from, table, { limit: rowsPerPart })) {
       signal.throwIfAborted();
       await putDifferent(to, table, rows, sum.last());
       sum.add(rows);
@@ -64,7 +64,7 @@ export async function sumTables(
   const sums: TableSum[] = [];
   for (const table of everyTable) {
     const sum = startSum(table);
-    for await (const rows of eachPart(tables, table, { limit: rowsAtOnce })) {
+    for await (const rows of eachPart(tables, table, { limit: rowsPerPart })) {
       signal.throwIfAborted();
       sum.add(rows);
       tell(rows.length);
@@ -81,7 +81,7 @@ async function countAll(tables: Tables): Promise<number> {
 }
 
 async function removeSurplus(from: Tables, to: WritableTables, table: Table, signal: AbortSignal): Promise<void> {
-  for await (const rows of eachPart(to, table, { limit: rowsAtOnce })) {
+  for await (const rows of eachPart(to, table, { limit: rowsPerPart })) {
     signal.throwIfAborted();
     const keys = rows.map((row) => keyOf(table, row));
     const there = new Set((await from.find(table, keys)).map((row) => JSON.stringify(keyOf(table, row))));
@@ -116,7 +116,7 @@ function startSum(table: Table) {
       const end = rows.at(-1);
       if (end !== undefined) last = keyOf(table, end);
     },
-    /** The key up to which rows were added. */
+    /** The key of the last row that was added. */
     last: (): Row | undefined => last,
     end: (): TableSum => ({ table: table.name, rows: count, checksum: hash.digest("hex") }),
   };
@@ -128,8 +128,11 @@ function differences(wanted: TableSum, copied: TableSum | undefined): readonly F
     {
       code: "copy-differs",
       where: wanted.table,
-      message: `${wanted.rows} rows were copied, and ${copied?.rows ?? 0} are there with ${copied?.rows === wanted.rows ? "other content" : "another count"}`,
-      todo: "see that nothing else writes to the copy, and run the same command again",
+      message:
+        copied?.rows === wanted.rows
+          ? `the content of its ${wanted.rows} rows differs after the copy`
+          : `${wanted.rows} rows were copied, but the copy has ${copied?.rows ?? 0}`,
+      todo: "make sure that nothing else writes to the copy, and run the same command again",
     },
   ];
 }

@@ -14,7 +14,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const draft = (name: string, make: (draft: string) => Promise<void>) => withDraft(join(folder, name), make);
 
-it("a draft is gone when its making has ended, also in failure", async () => {
+it("a draft is removed when its callback ends, even if it fails", async () => {
   const making = draft("one.sqlite", async (path) => {
     writeFileSync(path, "half");
     throw new Error("no room");
@@ -23,7 +23,7 @@ it("a draft is gone when its making has ended, also in failure", async () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
-it("what a process left that was killed goes with the next draft of any name, and nothing else does", async () => {
+it("the next draft of any name removes what a killed process left behind, and nothing else", async () => {
   const others = [".ssh", ".other.draft-12345678", "one.sqlite.draft-12345678"];
   for (const name of others) writeFileSync(join(folder, name), "");
   const killed = `import { writeFileSync } from "node:fs";
@@ -40,7 +40,7 @@ it("what a process left that was killed goes with the next draft of any name, an
   expect(readdirSync(folder).toSorted()).toEqual(others.toSorted());
 });
 
-it("a draft that another is still at work on stays", async () => {
+it("a draft that another process still works on is kept", async () => {
   await draft("one.sqlite", async (path) => {
     writeFileSync(path, "half");
     const other = `import { withDraft } from ${JSON.stringify(join(import.meta.dirname, "draft-file.ts"))};
@@ -50,7 +50,7 @@ it("a draft that another is still at work on stays", async () => {
   });
 });
 
-it("many at once in one folder do not disturb each other", async () => {
+it("many simultaneous drafts in one folder do not interfere", async () => {
   const busy = `import { writeFile } from "node:fs/promises";
     import { withDraft } from ${JSON.stringify(join(import.meta.dirname, "draft-file.ts"))};
     for (let i = 0; i < 40; i += 1)

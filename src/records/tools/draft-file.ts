@@ -7,8 +7,8 @@ import { asDiskTrouble } from "../../process/sqlite/faults.ts";
 import { isInUse, takeSole } from "./tables/sole.ts";
 
 /**
- * A place for a file that shall become `path` when it is whole, on the same disk. It is gone when `make` has ended; what a
- * process that was killed has left in that folder goes with the next draft there, as the lock of the process went with it.
+ * A temporary place, on the same disk, for a file that will become `path` when it is complete. It is removed when
+ * `make` ends. If the process was killed, the next draft in that folder removes it: the lock ended with the process.
  */
 export async function withDraft<T>(path: string, make: (draft: string) => Promise<T>): Promise<T> {
   try {
@@ -26,9 +26,9 @@ async function draftOf<T>(path: string, make: (draft: string) => Promise<T>): Pr
   await mkdir(begun, { mode: 0o700 });
   try {
     const sole = takeSole(lockIn(begun));
-    if (sole === "in-use") throw new DatabaseTrouble(`another command is at work in ${parent}; run this one again.`);
+    if (sole === "in-use") throw new DatabaseTrouble(`another command is working in ${parent}; run this one again.`);
     try {
-      // Where others look for dead ones it is never without its lock.
+      // Under the name that `removeDead` looks for, a folder always has its lock.
       await rename(begun, folder);
       return await make(join(folder, "draft"));
     } finally {
@@ -42,16 +42,16 @@ async function draftOf<T>(path: string, make: (draft: string) => Promise<T>): Pr
 
 const lockIn = (folder: string): string => join(folder, "lock");
 
-/** One without a lock is somebody else's. */
+/** A folder without a lock file is not one of ours. */
 async function removeDead(parent: string): Promise<void> {
-  // Who may write to a folder may perhaps not list it, and can do without this.
+  // Some users can write to a folder but not list it; the cleanup is optional.
   const names = await readdir(parent).catch(() => []);
   for (const name of names.filter((each) => /^\..+\.draft-[0-9a-f]{8}$/.test(each))) {
     const folder = join(parent, name);
     try {
       if (existsSync(lockIn(folder)) && !isInUse(lockIn(folder))) await rm(folder, { recursive: true, force: true });
     } catch {
-      // Another command is at the same, or its owner has just come to the end.
+      // Another command is removing it too, or its owner has just finished.
     }
   }
 }

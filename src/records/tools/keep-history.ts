@@ -4,7 +4,7 @@ import type { Instant } from "../../core/instant.ts";
 import type { Logger } from "../../process/log.ts";
 import { keyOf, placeIn, type Row, storeTables, type WritableTables } from "./tables/table.ts";
 
-/** What the log keeps unless somebody says otherwise: every change of a year, and a month to notice. */
+/** By default the log keeps a year of changes, plus a month to notice that something is missing. */
 export const usualHistory = 400 * 86_400_000;
 
 type Log = Pick<WritableTables, "read" | "removeUpTo">;
@@ -13,8 +13,8 @@ const { changes } = storeTables;
 const [zoneAt, serialAt, atAt] = [placeIn(changes, "zone"), placeIn(changes, "serial"), placeIn(changes, "at")];
 
 /**
- * Drops the oldest changes that were made before `before`, about `most` of them, never a part of a write and never the last
- * one. Gives how many went; 0 when there is nothing more to drop.
+ * Drops about `most` of the oldest changes made before `before`, never part of a write and never the last write.
+ * Returns how many were dropped; 0 when nothing is left to drop.
  */
 export async function dropSomeHistory(log: Log, before: Instant, most = 500): Promise<number> {
   const rows = await log.read(changes, { limit: most + 1 });
@@ -22,11 +22,11 @@ export async function dropSomeHistory(log: Log, before: Instant, most = 500): Pr
   const end = old < 0 ? rows.length - 1 : old;
   const whole = rows.slice(0, lastBoundary(rows, end));
   if (whole.length > 0) return await dropTo(log, whole);
-  // One write longer than a step goes at once: half of it could be taken back as if it were all.
+  // A write longer than a step is dropped in one go: otherwise half of it could be undone as if it were the whole.
   return end > 0 && old < 0 && rows.length > most ? await dropLongWrite(log, rows) : 0;
 }
 
-/** All that is too old, a little at a time, with a rest for those who write. */
+/** Drops everything that is too old in small steps, with a pause in between for writers. */
 export async function dropHistory(
   log: Log,
   { before, rest, signal }: { readonly before: Instant; readonly rest: number; readonly signal: AbortSignal },
@@ -51,7 +51,7 @@ export type HistoryKeeper = {
 const everyHour = 3_600_000;
 const stepRest = 100;
 
-/** Keeps the log at its length until it is ended. */
+/** Trims the log every hour. Returns a function that stops it. */
 export function startKeepingHistory({ open, keep, now, log }: HistoryKeeper): () => Promise<void> {
   const end = new AbortController();
   const ended = once(end.signal, "abort");
@@ -59,9 +59,9 @@ export function startKeepingHistory({ open, keep, now, log }: HistoryKeeper): ()
     const tables = await open();
     try {
       const dropping = dropHistory(tables, { before: now() - keep, rest: stepRest, signal: end.signal });
-      // Who stops does not wait for a database that does not answer: what is under way ends with the connection.
+      // Stopping must not wait for a database that does not answer: closing the connection ends the statement.
       const dropped = await Promise.race([dropping, ended.then(() => 0)]);
-      if (dropped > 0) log.info({ dropped }, "changes that are older than the history to keep were dropped");
+      if (dropped > 0) log.info({ dropped }, "dropped changes that are older than the history to keep");
     } finally {
       await tables.close();
     }
@@ -69,7 +69,7 @@ export function startKeepingHistory({ open, keep, now, log }: HistoryKeeper): ()
   const run = async () => {
     while (!end.signal.aborted) {
       await round().catch((error: unknown) => {
-        if (!end.signal.aborted) log.warn({ err: error }, "old changes could not be dropped; tried again in an hour");
+        if (!end.signal.aborted) log.warn({ err: error }, "old changes could not be dropped; trying again in an hour");
       });
       await sleep(everyHour, undefined, { signal: end.signal, ref: false }).catch(() => undefined);
     }
@@ -84,7 +84,7 @@ export function startKeepingHistory({ open, keep, now, log }: HistoryKeeper): ()
 const sameWrite = (a: Row | undefined, b: Row | undefined): boolean =>
   a !== undefined && b !== undefined && a[zoneAt] === b[zoneAt] && a[serialAt] === b[serialAt];
 
-/** The largest place up to `end` between two writes. */
+/** The last index up to `end` that lies between two writes. */
 function lastBoundary(rows: readonly Row[], end: number): number {
   let at = end;
   while (at > 0 && sameWrite(rows[at - 1], rows[at])) at -= 1;
@@ -102,7 +102,7 @@ async function dropLongWrite(log: Log, [first]: readonly Row[]): Promise<number>
   let count = 0;
   for (let last: Row | undefined; ; ) {
     const rows = await log.read(changes, { after: last && keyOf(changes, last), limit: 5_000 });
-    // It is the last write of all, and stays.
+    // It is the last write in the log, which is never dropped.
     if (rows.length === 0) return 0;
     const end = rows.findIndex((row) => !sameWrite(row, first));
     const own = end < 0 ? rows : rows.slice(0, end);

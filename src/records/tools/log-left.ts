@@ -1,13 +1,14 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { rename, rm, stat } from "node:fs/promises";
 
-/** Where something is kept whose place is taken by another. */
+/** The name under which a replaced file is kept. */
 export const asideOf = (path: string, now: Date): string =>
   `${path}.before-restore-${now.toISOString().replaceAll(/[:.]/g, "-")}`;
 
 /**
- * Takes away what SQLite keeps beside a database that is not at `path` any more: it would take it for that of the next one
- * there, and undo or damage that. A log with something in it is kept beside `aside`; where, if so.
+ * Removes the files that SQLite left beside a database that is no longer at `path`. SQLite would apply them to the
+ * next database there, and undo its changes or damage it. A log that is not empty is kept beside `aside`; returns its
+ * path.
  */
 export async function takeLogAway(path: string, aside: string): Promise<string | undefined> {
   const log = await stat(`${path}-wal`).catch(() => undefined);
@@ -18,8 +19,8 @@ export async function takeLogAway(path: string, aside: string): Promise<string |
 }
 
 /**
- * Whether a process works on the database of `path`, also when that file was moved away under it. Only the system knows the
- * lock that SQLite then still holds on the file beside it, and only Linux tells.
+ * Whether a process has the database of `path` open, even if the file was moved away meanwhile. SQLite then still
+ * holds a lock on the `-shm` file, which only the kernel knows of; only Linux lists it.
  */
 export function isLogInUse(path: string): boolean {
   const shared = statSync(`${path}-shm`, { throwIfNoEntry: false, bigint: true });
@@ -29,19 +30,19 @@ export function isLogInUse(path: string): boolean {
     .some((line) => {
       const [, device = "", file, first, last] = /([0-9a-f]+:[0-9a-f]+):(\d+) (\d+) (\d+|EOF)$/.exec(line) ?? [];
       const isOfFile = file === String(shared.ino) && isOnDevice(device, shared.dev);
-      return isOfFile && Number(first) <= heldByAll && (last === "EOF" || heldByAll <= Number(last));
+      return isOfFile && Number(first) <= heldByEveryone && (last === "EOF" || heldByEveryone <= Number(last));
     });
 }
 
-/** Numbers of files repeat from disk to disk. Those of disks without a driver of their own are told in two ways. */
-function isOnDevice(told: string, device: bigint): boolean {
+/** Inode numbers are unique per device only. Devices with major number 0 are reported in two ways, so they match any. */
+function isOnDevice(listed: string, device: bigint): boolean {
   const major = (device >> 8n) & 0xfffn;
   const minor = (device & 0xffn) | ((device >> 12n) & 0xfff00n);
-  const [toldMajor, toldMinor] = told.split(":").map((part) => BigInt(`0x${part}`));
-  return major === 0n || (toldMajor === major && toldMinor === minor);
+  const [listedMajor, listedMinor] = listed.split(":").map((part) => BigInt(`0x${part}`));
+  return major === 0n || (listedMajor === major && listedMinor === minor);
 }
 
 const locks = "/proc/locks";
 
-/** The byte of the shared file that every connection holds (UNIX_SHM_DMS in SQLite's os_unix.c). */
-const heldByAll = 128;
+/** The byte of the `-shm` file that every connection locks (UNIX_SHM_DMS in SQLite's os_unix.c). */
+const heldByEveryone = 128;

@@ -13,7 +13,7 @@ import { expectFile, fileState, readSqliteTables, writeSqliteTables } from "./ta
 import { storeTables, type Tables } from "./tables/table.ts";
 
 export type RestoreOutcome =
-  /** `aside`: where the database is that was there before, or what was left of it. */
+  /** `aside`: where the previous database, or what was left of it, is now. */
   | { readonly kind: "done"; readonly counts: CheckCounts; readonly aside: string | undefined }
   | Faulty
   | { readonly kind: "in-use" }
@@ -22,8 +22,8 @@ export type RestoreOutcome =
 export type Faulty = { readonly kind: "faulty"; readonly faults: readonly Fault[] };
 
 /**
- * Puts a backup in the place of `path`. The backup is copied, brought up to date and checked before anything else is
- * touched; what was in its place is kept beside it under another name.
+ * Replaces `path` with a backup. The backup is copied, upgraded to the current schema and checked before anything
+ * else is touched. The old database is kept beside it under another name.
  */
 export async function restoreSqlite(
   file: string,
@@ -44,7 +44,7 @@ export async function restoreSqlite(
   );
 }
 
-/** Makes a copy of a backup at `draft`, brings it up to date and checks it; one without faults is what `use` is for. */
+/** Copies a backup to `draft`, upgrades and checks the copy, and calls `use` if it has no faults. */
 export async function withCheckedCopy<T>(
   file: string,
   { draft, signal }: { readonly draft: string; readonly signal: AbortSignal },
@@ -58,40 +58,40 @@ export async function withCheckedCopy<T>(
 
 export function expectBackup(file: string): void {
   expectFile(file, ["older"]);
-  // Looking at it has brought its log into the file, unless somebody else has it open.
+  // Opening and closing it merged its log into the file, unless another process has it open.
   if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0)
     throw new DatabaseTrouble(
-      `${file} is in use, and so no backup; take one of it with moor store backup, and name that.`,
+      `${file} is in use, so it is not a backup; run moor store backup on it and restore the result.`,
     );
 }
 
-/** A damaged database cannot tell what it holds: it may be moved aside, and nothing else. */
+/** The content of a damaged database cannot be counted, so it can only be moved aside. */
 async function obstacleAt(path: string, moveAside: boolean): Promise<RestoreOutcome | undefined> {
   if (isLogInUse(path)) return { kind: "in-use" };
   if (!existsSync(path)) return undefined;
   const state = fileState(path);
-  if (state.kind === "folder") throw new DatabaseTrouble(`${path} is a folder; name another data folder.`);
+  if (state.kind === "folder") throw new DatabaseTrouble(`${path} is a folder; choose another data folder.`);
   if (state.kind === "good" && isInUse(path)) return { kind: "in-use" };
-  const { zones, tokens } = state.kind === "good" ? await heldIn(path) : untold;
+  const { zones, tokens } = state.kind === "good" ? await countIn(path) : unknownCounts;
   return zones + tokens === 0 || moveAside ? undefined : { kind: "holds-data", zones, tokens };
 }
 
-const untold = { zones: Number.NaN, tokens: Number.NaN };
+const unknownCounts = { zones: Number.NaN, tokens: Number.NaN };
 
-async function heldIn(path: string): Promise<typeof untold> {
+async function countIn(path: string): Promise<typeof unknownCounts> {
   let tables: Tables | undefined;
   try {
     tables = readSqliteTables(path);
     return { zones: await tables.count(storeTables.zones), tokens: await tables.count(storeTables.tokens) };
   } catch (error) {
-    if (sqliteKind(error) === sqliteKinds.damaged) return untold;
+    if (sqliteKind(error) === sqliteKinds.damaged) return unknownCounts;
     throw error;
   } finally {
     await tables?.close();
   }
 }
 
-/** Opening it takes the steps that an older schema lacks; closing it leaves one file. */
+/** Opening it upgrades an older schema; closing it leaves a single file. */
 async function checkCopy(
   draft: string,
   signal: AbortSignal,
@@ -107,8 +107,8 @@ async function checkCopy(
 }
 
 /**
- * There is a store at `path` at every moment, also when this is killed: the old one gets a second name before the new one
- * takes its first.
+ * There is a store at `path` at every moment, even if this process is killed: the old one gets a second name before
+ * the new one takes over the first.
  */
 export async function takePlace(
   path: string,
@@ -134,8 +134,8 @@ export async function takePlace(
 }
 
 /**
- * What is still in the write-ahead log goes into the file, which alone is then the whole database. A damaged one can do neither
- * this nor be locked, and goes aside with its log.
+ * Merges the write-ahead log into the file, so that the file is the whole database. A damaged database can neither be
+ * merged nor locked; it is moved aside together with its log.
  */
 function takeWhole(path: string): ReturnType<typeof takeSole> | undefined {
   if (fileState(path).kind === "no-database") return undefined;

@@ -60,7 +60,7 @@ const damages: [what: string, statement: string, code: string, where: RegExp][] 
     "value-not-canonical",
     /mail MX/,
   ],
-  ["records that are no JSON", `UPDATE rrsets SET records = '[' WHERE ${www}`, "records-unreadable", /www A/],
+  ["records that are not JSON", `UPDATE rrsets SET records = '[' WHERE ${www}`, "records-unreadable", /www A/],
   ["a set without records", `UPDATE rrsets SET records = '[]' WHERE ${www}`, "empty-set", /www A/],
   [
     "a value that is there twice",
@@ -74,8 +74,8 @@ const damages: [what: string, statement: string, code: string, where: RegExp][] 
     "cname-and-other",
     /www CNAME/,
   ],
-  ["an owner in capitals", `UPDATE rrsets SET owner = 'WWW' WHERE ${www}`, "name-not-canonical", /WWW A/],
-  ["a set of no zone", `UPDATE rrsets SET zone = 99 WHERE ${www}`, "zone-missing", /www A of zone 99/],
+  ["an uppercase owner", `UPDATE rrsets SET owner = 'WWW' WHERE ${www}`, "name-not-canonical", /WWW A/],
+  ["a set without a zone", `UPDATE rrsets SET zone = 99 WHERE ${www}`, "zone-missing", /www A of zone 99/],
   ["a zone without its SOA", "DELETE FROM rrsets WHERE zone = 1 AND type = 'SOA'", "soa-missing", /zone example\.org/],
   [
     "a wrong count of records",
@@ -83,9 +83,9 @@ const damages: [what: string, statement: string, code: string, where: RegExp][] 
     "count-wrong",
     /zone example\.org/,
   ],
-  ["a record that the index lacks", `DELETE FROM record_ids WHERE ${www}`, "index-wrong", /www A/],
-  ["an index that leads elsewhere", `UPDATE record_ids SET owner = 'mail' WHERE ${www}`, "index-wrong", /www A/],
-  ["an index of what is not there", "INSERT INTO record_ids VALUES ('0', 1, 'www', 'A')", "index-wrong", /www A/],
+  ["a record missing from the index", `DELETE FROM record_ids WHERE ${www}`, "index-wrong", /www A/],
+  ["an index entry with the wrong owner", `UPDATE record_ids SET owner = 'mail' WHERE ${www}`, "index-wrong", /www A/],
+  ["an index entry without a record", "INSERT INTO record_ids VALUES ('0', 1, 'www', 'A')", "index-wrong", /www A/],
   [
     "a serial that the log does not end with",
     "UPDATE zones SET serial = serial + 1 WHERE number = 1",
@@ -104,7 +104,7 @@ const damages: [what: string, statement: string, code: string, where: RegExp][] 
     "log-torn",
     /change \d+, zone example\.org/,
   ],
-  ["the last row of the log that is gone", `DELETE FROM changes WHERE position = ${lastOf(1)}`, "log-differs", /www A/],
+  ["a missing last row of the log", `DELETE FROM changes WHERE position = ${lastOf(1)}`, "log-differs", /www A/],
   [
     "a set that no change has made",
     `DELETE FROM changes WHERE zone = 1 AND change LIKE '%"owner":"mail"%'`,
@@ -117,14 +117,19 @@ const damages: [what: string, statement: string, code: string, where: RegExp][] 
     "log-differs",
     /settings/,
   ],
-  ["a change that is no JSON", "UPDATE changes SET change = '{' WHERE position = 2", "change-unreadable", /change 2/],
-  ["a wrong count of zones", "UPDATE zone_counts SET zones = 9", "zones-miscounted", /account 1/],
-  ["a token of no account", "UPDATE tokens SET account = 9", "account-missing", /token 1/],
-  ["a grant of no zone", "UPDATE zone_grants SET zone = 99 WHERE id = 1", "zone-missing", /grant of the zone 99/],
-  ["a grant to no account", "UPDATE zone_grants SET account = 9 WHERE id = 2", "account-missing", /grant 2/],
-  ["a scope that is none", "UPDATE transfer_keys SET scope = '{}'", "scope-unreadable", /transfer key 1/],
-  ["an action of no account", "UPDATE actions SET account = 9 WHERE id = 1", "account-missing", /action 1/],
-  ["a zone of no account", "UPDATE zones SET account = 9 WHERE number = 1", "account-missing", /zone example\.org/],
+  ["a change that is not JSON", "UPDATE changes SET change = '{' WHERE position = 2", "change-unreadable", /change 2/],
+  ["a wrong number of zones", "UPDATE zone_counts SET zones = 9", "zones-miscounted", /account 1/],
+  ["a token without an account", "UPDATE tokens SET account = 9", "account-missing", /token 1/],
+  ["a grant for a missing zone", "UPDATE zone_grants SET zone = 99 WHERE id = 1", "zone-missing", /grant for zone 99/],
+  ["a grant to a missing account", "UPDATE zone_grants SET account = 9 WHERE id = 2", "account-missing", /grant 2/],
+  ["an invalid scope", "UPDATE transfer_keys SET scope = '{}'", "scope-unreadable", /transfer key 1/],
+  ["an action of a missing account", "UPDATE actions SET account = 9 WHERE id = 1", "account-missing", /action 1/],
+  [
+    "a zone of a missing account",
+    "UPDATE zones SET account = 9 WHERE number = 1",
+    "account-missing",
+    /zone example\.org/,
+  ],
   [
     "an answer that is no JSON",
     "UPDATE once_keys SET outcome = 'x'",
@@ -134,7 +139,7 @@ const damages: [what: string, statement: string, code: string, where: RegExp][] 
 ];
 
 describe("the check of a store", () => {
-  it("finds nothing wrong with what the service has written", async () => {
+  it("finds nothing wrong with what the service wrote", async () => {
     expect(await faultsOf()).toEqual([]);
   });
 
@@ -146,13 +151,13 @@ describe("the check of a store", () => {
     for (const { todo } of faults) expect(todo).toBeTruthy();
   });
 
-  it("finds a page that is damaged", async () => {
+  it("finds a damaged page", async () => {
     const bytes = readFileSync(path);
     writeFileSync(path, bytes.fill(0x5a, bytes.length - 4096));
     expect((await faultsOf())[0]).toMatchObject({ code: "damaged" });
   });
 
-  it.each([3, 9, 15, 20])("finds nothing wrong with a log that begins at change %i or behind", async (count) => {
+  it.each([3, 9, 15, 20])("finds nothing wrong with a log that begins at or after change %i", async (count) => {
     const tables = trimSqliteTables(path);
     const [row] = await tables.find(storeTables.changes, [[count]]);
     const cut = Number(row?.[placeIn(storeTables.changes, "at")]);
@@ -163,7 +168,7 @@ describe("the check of a store", () => {
   });
 });
 
-describe("zones that nobody granted", () => {
+describe("zones without the grant they need", () => {
   const zone = (number: number, account: number, name: string) =>
     "INSERT INTO zones (number, id, account, name, settings, serial, record_count, created, modified) " +
     `VALUES (${number}, 'z${number}', ${account}, '${name}', '{}', 1, 0, 1, 1)`;
@@ -172,24 +177,24 @@ describe("zones that nobody granted", () => {
   const other = "INSERT INTO accounts (id, name, created) VALUES (2, 'other', 1)";
   const inside = "www.example.org";
 
-  it("are warnings, with whose they are and what to do, and no faults", async () => {
+  it("are reported as warnings, not faults, with their owner and what to do", async () => {
     expect((await checked()).warnings).toEqual([]);
     change(other, zone(90, 2, inside), zone(91, 2, `own.${inside}`), zone(92, 2, "co.jp"));
     const { warnings, faults } = await checked();
     expect(faults.filter(({ code }) => code === "zone-not-granted")).toEqual([]);
     const todo = (name: string) =>
-      `if it is right, say so with moor grant add ${name} --account other; if not, delete it`;
+      `if this is intended, run moor grant add ${name} --account other; if not, delete the zone`;
     expect(warnings).toEqual([
       {
         code: "zone-not-granted",
         where: `zone ${inside}`,
-        message: "it belongs to other and is inside example.org, which is another account's; nobody granted that",
+        message: "it belongs to other but is inside example.org, a zone of another account, and there is no grant",
         todo: todo(inside),
       },
       {
         code: "zone-not-granted",
         where: "zone co.jp",
-        message: "it belongs to other, and co.jp is a public suffix: many owners have names below it",
+        message: "it belongs to other, but co.jp is a public suffix: many owners have names below it",
         todo: todo("co.jp"),
       },
     ]);
@@ -201,13 +206,13 @@ describe("zones that nobody granted", () => {
     ["the operator", grant("NULL", 2, inside)],
     ["the operator, to the zone above", grant("NULL", 1, "example.org")],
     ["the owner below", grant("90", 1, "example.org")],
-  ])("are none when it was granted by %s", async (_, statement) => {
+  ])("are not reported if the grant is by %s", async (_, statement) => {
     change(other, zone(90, 2, inside), statement);
     expect((await checked()).warnings).toEqual([]);
   });
 });
 
-it("a check hears, between its parts, that it shall end", async () => {
+it("a check can be aborted between its parts", async () => {
   const [tables, stop] = [readSqliteTables(path), new AbortController()];
   setImmediate(() => stop.abort(new Error("stopped")));
   const checking = checkStore(tables, { fault: () => undefined, signal: stop.signal });

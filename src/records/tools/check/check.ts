@@ -9,20 +9,20 @@ export type CheckCounts = { readonly zones: number; readonly records: number; re
 
 export type CheckTellers = {
   readonly fault: (fault: Fault) => void;
-  /** Left out: the caller only wants to know whether the store is whole. */
+  /** Left out when the caller only wants to know whether the store is intact. */
   readonly warning?: (warning: Fault) => void;
   readonly progress?: (progress: ToolProgress) => void;
   readonly signal: AbortSignal;
 };
 
 /**
- * The invariants of the model, over all of a store: what the database can say of itself, then every zone with its log and its
- * sets. It reads a part at a time, so that memory does not grow with the store.
+ * Checks the invariants of the model over a whole store: first what the database can check itself, then every zone
+ * with its log and its sets. It reads in parts, so that memory does not grow with the store.
  */
 export async function checkStore(tables: Tables, tellers: CheckTellers): Promise<CheckCounts> {
   const damage = await tables.damage();
   for (const message of damage) tellers.fault({ code: "damaged", where: tables.name, message, todo: restoreIt });
-  // What follows a damaged page is not worth reading, and may not be readable.
+  // After a damaged page, nothing else can be relied on, and it may not even be readable.
   if (damage.length > 0) return { zones: 0, records: 0, changes: 0 };
   const zones = await tables.count(storeTables.zones);
   const changes = await tables.count(storeTables.changes);

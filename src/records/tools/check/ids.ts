@@ -5,7 +5,7 @@ import { named, type Step } from "./step.ts";
 type Place = { readonly zone: number; readonly owner: string; readonly type: string };
 type IdRow = Place & { readonly id: string };
 
-/** Each record stands in the index once, and there at its set; and each entry of the index has its record. */
+/** Every record is in the index exactly once, under its set, and every index entry has its record. */
 export function createIndexCheck(tables: Tables, step: Step) {
   let records = 0;
   let waiting: IdRow[] = [];
@@ -16,13 +16,13 @@ export function createIndexCheck(tables: Tables, step: Step) {
     const index = new Map(rows.map((row) => [row[0], named<IdRow>(storeTables.ids, row)]));
     for (const place of waiting) {
       const found = index.get(place.id);
-      // A second record of this id is then not found any more.
+      // A second record with this id is then reported as missing.
       index.delete(place.id);
       if (found !== undefined && placeText(found) === placeText(place)) continue;
       step.fault(
         "index-wrong",
         placeText(place),
-        `its record ${place.id} is ${found === undefined ? "not in the index, or there twice" : `in the index at ${placeText(found)}`}`,
+        `its record ${place.id} ${found === undefined ? "is missing from the index, or another record has the same id" : `is in the index under ${placeText(found)}`}`,
         "write the set again through an API, or restore a backup",
       );
     }
@@ -34,20 +34,20 @@ export function createIndexCheck(tables: Tables, step: Step) {
       records += held.length;
       for (const { id } of held) {
         waiting.push({ id, zone, owner, type });
-        if (waiting.length >= atOnce) await compare();
+        if (waiting.length >= batchSize) await compare();
       }
     },
-    /** Gives how many records there are. */
+    /** Returns the number of records. */
     end: async (): Promise<number> => {
       await compare();
-      // Every record was found at its own place: so there are more ids than records only when some have no record.
+      // Every record was looked up, so the counts differ only if some index entries have no record.
       if ((await tables.count(storeTables.ids)) !== records) await checkUnheld(tables, step);
       return records;
     },
   };
 }
 
-const atOnce = 1_000;
+const batchSize = 1_000;
 
 const unheld =
   "NOT EXISTS (SELECT 1 FROM rrsets AS held WHERE held.zone = record_ids.zone AND held.owner = record_ids.owner " +
@@ -59,7 +59,7 @@ async function checkUnheld(tables: Tables, step: Step): Promise<void> {
       step.fault(
         "index-wrong",
         placeText(place),
-        `the index has a record ${place.id} there, which the set does not hold`,
+        `the index lists record ${place.id} here, but the set does not contain it`,
       );
 }
 

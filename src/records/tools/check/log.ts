@@ -9,17 +9,20 @@ import { eachPart, type Row, storeTables, type Tables } from "../tables/table.ts
 import { named, parsed, type Step } from "./step.ts";
 
 type Logged = ChangeRow & { readonly read: LoggedChange["change"] };
-/** What is known of one zone from its log so far. Sets are kept as digests, by owner and type. */
+/** What the log has said about one zone so far. Sets are kept as digests, by owner and type. */
 export type History = {
   readonly zone: number;
   first: number;
   last: { readonly serial: number; readonly position: number };
-  /** Its log begins with the zone itself, so it tells of every set. */
+  /** Its log begins with the creation of the zone, so it covers every set. */
   whole: boolean;
   readonly sets: Map<string, string>;
 };
 
-/** The log, zone by zone: serials rise, and each row begins where the one before ended. `where` says which rows. */
+/**
+ * Reads the log zone by zone. Serials must rise, and each row must begin where the previous one ended. `where`
+ * selects the rows.
+ */
 export async function* histories(tables: Tables, where: string, step: Step): AsyncGenerator<History, undefined> {
   let history: History | undefined;
   for await (const rows of eachPart(tables, storeTables.changes, { by: ["zone", "position"], where })) {
@@ -39,7 +42,7 @@ function readEntry(row: Row, step: Step): Logged | undefined {
   const entry = named<ChangeRow>(storeTables.changes, row);
   const change = parsed(entry.change);
   if (isChange(change)) return { ...entry, read: change };
-  step.fault("change-unreadable", placeOf(entry), "what it changed cannot be read");
+  step.fault("change-unreadable", placeOf(entry), "its content is not valid");
   return undefined;
 }
 
@@ -65,13 +68,13 @@ const begin = ({ zone, serial }: Logged): History => ({
 function follow(history: History, entry: Logged, step: Step): void {
   const { read, serial, position } = entry;
   if (history.last.position > 0 && serial !== history.last.serial) {
-    // A primary server gives its zone any serial that it likes.
+    // A primary server may choose any serial.
     if (entry.actor !== "transfer" && compareSerials(serial, history.last.serial) !== 1)
       step.fault(
         "serial-went-back",
         placeOf(entry),
-        `the serial is ${serial}, and was ${history.last.serial} before`,
-        "secondaries may have missed it: write to the zone once more, and have them fetch it whole",
+        `the serial ${serial} is not higher than the previous one, ${history.last.serial}`,
+        "secondaries may have missed it: write to the zone again, and make them transfer the whole zone",
       );
   }
   if (serial === history.first && read.kind === "create" && read.type === "SOA" && read.owner === apex)
@@ -80,22 +83,26 @@ function follow(history: History, entry: Logged, step: Step): void {
   const key = read.kind === "settings" ? settingsKey : `${read.owner} ${read.type}`;
   const known = history.sets.get(key);
   if (known !== undefined && known !== digestOf(read.before))
-    step.fault("log-torn", placeOf(entry), `it begins with another ${key} than the change before it left`);
+    step.fault("log-torn", placeOf(entry), `its previous state of ${key} is not what the change before it left`);
   history.sets.set(key, digestOf(read.after));
 }
 
-/** No owner is empty, so no set has this key. */
+/** The key of a set contains a space, so no set has this key. */
 const settingsKey = "settings";
 
 export function compareZone({ sets, last }: History, { name, serial, settings }: ZoneRow, step: Step): void {
   if (serial !== last.serial)
-    step.fault("serial-differs", `zone ${name}`, `its serial is ${serial}, and the last in the log is ${last.serial}`);
+    step.fault(
+      "serial-differs",
+      `zone ${name}`,
+      `its serial is ${serial}, but the last one in the log is ${last.serial}`,
+    );
   const known = sets.get(settingsKey);
   if (known !== undefined && known !== digestOf(parsed(settings))) differs(`zone ${name}, settings`, step);
   sets.delete(settingsKey);
 }
 
-/** Takes the set out of the history. `set`: what its row says, undefined when that cannot be read. */
+/** Removes the set from the history. `set` is undefined if its row could not be read. */
 export function compareSet(
   history: History,
   { owner, type }: SetRow,
@@ -110,18 +117,21 @@ export function compareSet(
   history.sets.delete(key);
 }
 
-/** What is left in the history must be gone. */
+/** Sets that are left in the history must have been deleted. */
 export function compareRest({ sets }: History, where: string, step: Step): void {
   sets.delete(settingsKey);
   for (const [key, digest] of sets) if (digest !== digestOf(null)) differs(`${where}, ${key}`, step);
 }
 
 const differs = (where: string, step: Step): void =>
-  step.fault("log-differs", where, "it is not what the last change in the log has left");
+  step.fault("log-differs", where, "it differs from what the last change in the log left");
 
 const placeOf = ({ position, zone_name: zone }: ChangeRow): string => `change ${position}, zone ${zone}`;
 
-/** The same for what says the same: the serial and time inside an SOA are told anew each time, and an absent mark is none. */
+/**
+ * Equal for equivalent values: the serial and time of an SOA are filled in on every read, and missing labels equal
+ * empty ones.
+ */
 function digestOf(value: unknown): string {
   const same =
     isObject(value) && "records" in value ? comparable(value as unknown as RRset) : JSON.stringify(value, sortedKeys);
@@ -129,15 +139,15 @@ function digestOf(value: unknown): string {
 }
 
 function comparable({ owner, type, ttl, records, labels = {}, locked = false }: RRset): string {
-  const told = records.map(({ id, name, value, rdata, comment, created, modified }) =>
+  const compared = records.map(({ id, name, value, rdata, comment, created, modified }) =>
     type === "SOA"
       ? [id, name, rdata.replace(soaSerial, "$1 0 "), comment, created]
       : [id, name, value, rdata, comment, created, modified],
   );
-  return JSON.stringify([owner, type, ttl, told, Object.entries(labels).toSorted(byName), locked]);
+  return JSON.stringify([owner, type, ttl, compared, Object.entries(labels).toSorted(byName), locked]);
 }
 
-/** A damaged one may have too few fields. */
+/** A damaged SOA may have too few fields; it is then compared as it is. */
 const soaSerial = /^(\S+ \S+) \d+ /;
 
 const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : 1);

@@ -10,7 +10,10 @@ import { named, type Step } from "./step.ts";
 type Placed = { readonly zone: Neighbour; readonly above: Neighbour | undefined; readonly reserved: Reserved };
 type Reserved = Awaited<ReturnType<typeof reservedName>>;
 
-/** Zones that could not be created today without a grant: they are from before that was asked for, or their grant was revoked. */
+/**
+ * Finds zones that could not be created today without a grant: they are older than that rule, or their grant was
+ * revoked.
+ */
 export async function checkNeighbours(tables: Tables, step: Step): Promise<void> {
   for await (const rows of eachPart(tables, storeTables.zones)) {
     const zones = rows.map((row) => named<ZoneRow>(storeTables.zones, row));
@@ -24,7 +27,7 @@ export async function checkNeighbours(tables: Tables, step: Step): Promise<void>
   }
 }
 
-/** Those inside a zone of another account, and those of reserved names that no zone is above. */
+/** Zones inside a zone of another account, and zones with a reserved name and no zone above. */
 async function doubtful(tables: Tables, zones: readonly ZoneRow[]): Promise<readonly Placed[]> {
   const names = new Set(zones.flatMap(({ name }) => enclosing(name).slice(1)));
   const known = await findAll<ZoneRow>(
@@ -55,7 +58,7 @@ async function consentsFor(tables: Tables, placed: readonly Placed[]): Promise<r
   return rows.map(consentFromRow);
 }
 
-/** It is all the same which of the two came first: one consent is enough. */
+/** It does not matter which of the two zones came first: one consent is enough. */
 function refusalOf({ zone, above, reserved }: Placed, consents: readonly Consent[]): NameRefusal | undefined {
   const refusal = refusalOfName({ ...zone, reserved }, { above, below: [], consents });
   if (refusal === undefined || above === undefined) return refusal;
@@ -66,12 +69,12 @@ async function ungranted(tables: Tables, { zone, above }: Placed, refusal: NameR
   const [account] = await tables.find(storeTables.accounts, [[zone.account]]);
   const owner = String(account?.[1] ?? zone.account);
   const inside =
-    above && `it belongs to ${owner} and is inside ${above.name}, which is another account's; nobody granted that`;
+    above && `it belongs to ${owner} but is inside ${above.name}, a zone of another account, and there is no grant`;
   return {
     code: "zone-not-granted",
     where: `zone ${zone.name}`,
-    message: inside ?? `it belongs to ${owner}, and ${zoneNotCreated(zone.name, refusal).message}`,
-    todo: `if it is right, say so with moor grant add ${zone.name} --account ${owner}; if not, delete it`,
+    message: inside ?? `it belongs to ${owner}, but ${zoneNotCreated(zone.name, refusal).message}`,
+    todo: `if this is intended, run moor grant add ${zone.name} --account ${owner}; if not, delete the zone`,
   };
 }
 

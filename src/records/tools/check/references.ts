@@ -19,21 +19,21 @@ const references: readonly Reference[] = [
   { table: zones, column: "account", where: ({ name }) => `zone ${name}` },
   { table: changes, column: "account", where: ({ position, zone_name: zone }) => `change ${position}, zone ${zone}` },
   { table: sets, column: "zone", where: ({ zone, owner, type }) => `set ${owner} ${type} of zone ${zone}` },
-  { table: secondaryState, column: "zone", where: ({ zone }) => `state of the secondary zone ${zone}` },
-  { table: grants, column: "zone", where: ({ zone }) => `grant of the zone ${zone}` },
+  { table: secondaryState, column: "zone", where: ({ zone }) => `transfer state of secondary zone ${zone}` },
+  { table: grants, column: "zone", where: ({ zone }) => `grant for zone ${zone}` },
 ];
 
-/** The accounts and zones that rows name are there; a row may name none. */
+/** The accounts and zones that rows refer to exist. A reference may be NULL. */
 export async function checkReferences(tables: Tables, step: Step): Promise<void> {
   for (const { table, column, where } of references) {
     const to = column === "account" ? storeTables.accounts : zones;
     const lost = `${column} NOT IN (SELECT ${keyNames(to)[0]} FROM ${to.name})`;
     for await (const row of eachNamed(tables, table, step, lost))
-      step.fault(`${column}-missing`, where(row), `it belongs to the ${column} ${row[column]}, which is not there`);
+      step.fault(`${column}-missing`, where(row), `it belongs to ${column} ${row[column]}, which does not exist`);
   }
 }
 
-/** What is kept as JSON beside zones and their log. */
+/** Checks the JSON columns of tables other than zones and their log. */
 export async function checkTexts(tables: Tables, step: Step): Promise<void> {
   for (const [table, what] of [
     [tokens, "token"],
@@ -44,19 +44,19 @@ export async function checkTexts(tables: Tables, step: Step): Promise<void> {
         step.fault(
           "scope-unreadable",
           `${what} ${row[keyNames(table)[0] ?? ""]}`,
-          "what it opens cannot be read",
-          "revoke it and make another",
+          "its scope is not valid",
+          "revoke it and create a new one",
         );
   for await (const row of eachNamed(tables, storeTables.onceKeys, step))
     if (!isObject(parsed(row.outcome)))
       step.fault(
         "outcome-unreadable",
         `idempotency key ${row.key} of ${row.actor}`,
-        "what was answered under it cannot be read",
+        "its stored response is not valid",
       );
 }
 
-/** The database counts the zones of each account itself. */
+/** The database keeps a count of the zones per account, with triggers. */
 export async function checkZoneCounts(tables: Tables, step: Step): Promise<void> {
   const counted = "SELECT known.zones FROM zone_counts AS known WHERE known.account = accounts.id";
   const wrong = `coalesce((${counted}), 0) <> (SELECT count(*) FROM zones WHERE account = accounts.id)`;
@@ -64,12 +64,12 @@ export async function checkZoneCounts(tables: Tables, step: Step): Promise<void>
     step.fault(
       "zones-miscounted",
       `account ${id}`,
-      "it is said to have another number of zones than it has",
-      "copy the store, which counts them anew: moor store copy FROM TO",
+      "its stored number of zones is wrong",
+      "copy the store, which counts them again: moor store copy FROM TO",
     );
 }
 
-/** A number that is given out twice would be refused by its table, or give one zone the history of another. */
+/** If a number were assigned twice, its table would refuse it, or one zone would get the history of another. */
 export async function checkCounter(tables: Tables, table: Table, step: Step): Promise<void> {
   const last = await tables.lastNumber(table);
   const [beyond] = await tables.read(table, { after: [last], limit: 1 });
@@ -77,8 +77,8 @@ export async function checkCounter(tables: Tables, table: Table, step: Step): Pr
   step.fault(
     "counter-behind",
     table.name,
-    `its counter stands at ${last}, but the number ${beyond[0]} is already there`,
-    "copy the store, which sets its counters: moor store copy FROM TO",
+    `its counter is at ${last}, but number ${beyond[0]} is already in use`,
+    "copy the store, which corrects its counters: moor store copy FROM TO",
   );
 }
 

@@ -1,23 +1,23 @@
 import type { Fault } from "../../../core/result.ts";
 import type { Row, Table } from "../tables/table.ts";
 
-/** What each part of the check is given. */
+/** What every part of the check receives. */
 export type Step = {
-  /** Called for each fault as it is found: there may be very many. `todo` is `restoreIt` when left out. */
+  /** Called for each fault as it is found, because there may be very many. `todo` defaults to `restoreIt`. */
   readonly fault: (code: string, where: string, message: string, todo?: string) => void;
-  /** What is whole, and yet may not be what the operator wants. */
+  /** Something that is intact but may not be what the operator wants. */
   readonly warning: (warning: Fault) => void;
-  /** Called after each part that was read; throws when the check is to end. */
+  /** Called after each part that was read; throws when the check is aborted. */
   readonly read: (rows: number) => void;
 };
 
 export const restoreIt = "restore the last good backup";
 
-/** A row by the names of its columns. */
+/** A row as an object with the names of its columns. */
 export const named = <T>(table: Table, row: Row): T =>
   Object.fromEntries(table.columns.map(({ name }, i) => [name, row[i]])) as T;
 
-/** What a JSON column says, or undefined when it is none. */
+/** The value of a JSON column, or undefined if it is not JSON. */
 export function parsed(text: unknown): unknown {
   try {
     return JSON.parse(String(text));

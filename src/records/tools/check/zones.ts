@@ -9,7 +9,10 @@ import { compareRest, compareSet, compareZone, histories } from "./log.ts";
 import { readSet } from "./set.ts";
 import { named, parsed, type Step } from "./step.ts";
 
-/** Every zone: its log is replayed, then its sets are read and compared with what the log has left. Gives how many records there are. */
+/**
+ * For every zone, replays its log, then reads its sets and compares them with the result. Returns the number of
+ * records.
+ */
 export async function checkZones(tables: Tables, step: Step): Promise<number> {
   const index = createIndexCheck(tables, step);
   for await (const rows of eachPart(tables, storeTables.zones)) {
@@ -27,13 +30,13 @@ export async function checkZones(tables: Tables, step: Step): Promise<number> {
 function checkZoneRow(zone: ZoneRow, step: Step): void {
   const fault = (code: string, message: string) => step.fault(code, `zone ${zone.name}`, message);
   const name = parseZoneName(zone.name);
-  if (!name.ok || name.value !== zone.name) fault("name-not-canonical", "its name is not written as moor writes it");
+  if (!name.ok || name.value !== zone.name) fault("name-not-canonical", "its name is not in canonical form");
   if (!(Number.isInteger(zone.serial) && zone.serial >= 0 && zone.serial < 2 ** 32))
-    fault("bad-serial", `its serial ${zone.serial} is none`);
+    fault("bad-serial", `its serial ${zone.serial} is not valid`);
   const settings = parsed(zone.settings);
   const readable =
     isObject(settings) && Number.isInteger(settings.ttl) && ["primary", "secondary"].includes(String(settings.mode));
-  if (!readable) fault("settings-unreadable", "its settings cannot be read");
+  if (!readable) fault("settings-unreadable", "its settings are not valid");
 }
 
 async function checkZone(
@@ -56,7 +59,7 @@ async function checkZone(
       await indexed(zone.number, set);
       records += set.records.length;
       hasSoa ||= set.owner === apex && set.type === "SOA";
-      // Sets of one owner come together.
+      // Sets of one owner follow one another.
       if (owner[0]?.owner !== set.owner) {
         checkOwner(owner, where, step);
         owner = [];
@@ -69,11 +72,11 @@ async function checkZone(
   if (history) compareRest(history, where, step);
   if (!hasSoa) step.fault("soa-missing", where, "it has no SOA record");
   if (zone.record_count !== records)
-    step.fault("count-wrong", where, `it is said to have ${zone.record_count} records, and has ${records}`);
+    step.fault("count-wrong", where, `its stored number of records is ${zone.record_count}, but it has ${records}`);
 }
 
 function checkOwner(sets: readonly RRset[], where: string, step: Step): void {
   if (sets.length === 0) return;
   for (const { code, where: at, message, todo } of checkOwners(sets))
-    step.fault(code, `${where}, ${at}`, message, `${todo}; the API takes it`);
+    step.fault(code, `${where}, ${at}`, message, `${todo}; the API accepts that change`);
 }

@@ -44,24 +44,24 @@ async function faultsAt(at: string): Promise<readonly string[]> {
 const known = postgresMigrations.length;
 
 describe("a database of another version", () => {
-  it("newer, and this one can work on it: is checked and trimmed, but not copied without what only the newer knows", async () => {
+  it("newer but compatible: can be checked and trimmed, but not copied, because the copy would be incomplete", async () => {
     await query(`UPDATE schema_version SET taken = 99, oldest = ${known}`);
     expect(await faultsAt(url)).toEqual([]);
     const trimmed = await trimPostgresTables(addressOf(url));
     await trimmed.removeUpTo(storeTables.changes, [1]);
     await trimmed.close();
     await expect(readPostgresTables(addressOf(url), "copy")).rejects.toThrow(
-      /newer moor \(schema 99, this one knows \d+\).*use the newer version, or pg_dump/,
+      /newer moor \(schema 99, this version supports \d+\).*use the newer version, or pg_dump/,
     );
   });
 
-  it("newer, and this one is too old for it: is left alone", async () => {
+  it("newer and not compatible: is refused", async () => {
     await query("UPDATE schema_version SET taken = 99, oldest = 99");
     for (const open of [() => readPostgresTables(addressOf(url), "look"), () => trimPostgresTables(addressOf(url))])
       await expect(open()).rejects.toThrow(/newer moor \(schema 99.*use the newer version\.$/);
   });
 
-  it("older: is a matter of the older version, or brought up to date", async () => {
+  it("older: is refused, with how to back it up or upgrade it", async () => {
     await query(`UPDATE schema_version SET taken = ${known - 1}`);
     await expect(readPostgresTables(addressOf(url), "copy")).rejects.toThrow(
       /older moor .*back it up with the old version, or start this version on it once/,
@@ -69,7 +69,7 @@ describe("a database of another version", () => {
   });
 });
 
-it("zones that nobody granted are found here too", async () => {
+it("zones without the grant they need are found here too", async () => {
   await query(
     "INSERT INTO accounts (id, name, created) VALUES (2, 'other', 1); INSERT INTO zones (number, id, account, name, settings, serial, " +
       "record_count, created, modified) VALUES (90, 'z', 2, 'www.example.org', '{}', 1, 0, 1, 1)",
@@ -86,7 +86,7 @@ it("zones that nobody granted are found here too", async () => {
 });
 
 describe("a role that may only read", () => {
-  it("must read the counters too: without them a backup would give out numbers again", async () => {
+  it("must be able to read the sequences: a backup without them would assign numbers twice", async () => {
     await query(
       `CREATE ROLE "read-only" LOGIN PASSWORD 'leise'; GRANT SELECT ON ALL TABLES IN SCHEMA public TO "read-only"`,
     );
@@ -100,8 +100,8 @@ describe("a role that may only read", () => {
   });
 });
 
-describe("history that is dropped over a network that goes silent", () => {
-  it("fails in time, and is not waited for by who stops", async () => {
+describe("dropping history over a network that goes silent", () => {
+  it("times out, and does not delay stopping", async () => {
     const cable = await layCable(rig.server.port);
     const address = addressOf(rig.server.url(name, cable.port));
     const tables = await trimPostgresTables(address, { connect: 20_000, statement: 1_000, lock: 1_000 });

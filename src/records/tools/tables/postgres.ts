@@ -20,7 +20,7 @@ import {
   type WritableTables,
 } from "./table.ts";
 
-/** One state of a database that nodes may be writing to. */
+/** Reads one consistent state of a database that nodes may be writing to. */
 export async function readPostgresTables(
   address: PostgresAddress,
   use: TablesUse,
@@ -35,7 +35,7 @@ export async function readPostgresTables(
   });
 }
 
-/** To delete a few rows at a time from a database that is in use. */
+/** For deleting a few rows at a time from a database that is in use. */
 export async function trimPostgresTables(address: PostgresAddress, limits = trimLimits): Promise<WritableTables> {
   const client = await connectTo(address, limits);
   return await orEnd(client, async () => {
@@ -44,7 +44,10 @@ export async function trimPostgresTables(address: PostgresAddress, limits = trim
   });
 }
 
-/** A database for a copy: an empty one, or one that a copy of `source` was begun on. The table that says so is there until it is done. */
+/**
+ * The target of a copy: an empty database, or one with an unfinished copy of `source`. A marker table exists until
+ * the copy is complete.
+ */
 export async function writePostgresTables(
   address: PostgresAddress,
   source: string,
@@ -56,19 +59,20 @@ export async function writePostgresTables(
   return await orEnd(client, async () => {
     const begun = await hasCopyMark(client);
     if (!begun && (await holdsData(client)))
-      throw new DatabaseTrouble(`the database ${address.shown} holds data already; make an empty one and name that.`);
+      throw new DatabaseTrouble(`the database ${address.shown} already holds data; create an empty one and use that.`);
     const { rows } = await client.query<{ free: boolean }>(`SELECT pg_try_advisory_lock(${copyLock}) AS free`);
-    if (!rows[0]?.free) throw new DatabaseTrouble(`another copy to ${address.shown} is under way; wait for its end.`);
+    if (!rows[0]?.free) throw new DatabaseTrouble(`another copy to ${address.shown} is running; wait until it ends.`);
     await client.query(`CREATE TABLE IF NOT EXISTS ${copyMark} (source TEXT)`);
-    // Of an earlier version it names no source.
+    // The marker of an earlier version has no source.
     await client.query(`ALTER TABLE ${copyMark} ADD COLUMN IF NOT EXISTS source TEXT`);
     const marks = await client.query<{ source: string }>(`SELECT source FROM ${copyMark}`);
-    const where = { at: `the database ${address.shown}`, anew: "make the database anew" };
+    const where = { at: `the database ${address.shown}`, startOver: "drop and create the database" };
     expectSameSource(marks.rows[0]?.source, source, where);
     if (marks.rows.length === 0) await client.query(`INSERT INTO ${copyMark} VALUES ($1)`, [source]);
     const finish = async () => {
       await client.query(`DROP TABLE ${copyMark}`);
-      // By itself the server looks at what it holds a minute later, and may choose badly until then. The copy is whole without it.
+      // Autovacuum would collect statistics only a minute later, with bad plans until then. The copy is complete without
+      // them.
       const names = everyTable.map(({ name }) => name).join(", ");
       await client.query(`ANALYZE ${names}`).catch(() => undefined);
     };
@@ -76,18 +80,21 @@ export async function writePostgresTables(
   });
 }
 
-/** Advisory locks are numbers: "moor", and which of its locks. */
+/** The key of an advisory lock is two numbers: "moor" in ASCII, and which of its locks. */
 const copyLock = "1836019570, 9";
 
-/** 0: none. */
+/** 0 means no limit. */
 type Limits = Pick<PostgresLimits, "connect" | "lock" | "statement">;
 
-/** Goes through everything, so that no statement is too long for it. */
+/** For tools that read everything: a statement may take any time. */
 const wholeLimits: Limits = { connect: 10_000, lock: 0, statement: 0 };
-/** A write of half a million records goes in one statement. */
+/** One statement deletes a write of up to half a million records. */
 const trimLimits: Limits = { connect: usualLimits.connect, lock: usualLimits.lock, statement: 60_000 };
 
-/** The driver leaves out a limit of none, and the server then has those of its own. Not every version knows all of them. */
+/**
+ * The driver does not send a limit of 0, so the server's defaults would apply. Not every version knows all of these
+ * settings.
+ */
 const withoutLimits = `SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN ('statement_timeout',
   'lock_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout')`;
 
@@ -98,21 +105,21 @@ async function connectTo({ config, shown }: PostgresAddress, limits: Limits, sig
     connectionTimeoutMillis: connect,
     lock_timeout: lock,
     statement_timeout: statement,
-    // A server that is gone without a word does not keep its own limits.
+    // A server that vanished cannot enforce its own timeout.
     query_timeout: statement && statement + 2_000,
   });
-  // Who waits for an answer then hears the reason.
+  // A pending query then fails with this reason.
   signal?.addEventListener("abort", () => client.connection.stream.destroy(signal.reason), { once: true });
   try {
     await client.connect();
     if (statement === 0) await client.query(withoutLimits);
   } catch (error) {
-    throw asTold(error, shown, signal);
+    throw asTrouble(error, shown, signal);
   }
   return client;
 }
 
-function asTold(error: unknown, shown: string, signal?: AbortSignal): unknown {
+function asTrouble(error: unknown, shown: string, signal?: AbortSignal): unknown {
   if (signal?.aborted) return signal.reason;
   return new DatabaseTrouble(`the database ${shown} cannot be used: ${reasonOf(error)}`, { cause: error });
 }
@@ -131,24 +138,27 @@ async function holdsData(client: pg.Client): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Of a newer schema that this program can work on it knows all that it must keep in order, but not all there is to copy. */
+/**
+ * With a newer schema that is still compatible, this version knows everything it must keep consistent, but not
+ * everything there is to copy.
+ */
 async function expectUsable(client: pg.Client, { shown }: PostgresAddress, use: TablesUse): Promise<void> {
   await expectWholeDatabase(client, shown);
   const known = postgresMigrations.length;
   const { taken, oldest } = await schemaOf(client);
   if (taken === known || (taken > known && oldest <= known && use === "look")) return;
-  if (taken === 0) throw new DatabaseTrouble(`the database ${shown} has no store of moor in it.`);
+  if (taken === 0) throw new DatabaseTrouble(`the database ${shown} does not contain a moor store.`);
   const isCopy = use === "copy";
   throw new DatabaseTrouble(
     taken > known
-      ? `the database ${shown} was written by a newer moor (schema ${taken}, this one knows ${known}); ` +
-          `use the newer version${isCopy ? ", or pg_dump: this one would leave out what it does not know" : ""}.`
-      : `the database ${shown} was written by an older moor (schema ${taken}, this one has ${known}); ` +
-          `${isCopy ? "back it up with the old version, or " : ""}start this version on it once, which brings it up to date.`,
+      ? `the database ${shown} was written by a newer moor (schema ${taken}, this version supports ${known}); ` +
+          `use the newer version${isCopy ? ", or pg_dump: this version would leave out what it does not know" : ""}.`
+      : `the database ${shown} was written by an older moor (schema ${taken}, this version has ${known}); ` +
+          `${isCopy ? "back it up with the old version, or " : ""}start this version on it once to upgrade it.`,
   );
 }
 
-/** Who may not read a counter is told that it has counted nothing. */
+/** To a role without the privilege, PostgreSQL reports a sequence as unused. */
 async function expectCounters(client: pg.Client, { shown }: PostgresAddress): Promise<void> {
   const counters = everyTable.filter(({ counted }) => counted).map(sequenceOf);
   const { rows } = await client.query<{ role: string; schema: string }>(
@@ -159,8 +169,8 @@ async function expectCounters(client: pg.Client, { shown }: PostgresAddress): Pr
   if (hidden === undefined) return;
   const { role, schema } = hidden;
   throw new DatabaseTrouble(
-    `the database ${shown} does not let ${role} read its counters; ` +
-      `have its owner run there: GRANT SELECT ON ALL SEQUENCES IN SCHEMA ${schema} TO ${role}`,
+    `${role} has no permission to read the sequences of the database ${shown}; ` +
+      `ask its owner to run: GRANT SELECT ON ALL SEQUENCES IN SCHEMA ${schema} TO ${role}`,
   );
 }
 
@@ -173,8 +183,8 @@ function connectionOver(client: pg.Client, { shown }: PostgresAddress, signal?: 
     try {
       return (await client.query({ text, values: [...values], rowMode: "array" })).rows as Row[];
     } catch (error) {
-      // What is asked after the end of a connection does not hear why it has ended.
-      throw asTold(lost ?? error, shown, signal);
+      // A query on a closed connection does not say why it was closed.
+      throw asTrouble(lost ?? error, shown, signal);
     }
   };
   const number = async (text: string) => Number((await all(text, []))[0]?.[0] ?? 0);
@@ -183,7 +193,7 @@ function connectionOver(client: pg.Client, { shown }: PostgresAddress, signal?: 
     all,
     run: async (text, values) => void (await all(text, values)),
     mark: (at, kind) => `$${at}::${kind === "number" ? "bigint" : "text"}`,
-    // The columns of keys compare by bytes, as their schema says.
+    // The schema declares key columns with a bytewise collation.
     byBytes: "",
     lastNumber: (table) =>
       table === storeTables.changes
@@ -193,7 +203,7 @@ function connectionOver(client: pg.Client, { shown }: PostgresAddress, signal?: 
       if (table === storeTables.changes) await all("UPDATE log_head SET position = $1", [last]);
       else await all(`SELECT setval(${sequenceOf(table)}, greatest($1, 1), $1 > 0)`, [last]);
     },
-    // It checks its own pages, when it reads them.
+    // PostgreSQL verifies its pages when it reads them.
     damage: async () => [],
     close: () => endClient(client),
   };

@@ -3,8 +3,8 @@ import { DatabaseSync } from "node:sqlite";
 import { sqliteKind, sqliteKinds } from "../../../process/sqlite/faults.ts";
 
 /**
- * A database file for oneself. In WAL mode every connection holds a shared lock as long as it is open, so an exclusive one is
- * got only when there is no other: that is how a running service is noticed, also one in a container of its own.
+ * Opens a database file exclusively. In WAL mode every open connection holds a shared lock, so the exclusive lock is
+ * granted only if there is no other connection. This detects a running service, even in another container.
  */
 export function takeSole(path: string): DatabaseSync | "in-use" {
   const database = new DatabaseSync(path);
@@ -25,7 +25,7 @@ export function isInUse(path: string): boolean {
     if (sole !== "in-use") sole.close();
     return sole === "in-use";
   } catch (error) {
-    // What is no database nobody uses; whoever opens it is told.
+    // A file that is not a database is not in use; opening it reports what is wrong.
     if (sqliteKind(error) === sqliteKinds.noDatabase) return false;
     throw error;
   }

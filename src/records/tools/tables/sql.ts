@@ -8,14 +8,14 @@ import {
   type WritableTables,
 } from "./table.ts";
 
-/** A connection to a database, and how its SQL differs from that of others. */
+/** A connection to a database, and how its SQL dialect differs. */
 export type SqlConnection = {
   readonly name: string;
   readonly all: (text: string, values: readonly Value[]) => Promise<readonly Row[]>;
   readonly run: (text: string, values: readonly Value[]) => Promise<void>;
-  /** A value in a statement, of a column's kind; `at` counts from 1. */
+  /** The placeholder for a value of a column's kind; `at` counts from 1. */
   readonly mark: (at: number, kind: "number" | "text") => string;
-  /** What makes texts compare by their bytes, behind a column's name. */
+  /** A suffix to a column's name that makes texts compare by bytes. */
   readonly byBytes: string;
   readonly lastNumber: (table: Table) => Promise<number>;
   readonly setLastNumber: (table: Table, last: number) => Promise<void>;
@@ -23,7 +23,7 @@ export type SqlConnection = {
   readonly close: () => Promise<void>;
 };
 
-/** The one SQL text of both databases. */
+/** The SQL that both databases share. */
 export function tablesOver(connection: SqlConnection): WritableTables {
   const { mark, byBytes, all, run } = connection;
   const columnsOf = (table: Table) => table.columns.map((column) => column.name).join(", ");

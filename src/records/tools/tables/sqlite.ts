@@ -10,7 +10,7 @@ import { copyMark, expectSameSource, isPartial, partialFile } from "../../store/
 import { type SqlConnection, tablesOver } from "./sql.ts";
 import { type CopyTarget, keyNames, type Row, type Table, type Value, type WritableTables } from "./table.ts";
 
-/** One state of a file that may be in use: what is written meanwhile is not seen. */
+/** Reads one consistent state of a file that may be in use; later writes are not visible. */
 export function readSqliteTables(path: string): WritableTables {
   expectFile(path);
   const database = openQuietly(path);
@@ -25,17 +25,17 @@ export function readSqliteTables(path: string): WritableTables {
   return tablesIn(database, path);
 }
 
-/** A file that nobody else uses yet; made when it is not there. */
+/** Opens a file that nobody else uses yet, and creates it if it does not exist. */
 export const writeSqliteTables = (path: string): WritableTables => tablesIn(openToWrite(path), path);
 
-/** Such a file for a copy: a new one, or one that a copy of `source` was begun on. */
+/** Such a file as the target of a copy: a new one, or one with an unfinished copy of `source`. */
 export function copySqliteTables(path: string, source: string): CopyTarget {
   const goesOn = existsSync(path);
   const database = openToWrite(path);
   try {
     database.exec(`CREATE TABLE IF NOT EXISTS ${copyMark} (source TEXT)`);
     const mark = database.prepare(`SELECT source FROM ${copyMark}`).get() as { source: string } | undefined;
-    expectSameSource(mark?.source, source, { at: path, anew: "move that file away" });
+    expectSameSource(mark?.source, source, { at: path, startOver: "move that file away" });
     if (mark === undefined) database.prepare(`INSERT INTO ${copyMark} VALUES (?)`).run(source);
   } catch (error) {
     database.close();
@@ -47,13 +47,13 @@ export function copySqliteTables(path: string, source: string): CopyTarget {
 
 function openToWrite(path: string): DatabaseSync {
   const database = openSqlite(path, migrations);
-  // Whatever is lost by a power cut is found by the next run, which goes on where this one ended.
+  // The next run copies again whatever a power cut lost.
   database.exec("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF");
   chmodSync(path, 0o600);
   return database;
 }
 
-/** To delete a few rows at a time from a file that is in use; what a power cut brings back is deleted again. */
+/** Opens a file that is in use, to delete a few rows at a time. Rows that a power cut brings back are deleted again. */
 export function trimSqliteTables(path: string): WritableTables {
   expectFile(path);
   const database = new DatabaseSync(path);
@@ -62,8 +62,8 @@ export function trimSqliteTables(path: string): WritableTables {
 }
 
 /**
- * To read only. Not opened as read-only: such a connection cannot take away the files beside the database when it closes, and
- * left behind by another user they would lock the service out.
+ * For reading only, but not opened as read-only: such a connection cannot remove the `-wal` and `-shm` files when it
+ * closes, and if another user leaves them there, the service cannot open the database.
  */
 export function openQuietly(path: string): DatabaseSync {
   const database = new DatabaseSync(isFrozen(path) ? new URL("?immutable=1", pathToFileURL(path)) : path);
@@ -71,7 +71,7 @@ export function openQuietly(path: string): DatabaseSync {
   return database;
 }
 
-/** On a read-only disk SQLite cannot make the files that it shares with other processes, and needs to hear that there are none. */
+/** On a read-only disk SQLite cannot create its shared files; it must be told that no other process uses the database. */
 function isFrozen(path: string): boolean {
   try {
     accessSync(dirname(path), constants.W_OK);
@@ -92,8 +92,8 @@ type FileState =
 const notADatabase = 26;
 
 /**
- * What a file is, without changing it. Only SQLite may open it: whoever closes the file in a process that has it open as a
- * database gives up the locks of that process (https://sqlite.org/howtocorrupt.html, section 2.2).
+ * Tells what a file is, without changing it. Only SQLite may open it: if a process has it open as a database, closing
+ * another descriptor of it releases the locks of that process (https://sqlite.org/howtocorrupt.html, section 2.2).
  */
 export function fileState(path: string): FileState {
   if (isRefused(path)) return { kind: "closed" };
@@ -119,13 +119,13 @@ export function fileState(path: string): FileState {
   }
 }
 
-/** Throws, with what to do, unless the file is good or of one of these kinds. */
+/** Throws an error that says what to do, unless the file is good or of one of these kinds. */
 export function expectFile(path: string, others: readonly FileState["kind"][] = []): void {
   const state = fileState(path);
   if (state.kind !== "good" && !others.includes(state.kind)) throw new DatabaseTrouble(fileTrouble(path, state));
 }
 
-/** Whether the system does not let this user in; unlike opening a file, asking leaves its locks alone. */
+/** Whether this user is denied access. Unlike opening the file, asking does not affect its locks. */
 export function isRefused(path: string, mode = constants.R_OK, why: "EACCES" | "EROFS" = "EACCES"): boolean {
   try {
     accessSync(path, mode);
@@ -138,26 +138,26 @@ export function isRefused(path: string, mode = constants.R_OK, why: "EACCES" | "
 function fileTrouble(path: string, state: Exclude<FileState, { readonly kind: "good" }>): string {
   switch (state.kind) {
     case "missing":
-      return `there is no file ${path}; give the path of a moor database, such as moor-data/records.sqlite.`;
+      return `the file ${path} does not exist; give the path of a moor database, such as moor-data/records.sqlite.`;
     case "partial":
       return partialFile(path);
     case "folder":
       return `${path} is a folder; give the path of a database file in it, such as ${path}/records.sqlite.`;
     case "closed":
-      return `${path} cannot be read by this user; run this as root, or as the user whose file or folder it is.`;
+      return `this user cannot read ${path}; run this as root, or as the owner of the file or folder.`;
     case "no-database":
-      return `${path} is not a database; give the path of one that moor has written.`;
+      return `${path} is not a database; give the path of one that moor wrote.`;
     case "not-ours":
-      return `${path} is a database, but not one of moor's record service; give the path of one that moor has written.`;
+      return `${path} is a database, but not of moor's record service; give the path of one that moor wrote.`;
     case "older":
       return (
-        `${path} was written by an older moor (schema ${state.steps}, this one has ${migrations.length}); ` +
-        "start this version on its data folder once, which brings it up to date; " +
-        "a backup has to be restored into a data folder of its own for that."
+        `${path} was written by an older moor (schema ${state.steps}, this version has ${migrations.length}); ` +
+        "start this version on its data folder once to upgrade it; " +
+        "restore a backup into a separate data folder first."
       );
     case "newer":
       return (
-        `${path} was written by a newer moor (schema ${state.steps}, this one knows ${migrations.length}); ` +
+        `${path} was written by a newer moor (schema ${state.steps}, this version supports ${migrations.length}); ` +
         "use the newer version."
       );
     case "damaged":
@@ -171,7 +171,7 @@ const tablesIn = (database: DatabaseSync, path: string): WritableTables => table
 
 function connectionTo(database: DatabaseSync, name: string): SqlConnection {
   const all: SqlConnection["all"] = async (text, values) => {
-    // A statement takes the whole thread: between two of them signals are heard.
+    // A statement blocks the thread; yield before each one so that signals are handled.
     await setImmediate();
     const statement = database.prepare(text);
     statement.setReturnArrays(true);
@@ -205,7 +205,7 @@ function connectionTo(database: DatabaseSync, name: string): SqlConnection {
   };
 }
 
-/** Some tables give a number again when its row is gone: SQLite then keeps no count. */
+/** Some tables reuse the number of a deleted row; SQLite keeps no counter for them. */
 const isCounting = (database: DatabaseSync, table: Table): boolean =>
   String(database.prepare("SELECT sql FROM sqlite_master WHERE name = ?").get(table.name)?.sql).includes(
     "AUTOINCREMENT",

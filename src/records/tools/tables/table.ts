@@ -1,46 +1,49 @@
 /**
- * A store seen as plain tables, whatever database keeps them: for what goes through all of a store, such as its check, a
- * copy and a backup. Rows are arrays in the order of the table's columns, so the same row has the same JSON everywhere.
+ * A store as plain tables, independent of the database, for tools that go through a whole store: check, copy, backup.
+ * Rows are arrays in the order of the table's columns, so the same row has the same JSON everywhere.
  */
 export type Tables = {
-  /** What people call this database: its path, or its address without a password. */
+  /** The name to show to users: the path, or the address without the password. */
   readonly name: string;
-  /** Rows behind `after` and up to `to`, in the order of `by` (the key when left out), each compared by these columns. */
+  /**
+   * Rows after `after` and up to `to`, in the order of the columns `by` (default: the key). `after` and `to` are
+   * values of these columns.
+   */
   readonly read: (table: Table, part: TablePart) => Promise<readonly Row[]>;
-  /** The rows with these values in `by` (the key when left out) that are there, in any order. */
+  /** The existing rows with these values in `by` (default: the key), in any order. */
   readonly find: (table: Table, keys: readonly Row[], by?: readonly string[]) => Promise<readonly Row[]>;
   readonly count: (table: Table) => Promise<number>;
-  /** The last number that was given out for the key of a counted table; 0 for none. Never given out again. */
+  /** The last number that was assigned as key of a counted table; 0 for none. It is never assigned again. */
   readonly lastNumber: (table: Table) => Promise<number>;
-  /** What the database itself finds wrong with its pages. */
+  /** What the database's own integrity check finds. */
   readonly damage: () => Promise<readonly string[]>;
   readonly close: () => Promise<void>;
 };
 
-/** Of what goes through all of a store, in rows. */
+/** Progress of a tool that goes through a whole store, in rows. */
 export type ToolProgress = {
   readonly what: "check" | "copy" | "verify";
   readonly done: number;
   readonly total: number;
 };
 
-/** To look through what is known, or to take all there is. */
+/** `look` needs only the tables that this version knows; `copy` needs everything in the database. */
 export type TablesUse = "look" | "copy";
 
 /** Each call is one transaction. */
 export type WritableTables = Tables & {
   readonly put: (table: Table, rows: readonly Row[]) => Promise<void>;
   readonly remove: (table: Table, keys: readonly Row[]) => Promise<void>;
-  /** All rows up to this key, it included. */
+  /** All rows up to and including this key. */
   readonly removeUpTo: (table: Table, key: Row) => Promise<void>;
   readonly setLastNumber: (table: Table, last: number) => Promise<void>;
 };
 
 export type CopyTarget = {
   readonly tables: WritableTables;
-  /** It goes on with a copy that was broken off. */
+  /** It resumes an interrupted copy. */
   readonly goesOn: boolean;
-  /** The copy is complete: from now on this is a database like any other. */
+  /** Call it when the copy is complete: from then on this is a normal database. */
   readonly finish: () => Promise<void>;
 };
 
@@ -51,7 +54,7 @@ export type TablePart = {
   readonly by?: readonly string[];
   readonly after?: Row | undefined;
   readonly to?: Row | undefined;
-  /** Only rows for which this holds: SQL that both databases understand. */
+  /** A condition in SQL that both databases understand. */
   readonly where?: string | undefined;
   readonly limit: number;
 };
@@ -59,9 +62,9 @@ export type TablePart = {
 export type Table = {
   readonly name: string;
   readonly columns: readonly Column[];
-  /** The first columns that together find one row. */
+  /** How many of the first columns are the primary key. */
   readonly keyLength: number;
-  /** Its key is a number that the database counts up. */
+  /** Its key is a number that the database increments. */
   readonly counted?: boolean;
 };
 
@@ -71,14 +74,14 @@ export const keyOf = (table: Table, row: Row): Row => row.slice(0, table.keyLeng
 export const keyNames = (table: Table): readonly string[] =>
   table.columns.slice(0, table.keyLength).map((column) => column.name);
 
-/** The place of a column in a row. */
+/** The index of a column in a row. */
 export function placeIn(table: Table, column: string): number {
   const place = table.columns.findIndex((each) => each.name === column);
   if (place < 0) throw new Error(`the table ${table.name} has no column ${column}`);
   return place;
 }
 
-/** All of a table in the order of `by`, a part at a time. */
+/** Reads a whole table in the order of `by`, in parts. */
 export async function* eachPart(
   tables: Pick<Tables, "read">,
   table: Table,
@@ -107,8 +110,8 @@ function table(name: string, key: string, rest: string, more: Pick<Table, "count
 const counted = { counted: true };
 
 /**
- * The tables of `sqlite/schema.ts`, in an order in which each row finds those that it refers to. What the database fills in
- * itself is left out: `zones.reversed`.
+ * The tables of `sqlite/schema.ts`, ordered so that a row comes after the rows it refers to. Generated columns are
+ * left out: `zones.reversed`.
  */
 export const storeTables = {
   accounts: table("accounts", "id#", "name created#", counted),
