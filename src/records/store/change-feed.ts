@@ -1,7 +1,7 @@
 import type { LoggedChange } from "../model.ts";
 import type { ChangeListener } from "./port.ts";
 
-/** Tells listeners, after a commit, what was added to the change log, or only that something was. */
+/** Notifies listeners after a commit, with the new rows of the change log if they are known. */
 export function createChangeFeed() {
   const listeners = new Set<ChangeListener>();
 

@@ -1,16 +1,16 @@
 import { createHistogram, type Histogram } from "../../process/metrics.ts";
 
-/** What a store has done since it was opened. Plain numbers: they are counted up in passing, and read when somebody asks. */
+/** What a store has done since it was opened. Plain mutable numbers, so that counting costs nothing. */
 export type StoreCounters = {
-  /** Writes that are answered: done, or found to change nothing. */
+  /** Answered writes, including those that changed nothing. */
   writes: number;
-  /** Writes that ended in an error of the database. */
+  /** Writes that failed with a database error. */
   failed: number;
-  /** Transactions; one may hold many writes. */
+  /** Transactions; one may contain many writes. */
   commits: number;
-  /** Writes that wait for their transaction or for the disk, now. */
+  /** Writes that are currently waiting for their transaction or for the disk. */
   waiting: number;
-  /** From the begin of a transaction until it is on disk. */
+  /** From the beginning of a transaction until it is on disk. */
   readonly commitSeconds: Histogram;
 };
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createLagMeter } from "./follower-lag.ts";
 
-/** Looks at these times, with the log and its follower at these positions. */
-async function looked(looks: readonly (readonly [at: number, last: number, followed: number])[]) {
+/** Measures at these times, with the log and its follower at these positions. */
+async function measured(samples: readonly (readonly [at: number, last: number, followed: number])[]) {
   let [at, last, followed] = [0, 0, 0];
   const lag = createLagMeter(
     { lastChange: async () => last },
@@ -10,18 +10,18 @@ async function looked(looks: readonly (readonly [at: number, last: number, follo
     () => at,
   );
   const found = [];
-  for (const look of looks) {
-    [at, last, followed] = look;
+  for (const sample of samples) {
+    [at, last, followed] = sample;
     found.push(await lag());
   }
   return found.map(({ changes, seconds }) => `${changes} for ${seconds} s`);
 }
 
-describe("how far a follower of the log is behind", () => {
+describe("the lag of a follower of the log", () => {
   it.each([
     ["an empty log", [[0, 0, 0]], ["0 for 0 s"]],
-    ["all of it read", [[0, 2, 2]], ["0 for 0 s"]],
-    ["ahead of what is read from another node", [[0, 1, 5]], ["0 for 0 s"]],
+    ["everything read", [[0, 2, 2]], ["0 for 0 s"]],
+    ["ahead of the position read from another node", [[0, 1, 5]], ["0 for 0 s"]],
     [
       "stuck",
       [
@@ -33,7 +33,7 @@ describe("how far a follower of the log is behind", () => {
       ["1 for 0 s", "1 for 4 s", "6 for 8 s", "0 for 0 s"],
     ],
     [
-      "always something under way, and each of it read by the next look",
+      "always something unread, but read by the next measurement",
       [
         [0, 20, 10],
         [15_000, 520, 512],
@@ -42,7 +42,7 @@ describe("how far a follower of the log is behind", () => {
       ["10 for 0 s", "8 for 0 s", "1 for 0 s"],
     ],
     [
-      "slow: the oldest that is not read counts",
+      "slow: the oldest unread change counts",
       [
         [0, 20, 10],
         [5_000, 40, 15],
@@ -50,11 +50,11 @@ describe("how far a follower of the log is behind", () => {
       ],
       ["10 for 0 s", "25 for 5 s", "35 for 5 s"],
     ],
-  ] as const)("%s", async (_, looks, expected) => {
-    expect(await looked(looks)).toEqual(expected);
+  ] as const)("%s", async (_, samples, expected) => {
+    expect(await measured(samples)).toEqual(expected);
   });
 
-  it("is not counted higher for what was read while the log was asked", async () => {
+  it("does not count changes that were read while the position of the log was queried", async () => {
     let followed = 1;
     const lastChange = async () => {
       followed = 3;

@@ -1,14 +1,14 @@
 import type { RecordStore } from "./port.ts";
 
-/** How far one who follows the change log is behind: changes, and seconds since the oldest of them was seen here. */
+/** How far a follower of the change log lags: unread changes, and seconds since the oldest of them was first seen here. */
 export type FollowerLag = { readonly changes: number; readonly seconds: number };
 
-/** Looks at how long log and follower were apart; more than these tell nothing new. */
+/** The maximum number of remembered positions; more would not make the result any better. */
 const most = 100;
 
 /**
- * Measured from look to look by the time that passes here. The times in the log are of the clocks of those who wrote it: one
- * that is some seconds behind would make every change that is just under way look old.
+ * Measures with this process's own clock, from call to call. The times in the log come from the clocks of the
+ * writers: if one is some seconds slow, every change that is just being read would look old.
  */
 export function createLagMeter(
   store: Pick<RecordStore, "lastChange">,
@@ -18,10 +18,10 @@ export function createLagMeter(
   let seen: readonly { readonly position: number; readonly at: number }[] = [];
   return async () => {
     const last = await store.lastChange();
-    const told = followed();
+    const read = followed();
     const at = now();
-    seen = seen.filter(({ position }) => position > told);
-    if (last > (seen.at(-1)?.position ?? told) && seen.length < most) seen = [...seen, { position: last, at }];
-    return { changes: Math.max(0, last - told), seconds: (at - (seen[0]?.at ?? at)) / 1_000 };
+    seen = seen.filter(({ position }) => position > read);
+    if (last > (seen.at(-1)?.position ?? read) && seen.length < most) seen = [...seen, { position: last, at }];
+    return { changes: Math.max(0, last - read), seconds: (at - (seen[0]?.at ?? at)) / 1_000 };
   };
 }

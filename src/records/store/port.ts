@@ -19,8 +19,8 @@ import type { TransferStore } from "./transfer-keys.ts";
 import type { GrantStore } from "./zone-grants.ts";
 
 /**
- * Where zones, record sets, tokens and the change log are kept. Every write is one transaction: it is on disk, whole, when
- * its promise resolves, and nothing of it is there when the promise rejects. Writes to one zone happen one after another.
+ * Storage for zones, record sets, tokens and the change log. Every write is one transaction: it is completely on disk
+ * when its promise resolves, and has no effect when the promise rejects. Writes to one zone are serialized.
  */
 export type RecordStore = StoreParts & {
   readonly account: (name: string) => Promise<Account | undefined>;
@@ -28,64 +28,68 @@ export type RecordStore = StoreParts & {
   readonly addToken: (token: NewToken) => Promise<Token>;
   readonly tokenByHash: (hash: string) => Promise<Token | undefined>;
   readonly tokens: () => Promise<readonly Token[]>;
-  /** True when a token that was still good has been revoked. */
+  /** True if the token was valid and is now revoked. */
   readonly revokeToken: (id: number, now: Instant) => Promise<boolean>;
-  /** A secret of this database under a name, the same for all nodes and made when first asked for. */
+  /** A named secret of this database. It is the same for all nodes, and created when it is first needed. */
   readonly secret: (name: string) => Promise<string>;
-  /** Counts one use. Costs no write: what was counted is written together, every few seconds and when the store closes. */
+  /** Counts one use without writing: counts are written together every few seconds and when the store closes. */
   readonly noteUse: (id: number, now: Instant) => void;
 
   readonly zone: (account: number, id: string) => Promise<Zone | undefined>;
   readonly zoneBy: (account: number, key: ZoneKey) => Promise<Zone | undefined>;
-  /** The zone of any account that holds a name: the closest one above it, or of that very name. */
+  /** The zone, of any account, that contains a name: the zone of that name, or the closest one above it. */
   readonly zoneHolding: (name: string) => Promise<Zone | undefined>;
   readonly zones: (account: number, query: ZoneQuery) => Promise<Page<Zone>>;
   /** Whether the name may become a zone is decided inside the transaction (core/names/zone-neighbours.ts). */
   readonly createZone: (zone: NewZone, actor: string) => Promise<Zone | NotCreated>;
-  /** Why such a zone would not be made as things are. */
+  /** Why such a zone cannot be created at the moment. */
   readonly obstacleTo: (wish: NewZoneName) => Promise<NotCreated | undefined>;
 
   readonly record: (account: number, id: string) => Promise<PlacedRecord | undefined>;
   readonly sets: (zone: Zone, query: SetQuery) => Promise<readonly RRset[]>;
-  /** In the order of owners and types, after a given one: a large zone in parts. */
+  /** In the order of owners and types, after the given one, to read a large zone in parts. */
   readonly setsAfter: (
     zone: Zone,
     after: Pick<RRset, "owner" | "type"> | undefined,
     limit: number,
   ) => Promise<readonly RRset[]>;
   readonly setPage: (zone: Zone, query: SetPageQuery) => Promise<Page<RRset>>;
-  /** Undefined when the account has no such zone or record; otherwise what `decide` gave as its result. */
+  /** Undefined if the account has no such zone or record; otherwise the result of `decide`. */
   readonly write: <T>(request: WriteRequest, decide: Decide<T>) => Promise<T | undefined>;
-  /** Several zones in one transaction: all of it is done, or nothing. No two requests are for the same zone. */
+  /** Writes to several zones in one transaction, all or nothing. No two requests may be for the same zone. */
   readonly writeAll: <T>(requests: readonly WriteRequest[], decide: DecideAll<T>) => Promise<T>;
 
   /**
-   * A write that is kept as an action: that is there exactly when the write is. `"no-zone"` when the account has none; with
-   * `once`, what was done under that key before is told again, or `"key-taken"` when the key was for something else.
+   * A write that is recorded as an action, in the same transaction. `"no-zone"` if the account has no such zone. With
+   * `once`, returns the earlier result for that key, or `"key-taken"` if the key was used for another request.
    */
   readonly act: <T>(request: ActRequest, decide: DecideAct<T>) => Promise<Acted<T> | "no-zone" | "key-taken">;
   readonly actCreateZone: (zone: NewZone, act: NewAction) => Promise<Acted<Zone> | NotCreated | "key-taken">;
-  /** Actions are dropped when they are a week old, or when there are very many newer ones. */
+  /** Actions are dropped after a week, or earlier if there are very many newer ones. */
   readonly actions: (account: number, query: ActionQuery) => Promise<Page<Action>>;
 
-  /** The change log after `position`, oldest first; of one account without reading the others' rows. */
+  /** The change log after `position`, oldest first. With `account`, the rows of other accounts are not read. */
   readonly changesAfter: (position: number, limit: number, account?: number) => Promise<readonly LoggedChange[]>;
-  /** The position of the last change in the log; 0 when there is none. */
+  /** The position of the last change in the log; 0 if it is empty. */
   readonly lastChange: () => Promise<number>;
-  /** What was done to one zone, newest first, before `position` when one is given. */
+  /** The changes of one zone, newest first, before a position if one is given. */
   readonly historyOf: (zone: Zone, query: HistoryQuery) => Promise<readonly LoggedChange[]>;
-  /** How many changes of its own write stand in the zone's history before this one. */
+  /** How many changes of the same write precede this one in the zone's history. */
   readonly restOfWrite: (zone: Zone, change: LoggedChange) => Promise<number>;
-  /** Calls back after every commit that has added to the change log, before the writer has its answer. Gives the way to end it. */
+  /**
+   * Calls back after every commit that added to the change log, before the writer gets its answer. Returns a function
+   * that unsubscribes.
+   */
   readonly onChange: (listener: ChangeListener) => () => void;
   /**
-   * Calls back when access may have been taken away, here or by another process or node: a token or transfer key was revoked,
-   * or a console session ended. What was opened with one must be checked again. Gives the way to end it.
+   * Calls back when access may have been revoked, here or by another process or node: a token or transfer key was
+   * revoked, or a console session ended. Open connections must then be checked again. Returns a function that
+   * unsubscribes.
    */
   readonly onAccessChange: (listener: () => void) => () => void;
-  /** What it has done so far, for `/metrics`. */
+  /** For `/metrics`. */
   readonly counters: StoreCounters;
-  /** What is under way is ended first. */
+  /** Finishes pending work first. */
   readonly close: () => void | Promise<void>;
 };
 
@@ -94,30 +98,33 @@ type StoreParts = TransferStore & GrantStore;
 export type NotCreated = "name-taken" | NameRefusal;
 
 export type ZoneQuery = {
-  /** Exactly this one: there is no second page. */
+  /** Exactly this name, so there is at most one result. */
   readonly name?: string;
   /** Part of a name. */
   readonly search?: string;
-  /** Only zones of these names. */
+  /** Only zones with these names. */
   readonly within?: readonly string[];
-  /** Only zones whose names come after this one: pages by it miss none, whatever is deleted meanwhile. */
+  /** Only zones whose names come after this one. Paging by it misses none, even if zones are deleted meanwhile. */
   readonly after?: string;
   readonly mode?: ZoneSettings["mode"];
   readonly label?: LabelTest;
-  /** By age when not said. */
+  /** Default: by age. */
   readonly order?: readonly Order<"id" | "name" | "created">[];
   readonly page: number;
   readonly perPage: number;
 };
 
-/** There is a label of this key, with one of these values when they are given; or, with `not`, there is none such. */
+/**
+ * Matches a label with this key, and one of these values if given. With `not`: there is no label with this key or, if
+ * values are given, it has another value.
+ */
 export type LabelTest = { readonly key: string; readonly values: readonly string[] | undefined; readonly not: boolean };
 
 export type Page<T> = { readonly items: readonly T[]; readonly total: number };
 
 export type Order<By extends string> = { readonly by: By; readonly descending: boolean };
 
-/** Sorted by type, then name, the zone's own first, as far as `order` does not say otherwise. */
+/** Unless `order` says otherwise, sorted by type, then by name with the apex first. */
 export type SetPageQuery = {
   readonly owners?: readonly string[];
   readonly types?: readonly RecordType[];
@@ -128,30 +135,31 @@ export type SetPageQuery = {
 
 export type SetQuery = {
   readonly owner?: string;
-  /** Instead of one: those of several, as they were at one moment and in the order of these. */
+  /** Several owners instead of one, read at one moment and returned in this order. */
   readonly owners?: readonly string[];
   readonly type?: RecordType;
 };
 
 export type WriteRequest = {
   readonly account: number;
-  /** The zone to write to, or the zone that holds a record. */
+  /** The zone to write to, or the zone that contains this record. */
   readonly at: { readonly zone: string } | { readonly record: string };
   /** The owners whose sets `decide` sees and may change. The owner of the record named in `at` is always one of them. */
   readonly owners: "all" | ((zone: Zone) => readonly string[]);
-  /** Further records: their owners are asked for too, wherever in the zone they stand by then. */
+  /** Further records: their current owners are included too. */
   readonly records?: readonly string[];
   readonly actor: string;
   readonly now: Instant;
 };
 
 /**
- * The rule of one write: sees the zone as it is inside the transaction and says what the sets of the requested owners shall
- * be. `wanted: undefined` leaves all as it is. Must be pure: it may be called again when the transaction has to be repeated.
+ * The rule of one write. It sees the zone inside the transaction and returns what the sets of the requested owners
+ * should become. `wanted: undefined` changes nothing. It must be pure: it is called again if the transaction is
+ * repeated.
  */
 export type Decide<T> = (view: WriteView) => Decision & { readonly result: T };
 
-/** One decision for each request, in their order; an account that has no such zone or record has no view of it. */
+/** One decision per request, in the same order. The view is undefined if the account has no such zone or record. */
 export type DecideAll<T> = (views: readonly (WriteView | undefined)[]) => {
   readonly decisions: readonly Decision[];
   readonly result: T;
@@ -161,44 +169,44 @@ export type WriteView = { readonly zone: Zone; readonly sets: readonly RRset[] }
 
 export type Decision = {
   readonly wanted: readonly RRset[] | undefined;
-  /** That of a primary server, for a change that comes from there; the next one when left out. */
+  /** The serial of the primary server, for a change that was transferred from it. Default: the next one. */
   readonly serial?: number | undefined;
-  /** Left out: as they are. */
+  /** Default: unchanged. */
   readonly settings?: ZoneSettings;
 };
 
-/** `owners` and `records` are asked for as in a `WriteRequest`. */
+/** `owners` and `records` as in `WriteRequest`. */
 export type ActRequest = NewAct & Pick<WriteRequest, "account" | "owners" | "records"> & { readonly at: ZoneKey };
 
 type NewAct = { readonly actor: string; readonly now: Instant; readonly once?: Once };
 export type NewAction = NewAct & { readonly command: string };
 
-/** The same key with the same fingerprint is the same request, sent again within a day. Keys are each actor's own. */
+/** The same key with the same fingerprint is the same request, repeated within a day. Keys are separate per actor. */
 export type Once = { readonly key: string; readonly fingerprint: string };
 
-/** As `Decide`. Without a command nothing is kept: neither an action nor the key, unless that is to be remembered. */
+/** Like `Decide`. Without a command neither an action nor the key is stored; `remember` stores the key anyway. */
 export type DecideAct<T> = (view: WriteView) => Decision & {
   readonly command?: string;
   readonly remember?: boolean;
-  /** The zone goes, with all that is in it. Only for those who asked for all owners. */
+  /** Deletes the zone with all its sets. Requires `owners: "all"`. */
   readonly remove?: boolean;
-  /** Plain data: it is kept with the key as JSON. */
+  /** Plain data, because it is stored with the key as JSON. */
   readonly result: T;
 };
 
 export type Acted<T> = {
   readonly result: T;
   readonly action: Action | undefined;
-  /** Of the zone, as this write has left it. */
+  /** The serial of the zone after this write. */
   readonly serial: number;
 };
 
 export type ActionQuery = {
   readonly ids?: readonly number[];
   readonly zone?: number;
-  /** Only of this actor. */
+  /** Only actions of this actor. */
   readonly actor?: string;
-  /** Only of zones of these names. */
+  /** Only actions on zones with these names. */
   readonly within?: readonly string[];
   readonly order?: readonly Order<"id" | "command" | "started">[];
   readonly page: number;
@@ -207,5 +215,8 @@ export type ActionQuery = {
 
 export type HistoryQuery = { readonly before?: number; readonly serial?: number; readonly limit: number };
 
-/** `rows` are what was added, where that is known without reading: rows of others may have come before or between. */
+/**
+ * `rows` are the added rows, if they are known without reading. Rows of other writers may precede them or lie between
+ * them.
+ */
 export type ChangeListener = (rows?: readonly LoggedChange[]) => void;

@@ -7,7 +7,7 @@ import type { LoggedChange, PlacedRecord, Token, Zone, ZoneSettings } from "../m
 import type { TransferKey } from "./transfer-keys.ts";
 import type { Grant } from "./zone-grants.ts";
 
-/** Rows as either database gives them back, and what they mean. The columns are those of `sqlite/schema.ts`. */
+/** Rows as either database returns them, and their conversion to the model. The columns are those of `sqlite/schema.ts`. */
 
 export type ZoneRow = {
   readonly number: number;
@@ -42,7 +42,7 @@ export function setFromRow({ owner, type, ttl, records, marks }: SetRow, zone: Z
   return marks === null ? set : { ...set, ...(JSON.parse(marks) as Marks) };
 }
 
-/** Most sets have none. */
+/** Null for most sets. */
 export function marksToText(set: Marks): string | null {
   const marks = marksOf(set);
   return marks === undefined ? null : JSON.stringify(marks);
@@ -53,7 +53,7 @@ function marksOf({ labels, locked }: Marks): Marks | undefined {
   return hasLabels || locked ? { ...(hasLabels && { labels }), ...(locked && { locked }) } : undefined;
 }
 
-/** The sets of one owner that were written, as they will be read: in the order of their types. */
+/** The sets written for one owner, in the form in which they will be read: sorted by type. */
 export function asAllRead(sets: readonly RRset[]): readonly RRset[] {
   const read = sets.filter((set) => set.records.length > 0).map(asRead);
   return read.length > 1 ? read.sort((a, b) => (a.type < b.type ? -1 : 1)) : read;
@@ -66,7 +66,10 @@ function asRead({ owner, type, ttl, records, ...marks }: RRset): RRset {
 export const atZoneSerial = (set: RRset, zone: Zone): RRset =>
   set.type === "SOA" ? { ...set, records: set.records.map((record) => atSerial(record, zone)) } : set;
 
-/** The SOA changes with every write to its zone; it is not written each time, but told with the zone's serial and time. */
+/**
+ * The SOA changes with every write to its zone. It is not stored each time; the zone's serial and time are filled in
+ * on reading.
+ */
 function recordsFromText(text: string, type: string, zone: Zone): readonly ZoneRecord[] {
   const records = JSON.parse(text) as readonly ZoneRecord[];
   return type === "SOA" ? records.map((record) => atSerial(record, zone)) : records;
@@ -77,7 +80,7 @@ function atSerial(record: ZoneRecord, zone: Zone): ZoneRecord {
   return { ...record, rdata, value: rdata, modified: zone.modified };
 }
 
-/** A zone and the one of its sets that holds a record. */
+/** A zone, and the set in it that contains a record. */
 export type PlacedRow = ZoneRow & SetRow;
 export const placedColumns = "zones.*, rrsets.owner, rrsets.type, ttl, records";
 
@@ -85,7 +88,7 @@ export function placedFromRow(row: PlacedRow, record: string): PlacedRecord {
   const { owner, type, ttl } = row;
   const zone = zoneFromRow(row);
   const found = recordsFromText(row.records, type, zone).find((each) => each.id === record);
-  if (found === undefined) throw new Error(`the index names a record that its set does not hold: ${record}`);
+  if (found === undefined) throw new Error(`the index lists a record that its set does not contain: ${record}`);
   return { zone, owner, type: type as RecordType, ttl, record: found };
 }
 

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.stop());
 
-/** One database, and how it is brought to a schema, spoken to, and opened as a store. */
+/** A database that can be migrated to a schema, changed with SQL, and opened as a store. */
 type Lab = {
   readonly migrate: (steps: readonly MigrationStep[]) => Promise<void>;
   readonly exec: (sql: string) => Promise<void>;
@@ -82,7 +82,7 @@ const postgres: Dialect = {
   },
 };
 
-/** Rows of the tables that each step has made. */
+/** Rows for the tables that each step created. */
 const settings = '{"ttl":60,"mode":"primary","labels":{},"locked":false,"primaries":[]}';
 const record =
   '[{"id":"r","name":"www","value":"192.0.2.1","rdata":"192.0.2.1","comment":"","created":1,"modified":1}]';
@@ -119,7 +119,7 @@ describe("the schemas", () => {
 });
 
 describe.for([sqlite, postgres])("$name", ({ steps, lab }) => {
-  it.for(steps.map((_, i) => i + 1))("is brought up to date from step %i, with what is in it", async (taken) => {
+  it.for(steps.map((_, i) => i + 1))("is upgraded from step %i, with its content", async (taken) => {
     const { migrate, exec, open } = await lab();
     await migrate(steps.slice(0, taken));
     await exec(written.slice(0, taken).join("\n"));
@@ -130,7 +130,7 @@ describe.for([sqlite, postgres])("$name", ({ steps, lab }) => {
     if (zone !== undefined) await poolOf(zone).add(store, "192.0.2.9");
     expect((await store.zone(1000, "z"))?.recordCount).toBe(2);
     expect(await store.transferKeys()).toHaveLength(taken >= 3 ? 1 : 0);
-    // Zones from before consent was asked for are there as ever, and count for those that are wanted now.
+    // Zones from before grants were required still work, and count as neighbours of new ones.
     expect(await store.zoneHolding("www.in.old.example")).toMatchObject({ name: "in.old.example", account: 1001 });
     expect(await store.obstacleTo({ account: 1000, name: "deep.old.example" })).toBeUndefined();
     expect(await store.obstacleTo({ account: 1001, name: "example" })).toBe("above-foreign-zone");
@@ -138,7 +138,7 @@ describe.for([sqlite, postgres])("$name", ({ steps, lab }) => {
     await store.close();
   });
 
-  it("is brought up to date once by many that start at once", async () => {
+  it("is upgraded once if many processes start at the same time", async () => {
     const { open } = await lab();
     const stores = await Promise.all(Array.from({ length: 4 }, () => open()));
     expect((await Promise.all(stores.map((store) => store.ensureAccount("main", 1)))).map(({ id }) => id)).toHaveLength(
@@ -147,27 +147,27 @@ describe.for([sqlite, postgres])("$name", ({ steps, lab }) => {
     for (const store of stores) await store.close();
   });
 
-  it("stops a program that is too old for it, and says what to do", async () => {
+  it("is refused by a version that is too old for it, with what to do", async () => {
     const { migrate, open } = await lab();
     await migrate([...steps, "CREATE TABLE later (id INTEGER)"]);
     await expect(open()).rejects.toThrow(/newer moor[\s\S]*start the newer version/);
   });
 
-  it("is shared by two versions when the newer step only adds", async () => {
+  it("can be shared by two versions if the newer step only adds", async () => {
     const { open } = await lab();
     const next = [...steps, { sql: "ALTER TABLE zones ADD COLUMN note TEXT", oldest: steps.length }];
     const old = await open();
     const pool = await makePool(old);
-    const fresh = await open(next);
-    const writes = Array.from({ length: 20 }, (_, i) => pool.add(i % 2 === 0 ? old : fresh, `192.0.2.${i}`));
+    const newer = await open(next);
+    const writes = Array.from({ length: 20 }, (_, i) => pool.add(i % 2 === 0 ? old : newer, `192.0.2.${i}`));
     await Promise.all(writes);
     expect((await pool.look(old)).values).toHaveLength(20);
     await old.close();
-    const again = await open();
-    await pool.add(again, "192.0.2.100");
-    expect(await pool.look(fresh)).toEqual(await pool.look(again));
-    expect((await pool.look(fresh)).writes).toBe(21);
-    await again.close();
-    await fresh.close();
+    const reopened = await open();
+    await pool.add(reopened, "192.0.2.100");
+    expect(await pool.look(newer)).toEqual(await pool.look(reopened));
+    expect((await pool.look(newer)).writes).toBe(21);
+    await reopened.close();
+    await newer.close();
   });
 });

@@ -2,41 +2,41 @@ import type { Instant } from "../../core/instant.ts";
 import type { Scope } from "../../core/may.ts";
 import type { Zone } from "../model.ts";
 
-/** What the store keeps for standard nameservers: keys that both sides know, all zones, and those that come from elsewhere. */
+/** What the store keeps for other nameservers: TSIG keys, the list of all zones, and the state of secondary zones. */
 export type TransferStore = {
   readonly addTransferKey: (key: NewTransferKey) => Promise<TransferKey | "name-taken">;
-  /** One that is still good. */
+  /** Undefined also if it was revoked. */
   readonly transferKey: (name: string) => Promise<TransferKey | undefined>;
   readonly transferKeys: () => Promise<readonly TransferKey[]>;
-  /** True when a key that was still good has been revoked. Its name may then be given to another. */
+  /** True if the key was valid and is now revoked. Its name can then be used again. */
   readonly revokeTransferKey: (name: string, now: Instant) => Promise<boolean>;
 
-  /** Zones of all accounts by their numbers, behind `after`. */
+  /** Zones of all accounts in the order of their numbers, after `after`. */
   readonly everyZone: (after: number, limit: number) => Promise<readonly ZoneNumber[]>;
-  /** Zones of all accounts whose records come from a primary server. */
+  /** The secondary zones of all accounts. */
   readonly secondaryZones: () => Promise<readonly Zone[]>;
-  /** Of those among the zones that have been had from their primary servers, by their numbers. */
+  /** The states of those zones that were transferred at least once, by zone number. */
   readonly secondaryStates: (zones: readonly Zone[]) => Promise<ReadonlyMap<number, SecondaryState>>;
   readonly noteSecondary: (zone: Zone, state: SecondaryNote) => Promise<void>;
 };
 
 export type ZoneNumber = { readonly number: number; readonly name: string };
-/** When a secondary zone was last known to be that of its primary, and at which serial. */
+/** When a secondary zone was last known to be up to date with its primary, and its serial then. */
 export type SecondaryNote = { readonly checked: Instant; readonly serial: number };
 export type SecondaryState = SecondaryNote & {
-  /** The canonical text of its SOA. */
+  /** The canonical text of its SOA rdata. */
   readonly soa: string;
 };
 
 export type NewTransferKey = {
-  /** A DNS name: both sides call the key so. */
+  /** A DNS name, the same on both sides. */
   readonly name: string;
   readonly algorithm: "hmac-sha256" | "hmac-sha512";
-  /** In base64. A signature is computed with it, so it cannot be kept as a hash. */
+  /** In base64. It is needed to compute signatures, so it cannot be stored as a hash. */
   readonly secret: string;
-  /** Whose zones it opens; undefined for the zones of all accounts. */
+  /** The account whose zones it gives access to; undefined for the zones of all accounts. */
   readonly account: number | undefined;
-  /** To read is to transfer, to write is to update. */
+  /** Read access allows transfers, write access allows updates. */
   readonly scope: Scope;
   readonly created: Instant;
 };

@@ -6,7 +6,7 @@ export type Counted = ReadonlyMap<number, UseCount>;
 
 const flushEvery = 5_000;
 
-/** Counts uses in memory and gives them away together: after a few seconds, or when told to. Idle, it has no timer. */
+/** Counts uses in memory and passes them on together, after a few seconds or on `flush`. It has no timer while idle. */
 export function createUseCounter(give: (counted: Counted) => void) {
   let counted = new Map<number, { count: number; last: Instant }>();
   let timer: NodeJS.Timeout | undefined;
@@ -22,7 +22,7 @@ export function createUseCounter(give: (counted: Counted) => void) {
 
   return {
     flush,
-    /** What is counted and not yet given away. */
+    /** The uses that were not passed on yet. */
     get: (id: number): UseCount | undefined => counted.get(id),
     note: (id: number, now: Instant): void => {
       const known = counted.get(id);
@@ -37,6 +37,6 @@ export function createUseCounter(give: (counted: Counted) => void) {
   };
 }
 
-/** A token as it will be once what was counted is written. */
+/** The token as it will be when its counted uses are written. */
 export const withUses = (token: Token, counted: UseCount | undefined): Token =>
   counted === undefined ? token : { ...token, uses: token.uses + counted.count, lastUsed: counted.last };

@@ -12,16 +12,16 @@ export type Wanted = {
 };
 export type Writer = { readonly actor: string; readonly now: Instant };
 
-/** What one write does to one zone. */
+/** The effect of one write on one zone. */
 export type WriteEffect = {
   readonly zone: Zone;
   readonly changes: readonly Change[];
   readonly newSettings: boolean;
-  /** Positions are given by the store. */
+  /** The store assigns the positions. */
   readonly log: readonly Omit<LoggedChange, "position">[];
 };
 
-/** Brings sets and settings to what is wanted; undefined when there is no difference. */
+/** Changes sets and settings to what is wanted; undefined if there is no difference. */
 export function effectOf(zone: Zone, existing: readonly RRset[], wanted: Wanted, by: Writer): WriteEffect | undefined {
   const changes = wanted.sets ? diffSets(existing, wanted.sets) : [];
   const { settings = zone.settings } = wanted;
@@ -36,7 +36,7 @@ export function effectOf(zone: Zone, existing: readonly RRset[], wanted: Wanted,
   return { zone: after, changes, newSettings, log: all.map((change) => logRow(zone, serial, by, change)) };
 }
 
-/** The first sets of a zone, under the serial that it was made with. */
+/** The first sets of a zone, under its initial serial. */
 export function firstEffect(zone: Zone, sets: readonly RRset[], by: Writer): WriteEffect {
   const changes = diffSets([], sets);
   return { zone, changes, newSettings: false, log: changes.map((change) => logRow(zone, zone.serial, by, change)) };
@@ -51,15 +51,15 @@ const logRow = (
 
 const sizeOf = (set: RRset | null): number => set?.records.length ?? 0;
 
-/** Ids of records that one set has and the other has not. */
+/** Ids of records that are in one set but not in the other. */
 export function idsOnlyIn(set: RRset | null, other: RRset | null): readonly string[] {
   const known = new Set(other?.records.map((record) => record.id));
   return set?.records.map((record) => record.id).filter((id) => !known.has(id)) ?? [];
 }
 
 /**
- * The first serial of a zone. `last` is that of a zone of the same name that was deleted: the new one goes on from there, because a
- * secondary that has kept the old one would take a lower serial for nothing new.
+ * The first serial of a zone. `last` is the last serial of a deleted zone of the same name. The new zone continues
+ * from there, because a secondary that still has the old zone would ignore a lower serial.
  */
 export const serialAfter = (last: number | undefined, { serial, created }: NewZone): number =>
   last === undefined || compareSerials(serial, last) === 1 ? serial : nextSerial(last, created);

@@ -5,21 +5,21 @@ import { type ZoneRow, zoneFromRow } from "../rows.ts";
 import { type KeptKey, type Loaded, type Need, ownersOf, type Place, type PlacedSet, wishKey } from "./batch.ts";
 import { readNeighbours } from "./neighbours.ts";
 
-/** What a write must be shown. */
+/** What a write needs to see. */
 export type Wish = {
   readonly needs: readonly Need[];
   readonly creates?: NewZone;
   readonly once?: Once & { readonly actor: string };
-  /** It may be kept as an action. */
+  /** It may be recorded as an action. */
   readonly acts: boolean;
 };
 
 type Run = (statement: Statement) => Promise<Rows>;
 
 /**
- * Reads what a batch must see, after locking its zones. Locks are taken in one order everywhere, so that two batches never wait
- * for one another: first those of what is no row yet, then zones by number. Two round trips in all, unless a zone is to be made
- * above those of others.
+ * Reads what a batch must see, after locking its zones. To avoid deadlocks, locks are always taken in the same order:
+ * first advisory locks for rows that do not exist yet, then zones by number. This takes two round trips, unless a
+ * zone is created above those of others.
  */
 export async function loadBatch(run: Run, wishes: readonly Wish[]): Promise<Loaded> {
   const needs = wishes.flatMap((wish) => wish.needs);
@@ -95,8 +95,8 @@ async function readSets(run: Run, owners: Owners): Promise<readonly PlacedSet[]>
 }
 
 /**
- * One lock for all new zones: a zone above and a zone below, made by two nodes in the same moment, would not see each other. Zones
- * are rarely made, and those that wait together are made in one transaction.
+ * One lock for all new zones: otherwise, if two nodes simultaneously created one zone above another, neither would
+ * see the other. Zones are rarely created, and those that wait together are created in one transaction.
  */
 const lockNames = (creates: boolean, once: readonly (Once & { readonly actor: string })[]): Statement => ({
   name: "lock names",
@@ -106,7 +106,7 @@ const lockNames = (creates: boolean, once: readonly (Once & { readonly actor: st
   values: [[...(creates ? ["new zones"] : []), ...once.map(({ actor, key }) => `key ${actor} ${key}`)]],
 });
 
-/** What the lock had to wait for is seen as it is then: PostgreSQL reads a locked row again. */
+/** After waiting for a lock, PostgreSQL reads the row again, so it is current. */
 function lockZones(needs: readonly Need[]): Statement {
   const named = needs.map(({ at }) => at as Readonly<Record<string, string | number>>);
   const found = Object.entries(numbersBy).flatMap(([way, text]) => {
@@ -121,11 +121,11 @@ function lockZones(needs: readonly Need[]): Statement {
   };
 }
 
-/** For a handful of keys out of a few thousand rows, the server would rather walk through all of them. */
+/** Forces index lookups: for a handful of keys among a few thousand rows, the planner would prefer a scan. */
 const oneByOne = (select: string) => (keys: string) =>
   `SELECT found.* FROM unnest(${keys}::text[]) AS n (key) CROSS JOIN LATERAL (${select} LIMIT 1) AS found`;
 
-/** The numbers of zones, by each way in which a write can name one. */
+/** The numbers of zones, for each way in which a write can refer to one. */
 const numbersBy = {
   number: (keys: string) => `SELECT unnest(${keys}::bigint[])`,
   zone: oneByOne("SELECT number FROM zones WHERE id = n.key"),

@@ -1,10 +1,10 @@
 import type { Statement } from "../../../process/postgres/statement.ts";
 import type { Outcome } from "./batch.ts";
 
-/** The channel on which every node hears that the change log has grown, and up to where. */
+/** The channel that notifies every node of new positions in the change log. */
 export const changesChannel = "moor_changes";
 
-/** One kind of rows, handed over as one array a column. */
+/** One kind of rows, passed as one array per column. */
 type Part = {
   readonly tag: string;
   /** Name and type of each column. */
@@ -14,12 +14,13 @@ type Part = {
   readonly text: (rows: string, first: string) => string;
 };
 
-/** Rows that are written at once: a server takes a moment for these, and no limit of time ends it. */
+/** Rows per statement: few enough to stay far below the statement timeout. */
 const mostRows = 5_000;
 
 /**
- * All that a batch writes: nearly always one statement, several for a large zone, none when there is nothing to write. The last one
- * gives the end of the log. Only the parts that have rows are written down, and a statement is named after them.
+ * Everything that a batch writes: nearly always one statement, several for a large zone, none if there is nothing to
+ * write. The last one returns the end of the log. A statement contains only the parts that have rows, and is named
+ * after them.
  */
 export const writeStatements = (outcome: Outcome): readonly Statement[] =>
   packed(partsOf(outcome)).map((parts, i, all) => statementOf(parts, i === all.length - 1));
@@ -54,20 +55,20 @@ function statementOf(parts: readonly Part[], isLast: boolean): Statement {
     const heads = tag === "log" ? [...names, "nth"] : names;
     return `${tag} AS (${text(`unnest(${arrays.join(", ")})${ordinal} AS n (${heads.join(", ")})`, arrays[0] ?? "")})`;
   });
-  // The server tells names apart by their first 63 characters.
+  // PostgreSQL truncates names to 63 characters.
   const name = `${isLast ? "batch" : "part"} ${parts.map(({ tag }) => tag.replace(/([a-z])[a-z]*_?/g, "$1")).join(" ")}`;
   const logged = parts.find(({ tag }) => tag === "log")?.rows.length;
   if (logged === undefined) return { name, text: `WITH ${texts.join(", ")} SELECT NULL AS "end"`, values };
   values.push(logged);
   const by = `$${values.length}::bigint`;
   const head = `head AS (UPDATE log_head SET position = position + ${by} RETURNING position AS "end", position - ${by} AS start)`;
-  const told = isLast ? `, pg_notify('${changesChannel}', "end"::text)` : "";
-  return { name, text: `WITH ${head}, ${texts.join(", ")} SELECT "end"${told} FROM head`, values };
+  const notify = isLast ? `, pg_notify('${changesChannel}', "end"::text)` : "";
+  return { name, text: `WITH ${head}, ${texts.join(", ")} SELECT "end"${notify} FROM head`, values };
 }
 
 /**
- * Each part touches rows of its own, so that their order does not matter within a statement. Between statements it does: zones
- * come before their sets and go after them, and an id leaves before it enters.
+ * The parts touch different rows, so their order within a statement does not matter. Between statements it does:
+ * zones are inserted before their sets and deleted after them, and ids are deleted before they are inserted.
  */
 function partsOf(outcome: Outcome): readonly Part[] {
   const place = { zone: "bigint", owner: "text", type: "text" } as const;
@@ -143,7 +144,7 @@ function partsOf(outcome: Outcome): readonly Part[] {
   ];
 }
 
-/** What is kept of what was done. */
+/** Actions and idempotency keys. */
 function recordParts({ log, actions, keys }: Outcome): readonly Part[] {
   return [
     {

@@ -15,7 +15,7 @@ import {
   type Writer,
 } from "../write-effect.ts";
 
-/** A zone that a write is about, and the sets that it must see. */
+/** A zone that a write concerns, and the sets that the write needs to see. */
 export type Need = Pick<WriteRequest, "account" | "owners" | "records"> & { readonly at: WriteRequest["at"] | ZoneKey };
 
 export type PlacedSet = SetRow & { readonly zone: number };
@@ -28,10 +28,10 @@ export type Loaded = {
   readonly sets: readonly PlacedSet[];
   /** Owners whose sets were read, by zone. */
   readonly owners: ReadonlyMap<number, "all" | ReadonlySet<string>>;
-  /** Where the records stand that requests name. */
+  /** The sets that contain the requested records. */
   readonly places: ReadonlyMap<string, Place>;
   readonly keys: readonly KeptKey[];
-  /** Of zones to be made: names that are taken, and last serials of zones that had the name. */
+  /** For new zones: names that are taken, and last serials of deleted zones of that name. */
   readonly taken: ReadonlySet<string>;
   /** By `wishKey`. */
   readonly neighbours: ReadonlyMap<string, Neighbourhood>;
@@ -40,9 +40,9 @@ export type Loaded = {
   readonly freshActions: readonly number[];
 };
 
-/** This write needs something that only a batch of its own can read. Thrown before the write has changed anything. */
+/** This write needs something that only a separate batch can read. Thrown before the write has changed anything. */
 export class RunAlone extends Error {}
-/** What was applied cannot be: nothing of the batch may be written. */
+/** An applied write turned out to be invalid: nothing of the batch may be written. */
 export class SpoiledBatch extends Error {}
 
 const keyOf = (...parts: readonly (string | number)[]): string => parts.join(" ");
@@ -50,8 +50,8 @@ const keyOf = (...parts: readonly (string | number)[]): string => parts.join(" "
 export type Batch = ReturnType<typeof createBatch>;
 
 /**
- * Zones, sets and ids as the writes of one transaction see them: read once, changed in memory, written once. Writes see what
- * those before them have done.
+ * Zones, sets and ids as the writes of one transaction see them: read once, changed in memory, written once. Each
+ * write sees the effects of those before it.
  */
 export function createBatch(loaded: Loaded) {
   const zones = new Map(loaded.zones.map((zone) => [zone.number, zone]));
@@ -64,7 +64,7 @@ export function createBatch(loaded: Loaded) {
   const changedZones = new Set<number>();
   const createdZones = new Set<number>();
   const removedZones = new Map<number, Zone>();
-  /** Names that became zones or ceased to be, and all names above them. */
+  /** Names of created and deleted zones, and all names above them. */
   const movedNames = new Set<string>();
   const namesAboveMoved = new Set<string>();
   const touchedSets = new Map<string, Required<Place> & { readonly existed: boolean }>();
@@ -104,7 +104,7 @@ export function createBatch(loaded: Loaded) {
   const allSets = (zone: Zone): readonly RRset[] =>
     [...ownersIn(zone.number).keys()].sort().flatMap((owner) => setsAt(zone, owner));
 
-  /** All of the zone when no owner is named. */
+  /** The whole zone if no owners are given. */
   const mustBeRead = (zone: Zone, owner?: string): void => {
     if (createdZones.has(zone.number)) return;
     const read = loaded.owners.get(zone.number);
@@ -116,7 +116,7 @@ export function createBatch(loaded: Loaded) {
     movedNames.add(name);
     for (const each of enclosing(name)) namesAboveMoved.add(each);
   };
-  /** What was read of its neighbours holds no longer. */
+  /** The neighbours that were read are outdated. */
   const hasMovedNear = (name: string): boolean =>
     namesAboveMoved.has(name) || enclosing(name).some((each) => movedNames.has(each));
 
@@ -136,7 +136,7 @@ export function createBatch(loaded: Loaded) {
 
   const apply = ({ zone, changes, log: rows }: WriteEffect): void => {
     const placeOf = ({ owner, type }: WriteEffect["changes"][number]) => ({ zone: zone.number, owner, type });
-    // An id is unique, and a record may move from one set to another: all leave before any enters.
+    // Ids are unique, and a record may move from one set to another: delete all ids before inserting any.
     for (const change of changes) {
       for (const id of idsOnlyIn(change.before, change.after)) leaveId(id, placeOf(change));
     }
@@ -167,7 +167,7 @@ export function createBatch(loaded: Loaded) {
       return { zone, sets: [...owners].flatMap((owner) => setsAt(zone, owner)) };
     },
 
-    /** Gives the zone as it is then. */
+    /** Returns the zone after the write. */
     replace: ({ zone, sets: existing }: WriteView, wanted: Wanted, by: Writer): Zone => {
       const effect = effectOf(zone, existing, wanted, by);
       if (effect !== undefined) apply(effect);
@@ -177,7 +177,7 @@ export function createBatch(loaded: Loaded) {
     create: (wish: NewZone, actor: string): Zone | NotCreated => {
       const { sets: first, reserved: _, ...identity } = wish;
       if (numbers.has(`name ${wish.name}`)) return "name-taken";
-      // One reason more: an old zone leaves and a new one enters under one name, not in one statement.
+      // Also because one statement cannot delete a zone and insert a new one of the same name.
       if (hasMovedNear(wish.name)) throw new RunAlone();
       if (loaded.taken.has(wish.name)) return "name-taken";
       const around = loaded.neighbours.get(wishKey(wish));
@@ -195,7 +195,7 @@ export function createBatch(loaded: Loaded) {
       return zone;
     },
 
-    /** Gives the zone as it was last. */
+    /** Returns the zone in its last state. */
     remove: ({ zone, sets: existing }: WriteView, by: Writer): Zone => {
       const effect = effectOf(zone, existing, { sets: [] }, by);
       if (effect !== undefined) apply(effect);
@@ -209,7 +209,7 @@ export function createBatch(loaded: Loaded) {
       return last;
     },
 
-    /** What was kept under the key, as long as it is not too old. */
+    /** The row stored under the key, unless it has expired. */
     kept: (actor: string, { key }: Once, now: number): KeptKey | undefined => {
       const known = keys.get(keyOf(actor, key));
       return known !== undefined && known.at > now - keysKept.time ? known : undefined;
@@ -246,7 +246,7 @@ export function createBatch(loaded: Loaded) {
 
 export type Outcome = ReturnType<Batch["outcome"]>;
 
-/** The owner of the record in `at` is always one of them. */
+/** The owner of the record in `at` is always included. */
 export function ownersOf(need: Need, zone: Zone, places: ReadonlyMap<string, Place>): ReadonlySet<string> {
   const owners = new Set(need.owners === "all" ? [] : need.owners(zone));
   const named = "record" in need.at ? [need.at.record, ...(need.records ?? [])] : (need.records ?? []);

@@ -12,11 +12,11 @@ let rig: PostgresRig;
 let url: string;
 let store: PostgresStore;
 let pool: ReturnType<typeof poolOf>;
-/** Somebody else on the same database. */
+/** Another client of the same database. */
 let other: Client;
 
 beforeAll(async () => {
-  // Nothing is written out but by a commit, so that a crash takes what was not committed as if it had never been.
+  // Only commits write out the WAL, so a crash loses everything that was not committed.
   rig = await startPostgresRig(["fsync=off", "wal_writer_delay=10s"]);
 });
 afterAll(() => rig.stop());
@@ -33,9 +33,9 @@ afterEach(async () => {
 
 const open = (options: Partial<PostgresStoreOptions> = {}) => rig.open(url, options);
 
-/** Does something to the connections of the store that wait for what `wait` names; one row for each. */
+/** Does something to the connections of the store that wait for `wait`; returns one row per connection. */
 const waiting = async (wait: string, what = "pid"): Promise<readonly unknown[]> => {
-  // Inside a transaction, who does what stands still at the first look.
+  // Within a transaction, pg_stat_activity is a snapshot taken at the first read.
   await other.query("SELECT pg_stat_clear_snapshot()");
   const { rows } = await other.query(
     `SELECT ${what} FROM pg_stat_activity ` +
@@ -44,14 +44,14 @@ const waiting = async (wait: string, what = "pid"): Promise<readonly unknown[]> 
   );
   return rows;
 };
-/** Ends them, and tells whether there were any. */
+/** Terminates them; returns whether there were any. */
 const endWaiting = async (wait: string): Promise<boolean> =>
   (await waiting(wait, "pg_terminate_backend(pid)")).length > 0;
 const oneEnded = (wait: string) => until(() => endWaiting(wait), { what: () => `nobody waits for ${wait}` });
 const lockZone = () => other.query("BEGIN; SELECT 1 FROM zones FOR UPDATE");
 
-describe("a connection that is lost", () => {
-  it("before the commit: the write is done again, once", async () => {
+describe("a lost connection", () => {
+  it("before the commit: the write is repeated, once", async () => {
     await lockZone();
     const write = pool.add(store, "192.0.2.1");
     await oneEnded("transactionid");
@@ -60,7 +60,7 @@ describe("a connection that is lost", () => {
     expect(await pool.look(store)).toEqual({ values: ["192.0.2.1"], writes: 1, positions: [1] });
   });
 
-  /** From now on commits wait for a lock, until `other` lets go of it or is no more. */
+  /** From now on commits wait for a lock, until `other` releases it or disconnects. */
   const letCommitsWait = () =>
     other.query(
       `SELECT pg_advisory_lock(7);
@@ -70,7 +70,7 @@ describe("a connection that is lost", () => {
        FOR EACH ROW EXECUTE FUNCTION dawdle()`,
     );
 
-  it("during a commit that did not happen: the write is done again, once", async () => {
+  it("during a commit that failed: the write is repeated, once", async () => {
     await letCommitsWait();
     const write = pool.add(store, "192.0.2.1");
     await oneEnded("advisory");
@@ -79,7 +79,7 @@ describe("a connection that is lost", () => {
     expect(await pool.look(store)).toEqual({ values: ["192.0.2.1"], writes: 1, positions: [1] });
   });
 
-  it("during a commit that did not happen, and whose number the server then gives to others: it is done again, once", async () => {
+  it("during a commit that failed, and whose transaction id was used again: the write is repeated, once", async () => {
     await letCommitsWait();
     const write = pool.add(store, "192.0.2.1");
     await until(async () => (await waiting("advisory")).length > 0, { what: () => "nobody commits" });
@@ -90,11 +90,11 @@ describe("a connection that is lost", () => {
     expect(await pool.look(store)).toEqual({ values: ["192.0.2.1"], writes: 1, positions: [1] });
   });
 
-  it("during a commit that happened: the write is not done again", async () => {
-    // A commit that waits for a standby is done: only its answer is not there yet.
+  it("during a commit that succeeded: the write is not repeated", async () => {
+    // A commit that waits for a standby has happened; only its answer is missing.
     await setStandby("'nobody'");
     let [made, ended] = [0, false];
-    // The server takes the setting over a moment later: the first writes may not have to wait.
+    // The server applies the setting with a delay, so the first writes may not have to wait.
     const writes = (async () => {
       while (!ended) {
         made += 1;
@@ -124,7 +124,7 @@ describe("a connection that is lost", () => {
     });
   };
 
-  it.for(["orderly", "crash"] as const)("by an %s restart: what was answered is there, once", async (how) => {
+  it.for(["orderly", "crash"] as const)("after an %s restart: acknowledged writes exist exactly once", async (how) => {
     const answered: string[] = [];
     let going = true;
     const writers = Array.from({ length: 8 }, async (_, writer) => {
@@ -150,8 +150,8 @@ describe("a connection that is lost", () => {
   });
 });
 
-describe("a store that cannot do it now", () => {
-  it("says so at once when too many writes wait", async () => {
+describe("a busy store", () => {
+  it("refuses immediately if too many writes are waiting", async () => {
     const narrow = await open({ mostWaiting: 3 });
     await lockZone();
     const first = pool.add(narrow, "192.0.2.0");
@@ -167,7 +167,7 @@ describe("a store that cannot do it now", () => {
     await narrow.close();
   });
 
-  it("waits for a lock no longer than it may", async () => {
+  it("waits for a lock only until the timeout", async () => {
     const hasty = await open({ limits: { lock: 100 } });
     await lockZone();
     await expect(pool.add(hasty, "192.0.2.1")).rejects.toThrow(StoreBusy);
@@ -191,8 +191,8 @@ describe("a store that cannot do it now", () => {
       "the disk of the database is full",
     ],
   ] as const)(
-    "says what is wrong when the database %s, and goes on when that is mended",
-    async ([, spoil, mend, told]) => {
+    "says what is wrong when the database %s, and recovers when that is repaired",
+    async ([, spoil, repair, says]) => {
       const database = new URL(url).pathname.slice(1);
       const run = async (text: string) => {
         await other.query("SET default_transaction_read_only = off");
@@ -205,16 +205,16 @@ describe("a store that cannot do it now", () => {
       await run(spoil);
       const refused = pool.add(store, "192.0.2.1");
       await expect(refused).rejects.toThrow(StoreBusy);
-      await expect(refused).rejects.toMatchObject({ message: told, retryAfter: 10 });
-      if (told.includes("is read-only")) await expect(store.look()).rejects.toThrow(told);
-      await run(mend);
+      await expect(refused).rejects.toMatchObject({ message: says, retryAfter: 10 });
+      if (says.includes("is read-only")) await expect(store.look()).rejects.toThrow(says);
+      await run(repair);
       expect(await pool.add(store, "192.0.2.2")).toBe("192.0.2.2");
       expect(await pool.look(store)).toMatchObject({ values: ["192.0.2.2"], writes: 1 });
       await store.look();
     },
   );
 
-  it("says so while the database is away, and in the log once that it is away and once that it is back", async () => {
+  it("refuses while the database is down, and logs once that it is down and once that it is back", async () => {
     const said: string[] = [];
     const log = createLog({ format: "text", write: (line) => said.push(line) });
     const hasty = await open({ log, limits: { patience: 200 } });
@@ -226,9 +226,9 @@ describe("a store that cannot do it now", () => {
     await rig.server.resume();
     other = await rig.server.connect(new URL(url).pathname.slice(1));
     await expect.poll(() => pool.add(hasty, "192.0.2.2")).toBe("192.0.2.2");
-    const told = said.flatMap((line) => /cannot be reached|is back/.exec(line)?.[0] ?? []);
-    // A connection that outlived another by a moment may have been used meanwhile, so that it was back in between.
-    expect(told.join("; ")).toMatch(/^cannot be reached; is back(?:; cannot be reached; is back)*$/);
+    const states = said.flatMap((line) => /cannot be reached|is back/.exec(line)?.[0] ?? []);
+    // A connection that survived a moment longer may have been used meanwhile, so the log may say "back" in between.
+    expect(states.join("; ")).toMatch(/^cannot be reached; is back(?:; cannot be reached; is back)*$/);
     expect(said.join("")).not.toContain("harbour");
     await hasty.close();
   });

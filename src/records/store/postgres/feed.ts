@@ -7,27 +7,30 @@ import { createChangeFeed } from "../change-feed.ts";
 import { changesChannel } from "./batch-write.ts";
 import { guessesChannel } from "./guesses.ts";
 
-/** The channel on which every node hears that access was given or taken: tokens, transfer keys, console sessions. */
+/** The channel that notifies every node of access changes: tokens, transfer keys, console sessions. */
 export const tokensChannel = "moor_tokens";
 
 export type FeedOptions = {
   readonly postgres: Pick<Postgres, "connect">;
   readonly log: Logger;
-  /** The last position that is known when the feed begins. */
+  /** The last position when the feed starts. */
   readonly position: number;
   readonly lastChange: () => Promise<number>;
-  /** What is remembered of tokens may be wrong, and what was opened with one has to be checked again. */
+  /** Cached tokens may be outdated, and open connections must be checked again. */
   readonly tokensChanged: () => void;
-  /** The schema may be another. */
+  /** The schema may have changed. */
   readonly schemaChanged: () => void;
-  /** Somebody guessed a password wrongly, at this node or another. */
+  /** A wrong password was entered, at this node or another. */
   readonly guessed: (notice: string) => void;
 };
 
-/** A notice that never came is made up for within this time. */
+/** A lost notification is made up for within this time. */
 const lookEvery = 2_000;
 
-/** Tells listeners that the change log has grown, whichever node has written: by notice, and by looking now and then. */
+/**
+ * Notifies listeners that the change log has grown, no matter which node wrote: by notification, and by polling now
+ * and then.
+ */
 export function createPostgresFeed(options: FeedOptions) {
   const { postgres, log, position, lastChange, tokensChanged, schemaChanged, guessed } = options;
   const feed = createChangeFeed();
@@ -35,7 +38,7 @@ export function createPostgresFeed(options: FeedOptions) {
   let closed = false;
 
   const heard = (last: number, rows?: readonly LoggedChange[]): void => {
-    // Our own writes come twice, as an answer and as a notice.
+    // Our own writes arrive twice, as an answer and as a notification.
     if (last <= announced || closed) return;
     announced = last;
     feed.announce(rows);
@@ -43,7 +46,7 @@ export function createPostgresFeed(options: FeedOptions) {
   const look = (): void => {
     tokensChanged();
     schemaChanged();
-    // What cannot be read now is looked at again soon; that the database is away is said elsewhere.
+    // If the log cannot be read now, the next poll tries again; an outage is logged elsewhere.
     lastChange().then(heard, () => undefined);
   };
   const listening = listenTo({
@@ -53,7 +56,7 @@ export function createPostgresFeed(options: FeedOptions) {
       if (channel === tokensChannel) tokensChanged();
       else if (channel === schemaChannel) schemaChanged();
       else if (channel === guessesChannel) guessed(payload);
-      // The answer to a commit of our own may be in the same turn, and brings the rows with it.
+      // The answer to one of our own commits may arrive in the same turn, with the rows.
       else setImmediate(heard, Number(payload));
     },
     onGap: look,
@@ -63,9 +66,9 @@ export function createPostgresFeed(options: FeedOptions) {
 
   return {
     listen: feed.listen,
-    /** Notices come in: what is remembered on the strength of them can be trusted. */
+    /** Notifications arrive, so caches that depend on them can be trusted. */
     isUp: listening.isUp,
-    /** After a commit of our own; undefined when it is not known where its rows stand. */
+    /** Call after one of our own commits; undefined if the positions of its rows are unknown. */
     committed: (rows: readonly LoggedChange[] | undefined): void => {
       const last = rows?.at(-1);
       if (last === undefined) look();

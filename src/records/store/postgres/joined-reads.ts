@@ -1,7 +1,7 @@
 import { StoreBusy } from "../../../process/database/store-busy.ts";
 
 export type JoinedOptions<Key, Value> = {
-  /** One question for many keys; gives the answer to each, in their order. */
+  /** One query for many keys; returns the results in the order of the keys. */
   readonly load: (keys: readonly Key[]) => Promise<readonly Value[]>;
 };
 
@@ -16,8 +16,8 @@ const mostKeys = 200;
 const mostWaiting = 5_000;
 
 /**
- * Reads that arrive in one turn of the event loop, or while others are under way, become one query: a round trip costs more
- * than what it brings. What is asked after a write was answered is sent after it, and so sees it.
+ * Reads that arrive in one turn of the event loop, or while others are running, become one query: the round trip
+ * costs more than the data. A read that starts after a write was answered is sent after it, and so sees it.
  */
 export function joinReads<Key, Value>({ load }: JoinedOptions<Key, Value>) {
   let waiting: Waiting<Key, Value>[] = [];

@@ -18,8 +18,8 @@ import { type ConsentRow, consentFromRow } from "../rows.ts";
 type Run = (statement: Statement) => Promise<Rows>;
 
 /**
- * What surrounds each of these names, by indexes alone. To be read under the lock of new zones. Nearly always one round trip: further
- * ones only where zones of others are below.
+ * The neighbours of each of these names, using indexes only. Read them under the lock for new zones. Nearly always
+ * one round trip; more only if zones of other accounts are below.
  */
 export async function readNeighbours(run: Run, wishes: readonly NewZoneName[]): Promise<readonly Neighbourhood[]> {
   const above = wishes.map(({ name }) => enclosing(name).slice(1));
@@ -40,7 +40,7 @@ export async function readNeighbours(run: Run, wishes: readonly NewZoneName[]): 
   return around;
 }
 
-/** Why a zone would not be made as things are. */
+/** Why a zone cannot be created at the moment. */
 export async function readObstacle(run: Run, wish: NewZoneName): Promise<NotCreated | undefined> {
   const [there, [around]] = await Promise.all([run(zonesNamed([wish.name])), readNeighbours(run, [wish])]);
   return there.rows.length > 0 || around === undefined ? "name-taken" : refusalOfName(wish, around);
@@ -62,7 +62,7 @@ async function foreignBelow(
     const isForeign = top !== undefined && top.account !== wish.account;
     if (isForeign) found.push(top);
     if (isForeign && !isConsented(wish, top, consents)) break;
-    // Whatever is below that one is its owner's affair. When there is none, the zone was deleted since: others may follow.
+    // Zones below that one are its owner's concern. If it is missing, it was deleted meanwhile, and others may follow.
     const after = top === undefined ? reversedName(next) : reversedBelow(top.name).before;
     const [more] = (await run(firstForeign([{ account: wish.account, after, before }]))).rows as Found[];
     next = more?.name;

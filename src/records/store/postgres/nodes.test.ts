@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 describe("two stores on one database", () => {
-  it("make a zone and one inside it by two accounts in the same moment, but never both", async () => {
+  it("never create both a zone and one inside it for two accounts at the same time", async () => {
     const [ours, theirs] = [await one.ensureAccount("ours", 1), await two.ensureAccount("theirs", 1)];
     const zone = (account: number, name: string) => ({
       ...{ account, id: name, name, settings: plainSettings(60), serial: 1, created: 1, sets: [] },
@@ -37,7 +37,7 @@ describe("two stores on one database", () => {
     }
   });
 
-  it("lose and double nothing with 32 writers on one set", async () => {
+  it("lose and duplicate nothing with 32 writers on one set", async () => {
     const writers = Array.from({ length: 32 }, async (_, writer) => {
       for (let i = 0; i < 10; i += 1) await pool.add(writer % 2 === 0 ? one : two, `192.0.${writer}.${i}`);
     });
@@ -48,7 +48,7 @@ describe("two stores on one database", () => {
     expect(positions).toEqual(positions.map((_, i) => i + 1));
   });
 
-  it("write to many zones in any order without waiting for one another for ever", async () => {
+  it("write to many zones in any order without a deadlock", async () => {
     const pools = await Promise.all(Array.from({ length: 6 }, (_, i) => makePool(one, `zone-${i}.example`)));
     const both = Array.from({ length: 60 }, (_, i) => {
       const [a, b] = [pools[i % 6], pools[(i * 5 + 1) % 6]];
@@ -61,7 +61,7 @@ describe("two stores on one database", () => {
     expect((await Promise.all(both)).length).toBe(60);
   });
 
-  it("never show a position before one that comes later", async () => {
+  it("never show a log position before a lower one", async () => {
     const pools = await Promise.all(Array.from({ length: 8 }, (_, i) => makePool(one, `zone-${i}.example`)));
     const seen: number[] = [];
     let [position, going] = [await two.lastChange(), true];
@@ -88,7 +88,7 @@ describe("two stores on one database", () => {
     expect(seen).toEqual(Array.from({ length: writers.length * 10 }, (_, i) => start + i + 1));
   });
 
-  it("hear of one another's writes, and each of its own as rows", async () => {
+  it("are notified of each other's writes, and of their own with the rows", async () => {
     const heard: unknown[] = [];
     one.onChange((rows) => heard.push(rows?.length));
     two.onChange((rows) => heard.push(rows?.length));
@@ -97,7 +97,7 @@ describe("two stores on one database", () => {
     expect(heard).toHaveLength(2);
   });
 
-  it("forget a token when the other one revokes it", async () => {
+  it("drop a cached token when the other one revokes it", async () => {
     const account = pool.zone.account;
     const { id } = await one.addToken({ account, name: "t", hash: "h", scope: wholeAccount, created: 1 });
     expect((await two.tokenByHash("h"))?.revoked).toBeUndefined();
@@ -107,7 +107,7 @@ describe("two stores on one database", () => {
   });
 
   it.each(["a token", "a session", "all sessions of somebody", "a transfer key", "a token, without a notice of it"])(
-    "hear of one another when access is taken: %s",
+    "notify each other when access is revoked: %s",
     async (what) => {
       const { account } = pool.zone;
       const token = await one.addToken({ account, name: "t", hash: "h", scope: wholeAccount, created: 1 });
@@ -139,7 +139,7 @@ describe("two stores on one database", () => {
     },
   );
 
-  it("make a zone of one name once, and count a key once, whichever is asked", async () => {
+  it("create a zone once per name, and accept a key once, no matter which one is asked", async () => {
     const { account } = pool.zone;
     const wish = { ...pool.zone, id: "a", name: "twice.example", sets: [] };
     const once = { key: "k", fingerprint: "f" };

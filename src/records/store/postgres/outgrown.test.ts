@@ -44,38 +44,38 @@ async function expectOutgrown(): Promise<void> {
   expect((await pool.look(old)).values).toEqual(["192.0.2.1"]);
 }
 
-describe("a node on a database that a newer program brings forward", () => {
-  it("writes no more when it is too old for it, and says why, once", async () => {
+describe("a node on a database that a newer version upgrades", () => {
+  it("stops writing if it is not compatible, and says why, once", async () => {
     await pool.add(old, "192.0.2.1");
     const newer = await openNewer("CREATE TABLE newer (one BOOLEAN)");
     await expectOutgrown();
     await newer.close();
   });
 
-  it("also when nobody tells it", async () => {
+  it("also without a notification", async () => {
     await pool.add(old, "192.0.2.1");
     await update(`taken = ${known + 1}, oldest = ${known + 1}`);
     await expectOutgrown();
   });
 
-  it("goes on when it can live with that", async () => {
+  it("continues if it is compatible", async () => {
     const newer = await openNewer({ sql: "CREATE TABLE newer (one BOOLEAN)", oldest: known });
     let outgrown = false;
     void old.outgrown.then(() => {
       outgrown = true;
     });
-    // Heard after the notice of the migration, on the same session.
+    // Arrives after the notification of the migration, on the same session.
     const heard = new Promise<void>((resolve) => old.onChange(() => resolve()));
     await pool.add(newer, "192.0.2.1");
     await heard;
     expect(await pool.add(old, "192.0.2.2")).toBe("192.0.2.2");
     await old.look();
-    // A session that had no answer in time is opened again, and that is said: it is no matter of the schema.
+    // A session that timed out is opened again and logged; that has nothing to do with the schema.
     expect([outgrown, said.filter((line) => !line.includes("session is lost"))]).toEqual([false, []]);
     await newer.close();
   });
 
-  it("reads a table that has one column more, on the connections that it has", async () => {
+  it("reads a table with a new column over its existing connections", async () => {
     const zones = async () => (await old.zones(pool.request.account, { page: 1, perPage: 5 })).items;
     const [zone] = await zones();
     const byName = () => old.zoneBy(pool.request.account, { name: zone?.name ?? "" });

@@ -22,13 +22,13 @@ const account = 1;
 let rig: PostgresRig;
 let client: pg.Client;
 beforeAll(async () => {
-  // Nobody looks at the tables by himself: the server knows nothing of what is in them until it is told to look.
+  // No autovacuum: the server has no statistics until a test runs ANALYZE.
   rig = await startPostgresRig(["fsync=off", "autovacuum=off"]);
 });
 afterEach(() => client.end());
 afterAll(() => rig.stop());
 
-/** As many zones, each with as many sets. */
+/** This many zones, with this many sets per zone. */
 async function fill(zones: number, sets: number): Promise<void> {
   const store = await rig.open(await rig.freshUrl());
   await store.ensureAccount("main", 1);
@@ -48,11 +48,11 @@ const aSet = (owner: string, id: string, value = "192.0.2.1"): RRset => ({
   records: [{ id, name: owner, value, rdata: value, comment: "", created: 1, modified: 1 }],
 });
 
-/** Notes the most rows that any step of a statement's plan has to look at. Leaves no trace. */
+/** Records the largest number of rows that any step of a statement's plan reads, and rolls the statement back. */
 function createExplainer() {
   const touched: Record<string, number> = {};
   const explain = async ({ name = "", text, values = [] }: Statement) => {
-    // Prepared, as the store has its statements: the plan must do without knowing the values.
+    // Prepared, like the statements of the store: the plan cannot depend on the values.
     const literals = values.map((value) => (value === null ? "NULL" : client.escapeLiteral(toText(value))));
     await client.query(`BEGIN; PREPARE plan AS ${text}`);
     const execute = literals.length === 0 ? "EXECUTE plan" : `EXECUTE plan (${literals.join(", ")})`;
@@ -61,7 +61,7 @@ function createExplainer() {
     touched[name] = Math.max(...rowsIn(rows[0]["QUERY PLAN"][0].Plan));
   };
   let before: Promise<unknown> = Promise.resolve();
-  /** One after another, on the one connection. */
+  /** One after another, on a single connection. */
   const run = (statement: Statement) => {
     const rows = before.then(() => explain(statement)).then(() => client.query(toQuery(statement)));
     before = rows;
@@ -70,7 +70,7 @@ function createExplainer() {
   return { run, explain, touched };
 }
 
-/** An array in PostgreSQL's own way of writing one. */
+/** An array as PostgreSQL literal. */
 const toText = (value: unknown): string =>
   Array.isArray(value)
     ? `{${value.map((each) => (each === null ? "NULL" : JSON.stringify(String(each)))).join()}}`
@@ -84,7 +84,7 @@ function rowsIn(plan: Plan): readonly number[] {
   return [(each("Actual Rows") + left) * each("Actual Loops"), ...(plan.Plans ?? []).flatMap(rowsIn)];
 }
 
-/** Both before the server has looked at its tables, and after. */
+/** Both without and with table statistics. */
 async function looksAtFew(work: (explainer: ReturnType<typeof createExplainer>) => Promise<void>): Promise<void> {
   for (const before of ["SELECT 1", "ANALYZE"]) {
     await client.query(before);
@@ -98,7 +98,7 @@ async function looksAtFew(work: (explainer: ReturnType<typeof createExplainer>) 
 describe.each([
   ["one zone of 1,000 sets", 1, 1_000, (i: number) => ({ zone: "z0", owner: `h${i}`, id: `z0-h${i}` })],
   ["1,000 zones of one set", 1_000, 1, (i: number) => ({ zone: `z${i}`, owner: "h0", id: `z${i}-h0` })],
-])("with %s, PostgreSQL goes by keys", (_, zones, sets, placeOf) => {
+])("with %s, PostgreSQL uses indexes", (_, zones, sets, placeOf) => {
   const places = few.map(placeOf);
 
   it("to read records, zones and sets", async () => {
@@ -116,7 +116,7 @@ describe.each([
     });
   });
 
-  it("to make zones inside, above and beside those of others", async () => {
+  it("to create zones inside, above and beside those of others", async () => {
     await fill(zones, sets);
     await client.query(
       "INSERT INTO accounts (id, name, created) VALUES (2, 'other', 1); INSERT INTO zone_grants (account, name, actor, created) " +
@@ -156,7 +156,7 @@ describe.each([
     });
   });
 
-  it("to find the zones that come from elsewhere", async () => {
+  it("to find secondary zones", async () => {
     await fill(zones, sets);
     await looksAtFew(async ({ run }) => {
       expect(await createSqlTransferKeys(postgresSql({ read: run, transact: never })).secondaryZones()).toEqual([]);
@@ -166,7 +166,7 @@ describe.each([
   it.each([
     ["records", ({ id }: (typeof places)[number]) => ({ record: id })],
     ["zones", ({ zone }: (typeof places)[number]) => ({ zone })],
-  ])("to write where %s are named", async (__, atOf) => {
+  ])("to write with %s", async (__, atOf) => {
     await fill(zones, sets);
     await looksAtFew(async ({ run, explain }) => {
       const writes: Write<unknown>[] = [];

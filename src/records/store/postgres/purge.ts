@@ -2,7 +2,7 @@ import type { Statement } from "../../../process/postgres/statement.ts";
 import { actionsKept, keysKept, purgedAtOnce, purgeEvery, signatures } from "../kept-actions.ts";
 import type { Outcome } from "./batch.ts";
 
-/** What is to be deleted with a batch: now and then, a part at a time. */
+/** What to delete together with a batch: now and then, a limited number of rows. */
 export type Purge = (outcome: Pick<Outcome, "actions" | "keys">) => readonly Statement[];
 
 export function createPurge(): Purge {
@@ -20,7 +20,7 @@ export function createPurge(): Purge {
   ];
 }
 
-/** Another node may be deleting the same: what it has locked is left to it. */
+/** Another node may be deleting the same rows: skip those it has locked. */
 const deletion = (table: string, key: string, which: string, values: readonly unknown[]): Statement => ({
   text:
     `DELETE FROM ${table} WHERE ${key} IN (SELECT ${key.replace(/[()]/g, "")} FROM ${table} ` +

@@ -8,16 +8,16 @@ import { loadBatch, type Wish } from "./batch-read.ts";
 import { writeStatements } from "./batch-write.ts";
 import type { Purge } from "./purge.ts";
 
-/** One write: what it must see, and what it then does. `run` may be called again, and touches nothing but the batch. */
+/** One write: what it needs to see, and what it does. `run` may be called again, and must touch nothing but the batch. */
 export type Write<T> = Wish & { readonly run: (batch: Batch) => T };
 
 export type QueueOptions = {
   readonly postgres: Postgres;
   readonly purge: Purge;
   readonly counters: StoreCounters;
-  /** Told after each commit what it has added to the log; undefined when that is not known. */
+  /** Called after each commit with the rows it added to the log; undefined if they are unknown. */
   readonly committed: (rows: readonly LoggedChange[] | undefined) => void;
-  /** Those beyond are refused at once. */
+  /** Further writes are refused immediately. */
   readonly mostWaiting?: number;
 };
 
@@ -28,20 +28,20 @@ type Waiting = {
 };
 type Fate = { readonly kind: "done"; readonly value: unknown } | { readonly kind: "failed"; readonly error: unknown };
 
-/** While one waits for the disk, the other reads. More would only make batches smaller. */
+/** Two batches: while one waits for the disk, the other reads. More would only make batches smaller. */
 const mostBatches = 2;
 const largestBatch = 500;
 
 /**
- * Writes that wait together go together: one transaction, three round trips, however many they are. Each zone's writes happen
- * one after another, also those of other nodes: whoever has its lock. No write suffers for another one's rule that throws.
+ * Writes that wait together share one transaction, with three round trips in total. Writes to one zone are serialized
+ * by its lock, across all nodes. If the rule of one write throws, the others still succeed.
  */
 export function createWriteQueue(options: QueueOptions) {
   const { postgres, purge, counters, committed, mostWaiting = 5_000 } = options;
   let waiting: Waiting[] = [];
   const running = new Set<Promise<void>>();
   let scheduled = false;
-  /** The next batch begins when this one has its locks: writes of one zone stay in their order. */
+  /** The next batch starts when this one has its locks, so that writes to one zone stay in order. */
   let locking: readonly Waiting[] | undefined;
 
   const pump = (): void => {
@@ -121,7 +121,7 @@ export function createWriteQueue(options: QueueOptions) {
         waiting.push({ write, settle: (value) => resolve(value as T), fail: reject });
         schedule();
       }),
-    /** Everything that was added is settled. */
+    /** Resolves when every added write is settled. */
     drain: async (): Promise<void> => {
       while (waiting.length > 0 || running.size > 0) {
         pump();

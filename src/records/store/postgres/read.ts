@@ -16,7 +16,7 @@ import { joinReads } from "./joined-reads.ts";
 
 type HotReads = Pick<RecordStore, "zone" | "zoneBy" | "record" | "sets" | "lastChange">;
 
-/** What requests and writes ask for most: those that come together are joined. */
+/** The most frequent reads; simultaneous ones are joined. */
 export function createHotReads({ read }: Pick<Postgres, "read">): HotReads {
   const zoneReader = <Key extends string | number>(column: "id" | "name" | "number") =>
     joinReads<Key, ZoneRow | undefined>({
@@ -33,7 +33,7 @@ export function createHotReads({ read }: Pick<Postgres, "read">): HotReads {
 
   const records = joinReads<string, PlacedRow | undefined>({
     load: async (ids) => {
-      // Each by its key: left to choose, a server without statistics walks through all sets of the zone.
+      // Forces one lookup per key: without statistics, the planner would scan all sets of the zone.
       const text =
         `SELECT ${placedColumns}, n.id AS record FROM unnest($1::text[]) AS n (id) ` +
         "CROSS JOIN LATERAL (SELECT zone AS z, owner AS o, type AS t FROM record_ids WHERE id = n.id LIMIT 1) AS place " +
@@ -46,7 +46,7 @@ export function createHotReads({ read }: Pick<Postgres, "read">): HotReads {
   });
 
   type At = { readonly zone: number; readonly owner: string };
-  /** The sets at each of these, by type. */
+  /** The sets of each of these owners, by type. */
   const setsAt = async (wanted: readonly At[]): Promise<readonly (readonly PlacedSet[])[]> => {
     const distinct = new Map(wanted.map((each) => [`${each.zone} ${each.owner}`, each]));
     const { rows } = await read(setsOfOwners([...distinct.values()]));

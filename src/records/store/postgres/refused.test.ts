@@ -21,7 +21,7 @@ let folder: string;
 let passwordFile: string;
 let said: string[];
 let made = 0;
-/** The user of the service and its database have the same name. */
+/** The role and the database of the service have the same name. */
 let name: string;
 
 beforeAll(async () => {
@@ -56,18 +56,18 @@ function address() {
 }
 
 /**
- * What is connected stays so, whatever was changed for those who come. The server does not list a connection that it is just
- * letting in: whoever needs all of them gone has one only, or cuts again.
+ * Existing connections survive a change of the rules, so cut them. The server does not list a connection that is
+ * still being established: a test that needs all of them gone uses only one, or cuts again.
  */
 const cutAll = () =>
   admin.query("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1 AND usename = $1", [
     name,
   ]);
 
-describe("a database that no longer lets a running node in", () => {
+describe("a database that refuses new connections of a running node", () => {
   const setPassword = (text: string) => admin.query(`ALTER ROLE ${name} PASSWORD '${text}'`);
   const limitConnections = (most: number) => admin.query(`ALTER ROLE ${name} CONNECTION LIMIT ${most}`);
-  const cases: [what: string, spoil: () => Promise<unknown>, mend: () => Promise<unknown>, says: string][] = [
+  const cases: [what: string, spoil: () => Promise<unknown>, repair: () => Promise<unknown>, says: string][] = [
     [
       "another password, and back again",
       () => setPassword("second-secret"),
@@ -100,7 +100,7 @@ describe("a database that no longer lets a running node in", () => {
     ],
     ["no connection left", () => limitConnections(0), () => limitConnections(-1), "lower --database-connections"],
   ];
-  it.each(cases)("%s", async (_, spoil, mend, says) => {
+  it.each(cases)("%s", async (_, spoil, repair, says) => {
     const store = await openPostgresStore({
       address: address(),
       log,
@@ -111,7 +111,7 @@ describe("a database that no longer lets a running node in", () => {
     await cutAll();
     const refusal = { retryAfter: 5, message: "the database refuses this service" };
     const add = (i: number) => pool.add(store, `192.0.2.${i}`).catch((error: unknown) => error);
-    // Whoever has the connection that was cut, and no time for another, hears of that first.
+    // A request on the connection that was cut, without time for another, fails with that first.
     await expect.poll(() => add(1)).toMatchObject(refusal);
     for (const i of [1, 2, 3]) {
       const busy = await add(i);
@@ -120,7 +120,7 @@ describe("a database that no longer lets a running node in", () => {
       await expect(store.zone(1, "any")).rejects.toThrow(StoreBusy);
     }
     expect(said.filter((line) => line.includes(says) && line.includes("refuses this service"))).toHaveLength(1);
-    await mend();
+    await repair();
     expect(await pool.add(store, "192.0.2.9")).toBe("192.0.2.9");
     expect((await pool.look(store)).values).toEqual(["192.0.2.9"]);
     expect(tellings("refuses this service")).toBe(1);
@@ -130,7 +130,7 @@ describe("a database that no longer lets a running node in", () => {
     await store.close();
   });
 
-  it("is left no connections on which nobody could sign in", async () => {
+  it("is left without half-open connections", async () => {
     const children = () =>
       readFileSync(`/proc/${server.pid()}/task/${server.pid()}/children`, "utf8").trim().split(" ");
     const store = await openPostgresStore({
@@ -147,21 +147,21 @@ describe("a database that no longer lets a running node in", () => {
   });
 
   it.each([
-    ["another password", () => setPassword("second-secret"), () => setPassword("first-secret")],
-    ["fewer connections than it may take", () => limitConnections(2), () => limitConnections(-1)],
-  ])("is told once, also while older connections go on: %s", async (_, spoil, mend) => {
+    ["a changed password", () => setPassword("second-secret"), () => setPassword("first-secret")],
+    ["a lower connection limit", () => limitConnections(2), () => limitConnections(-1)],
+  ])("is logged once, even while older connections work: %s", async (_, spoil, repair) => {
     const store = await openPostgresStore({ address: address(), log, limits: { ...patient, patience: 200 } });
     const pool = await makePool(store);
-    // One that was let in before, and only hears of it after another was refused, would count as the end of the trouble.
+    // A connection that was accepted earlier, but reports that after another was refused, would count as a recovery.
     await expect.poll(() => store.connections().used).toBe(0);
     await spoil();
     for (let i = 0; i < 5; i += 1)
       await Promise.allSettled(Array.from({ length: 10 }, () => [store.zone(1, "any"), store.zones(1, all)]).flat());
     expect(tellings("refuses this service")).toBe(1);
     expect(tellings("the database is back")).toBe(0);
-    await mend();
+    await repair();
     await cutAll();
-    // Whoever has a connection that was cut, and no time for another, is refused once more.
+    // A request on a connection that was cut, without time for another, fails once more.
     const add = () => pool.add(store, "192.0.2.1").catch((error: unknown) => error);
     await expect.poll(add).toBe("192.0.2.1");
     expect(tellings("the database is back")).toBeGreaterThanOrEqual(1);
@@ -169,7 +169,7 @@ describe("a database that no longer lets a running node in", () => {
   });
   const all = { page: 1, perPage: 100 };
 
-  it("is answered with 503 and when to come again", async () => {
+  it("is answered with 503 and Retry-After", async () => {
     const service = await startRecords({
       ...{ dataFolder: join(folder, "data"), database: { kind: "postgres", address: address() }, log, names: [] },
       ...{ listen: { host: "127.0.0.1", port: 0 }, plainHttp: true, nameservers: ["ns.example.org."] },
@@ -199,9 +199,9 @@ describe("a database that no longer lets a running node in", () => {
     await service.close();
   });
 
-  it("stops a program at once that starts then, with a clear word", async () => {
+  it("makes a new process exit immediately with a clear message", async () => {
     await setPassword("second-secret");
-    // Who tried again would do so for longer than a test may take.
+    // Retries would take longer than the test timeout.
     await expect(openPostgresStore({ address: address(), log, limits: { patience: 600_000 } })).rejects.toThrow(
       /^the database postgres:\/\/service_\d+@127\.0\.0\.1:\d+\/service_\d+ cannot be used: password .*; correct the password in/,
     );

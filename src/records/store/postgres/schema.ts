@@ -3,13 +3,13 @@ import { commitMarksTable } from "../../../process/postgres/commit-marks.ts";
 import { budgetTable } from "../../limits/shared-postgres.ts";
 
 /**
- * The steps of `sqlite/schema.ts`, number by number: the same tables and columns, so that a row means the same in either.
- * JSON stays text, so that it is the same to the byte, and texts are compared by their bytes, as SQLite does.
+ * The steps of `sqlite/schema.ts`, one for one, with the same tables and columns, so that a row means the same in both.
+ * JSON is stored as text, to keep it byte for byte, and texts are compared by bytes, as in SQLite.
  *
- * `rate_budgets`, `commit_marks` and `log_head` are PostgreSQL's own, as only there nodes share a database. Why `log_head`: a sequence would
- * give positions in the order of asking, and a transaction that asked first may commit last: whoever follows the log would
- * have read past its rows. Every write takes its positions by updating this one row, right before it commits, and so holds it
- * until it has: positions become visible in their order.
+ * `rate_budgets`, `commit_marks` and `log_head` exist only in PostgreSQL, because only there nodes share a database. Why
+ * `log_head`: a sequence would assign positions in the order of requests, but the transaction that asked first may commit
+ * last, and followers of the log would have read past its rows. Every write takes its positions by updating this one row
+ * right before it commits. It holds the row lock until then, so positions become visible in order.
  */
 export const postgresMigrations: readonly MigrationStep[] = [
   `

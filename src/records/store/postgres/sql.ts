@@ -7,7 +7,7 @@ import type { StoreCounters } from "../counters.ts";
 
 const nothingMore: Statement = { text: "SELECT 1" };
 
-/** Each text on its own: what reads is repeated when the connection is lost. */
+/** Runs each statement separately; a read is repeated if the connection is lost. */
 export function postgresSql(postgres: Pick<Postgres, "read" | "transact">): Sql {
   return {
     dialect: postgresDialect,
@@ -37,7 +37,7 @@ export function countWrites(postgres: Postgres, counters: StoreCounters): Postgr
   return { ...postgres, transact };
 }
 
-/** All of `work` or nothing of it; `last` is said with the commit. */
+/** Runs all of `work` or nothing; `last` is sent together with the commit. */
 export async function inTransaction<T>(
   postgres: Pick<Postgres, "transact">,
   work: (sql: Sql) => Promise<T>,
@@ -50,7 +50,10 @@ export async function inTransaction<T>(
   return result;
 }
 
-/** Named, so that the server keeps it prepared: the words come from the code and never from a client, so their number is bounded. */
+/**
+ * Named, so that the server keeps it prepared. The texts come from the code and never from a client, so their number
+ * is limited.
+ */
 const toStatement = (text: SqlText): Statement => {
   const words = inWords(text, postgresDialect);
   return { name: hash("sha1", words, "base64"), text: words, values: text.values };

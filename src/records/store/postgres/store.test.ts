@@ -27,7 +27,7 @@ describeManyWrites("PostgreSQL", open);
 describeRecordIds("PostgreSQL", open);
 
 describe("a PostgreSQL database", () => {
-  it("takes as many changes of records at once as fit into a request", async () => {
+  it("accepts as many record changes as fit into one request", async () => {
     const store = await rig.open();
     const actor = { account: (await store.ensureAccount("main", 1)).id, label: "tester", scope: wholeAccount };
     const service = createRecordService({ store, now: Date.now, nameservers: ["ns.example.net"] });
@@ -44,7 +44,7 @@ describe("a PostgreSQL database", () => {
     await store.close();
   });
 
-  it("is not asked for more zones at once than it answers", async () => {
+  it("lists the records of more zones than one query can name", async () => {
     const store = await rig.open();
     const { id: account } = await store.ensureAccount("main", 1);
     const zone = (i: number) => ({
@@ -68,7 +68,7 @@ describe("a PostgreSQL database", () => {
     await store.close();
   });
 
-  it("ends what was asked for right before it was closed", async () => {
+  it("finishes reads that started right before it was closed", async () => {
     const store = await rig.open();
     await store.ensureAccount("main", 1);
     const asked = [store.ensureAccount("other", 1), store.tokens()] as const;
@@ -76,7 +76,7 @@ describe("a PostgreSQL database", () => {
     expect(await Promise.all(asked)).toEqual([{ id: expect.any(Number), name: "other" }, []]);
   });
 
-  it("holds what was written when it is opened again, and what was still waiting", async () => {
+  it("still has its content when it is opened again, including pending writes", async () => {
     const url = await rig.freshUrl();
     const first = await rig.open(url);
     const account = await first.ensureAccount("main", 1);

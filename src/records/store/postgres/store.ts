@@ -39,7 +39,7 @@ export type PostgresStoreOptions = {
   readonly address: PostgresAddress;
   readonly log: Logger;
   readonly limits?: Partial<PostgresLimits>;
-  /** Writes beyond these are refused. */
+  /** Further writes are refused. */
   readonly mostWaiting?: number;
   /** For tests of upgrades. */
   readonly migrations?: readonly MigrationStep[];
@@ -47,16 +47,16 @@ export type PostgresStoreOptions = {
 
 export type PostgresStore = Omit<RecordStore, "close"> & {
   readonly console: ConsoleStore;
-  /** Rejects when the tables cannot be read now. */
+  /** Rejects if the tables cannot be read now. */
   readonly look: () => Promise<unknown>;
   readonly connections: () => ConnectionCount;
   readonly connect: Postgres["connect"];
-  /** Settles when a newer program has made the database one that this one cannot work on. */
+  /** Settles when a newer version has upgraded the database to a schema that is not compatible with this one. */
   readonly outgrown: Promise<DatabaseTrouble>;
   readonly close: () => Promise<void>;
 };
 
-/** The store on PostgreSQL. Any number of nodes may have one database open at once. */
+/** The store on PostgreSQL. Any number of nodes can share one database. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
   const { address, log, migrations = postgresMigrations } = options;
   const postgres = openPostgres(address, log, { ...usualLimits, ...options.limits });

@@ -26,7 +26,7 @@ beforeEach(async () => {
 const secret = "harbour";
 const filled = (text: string) => text.replaceAll(/\b[A-Z]+\b/g, (word) => server.files[word] ?? word);
 
-/** What somebody has typed and set; words in capitals stand for the files of the rig. */
+/** What an operator typed and set; words in capitals stand for files of the rig. */
 function addressOf(at: string, settings: Readonly<Record<string, string>> = {}) {
   const { user = "postgres", password = secret, name = database, ...env } = settings;
   const [host, query = ""] = at.split("?");
@@ -41,7 +41,7 @@ const quiet = createLog({ format: "text", write: () => undefined });
 const open = (...at: Parameters<typeof addressOf>) =>
   openPostgresStore({ address: addressOf(...at), log: quiet, limits: patient });
 
-describe("a server that wants TLS", () => {
+describe("a server that requires TLS", () => {
   const works: [at: string, env: Record<string, string>][] = [
     ["localhost?sslmode=verify-full&sslrootcert=OWN", {}],
     ["127.0.0.1?sslmode=verify-full&sslrootcert=OWN", {}],
@@ -57,16 +57,16 @@ describe("a server that wants TLS", () => {
     const pool = await makePool(store);
     expect(await pool.add(store, "192.0.2.1")).toBe("192.0.2.1");
     expect((await pool.look(store)).values).toEqual(["192.0.2.1"]);
-    // The one that listens may still be on its way in.
+    // The listening connection may still be connecting.
     await expect.poll(async () => (await sessionsNow()).length).toBeGreaterThanOrEqual(2);
     expect((await sessionsNow()).map(({ ssl }) => ssl)).not.toContain(false);
     await store.close();
   });
 
-  it("so does what listens, what holds the lock of who leads, and what counts calls", async () => {
+  it("so do the connections for notifications, for the leader lock and for rate limits", async () => {
     const store = await open("localhost?sslmode=verify-full&sslrootcert=OWN");
     const ties = tieNodes({ connect: store.connect, perMinute: 100, log: quiet });
-    // Each of the three looks now and then whether the server is there.
+    // Each of the three checks the server now and then.
     const kept = async () => (await sessionsNow()).filter(({ query }) => query === "SELECT 1");
     await until(async () => (await kept()).length >= 3, { what: () => "three sessions" });
     await expect.poll(() => ties.duties.isLeading()).toBe(true);
@@ -84,7 +84,7 @@ async function sessionsNow(): Promise<readonly { readonly ssl: boolean; readonly
   return rows;
 }
 
-describe("what cannot be used is told in words, with what to do and without the password", () => {
+describe("an unusable connection is explained, with what to do and without the password", () => {
   const untrusted = /: its certificate is not from a trusted authority; .*: sslrootcert=FILE in the address/;
   const plain = /no encryption; it accepts only TLS connections from here: use sslmode=verify-full/;
   const refused: [at: string, env: Record<string, string>, says: RegExp][] = [
@@ -125,11 +125,12 @@ describe("what cannot be used is told in words, with what to do and without the 
     await server.showCertificate(300);
   });
 
-  it("a certificate that ends while a node runs", async () => {
+  it("a certificate that expires while a node runs", async () => {
     const said: string[] = [];
     const log = createLog({ format: "text", write: (line) => void said.push(line) });
     const address = addressOf("localhost?sslmode=verify-full&sslrootcert=OWN");
-    // The server does not list a connection that it is just letting in: of the pool's there is one only, and that is there.
+    // The server does not list a connection that is still being established. The pool has only one, and that is
+    // connected.
     const store = await openPostgresStore({ address, log, limits: { ...patient, patience: 200, connections: 1 } });
     await server.showCertificate(0);
     await server.admin.query("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1", [
@@ -149,7 +150,7 @@ describe("what cannot be used is told in words, with what to do and without the 
   });
 });
 
-/** By who starts a service, and by who looks after its store. */
+/** By the service, and by the store commands. */
 async function expectTold(at: string, env: Readonly<Record<string, string>>, says: RegExp): Promise<void> {
   const address = addressOf(at, env);
   const attempts = [

@@ -18,7 +18,7 @@ type TokenStore = Pick<
 const mostKept = 10_000;
 const tell: Statement = { text: `SELECT pg_notify('${tokensChannel}', '')` };
 
-/** Writes that give or take access: every node is notified with the commit, and this one immediately. */
+/** Writes that grant or revoke access: every node is notified with the commit, and this one immediately. */
 export type WriteAccess = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
 
 export const createWriteAccess =
@@ -29,11 +29,11 @@ export const createWriteAccess =
     return result;
   };
 
-/** Tokens are remembered while `isUp` says that news of them arrive, until `forget` is called. */
+/** Tokens are cached while `isUp` says that notifications arrive, until `forget` is called. */
 export function createPostgresTokens(postgres: Postgres, writeAccess: WriteAccess, isUp: () => boolean) {
   const cold = createSqlTokens(postgresSql(postgres));
   const known = new Map<string, Token>();
-  /** Moves when what is being read may be outdated before it arrives. */
+  /** Incremented when a read in progress may return outdated data. */
   let generation = 0;
   const forget = (): void => {
     generation += 1;
@@ -52,7 +52,7 @@ export function createPostgresTokens(postgres: Postgres, writeAccess: WriteAcces
       });
       const found = new Map((rows as TokenRow[]).map((row) => [row.hash, tokenFromRow(row)]));
       if (known.size >= mostKept) known.clear();
-      // Wrong keys are not kept: anyone can make up as many as memory holds.
+      // Wrong tokens are not cached: a client could fill the memory with made-up ones.
       if (before === generation && isUp()) for (const [hash, token] of found) known.set(hash, token);
       return hashes.map((hash) => found.get(hash));
     },
@@ -72,7 +72,7 @@ export function createPostgresTokens(postgres: Postgres, writeAccess: WriteAcces
     });
   let writing: Promise<unknown> = Promise.resolve();
   const uses = createUseCounter((counted) => {
-    // A count that could not be written harms nobody; writes that matter fail by themselves.
+    // A lost count is harmless; writes that matter report their own errors.
     writing = Promise.allSettled([writing, writeUses(counted)]);
   });
 
@@ -90,7 +90,7 @@ export function createPostgresTokens(postgres: Postgres, writeAccess: WriteAcces
   return {
     store,
     forget,
-    /** Writes what was counted. */
+    /** Writes the counted uses. */
     flushUses: async (): Promise<void> => {
       uses.flush();
       await writing;

@@ -7,7 +7,7 @@ type Writes = Pick<RecordStore, "createZone" | "write" | "writeAll" | "act" | "a
 type By = Pick<NewAction, "actor" | "now" | "once">;
 type Kept = By & { readonly command: string | undefined };
 
-/** Each write as what it must see and what it does with it. */
+/** Every write, as what it needs to see and what it does. */
 export function createWrites(add: <T>(write: Write<T>) => Promise<T>): Writes {
   return {
     createZone: (zone, actor) =>
@@ -82,14 +82,14 @@ export function createWrites(add: <T>(write: Write<T>) => Promise<T>): Writes {
 const onceOf = ({ actor, once }: By): { readonly once?: Once & { readonly actor: string } } =>
   once === undefined ? {} : { once: { ...once, actor } };
 
-/** What was answered to the same request before. */
+/** The earlier answer to the same request. */
 function knownAct<T>(batch: Batch, { actor, now, once }: By): Acted<T> | "key-taken" | undefined {
   const kept = once && batch.kept(actor, once, now);
   if (kept === undefined) return undefined;
   return kept.fingerprint === once?.fingerprint ? (JSON.parse(kept.outcome) as Acted<T>) : "key-taken";
 }
 
-/** Keeps the action, if it is one, and under the key what was answered. */
+/** Stores the action, if there is one, and the answer under its key. */
 function keepAct<T>(batch: Batch, zone: Zone, { actor, now, once, command }: Kept, result: T): Acted<T> {
   const action = command === undefined ? undefined : batch.act(zone, command, { actor, now });
   const acted = { result, action, serial: zone.serial };

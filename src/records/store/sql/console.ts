@@ -1,7 +1,7 @@
 import { type Sql, sql } from "../../../process/database/sql.ts";
 import type { ConsoleStore, LoginAccount } from "../console-store.ts";
 
-/** Who may sign in to the console. */
+/** Accounts and their passwords, for signing in to the console. */
 export function createSqlConsole({ read, write }: Sql): Omit<ConsoleStore, "sessions" | "guesses" | "close"> {
   const logins = sql`SELECT accounts.id, accounts.name, hash FROM accounts
     LEFT JOIN console_passwords ON console_passwords.account = accounts.id`;

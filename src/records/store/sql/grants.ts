@@ -9,10 +9,10 @@ export function createSqlGrants({ read, write }: Sql): GrantStore {
 
   return {
     addGrant: async ({ zone = null, account, name, actor, created }) => {
-      // PostgreSQL learns the types of values from the casts.
+      // The casts tell PostgreSQL the types of the values.
       const given = sql`cast(${zone} as bigint), cast(${account} as bigint), cast(${name} as text)`;
       const by = sql`cast(${actor} as text), cast(${created} as bigint)`;
-      // No grant is made for a zone that was just deleted.
+      // The zone may have been deleted meanwhile.
       const isThere = sql`cast(${zone} as bigint) IS NULL OR EXISTS (SELECT 1 FROM zones WHERE number = ${zone})`;
       await write(
         sql`INSERT INTO zone_grants (zone, account, name, actor, created)

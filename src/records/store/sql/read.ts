@@ -10,7 +10,7 @@ type SqlReads = Pick<
   "zones" | "zoneHolding" | "setPage" | "setsAfter" | "actions" | "changesAfter" | "historyOf" | "restOfWrite"
 >;
 
-/** Lists and parts of the log. A zone asked for by its name alone is found by `zoneBy`, and no list is made. */
+/** Lists, and parts of the log. A query for a single zone by name goes to `zoneBy` instead. */
 export function createSqlReads({ dialect, read }: Sql, zoneBy: RecordStore["zoneBy"]): SqlReads {
   const { anyOf, contains, asJson, unindexed } = dialect;
 
@@ -29,14 +29,14 @@ export function createSqlReads({ dialect, read }: Sql, zoneBy: RecordStore["zone
     const has = sql`(${asJson(sql`settings`)} -> 'labels' ->> ${key})`;
     if (not && values === undefined) return sql`${has} IS NULL`;
     const one = values === undefined ? sql`true` : not ? sql`NOT (${anyOf(has, values)})` : anyOf(has, values);
-    // Most zones have no such text at all: that is seen much sooner than their JSON is read.
+    // Most zones do not contain this text at all, and searching for it is much faster than parsing their JSON.
     const [value, ...others] = not ? [] : (values ?? []);
     const part = value === undefined || others.length > 0 ? `"${key}":` : `"${key}":"${value}"`;
     return sql`(${contains(sql`settings`, part)} AND ${has} IS NOT NULL AND ${one})`;
   };
 
   const zonesOf = (account: number, { name, search, within, after, mode, label }: ZoneQuery): SqlText => {
-    // A few names are looked for one by one, and not among all zones of the account.
+    // Look a few names up one by one, rather than scan all zones of the account.
     const isNamed = name !== undefined || within !== undefined;
     const filters = [sql`${isNamed ? unindexed(sql`account`) : sql`account`} = ${account}`];
     if (name !== undefined) filters.push(sql`name = ${name}`);
@@ -44,7 +44,7 @@ export function createSqlReads({ dialect, read }: Sql, zoneBy: RecordStore["zone
     if (within !== undefined) filters.push(anyOf(sql`name`, within));
     if (after !== undefined) filters.push(sql`name > ${after}`);
     if (mode !== undefined) {
-      // In the words of PostgreSQL's index of secondary zones.
+      // Must match the expression of PostgreSQL's index of secondary zones.
       const its = mode === "secondary" ? sql`'secondary'` : sql`${mode}`;
       filters.push(sql`(${asJson(sql`settings`)} ->> 'mode') = ${its}`);
     }
@@ -118,7 +118,7 @@ export function createSqlReads({ dialect, read }: Sql, zoneBy: RecordStore["zone
     },
     restOfWrite: async (zone, { position, serial }) => {
       const earlier = sql`FROM changes WHERE zone = ${zone.number} AND position < ${position}`;
-      // A write has its place among the others of the zone: behind its first change nothing is looked at.
+      // The changes of a write are contiguous within its zone, so the scan can stop at the first change of another write.
       const others = sql`SELECT position ${earlier} AND serial <> ${serial} ORDER BY position DESC LIMIT 1`;
       const [count] = await read<{ readonly total: number }>(
         countOf(sql`${earlier} AND position > coalesce((${others}), 0)`),
@@ -128,7 +128,7 @@ export function createSqlReads({ dialect, read }: Sql, zoneBy: RecordStore["zone
   };
 }
 
-/** Without LIMIT and OFFSET: those come from the page. */
+/** Without LIMIT and OFFSET, which are added per page. */
 type PageOf = { readonly count: SqlText; readonly rows: SqlText; readonly page: number; readonly perPage: number };
 
 const countOf = (filtered: SqlText): SqlText => sql`SELECT count(*) AS total ${filtered}`;
@@ -137,17 +137,17 @@ const setColumns = sql`owner, type, ttl, records, marks`;
 const zoneColumns = { id: sql`number`, name: sql`name`, created: sql`created` };
 const actionColumns = { id: sql`id`, command: sql`command`, started: sql`at` };
 
-/** To be followed by what decides between equals. */
+/** The caller appends a tie-breaker. */
 const inOrder = <By extends string>(order: readonly Order<By>[], columns: Readonly<Record<By, SqlText>>): SqlText =>
   distinctFields(order).reduce((text, { by, descending }) => sql`${text}${way(columns[by], descending)}, `, sql``);
 
 const way = (column: SqlText, descending: boolean): SqlText => (descending ? sql`${column} DESC` : column);
 
-/** A field named again changes nothing. */
+/** Only the first mention of a field counts. */
 const distinctFields = <By extends string>(order: readonly Order<By>[]): readonly Order<By>[] =>
   order.filter(({ by }, i) => order.findIndex((each) => each.by === by) === i);
 
-/** By type when nothing is said, then by name, the zone's own first. */
+/** Default: by type, then by name with the apex first. */
 function setOrder(order: SetPageQuery["order"] = []): SqlText {
   const byName = (descending: boolean): SqlText =>
     sql`${way(sql`owner = '@'`, !descending)}, ${way(sql`owner`, descending)}, `;

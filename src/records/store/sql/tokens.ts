@@ -17,7 +17,7 @@ export function createSqlTokens({ read, write }: Sql) {
     account,
 
     ensureAccount: async (name: string, now: Instant): Promise<Account> => {
-      // The update changes nothing: without it, the row that is there would not be returned.
+      // The update changes nothing, but without it an existing row would not be returned.
       const [row] = await write<Account>(
         sql`INSERT INTO accounts (name, created) VALUES (${name}, ${now})
             ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING id, name`,
@@ -46,7 +46,7 @@ export function createSqlTokens({ read, write }: Sql) {
       return (await write(good)).length === 1;
     },
 
-    /** The first to ask writes it, and all others read what that one has written. */
+    /** The first caller writes it; all others read what that one wrote. */
     secret: async (name: string): Promise<string> => {
       const known = await findSecret(name);
       if (known !== undefined) return known;
@@ -58,6 +58,6 @@ export function createSqlTokens({ read, write }: Sql) {
 }
 
 function there<T>(written: T | undefined): T {
-  if (written === undefined) throw new Error("what was just written cannot be read");
+  if (written === undefined) throw new Error("a row that was just written cannot be read");
   return written;
 }

@@ -5,7 +5,7 @@ import type { Zone } from "../../model.ts";
 import { type KeyRow, keyFromRow, type SetRow, setFromRow, type ZoneRow, zoneFromRow } from "../rows.ts";
 import type { SecondaryNote, SecondaryState, TransferStore, ZoneNumber } from "../transfer-keys.ts";
 
-/** What is kept for standard nameservers. */
+/** What the store keeps for other nameservers. */
 export function createSqlTransferKeys({ dialect: { anyOf, asJson }, read, write }: Sql): TransferStore {
   const keys = sql`SELECT transfer_keys.*, accounts.name AS account_name FROM transfer_keys
     LEFT JOIN accounts ON accounts.id = transfer_keys.account`;
@@ -26,7 +26,7 @@ export function createSqlTransferKeys({ dialect: { anyOf, asJson }, read, write 
     },
     transferKeys: async () => (await read<KeyRow>(sql`${keys} ORDER BY transfer_keys.number`)).map(keyFromRow),
     revokeTransferKey: async (name, now) => {
-      // What is revoked is worth nothing, so that its secret need not lie about.
+      // The secret of a revoked key is no longer needed, so it is not kept.
       const revoked = sql`UPDATE transfer_keys SET revoked = ${now}, secret = '' WHERE name = ${name} AND revoked IS NULL`;
       return (await write(sql`${revoked} RETURNING number`)).length === 1;
     },
@@ -36,7 +36,7 @@ export function createSqlTransferKeys({ dialect: { anyOf, asJson }, read, write 
       return (await read<ZoneNumber>(numbers)).map(({ number, name }) => ({ number, name }));
     },
     secondaryZones: async () => {
-      // In the words of its index: without them that is not used.
+      // Must match the expression of the index, or the index is not used.
       const secondary = sql`SELECT * FROM zones WHERE (${asJson(sql`settings`)} ->> 'mode') = 'secondary'`;
       return (await read<ZoneRow>(secondary)).map(zoneFromRow);
     },

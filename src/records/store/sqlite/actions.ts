@@ -6,7 +6,7 @@ import type { Acted, Once } from "../port.ts";
 
 type By = { readonly actor: string; readonly now: Instant; readonly once?: Once };
 
-/** To be called inside a transaction. */
+/** Call these inside a transaction. */
 export function prepareActions(database: DatabaseSync) {
   const insert = database.prepare(
     "INSERT INTO actions (account, zone, zone_name, command, at, actor) VALUES (?, ?, ?, ?, ?, ?)",
@@ -15,7 +15,7 @@ export function prepareActions(database: DatabaseSync) {
   const insertKey = database.prepare(
     "INSERT OR REPLACE INTO once_keys (actor, key, fingerprint, at, outcome) VALUES (?, ?, ?, ?, ?)",
   );
-  // No index but the id: one more would cost every write more than it saves the few who list actions.
+  // The id is the only index: another one would cost every write more than it saves the few who list actions.
   const purgeActions = createPurge(database, {
     insertedIn: "actions",
     old: "SELECT id FROM actions WHERE id < (SELECT coalesce(min(id), 9e15) FROM actions WHERE at >= ?1)",
@@ -40,14 +40,14 @@ export function prepareActions(database: DatabaseSync) {
   };
 
   return {
-    /** What was answered to the same request before. */
+    /** The earlier answer to the same request. */
     known: <T>({ actor, now, once }: By): Acted<T> | "key-taken" | undefined => {
       const row = once && (selectKey.get(actor, once.key) as KeyRow | undefined);
       if (row === undefined || row.at <= now - keysKept.time) return undefined;
       return row.fingerprint === once?.fingerprint ? (JSON.parse(row.outcome) as Acted<T>) : "key-taken";
     },
 
-    /** Keeps the action, if it is one, and under the key what was answered. */
+    /** Stores the action, if there is one, and the answer under its key. */
     keep: <T>(zone: Zone, command: string | undefined, by: By, result: T): Acted<T> => {
       const { actor, now, once } = by;
       const action = command === undefined ? undefined : add(zone, command, by);
@@ -63,7 +63,10 @@ export function prepareActions(database: DatabaseSync) {
 
 type KeyRow = { readonly fingerprint: string; readonly at: number; readonly outcome: string };
 
-/** Looks at the first row that is written and then at each thousandth: what is too old or too much goes, a part at a time. */
+/**
+ * Purges on the first write and then on every thousandth: deletes a limited number of the rows that are too old or
+ * too many.
+ */
 function createPurge(
   database: DatabaseSync,
   { insertedIn, old, surplus, key, time }: Record<"insertedIn" | "old" | "surplus" | "key", string> & { time: number },

@@ -17,7 +17,10 @@ export const consoleTables = `
 
 export type SqliteConsole = Omit<ConsoleStore, "close"> & { readonly close: () => void };
 
-/** The database file of the record service, over a connection of its own: the file must have been opened as a store before. */
+/**
+ * Opens the database file of the record service over a separate connection. The file must have been opened as a store
+ * before.
+ */
 export function openConsoleStore(path: string, migrations: readonly MigrationStep[]): SqliteConsole {
   const database = openSqlite(path, migrations);
   const sql = sqliteSql(database);

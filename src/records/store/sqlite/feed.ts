@@ -5,17 +5,20 @@ import type { ForeignCommits } from "./foreign-commits.ts";
 export type FeedOptions = {
   readonly foreign: ForeignCommits;
   readonly lastChange: () => number;
-  /** Something of our own is not on disk yet. */
+  /** Whether one of our own writes is not on disk yet. */
   readonly isWriting: () => boolean;
 };
 
-/** Nobody tells what another process has written, `moor import` for one: it is looked for, which takes a microsecond. */
+/**
+ * SQLite does not notify us of writes by other processes, such as `moor import`, so we poll; a poll takes a
+ * microsecond.
+ */
 const lookEvery = 250;
 
-/** Tells listeners that the change log has grown: what was written here with its rows, what was written elsewhere by looking. */
+/** Notifies listeners that the change log has grown: with the rows for our own writes, by polling for those of others. */
 export function createSqliteFeed({ foreign, lastChange, isWriting }: FeedOptions) {
   const feed = createChangeFeed();
-  let told = lastChange();
+  let announced = lastChange();
   let moved = false;
   foreign.onCommit(() => {
     moved = true;
@@ -23,27 +26,27 @@ export function createSqliteFeed({ foreign, lastChange, isWriting }: FeedOptions
 
   const look = (): void => {
     foreign.check();
-    // What is being written here is told when it is on disk, and not before.
+    // Our own writes are announced once they are on disk, not before.
     if (!moved || isWriting()) return;
     const last = lastChange();
     moved = false;
-    if (last <= told) return;
-    told = last;
+    if (last <= announced) return;
+    announced = last;
     feed.announce();
   };
   const timer = setInterval(() => {
     try {
       look();
     } catch {
-      // A disk that cannot be read is told by whoever needs it; here it is looked at again soon.
+      // Requests report a disk that cannot be read; the next poll tries again.
     }
   }, lookEvery).unref();
 
   return {
     listen: feed.listen,
-    /** After a commit of our own. */
+    /** Call after one of our own commits. */
     announce: (rows: readonly LoggedChange[]): void => {
-      told = rows.at(-1)?.position ?? told;
+      announced = rows.at(-1)?.position ?? announced;
       feed.announce(rows);
     },
     close: (): void => clearInterval(timer),

@@ -8,7 +8,7 @@ import { watchForeignCommits } from "./foreign-commits.ts";
 
 let ours: DatabaseSync;
 let theirs: DatabaseSync;
-let told: number;
+let noticed: number;
 let foreign: ReturnType<typeof watchForeignCommits>;
 
 beforeEach(() => {
@@ -16,41 +16,41 @@ beforeEach(() => {
   ours = new DatabaseSync(path);
   ours.exec("PRAGMA journal_mode = WAL; CREATE TABLE t (value TEXT); INSERT INTO t VALUES ('old')");
   theirs = new DatabaseSync(path);
-  told = 0;
+  noticed = 0;
   foreign = watchForeignCommits(ours);
   foreign.onCommit(() => {
-    told += 1;
+    noticed += 1;
   });
 });
 
-describe("commits of others", () => {
-  it("are told of in the turn after they were made, once", async () => {
+describe("commits of other connections", () => {
+  it("are noticed once, in the next turn of the event loop", async () => {
     foreign.check();
     theirs.exec("UPDATE t SET value = 'new'");
     foreign.check();
-    expect(told).toBe(0);
+    expect(noticed).toBe(0);
     await nextTurn();
     foreign.check();
-    expect(told).toBe(1);
+    expect(noticed).toBe(1);
     await nextTurn();
     foreign.check();
-    expect(told).toBe(1);
+    expect(noticed).toBe(1);
   });
 
-  it("are told of at once to who holds the lock", () => {
+  it("are noticed immediately by the holder of the write lock", () => {
     foreign.check();
     theirs.exec("UPDATE t SET value = 'new'");
     ours.exec("BEGIN IMMEDIATE");
     foreign.checkLocked();
-    expect(told).toBe(1);
+    expect(noticed).toBe(1);
     ours.exec("ROLLBACK");
   });
 
-  it("are not our own", async () => {
+  it("do not include our own", async () => {
     foreign.check();
     ours.exec("UPDATE t SET value = 'new'");
     await nextTurn();
     foreign.check();
-    expect(told).toBe(0);
+    expect(noticed).toBe(0);
   });
 });

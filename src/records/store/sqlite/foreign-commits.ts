@@ -1,11 +1,11 @@
 import type { DatabaseSync } from "node:sqlite";
 
 /**
- * Says that another connection has committed, so that what is kept in memory of the database no longer holds. It is looked
- * for once in a turn of the event loop: what was changed elsewhere is seen with the next turn, without a query a request.
+ * Notices commits of other connections, which make rows cached in memory outdated. It checks once per turn of the
+ * event loop, so there is no query per request, and changes made elsewhere are seen in the next turn.
  */
 export function watchForeignCommits(database: DatabaseSync) {
-  // https://sqlite.org/pragma.html#pragma_data_version: moves with commits of other connections, not with our own.
+  // https://sqlite.org/pragma.html#pragma_data_version: changes with commits of other connections, not with our own.
   const version = database.prepare("PRAGMA data_version");
   version.setReturnArrays(true);
   const versionNow = () => (version.get() as unknown as readonly [number])[0];
@@ -26,14 +26,14 @@ export function watchForeignCommits(database: DatabaseSync) {
     onCommit: (forget: () => void): void => {
       forgetters.push(forget);
     },
-    /** Before anything kept is used. */
+    /** Call before using anything cached. */
     check: (): void => {
       if (looked) return;
       looked = true;
       setImmediate(lookNextTurn);
       look();
     },
-    /** Under the write lock, where nobody else can commit any more. */
+    /** Call under the write lock, when no other connection can commit. */
     checkLocked: look,
   };
 }

@@ -5,40 +5,40 @@ import { asStoreBusy } from "../../../process/sqlite/faults.ts";
 import type { StoreCounters } from "../counters.ts";
 import type { DiskSync } from "./wal-sync.ts";
 
-/** Runs `work` inside a transaction; resolves when that is on disk. */
+/** Runs `work` inside a transaction; resolves when the transaction is on disk. */
 export type Commit = <T>(work: () => T) => Promise<T>;
 
-/** What else belongs to a transaction. */
-export type Edges<Told> = {
+/** Hooks of a transaction. */
+export type Edges<Committed> = {
   readonly begun: () => void;
-  /** Right before it is committed. */
+  /** Called right before it is committed. */
   readonly ending: () => void;
-  /** Nothing of it was done. */
+  /** It was rolled back. */
   readonly rolledBack: () => void;
-  /** Others can read it now, but it is not on disk yet. Gives what `durable` is told. */
-  readonly committed: () => Told;
-  /** It is on disk; nobody who wrote has an answer yet. */
-  readonly durable: (told: Told) => void;
+  /** It is visible to readers, but not on disk yet. Returns the argument for `durable`. */
+  readonly committed: () => Committed;
+  /** It is on disk; no writer has an answer yet. */
+  readonly durable: (result: Committed) => void;
 };
 
 type Waiting = { readonly run: () => void; readonly settle: () => void; readonly fail: (error: unknown) => void };
-type Group<Told> = { readonly writes: readonly Waiting[]; readonly told: Told; readonly begun: number };
+type Group<Committed> = { readonly writes: readonly Waiting[]; readonly result: Committed; readonly begun: number };
 
 /**
- * Commits all writes that have come together in one transaction, so that 32 clients share one sync of the disk; while the disk
- * works, the next ones come together. No write suffers for another: when one of a group throws, the group is rolled
- * back and each of its writes is run again alone. So `work` must be repeatable: it may touch the database and nothing else.
+ * Commits all pending writes in one transaction, so that 32 clients share one sync of the disk; during the sync, the
+ * next group collects. A write never fails because of another: if one of a group throws, the group is rolled back and
+ * each of its writes is run again alone. So `work` must be repeatable: it may touch the database and nothing else.
  */
-export function createGroupCommit<Told>(
+export function createGroupCommit<Committed>(
   database: DatabaseSync,
-  edges: Edges<Told>,
+  edges: Edges<Committed>,
   disk: DiskSync,
   counters: StoreCounters,
 ) {
   let waiting: Waiting[] = [];
   let scheduled = false;
-  /** Committed and not yet known to be on disk, oldest first. */
-  let committed: Group<Told>[] = [];
+  /** Committed but not yet known to be on disk, oldest first. */
+  let committed: Group<Committed>[] = [];
   let syncing = false;
   let broken: Error | undefined;
 
@@ -46,12 +46,12 @@ export function createGroupCommit<Told>(
     const groups = committed;
     committed = [];
     const now = performance.now();
-    for (const { told, writes, begun } of groups) {
+    for (const { result, writes, begun } of groups) {
       counters.writes += writes.length;
       counters.waiting -= writes.length;
       counters.commits += 1;
       observe(counters.commitSeconds, (now - begun) / 1_000);
-      edges.durable(told);
+      edges.durable(result);
       for (const each of writes) each.settle();
     }
   };
@@ -59,13 +59,13 @@ export function createGroupCommit<Told>(
   const failWith = (error: unknown, writes: readonly Waiting[]) => {
     counters.failed += writes.length;
     counters.waiting -= writes.length;
-    const told = asStoreBusy(error);
-    for (const each of writes) each.fail(told);
+    const busy = asStoreBusy(error);
+    for (const each of writes) each.fail(busy);
   };
 
-  /** What is visible and may yet vanish must not be built upon: PostgreSQL stops for the same reason. */
+  /** Writes must not build on data that is visible but may be lost: PostgreSQL panics for the same reason. */
   const breakDown = (error: Error) => {
-    broken ??= new StoreBusy("the disk did not take what was written; start the service again", { cause: error });
+    broken ??= new StoreBusy("writing to the disk failed; restart the service", { cause: error });
     const groups = committed;
     committed = [];
     for (const { writes } of groups) failWith(broken, writes);
@@ -92,7 +92,7 @@ export function createGroupCommit<Told>(
     } catch (error) {
       return error;
     }
-    committed.push({ writes, told: edges.committed(), begun });
+    committed.push({ writes, result: edges.committed(), begun });
     return undefined;
   };
 
@@ -134,9 +134,9 @@ export function createGroupCommit<Told>(
     });
 
   return Object.assign(commit, {
-    /** Why nothing is written any more until the service is started again. */
+    /** Why no more writes are accepted until the service is restarted. */
     trouble: (): Error | undefined => broken,
-    /** Ends what is under way, before the database is closed. */
+    /** Finishes pending writes, before the database is closed. */
     flush: (): void => {
       commitWaiting();
       if (committed.length === 0) return;
@@ -146,7 +146,7 @@ export function createGroupCommit<Told>(
   });
 }
 
-function inTransaction<Told>(database: DatabaseSync, edges: Edges<Told>, work: () => void): void {
+function inTransaction<Committed>(database: DatabaseSync, edges: Edges<Committed>, work: () => void): void {
   database.exec("BEGIN IMMEDIATE");
   try {
     edges.begun();
@@ -154,7 +154,7 @@ function inTransaction<Told>(database: DatabaseSync, edges: Edges<Told>, work: (
     edges.ending();
     database.exec("COMMIT");
   } catch (error) {
-    // SQLite itself rolls back on some faults (disk full, for one); rolling back twice would hide the first fault.
+    // SQLite rolls back automatically on some errors, such as a full disk; rolling back twice would hide the first error.
     if (database.isTransaction) database.exec("ROLLBACK");
     edges.rolledBack();
     throw error;

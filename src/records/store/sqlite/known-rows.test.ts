@@ -48,7 +48,7 @@ const step = fc.oneof(
     owner: fc.constantFrom(...owners),
   }),
 );
-/** Which of two stores on one file does it, and whether it waits for what came before. */
+/** Which of two stores on one file makes the write, and whether it waits for the previous one. */
 const steps = fc.array(fc.record({ step, other: fc.boolean(), wait: fc.boolean() }), { maxLength: 12 });
 
 const request: WriteRequest = { account, at: { zone: zoneId }, owners: () => owners, actor: "test", now: 5 };
@@ -60,7 +60,7 @@ async function take(store: RecordStore, at: Step): Promise<unknown> {
   if (at.kind === "delete")
     return await store.write(request, ({ sets }) => ({ wanted: without(sets, at.id), result: 1 }));
   if (at.kind === "throw") {
-    // The second write is refused by the index of ids, and takes the first of its group with it, for a while.
+    // The index of ids refuses the second write, which temporarily rolls back the first one of its group too.
     const twice = [record("r1", at.owner, 1), record("r1", at.owner, 2)];
     const wanted = [{ owner: at.owner, type: "TXT" as const, ttl: null, records: twice }];
     return await store
@@ -94,8 +94,8 @@ async function seen(store: RecordStore) {
   };
 }
 
-describe("what a store keeps in memory", () => {
-  it("is what stands in the file, whoever wrote it and whatever was refused", async () => {
+describe("the rows a store caches", () => {
+  it("are those in the file, no matter which store wrote them and what was refused", async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {
         const path = join(mkdtempSync(join(tmpdir(), "moor-known-")), "records.sqlite");
@@ -119,7 +119,7 @@ describe("what a store keeps in memory", () => {
     );
   });
 
-  it("is not the zone of a name that somebody else has made anew", async () => {
+  it("do not include a zone that another store deleted and created again", async () => {
     const path = join(mkdtempSync(join(tmpdir(), "moor-known-")), "records.sqlite");
     const [store, other] = [openSqliteStore(path), openSqliteStore(path)];
     await store.ensureAccount("main", 1);
@@ -131,7 +131,7 @@ describe("what a store keeps in memory", () => {
     for (const each of [store, other]) each.close();
   });
 
-  it("is bounded", () => {
+  it("are limited in number", () => {
     const reads: string[] = [];
     const zone = (id: string) => {
       reads.push(id);

@@ -5,16 +5,16 @@ import type { Reads } from "./read.ts";
 
 type KnownRecord = Omit<PlacedRecord, "zone"> & { readonly zone: string };
 
-/** Of each kind; memory for about that many kilobytes. When there are more, all are forgotten: the busy ones are soon back. */
+/** Per kind; one entry takes about a kilobyte. At the limit all entries are dropped: the busy ones are soon back. */
 const mostKept = 10_000;
 
 /**
- * What was read from the database or written to it lately, so that it need not be read again. It holds as long as nobody
- * else commits; a write must say what it wrote, and that all is to be forgotten when it is rolled back.
+ * A cache of rows that were recently read or written. It is valid until another connection commits. A write must
+ * report what it wrote, and clear the cache if it is rolled back.
  */
 export function createKnownRows(read: Reads) {
   const zones = new Map<string, Zone>();
-  /** Ids of the zones by number and by name. */
+  /** Ids of zones by number and by name. */
   const zoneIds = new Map<number | string, string>();
   const records = new Map<string, KnownRecord>();
   const owners = new Map<string, readonly RRset[]>();
@@ -34,7 +34,7 @@ export function createKnownRows(read: Reads) {
     if (found !== undefined) keepZone(found);
     return found;
   };
-  // The SOA is another with every write to its zone.
+  // The SOA changes with every write to its zone.
   const keepRecord = ({ zone: { id }, owner, type, ttl, record }: PlacedRecord): void => {
     if (type !== "SOA") keep(records, record.id, { zone: id, owner, type, ttl, record });
   };
@@ -58,7 +58,7 @@ export function createKnownRows(read: Reads) {
       keepRecord(found);
       return found;
     },
-    /** Where a record stands. */
+    /** The set that contains a record. */
     place: (id: string): { readonly zone: string; readonly owner: string } | undefined =>
       records.get(id) ?? read.place(id),
     setsAt: (at: Zone, owner: string): readonly RRset[] => {
@@ -71,13 +71,13 @@ export function createKnownRows(read: Reads) {
     },
 
     wroteZone: keepZone,
-    /** All sets that an owner has now, or none. */
+    /** All sets of an owner; an empty list if it has none. */
     wroteSets: (at: Zone, owner: string, sets: readonly RRset[]): void => {
       keep(owners, ownerKey(at, owner), sets);
       for (const { type, ttl, records: inSet } of sets)
         for (const record of inSet) keepRecord({ zone: at, owner, type, ttl, record });
     },
-    /** Before what is there instead is told: a record may move from one set to another. */
+    /** Call before adding the new sets: a record may move from one set to another. */
     removedRecord: (id: string): void => {
       records.delete(id);
     },

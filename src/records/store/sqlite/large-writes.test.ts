@@ -27,7 +27,7 @@ const small = (owner: string) =>
     () => ({ wanted: [aSet(owner, "1")], result: owner }),
   );
 
-it("lets writes that come after a large one overtake it", async () => {
+it("lets later writes overtake a large one", async () => {
   const done: string[] = [];
   const note = (result: string | undefined) => void done.push(result ?? "");
   const first = large("large").then(note);
@@ -41,7 +41,7 @@ it("lets writes that come after a large one overtake it", async () => {
   expect(done).toEqual(["a", "b", "c", "large"]);
 });
 
-it("shows nothing of a large write before it shows all of it", async () => {
+it("never shows part of a large write", async () => {
   const counts = new Set<number | undefined>();
   let isDone = false;
   const first = large("x").finally(() => {
@@ -57,7 +57,7 @@ it("shows nothing of a large write before it shows all of it", async () => {
   expect(await store.sets(anyZone(), {})).toHaveLength(5_000);
 });
 
-it("does two large writes to one zone one after the other, and the log leads from the first to the last", async () => {
+it("does two large writes to one zone one after the other, with a gapless log", async () => {
   await Promise.all([large("x"), large("y")]);
   const log = await store.changesAfter(0, 99_999);
   expect(log.map(({ serial, change }) => `${serial} ${change.kind}`)).toEqual([
@@ -69,7 +69,7 @@ it("does two large writes to one zone one after the other, and the log leads fro
   });
 });
 
-it("writes nothing of a large write whose record ids are taken, and takes the next one", async () => {
+it("writes nothing of a large write whose record ids are taken, and accepts the next one", async () => {
   await store.write(
     request("two", () => ["h9"]),
     () => ({ wanted: [aSet("h9", "x-9")], result: 0 }),

@@ -7,14 +7,14 @@ import type { KnownRows } from "./known-rows.ts";
 import type { prepareStaging, Staged } from "./staged-writes.ts";
 import type { SetWriter } from "./write.ts";
 
-/** What a write does to one zone, as that was when it was planned. */
+/** The effect of a write on one zone, and the zone as it was when the write was planned. */
 export type PlannedWrite = {
   readonly zone: Zone;
   readonly existing: readonly RRset[];
   readonly effect: WriteEffect;
 };
 
-/** `finish` is called after the writes, inside their transaction. */
+/** `finish` is called after the writes, in the same transaction. */
 export type Plan<T> = { readonly writes: readonly PlannedWrite[]; readonly finish: () => T };
 
 export type LargeWritesOptions = {
@@ -24,14 +24,18 @@ export type LargeWritesOptions = {
   readonly stage: ReturnType<typeof prepareStaging>;
 };
 
-/** A write with more changes is staged first. */
+/** Writes with more changes are staged first. */
 const largest = 1_000;
-/** A zone that is changed again and again while a large write to it is staged gets that write in one piece, though others wait. */
+/**
+ * If the zone still changes while the write is staged after this many tries, the write is done in one piece, and
+ * others wait.
+ */
 const tries = 3;
 
 /**
- * Plans a write and does it in one transaction. One with many changes would hold up everybody for too long: it is planned in one
- * transaction and staged outside of any; a second one writes it, if its zones are still as they were, and else it is planned again.
+ * Plans a write and does it in one transaction. A write with many changes would block others for too long: it is
+ * planned in one transaction, staged outside of any, and written in a second one if its zones have not changed since.
+ * Otherwise it is planned again.
  */
 export function createLargeWrites({ commit, known, writer, stage }: LargeWritesOptions) {
   const isCurrent = ({ zone }: PlannedWrite): boolean => known.zone(zone.id)?.serial === zone.serial;
@@ -68,7 +72,7 @@ export function createLargeWrites({ commit, known, writer, stage }: LargeWritesO
       }
     },
 
-    /** For the first sets of a zone, which depend on nothing that is in the store. */
+    /** For the first sets of a zone, which do not depend on the content of the store. */
     commitNew: <T>({ sets }: NewZone, work: (staged: Staged | undefined) => T): Promise<T> =>
       sets.length > largest
         ? withStaged([{ changes: diffSets([], sets), log: [] }], ([staged]) => work(staged))

@@ -12,7 +12,7 @@ import {
 } from "../../../core/names/zone-neighbours.ts";
 import { type ConsentRow, consentFromRow } from "../rows.ts";
 
-/** Finds what surrounds a name, by indexes alone. To be called inside the transaction that makes the zone. */
+/** Finds the neighbours of a name, using indexes only. Call it inside the transaction that creates the zone. */
 export function prepareNeighbours(database: DatabaseSync): (wish: NewZoneName) => Neighbourhood {
   const selectNamed = database.prepare(
     "SELECT number, name, account FROM zones WHERE name IN (SELECT value FROM json_each(?)) ORDER BY length(name)",
@@ -36,7 +36,7 @@ export function prepareNeighbours(database: DatabaseSync): (wish: NewZoneName) =
       if (top === undefined) break;
       if (top.account !== account) found.push(top);
       if (top.account !== account && !isConsented(wish, top, consents)) break;
-      // Whatever is below that one is its owner's affair.
+      // Zones below that one are its owner's concern.
       after = reversedBelow(top.name).before;
     }
     return found;

@@ -29,7 +29,7 @@ const zone: Zone = {
 };
 const page = { page: 1, perPage: 25 };
 
-/** How SQLite finds rows for the statements that this prepares, each way once. */
+/** The distinct query plans of the statements that this prepares. */
 async function waysOf(work: () => Promise<unknown>): Promise<readonly string[]> {
   const before = texts.length;
   await work();
@@ -42,8 +42,8 @@ async function waysOf(work: () => Promise<unknown>): Promise<readonly string[]> 
   return [...new Set(ways)];
 }
 
-describe("SQLite goes by keys", () => {
-  it("to an action that somebody waits for, however many there are", async () => {
+describe("SQLite uses an index", () => {
+  it("for an action that a client polls, however many there are", async () => {
     expect(await waysOf(() => queries.actions(account, { ids: [7], ...page }))).toEqual([
       "SEARCH actions USING INTEGER PRIMARY KEY (rowid=?)",
     ]);
@@ -52,13 +52,13 @@ describe("SQLite goes by keys", () => {
     );
   });
 
-  it("to one account's part of the log", async () => {
+  it("for one account's part of the log", async () => {
     expect(await waysOf(() => queries.changesAfter(7, 10, account))).toContain(
       "SEARCH changes USING INDEX changes_of_account (account=? AND position>?)",
     );
   });
 
-  it("to the sets of one name in a zone", async () => {
+  it("for the sets of one name in a zone", async () => {
     const found = ["SEARCH rrsets USING PRIMARY KEY (zone=? AND owner=?)"];
     expect(await waysOf(() => queries.setPage(zone, { owners: ["www"], ...page }))).toEqual(found);
     expect((await waysOf(() => queries.setPage(zone, { owners: ["www"], types: ["A"], ...page })))[0]).toMatch(
@@ -66,7 +66,7 @@ describe("SQLite goes by keys", () => {
     );
   });
 
-  it("to the few zones that a token may see", async () => {
+  it("for the few zones that a token can see", async () => {
     const [way, ...others] = await waysOf(() => queries.zones(account, { within: ["z.example"], ...page }));
     expect([way, others]).toEqual([
       expect.stringMatching(/^SEARCH zones USING (?:COVERING )?INDEX .* \(name=\?\)$/),
@@ -74,7 +74,7 @@ describe("SQLite goes by keys", () => {
     ]);
   });
 
-  it("to what is above and below a new zone, and to who was granted it", async () => {
+  it("for what is above and below a new zone, and for its grants", async () => {
     const ways = await waysOf(async () => prepareNeighbours(database)({ account, name: "www.z.example" }));
     expect(ways).toEqual([
       expect.stringMatching(/^SEARCH zones USING INDEX .* \(name=\?\)$/),
@@ -83,7 +83,7 @@ describe("SQLite goes by keys", () => {
     ]);
   });
 
-  it("to no zone below a new one after the first whose owner does not consent", () => {
+  it("and reads no zone below a new one after the first without consent", () => {
     database.exec(
       "INSERT INTO accounts (id, name, created) VALUES (1, 'a', 1), (2, 'b', 1); INSERT INTO zones (number, id, account, name, settings, " +
         "serial, record_count, created, modified) SELECT value, 'z' || value, 2, 'z' || value || '.example', '{}', 1, 0, 1, 1 " +
@@ -93,13 +93,13 @@ describe("SQLite goes by keys", () => {
     expect(below.map(({ name }) => name)).toEqual(["z1.example", "z2.example"]);
   });
 
-  it("to an earlier part of a zone's history", async () => {
+  it("for an earlier part of a zone's history", async () => {
     expect(await waysOf(() => queries.historyOf(zone, { before: 9, limit: 1 }))).toEqual([
       "SEARCH changes USING INDEX changes_of_zone (zone=? AND position<?)",
     ]);
   });
 
-  it("to the rest of a write, and not through the whole history", async () => {
+  it("for the rest of a write, without scanning the whole history", async () => {
     const change = { position: 9, serial: 7 } as LoggedChange;
     expect(await waysOf(() => queries.restOfWrite(zone, change))).toEqual([
       "SEARCH changes USING COVERING INDEX changes_of_zone (zone=? AND position>? AND position<?)",

@@ -12,7 +12,7 @@ import {
   zoneFromRow,
 } from "../rows.ts";
 
-/** The reads that requests and writes make most, on statements prepared once; synchronous, as a transaction needs them. */
+/** The most frequent reads, on statements that are prepared once. Synchronous, because transactions use them. */
 export function prepareReads(database: DatabaseSync) {
   const selectZone = database.prepare("SELECT * FROM zones WHERE id = ?");
   const selectNumbered = database.prepare("SELECT * FROM zones WHERE number = ?");
@@ -46,7 +46,7 @@ export function prepareReads(database: DatabaseSync) {
       return row && placedFromRow(row, id);
     },
 
-    /** Where a record stands. */
+    /** The set that contains a record. */
     place: (record: string) => selectPlace.get(record) as { zone: string; owner: string } | undefined,
 
     sets: (zone: Zone, { owner, type }: SetQuery): readonly RRset[] => {

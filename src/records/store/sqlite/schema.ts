@@ -1,7 +1,7 @@
 import type { MigrationStep } from "../../../process/database/migration-steps.ts";
 import { consoleTables } from "./console.ts";
 
-/** The step that standard nameservers need: their keys, and what is known of zones that come from them. */
+/** For transfers: TSIG keys, and the state of secondary zones. */
 const transferTables = `
   CREATE TABLE transfer_keys (
     number INTEGER PRIMARY KEY,
@@ -23,13 +23,13 @@ const transferTables = `
   ) STRICT;
 `;
 
-/** The labels of a name from the last to the first (core/names/zone-neighbours.ts); zones' names need no escapes. */
+/** The labels of a name from the last to the first (core/names/zone-neighbours.ts); names of zones need no escapes. */
 const reversed = (name: string): string =>
   `(SELECT group_concat(value, ' ' ORDER BY key DESC) FROM json_each('["' || replace(${name}, '.', '","') || '"]'))`;
 
 /**
- * Finds what is below a name. Kept by the database itself, so that no way to write a zone can forget it. Programs of an earlier
- * schema may go on: whatever they make is found here too.
+ * For finding zones below a name. Triggers keep it, so no writer can forget it. Programs with an earlier schema can
+ * continue: the zones that they create are found too.
  */
 const reversedNames = `
   ALTER TABLE zones ADD COLUMN reversed TEXT;
@@ -43,7 +43,10 @@ const reversedNames = `
   END;
 `;
 
-/** Who may have a zone inside or above another account's zone. One of a zone's owner goes with the zone; without a zone it is the operator's. */
+/**
+ * Who may create a zone inside or above another account's zone. A grant by the owner of a zone is deleted with the
+ * zone; a grant without a zone is the operator's.
+ */
 const zoneGrants = `
   CREATE TABLE zone_grants (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -59,14 +62,14 @@ const zoneGrants = `
 
 /**
  * Forwards only: a released step is never edited, a change is a new step at the end. `PRAGMA user_version` counts the steps
- * that a file has taken.
+ * that were applied to a file.
  *
- * A set is one row: `records` is the JSON text of its records, so that a set is read and replaced whole. `record_ids` finds
- * the set that holds a v1 record. The serial inside a stored SOA is not used: the zone's own column is the only one.
- * `zone_counts` is kept by the database itself: counting a million zones for every first page would take longer than the page.
- * `settings` and `marks` are JSON texts of what is rarely there and never searched for. `changes` and
- * `actions` have no foreign keys: they outlive the zone. `once_keys` holds what was answered to requests that may be sent
- * twice. `secrets` holds what the service keeps from its clients; each is made when it is first needed.
+ * A set is one row: `records` is the JSON text of its records, because a set is always read and replaced as a whole.
+ * `record_ids` finds the set that contains a v1 record. The serial inside a stored SOA is not used, only the zone's column.
+ * Triggers maintain `zone_counts`: counting a million zones for every first page would take longer than the page.
+ * `settings` and `marks` are JSON texts of values that are rarely set and never searched for. `changes` and `actions` have
+ * no foreign keys, because they outlive the zone. `once_keys` holds the answers to requests that may be repeated. `secrets`
+ * holds secrets of the service, each created when it is first needed.
  */
 export const migrations: readonly MigrationStep[] = [
   `
@@ -184,6 +187,6 @@ export const migrations: readonly MigrationStep[] = [
     `,
     oldest: 3,
   },
-  // Whoever reads one account's part of the log must not read everybody's.
+  // For reading one account's part of the log without scanning the rest.
   { sql: "CREATE INDEX changes_of_account ON changes (account, position)", oldest: 3 },
 ];

@@ -4,9 +4,12 @@ import type { Change } from "../../../core/records/changes.ts";
 import { marksToText } from "../rows.ts";
 import { idsOnlyIn, type WriteEffect } from "../write-effect.ts";
 
-/** The rows of a large write, in tables in memory. They name no zone: that of a new one gets its number when it is written. */
+/**
+ * The rows of a large write, in temporary tables. They do not name the zone: a new zone gets its number only when it
+ * is written.
+ */
 export type Staged = {
-  /** Brings them into the tables of the store; to be called inside a transaction. Gives the position of the last log row. */
+  /** Copies them into the tables of the store; call it inside a transaction. Returns the position of the last log row. */
   readonly apply: (effect: Pick<WriteEffect, "zone" | "log">) => number;
   readonly drop: () => void;
 };
@@ -14,8 +17,9 @@ export type Staged = {
 const changesPerTurn = 100;
 
 /**
- * A transaction cannot be divided, so as little as possible happens inside it: the rows of a large write are made and put into temporary
- * tables before, a few per turn of the event loop, and one statement per table copies them. That takes 5 µs per set instead of 20.
+ * A transaction cannot be split, so it does as little as possible: the rows of a large write are put into temporary
+ * tables beforehand, a few per turn of the event loop, and the transaction copies them with one statement per table.
+ * That takes 5 µs per set instead of 20.
  */
 export function prepareStaging(database: DatabaseSync) {
   database.exec(tables);
@@ -60,7 +64,7 @@ export function prepareStaging(database: DatabaseSync) {
   return async ({ changes, log }: Pick<WriteEffect, "changes" | "log">): Promise<Staged> => {
     writes += 1;
     const write = writes;
-    // A change of the zone's settings comes first in the log, and is in no set.
+    // A change of the zone's settings is logged first, and belongs to no set.
     for (const { change } of log) if (change.kind === "settings") stage.log.run(write, JSON.stringify(change));
     for (let from = 0; from < changes.length; from += changesPerTurn) {
       await nextTurn();
@@ -69,7 +73,7 @@ export function prepareStaging(database: DatabaseSync) {
     return {
       apply: ({ zone, log: rows }) => {
         const [first] = rows;
-        if (first === undefined) throw new Error("a write with changes has log rows");
+        if (first === undefined) throw new Error("a write with changes must have log rows");
         apply.goneIds.run(write);
         apply.gone.run(zone.number, write);
         apply.sets.run(zone.number, write);

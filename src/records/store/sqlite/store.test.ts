@@ -29,7 +29,7 @@ describe("a SQLite file", () => {
     path = join(await mkdtemp(join(tmpdir(), "moor-store-")), "records.sqlite");
   });
 
-  it("holds what was written when it is opened again", async () => {
+  it("still has its content when it is opened again", async () => {
     const first = openSqliteStore(path);
     const account = await first.ensureAccount("main", 1);
     await first.addToken({ account: account.id, name: "t", hash: "h", scope: wholeAccount, created: 1 });
@@ -39,7 +39,7 @@ describe("a SQLite file", () => {
     second.close();
   });
 
-  it("counts writes while they wait, and those that fail", async () => {
+  it("counts waiting and failed writes", async () => {
     const store = openSqliteStore(path);
     const done = store.ensureAccount("main", 1);
     expect(store.counters.waiting).toBe(1);
@@ -52,14 +52,14 @@ describe("a SQLite file", () => {
     store.close();
   });
 
-  it("writes what is still waiting when it is closed", async () => {
+  it("finishes pending writes when it is closed", async () => {
     const store = openSqliteStore(path);
     const pending = store.ensureAccount("main", 1);
     store.close();
     expect(await pending).toMatchObject({ name: "main" });
   });
 
-  it("holds the uses that were counted when it is closed", async () => {
+  it("stores the counted uses when it is closed", async () => {
     const first = openSqliteStore(path);
     const account = await first.ensureAccount("main", 1);
     const token = { account: account.id, name: "t", hash: "h", scope: wholeAccount, created: 1 };
@@ -70,7 +70,7 @@ describe("a SQLite file", () => {
     second.close();
   });
 
-  it("hears that another process has revoked a token", async () => {
+  it("notices that another process revoked a token", async () => {
     const [one, two] = [openSqliteStore(path), openSqliteStore(path)];
     const { id: account } = await one.ensureAccount("main", 1);
     const { id } = await one.addToken({ account, name: "t", hash: "h", scope: wholeAccount, created: 1 });
@@ -83,7 +83,7 @@ describe("a SQLite file", () => {
     two.close();
   });
 
-  it("shows at once what another process has written", async () => {
+  it("shows immediately what another process wrote", async () => {
     const [one, two] = [openSqliteStore(path), openSqliteStore(path)];
     const account = await one.ensureAccount("main", 1);
     await one.addToken({ account: account.id, name: "t", hash: "h", scope: wholeAccount, created: 1 });
@@ -92,7 +92,7 @@ describe("a SQLite file", () => {
     two.close();
   });
 
-  it("tells its followers, with no write of its own, what another process has written", async () => {
+  it("notifies its followers of what another process wrote, without a write of its own", async () => {
     const [one, two] = [openSqliteStore(path), openSqliteStore(path)];
     const pool = await makePool(one);
     const seen: number[] = [];
@@ -103,7 +103,7 @@ describe("a SQLite file", () => {
     two.close();
   });
 
-  it("is readable by its owner alone", async () => {
+  it("is readable only by its owner", async () => {
     openSqliteStore(path).close();
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
@@ -113,12 +113,12 @@ describe("a SQLite file", () => {
       "no database at all",
       async () => await writeFile(path, "this is not a database, it is a text about one".repeat(20)),
     ],
-    ["a file cut in the middle", async () => await cutInTheMiddle(path)],
-    ["made by a newer version", async () => newerVersion(path), /start the newer version/],
-    ["not to be opened", async () => await mkdir(path), /cannot be used[\s\S]*change the owner of both/],
-    ["taken by another program", async () => takenByAnother(path), /cannot be used[\s\S]*Try again/],
+    ["a truncated file", async () => await cutInTheMiddle(path)],
+    ["from a newer version", async () => newerVersion(path), /start the newer version/],
+    ["a folder", async () => await mkdir(path), /cannot be used[\s\S]*change the owner of both/],
+    ["locked by another program", async () => takenByAnother(path), /cannot be used[\s\S]*Try again/],
   ])(
-    "stops the start when it is %s, and says what to do",
+    "prevents the start if it is %s, and says what to do",
     async (_, damage, todo = /cannot be used[\s\S]*move it away/) => {
       await damage();
       expect(() => openSqliteStore(path)).toThrow(todo);

@@ -27,14 +27,14 @@ import { openWalSync } from "./wal-sync.ts";
 import { prepareSetWriter } from "./write.ts";
 
 export type SqliteStore = Omit<RecordStore, "close"> & {
-  /** Rejects when it cannot be read now, or takes no more writes. */
+  /** Rejects if the database cannot be read now, or accepts no more writes. */
   readonly look: () => Promise<unknown>;
-  /** A session was ended over another connection to the file. */
+  /** A session was ended over another connection. */
   readonly accessChanged: () => void;
   readonly close: () => void;
 };
 
-/** `path` may be `:memory:`: the same store for tests, gone when closed. Other steps are for tests of upgrades. */
+/** `path` may be `:memory:`, for tests. Other `migrations` are for tests of upgrades. */
 export function openSqliteStore(path: string, steps: readonly MigrationStep[] = migrations): SqliteStore {
   expectWholeFile(path);
   const database = openSqlite(path, steps);
@@ -66,7 +66,7 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
   const transferKeys = createSqlTransferKeys(sql);
   const access = createChangeFeed();
   const accessChanged = () => access.announce();
-  // Called in the middle of a read: whoever hears of it reads too.
+  // This is called in the middle of a read, and listeners read too, so they are called later.
   foreign.onCommit(() => setImmediate(accessChanged));
   const tokens = prepareTokens({ database, commit, foreign, accessChanged });
   const actions = prepareActions(database);
@@ -104,7 +104,7 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
     return { zone, sets: [...owners].flatMap((each) => known.setsAt(zone, each)) };
   };
 
-  /** Asked of the database itself: what is known here may be older than what another process has committed. */
+  /** Reads from the database, because the cache may be older than what another process committed. */
   const obstacleTo = (wish: NewZoneName): NotCreated | undefined =>
     read.zoneBy({ name: wish.name }) === undefined ? refusalOfName(wish, neighboursOf(wish)) : "name-taken";
 
@@ -117,7 +117,7 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
     const count = sets.reduce((sum, set) => sum + set.records.length, 0);
     insertZone.run(id, account, name, JSON.stringify(settings), serial, count, at, at);
     const made = known.zone(id);
-    if (made === undefined) throw new Error("the zone just written cannot be read");
+    if (made === undefined) throw new Error("a zone that was just written cannot be read");
     writer.createSets(made, sets, { actor, now: at }, staged);
     return made;
   };

@@ -21,7 +21,7 @@ type TokenOptions = {
   readonly accessChanged: () => void;
 };
 
-/** `flushUses` hands what was counted to the next transaction. */
+/** `flushUses` adds the counted uses to the next transaction. */
 export function prepareTokens({ database, commit, foreign, accessChanged }: TokenOptions): {
   readonly store: TokenStore;
   readonly flushUses: () => void;
@@ -39,7 +39,7 @@ export function prepareTokens({ database, commit, foreign, accessChanged }: Toke
     if (kept !== undefined) return kept;
     const row = selectByHash.get(hash) as TokenRow | undefined;
     if (row === undefined) return undefined;
-    // Wrong ones are not kept: anyone can make up as many as memory holds.
+    // Wrong tokens are not cached: a client could fill the memory with made-up ones.
     if (known.size >= mostKept) known.clear();
     const token = tokenFromRow(row);
     known.set(hash, token);
@@ -51,7 +51,7 @@ export function prepareTokens({ database, commit, foreign, accessChanged }: Toke
     commit(() => {
       for (const [id, { count, last }] of counted) updateUses.run(count, last, id);
     });
-  // A count that could not be written harms nobody; writes that matter fail by themselves.
+  // A lost count is harmless; writes that matter report their own errors.
   const uses = createUseCounter((counted) => void writeUses(counted).catch(() => undefined));
 
   const store: TokenStore = {

@@ -9,7 +9,7 @@ import { openStore } from "../../open-store.ts";
 import { openSqliteStore } from "./store.ts";
 import { startWalCheckpoints } from "./wal-checkpoints.ts";
 
-it("brings a storm of changes into the database file while it goes on, and holds up no close", async () => {
+it("checkpoints many changes while they happen, and does not delay closing", async () => {
   const path = join(mkdtempSync(join(tmpdir(), "moor-checkpoint-")), "records.sqlite");
   const lines: string[] = [];
   const log = createLog({ format: "text", write: (line) => void lines.push(line) });
@@ -23,7 +23,7 @@ it("brings a storm of changes into the database file while it goes on, and holds
   };
   let made = 0;
   const storm = async () => {
-    // Not so many that SQLite would do it by itself.
+    // Fewer than SQLite's own automatic checkpoint needs.
     const more = made < 5_000 ? 600 : 0;
     await Promise.all(Array.from({ length: more }, (_, i) => change(`"${made + i}"`)));
     made += more;
@@ -34,7 +34,7 @@ it("brings a storm of changes into the database file while it goes on, and holds
   expect(lines).toEqual([]);
 });
 
-it("tries again after a minute when its thread could not open the file, and says it once", async () => {
+it("tries again after a minute if its thread could not open the file, and logs that once", async () => {
   const path = join(mkdtempSync(join(tmpdir(), "moor-checkpoint-")), "records.sqlite");
   const lines: string[] = [];
   const log = createLog({ format: "text", write: (line) => void lines.push(line) });
@@ -44,7 +44,7 @@ it("tries again after a minute when its thread could not open the file, and says
     now += milliseconds;
     checkpoints.wrote(500);
   };
-  // No file can be opened where a folder is, as none can when too many are open.
+  // Opening a folder fails, as it does with too many open files.
   mkdirSync(path);
   later(1);
   await expect.poll(() => lines.length).toBe(1);
@@ -60,7 +60,7 @@ it("tries again after a minute when its thread could not open the file, and says
   expect(lines).toHaveLength(1);
 });
 
-it("that gets no thread of the system fails no write, and is told once", () => {
+it("fails no write if no thread can be started, and logs that once", () => {
   const lines: string[] = [];
   const log = createLog({ format: "text", write: (line) => void lines.push(line) });
   let now = 0;

@@ -1,16 +1,16 @@
 import { Worker } from "node:worker_threads";
 import type { Logger } from "../../../process/log.ts";
 
-/** So many changes in so many milliseconds: fewer are brought over by SQLite itself, in passing. */
+/** Start at this many changes within this many milliseconds. For fewer, SQLite's automatic checkpoints are good enough. */
 const many = 500;
 const window = 1_000;
-/** Until a thread is tried again that could not begin, as when no more files may be open. */
+/** Milliseconds until the thread is tried again after it failed to start, for example with too many open files. */
 const pause = 60_000;
 
 /**
- * Sooner or later what stands in SQLite's write-ahead log must go into the database file. SQLite does that at the end of a
- * commit, and every request waits for it: up to 50 ms when the changes are spread over a large file. While many changes come, a
- * thread with a connection of its own does most of it beside them (https://sqlite.org/wal.html#ckpt).
+ * SQLite checkpoints its write-ahead log into the database file at the end of a commit, and every request waits for
+ * that: up to 50 ms if the changes are spread over a large file. While there are many changes, a thread with a
+ * separate connection does most of this in the background (https://sqlite.org/wal.html#ckpt).
  */
 export function startWalCheckpoints(
   path: string,
@@ -23,9 +23,10 @@ export function startWalCheckpoints(
   let since = 0;
   let failed: number | undefined;
 
-  // Until it is tried again SQLite goes on by itself.
+  // Until then, SQLite checkpoints automatically.
   const giveUp = (error: unknown) => {
-    if (failed === undefined) log.warn({ err: error }, "the write-ahead log is brought over while requests wait");
+    if (failed === undefined)
+      log.warn({ err: error }, "background checkpoints failed, so requests may wait longer; trying again every minute");
     failed = now();
     worker = undefined;
     busy = false;
@@ -54,7 +55,7 @@ export function startWalCheckpoints(
         worker ??= start();
         worker.postMessage("go");
       } catch (error) {
-        // The system gives no more threads. Whoever wrote is not to hear of it: his change is stored.
+        // No thread could be started. The writer must not see this error: the change is stored.
         giveUp(error);
       }
     },

@@ -7,18 +7,18 @@ import { firstEffect, idsOnlyIn, type WriteEffect, type Writer } from "../write-
 import type { KnownRows } from "./known-rows.ts";
 import type { Staged } from "./staged-writes.ts";
 
-/** Turns what a write does into rows. To be called inside a transaction; `known` learns of it immediately. */
+/** Turns the effect of a write into rows. Call it inside a transaction; the cache `known` is updated immediately. */
 export type SetWriter = {
-  /** `existing` are the sets that the write could see. Rows that were staged are not made again. */
+  /** `existing` are the sets that the write could see. Staged rows are copied. */
   readonly apply: (effect: WriteEffect, existing: readonly RRset[], staged?: Staged) => void;
-  /** The first sets of a zone, under the serial that it was made with. */
+  /** The first sets of a zone, under its initial serial. */
   readonly createSets: (zone: Zone, sets: readonly RRset[], by: Writer, staged?: Staged) => void;
-  /** The zone's row has gone. */
+  /** The zone's row was deleted. */
   readonly removed: (zone: Zone) => void;
   readonly begun: () => void;
-  /** A zone with many writes in one transaction is written once, here. */
+  /** Zones are written here, once per transaction. */
   readonly ending: () => void;
-  /** What this transaction has put into the log. */
+  /** The rows that this transaction added to the log. */
   readonly logged: () => readonly LoggedChange[];
 };
 
@@ -56,7 +56,7 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows): SetW
   };
 
   const writeRows = ({ zone, changes, log: rows }: WriteEffect) => {
-    // An id is unique, and a record may move from one set to another: all leave before any enters.
+    // Ids are unique, and a record may move from one set to another: delete all ids before inserting any.
     for (const change of changes) for (const id of idsOnlyIn(change.before, change.after)) removeId(id);
     for (const change of changes) {
       writeSet(zone, change);
@@ -70,13 +70,13 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows): SetW
     for (const [i, row] of effect.log.entries()) logged.push({ ...row, position: next + i });
   };
 
-  /** Zones that this transaction has changed are not in their rows yet, so they stay known. */
+  /** Zones changed in this transaction are not written to their rows yet, so they must stay cached. */
   const forgetRows = () => {
     known.forget();
     for (const zone of changed.values()) known.wroteZone(zone);
   };
 
-  /** What was not written is as it was, though other ids were wanted. */
+  /** Sets that did not change keep their record ids, even if the caller passed new ones. */
   const tellKnown = (zone: Zone, changes: readonly Change[], existing: readonly RRset[]) => {
     const before = Map.groupBy(existing, (set) => set.owner);
     for (const [owner, own] of Map.groupBy(changes, (change) => change.owner)) {

@@ -63,13 +63,13 @@ const damages: [what: string, statement: string, code: string, where: RegExp][] 
   ["records that are not JSON", `UPDATE rrsets SET records = '[' WHERE ${www}`, "records-unreadable", /www A/],
   ["a set without records", `UPDATE rrsets SET records = '[]' WHERE ${www}`, "empty-set", /www A/],
   [
-    "a value that is there twice",
+    "a duplicate value",
     "UPDATE rrsets SET records = replace(records, '20 mx2', '10 mx1') WHERE owner = 'mail'",
     "duplicate-value",
     /mail MX/,
   ],
   [
-    "a CNAME beside others",
+    "a CNAME beside other records",
     "INSERT INTO rrsets SELECT zone, owner, 'CNAME', ttl, replace(records, '192.0.2.12', 'a.example.'), marks FROM rrsets WHERE zone = 1 AND owner = 'www' AND type = 'A'",
     "cname-and-other",
     /www CNAME/,
@@ -78,7 +78,7 @@ const damages: [what: string, statement: string, code: string, where: RegExp][] 
   ["a set without a zone", `UPDATE rrsets SET zone = 99 WHERE ${www}`, "zone-missing", /www A of zone 99/],
   ["a zone without its SOA", "DELETE FROM rrsets WHERE zone = 1 AND type = 'SOA'", "soa-missing", /zone example\.org/],
   [
-    "a wrong count of records",
+    "a wrong number of records",
     "UPDATE zones SET record_count = 3 WHERE number = 1",
     "count-wrong",
     /zone example\.org/,
@@ -87,7 +87,7 @@ const damages: [what: string, statement: string, code: string, where: RegExp][] 
   ["an index entry with the wrong owner", `UPDATE record_ids SET owner = 'mail' WHERE ${www}`, "index-wrong", /www A/],
   ["an index entry without a record", "INSERT INTO record_ids VALUES ('0', 1, 'www', 'A')", "index-wrong", /www A/],
   [
-    "a serial that the log does not end with",
+    "a serial that is not the last one in the log",
     "UPDATE zones SET serial = serial + 1 WHERE number = 1",
     "serial-differs",
     /example\.org/,
@@ -99,20 +99,20 @@ const damages: [what: string, statement: string, code: string, where: RegExp][] 
     /change \d+, zone example\.org/,
   ],
   [
-    "a row of the log that is gone",
+    "a missing row of the log",
     `DELETE FROM changes WHERE position = ${lastOf(1)} - 1`,
     "log-torn",
     /change \d+, zone example\.org/,
   ],
   ["a missing last row of the log", `DELETE FROM changes WHERE position = ${lastOf(1)}`, "log-differs", /www A/],
   [
-    "a set that no change has made",
+    "a set without a change that created it",
     `DELETE FROM changes WHERE zone = 1 AND change LIKE '%"owner":"mail"%'`,
     "log-differs",
     /mail MX/,
   ],
   [
-    "settings that no change has left",
+    "settings that differ from the log",
     `UPDATE zones SET settings = replace(settings, '7200', '1') WHERE number = 1`,
     "log-differs",
     /settings/,
@@ -131,7 +131,7 @@ const damages: [what: string, statement: string, code: string, where: RegExp][] 
     /zone example\.org/,
   ],
   [
-    "an answer that is no JSON",
+    "an answer that is not JSON",
     "UPDATE once_keys SET outcome = 'x'",
     "outcome-unreadable",
     /idempotency key example\.org 1 of a token/,

@@ -71,7 +71,7 @@ export function openQuietly(path: string): DatabaseSync {
   return database;
 }
 
-/** On a read-only disk SQLite cannot create its shared files; it must be told that no other process uses the database. */
+/** On a read-only disk SQLite cannot create its shared files; `immutable` says that no other process uses the database. */
 function isFrozen(path: string): boolean {
   try {
     accessSync(dirname(path), constants.W_OK);

@@ -110,8 +110,8 @@ function table(name: string, key: string, rest: string, more: Pick<Table, "count
 const counted = { counted: true };
 
 /**
- * The tables of `sqlite/schema.ts`, ordered so that a row comes after the rows it refers to. Generated columns are
- * left out: `zones.reversed`.
+ * The tables of `sqlite/schema.ts`, ordered so that a row comes after the rows it refers to. Left out is what
+ * triggers fill in: `zones.reversed`.
  */
 export const storeTables = {
   accounts: table("accounts", "id#", "name created#", counted),
