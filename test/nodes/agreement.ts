@@ -4,10 +4,10 @@ import type { Api } from "./api.ts";
 import type { Cluster, Node } from "./cluster.ts";
 import { isRight, numberIn, type WrittenName } from "./written-names.ts";
 
-/** What one node shows of every name, over both APIs and DNS. */
+/** What one node returns for every name, over both APIs and DNS. */
 type Shown = ReadonlyMap<WrittenName, Readonly<Record<"rrsets" | "v1" | "dns", string>>>;
 
-/** All that is not as it must be at this moment: nodes that differ, and names that show what was never answered. */
+/** Everything that is wrong now: nodes that differ, and names with values that no answered write explains. */
 export async function disagreements(
   { nodes }: Cluster,
   api: Api,

@@ -1,15 +1,15 @@
 import { Agent, request } from "undici";
 
-/** One answer of a node; status 0 when it gave none. */
+/** One answer of a node; status 0 if there was none. */
 export type Answer = { readonly status: number; readonly body: unknown };
 
-/** The two faces of the record service, at whichever node. */
+/** The two faces of the record service, at any node. */
 export type Api = {
   readonly call: (node: { readonly url: string }, method: string, path: string, body?: unknown) => Promise<Answer>;
   readonly close: () => Promise<void>;
 };
 
-/** Longer than a node tries again while its database is away, so that most calls have an end that is known. */
+/** Longer than a node retries while its database is down, so that the outcome of most calls is known. */
 const patience = 15_000;
 
 export function openApi(token: string): Api {

@@ -8,7 +8,7 @@ import { type PostgresServer, startPostgres } from "../rig/postgres.ts";
 import { secretIn } from "../rig/services.ts";
 import { type StartedProcess, startProcess } from "../rig/started-process.ts";
 
-/** Several real `moor records` on one real PostgreSQL. Each gets to it by a cable of its own, which can be cut. */
+/** Several real `moor records` on one real PostgreSQL. Each connects through its own cable, which can be cut. */
 export type Cluster = {
   readonly server: PostgresServer;
   readonly nodes: readonly Node[];
@@ -24,7 +24,7 @@ export type Node = {
   readonly url: string;
   readonly dns: number;
   readonly cable: Cable;
-  /** All it has said since it was last started. */
+  /** Its output since it was last started. */
   readonly said: () => string;
   readonly kill: () => Promise<void>;
   readonly start: () => Promise<void>;
@@ -46,7 +46,7 @@ export async function startCluster({ count, words = [] }: ClusterOptions): Promi
   };
   const run: Cluster["run"] = async (...args) => {
     const { code, out, err } = await moor(...args, "--database", server.openUrl()).ended;
-    if (code !== 0) throw new Error(`moor ${args.join(" ")} ended with ${code}: ${err}`);
+    if (code !== 0) throw new Error(`moor ${args.join(" ")} exited with ${code}: ${err}`);
     return out + err;
   };
   let made = 0;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Cluster, Node } from "./cluster.ts";
 
-/** One thing that goes wrong, and is put right again. */
+/** One failure, and its repair. */
 export type Fault = { readonly name: string; readonly strike: (cluster: Cluster, node: Node) => Promise<void> };
 
 export const faults: readonly Fault[] = [
@@ -29,7 +29,7 @@ export const faults: readonly Fault[] = [
     strike: async ({ server }) => {
       const client = await server.connect();
       for (let i = 0; i < 10; i++) {
-        // Listening connections and those that wait for the lead do nothing but ask whether the server is there.
+        // Idle connections, which listen or wait for the lead, only check that the server is there.
         const idle = `state = 'idle' AND query ILIKE ANY (ARRAY['SELECT 1%', 'LISTEN%', '%advisory%'])`;
         await client.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${others} AND ${idle}`);
         await sleep(100);

@@ -8,7 +8,7 @@ import { faults } from "./faults.ts";
 import { type Storm, startStorm } from "./storm.ts";
 import { writeOf } from "./written-names.ts";
 
-/** Each fault comes once in any case; with more seconds they come again and again, at nodes of chance. */
+/** Every failure happens at least once; with more seconds they repeat, at random nodes. */
 const seconds = Number(process.env.MOOR_NODES_SECONDS ?? 0);
 vi.setConfig({ testTimeout: 3 * testLimit + seconds * 1_000 });
 
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 describe("three nodes on one PostgreSQL, under load while things break", () => {
-  it("lose nothing, tear nothing, never go back, and agree in the end", async () => {
+  it("lose nothing, never show part of a write, never go back, and agree in the end", async () => {
     const started = performance.now();
     for (let round = 0; round === 0 || performance.now() - started < seconds * 1_000; round++) {
       for (const [i, fault] of faults.entries()) {
@@ -45,7 +45,7 @@ describe("three nodes on one PostgreSQL, under load while things break", () => {
     expect(storm.wrongs).toEqual([]);
     expect(await faultsInLog()).toEqual([]);
     expect(notIn(await writesInLog())).toEqual([]);
-    // A reader whose node has lost its database hears within a look of that node at the log, not at once.
+    // If a reader's node has lost its database, the reader gets the changes only with the node's next poll of the log.
     await until(() => notIn(storm.told).length === 0, {
       what: () => `events of ${notIn(storm.told).join(", ")}\n${said()}`,
     });
@@ -66,7 +66,7 @@ async function agree(): Promise<void> {
 
 const said = (): string => cluster.nodes.map((node) => `${node.name}:\n${node.said()}`).join("\n");
 
-/** Writes that were answered and are not among these. */
+/** Answered writes that are not among these. */
 const notIn = (found: ReadonlySet<string>): readonly string[] =>
   storm.names.all().flatMap(({ owner, answered }) =>
     Array.from({ length: answered }, (_, i) => `${owner} ${i + 1}`)
@@ -84,7 +84,7 @@ async function writesInLog(): Promise<ReadonlySet<string>> {
 
 type LoggedSet = { readonly type: string; readonly owner: string; readonly records: readonly { value: string }[] };
 
-/** Serials as the log has them: within a zone none is smaller than the one before. */
+/** Serials in the order of the log: within a zone, none is smaller than the one before. */
 async function faultsInLog(): Promise<readonly unknown[]> {
   const client = await cluster.server.connect();
   const { rows } = await client.query(

@@ -13,16 +13,16 @@ import {
   writeOf,
 } from "./written-names.ts";
 
-/** Mixed load on all nodes, until it is stopped. What must never be is noted in `wrongs` as soon as it is seen. */
+/** Mixed load on all nodes until it is stopped. Violations are added to `wrongs` as soon as they are seen. */
 export type Storm = {
   readonly zones: readonly string[];
   readonly api: Api;
   readonly names: WrittenNames;
   readonly wrongs: readonly string[];
   readonly counts: Readonly<Record<"written" | "doubtful" | "read" | "asked", number>>;
-  /** Owner and number of every change that the event stream told, in its order. */
+  /** Owner and number of every change from the event stream, in order. */
   readonly told: ReadonlySet<string>;
-  /** Writes, reads and questions end; the event stream goes on until `close`. */
+  /** Stops writes, reads and DNS queries; the event stream continues until `close`. */
   readonly calm: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
@@ -74,11 +74,14 @@ export async function startStorm({ nodes, token }: Cluster): Promise<Storm> {
 async function makeZone(api: Api, [node]: readonly Node[], name: string): Promise<string> {
   if (node === undefined) throw new Error("no node");
   const made = await api.call(node, "POST", "/api/v1/zones", { name, ttl: 60 });
-  if (made.status !== 200) throw new Error(`${name} could not be made: ${JSON.stringify(made)}`);
+  if (made.status !== 200) throw new Error(`${name} could not be created: ${JSON.stringify(made)}`);
   return (made.body as { zone: { id: string } }).zone.id;
 }
 
-/** One write after another to a name of its own, each at any node. After one whose end is not known it takes a new name. */
+/**
+ * One write after another to its own name, each at a random node. After a write with an unknown outcome it uses a new
+ * name.
+ */
 async function keepWriting(weather: Weather, face: Face): Promise<void> {
   const { counts, wrong, names, over } = weather;
   const write = face === "rrsets" ? createSetWriter(weather) : createRecordWriter(weather);
@@ -124,7 +127,7 @@ function createRecordWriter({ api, nodes, zoneIds }: Weather): Write {
   };
 }
 
-/** What one node shows of one name never goes back, whoever asks it and by which way. */
+/** What one node returns for a name never goes back, over any API. */
 function createWatch({ wrong }: Weather, node: Node, way: string) {
   const seen = new Map<string, number>();
   return (name: WrittenName, addresses: readonly string[]): void => {
@@ -180,7 +183,10 @@ function serialIn(reply: Awaited<ReturnType<typeof askOverUdp>>): number | undef
   return data && Buffer.from(data).readUInt32BE(data.length - 20);
 }
 
-/** One reader of the event stream, from its very beginning: when its node goes, it goes on at another, behind the last event that it had. */
+/**
+ * One reader of the event stream, from the very beginning. When its node goes down, it resumes at another one after
+ * the last event it received.
+ */
 async function followEvents(
   { nodes, wrong }: Weather,
   token: string,

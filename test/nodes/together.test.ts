@@ -8,7 +8,7 @@ import { until } from "../rig/until.ts";
 import { type Api, openApi } from "./api.ts";
 import { type Cluster, type Node, startCluster } from "./cluster.ts";
 
-// Some are tried again until the nodes were not too busy to hear of each other.
+// Some tests retry, because busy nodes may be late to notify each other.
 vi.setConfig({ testTimeout: 3 * testLimit });
 
 let cluster: Cluster;
@@ -38,7 +38,7 @@ const at = (i: number): Node => {
 
 type Told = { readonly port: number; readonly notices: number[]; readonly close: () => void };
 
-/** A nameserver that takes notices, and notes when they came. */
+/** A nameserver that accepts NOTIFY, and records when it came. */
 async function hearNotices(): Promise<Told> {
   const socket = createSocket("udp4");
   const notices: number[] = [];
@@ -52,7 +52,7 @@ async function hearNotices(): Promise<Told> {
   return { port: (socket.address() as AddressInfo).port, notices, close: () => void socket.close() };
 }
 
-/** Longer than it takes until an unanswered notice is sent again. */
+/** Longer than the time after which an unanswered NOTIFY is repeated. */
 async function quiet(): Promise<void> {
   for (let before = -1; before !== told.notices.length; ) {
     before = told.notices.length;
@@ -60,16 +60,19 @@ async function quiet(): Promise<void> {
   }
 }
 
-/** Lines of a node that has come to lead, or has ceased to. */
+/** Log lines of a node that started or stopped leading. */
 const turnsOf = (node: Node) => node.said().match(/this node (?:no longer )?leads/g) ?? [];
 
-/** How many notices one change brings; undefined where one was answered late or the lead has changed: then more may come. */
+/**
+ * How many NOTIFY messages one change causes; undefined if one was answered late or the lead changed, because then
+ * there may be more.
+ */
 async function noticesOfOne(name: string): Promise<number | undefined> {
   await quiet();
   const turns = () => cluster.nodes.flatMap(turnsOf).length;
   const [before, turnsBefore] = [told.notices.length, turns()];
   const written = await api.call(at(0), "POST", "/api/v1/records", newRecord(name, "10.0.1.1"));
-  // A node that was too slow to answer may have written it, or not.
+  // A node that was too slow to answer may or may not have written it.
   if ([0, 503].includes(written.status)) return undefined;
   expect(written.status).toBe(200);
   await until(() => told.notices.length > before, { what: () => "a notice" });
@@ -87,7 +90,7 @@ async function noticesOfOne(name: string): Promise<number | undefined> {
 const newRecord = (name: string, value: string) => ({ zone_id: zone, name, type: "A", value, ttl: 60 });
 
 describe("three nodes on one PostgreSQL", () => {
-  it("answer DNS with what was written at another, sooner than anybody looks for it unasked", async () => {
+  it("answer DNS with what was written at another node, sooner than by polling", async () => {
     await askOverUdp(at(1).dns, { name: "calm.example", type: 6 });
     const delays: number[] = [];
     for (let i = 1; i <= 15; i++) {
@@ -101,11 +104,11 @@ describe("three nodes on one PostgreSQL", () => {
       );
       delays.push(performance.now() - answered);
     }
-    // Without notices each would take two seconds, from one look to the next.
+    // Without notifications each would take two seconds, from one poll to the next.
     expect(delays.toSorted((a, b) => a - b)[7]).toBeLessThan(1_000);
   });
 
-  it("send one notice for one change, and go on sending when the node that did so is killed", async () => {
+  it("send one NOTIFY per change, and still do so when the sending node is killed", async () => {
     await until(() => told.notices.length > 0, { what: () => "a first notice" });
     let count: number | undefined;
     for (let i = 1; count === undefined; i++) count = await noticesOfOne(`noticed${i}`);
@@ -120,7 +123,7 @@ describe("three nodes on one PostgreSQL", () => {
     await at(leader).start();
   });
 
-  it("refuse a token that was revoked", async () => {
+  it("refuse a revoked token", async () => {
     const { id, secret } = await cluster.newToken();
     const other = openApi(secret);
     const list = (node: Node) => other.call(node, "GET", "/api/v1/zones");
@@ -130,7 +133,7 @@ describe("three nodes on one PostgreSQL", () => {
     await other.close();
   });
 
-  it("know who is signed in at another, and refuse who has signed out there", async () => {
+  it("share sessions: a user can sign in at one node and sign out at another", async () => {
     const link = /\/sign-in#(\S+)/.exec(await cluster.run("sign-in", "--url", at(0).url))?.[1];
     const origin = { origin: at(0).url, "content-type": "application/json" };
     const entered = await fetch(`${at(0).url}/console/sign-in-link`, {
@@ -165,7 +168,7 @@ describe("three nodes on one PostgreSQL", () => {
       return tries;
     };
     let source = 0;
-    // Five are free at a node that has heard of no others. On a busy machine a node may not have heard yet, but not for ever.
+    // A node that knows of no others allows five. On a busy machine it may learn late, but not forever.
     await until(async () => (await triesLeft(`198.51.100.${++source}`)) < 5, {
       what: () => `what was tried at another, from ${source} addresses`,
     });
@@ -189,7 +192,7 @@ describe("three nodes on one PostgreSQL", () => {
       counted = await callOften();
       return !counted.busy && counted.passed <= counted.most && counted.passed >= 110;
     };
-    // While the database is slow each node counts by itself: on a busy machine that may be so, but not again and again.
+    // While the database is slow, each node counts alone. That may happen on a busy machine, but not every time.
     await until(isTogether, { what: () => `110 to ${counted.most}: ${JSON.stringify(counted)}` });
     expect(counted.passed).toBeLessThanOrEqual(counted.most);
   });

@@ -1,9 +1,9 @@
 /**
- * What is known of the names that were written. Every write gives its name a number one higher, and every record of its set
- * shows that number: so a set that is torn, or older than it may be, is seen in whatever answer it comes.
+ * What is known of the written names. Every write raises the number of its name by one, and every record of the set
+ * contains that number. So any answer shows whether a set is torn or outdated.
  */
 export type WrittenNames = {
-  /** A name of its own for each writer that asks. */
+  /** A new name for each call. */
   readonly next: (face: Face) => WrittenName;
   readonly all: () => readonly WrittenName[];
 };
@@ -14,9 +14,12 @@ export type WrittenName = {
   readonly face: Face;
   readonly zone: string;
   readonly owner: string;
-  /** The number of the last write that was answered; 0: none was. */
+  /** The number of the last answered write; 0 for none. */
   answered: number;
-  /** That of a write whose end is not known. The name is not written again after that: it might still happen. */
+  /**
+   * The number of a write with an unknown outcome. The name is not written again, because that write might still
+   * happen.
+   */
   doubtful: number | undefined;
 };
 
@@ -33,13 +36,13 @@ export function createWrittenNames(zones: readonly string[]): WrittenNames {
   };
 }
 
-/** Both halves of a set say the number. */
+/** Both halves of a set contain the number. */
 export const addressesOf = (number: number): readonly [string, string] => {
   const low = `${(number >> 8) & 255}.${number & 255}`;
   return [`10.1.${low}`, `10.2.${low}`];
 };
 
-/** The number that a set shows; undefined when there is none, and "torn" when its halves differ. */
+/** The number in a set; undefined if there is none, "torn" if its halves differ. */
 export function numberIn(face: Face, addresses: readonly string[]): number | undefined | "torn" {
   if (addresses.length === 0) return undefined;
   const numbers = new Set(addresses.map((address) => address.split(".").slice(2).join(".")));
@@ -49,12 +52,12 @@ export function numberIn(face: Face, addresses: readonly string[]): number | und
   return whole ? (high << 8) | low : "torn";
 }
 
-/** Whether a name may show this in the end. */
+/** Whether this is a valid final state of a name. */
 export function isRight({ answered, doubtful }: WrittenName, number: number | undefined | "torn"): boolean {
   return (number ?? 0) === answered || (doubtful !== undefined && number === doubtful);
 }
 
-/** Owner and number of the write that such a set came from. */
+/** Owner and number of the write that this set came from. */
 export const writeOf = (owner: string, records: readonly { readonly value: string }[]): string =>
   `${owner} ${numberIn(
     owner.startsWith("rrsets") ? "rrsets" : "v1",

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const step = 10;
 
-/** So long, of the time in which this process runs: what a machine takes from it does not count. */
+/** Waits for this time, not counting time during which the machine pauses this process. */
 export async function awake(milliseconds: number): Promise<void> {
   for (let left = milliseconds; left > 0; left -= step) await sleep(step);
 }

@@ -1,13 +1,16 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** A TCP way to a server that can be cut, and that can go silent as a network does: nothing passes, nobody is told. */
+/**
+ * A TCP proxy to a server. It can be cut, and it can go silent like a broken network: no data passes, and no end is
+ * notified.
+ */
 export type Cable = {
   readonly port: number;
-  /** Ends every connection; new ones are taken. */
+  /** Ends every connection; new ones are accepted. */
   readonly cut: () => void;
-  /** From now on nothing passes, either way, and new connections lead nowhere. */
+  /** From now on nothing passes in either direction, and new connections lead nowhere. */
   readonly silence: () => void;
-  /** New connections pass again; those that were silenced are ended. */
+  /** New connections work again; silenced ones are closed. */
   readonly mend: () => void;
   readonly close: () => Promise<void>;
 };

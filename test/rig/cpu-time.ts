@@ -1,4 +1,4 @@
-/** Milliseconds that this process has had: what others have had of the machine is not counted. */
+/** CPU milliseconds used by this process; time used by other processes does not count. */
 export function cpuTime(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;

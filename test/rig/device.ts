@@ -1,12 +1,12 @@
 import type { Namespace } from "./namespace.ts";
 
-/** A real interface, one end of a veth pair, whose addresses a test changes as a provider would. */
+/** A real interface, one end of a veth pair. Tests change its addresses like a provider. */
 export type Device = {
   readonly name: string;
-  /** Takes the addresses it has away and gives it these; without `ipv6` only the link-local one is left. */
+  /** Replaces its addresses with these; without `ipv6` only the link-local one is left. */
   readdress(to: Addresses): Promise<void>;
   remove(): Promise<void>;
-  /** The interface again, after `remove`. */
+  /** Creates the interface again after `remove`. */
   restore(): Promise<void>;
 };
 
@@ -28,7 +28,7 @@ export async function makeDevice(inside: Namespace, name: string): Promise<Devic
         `-4 addr flush dev ${name}`,
         `-6 addr flush dev ${name} scope global`,
         ...(ipv4 === undefined ? [] : [`addr add ${ipv4}/24 dev ${name}`]),
-        // Without `nodad` the kernel would probe for a second before the address may be used.
+        // Without `nodad` the kernel would spend a second on duplicate address detection before the address can be used.
         ...(ipv6 === undefined ? [] : [`addr add ${ipv6}/64 dev ${name} nodad`]),
       );
     },

@@ -1,4 +1,7 @@
-/** Runs inside the namespace, between the updater and the services: counts what is asked and, when told to, answers itself. */
+/**
+ * Runs inside the namespace, between the updater and the services. It counts requests and can answer in place of a
+ * service.
+ */
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Agent, createServer, request } from "node:https";
@@ -44,9 +47,9 @@ async function handle(door: Door, question: IncomingMessage, answer: ServerRespo
   const reply = await forward(door, question, sent);
   asked.status = reply.statusCode ?? 0;
   const body = await buffer(reply);
-  // What is read may be newer than a rule that came meanwhile.
+  // A rule may have arrived while the request was read.
   if (method === "GET" && answerAsTold(door, door.rule, asked, answer)) return;
-  // Kept back: the service has done it, and the updater never hears so.
+  // The answer is dropped: the service has done the write, but the updater never learns of it.
   if (rule.kind === "hold" && method === "PUT") return;
   answer.writeHead(asked.status, reply.headers);
   answer.end(body);

@@ -4,7 +4,7 @@ import { type Namespace, node } from "./namespace.ts";
 /** A process in front of the services that counts every request and can answer in their place. */
 export type Gate = { open(name: string, upstream: string): Promise<Door> };
 
-/** One way through the gate: a URL of its own, so that what one test does is not counted for another. */
+/** One route through the gate, with a separate URL per test, so that requests of other tests are not counted. */
 export type Door = {
   readonly url: string;
   obey(rule: Rule): Promise<void>;
@@ -17,7 +17,7 @@ export type Asked = {
   readonly path: string;
   readonly body: string;
   readonly at: number;
-  /** Of the answer, the service's own or the scripted one. */
+  /** The status of the answer, from the service or scripted. */
   status?: number;
 };
 
@@ -31,12 +31,12 @@ export type Rule =
       readonly body: string;
       readonly type?: string;
       readonly headers?: Readonly<Record<string, string>>;
-      /** Other methods pass. */
+      /** Requests with other methods pass. */
       readonly only?: "PUT";
-      /** All pass after the first that was answered so. */
+      /** Only the first matching request is answered this way; later ones pass. */
       readonly once?: true;
     }
-  /** A PUT is passed on, but its answer is kept back. */
+  /** A PUT is forwarded, but its answer is dropped. */
   | { readonly kind: "hold" };
 
 export type GateOrder = { readonly number: number; readonly door: string } & (

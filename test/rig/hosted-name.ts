@@ -6,14 +6,14 @@ import { secretIn } from "./services.ts";
 import type { Ended } from "./started-process.ts";
 
 /**
- * A record service that answers to the name which v1 clients have built in, on its port and with a certificate of moor's
- * own authority. `/etc/hosts` says where that name is, for the programs that are run here and for no others.
+ * A record service under the host name that v1 clients have built in, on that port and with a certificate of moor's
+ * authority. `/etc/hosts` resolves that name only for the programs that are run here.
  */
 export type HostedName = {
   readonly caFile: string;
   readonly token: string;
   run(command: readonly [string, ...string[]], env?: Readonly<Record<string, string>>): Promise<Ended>;
-  /** The v1 API, asked with curl. */
+  /** The v1 API, called with curl. */
   ask(method: string, path: string, body?: unknown): Promise<HostedAnswer>;
 };
 
@@ -27,7 +27,7 @@ export type HostedRecord = {
 
 export const builtInName = "dns.hetzner.com";
 
-/** Leads to the service too, for clients that ask the nameservers of a zone themselves. */
+/** Also resolves to the service, for clients that query the nameservers of a zone directly. */
 export const nameserver = "ns1.example.org";
 
 export async function hostName(inside: Namespace, folder: string): Promise<HostedName> {

@@ -2,15 +2,15 @@ import { posix } from "node:path";
 import { innerArrows } from "./inner-rooms.ts";
 import { computed, importsOf, stringsApart } from "./read-imports.ts";
 
-/** The arrows and sizes of docs/architecture.md. Paths start at the repository and are written with slashes. */
+/** The dependency and size rules of docs/architecture.md. Paths are relative to the repository, with slashes. */
 export type SourceFile = { readonly path: string; readonly text: string };
 
 type Room = {
-  /** The rooms it may import from, beside itself. */
+  /** The rooms it may import from, besides itself. */
   readonly from: readonly string[];
-  /** The libraries it may import; without a list, any that the project has. Tests may use others. */
+  /** The libraries it may import; without a list, any dependency of the project. Tests may use others. */
   readonly libraries?: readonly string[];
-  /** Rules only: nothing of Node, no clock, no randomness, no log. */
+  /** Pure rules: no Node APIs, no clock, no randomness, no log. */
   readonly pure?: boolean;
   /** Runs in a browser. */
   readonly browser?: boolean;
@@ -25,12 +25,12 @@ const house: Readonly<Record<string, Room>> = {
   "src/access": { from: below },
   "src/process": { from: below },
   ...Object.fromEntries(features.map((feature) => [feature, { from: below }])),
-  // What feeds the nameserver from the store: the one place where two features meet.
+  // Feeds the nameserver from the store: the only place where two features meet.
   "src/publish": { from: [...below, "src/records", "src/nameserver"] },
   "src/cli": { from: [...below, ...features, "src/publish"] },
   bin: { from: ["src/cli", "src/process"] },
   console: { from: ["src/core", "src/contract"], browser: true },
-  // Benches start the same real processes as the tests do.
+  // Benches start the same real processes as the tests.
   bench: { from: [...below, ...features, "src/publish", "src/cli", "bin", "test"] },
   scripts: { from: [...below, ...features, "src/publish", "src/cli", "bin", "test"] },
   test: { from: [...below, ...features, "src/publish", "src/cli", "bin", "bench", "console", "."] },
@@ -39,7 +39,7 @@ const house: Readonly<Record<string, Room>> = {
 
 const longest = 400;
 const mostFiles = 20;
-/** One file a record type: what grows there is the table, not the idea. */
+/** One file per record type: a new type adds a file, not a concept. */
 const uncounted = ["src/core/rdata"];
 
 export function faultsIn(files: readonly SourceFile[]): readonly string[] {
@@ -65,7 +65,7 @@ function importFaults(path: string, room: Room, specifier: string): readonly str
   return open.includes(target) ? [] : [`may not import from ${target}: ${specifier}`];
 }
 
-/** Within one feature: the inner room of the file must name that of its target, or the target itself. */
+/** Within one feature: the rules of the file's inner room must name the target's inner room, or the target itself. */
 function innerFaults(path: string, target: string): readonly string[] {
   const feature = roomOf(path);
   const arrows = innerArrows[feature];
@@ -98,7 +98,7 @@ function sizeFaults({ text }: SourceFile): readonly string[] {
   return lines > longest ? [`has ${lines} lines, ${longest} are the most`] : [];
 }
 
-/** A shelf for anything says nothing about what stands on it. */
+/** A catch-all name says nothing about the content. */
 const shelf = /^(?:utils?|helpers?|common|misc|manager|base|index)$/;
 
 function nameFaults(path: string): readonly string[] {
@@ -108,7 +108,7 @@ function nameFaults(path: string): readonly string[] {
   return [...new Set(words)].filter((word) => shelf.test(word)).map((word) => `says nothing by the name ${word}`);
 }
 
-/** Two rooms that import from one another are one room. What tests import does not count: they stand outside. */
+/** Two rooms that import from each other are one room. Imports of tests do not count. */
 function roomCircles(files: readonly SourceFile[]): readonly string[] {
   const arrows = new Map<string, Set<string>>();
   for (const [path, targets] of arrowsAmong(files)) {
@@ -118,7 +118,7 @@ function roomCircles(files: readonly SourceFile[]): readonly string[] {
   return circlesIn(arrows);
 }
 
-/** Files that import one another, directly or through others, can only be read together. Types count. */
+/** Files that import each other, directly or indirectly, can only be understood together. Type imports count. */
 const fileCircles = (files: readonly SourceFile[]): readonly string[] =>
   circlesIn(new Map([...arrowsAmong(files)].map(([path, targets]) => [path, new Set(targets)])));
 
@@ -166,6 +166,6 @@ function roomOf(path: string): string {
   return third === undefined ? "src" : `src/${second}`;
 }
 
-/** Tests stand beside the code; what only they use is in a folder `rig` or in a suite. */
+/** Tests are beside the code; what only they use is in a folder `rig` or in a suite. */
 const isTest = (path: string): boolean =>
   /\.(?:test|suite)\.tsx?$|(?:^|\/)(?:test|rig)\/|^vitest\.config\.ts$/.test(path);

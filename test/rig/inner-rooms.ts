@@ -1,9 +1,9 @@
 /**
- * The arrows inside a feature, as docs/architecture.md draws them. For each inner room: the rooms (or single files) of the same
- * feature that it may import from, beside itself. `"."` is the feature's own folder: the files there put the rooms together,
- * so they may import from all of them, and a room may use only those that it names.
+ * The allowed imports inside a feature, as in docs/architecture.md. For each inner room: the rooms (or single files)
+ * of the same feature that it may import from, besides itself. `"."` is the feature's own folder: its files assemble
+ * the rooms, so they may import from all of them; a room may import only those files that it names.
  */
-/** What every rule may use: results, instants, work in steps, text that is safe to show. */
+/** Available to every rule: results, instants, work in steps, text that is safe to show. */
 const coreBasics = ["result.ts", "instant.ts", "steps.ts", "visible-text.ts"];
 
 export const innerArrows: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
@@ -31,7 +31,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     limits: [],
     "service/edit": ["store", "model.ts"],
     service: ["service/edit", "service/zones", "store", "model.ts"],
-    // The service puts its rooms together; they use what is common to them.
+    // The service assembles its rooms; they use the shared files.
     "service/zones": ["service", "service/edit", "zone-names", "store", "model.ts"],
     http: ["service", "service/edit", "limits", "store", "model.ts"],
     "http-v1": ["http", "service", "service/zones", "service/edit", "limits", "store", "model.ts"],
@@ -58,7 +58,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
   },
   "src/updater": {
     http: [],
-    // Of these only the tables of kinds, which say what a config may name, and what an entry is to the rest of the program.
+    // From sources and targets, only the tables of kinds that a config may name, and the types of their entries.
     config: ["http", "sources/sources.ts", "sources/source.ts", "targets/targets.ts", "targets/target.ts"],
     sources: ["config", "http"],
     targets: ["config", "http"],

@@ -10,10 +10,10 @@ export const startMoor = (inside: Namespace, words: readonly string[], options: 
 export const runMoor = (inside: Namespace, words: readonly string[], options: StartOptions = {}): Promise<Ended> =>
   inside.run([...program, ...words], options);
 
-/** For what only prepares a test: throws when it does not end with 0. */
+/** For preparing a test: throws if the exit code is not 0. */
 export async function prepareWithMoor(inside: Namespace, words: readonly string[]): Promise<Ended> {
   const ended = await runMoor(inside, words);
-  if (ended.code !== 0) throw new Error(`moor ${words.join(" ")} ended with ${ended.code}: ${ended.err}`);
+  if (ended.code !== 0) throw new Error(`moor ${words.join(" ")} exited with ${ended.code}: ${ended.err}`);
   return ended;
 }
 

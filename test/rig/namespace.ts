@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { type Ended, type StartedProcess, startProcess } from "./started-process.ts";
 
-/** A network of its own: its interfaces, addresses and ports are seen by nobody else. Needs no root. */
+/** A network namespace: nobody else sees its interfaces, addresses and ports. It does not need root. */
 export type Namespace = {
-  /** Starts a program there. It is killed when the namespace is closed, and when the tests die. */
+  /** Starts a program in it. It is killed when the namespace is closed or the tests die. */
   start(command: readonly [string, ...string[]], options?: StartOptions): StartedProcess;
-  /** Runs a program there to its end. */
+  /** Runs a program in it to its end. */
   run(command: readonly [string, ...string[]], options?: StartOptions): Promise<Ended>;
-  /** `ip link add wan0 type veth`, one command a line; throws when one of them fails. */
+  /** `ip link add wan0 type veth`, one command per line; throws if one of them fails. */
   ip(...lines: readonly string[]): Promise<void>;
   close(): Promise<void>;
 };
@@ -15,14 +15,14 @@ export type Namespace = {
 export type StartOptions = {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** A channel for messages, as `child_process.fork` has it. */
+  /** A message channel, as with `child_process.fork`. */
   readonly channel?: boolean;
 };
 
 export const repository = join(import.meta.dirname, "..", "..");
 export const node = join(repository, "node_modules", ".bin", "node");
 
-/** As in an ordinary user's shell, but `ip` is found there as well, and a program is compiled only once in a test run. */
+/** Like an ordinary user's shell, but with `ip` in the path, and with a compile cache for the test run. */
 export const environment = {
   PATH: `${process.env.PATH}:/usr/sbin:/sbin`,
   HOME: "/nonexistent",
@@ -30,9 +30,9 @@ export const environment = {
   NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
 };
 
-/** `emptied`: folders that are empty there, whatever is in them elsewhere. They must exist. */
+/** `emptied`: existing folders that appear empty in the namespace. */
 export async function openNamespace({ emptied = [] }: { emptied?: readonly string[] } = {}): Promise<Namespace> {
-  // Its end of the pipe is all that keeps it alive: however the tests end, the namespace ends with them.
+  // Only its end of the pipe keeps it alive: however the tests end, the namespace ends with them.
   const mounts = emptied.map((folder) => `mount -t tmpfs tmpfs ${folder} && `).join("");
   const hold = `${mounts}ip link set lo up && echo ready && exec cat`;
   const kinds = ["--user", "--net", ...(emptied.length > 0 ? ["--mount"] : [])];
@@ -41,7 +41,9 @@ export async function openNamespace({ emptied = [] }: { emptied?: readonly strin
     stdio: ["pipe", "pipe", "pipe"],
   });
   await holder.says(/ready/).catch((error: unknown) => {
-    throw new Error("no network namespace could be made; does this kernel let users make them?", { cause: error });
+    throw new Error("the network namespace could not be created; does this kernel allow user namespaces?", {
+      cause: error,
+    });
   });
   const inside = (cwd: string) =>
     [
@@ -63,7 +65,7 @@ export async function openNamespace({ emptied = [] }: { emptied?: readonly strin
     start,
     run: (command, options) => start(command, options).ended,
     async ip(...lines) {
-      // Of one process: to enter the namespace takes longer than what is done there.
+      // All in one process: entering the namespace takes longer than the commands.
       const script = lines.map((line) => `ip ${line}`).join("\n");
       const { code, err } = await start(["sh", "-ec", script]).ended;
       if (code !== 0) throw new Error(`${script}: ${err}`);

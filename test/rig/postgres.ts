@@ -9,20 +9,20 @@ import pg from "pg";
 import { freePort } from "./free-port.ts";
 import { patience } from "./patience.ts";
 
-/** A real PostgreSQL server in a folder of its own, on a free port of 127.0.0.1. */
+/** A real PostgreSQL server in a temporary folder, on a free port of 127.0.0.1. */
 export type PostgresServer = {
   readonly port: number;
   readonly url: (database?: string, port?: number) => string;
-  /** The same without the password, for a command line, and the environment that has it. */
+  /** The same without the password, for a command line, and the environment that contains it. */
   readonly openUrl: (database?: string, port?: number) => string;
   readonly env: Readonly<Record<"PGPASSWORD", string>>;
   readonly connect: (database?: string, port?: number) => Promise<pg.Client>;
   readonly createDatabase: (name: string) => Promise<void>;
-  /** Of the process that all others of the server come from. */
+  /** The pid of the postmaster. */
   readonly pid: () => number;
-  /** `crash` ends every process of it with SIGQUIT: nothing is written back, and it recovers from its log. */
+  /** `crash` stops all its processes with SIGQUIT: nothing is flushed, and it recovers from its WAL. */
   readonly restart: (how: "orderly" | "crash") => Promise<void>;
-  /** Away until it is resumed, with all that it holds. */
+  /** Stopped until `resume`; it keeps its data. */
   readonly pause: () => Promise<void>;
   readonly resume: () => Promise<void>;
   readonly stop: () => Promise<void>;
@@ -39,7 +39,7 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Post
     ...{ onLog: quiet, onError: quiet },
     postgresFlags: ["-c", "listen_addresses=127.0.0.1", ...flags.flatMap((flag) => ["-c", flag])],
   });
-  // As root the tests run the server as a user of its own, who must get to its folder.
+  // If the tests run as root, the server runs as another user, who needs access to its folder.
   await chmod(join(folder, ".."), 0o755);
   const watcher = endWithUs(join(folder, ".."));
   await initialise(server, folder);
@@ -75,7 +75,7 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Post
   };
 }
 
-/** Making the files of a new server takes a second, and they are always the same: the first of a test run leaves a copy for the others. */
+/** initdb takes a second and always gives the same files: the first one of a test run leaves a copy for the others. */
 async function initialise(server: EmbeddedPostgres, folder: string): Promise<void> {
   const template = process.env.MOOR_POSTGRES_TEMPLATE;
   const copy = (from: string, to: string) => promisify(execFile)("cp", ["-a", "--reflink=auto", from, to]);
@@ -87,12 +87,12 @@ async function initialise(server: EmbeddedPostgres, folder: string): Promise<voi
   if (template === undefined) return;
   const unfinished = await mkdtemp(`${template}-`);
   await copy(folder, join(unfinished, "data"));
-  // Two may begin at the same time: the second finds that it is there.
+  // Two may start at the same time: the second one finds the copy.
   await rename(join(unfinished, "data"), template).catch(() => undefined);
   await rm(unfinished, { recursive: true, force: true });
 }
 
-/** However the tests end, the server ends with them: then our end of the pipe is closed. */
+/** However the tests end, our end of the pipe is then closed, and the server ends too. */
 function endWithUs(folder: string): ChildProcess {
   const end = 'cat > /dev/null; pid=$(head -n 1 "$1/data/postmaster.pid") && kill -QUIT "$pid"; sleep 1; rm -rf "$1"';
   const watcher = spawn("sh", ["-c", end, "sh", folder], { stdio: ["pipe", "ignore", "ignore"], detached: true });

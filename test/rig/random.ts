@@ -1,4 +1,4 @@
-/** Numbers from 0 to `below`, the same ones for the same seed. */
+/** Integers from 0 up to but not including `below`, the same for the same seed. */
 export type Random = (below: number) => number;
 
 /** mulberry32. */

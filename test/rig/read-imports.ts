@@ -1,6 +1,6 @@
 /**
- * What a TypeScript file imports: static, side-effect, type-only and re-exporting imports, `import()` in code and in types.
- * An `import()` of something that is not written out gives `computed`.
+ * What a TypeScript file imports: static, side-effect, type-only and re-exporting imports, `import()` in code and in
+ * types. An `import()` of anything but a string literal gives `computed`.
  */
 export const computed = "(computed)";
 
@@ -11,7 +11,7 @@ export function importsOf(text: string): readonly string[] {
   return [...still, ...onUse].map(([, number]) => strings[Number(number)] ?? computed);
 }
 
-/** Without comments, and with the number of each string in its place: neither can look like code. */
+/** Removes comments and replaces strings by their numbers, so that neither looks like code. */
 export function stringsApart(text: string): { readonly code: string; readonly strings: readonly string[] } {
   const pieces = /("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g;
   const strings: string[] = [];

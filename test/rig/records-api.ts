@@ -3,12 +3,12 @@ import { join } from "node:path";
 import type { Namespace } from "./namespace.ts";
 import { type Services, secretIn } from "./services.ts";
 
-/** The record service as an outsider sees it: the v1 API, asked with curl. */
+/** The record service from outside: the v1 API, called with curl. */
 export type RecordsApi = {
   ask(method: string, path: string, body?: unknown): Promise<Asked>;
   makeZone(name: string): Promise<string>;
   makeRecord(record: NewRecord): Promise<string>;
-  /** Type to value, of the records with this name. */
+  /** The records with this name: type to value. */
   addresses(zoneId: string, name: string): Promise<Readonly<Record<string, string>>>;
 };
 

@@ -1,5 +1,5 @@
 /**
- * What tests draw by chance. It is the same in every run, so that a change is judged by what it changes and not by luck; the long
- * runs draw anew, and say what they drew. `MOOR_SEED=7 npm test` draws otherwise too.
+ * The seed of random tests. It is the same in every run, so that results do not depend on luck. The long runs use a
+ * new seed each time, and print it. `MOOR_SEED=7 npm test` sets another one.
  */
 export const seed = Number(process.env.MOOR_SEED || 1);

@@ -21,7 +21,7 @@ export async function startServices(inside: Namespace, folder: string): Promise<
   const [tokenFile, keyFile] = [join(folder, "token"), join(folder, "key")];
   await prepareWithMoor(inside, ["token", "add", "--data", data, "--to", tokenFile]);
   await prepareWithMoor(inside, ["key", "add", "--data", data, "--to", keyFile]);
-  // One after the other: each makes the certificates that it does not find.
+  // One after the other, because each creates the certificates that are missing.
   const records = await startService(inside, "records", data, "127.0.0.1:8053");
   const firewall = await startService(inside, "firewall", data, "127.0.0.1:8443");
   return { data, caFile: join(data, "ca.pem"), tokenFile, keyFile, records, firewall };
@@ -34,7 +34,7 @@ export async function startService(
   listen: string,
 ): Promise<Service> {
   const process = startMoor(inside, [verb, "--data", data, "--listen", listen]);
-  // It may start beside a dozen others.
+  // It may start at the same time as a dozen others.
   await process.says(/ listens on https:.*\n/);
   return { url: `https://${listen}`, process };
 }

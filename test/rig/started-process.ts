@@ -2,17 +2,17 @@ import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process"
 import { patience } from "./patience.ts";
 import { until } from "./until.ts";
 
-/** A real process, and all it has said so far. */
+/** A real process and its output so far. */
 export type StartedProcess = {
   readonly child: ChildProcess;
   readonly pid: number;
-  /** Standard output and standard error, as they came. */
+  /** Standard output and standard error together, in order of arrival. */
   readonly out: () => string;
   readonly err: () => string;
   readonly ended: Promise<Ended>;
-  /** Waits until its output, both streams together, has the text; fails at once when the process ends without it. */
+  /** Waits until its output, both streams together, contains the text; fails immediately if the process ends without it. */
   says(pattern: RegExp): Promise<void>;
-  /** Sends the signal and waits for the end; a process that does not end in time is killed, and that is a failure. */
+  /** Sends the signal and waits for the end. If the process does not end in time, it is killed and this throws. */
   stop(signal?: NodeJS.Signals): Promise<Ended>;
 };
 
@@ -41,9 +41,9 @@ export function startProcess(command: readonly [string, ...string[]], options: S
       resolve({ code, signal, ...texts });
     });
   });
-  // A process that cannot be started shows where its end is awaited.
+  // If the process cannot be started, the error appears where its end is awaited.
   ended.catch(() => undefined);
-  const told = () => `${command.join(" ")}\n${texts.out}${texts.err}`;
+  const output = () => `${command.join(" ")}\n${texts.out}${texts.err}`;
 
   return {
     child,
@@ -53,8 +53,8 @@ export function startProcess(command: readonly [string, ...string[]], options: S
     ended,
     async says(pattern) {
       const found = () => pattern.test(texts.out) || pattern.test(texts.err);
-      await until(() => found() || over, { what: () => `${pattern} from ${told()}` });
-      if (!found()) throw new Error(`ended without saying ${pattern}: ${told()}`);
+      await until(() => found() || over, { what: () => `${pattern} from ${output()}` });
+      if (!found()) throw new Error(`the process ended without printing ${pattern}: ${output()}`);
     },
     async stop(signal = "SIGTERM") {
       if (!over) child.kill(signal);
@@ -62,7 +62,7 @@ export function startProcess(command: readonly [string, ...string[]], options: S
       const how = await ended;
       clearTimeout(late);
       if (how.signal === "SIGKILL" && signal !== "SIGKILL")
-        throw new Error(`did not stop in ${patience} ms: ${told()}`);
+        throw new Error(`the process did not stop within ${patience} ms: ${output()}`);
       return how;
     },
   };

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** For tests: an environment as systemd gives it, and all that it was told. */
+/** An environment as systemd provides it, and all notifications it received. */
 export function openServiceManager(): { readonly env: Record<string, string>; readonly heard: () => string } {
   const folder = mkdtempSync(join(tmpdir(), "moor-notify-"));
   const heard = join(folder, "heard");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 export type UpdaterHome = {
   readonly config: string;
   readonly stateFile: string;
-  /** Type to address, as the state file on disk has it. */
+  /** Type to address, from the state file on disk. */
   stored(): Readonly<Record<string, string>>;
 };
 
@@ -25,7 +25,7 @@ export function makeUpdaterHome(folder: string, settings: UpdaterSettings): Upda
   const config = join(folder, "moor.yaml");
   const stateFile = join(folder, "moor-state.json");
   const { records, tokenFile, caFile } = settings;
-  // A write that is given up may have been done, and is sent again: on a slow machine there would be two.
+  // A write that timed out may have been done, and is sent again: on a slow machine there would be two.
   const target = `api: v1, url: "${records}", token: { file: "${tokenFile}" }, ca: "${caFile}", timeout: 60s`;
   writeFileSync(
     config,
@@ -41,7 +41,7 @@ names:
   return { config, stateFile, stored: () => storedIn(stateFile) };
 }
 
-/** Type to address, as the state file on disk has it. */
+/** Type to address, from the state file on disk. */
 export function storedIn(path: string): Readonly<Record<string, string>> {
   let text: string;
   try {

@@ -1,8 +1,8 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * Tests under `test/` mostly wait for processes, those under `src/` mostly compute: mixed, they leave no processor idle. Each kind
- * begins with its longest files, so that the end of the run has only short ones left.
+ * Tests under `test/` mostly wait for processes, those under `src/` mostly compute: mixing them keeps all processors
+ * busy. Each kind starts with its longest files, so that only short ones are left at the end of the run.
  */
 export default class WaitingBesideComputing extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -10,7 +10,7 @@ import type { StartedProcess } from "./started-process.ts";
 import { until } from "./until.ts";
 import { makeUpdaterHome, type UpdaterHome, type UpdaterSettings } from "./updater-home.ts";
 
-/** What all names of a test share. */
+/** Shared by all names of a test. */
 export type Harbour = {
   readonly inside: Namespace;
   readonly folder: string;
@@ -25,7 +25,7 @@ export async function openHarbour(inside: Namespace, folder: string): Promise<Ha
   return { inside, folder, services, api, gate: startGate(inside, services.data) };
 }
 
-/** One name with an interface, a zone and an updater of its own: whatever befalls it, no other name notices. */
+/** One name with its own interface, zone and updater, so that it does not affect other names. */
 export type WatchedName = {
   readonly device: Device;
   readonly firewall: Door;
@@ -33,13 +33,13 @@ export type WatchedName = {
   readonly home: UpdaterHome;
   readonly zoneId: string;
   readonly recordIds: Pair;
-  /** The addresses it has from the start, and those that a test gives it next. */
+  /** Its first addresses, and those that a test gives it next. */
   readonly first: Pair;
   readonly second: Pair;
-  /** How often the record service had been asked when the first addresses were stored. */
+  /** The number of requests to the record service when the first addresses were stored. */
   askedAtFirst: number;
   updater: StartedProcess;
-  /** Starts another updater, after the last one has ended. */
+  /** Starts a new updater after the last one has ended. */
   restart(): void;
   move(to: Pair): Promise<void>;
   published(): Promise<Readonly<Record<string, string>>>;
@@ -49,7 +49,7 @@ export type WatchedName = {
 
 export type Pair = { readonly A: string; readonly AAAA: string };
 
-/** Ready when the first addresses are in the records and in the state, each written once. */
+/** Ready when the first addresses are in the records and in the state file, each written once. */
 export async function watchName(
   harbour: Harbour,
   number: number,
@@ -88,7 +88,7 @@ export async function watchName(
     },
     move,
     published: () => api.addresses(zoneId, name),
-    // The longer a fault has lasted, the longer the updater may wait until it tries again.
+    // The longer a failure lasts, the longer the updater may wait before it retries.
     stores: (expected) =>
       until(() => same(home.stored(), expected), {
         ...{ limit: 2 * patience, what: () => `${JSON.stringify(expected)} in the state; ${watched.updater.err()}` },

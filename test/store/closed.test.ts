@@ -19,12 +19,12 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** As somebody to whom modes of files mean what they say: root would be let in. */
+/** As a user to whom file modes apply: root could read everything. */
 const asUser = (...words: readonly string[]) =>
   startProcess(["unshare", "--user", ...moor, ...words], { env: { PATH: process.env.PATH ?? "" } }).ended;
 
 it.each(["check", "backup NEW", "copy DATA NEW", "compact"])(
-  "moor store %s does not say of a store that it is not there when the user is not let in",
+  "moor store %s does not call a store missing if the user has no access",
   async (verb) => {
     chmodSync(data, 0o000);
     const words = verb.split(" ").map((word) => ({ NEW: join(folder, "new.sqlite"), DATA: data })[word] ?? word);
@@ -34,7 +34,7 @@ it.each(["check", "backup NEW", "copy DATA NEW", "compact"])(
   },
 );
 
-it("a backup that the user may not read is not told as one that is damaged", async () => {
+it("a backup that the user cannot read is not reported as damaged", async () => {
   const file = join(folder, "b.sqlite");
   await runMoor("store", "backup", file, "--data", data);
   chmodSync(file, 0o000);
@@ -47,7 +47,7 @@ it("a backup that the user may not read is not told as one that is damaged", asy
   }
 });
 
-it("a backup to a folder that takes none says so", async () => {
+it("a backup to a folder without write permission says so", async () => {
   const shut = join(folder, "shut");
   mkdirSync(shut, { mode: 0o500 });
   const { code, err } = await asUser("store", "backup", join(shut, "b.sqlite"), "--data", data);

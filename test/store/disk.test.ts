@@ -24,13 +24,13 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** On a disk of its own that nobody else sees, with what was prepared on it. */
+/** On a separate disk that nobody else sees, with the prepared data on it. */
 const onDisk = (size: string, more = "true") => [
   ...["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"],
   ...[`mount -t tmpfs -o size=${size} none ${disk} && cp -a ${ready}/. ${disk} && ${more} && exec "$@"`, "sh"],
 ];
 
-/** A command on that disk, once `more` was done to it. */
+/** A command on that disk, after the shell commands `more`. */
 const runOn = (more: string, words: readonly string[]) =>
   startProcess([...onDisk("12m", more), ...moor, ...words] as [string, ...string[]], { env }).ended;
 
@@ -43,8 +43,8 @@ async function beside({ process: { pid } }: Service, script: string): Promise<vo
 
 const fill = "dd if=/dev/zero of=fill bs=4k 2>/dev/null; true";
 
-describe("a disk that is full", () => {
-  it("refuses writes in the words of the API, still answers reads, and takes writes again when there is room", async () => {
+describe("a full disk", () => {
+  it("refuses writes with the API's error, still answers reads, and accepts writes again when there is room", async () => {
     const service = await startService(disk, onDisk("12m"));
     const storm = startStorm(service, token, zone, 0);
     try {
@@ -73,7 +73,7 @@ describe("a disk that is full", () => {
     await expectKept(service, storm.sent);
   });
 
-  it("loses nothing when the service is killed and started again on it", async () => {
+  it("loses nothing if the service is killed and restarted on it", async () => {
     const service = await startService(disk, onDisk("12m"));
     const storm = startStorm(service, token, zone, 0);
     await until(() => storm.sent.filter(isDone).length > 50, { what: () => "fifty writes" });
@@ -83,9 +83,9 @@ describe("a disk that is full", () => {
   });
 });
 
-describe("a disk that was full before", () => {
+describe("a disk that was already full", () => {
   it.each(["", "at a terminal "])(
-    "does not stop the start %safter a kill: reads are answered, with no password set",
+    "does not prevent the start %safter a kill: reads are answered, and no password is set",
     async (terminal) => {
       const killed = await startService(ready);
       const storm = startStorm(killed, token, zone, 0);
@@ -104,7 +104,7 @@ describe("a disk that was full before", () => {
   it.each([
     ["the start", ["records", "--listen", "127.0.0.1:0", "--plain-http"]],
     ["a check", ["store", "check"]],
-  ])("stops %s with what to do, and not with the advice to give the file up", async (_, words) => {
+  ])("stops %s with what to do, and does not suggest giving up the file", async (_, words) => {
     const { code, err } = await runOn(`(cd ${disk} && ${fill})`, [...words, "--data", disk]);
     expect(code).toBe(1);
     expect(err).toMatch(
@@ -116,8 +116,8 @@ describe("a disk that was full before", () => {
     ["backup", () => ["store", "backup", join(disk, "b"), "--data", ready]],
     ["restore", () => ["store", "restore", recordsDatabase(ready), "--data", disk, "--move-aside"]],
     ["export", () => ["export", join(disk, "e"), "--data", ready]],
-  ])("is told by a %s with what to do, and nothing half done is left on it", async (_, words) => {
-    // What SQLite keeps beside a file that it looked at is empty there.
+  ])("is reported by a %s with what to do, and nothing unfinished is left on it", async (_, words) => {
+    // The files that SQLite leaves beside a database it has read are empty.
     const list = (to: string) => `ls -A ${disk} | grep -v 'sqlite-' > ${join(folder, to)}`;
     const andList = ["sh", "-c", `"$@"; code=$?; ${list("after")}; exit $code`, "sh"];
     const full = onDisk("12m", `(cd ${disk} && ${fill}) && ${list("before")}`);
@@ -131,7 +131,7 @@ describe("a disk that was full before", () => {
   });
 });
 
-it("a disk without room for a second store is told by a compact, with what to do", async () => {
+it("a disk without room for a second store is reported by compact, with what to do", async () => {
   const little = `(cd ${disk} && ${fill}; truncate -s -80k fill)`;
   const { code, err } = await runOn(little, ["store", "compact", "--data", disk]);
   expect(err).toMatch(
@@ -140,24 +140,24 @@ it("a disk without room for a second store is told by a compact, with what to do
   expect(code).toBe(1);
 });
 
-describe("a disk that is read-only", () => {
+describe("a read-only disk", () => {
   const readOnly = (words: readonly string[]) => runOn(`mount -o remount,ro ${disk}`, words);
 
   it.each<[string, () => readonly string[]]>([
     ["backup", () => ["store", "backup", join(disk, "b"), "--data", disk]],
     ["copy", () => ["store", "copy", ready, join(disk, "c.sqlite")]],
-  ])("takes no %s, and says why", async (_, words) => {
+  ])("refuses a %s, and says why", async (_, words) => {
     const { code, err } = await readOnly(words());
     expect({ code, err }).toEqual({ code: 1, err: `moor: the disk of ${disk} is read-only; choose another place.\n` });
   });
 
-  it("stops the start, at once and with the reason", async () => {
+  it("stops the start immediately, with the reason", async () => {
     const { code, err } = await readOnly(["records", "--data", disk, "--listen", "127.0.0.1:0", "--plain-http"]);
     expect(code).toBe(1);
     expect(err).toMatch(/read-?only|EROFS|unable to open/i);
   });
 
-  it("can be checked, and a backup of it taken to another", async () => {
+  it("can be checked, and backed up to another disk", async () => {
     const checked = await readOnly(["store", "check", "--data", disk]);
     expect({ code: checked.code, err: checked.err }).toEqual({ code: 0, err: "" });
     const file = join(folder, "backup.sqlite");
@@ -180,11 +180,11 @@ const read = ({ url }: Service) =>
     headersTimeout: 30_000,
   });
 
-/** The files as they are when the service dies. */
+/** A copy of the files as they are when the service dies. */
 async function expectKept(service: Service, sent: readonly Sent[]): Promise<void> {
   const copy = join(folder, "copy");
   mkdirSync(copy);
-  // Stopped, so that all files are of one moment, as after a power cut.
+  // Paused, so that all files are from one moment, as after a power cut.
   service.process.child.kill("SIGSTOP");
   await beside(service, `cp -a ${disk}/records.sqlite* ${copy}`);
   await service.process.stop("SIGKILL");

@@ -52,8 +52,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe("where the history is cut", () => {
-  it("an event stream that would go on behind the cut says so first, and then goes on", async () => {
+describe("with a cut history", () => {
+  it("an event stream that would resume before the cut reports that first, and then continues", async () => {
     const reader = await readEvents(`${url}/events`, { ...headers, "last-event-id": "3" });
     await reader.until((each) => each.events.length >= 3);
     const [cut, ...rest] = reader.events;
@@ -66,27 +66,27 @@ describe("where the history is cut", () => {
     ]);
   });
 
-  it("one that goes on from where the log still is hears of no cut", async () => {
+  it("an event stream that resumes after the cut does not report it", async () => {
     const reader = await readEvents(`${url}/events`, { ...headers, "last-event-id": String(history.at(-2)?.position) });
     await reader.until((each) => each.events.length >= 1);
     expect(reader.events.map(({ event }) => event)).toEqual(["change"]);
     reader.close();
   });
 
-  it("a secondary gets the changes when they are all there, and else the whole zone", async () => {
+  it("a secondary gets the changes if all of them are available, and otherwise the whole zone", async () => {
     const zones = await zonesFromStore(store, { nameservers: ["ns1.example.net"], log });
     const [last, before, gone] = [
       ...new Set(history.filter((each) => each.zone === 1).map((each) => each.serial)),
     ].reverse();
     const between = (from: number | undefined) => zones.changesBetween("example.org", from ?? 0, last ?? 0);
     expect(await between(before)).toMatchObject([{ owner: "www", type: "A", kind: "replace" }]);
-    // Undefined is what a full transfer is answered for (RFC 1995 section 4).
+    // Undefined leads to a full transfer (RFC 1995 section 4).
     expect(await between(gone)).toBeUndefined();
     expect(await between(1)).toBeUndefined();
     zones.close();
   });
 
-  it("what was dropped cannot be taken back, and the rest can", async () => {
+  it("dropped changes cannot be undone, the others can", async () => {
     const undo = (serial: number | undefined) =>
       fetch(`${url}/zones/example.org/history/${serial}/undo`, { method: "POST", headers }).then(
         (answer) => answer.status,

@@ -24,16 +24,16 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** However slow the machine is: so many writes were done. */
+/** A minimum number of writes, however slow the machine is. */
 const answered = ({ sent }: Storm, count: number) =>
   until(() => sent.filter(({ status = 500 }) => status < 300).length >= count, {
     what: () => `${count} writes to be answered`,
   });
 
-describe("kill -9 in a storm of writes", () => {
+describe("kill -9 under heavy writes", () => {
   const all: Sent[] = [];
 
-  it(`loses no answered write and leaves nothing half done, ${kills} times at random moments`, async () => {
+  it(`loses no answered write and leaves nothing unfinished, ${kills} times at random moments`, async () => {
     for (let round = 0; round < kills; round += 1) {
       const service = await startService(data);
       const storm = startStorm(service, token, zone, round);
@@ -50,7 +50,7 @@ describe("kill -9 in a storm of writes", () => {
     expect(all.filter(({ status }) => status !== undefined && status >= 300)).toEqual([]);
   });
 
-  it("a backup taken meanwhile is a state that the log has passed through, and restores", async () => {
+  it("a backup taken meanwhile is an earlier state of the log, and can be restored", async () => {
     const service = await startService(data);
     const storm = startStorm(service, token, zone, kills);
     await answered(storm, 10);
@@ -65,14 +65,14 @@ describe("kill -9 in a storm of writes", () => {
     const restored = join(folder, "restored");
     expect((await runMoor("store", "restore", file, "--data", restored)).code).toBe(0);
     expect(await check(restored)).toBe("");
-    // A checked state agrees with its own log: so it is enough that this log is the beginning of the other.
+    // A state that passed the check agrees with its own log, so it is enough that this log is the beginning of the other.
     const [before, after] = [await logIn(recordsDatabase(restored)), await logIn(recordsDatabase(data))];
     expect(before.length).toBeGreaterThan(0);
     expect(after.length).toBeGreaterThan(before.length);
     expect(after.slice(0, before.length)).toEqual(before);
   });
 
-  it("a store that is in use is not restored over", async () => {
+  it("a store that is in use is not overwritten by a restore", async () => {
     const service = await startService(data);
     const { code, err } = await runMoor(
       "store",

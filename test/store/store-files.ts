@@ -11,7 +11,7 @@ import { eachPart, type Row, storeTables } from "../../src/records/tools/tables/
 import { patience } from "../rig/patience.ts";
 import { runMoor } from "./storm.ts";
 
-/** A data folder with a token and a zone, that no service uses yet. Gives the token. */
+/** A data folder with a token and a zone that no service uses yet. Returns the token. */
 export async function prepareData(data: string, zone: string): Promise<string> {
   const { code, err } = await runMoor("token", "add", "--data", data, "--to", join(data, "token"));
   if (code !== 0) throw new Error(err);
@@ -39,7 +39,7 @@ export async function faultsIn(database: string): Promise<readonly Fault[]> {
   return faults;
 }
 
-/** Owner to value, of all A sets. */
+/** All A sets: owner to value. */
 export async function valuesIn(database: string): Promise<ReadonlyMap<string, string>> {
   const values = new Map<string, string>();
   await eachRow(database, "sets", ([, owner, type, , records]) => {

@@ -2,15 +2,15 @@ import { Agent, request } from "undici";
 import { environment, node, repository } from "../rig/namespace.ts";
 import { type StartedProcess, startProcess } from "../rig/started-process.ts";
 
-/** A write that was sent. Without a status no answer came: it may have happened or not. */
+/** A write that was sent. Without a status there was no answer: it may have happened or not. */
 export type Sent = { readonly owner: string; readonly value: string; status?: number; body?: string };
 
-/** What one process of the record service was asked, over plain HTTP. */
+/** One process of the record service, over plain HTTP. */
 export type Service = { readonly process: StartedProcess; readonly url: string };
 
 export const moor = [node, `${repository}/bin/moor.ts`] as const;
 
-/** `atTerminal`: with somebody in front of it. */
+/** `atTerminal`: with a pseudo-terminal. */
 export async function startService(data: string, around: readonly string[] = [], atTerminal = false): Promise<Service> {
   const words = ["records", "--data", data, "--listen", "127.0.0.1:0", "--plain-http", "--rate-limit", "off"];
   const command = [...moor, ...words];
@@ -26,7 +26,7 @@ export async function startService(data: string, around: readonly string[] = [],
 
 export const runMoor = (...words: readonly string[]) => startProcess([...moor, ...words], { env: environment }).ended;
 
-/** `moor store check`, or the faults that it has told. */
+/** Runs `moor store check`; throws with the faults it reports. */
 export async function check(data: string): Promise<string> {
   const { code, err } = await runMoor("store", "check", "--data", data);
   return code === 0 ? "" : `${code}: ${err}`;
@@ -35,8 +35,8 @@ export async function check(data: string): Promise<string> {
 export type Storm = { readonly sent: readonly Sent[]; readonly stop: () => Promise<void> };
 
 /**
- * Clients that write one after the other without a rest, each to names of its own: five sets are made, and then replaced
- * again and again. Every answer is kept.
+ * Clients that write without pause, each to its own names: they create five sets, then replace them again and again.
+ * Every answer is recorded.
  */
 export function startStorm({ url }: Service, token: string, zone: string, round: number, clients = 8): Storm {
   const agent = new Agent({ connections: clients, bodyTimeout: 5_000, headersTimeout: 5_000 });
@@ -57,7 +57,7 @@ export function startStorm({ url }: Service, token: string, zone: string, round:
         write.body = await answer.body.text();
         write.status = answer.statusCode;
       } catch {
-        // Nobody knows. The service may be dead: the next round says so.
+        // Unknown. The service may be dead: the next round will tell.
         if (going) await new Promise((resolve) => setTimeout(resolve, 5));
       }
     }
@@ -73,7 +73,10 @@ export function startStorm({ url }: Service, token: string, zone: string, round:
   };
 }
 
-/** For each name: the last answered value, and what was sent after it without an answer. One of them must be there. */
+/**
+ * For each name: the last answered value, and the values sent after it without an answer. The store must have one of
+ * them.
+ */
 export function allowed(sent: readonly Sent[]): Map<string, ReadonlySet<string | undefined>> {
   const names = new Map<string, Set<string | undefined>>();
   for (const { owner, value, status } of sent) {

@@ -3,19 +3,19 @@ import { join } from "node:path";
 import { repository } from "../namespace.ts";
 import { until } from "../until.ts";
 
-/** For tests: moor as a process at a real terminal, and a person who reads and types. */
+/** moor as a process at a real terminal, and a user who reads and types. */
 export type Person = {
-  /** Reads on until the text has come, counted from where the last reading ended. */
+  /** Reads until the text appears, starting where the last read ended. */
   readonly reads: (pattern: RegExp) => Promise<void>;
   readonly types: (text: string) => void;
-  /** All that was shown, without colours and movements of the cursor. */
+  /** All output, without colours and cursor movements. */
   readonly shown: () => string;
   readonly ended: Promise<number | null>;
 };
 
 export function sitDown(words: readonly string[], cwd: string): Person & { readonly leave: () => void } {
   const command = [process.execPath, join(repository, "bin", "moor.ts"), ...words].map(quoted).join(" ");
-  // `script` gives its command a terminal of its own, whatever this process has.
+  // `script` gives its command a new terminal, even if this process has none.
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const env = { PATH, NODE_COMPILE_CACHE, TERM: "xterm", HOME: cwd };
   const child: ChildProcess = spawn("script", ["-qec", `stty cols 200 rows 60; exec ${command}`, "/dev/null"], {
@@ -35,7 +35,7 @@ export function sitDown(words: readonly string[], cwd: string): Person & { reado
         what: () => `${pattern} in ${shown().slice(read)}`,
       });
       const found = find();
-      if (found === null) throw new Error(`ended without ${pattern}: ${shown().slice(read)}`);
+      if (found === null) throw new Error(`the process ended without printing ${pattern}: ${shown().slice(read)}`);
       read += found.index + found[0].length;
     },
     types: (text) => void child.stdin?.write(text),
@@ -45,5 +45,5 @@ export function sitDown(words: readonly string[], cwd: string): Person & { reado
 }
 
 const quoted = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
-/** Built from text: linters take a control character in a pattern for a slip. */
+/** Built from a string: linters reject control characters in a regular expression. */
 const escapes = new RegExp(`${String.fromCharCode(27)}\\[[0-9;?]*[A-Za-z]|\r`, "g");

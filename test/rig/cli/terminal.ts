@@ -1,6 +1,6 @@
 import type { CommandIo } from "../../../src/cli/io/command-io.ts";
 
-/** For tests: where a verb runs, and all that it has printed. */
+/** The terminal of a verb under test, with everything it printed. */
 export type Terminal = { readonly io: CommandIo; readonly printed: { out: string; err: string } };
 
 export function openTerminal(cwd: string, signal = new AbortController().signal): Terminal {

@@ -18,7 +18,7 @@ async function help(verb: readonly string[]): Promise<string> {
   return printed.out + printed.err;
 }
 
-/** All verbs below `path`, that one first. */
+/** `path` itself and all verbs below it. */
 export async function verbsAt(path: readonly string[] = []): Promise<readonly Verb[]> {
   const [own = "", below = ""] = (await help(path)).split("\nCommands:\n");
   const names = [...below.matchAll(/^ {2}([a-z-]+)/gm)].flatMap(([, name = ""]) => (name === "help" ? [] : [name]));

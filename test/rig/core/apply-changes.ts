@@ -1,7 +1,7 @@
 import type { Change } from "../../../src/core/records/changes.ts";
 import { type RRset, setKey } from "../../../src/core/records/rrset.ts";
 
-/** For tests: the sets as they are when the changes have been made. */
+/** The sets after the changes. */
 export function applyChanges(sets: readonly RRset[], changes: readonly Change[]): readonly RRset[] {
   const result = new Map(sets.map((set) => [setKey(set.owner, set.type), set]));
   for (const { owner, type, after } of changes) {

@@ -28,7 +28,7 @@ export function writtenSets(zoneName: string, text: string): readonly RRset[] {
   return [...sets.values()];
 }
 
-/** The value of a DNAME: moor knows the type by its number only. */
+/** The value of a DNAME: moor knows that type only by its number. */
 export function dnameData(target: string): string {
   const wire = Buffer.from(nameToWire(target));
   return `\\# ${wire.length} ${wire.toString("hex")}`;

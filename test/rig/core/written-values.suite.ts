@@ -34,7 +34,7 @@ const listOf = (item: fc.Arbitrary<string>) =>
   fc.array(item, { minLength: 1, maxLength: 4 }).map((items) => items.join(","));
 const protocol = fc.constantFrom("h2", "h3", "http/1.1", "f\\\\\\\\oo", "\\\\,", "x\\\\,", "\\001", "ü");
 
-/** Any parameters, in any order; those that others need are always there. */
+/** Any parameters in any order; those that others depend on are always included. */
 const params = fc
   .record(
     {

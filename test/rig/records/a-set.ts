@@ -1,6 +1,6 @@
 import type { RRset, ZoneRecord } from "../../../src/core/records/rrset.ts";
 
-/** When all that the suites of stores write is made. */
+/** The time of everything that the store suites write. */
 export const at = Date.UTC(2026, 10, 15, 12);
 
 export const aRecord = (owner: string, value: string): ZoneRecord => ({
@@ -13,7 +13,7 @@ export const aRecord = (owner: string, value: string): ZoneRecord => ({
   modified: at,
 });
 
-/** Of addresses. */
+/** A set of addresses. */
 export const aSet = (owner: string, ...values: readonly string[]): RRset => ({
   owner,
   type: "A",

@@ -2,7 +2,7 @@ import type { Instant } from "../../../src/core/instant.ts";
 import type { ZoneKey } from "../../../src/records/model.ts";
 import type { RecordStore } from "../../../src/records/store/port.ts";
 
-/** For tests: the zone goes with all that is in it, whoever might mind. False when there is none. */
+/** Deletes a zone with all its sets, without any checks. False if it does not exist. */
 export async function dropZone(
   store: Pick<RecordStore, "act">,
   account: number,

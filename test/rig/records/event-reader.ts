@@ -7,11 +7,11 @@ export type Received = { readonly id: string; readonly event: string; readonly d
 export type EventReader = {
   readonly status: number;
   readonly headers: IncomingMessage["headers"];
-  /** What has come so far, events only. */
+  /** The events received so far. */
   readonly events: readonly Received[];
-  /** All of the text so far. */
+  /** All text received so far. */
   readonly text: () => string;
-  /** The id that a client would go on from. */
+  /** The id from which a client would resume. */
   readonly lastId: () => string | undefined;
   /** Resolves when this is true, or fails after a minute. */
   readonly until: (ready: (reader: EventReader) => boolean) => Promise<void>;
@@ -21,7 +21,7 @@ export type EventReader = {
   readonly close: () => void;
 };
 
-/** For tests and benches: a client of the event stream that reads as the standard says. */
+/** A client of the event stream that reads it as the standard says. */
 export async function readEvents(url: string, headers: Record<string, string>): Promise<EventReader> {
   const call: ClientRequest = request(url, { headers, agent: false });
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -65,7 +65,7 @@ export async function readEvents(url: string, headers: Record<string, string>): 
       new Promise((resolve, reject) => {
         const end = setTimeout(() => {
           waiting.delete(check);
-          reject(new Error(`this has not come within ${patience} ms; the stream says:\n${text.slice(-2000)}`));
+          reject(new Error(`timed out after ${patience} ms; the stream so far:\n${text.slice(-2000)}`));
         }, patience);
         const check = () => {
           if (!ready(reader)) return;

@@ -6,7 +6,7 @@ import type { RecordStore } from "../../../src/records/store/port.ts";
 
 export const filledAt: Instant = Date.UTC(2026, 10, 15);
 
-/** For tests: a store with something in every table that the record service itself writes, through its own operations. */
+/** A store with rows in every table that the record service writes, made with the service's own operations. */
 export async function fillStore(store: RecordStore, name = "example.org"): Promise<void> {
   let time = filledAt;
   const now = () => (time += 1_000);

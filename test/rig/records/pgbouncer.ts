@@ -7,7 +7,7 @@ import { startProcess } from "../started-process.ts";
 
 export type PgBouncer = { readonly port: number; readonly stop: () => Promise<void> };
 
-/** Between a server and those who come to this port; `settings` as in its own config. */
+/** PgBouncer on this port, in front of a server; `settings` as in pgbouncer.ini. */
 export async function startPgBouncer(server: PostgresServer, settings: readonly string[]): Promise<PgBouncer> {
   const folder = await mkdtemp(join(tmpdir(), "moor-pgbouncer-"));
   const port = await freePort();
@@ -19,12 +19,12 @@ export async function startPgBouncer(server: PostgresServer, settings: readonly 
       .concat("listen_addr = 127.0.0.1", `listen_port = ${port}`, "unix_socket_dir =", "auth_type = any", settings, "")
       .join("\n"),
   );
-  // It does not run as root, and whom it runs as instead must get to its config.
+  // It refuses to run as root; the user it runs as must be able to read its config.
   await chmod(folder, 0o755);
   const user = process.getuid?.() === 0 ? ["-u", "nobody"] : [];
   const bouncer = startProcess(["/usr/sbin/pgbouncer", ...user, config], {});
   const stop = async () => {
-    // Told otherwise it may wait until all who are connected have gone.
+    // With other signals it may wait until all clients have disconnected.
     await bouncer.stop("SIGQUIT");
     await rm(folder, { recursive: true });
   };

@@ -5,7 +5,7 @@ import type { RecordStore, WriteRequest } from "../../../src/records/store/port.
 const at = Date.UTC(2026, 10, 15, 12);
 const firstSerial = 2026111500;
 
-/** One set that many writers add to: a write that is lost or done twice shows in its records and in the serial. */
+/** One set that many writers add to: a lost or duplicate write shows in its records and its serial. */
 export async function makePool(store: Pick<RecordStore, "ensureAccount" | "createZone">, name = "pool.example") {
   const account = (await store.ensureAccount("main", at)).id;
   const identity = { account, id: `id-${name}`, name, settings: plainSettings(600), created: at };
@@ -27,7 +27,7 @@ export function poolOf(zone: Zone) {
       wanted: [{ ...emptySet, records: [...(sets[0]?.records ?? []), aRecord(value)] }],
       result: value,
     }));
-  /** The values in it, how often it was written, and the rows of the log. */
+  /** Its values, the number of writes, and the rows of the log. */
   const look = async (store: Pick<RecordStore, "sets" | "zone" | "changesAfter">) => {
     const [now, [set], log] = await Promise.all([
       store.zone(zone.account, zone.id),

@@ -11,23 +11,23 @@ import { startPostgres } from "../postgres.ts";
 import { until } from "../until.ts";
 
 /**
- * A server that is spoken to only over TLS, as `localhost` and 127.0.0.1; it listens at 127.0.0.2 too. The user `visitor` shows
- * a certificate and needs no password.
+ * A server that only accepts TLS, as `localhost` and 127.0.0.1; it listens at 127.0.0.2 too. The user `visitor`
+ * presents a certificate and needs no password.
  */
 export type TlsPostgres = {
   readonly port: number;
   /** `OWN` is the certificate of its authority, `OTHER` that of another one, `CERT` and `KEY` are the visitor's. */
   readonly files: Readonly<Record<string, string>>;
-  /** A session that was there before it asked for TLS. */
+  /** A session that was opened before the server required TLS. */
   readonly admin: pg.Client;
-  /** A certificate that ends `days` from now; for connections made from now on. */
+  /** Uses a certificate that expires in `days`, for new connections. */
   readonly showCertificate: (days: number) => Promise<void>;
   readonly turnTls: (to: "on" | "off") => Promise<void>;
   readonly stop: () => Promise<void>;
 };
 
 const day = 24 * 60 * 60 * 1000;
-/** Of the certificates that moor issues. */
+/** The authority of the certificates that moor issues. */
 const usualDays = 396;
 
 export async function startTlsPostgres(): Promise<TlsPostgres> {
@@ -46,13 +46,13 @@ export async function startTlsPostgres(): Promise<TlsPostgres> {
   const files = Object.fromEntries(Object.keys(texts).map((name) => [name, join(folder, name)]));
   const data = String((await admin.query("SHOW data_directory")).rows[0]?.data_directory);
 
-  /** As root the tests run the server as somebody else, whom its files must belong to. */
+  /** If the tests run as root, the server runs as another user, who must own its files. */
   const place = async (name: string, text: string): Promise<void> => {
     const { uid, gid } = await stat(data);
     await writeFile(join(data, name), text, { mode: 0o600 });
     await chown(join(data, name), uid, gid);
   };
-  /** The server goes by new settings a moment after it has them: whom it shows itself as says when. */
+  /** The server applies new settings with a delay; its certificate shows when it did. */
   const settle = async (wanted: string | undefined): Promise<void> => {
     await admin.query("SELECT pg_reload_conf()");
     const is = async () => (await fingerprintAt(server.url())) === wanted;
@@ -89,7 +89,7 @@ export async function startTlsPostgres(): Promise<TlsPostgres> {
   };
 }
 
-/** Signed by itself: moor's authority is for servers only. */
+/** Self-signed: moor's authority issues server certificates only. */
 async function makeClientCertificate(name: string): Promise<Pair> {
   const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);

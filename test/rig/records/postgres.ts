@@ -10,14 +10,14 @@ import { type PostgresServer, startPostgres } from "../postgres.ts";
 
 export type PostgresRig = {
   readonly server: PostgresServer;
-  /** An empty database of its own, each time. */
+  /** A new, empty database for each call. */
   readonly freshUrl: () => Promise<string>;
-  /** Without a URL: on a database that was emptied for it. */
+  /** Without a URL: on a database that was emptied first. */
   readonly open: (url?: string, options?: Partial<PostgresStoreOptions>) => Promise<PostgresStore>;
   readonly stop: () => Promise<void>;
 };
 
-/** A server for one test file. What it forgets in a power cut does not matter here. */
+/** A server for one test file, without durability. */
 export async function startPostgresRig(flags: readonly string[] = ["fsync=off"]): Promise<PostgresRig> {
   const server = await startPostgres(flags);
   let made = 0;
@@ -44,7 +44,7 @@ export async function startPostgresRig(flags: readonly string[] = ["fsync=off"])
   };
 }
 
-/** Ten times quicker than a database of its own. */
+/** Ten times faster than creating a new database. */
 async function sweep(server: PostgresServer, url: string): Promise<void> {
   const client = await server.connect(new URL(url).pathname.slice(1));
   await client.query(
@@ -57,7 +57,7 @@ async function sweep(server: PostgresServer, url: string): Promise<void> {
 
 const quiet = noLog;
 
-/** Nothing ends because a machine is slow, but where a test says so. */
+/** No timeouts on a slow machine, unless a test asks for them. */
 export const patient = { connect: patience, statement: patience, lock: patience, patience };
 
 export function addressOf(url: string): PostgresAddress {

@@ -11,7 +11,7 @@ import { createRecordService } from "../../../src/records/service/service.ts";
 import type { RecordStore } from "../../../src/records/store/port.ts";
 import { openSqliteStore } from "../../../src/records/store/sqlite/store.ts";
 
-/** For tests: the APIs without a socket, called from any address at any time; `faults` stand in for parts of the store. */
+/** The APIs without a socket, called from any address at any time; `faults` replace parts of the store. */
 export async function remoteCallers(perMinute: number, faults: Partial<RecordStore> = {}) {
   const store: RecordStore = { ...openSqliteStore(":memory:"), ...faults };
   let time = Date.UTC(2026, 10, 15);

@@ -10,17 +10,17 @@ import { type RecordsOptions, type RunningRecords, startRecords } from "../../..
 
 export type Sent = {
   readonly body?: unknown;
-  /** Sent as it is, in place of a body made from data. */
+  /** A raw body, instead of JSON. */
   readonly text?: string;
   readonly headers?: Record<string, string>;
-  /** Another one than usual; empty: none. */
+  /** Instead of the default token; empty for none. */
   readonly token?: string;
 };
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look into answers that the service itself has no types for
+// biome-ignore lint/suspicious/noExplicitAny: tests inspect answers that the service has no types for
 type Json = any;
 
-/** For tests: a record service on a port of its own, started and stopped with the file, and a client of its record-set API. */
+/** A record service on its own port, started and stopped with the test file, and a client of its record-set API. */
 export function rrsetsService(options: Pick<RecordsOptions, "hostmaster" | "allowedPrimaries"> = {}) {
   let service: RunningRecords;
   let agent: Agent;
@@ -86,7 +86,7 @@ export function rrsetsService(options: Pick<RecordsOptions, "hostmaster" | "allo
     return json.zone;
   }
 
-  /** A zone with one set, and the path of that. */
+  /** A zone with one set, and the path of that set. */
   async function newSet(type = "A", values: readonly string[] = ["192.0.2.1"], fields: Record<string, unknown> = {}) {
     const zone = await newZone();
     const records = values.map((value) => ({ value }));

@@ -13,7 +13,7 @@ import { openSqliteStore } from "../../../src/records/store/sqlite/store.ts";
 
 type Sent = { readonly body?: string | Buffer; readonly headers?: Record<string, string>; readonly token?: string };
 
-/** For tests: a record service with HTTPS on a port of its own, started and stopped with the file, and a client of it. */
+/** A record service with HTTPS on its own port, started and stopped with the test file, and a client of it. */
 export function v1Service() {
   let service: RunningRecords;
   let folder: string;
@@ -33,7 +33,7 @@ export function v1Service() {
     await service.close();
   });
 
-  /** Written by a second connection to the database, as `moor token add` does while the service runs. */
+  /** Written over a second connection to the database, like `moor token add` while the service runs. */
   async function newToken(account: string, scope: Scope = wholeAccount): Promise<string> {
     const secret = createToken();
     const store = openSqliteStore(recordsDatabase(folder));
@@ -57,7 +57,7 @@ export function v1Service() {
     return { status: answer.statusCode, headers: answer.headers, text, json };
   }
 
-  /** Bytes as they are, on a connection of their own; what came back until `enough` or the end. */
+  /** Sends raw bytes on a separate connection; returns the answer up to `enough` or the end. */
   async function send(bytes: string, enough: (got: string) => boolean): Promise<string> {
     const { hostname, port } = new URL(service.url);
     const socket = connect({ host: hostname, port: Number(port), ca: await readFile(service.caFile ?? "", "utf8") });

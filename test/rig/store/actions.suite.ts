@@ -5,9 +5,9 @@ import { type NewZone, plainSettings, type Zone } from "../../../src/records/mod
 import { signatures } from "../../../src/records/store/kept-actions.ts";
 import type { ActRequest, Once, RecordStore } from "../../../src/records/store/port.ts";
 
-/** What every RecordStore does with actions, keys that make a request count once, and pages. */
+/** What every RecordStore does with actions, idempotency keys and pages. */
 export function describeActions(name: string, open: () => Promise<RecordStore>): void {
-  describe(`${name} as a keeper of actions`, () => {
+  describe(`${name}, actions`, () => {
     let store: RecordStore;
     let account: number;
     let zone: Zone;
@@ -46,7 +46,7 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
     const commands = async (query = {}) =>
       (await store.actions(account, { ...all, ...query })).items.map((action) => action.command);
 
-    it("keeps an action with the write, whether or not that changed anything", async () => {
+    it("stores an action with the write, whether or not that changed anything", async () => {
       const first = await put("192.0.2.1");
       const second = await put("192.0.2.1", { at: { number: zone.number }, now: at + 5 });
       expect(first).toMatchObject({
@@ -60,7 +60,7 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
       expect((await store.zone(account, zone.id))?.serial).toBe(2026111501);
     });
 
-    it("keeps none for a write that was refused, or threw, or found no zone", async () => {
+    it("stores none for a write that was refused, or threw, or found no zone", async () => {
       const refused = await store.act(request(), () => ({ wanted: undefined, result: "no" }));
       expect(refused).toEqual({ result: "no", action: undefined, serial: 2026111500 });
       expect(await put("192.0.2.1", { at: { name: "two.example" } })).toBe("no-zone");
@@ -72,7 +72,7 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
       expect(await commands()).toEqual([]);
     });
 
-    it("keeps the actions of a zone that was made and removed", async () => {
+    it("keeps the actions of a zone that was created and deleted", async () => {
       const made = await store.actCreateZone(newZone("two.example"), { command: "make", actor: "tester", now: at });
       expect(made).toMatchObject({ result: { name: "two.example" }, action: { command: "make" } });
       expect(await store.actCreateZone(newZone("two.example"), { command: "make", actor: "tester", now: at })).toBe(
@@ -86,7 +86,7 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
       expect(await commands()).toEqual(["make", "drop"]);
     });
 
-    it("sees what writes before it in the same transaction have done to the zone", async () => {
+    it("sees the effect of earlier writes in the same transaction", async () => {
       const seen = await Promise.all(
         [{ name: "one.example" }, { number: zone.number }, { name: "one.example" }].map((key, i) =>
           store.act(request({ at: key }), (view) => ({
@@ -99,7 +99,7 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
       expect(seen).toEqual(before.map((result) => ({ result, action: undefined, serial: result + 1 })));
     });
 
-    it("lists actions of a zone, of certain names, of certain ids, in any order, in pages, and to their account alone", async () => {
+    it("lists actions by zone, names or ids, in any order, in pages, and only for their account", async () => {
       await makeZone("two.example");
       for (const [i, zoneName] of ["one.example", "two.example", "one.example"].entries()) {
         const decision = { wanted: undefined, command: `c${3 - i}`, result: 0 };
@@ -131,10 +131,10 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
       expect((await store.actions(account, { page: 1, perPage: 1 })).items[0]?.at).toBe(at + week - 1);
     });
 
-    describe("a key", () => {
+    describe("an idempotency key", () => {
       const once: Once = { key: "k", fingerprint: "f" };
 
-      it("makes the same request count once, also at the same time", async () => {
+      it("makes the same request count once, even if simultaneous", async () => {
         const add = () =>
           store.act(request({ once }), ({ sets }) => ({
             wanted: [aSet("www", "A", "192.0.2.1"), ...sets.map((set) => ({ ...set, type: "TXT" as const }))],
@@ -148,7 +148,7 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
         expect(await commands()).toEqual(["add"]);
       });
 
-      it("is refused for another request, is each actor's own, and is forgotten after a day", async () => {
+      it("is refused for another request, is separate per actor, and expires after a day", async () => {
         await put("192.0.2.1", { once });
         expect(await put("192.0.2.2", { once: { ...once, fingerprint: "other" } })).toBe("key-taken");
         expect(await put("192.0.2.2", { once: { ...once, fingerprint: "other" }, actor: "another" })).toMatchObject({
@@ -165,7 +165,7 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
         });
       });
 
-      it("is kept without an action where that is asked for", async () => {
+      it("is stored without an action if requested", async () => {
         const put = (rdata: string) =>
           store.act(request({ once }), () => ({ wanted: [aSet("www", "A", rdata)], remember: true, result: rdata }));
         const first = await put("192.0.2.1");
@@ -175,21 +175,21 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
         expect(await commands()).toEqual([]);
       });
 
-      it("of a signature goes after a quarter of an hour, others stay", async () => {
+      it("for a signature expires after a quarter of an hour; others stay", async () => {
         const signed = { key: "s", fingerprint: signatures.fingerprint };
         const put = (one: Once, now = at) =>
           store.act(request({ once: one, now }), () => ({ wanted: undefined, remember: true, result: now }));
         await put(signed);
         await put(once);
         const late = at + signatures.kept + 1;
-        // Whatever is due is deleted with one of a thousand keys.
+        // Every thousandth key triggers a purge.
         for (let i = 0; i < 1_000; i += 1) void put({ key: `${i}`, fingerprint: "f" }, late);
         await put({ key: "last", fingerprint: "f" }, late);
         expect(await put(signed, late)).toMatchObject({ result: late });
         expect(await put(once, late)).toMatchObject({ result: at });
       });
 
-      it("makes a zone once", async () => {
+      it("creates a zone once", async () => {
         const make = () =>
           store.actCreateZone(newZone("two.example"), { command: "make", actor: "tester", now: at, once });
         const first = await make();
@@ -209,15 +209,15 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
       );
 
       it.each([
-        ["by type, then name, the zone's own first", {}, ["@/A", "a/A", "b/A", "@/SOA", "a/TXT"]],
+        ["by type, then name, the apex first", {}, ["@/A", "a/A", "b/A", "@/SOA", "a/TXT"]],
         ["by name", { order: [{ by: "name", descending: false }] }, ["@/A", "@/SOA", "a/A", "a/TXT", "b/A"]],
-        ["by name, last first", { order: [{ by: "name", descending: true }] }, ["b/A", "a/A", "a/TXT", "@/A", "@/SOA"]],
-        ["by id, last first", { order: [{ by: "id", descending: true }] }, ["b/A", "a/TXT", "a/A", "@/SOA", "@/A"]],
-        ["of a name", { owners: ["a"] }, ["a/A", "a/TXT"]],
+        ["by name, descending", { order: [{ by: "name", descending: true }] }, ["b/A", "a/A", "a/TXT", "@/A", "@/SOA"]],
+        ["by id, descending", { order: [{ by: "id", descending: true }] }, ["b/A", "a/TXT", "a/A", "@/SOA", "@/A"]],
+        ["of one name", { owners: ["a"] }, ["a/A", "a/TXT"]],
         ["of certain names and types", { owners: ["a", "@"], types: ["A"] }, ["@/A", "a/A"]],
-        ["of no name", { owners: [] }, []],
+        ["of an empty list of names", { owners: [] }, []],
         ["of certain types", { types: ["SOA", "TXT"] }, ["@/SOA", "a/TXT"]],
-        ["of no type", { types: [] }, []],
+        ["of an empty list of types", { types: [] }, []],
         ["a second page", { page: 2, perPage: 2 }, ["b/A", "@/SOA"]],
       ] as const)("of sets: %s", async (_, query, ids) => {
         const page = await store.setPage(zone, { page: 1, perPage: 10, ...query });
@@ -238,7 +238,7 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
       });
     });
 
-    it("tells the position of the last change, and whose it is", async () => {
+    it("knows the position of the last change, and its account", async () => {
       await put("192.0.2.1");
       const log = await store.changesAfter(0, 100);
       expect(await store.lastChange()).toBe(log.at(-1)?.position);

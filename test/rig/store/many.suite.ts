@@ -5,7 +5,7 @@ import type { RecordStore, WriteRequest } from "../../../src/records/store/port.
 import { aSet, at } from "../records/a-set.ts";
 import { dropZone } from "../records/drop-zone.ts";
 
-/** What every RecordStore does with writes to many records and zones. `open` gives an empty store of its own each time. */
+/** What every RecordStore does with writes to many records and zones. `open` returns a new, empty store each time. */
 export function describeManyWrites(name: string, open: () => Promise<RecordStore>): void {
   describe(`${name}, many records in one write`, () => {
     let store: RecordStore;
@@ -36,7 +36,7 @@ export function describeManyWrites(name: string, open: () => Promise<RecordStore
     const serials = async () =>
       (await store.zones(account, { page: 1, perPage: 9 })).items.map((zone) => zone.serial - 2026111500);
 
-    it("writes to several zones at once, each under one new serial", async () => {
+    it("writes to several zones in one transaction, with one new serial per zone", async () => {
       const result = await store.writeAll([request(one, ["a"]), request(two, ["b"])], (views) => ({
         decisions: [{ wanted: [aSet("a", "1"), aSet("b", "2")] }, { wanted: [aSet("b", "3")] }],
         result: views.map((view) => view?.zone.name),
@@ -46,7 +46,7 @@ export function describeManyWrites(name: string, open: () => Promise<RecordStore
       expect(await store.record(account, "b-3")).toMatchObject({ owner: "b" });
     });
 
-    it("makes, changes and deletes a zone of thousands of sets, and tells them as they are in the log", async () => {
+    it("creates, changes and deletes a zone with thousands of sets, and announces the changes as they are in the log", async () => {
       const told: LoggedChange[] = [];
       const end = store.onChange((rows = []) => void told.push(...rows));
       const before = await store.lastChange();
@@ -54,7 +54,7 @@ export function describeManyWrites(name: string, open: () => Promise<RecordStore
       const identity = { account, id: "large", name: "large.example", settings: plainSettings(600), created: at };
       const zone = await store.createZone({ ...identity, serial: 2026111500, sets: many }, "tester");
       if (typeof zone === "string") throw new Error(zone);
-      // Every third goes, every third moves with its id, every third stays.
+      // One third is deleted, one third moves with its ids, one third stays.
       await store.write({ ...request(zone, []), owners: "all" }, ({ sets }) => ({
         wanted: sets.flatMap((set) => {
           const way = Number(set.owner.slice(1)) % 3;
@@ -71,13 +71,13 @@ export function describeManyWrites(name: string, open: () => Promise<RecordStore
       const log = await store.changesAfter(before, 100_000);
       const rows = 6_000 + 2_000 + 2 * 2_000 + 4_000;
       expect(log.map((row) => row.position)).toEqual(Array.from({ length: rows }, (_, i) => before + 1 + i));
-      // What was done elsewhere or was heard of otherwise is told without its rows.
+      // Changes made elsewhere are announced without rows.
       const known = new Set(log.map(inShort));
       expect(told.map(inShort).filter((row) => !known.has(row))).toEqual([]);
       end();
     });
 
-    it("keeps both a large write and small ones to the same zone that come meanwhile", async () => {
+    it("keeps both a large write and small ones to the same zone that arrive meanwhile", async () => {
       const many = Array.from({ length: 3_000 }, (_, i) => aSet(`h${i}`, `${i}`));
       let planned = 0;
       const large = store.write({ ...request(one, []), owners: "all" }, ({ sets }) => {
@@ -94,13 +94,13 @@ export function describeManyWrites(name: string, open: () => Promise<RecordStore
       expect(after).toMatchObject({ recordCount: 3_002, serial: 2026111503 });
       expect(await store.sets(one, { owners: ["a", "b", "h0", "h2999"] })).toHaveLength(4);
       expect(planned).toBeGreaterThan(0);
-      // What it was decided on is what stood before it.
+      // The large write saw everything that was logged before it.
       const log = await store.historyOf(one, { limit: 9_999 });
       const before = log.filter((row) => row.serial < (log.find(isOf("h0"))?.serial ?? 0)).map(ownerOf);
       expect(seen).toEqual(before.toSorted());
     });
 
-    it("gives every write to a zone its own serial, also when another zone is deleted between them", async () => {
+    it("gives every write to a zone its own serial, even if another zone is deleted in between", async () => {
       const write = (owner: string) =>
         store.write(request(one, [owner]), () => ({ wanted: [aSet(owner, "1")], result: 0 }));
       await Promise.all([write("a"), dropZone(store, account, two, at), write("b")]);
@@ -109,7 +109,7 @@ export function describeManyWrites(name: string, open: () => Promise<RecordStore
       expect(await store.zone(account, one.id)).toMatchObject({ recordCount: 2, serial: 2026111502 });
     });
 
-    it("gives the sets of a zone in parts, in the order of owners and types", async () => {
+    it("reads the sets of a zone in parts, in the order of owners and types", async () => {
       const owners = ["b", "a", "*.c", "_d", "xn--9ca", "a.b"];
       const wanted = owners.map((owner) => aSet(owner, "1"));
       await store.write(request(one, owners), () => ({ wanted, result: undefined }));
@@ -124,7 +124,7 @@ export function describeManyWrites(name: string, open: () => Promise<RecordStore
       expect(found).toEqual(owners.toSorted());
     });
 
-    it("has no view of a zone that is not there, and writes to the others what was decided", async () => {
+    it("has no view of a missing zone, and still writes to the others", async () => {
       const nowhere = { ...request(one, []), at: { zone: "none" } };
       const seen = await store.writeAll([nowhere, request(two, ["b"])], (views) => ({
         decisions: [{ wanted: [aSet("a", "1")] }, { wanted: [aSet("b", "2")] }],
@@ -134,8 +134,8 @@ export function describeManyWrites(name: string, open: () => Promise<RecordStore
       expect(await serials()).toEqual([0, 1]);
     });
 
-    it("keeps nothing of any zone when one of them fails", async () => {
-      // The same record id in both zones cannot be.
+    it("writes nothing to any zone if one of them fails", async () => {
+      // The same record id in two zones is not allowed.
       const twice = store.writeAll([request(one, ["a"]), request(two, ["a"])], () => ({
         decisions: [{ wanted: [aSet("a", "1")] }, { wanted: [aSet("a", "1")] }],
         result: 0,
@@ -145,7 +145,7 @@ export function describeManyWrites(name: string, open: () => Promise<RecordStore
       expect(await store.sets(one, {})).toEqual([]);
     });
 
-    it("shows the writer the sets around further records of the zone, wherever they have moved", async () => {
+    it("shows the writer the sets of further records, even after they have moved", async () => {
       await store.write(request(one, ["a", "b"]), () => ({ wanted: [aSet("a", "1"), aSet("b", "2")], result: 0 }));
       await store.write(request(two, ["c"]), () => ({ wanted: [aSet("c", "3")], result: 0 }));
       const moving = store.write(request(one, ["a", "z"]), () => ({

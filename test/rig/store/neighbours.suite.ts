@@ -19,7 +19,7 @@ export function describeNeighbours(name: string, open: () => Promise<RecordStore
       ...{ account, id: `${account}-${named}`, name: named, settings: plainSettings(60), serial: 1, created: 1 },
       ...{ sets: [], reserved },
     });
-    /** What became of it: the zone's name, or why there is none. */
+    /** The result: the zone's name, or why it was not created. */
     const create = async (account: number, named: string, reserved?: Reserved) => {
       const expected = await store.obstacleTo({ account, name: named, reserved });
       const made = await store.createZone(zone(account, named, reserved), "a");
@@ -35,7 +35,7 @@ export function describeNeighbours(name: string, open: () => Promise<RecordStore
       await store.act(request, () => ({ wanted: undefined, remove: true, result: null }));
     };
 
-    it("are refused inside and above, and made beside", async () => {
+    it("are refused inside and above, and created beside", async () => {
       expect(await create(theirs, "alpha.test")).toBe("alpha.test");
       for (const inside of ["www.alpha.test", "_acme-challenge.alpha.test", "a.b.c.alpha.test"])
         expect(await create(ours, inside)).toBe("inside-foreign-zone");
@@ -46,7 +46,7 @@ export function describeNeighbours(name: string, open: () => Promise<RecordStore
       for (const above of ["beta.test", "down.beta.test"]) expect(await create(ours, above)).toBe("above-foreign-zone");
     });
 
-    it("are refused as an action too, and no key is used up by that", async () => {
+    it("are refused as an action too, which does not use up the key", async () => {
       await create(theirs, "alpha.test");
       const act = { command: "create_zone", actor: "a", now: 5, once: { key: "k", fingerprint: "f" } };
       expect(await store.actCreateZone(zone(ours, "www.alpha.test"), act)).toBe("inside-foreign-zone");
@@ -54,12 +54,12 @@ export function describeNeighbours(name: string, open: () => Promise<RecordStore
       expect(await store.actCreateZone(zone(ours, "beta.test"), act)).toMatchObject({ result: { name: "beta.test" } });
     });
 
-    it("are made inside and above one's own, whoever owns what is further away", async () => {
+    it("are created inside and above the account's own zones, no matter who owns zones further away", async () => {
       await create(theirs, "alpha.test");
       await grant(theirs, "alpha.test", ours, "dev.alpha.test");
       expect(await create(ours, "dev.alpha.test")).toBe("dev.alpha.test");
       expect(await create(ours, "a.dev.alpha.test")).toBe("a.dev.alpha.test");
-      // Inside ours, so that we decide, and not the owner of the zone above ours.
+      // Inside our zone we decide, not the owner of the zone above ours.
       expect(await create(theirs, "b.dev.alpha.test")).toBe("inside-foreign-zone");
       await grant(ours, "dev.alpha.test", thirds, "b.dev.alpha.test");
       expect(await create(thirds, "b.dev.alpha.test")).toBe("b.dev.alpha.test");
@@ -69,7 +69,7 @@ export function describeNeighbours(name: string, open: () => Promise<RecordStore
       expect(await create(ours, "beta.test")).toBe("beta.test");
     });
 
-    it("are made with the consent of every owner below", async () => {
+    it("are created with the consent of every owner below", async () => {
       await create(theirs, "a.alpha.test");
       await create(theirs, "in.a.alpha.test");
       await create(thirds, "a-b.alpha.test");
@@ -79,7 +79,7 @@ export function describeNeighbours(name: string, open: () => Promise<RecordStore
       expect(await create(ours, "alpha.test")).toBe("alpha.test");
     });
 
-    it("are made in the same moment by one account only", async () => {
+    it("are created by only one account at the same time", async () => {
       const made = await Promise.all([
         store.createZone(zone(ours, "alpha.test"), "a"),
         store.createZone(zone(theirs, "www.alpha.test"), "a"),
@@ -94,7 +94,7 @@ export function describeNeighbours(name: string, open: () => Promise<RecordStore
       ]);
     });
 
-    it("see the zones that are deleted in the same moment", async () => {
+    it("take simultaneous deletions into account", async () => {
       await create(theirs, "alpha.test");
       const [, made] = await Promise.all([
         remove(theirs, "alpha.test"),
@@ -103,7 +103,7 @@ export function describeNeighbours(name: string, open: () => Promise<RecordStore
       expect(made).toMatchObject({ name: "www.alpha.test" });
     });
 
-    it("take the operator's word for a reserved name, which no owner can give", async () => {
+    it("need the operator's grant for a reserved name; an owner's is not enough", async () => {
       expect(await create(ours, "co.test", "public-suffix")).toBe("public-suffix");
       expect(await create(ours, "ns.test", "name-server")).toBe("name-server");
       const word = { zone: undefined, account: ours, name: "co.test", actor: "operator", created: 5 };
@@ -112,7 +112,7 @@ export function describeNeighbours(name: string, open: () => Promise<RecordStore
       expect(await create(ours, "co.test", "public-suffix")).toBe("co.test");
     });
 
-    it("are no longer made with a grant that was revoked; what was made stays", async () => {
+    it("are not created with a revoked grant; existing ones stay", async () => {
       await create(theirs, "alpha.test");
       const given = await grant(theirs, "alpha.test", ours, "alpha.test");
       if (given === "no-zone") throw new Error(given);
@@ -125,7 +125,7 @@ export function describeNeighbours(name: string, open: () => Promise<RecordStore
       expect(await store.zoneBy(ours, { name: "a.alpha.test" })).toBeDefined();
     });
 
-    it("find no grant of a zone that was deleted, also when one of that name is made again", async () => {
+    it("lose the grants of a deleted zone, even if a zone of that name is created again", async () => {
       await create(theirs, "alpha.test");
       const number = await numberOf(theirs, "alpha.test");
       await grant(theirs, "alpha.test", ours, "alpha.test");
@@ -137,7 +137,7 @@ export function describeNeighbours(name: string, open: () => Promise<RecordStore
       expect(await store.addGrant(late)).toBe("no-zone");
     });
 
-    it("list each grant once, of a zone or of all", async () => {
+    it("list each grant once, for one zone or for all", async () => {
       await create(theirs, "alpha.test");
       await create(theirs, "beta.test");
       const first = await grant(theirs, "alpha.test", ours, "a.alpha.test");

@@ -4,7 +4,7 @@ import { plainSettings, type Zone } from "../../../src/records/model.ts";
 import type { RecordStore } from "../../../src/records/store/port.ts";
 import { aRecord, aSet, at } from "../records/a-set.ts";
 
-/** What every RecordStore does with the ids of records. `open` gives an empty store of its own each time. */
+/** What every RecordStore does with the ids of records. `open` returns a new, empty store each time. */
 export function describeRecordIds(name: string, open: () => Promise<RecordStore>): void {
   describe(`${name}, the ids of records`, () => {
     let store: RecordStore;
@@ -20,14 +20,14 @@ export function describeRecordIds(name: string, open: () => Promise<RecordStore>
     });
     afterEach(() => store.close());
 
-    /** Replaces what stands at the owners of the given sets. */
+    /** Replaces all sets of the owners of the given sets. */
     const put = (sets: readonly RRset[], owners = sets.map((set) => set.owner)) =>
       store.write({ account, at: { zone: zone.id }, owners: () => owners, actor: "tester", now: at }, () => ({
         wanted: sets,
         result: "written",
       }));
 
-    it("finds a record by its id wherever it has moved", async () => {
+    it("finds a record by its id after it has moved", async () => {
       const old = aSet("www", "192.0.2.1");
       await put([old]);
       await put([{ ...old, owner: "moved", ttl: 77 }], ["www", "moved"]);
@@ -46,7 +46,7 @@ export function describeRecordIds(name: string, open: () => Promise<RecordStore>
       expect(await store.record(account, "y-192.0.2.2")).toMatchObject({ owner: "x" });
     });
 
-    it("lets records of one value move on from set to set in one write", async () => {
+    it("lets records with the same value rotate between sets in one write", async () => {
       const one = { ...aRecord("x", "192.0.2.1"), id: "1" };
       const two = { ...one, id: "2" };
       const setOf = (owner: string, record: ZoneRecord) => ({ ...aSet(owner), records: [record] });
@@ -58,7 +58,7 @@ export function describeRecordIds(name: string, open: () => Promise<RecordStore>
       expect(await store.sets(zone, { owners: ["x", "y", "z"] })).toEqual(after);
     });
 
-    it("keeps the ids of a set that is written again as it was, beside another that changes", async () => {
+    it("keeps the ids of a set that does not change, beside one that does", async () => {
       const text = { ...aSet("x", '"t"'), type: "TXT" } as const;
       await put([aSet("x", "192.0.2.1"), text]);
       const again = { ...text, records: text.records.map((record) => ({ ...record, id: "new" })) };

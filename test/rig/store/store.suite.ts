@@ -11,7 +11,7 @@ import type { RecordStore, SetQuery, WriteRequest, ZoneQuery } from "../../../sr
 import { aRecord, aSet, at } from "../records/a-set.ts";
 import { dropZone } from "../records/drop-zone.ts";
 
-/** What every RecordStore does. `open` gives an empty store of its own each time. */
+/** What every RecordStore does. `open` returns a new, empty store each time. */
 export function describeStore(name: string, open: () => Promise<RecordStore>): void {
   describe(`${name} as a RecordStore`, () => {
     let store: RecordStore;
@@ -34,7 +34,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
       actor: "tester",
       now,
     });
-    /** Replaces what stands at the owners of the given sets. */
+    /** Replaces all sets of the owners of the given sets. */
     const put = (zone: Zone, sets: readonly RRset[], owners = sets.map((set) => set.owner)) =>
       store.write(request(zone, owners), () => ({ wanted: sets, result: "written" }));
     const remove = (zone: Zone, actor = "tester", whose = account) =>
@@ -46,7 +46,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
     const log = async () => await store.changesAfter(0, 1000);
 
     describe("zones", () => {
-      it("gives back what was made, with its record count", async () => {
+      it("returns a new zone, with its record count", async () => {
         const zone = await makeZone();
         expect(zone).toMatchObject({
           name: "example.org",
@@ -58,13 +58,13 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(await store.zone(account, zone.id)).toEqual(zone);
       });
 
-      it("has each name once, whoever asks", async () => {
+      it("has each name once, across all accounts", async () => {
         await makeZone();
         const other = await store.ensureAccount("other", at);
         expect(await store.createZone({ ...exampleZone(other.id), id: "z2" }, "tester")).toBe("name-taken");
       });
 
-      it("shows an account nothing of another", async () => {
+      it("shows an account nothing of another account", async () => {
         const zone = await makeZone();
         const other = await store.ensureAccount("other", at);
         expect(await store.zone(other.id, zone.id)).toBeUndefined();
@@ -81,12 +81,12 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
       it.each([
         ["all, by age", {}, ["b.org", "a.org", "ab.net"]],
         ["an exact name", { name: "a.org" }, ["a.org"]],
-        ["a name that is not there", { name: "org" }, []],
-        ["a part of a name", { search: "b" }, ["b.org", "ab.net"]],
-        ["a part with a wildcard of SQL in it", { search: "%" }, []],
+        ["a name that does not exist", { name: "org" }, []],
+        ["part of a name", { search: "b" }, ["b.org", "ab.net"]],
+        ["part of a name with an SQL wildcard", { search: "%" }, []],
         ["certain names", { within: ["a.org", "b.org", "c.org"] }, ["b.org", "a.org"]],
         ["an exact name outside certain names", { name: "ab.net", within: ["a.org"] }, []],
-        ["no names", { within: [] }, []],
+        ["an empty list of names", { within: [] }, []],
         [
           "names after one",
           { after: "a.org", order: [{ by: "name", descending: false }] as const },
@@ -104,16 +104,24 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         ["of a mode", { mode: "secondary" }, ["b.org"]],
         ["of the other mode, on a second page", { mode: "primary", page: 2, perPage: 1 }, ["c.org"]],
         ["with a label", { label: { key: "env", values: undefined, not: false } }, ["a.org", "b.org"]],
-        ["with a label of certain values", { label: { key: "env", values: ["", "x"], not: false } }, ["b.org"]],
-        ["with a label of no value", { label: { key: "env", values: [], not: false } }, []],
+        ["with a label whose value is in a list", { label: { key: "env", values: ["", "x"], not: false } }, ["b.org"]],
+        ["with a label whose value is in an empty list", { label: { key: "env", values: [], not: false } }, []],
         ["without a label", { label: { key: "env", values: undefined, not: true } }, ["c.org"]],
-        ["with a label of another value", { label: { key: "env", values: ["prod"], not: true } }, ["b.org"]],
-        ["with a label of any value but none", { label: { key: "env", values: [], not: true } }, ["a.org", "b.org"]],
-        ["with a label of dots and a slash", { label: { key: "a.b/c.d", values: ["1"], not: false } }, ["b.org"]],
-        ["with a label of digits", { label: { key: "0", values: ["1"], not: false } }, ["c.org"]],
+        [
+          "with a label whose value is not in a list",
+          { label: { key: "env", values: ["prod"], not: true } },
+          ["b.org"],
+        ],
+        [
+          "with a label whose value is not in an empty list",
+          { label: { key: "env", values: [], not: true } },
+          ["a.org", "b.org"],
+        ],
+        ["with a label key with dots and a slash", { label: { key: "a.b/c.d", values: ["1"], not: false } }, ["b.org"]],
+        ["with a label key of digits", { label: { key: "0", values: ["1"], not: false } }, ["c.org"]],
         ["of a name and a mode", { name: "b.org", mode: "secondary" }, ["b.org"]],
         ["of a name and another mode", { name: "b.org", mode: "primary" }, []],
-        ["of a name that may not be seen and a mode", { name: "b.org", mode: "secondary", within: ["a.org"] }, []],
+        ["of a name that is not visible and a mode", { name: "b.org", mode: "secondary", within: ["a.org"] }, []],
       ] satisfies [string, Partial<ZoneQuery>, string[]][])("lists zones %s", async (_, query, names) => {
         const settings = {
           "a.org": { labels: { env: "prod" } },
@@ -127,7 +135,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(total).toBe("page" in query ? 2 : names.length);
       });
 
-      it("pages, and counts all pages", async () => {
+      it("returns pages, and the total", async () => {
         for (const name of ["a.org", "b.org", "c.org"]) await makeZone({ id: `id-${name}`, name, sets: [soaOf(name)] });
         const page = await store.zones(account, { page: 2, perPage: 2 });
         expect(page.items.map((zone) => zone.name)).toEqual(["c.org"]);
@@ -150,7 +158,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(await store.zoneHolding("xexample.org")).toBeUndefined();
       });
 
-      it("finds nothing under a name or an id with a NUL in it, which a database may not take as a text", async () => {
+      it("finds nothing under a name or an id with a NUL, which a database may not accept in text", async () => {
         const zone = await makeZone();
         const all = { page: 1, perPage: 10 };
         expect(await store.zone(account, "\0")).toBeUndefined();
@@ -166,7 +174,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         }
       });
 
-      it("changes the settings of a zone under a new serial, and not for the same again", async () => {
+      it("changes the settings of a zone under a new serial, but not if they are the same", async () => {
         const zone = await makeZone();
         const settings = { ...zone.settings, ttl: 66, labels: { team: "ops" } };
         const set = () => store.write(request(zone, []), () => ({ wanted: undefined, settings, result: 0 }));
@@ -177,7 +185,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(rows.map((row) => row.change)).toEqual([{ kind: "settings", before: zone.settings, after: settings }]);
       });
 
-      it("deletes a zone with all that is in it; the log keeps it", async () => {
+      it("deletes a zone with all its sets; the log keeps it", async () => {
         const zone = await makeZone();
         await put(zone, [aSet("www", "192.0.2.1")]);
         expect(await remove(zone, "remover")).toMatchObject({ result: "removed" });
@@ -188,7 +196,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(await makeZone()).toMatchObject({ name: "example.org", recordCount: 1 });
       });
 
-      it("goes on from the serial of a zone of the same name that was deleted", async () => {
+      it("continues from the serial of a deleted zone of the same name", async () => {
         const zone = await makeZone();
         for (const value of ["192.0.2.1", "192.0.2.2"]) await put(zone, [aSet("www", value)]);
         await remove(zone, "remover");
@@ -202,7 +210,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
     });
 
     describe("writes", () => {
-      it("shows the writer the sets of the owners it asked for, and no others", async () => {
+      it("shows the writer only the sets of the requested owners", async () => {
         const zone = await makeZone();
         await put(zone, [aSet("www", "192.0.2.1"), aSet("mail", "192.0.2.2")]);
         const seen = await store.write(request(zone, ["www", "none", "www"]), ({ sets }) => ({
@@ -214,7 +222,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(all).toBe(3);
       });
 
-      it("raises the serial once a write, by one or to today's first", async () => {
+      it("raises the serial once per write, by one or to today's first", async () => {
         const zone = await makeZone();
         await put(zone, [aSet("a", "192.0.2.1"), aSet("b", "192.0.2.2")]);
         expect(await store.zone(account, zone.id)).toMatchObject({
@@ -236,7 +244,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect([await store.zone(account, zone.id), await log()]).toEqual(before);
       });
 
-      it("logs before and after of each set, under one serial a write", async () => {
+      it("logs the state of each set before and after, with one serial per write", async () => {
         const zone = await makeZone();
         const [first, second] = [aSet("www", "192.0.2.1"), aSet("www", "192.0.2.2")];
         await put(zone, [first]);
@@ -256,7 +264,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(await store.changesAfter(0, 10, zone.account + 1)).toEqual([]);
       });
 
-      it("shows the writer the sets beside a record, wherever that is", async () => {
+      it("shows the writer the sets beside a record, given its id", async () => {
         const zone = await makeZone();
         await put(zone, [aSet("www", "192.0.2.1"), aSet("mail", "192.0.2.2"), aSet("ftp", "192.0.2.3")]);
         const beside = { ...request(zone, ["mail"]), at: { record: "www-192.0.2.1" } };
@@ -269,7 +277,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(await store.write(nowhere, () => ({ wanted: [], result: 1 }))).toBeUndefined();
       });
 
-      it("keeps labels and the lock of a set, and sees when they change", async () => {
+      it("stores labels and the lock of a set, and notices when they change", async () => {
         const zone = await makeZone();
         const marked = { ...aSet("www", "192.0.2.1"), labels: { env: "prod" }, locked: true };
         await put(zone, [marked]);
@@ -281,7 +289,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         ]);
       });
 
-      it("tells the history of one zone, newest first", async () => {
+      it("reads the history of one zone, newest first", async () => {
         const zone = await makeZone();
         const other = await makeZone({ id: "other", name: "other.org", sets: [soaOf("other.org")] });
         await put(zone, [aSet("www", "192.0.2.1")]);
@@ -296,7 +304,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(await store.historyOf(zone, { limit: 9, serial: newest?.serial ?? 0 })).toEqual([newest]);
       });
 
-      it("counts what else a write has changed", async () => {
+      it("counts the other changes of a write", async () => {
         const zone = await makeZone();
         await put(zone, [aSet("a", "192.0.2.1"), aSet("b", "192.0.2.1"), aSet("c", "192.0.2.1")]);
         await put(zone, [aSet("a", "192.0.2.2")]);
@@ -305,7 +313,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(await Promise.all(rests)).toEqual([0, 2, 1, 0, 0]);
       });
 
-      it("calls back after a commit that has changed something, and only then", async () => {
+      it("calls back only after a commit that changed something", async () => {
         const zone = await makeZone();
         let calls = 0;
         const end = store.onChange(() => {
@@ -322,7 +330,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(calls).toBe(2);
       });
 
-      it("tells the SOA with the zone's serial and time", async () => {
+      it("returns the SOA with the zone's serial and time", async () => {
         const zone = await makeZone();
         await put(zone, [aSet("www", "192.0.2.1")]);
         const soa = await store.record(account, "soa-example.org");
@@ -333,7 +341,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(soa?.record.rdata).toBe(soa?.record.value);
       });
 
-      it("keeps nothing of a write whose rule throws, and all of those beside it", async () => {
+      it("keeps nothing of a write whose rule throws, and all of the others in the batch", async () => {
         const zone = await makeZone();
         const outcomes = await Promise.allSettled([
           put(zone, [aSet("one", "192.0.2.1")]),
@@ -347,7 +355,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect((await store.zone(account, zone.id))?.serial).toBe(2026111502);
       });
 
-      it("loses and doubles nothing with many writers on one set", async () => {
+      it("loses and duplicates nothing with many writers on one set", async () => {
         const zone = await makeZone();
         const add = (i: number) =>
           store.write(request(zone, ["pool"]), ({ sets }) => ({

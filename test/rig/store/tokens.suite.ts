@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { wholeAccount } from "../../../src/core/may.ts";
 import type { RecordStore } from "../../../src/records/store/port.ts";
 
-/** What every RecordStore does with accounts and tokens. `open` gives an empty store of its own each time. */
+/** What every RecordStore does with accounts and tokens. `open` returns a new, empty store each time. */
 export function describeTokens(name: string, open: () => Promise<RecordStore>): void {
-  describe(`${name} as a keeper of accounts and tokens`, () => {
+  describe(`${name}, accounts and tokens`, () => {
     let store: RecordStore;
     let account: number;
     beforeEach(async () => {
@@ -13,14 +13,14 @@ export function describeTokens(name: string, open: () => Promise<RecordStore>): 
     });
     afterEach(() => store.close());
 
-    it("makes an account once, and only when asked to", async () => {
+    it("creates an account once, and only when asked to", async () => {
       expect(await store.account("main")).toEqual({ id: account, name: "main" });
       expect(await store.account("other")).toBeUndefined();
       expect(await store.ensureAccount("main", at + 5)).toEqual({ id: account, name: "main" });
       expect((await store.ensureAccount("other", at)).id).not.toBe(account);
     });
 
-    it("counts what it writes: answered, waiting, and how long each transaction took", async () => {
+    it("counts answered and waiting writes, and how long transactions take", async () => {
       const { counters } = store;
       const timed = () => counters.commitSeconds.counts.reduce((sum, count) => sum + count, 0);
       const before = { ...counters, timed: timed() };
@@ -32,7 +32,7 @@ export function describeTokens(name: string, open: () => Promise<RecordStore>): 
       expect(counters).toMatchObject({ waiting: 0, failed: 0 });
     });
 
-    it("finds a token by the hash of its secret and knows when it was revoked", async () => {
+    it("finds a token by the hash of its secret, and knows when it was revoked", async () => {
       const token = await store.addToken({ account, name: "home", hash: "h1", scope: wholeAccount, created: at });
       expect(await store.tokenByHash("h1")).toEqual({ ...token, accountName: "main", revoked: undefined });
       expect(await store.tokenByHash("h2")).toBeUndefined();
@@ -42,7 +42,7 @@ export function describeTokens(name: string, open: () => Promise<RecordStore>): 
       expect(await store.tokens()).toHaveLength(1);
     });
 
-    it("says that access was taken before the one who revoked a token hears that it is done", async () => {
+    it("notifies of revoked access before the revocation is answered", async () => {
       const { id } = await store.addToken({ account, name: "home", hash: "h1", scope: wholeAccount, created: at });
       const heard: unknown[] = [];
       const first = Promise.withResolvers<void>();
@@ -56,19 +56,19 @@ export function describeTokens(name: string, open: () => Promise<RecordStore>): 
       end();
     });
 
-    it("has secrets of its own, each made once", async () => {
+    it("creates each of its secrets once", async () => {
       const [one, again, other] = await Promise.all([store.secret("a"), store.secret("a"), store.secret("b")]);
       expect(one).toHaveLength(43);
       expect([again, other === one]).toEqual([one, false]);
     });
 
-    it("keeps the scope of a token", async () => {
+    it("stores the scope of a token", async () => {
       const scope = { access: "read", zones: ["example.org"] } as const;
       await store.addToken({ account, name: "narrow", hash: "h3", scope, created: at });
       expect((await store.tokenByHash("h3"))?.scope).toEqual(scope);
     });
 
-    it("counts uses and keeps the time of the last one", async () => {
+    it("counts uses and stores the time of the last one", async () => {
       const { id, uses, lastUsed } = await store.addToken({
         account,
         name: "home",

@@ -4,7 +4,7 @@ import { plainSettings } from "../../../src/records/model.ts";
 import type { RecordStore } from "../../../src/records/store/port.ts";
 import { writtenSets } from "../core/written-sets.suite.ts";
 
-/** What every store keeps for standard nameservers. */
+/** What every store keeps for other nameservers. */
 export function describeTransferKeys(name: string, open: () => Promise<RecordStore>): void {
   describe(`transfer keys and secondary zones in ${name}`, () => {
     let store: RecordStore;
@@ -35,13 +35,13 @@ export function describeTransferKeys(name: string, open: () => Promise<RecordSto
       return made;
     };
 
-    it("gives a key back by its name, with its account", async () => {
+    it("finds a key by its name, with its account", async () => {
       expect(await store.addTransferKey(key("k1", account))).toMatchObject({ name: "k1", accountName: "main" });
       expect(await store.transferKey("k1")).toEqual({ ...key("k1", account), accountName: "main", revoked: undefined });
       expect(await store.transferKey("k2")).toBeUndefined();
     });
 
-    it("keeps one good key a name", async () => {
+    it("allows one valid key per name", async () => {
       await store.addTransferKey(key("k1"));
       expect(await store.addTransferKey(key("k1"))).toBe("name-taken");
       expect(await store.revokeTransferKey("k1", 9)).toBe(true);
@@ -54,7 +54,7 @@ export function describeTransferKeys(name: string, open: () => Promise<RecordSto
       ]);
     });
 
-    it("says that access was taken when a key is revoked", async () => {
+    it("notifies of revoked access when a key is revoked", async () => {
       await store.addTransferKey(key("k1"));
       let heard = 0;
       store.onAccessChange(() => {
@@ -72,7 +72,7 @@ export function describeTransferKeys(name: string, open: () => Promise<RecordSto
       expect((await store.everyZone(first[1]?.number ?? 0, 2)).map((each) => each.name)).toEqual(["c.example"]);
     });
 
-    it("lists secondary zones, and forgets their state with them", async () => {
+    it("lists secondary zones, and deletes their state with them", async () => {
       const first = await zone("a.example");
       const second = await zone("b.example", "secondary");
       expect((await store.secondaryZones()).map((each) => each.name)).toEqual(["b.example"]);
@@ -92,7 +92,7 @@ export function describeTransferKeys(name: string, open: () => Promise<RecordSto
       expect(await state()).toBeUndefined();
     });
 
-    it("takes the serial of a primary server", async () => {
+    it("uses the serial of a primary server", async () => {
       const made = await zone("b.example", "secondary");
       const request = { account, at: { zone: made.id }, owners: "all", actor: "transfer", now: 50 } as const;
       const wanted = writtenSets("b.example", "@ 60 SOA ns9 hostmaster 3 7200 900 1209600 300");

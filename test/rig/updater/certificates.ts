@@ -3,7 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** For tests: an authority and a server certificate it signed, made by openssl so that nothing of ours vouches for itself. */
+/**
+ * An authority and a server certificate that it signed, made with openssl so that our code is not tested against
+ * itself.
+ */
 export type TestCertificate = {
   readonly ca: string;
   readonly key: string;

@@ -3,14 +3,14 @@ import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { TestCertificate } from "./certificates.ts";
 
-/** For tests: a firewall that pushes, as `moor firewall` does. */
+/** A firewall that pushes changes, like `moor firewall`. */
 export type EventFirewall = {
   readonly url: string;
-  /** What it was asked for, streams and reports together. */
+  /** The requests it got, for streams and reports. */
   readonly asked: { readonly path: string }[];
-  /** Changes the report; told to all who listen unless `silently`. */
+  /** Changes the report, and notifies all listeners unless `silently`. */
   say(report: unknown, silently?: boolean): void;
-  /** Sends a text to all who listen, as it is. */
+  /** Sends a raw text to all listeners. */
   send(text: string): void;
   /** Ends all streams; `refuse` answers new ones with this status. */
   hangUp(refuse?: number): void;
@@ -39,7 +39,7 @@ export async function startEventFirewall(first: unknown, certificate?: TestCerti
     }
   };
   const server = certificate ? createSecureServer({ ...certificate, ca: undefined }, listener) : createServer(listener);
-  // The usual five seconds are over at once for a process that stands still.
+  // If the process is paused, the default of five seconds would expire.
   server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const send = (text: string) => {

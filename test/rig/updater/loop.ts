@@ -19,14 +19,14 @@ import {
   wanWith,
 } from "./services.ts";
 
-/** For tests: a firewall, a record service and an updater between them, all real but for what they say. */
+/** A firewall, a record service and an updater between them: real servers with scripted answers. */
 export type Loop = {
   readonly firewall: TestServer;
   readonly service: TestServer;
   readonly records: TestRecord[];
   readonly config: UpdaterConfig;
   readonly updater: Updater;
-  /** What the two answer; changed while it runs. */
+  /** The answers of the two; tests change them while the updater runs. */
   readonly says: Says;
   /** The time as the updater sees it. */
   readonly clock: { now: number };
@@ -52,16 +52,16 @@ const oneName = "  - { name: home, zone: example.org, ipv4: wan0, ipv6: wan0 }";
 
 export type LoopSettings = {
   readonly api?: "v1" | "rrsets";
-  /** Lines of the config beside sources, targets and names. */
+  /** Lines of the config besides sources, targets and names. */
   readonly settings?: string;
-  /** What the source and the target have beside their url and secrets. */
+  /** Settings of the source and the target besides their URL and secrets. */
   readonly source?: string;
   readonly target?: string;
   readonly firewallTls?: TestCertificate;
   readonly serviceTls?: TestCertificate;
 };
 
-/** Without `random` no back-off ever lasts. */
+/** Without `random` there is no back-off. */
 export async function openLoop(names = oneName, random = () => 0, more: LoopSettings = {}): Promise<Loop> {
   const folder = mkdtempSync(join(tmpdir(), "moor-loop-"));
   const says: Says = { firewall: goodFirewall, service: () => undefined };

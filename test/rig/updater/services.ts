@@ -3,15 +3,15 @@ import { createServer as createSecureServer } from "node:https";
 import { freePort } from "../free-port.ts";
 import type { TestCertificate } from "./certificates.ts";
 
-/** For tests: a real server on a port of its own that answers as told and keeps what it was asked. */
+/** A real server on its own port that gives scripted answers and records the requests. */
 export type TestServer = {
   readonly url: string;
   readonly port: number;
   readonly asked: Asked[];
-  /** Nobody listens any more, until `resume`. */
+  /** Stops listening until `resume`. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** From now on shows this certificate. */
+  /** Uses this certificate from now on. */
   showCertificate(certificate: TestCertificate): void;
   close(): Promise<void>;
 };
@@ -48,7 +48,7 @@ export async function startServer(
   const listener = (request: IncomingMessage, response: ServerResponse) => void handle(request, response);
   const server = certificate ? createSecureServer({ ...certificate, ca: undefined }, listener) : createServer(listener);
   server.on("tlsClientError", () => undefined);
-  // The usual five seconds are over at once for a process that stands still.
+  // If the process is paused, the default of five seconds would expire.
   server.keepAliveTimeout = 0;
   const port = await freePort();
   const listen = () =>
@@ -92,7 +92,7 @@ function answer(response: ServerResponse, { status = 200, headers = {}, body = "
   response.write(text.slice(0, text.length / 2), () => fault === "truncate" && response.destroy());
 }
 
-/** An interface in the shape of release 24.1: enough for a client, without what came later. */
+/** An interface in the shape of release 24.1: enough for a client, without later additions. */
 export const wanWith = (ipv4: readonly string[], ipv6: readonly string[]) => ({
   flags: ["up", "running"],
   ipv4: ipv4.map((ipaddr) => ({ ipaddr, subnetbits: 24, tunnel: false })),
@@ -114,7 +114,7 @@ export type TestRecord = {
   zone_id: string;
 };
 
-/** The four calls of spec 4.1 to 4.4 over records kept in memory; `instead` may answer in its place. */
+/** The four calls of spec 4.1 to 4.4 over records in memory; `instead` may answer instead. */
 export function recordService(records: TestRecord[], instead: (asked: Asked) => Reply | undefined = () => undefined) {
   const zones = [{ id: "z1", name: "example.org", ttl: 3600 }];
   return (asked: Asked): Reply => {
@@ -142,7 +142,7 @@ export function recordService(records: TestRecord[], instead: (asked: Asked) => 
   };
 }
 
-/** The calls of the record-set API that a client needs, over the same records; `instead` may answer in its place. */
+/** The calls of the record-set API that a client needs, over the same records; `instead` may answer instead. */
 export function setService(records: TestRecord[], instead: (asked: Asked) => Reply | undefined = () => undefined) {
   const zone = { id: 77, name: "example.org", ttl: 3600 };
   const action = { id: 5001, status: "success", progress: 100, error: null };
