@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 
-/** Seconds of CPU that a process has used so far, and megabytes that it has resident now and had at the most. */
+/** CPU seconds used so far by a process, and its current and maximum resident megabytes. */
 export function usageOf(pid: number): { readonly cpu: number; readonly resident: number; readonly peak: number } {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
     .replace(/^.*\) /, "")
@@ -13,7 +13,7 @@ export function usageOf(pid: number): { readonly cpu: number; readonly resident:
   return { cpu: ticks / 100, resident: megabytes("VmRSS"), peak: megabytes("VmHWM") };
 }
 
-/** Milliseconds of CPU, user and system together, of a program that runs to its end. */
+/** CPU milliseconds, user and system together, of a program that runs to its end. */
 export async function cpuOfRun(
   words: readonly string[],
   options: { cwd?: string; env?: NodeJS.ProcessEnv },

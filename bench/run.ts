@@ -4,7 +4,7 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import type { Table } from "./table.ts";
 
-/** Each bench is loaded when it is run. A peer that is not installed is named in its table, never a failure. */
+/** Each bench is loaded when it is run. If a peer is not installed, its table says so; that is not a failure. */
 const benches: Readonly<Record<string, (only: readonly string[]) => Promise<readonly Table[]>>> = {
   records: async () => (await import("./records/records.ts")).benchRecords(),
   "records-scale": async () => (await import("./records/scale.ts")).benchRecordsScale(),
@@ -19,13 +19,13 @@ const benches: Readonly<Record<string, (only: readonly string[]) => Promise<read
 };
 
 const words = process.argv.slice(2);
-/** Behind `--`, parts of the names of rows: `npm run bench neighbours -- -- AXFR`. Such a run is printed and not kept. */
+/** After `--`, parts of the names of rows: `npm run bench neighbours -- -- AXFR`. Such a run is printed but not saved. */
 const end = words.indexOf("--");
 const only = end < 0 ? [] : words.slice(end + 1);
 const wanted = end < 0 ? words : words.slice(0, end);
 const unknown = wanted.filter((name) => !(name in benches));
 if (unknown.length > 0) {
-  console.error(`There is no bench ${unknown.join(", ")}; there are ${Object.keys(benches).join(", ")}`);
+  console.error(`unknown bench ${unknown.join(", ")}; choose from ${Object.keys(benches).join(", ")}`);
   process.exit(2);
 }
 

@@ -1,4 +1,4 @@
-/** One table of figures. `rows` are printed as they are; `how` is the command that measured them. */
+/** One table of figures. `rows` are printed verbatim; `how` is the command that measured them. */
 export type Table = {
   readonly title: string;
   readonly how: string;

@@ -15,7 +15,7 @@ const rounds = 9;
 const peerRounds = 3;
 const ports = { bare: 5391, moor: 5392, one: 5393, two: 5394 };
 
-/** Queries a second, each server in turn so that a noisy machine is noisy for all; the ratio is the median of the turns. */
+/** Queries per second, each server in turn so that noise affects all; the ratio is the median of the turns. */
 export async function benchDns(): Promise<readonly Table[]> {
   const folder = await mkdtemp(join(tmpdir(), "moor-bench-dns-"));
   const bare = await start("dns-bare.ts", ports.bare);
@@ -72,7 +72,7 @@ const peerStarts: Readonly<Record<string, () => Promise<Peer>>> = {
   "PowerDNS without its caches": () => startPowerDnsPeer(benchZone, false),
 };
 
-/** Those that are installed; the others are named. */
+/** The installed servers; the others are listed as missing. */
 async function startPeers(): Promise<{ readonly peers: readonly Peer[]; readonly absent: readonly string[] }> {
   const names = Object.keys(peerStarts);
   const started = await Promise.allSettled(Object.values(peerStarts).map((each) => each()));

@@ -2,12 +2,12 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 
-/** `cpu` is what the server itself spent on a query, in microseconds: other programs on the machine count less in it. */
+/** `cpu` is the CPU time of the server per query, in microseconds; other programs on the machine affect it less. */
 export type DnsLoad = {
   readonly perSecond: number;
   readonly lost: number;
   readonly cpu: number;
-  /** What dnsperf spent on a query. */
+  /** The CPU time of dnsperf per query. */
   readonly clientCpu: number;
 };
 
@@ -17,7 +17,7 @@ export type DnsServer = { readonly name: string; readonly port: number; readonly
 
 export type DnsperfOptions = { readonly seconds: number; readonly clients?: number; readonly threads?: number };
 
-/** As many clients as said, with two hundred queries on the way together. */
+/** This many clients, with two hundred queries in flight in total. */
 export async function dnsperf(
   { port, pid }: DnsServer,
   file: string,

@@ -16,7 +16,7 @@ const writesPerSecond = 2_000;
 const queriesPerSecond = 2_000;
 const seconds = 8;
 
-/** The nameserver of a large store, and one whose zone is written to while it is asked. */
+/** The nameserver of a large store, and one whose zone is written to while it is queried. */
 export async function benchDnsLoad(): Promise<readonly Table[]> {
   buildService();
   return [await manyZones(), await underWrites()];
@@ -36,7 +36,7 @@ async function manyZones(): Promise<Table> {
         await until(() => answered(zones - 1), { limit: 20_000, what: () => moor.err(), every: 1 });
         const started = performance.now() - start;
         const { cpu } = usageOf(moor.pid);
-        // All names are read in the background; and some zones are asked for.
+        // All names are read in the background, and some zones are queried.
         for (let i = 0; i < 1_000; i++) await answered((i * 7_919) % zones);
         const { resident } = usageOf(moor.pid);
         const spent = `${(1_000 * cpu).toFixed(0)} ms`;
@@ -93,7 +93,7 @@ async function underWrites(): Promise<Table> {
   };
 }
 
-/** Writes a second that were really done; no more than so many wait for their answer. */
+/** The achieved writes per second, with a limited number in flight. */
 async function writeAtPace(http: number, record: string, signal: AbortSignal): Promise<number> {
   const start = performance.now();
   let [sent, done] = [0, 0];

@@ -4,12 +4,13 @@ import { encodeMessage } from "../../src/nameserver/wire/message.ts";
 import { queryFor } from "../../test/nameserver/ask-over-tcp.ts";
 
 /**
- * Asks so many questions a second, whether or not they are answered, and prints how long each answer took, in milliseconds, as
- * JSON. A process of its own, so that nothing else waits with it. `node bench/dns/pace.ts PORT NAME PER-SECOND SECONDS`
+ * Sends this many queries per second, whether or not they are answered, and prints the milliseconds of each answer as
+ * JSON. It is a separate process, so that nothing else delays it. `node bench/dns/pace.ts PORT NAME PER-SECOND
+ * SECONDS`
  */
 const [port = 0, perSecond = 0, seconds = 0] = [2, 4, 5].map((i) => Number(process.argv[i]));
 const name = process.argv[3] ?? "";
-/** Sixteen clients: several ports, as they would have. */
+/** Sixteen clients, each with its own port. */
 const sockets = Array.from({ length: 16 }, () => createSocket("udp4"));
 const sent = new Map<number, number>();
 const took: number[] = [];

@@ -21,7 +21,7 @@ export type PowerDnsPeer = {
   readonly close: () => Promise<void>;
 };
 
-/** PowerDNS with a zone in SQLite, one thread as all others; with its caches as they are by default, or without any. */
+/** PowerDNS with a zone in SQLite and one thread, like all others; with its default caches, or without any. */
 export async function startPowerDnsPeer(zone: ZoneContent, caches: boolean): Promise<PowerDnsPeer> {
   if (!existsSync(program) || !existsSync(schema)) throw new Error("PowerDNS with SQLite is not installed");
   const folder = await mkdtemp(join(tmpdir(), "moor-pdns-"));

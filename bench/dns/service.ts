@@ -14,12 +14,12 @@ import { writtenSets } from "../../test/rig/core/written-sets.suite.ts";
 import { node, repository } from "../../test/rig/namespace.ts";
 import { type StartedProcess, startProcess } from "../../test/rig/started-process.ts";
 
-/** The record service with its nameserver as a process, and clients of both that cost little themselves. */
+/** The record service with its nameserver as a process, and cheap clients of both. */
 
 export const benchedZone = "example.org";
 const secret = "bench";
 
-/** Fills the store with one zone of these lines, and a record `mark` that is written to; gives that one's id. */
+/** Fills the store with one zone of these lines and a record `mark` to write to; returns the id of that record. */
 export async function fillZone(folder: string, text: string): Promise<string> {
   const store = openSqliteStore(recordsDatabase(folder));
   const { id: account } = await store.ensureAccount("main", 1);
@@ -35,7 +35,7 @@ export async function fillZone(folder: string, text: string): Promise<string> {
   return sets.find((set) => set.owner === "mark")?.records[0]?.id ?? "";
 }
 
-/** Fills the store with so many zones `z0.example`, `z1.example` and so on, each with one host. */
+/** Fills the store with this many zones `z0.example`, `z1.example` and so on, each with one host. */
 export async function fillZones(folder: string, count: number): Promise<void> {
   const store = openSqliteStore(recordsDatabase(folder));
   const { id: account } = await store.ensureAccount("main", 1);
@@ -53,7 +53,7 @@ export async function fillZones(folder: string, count: number): Promise<void> {
   store.close();
 }
 
-/** What people install is built; without it a process holds the compiler of TypeScript too. */
+/** Measures the built program, as users install it; otherwise the process includes the TypeScript compiler. */
 export function buildService(): void {
   execFileSync("npm", ["run", "-s", "build"], { cwd: repository });
 }
@@ -72,7 +72,7 @@ export async function startService(
   return moor;
 }
 
-/** Gives the record another address and waits for the answer, on a connection that is kept. */
+/** Changes the address of the record and waits for the answer, on a persistent connection. */
 export async function writeMark(http: number, record: string, value: string): Promise<void> {
   const body = JSON.stringify({ zone_id: "z", type: "A", name: "mark", value, ttl: 60 });
   const status = await put(http, `/api/v1/records/${record}`, body);
@@ -91,7 +91,7 @@ function put(port: number, path: string, body: string): Promise<number> {
   });
 }
 
-/** The address of a name; an empty text when there is none, or no answer within a second. */
+/** The address of a name; an empty string if there is none, or no answer within a second. */
 export function ask(port: number, name: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = createSocket("udp4");

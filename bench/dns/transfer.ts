@@ -24,7 +24,7 @@ import {
 
 const names = 10_000;
 
-/** How fast zones and changes leave moor: for who asks for all, for who is told, and for who asks moor itself. */
+/** How fast zones and changes leave moor: with AXFR, with NOTIFY to a secondary, and with queries to moor itself. */
 export async function benchTransfer(): Promise<readonly Table[]> {
   buildService();
   const folder = mkdtempSync(join(tmpdir(), "moor-bench-transfer-"));
@@ -45,7 +45,7 @@ export async function benchTransfer(): Promise<readonly Table[]> {
   const knot = startKnot(folder, ports);
   try {
     const cold = await timeTransfer(ports.dns);
-    // Each after a change, so that nothing of the transfer before can be used.
+    // Each after a change, so that nothing of the previous transfer can be reused.
     const fresh = await repeat(31, async (i) => {
       await writeMark(ports.http, record, `203.0.113.${i}`);
       return await timeTransfer(ports.dns);
@@ -77,11 +77,11 @@ export async function benchTransfer(): Promise<readonly Table[]> {
   }
 }
 
-/** Without a secondary, whose transfers would be timed too. */
+/** Without a secondary, because its transfers would be timed too. */
 async function timeToSelf(folder: string, ports: Ports, record: string): Promise<readonly WriteTime[]> {
   const moor = await startService(folder, ports);
   try {
-    // A service that has run for a while: the first writes are timed with the compiling of what they run.
+    // Warm up first: the first writes would include JIT compilation.
     await repeat(1_000, (i) => timeWrite(ports.http, ports.dns, record, i + 1_000));
     return await repeat(500, (i) => timeWrite(ports.http, ports.dns, record, i));
   } finally {
@@ -146,7 +146,7 @@ zone:
   return startProcess(["/usr/sbin/knotd", "-c", join(folder, "knot.conf")], {});
 }
 
-/** Milliseconds until the last record has come. */
+/** Milliseconds until the last record has arrived. */
 function timeTransfer(port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const start = performance.now();
@@ -174,10 +174,10 @@ function timeTransfer(port: number): Promise<number> {
 }
 
 type WriteTime = {
-  /** From sending the write until its answer, and from there until a right answer over DNS. */
+  /** From sending the write until its answer, and from there until the correct answer over DNS. */
   readonly write: number;
   readonly answer: number;
-  /** How often DNS was asked. */
+  /** The number of DNS queries. */
   readonly asked: number;
 };
 
@@ -194,7 +194,7 @@ async function timeWrite(http: number, dns: number, record: string, i: number): 
   }
 }
 
-/** The disk's part of a write: appending as much as a small one takes in the log, and having it on disk. */
+/** The disk's share of a write: appending as much as a small write adds to the log, and syncing it. */
 function timeSync(folder: string): number {
   const file = openSync(join(folder, "sync"), "a");
   const start = performance.now();

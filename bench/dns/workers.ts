@@ -6,8 +6,9 @@ const rounds = 7;
 const options = { seconds: 1, clients: 16, threads: 2 };
 
 /**
- * Whether two workers answer more than one. The load needs processors too: what the machine allows at most is computed from
- * what both sides spend on a query, so that a machine that is too small for the target can be told from workers that are.
+ * Whether two workers answer more queries than one. The load generator needs processors too: the maximum that the
+ * machine allows is computed from the CPU time of both sides per query, to distinguish a machine that is too small
+ * from workers that do not scale.
  */
 export async function benchWorkers(one: DnsServer, two: DnsServer, file: string): Promise<Table> {
   for (const server of [one, two]) await dnsperf(server, file, options);
@@ -48,7 +49,7 @@ export async function benchWorkers(one: DnsServer, two: DnsServer, file: string)
 const least = (loads: readonly DnsLoad[], what: "cpu" | "clientCpu"): number =>
   Math.min(...loads.map((load) => load[what]));
 
-/** No more than the workers can, each on a processor of its own, and no more than all processors can, dnsperf included. */
+/** The lower of two limits: the workers with one processor each, and all processors including dnsperf. */
 function attainable(loads: readonly DnsLoad[], workers: number, cores: number): number {
   const [server, client] = [least(loads, "cpu"), least(loads, "clientCpu")];
   return 1e6 * Math.min(Math.min(workers, cores) / server, cores / (server + client));

@@ -13,7 +13,7 @@ export const benchZone: ZoneContent = writtenZone(
   ].join("\n"),
 );
 
-/** Questions as dnsperf reads them. */
+/** Queries in the format of dnsperf. */
 export const benchQuestions: Readonly<Record<string, readonly string[]>> = {
   "a name that is there": hosts.map((i) => `h${i}.bench.example A`),
   "an alias": hosts.map((i) => `w${i}.bench.example A`),

@@ -12,7 +12,7 @@ const listen = "127.0.0.1:8443";
 const subscribers = 100;
 const changes = 200;
 
-/** `moor firewall` as it is installed, in a network of its own. */
+/** `moor firewall` as installed, in a network namespace. */
 export async function benchFirewall(): Promise<readonly Table[]> {
   execFileSync("npm", ["run", "-s", "build"], { cwd: repository });
   const inside = await openNamespace();
@@ -40,7 +40,7 @@ async function openHome(inside: Namespace, folder: string): Promise<Home> {
   const moor = (...words: string[]) => inside.start([node, "dist/bin/moor.js", ...words]);
   const keyFile = join(folder, "key");
   await moor("key", "add", "--data", folder, "--to", keyFile).ended;
-  // The first start makes the certificates, with a library that is not needed again.
+  // The first start creates the certificates, with a library that is not needed again.
   const words = ["firewall", "--data", folder, "--listen", listen];
   const first = moor(...words);
   await first.says(/listens on/);
@@ -50,9 +50,9 @@ async function openHome(inside: Namespace, folder: string): Promise<Home> {
   return { service, url: `https://${listen}`, caFile: join(folder, "ca.pem"), keyFile };
 }
 
-/** Nobody asks, nobody listens. */
+/** No requests, no listeners. */
 async function idle({ service }: Home): Promise<string[][]> {
-  // The start ends in two collections of what it left behind.
+  // The start-up ends with two garbage collections.
   await sleep(16_000);
   const before = processorTime(service.pid);
   await sleep(20_000);

@@ -6,12 +6,12 @@ import { encodeMessage } from "../../src/nameserver/wire/message.ts";
 import { queryFor } from "../../test/nameserver/ask-over-tcp.ts";
 import { largeZoneName, type Street } from "./store.ts";
 
-/** Goes on until the signal; gives how often each answer came. */
+/** Runs until the signal; returns the count of each answer. */
 export type Neighbour = (signal: AbortSignal) => Promise<Readonly<Record<string, number>>>;
 
 export type Ports = { readonly http: number; readonly dns: number };
 
-/** One after the other, each as bad as it can be with what it was given. */
+/** One after the other, each as bad as its permissions allow. */
 export function neighboursOf({ hostile }: Street, { http, dns }: Ports): Readonly<Record<string, Neighbour>> {
   const { writer, reader, zones, largeZone } = hostile;
   const api = (token: string) => callerOf(http, { "Auth-API-Token": token });
@@ -85,7 +85,7 @@ export function neighboursOf({ hostile }: Street, { http, dns }: Ports): Readonl
 type Answer = { readonly status: number | string; readonly text: string };
 type Call = (method: string, path: string, body?: string | Buffer) => Promise<Answer>;
 
-/** So many at a time, again and again. */
+/** Repeats this many requests in parallel. */
 const repeat =
   (parallel: number, one: (i: number) => Promise<Answer>): Neighbour =>
   async (signal) => {
@@ -95,7 +95,7 @@ const repeat =
       while (!signal.aborted) {
         const { status } = await one(next++);
         counts[status] = (counts[status] ?? 0) + 1;
-        // Whoever is refused tries again soon, but a client that never pauses would only measure itself.
+        // Retries soon after a refusal; a client without any pause would only measure itself.
         if (status !== 200 && status !== 201) await sleep(5);
       }
     };
@@ -198,7 +198,7 @@ function zoneFile(bytes: number, seed = 1): Buffer {
   return Buffer.from(lines.join(""));
 }
 
-/** Each is an alias beside an address. */
+/** Every name has a CNAME beside an A record. */
 const clashes = Buffer.from(
   head +
     Array.from({ length: 280_000 }, (_, i) => `a${i} A 10.0.0.1\na${i} CNAME b${i}\n`)

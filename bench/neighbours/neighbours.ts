@@ -15,8 +15,8 @@ import { fillStreet, type Street } from "./store.ts";
 const seconds = 4;
 
 /**
- * What one account's DNS answers and API calls take while another account, or a stranger, does its worst. `only`: parts of the names
- * of the neighbours to run; left empty, all are.
+ * How long one account's DNS answers and API calls take while another account, or a stranger, does its worst. `only`:
+ * parts of the names of the neighbours to run; all if empty.
  */
 export async function benchNeighbours(only: readonly string[]): Promise<readonly Table[]> {
   buildService();
@@ -34,7 +34,7 @@ async function tableOf(folder: string, street: Street, workers: number, only: re
   const rows = [];
   for (const [name, neighbour] of Object.entries(neighboursOf(street, ports))) {
     if (only.length > 0 && !only.some((part) => name.includes(part))) continue;
-    // A process of its own for each: what one leaves behind in memory is not the next one's.
+    // A new process for each, so that the memory left by one does not affect the next.
     const moor = await startService(folder, ports, "--transfer-to", "127.0.0.1", "--dns-workers", `${workers}`);
     try {
       const { answered, dns, api, failed, unanswered } = await beside(neighbour, street, ports);
@@ -72,7 +72,7 @@ async function beside(neighbour: Neighbour, { victim }: Street, { dns, http }: {
     promisify(execFile)(process.execPath, [join(import.meta.dirname, "victim.ts"), ...words, `${time}`], {
       maxBuffer: 64 * 1024 * 1024,
     });
-  // What is compiled and read by the first calls is not the neighbour's doing.
+  // Warm up first: compilation and first reads are not caused by the neighbour.
   await victimFor(1);
   const headers = { "auth-api-token": victim.token };
   for (const path of ["zones?per_page=1&search=x", "zones/victim.example/history"])

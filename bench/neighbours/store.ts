@@ -7,15 +7,15 @@ import { newRecordId, newZoneId } from "../../src/records/service/edit/new-id.ts
 import type { RecordStore } from "../../src/records/store/port.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
 
-/** A store with a small account that wants to be served, a large one that others fill the log with, and a hostile one. */
+/** A store with a small account (the victim), a large one that fills the log, and a hostile one. */
 export type Street = {
   readonly victim: { readonly token: string; readonly zone: string; readonly record: string };
   readonly hostile: {
-    /** May write all of its account. */
+    /** Can write everything in its account. */
     readonly writer: string;
-    /** May read one set of one zone. */
+    /** Can read one set of one zone. */
     readonly reader: string;
-    /** Of 50,000 sets. */
+    /** A zone of 50,000 sets. */
     readonly largeZone: string;
     /** Ids of small zones. */
     readonly zones: readonly string[];
@@ -24,7 +24,7 @@ export type Street = {
 
 export const largeZoneName = "large.example";
 const largeSize = 50_000;
-/** Of other accounts' zones, so that the log has 350,000 changes. */
+/** Zones of other accounts, so that the log has 350,000 changes. */
 const othersZones = 6;
 const labelledZones = 3_000;
 

@@ -5,8 +5,7 @@ import { encodeMessage } from "../../src/nameserver/wire/message.ts";
 import { queryFor } from "../../test/nameserver/ask-over-tcp.ts";
 
 /**
- * Asks DNS and the API at a steady pace, whether or not it is answered, and prints how long each answer took, in milliseconds, as
- * JSON; what was not answered counts with all the time it was waited for. A process of its own, so that nothing else waits with it.
+ * Queries DNS and the API at a steady rate, whether or not there are answers, and prints the milliseconds of each answer as JSON. Unanswered requests count with the whole time waited. It is a separate process, so that nothing else delays it.
  * `node bench/neighbours/victim.ts DNS-PORT HTTP-PORT TOKEN RECORD ZONE SECONDS`
  */
 const [dns = 0, http = 0, seconds = 0] = [2, 3, 7].map((i) => Number(process.argv[i]));
@@ -19,7 +18,7 @@ const took: Record<Kind, number[]> = { dns: [], get: [], put: [] };
 let waiting = 0;
 let failed = 0;
 
-/** Another network than the neighbour's, which comes from 127.0.0.1: limits by source must be able to tell them apart. */
+/** Not the network of the neighbour, which uses 127.0.0.1: limits per source must be able to distinguish them. */
 const ownAddress = "127.0.9.1";
 const socket = createSocket("udp4").bind(0, ownAddress);
 const asked = new Map<number, number>();

@@ -22,7 +22,7 @@ export const moorPort = 18_991;
 const seconds = 5;
 const rounds = 3;
 
-/** Rows of ratios to a bare Node server on the same transport, measured in turns so that a noisy machine is noisy for both. */
+/** Rows of ratios to a bare Node server on the same transport, measured in turns so that noise affects both. */
 export async function measureBesideHello(
   folder: string,
   transport: Transport,
@@ -37,7 +37,7 @@ export async function measureBesideHello(
       for (const each of all) {
         const load = await wrk(`${transport}://127.0.0.1:${each.port}/`, each.script, seconds);
         each.failed += load.failed;
-        // In the first round the machine still compiles what the later ones run: it is slower, but must not fail.
+        // The first round is slower because of JIT compilation, but must not fail.
         if (round > 0) each.loads.push(load);
       }
     }

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
 
-/** Microseconds. Short, so that nothing stands still for long. */
+/** In microseconds. Short, so that pauses are short. */
 const period = 5_000;
 
-/** Gives a process this part of one processor and no more, until it is freed; undefined where no such group may be made. */
+/** Limits a process to this share of one processor until it is released; undefined if the cgroup cannot be created. */
 export function holdBack(pid: number, part: number): (() => void) | undefined {
   const oneTree = existsSync("/sys/fs/cgroup/cgroup.controllers");
   const root = oneTree ? "/sys/fs/cgroup" : "/sys/fs/cgroup/cpu";

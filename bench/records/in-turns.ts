@@ -2,7 +2,7 @@ import type { Load } from "./wrk.ts";
 
 const rounds = 3;
 
-/** Two things measured in turns, so that a noisy machine is noisy for both. */
+/** Measures two things in turns, so that noise affects both. */
 export async function inTurns<T>(one: () => Promise<T>, other: () => Promise<T>): Promise<readonly [T[], T[]]> {
   const [ones, others]: [T[], T[]] = [[], []];
   for (let round = 0; round < rounds; round += 1) {

@@ -1,6 +1,6 @@
 /**
- * How long the event loop stands while 32 writers change records all over a large SQLite store: `node bench/records/loop-delay.ts`. To
- * compare two checkouts, run it in both in turns.
+ * How long the event loop is blocked while 32 writers change records all over a large SQLite store: `node
+ * bench/records/loop-delay.ts`. To compare two checkouts, run it in both in turns.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

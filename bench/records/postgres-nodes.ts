@@ -11,7 +11,7 @@ import { getOne, putOne } from "./scale.ts";
 import type { FilledStore } from "./store.ts";
 import { type Load, medianLoad, wrk } from "./wrk.ts";
 
-/** A running `moor records`, and what is in its database. */
+/** A running `moor records` and the content of its database. */
 export type Node = FilledStore & { readonly url: string; readonly child: ChildProcess };
 
 const seconds = 4;
@@ -24,7 +24,7 @@ const heads = [
   ...["CPU a call: node", "database", "failed"],
 ];
 
-/** Where node, database and load have to share processors, the CPU that a call takes says where the bound is. */
+/** If node, database and load share processors, the CPU time per call shows where the limit is. */
 export async function twoNodes(server: PostgresServer, first: Node, second: Node): Promise<Table> {
   const title = `1,000 zones, one node with 32 connections, two with 16 each; nodes, database and load share ${cpus().length} processors`;
   return { title, how, heads, rows: await oneAgainstTwo(server, [first, second], 16) };
@@ -32,7 +32,7 @@ export async function twoNodes(server: PostgresServer, first: Node, second: Node
 
 const part = 0.3;
 
-/** As if each node had a machine, one that is soon full: what is left of the processors is for the database and the load. */
+/** As if each node had its own small machine; the rest of the processors is for the database and the load. */
 export async function twoSmallNodes(server: PostgresServer, first: Node, second: Node): Promise<Table> {
   const title = `The same, each node held to ${part} of a processor by a cgroup and with 32 connections of its own`;
   const frees = [first, second].map(({ child }) => holdBack(child.pid ?? 0, part));
@@ -83,7 +83,7 @@ async function measure(
   };
 }
 
-/** Seconds of CPU of the server with all its processes, those that have ended included. */
+/** CPU seconds of the server with all its processes, including those that have ended. */
 function cpuOfServer(postmaster: number): number {
   const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, "utf8").trim().split(" ");
   const fields = readFileSync(`/proc/${postmaster}/stat`, "utf8")
@@ -95,7 +95,7 @@ function cpuOfServer(postmaster: number): number {
 
 const writes = 200;
 
-/** From the answer to a write at one node until the other has told it to a reader of its event stream. */
+/** From the answer to a write at one node until a reader of the other node's event stream receives it. */
 export async function followerLag(first: Node, second: Node): Promise<Table> {
   const reader = await readEvents(`${second.url}/v1/events`, { authorization: `Bearer ${first.token}` });
   const delays: number[] = [];

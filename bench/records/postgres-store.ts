@@ -10,7 +10,7 @@ import { openPostgresStore } from "../../src/records/store/postgres/store.ts";
 import type { PostgresServer } from "../../test/rig/postgres.ts";
 import type { FilledStore, Sample } from "./store.ts";
 
-/** A new database with one zone of so many A records, through the store's own writes. */
+/** A new database with one zone of this many A records, written by the store. */
 export async function fillOneZone(server: PostgresServer, database: string, hosts: number): Promise<FilledStore> {
   return await fill(server, database, async (store, account) => {
     const sets = Array.from({ length: hosts }, (_, i) => aSet(`h${i}`, "A", "192.0.2.1"));
@@ -22,8 +22,8 @@ export async function fillOneZone(server: PostgresServer, database: string, host
 const sampled = 5_000;
 
 /**
- * A new database with so many zones: one is written as any other, and the server makes the rest after it, with all their rows
- * and an entry each in the change log.
+ * A new database with this many zones. The store writes one zone; SQL on the server then copies it, with all its rows
+ * and one entry per zone in the change log.
  */
 export async function fillManyZones(server: PostgresServer, database: string, zones: number): Promise<FilledStore> {
   return await fill(server, database, async (store, account) => {
@@ -43,7 +43,7 @@ export async function fillManyZones(server: PostgresServer, database: string, zo
 
 const model = "(SELECT number FROM zones WHERE name = 'model.example')";
 const clones = [
-  // The rows are right by the way they are made: no need to check a million references.
+  // The generated rows are consistent, so a million foreign keys need not be checked.
   "SET session_replication_role = replica",
   "INSERT INTO zones (id, account, name, settings, serial, record_count, created, modified) " +
     "SELECT md5('zone' || n), account, 'z' || n || '.example', settings, serial, record_count, created, modified " +

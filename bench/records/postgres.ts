@@ -20,7 +20,7 @@ const seconds = 4;
 const ports = { first: 18_961, second: 18_962, large: 18_963, powerdns: 18_965 };
 const how = "npm run bench postgres";
 
-/** One PostgreSQL for all of it, as it comes: fsync and synchronous_commit on. */
+/** One PostgreSQL for everything, with its defaults: fsync and synchronous_commit on. */
 export async function benchPostgres(): Promise<readonly Table[]> {
   const server = await startPostgres(["max_connections=200", "shared_buffers=256MB"]);
   const folder = await mkdtemp(join(tmpdir(), "moor-bench-postgres-"));

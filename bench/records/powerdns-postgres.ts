@@ -4,10 +4,10 @@ import { join } from "node:path";
 import type { PostgresServer } from "../../test/rig/postgres.ts";
 import { hosts, isThere, type PowerDns, program, runPowerDns } from "./powerdns.ts";
 
-/** Where Debian's pdns-backend-pgsql puts what is needed. */
+/** Where Debian's pdns-backend-pgsql installs its schema. */
 const schema = "/usr/share/pdns-backend-pgsql/schema/schema.pgsql.sql";
 
-/** PowerDNS with its API on a database of this server; undefined when it is not installed. */
+/** PowerDNS with its API on a database of this server; undefined if it is not installed. */
 export async function startPowerDnsOnPostgres(port: number, server: PostgresServer): Promise<PowerDns | undefined> {
   if (!(await isThere(program)) || !(await isThere(schema))) return undefined;
   await server.createDatabase("pdns");

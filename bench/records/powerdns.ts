@@ -11,7 +11,7 @@ const schema = "/usr/share/pdns-backend-sqlite3/schema/schema.sqlite3.sql";
 const key = "bench";
 export const hosts = 1000;
 
-/** PowerDNS with its SQLite store and its API, all upkeep of zones switched off; undefined when it is not installed. */
+/** PowerDNS with its SQLite store and its API, without any zone maintenance; undefined if it is not installed. */
 export async function startPowerDns(port: number): Promise<PowerDns | undefined> {
   if (!(await isThere(program)) || !(await isThere(schema))) return undefined;
   const folder = await mkdtemp(join(tmpdir(), "moor-pdns-"));
@@ -21,7 +21,7 @@ export async function startPowerDns(port: number): Promise<PowerDns | undefined>
   return await runPowerDns(folder, port, store);
 }
 
-/** `store`: the settings that say where its zones are. One of 1,000 A records is there: bench.example. */
+/** `store`: the settings of its backend, which contains bench.example with 1,000 A records. */
 export async function runPowerDns(
   folder: string,
   port: number,
@@ -67,7 +67,7 @@ export type PowerDns = {
   readonly put: string;
 };
 
-/** One zone of 1,000 A records, as the one of moor has that it is measured against. */
+/** One zone of 1,000 A records, like the zone of moor that it is compared with. */
 function fill(file: string): void {
   const database = new DatabaseSync(file);
   database.exec("PRAGMA journal_mode = WAL");

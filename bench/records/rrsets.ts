@@ -117,7 +117,7 @@ async function measureWaiting(folder: string, token: string): Promise<string[][]
 
 const base = `http://127.0.0.1:${moorPort}/v1`;
 
-/** How many actions say `success` when they are first asked for by their id. */
+/** How many actions are `success` when they are first read by their id. */
 async function firstPolls(token: string): Promise<number> {
   let finished = 0;
   for (let i = 0; i < polls; i += 1) {

@@ -12,7 +12,7 @@ const seconds = 4;
 const rounds = 3;
 const ports = { small: 18_971, large: 18_972, powerdns: 18_981 };
 
-/** A store of a thousand records beside one of a million, and both beside PowerDNS, each measured in turns. */
+/** A store of a thousand records against one of a million, and both against PowerDNS, measured in turns. */
 export async function benchRecordsScale(): Promise<readonly Table[]> {
   const folder = await mkdtemp(join(tmpdir(), "moor-scale-"));
   const started: ChildProcess[] = [];
@@ -116,7 +116,10 @@ async function besidePowerDns(moor: Opened, powerdns: PowerDns | undefined): Pro
   return { ...table, title: `${table.title} (${powerdns.version})`, rows };
 }
 
-/** Two writers at once make PowerDNS fail with SQLite, so it may show what it does best: with 32 clients, or with one. */
+/**
+ * PowerDNS fails with two simultaneous writers on SQLite, so take the better of its results with 32 clients and with
+ * one.
+ */
 async function bestOf(script: string): Promise<Load> {
   const url = `http://127.0.0.1:${ports.powerdns}/`;
   const [many, one] = [await wrk(url, script, seconds), await wrk(url, script, seconds, 1)];
@@ -127,7 +130,7 @@ const headers = ({ token }: FilledStore) => `["Auth-API-Token"]="${token}", ["Co
 const samplesOf = ({ samples }: FilledStore) =>
   `local samples = {${samples.map(({ id, name, zone }) => `{"${id}","${name}","${zone}"}`).join(",")}}`;
 
-/** In leaps through the list, so that neighbours in the store do not follow one another. */
+/** In large steps through the list, so that consecutive requests are not neighbours in the store. */
 export const getOne = (store: FilledStore) => `
 ${samplesOf(store)}
 local n = 0
@@ -136,7 +139,7 @@ request = function()
   return wrk.format("GET", "/api/v1/records/" .. samples[n % #samples + 1][1], {${headers(store)}})
 end`;
 
-/** Every request changes its record: the address counts up, for each of several writers at once in a range of its own. */
+/** Every request changes its record: the address counts up, in a separate range per writer. */
 export const putOne = (store: FilledStore, writer = 0) => `
 ${samplesOf(store)}
 local n = math.floor((os.time() % 10000) * 1000) + ${writer * 7_777_777}

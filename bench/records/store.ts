@@ -6,20 +6,20 @@ import { recordsDatabase } from "../../src/records/open-store.ts";
 import { newRecordId, newZoneId } from "../../src/records/service/edit/new-id.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
 
-/** A record to read and to write: `name` is what it is called inside of its zone. */
+/** A record to read and write; `name` is relative to its zone. */
 export type Sample = { readonly id: string; readonly name: string; readonly zone: string };
 
 export type FilledStore = {
   readonly token: string;
   readonly samples: readonly Sample[];
-  /** A zone of 10,000 records, when one was asked for. */
+  /** A zone of 10,000 records, if requested. */
   readonly largeZone: string | undefined;
 };
 
 const perZone = 100;
 const sampled = 5_000;
 
-/** A store with this many zones of 100 records each, through the store's own writes. */
+/** A store with this many zones of 100 records each, written by the store. */
 export async function fillStore(folder: string, zones: number, large = false): Promise<FilledStore> {
   const store = openSqliteStore(recordsDatabase(folder));
   const { id: account } = await store.ensureAccount("bench", 0);
@@ -57,6 +57,6 @@ const aSet = (owner: string, type: RRset["type"], rdata: string): RRset => {
 const aRecord = (owner: string): RRset => aSet(owner, "A", "192.0.2.1");
 const soa = aSet("@", "SOA", "ns1.example.net. hostmaster.example.net. 0 86400 10800 3600000 3600");
 
-/** The SOA is one text for all zones, but each has its own record. */
+/** The SOA has the same text in all zones, but each zone has its own record. */
 const withId = (set: RRset): RRset =>
   set === soa ? { ...soa, records: soa.records.map((record) => ({ ...record, id: newRecordId() })) } : set;

@@ -1,6 +1,7 @@
 /**
- * What a request costs in two checkouts of moor, in processor time: `node bench/records/two-checkouts.ts ONE OTHER [postgres]`. Both
- * answer the same requests in turns, so that the ratio holds on a busy machine too, where requests per second say nothing.
+ * The CPU time of a request in two checkouts of moor: `node bench/records/two-checkouts.ts ONE OTHER [postgres]`.
+ * Both answer the same requests in turns, so that the ratio is valid even on a busy machine, where requests per
+ * second mean nothing.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -79,7 +80,7 @@ async function filledOnce(data: string): Promise<FilledStore> {
   return filled;
 }
 
-/** Processor time of all threads of a process, in seconds. */
+/** CPU time of all threads of a process, in seconds. */
 function secondsOf(pid: string): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
   return (Number(fields[11]) + Number(fields[12])) / 100;
@@ -92,7 +93,7 @@ function backendsOf(database: string): number {
       const title = readFileSync(`/proc/${pid}/cmdline`, "utf8");
       if (title.startsWith("postgres: ") && title.includes(` ${database} `)) sum += secondsOf(pid);
     } catch {
-      // It has ended since.
+      // It has ended meanwhile.
     }
   }
   return sum;

@@ -18,11 +18,11 @@ export async function wrk(url: string, script: string, seconds: number, connecti
   return { perSecond: Number(perSecond), p99: Number(p99), failed: Number(failed) };
 }
 
-/** Of several runs, the one in the middle by its requests. */
+/** The median run by requests per second. */
 export function medianLoad(loads: readonly Load[]): Load {
   const sorted = loads.toSorted((a, b) => a.perSecond - b.perSecond);
   const middle = sorted[Math.floor(sorted.length / 2)];
-  if (middle === undefined) throw new Error("nothing was measured");
+  if (middle === undefined) throw new Error("there are no runs");
   return middle;
 }
 

@@ -11,14 +11,14 @@ import type { Table } from "../table.ts";
 
 const repository = join(import.meta.dirname, "../..");
 
-/** What `moor update` costs when there is nothing to do, from a clone and as it is installed; over HTTPS. */
+/** The cost of `moor update` when there is nothing to do, from a clone and as installed, over HTTPS. */
 export async function benchCost(): Promise<Table> {
   execFileSync("npm", ["run", "-s", "build"], { cwd: repository });
   const home = await openHome();
   try {
     const rows: string[][] = [];
     for (const { how, command } of programs(home.folder)) {
-      // The first starts fill the compile cache; the very first writes both records.
+      // The first runs fill the compile cache; the very first one writes both records.
       await onceCost(command, home.folder);
       await onceCost(command, home.folder);
       const cpu = median(await inTurn(5, () => onceCost(command, home.folder)));
@@ -82,7 +82,7 @@ names: [{ name: home, zone: example.org, ipv4: wan0, ipv6: wan0 }]
 const onceCost = (command: readonly string[], folder: string) =>
   cpuOfRun([...command, "update", "--once", "--config", join(folder, "moor.yaml")], { cwd: repository });
 
-/** Megabytes resident after some milliseconds of watching. */
+/** Resident megabytes after some milliseconds of watching. */
 async function idle([program = "", ...args]: readonly string[], folder: string, after: number): Promise<number> {
   const child = spawn(program, [...args, "update", "--config", join(folder, "moor.yaml")], {
     cwd: repository,
