@@ -36,7 +36,7 @@ export async function benchDns(): Promise<readonly Table[]> {
     const answering = {
       title: "DNS over UDP, one thread, a zone of 2,000 names",
       how: "npm run bench dns",
-      heads: ["question", "server", "queries/s", "ratio to bare Node", "target", "CPU a query", "unanswered"],
+      heads: ["question", "server", "queries/s", "ratio to bare Node", "target", "CPU per query", "unanswered"],
       rows,
     };
     return [answering, await twoWorkers(join(folder, "found"))];
@@ -48,7 +48,7 @@ export async function benchDns(): Promise<readonly Table[]> {
 }
 
 async function twoWorkers(file: string): Promise<Table> {
-  await writeFile(file, benchQuestions["a name that is there"]?.join("\n") ?? "");
+  await writeFile(file, benchQuestions["an existing name"]?.join("\n") ?? "");
   const one = await start("dns-moor.ts", ports.one, 1);
   const two = await start("dns-moor.ts", ports.two, 2);
   try {
@@ -109,7 +109,7 @@ async function measure(what: string, file: string, servers: readonly DnsServer[]
   });
 }
 
-const targets: Readonly<Record<string, string>> = { moor: "0.80", "PowerDNS without its caches": "behind moor" };
+const targets: Readonly<Record<string, string>> = { moor: "0.80", "PowerDNS without its caches": "below moor" };
 
 async function start(program: string, port: number, workers = 0): Promise<ChildProcess> {
   const child = spawn(process.execPath, [join(import.meta.dirname, program), `${port}`, `${workers}`], {

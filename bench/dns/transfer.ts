@@ -102,19 +102,19 @@ function writeTable(toSelf: readonly WriteTime[], toKnot: readonly WriteTime[], 
   return {
     title: "From a write over HTTP to its answer over DNS",
     how: "npm run bench dns-transfer",
-    heads: ["from, to", "median", "99 of 100", "target", "first answer right"],
+    heads: ["from, to", "median", "99th percentile", "target", "first answer correct"],
     rows: [
-      row("write sent, right answer of moor", whole(toSelf), "1.5 ms", `${atOnce} of ${toSelf.length}`),
+      row("write sent, correct answer of moor", whole(toSelf), "1.5 ms", `${atOnce} of ${toSelf.length}`),
       row(
         "write sent, write answered",
         toSelf.map(({ write }) => write),
       ),
       row(
-        "write answered, right answer of moor",
+        "write answered, correct answer of moor",
         toSelf.map(({ answer }) => answer),
       ),
       row("the disk alone: 16 kB appended and synced", syncs),
-      row("write sent, right answer of a Knot secondary", whole(toKnot), "20 ms"),
+      row("write sent, correct answer of a Knot secondary", whole(toKnot), "20 ms"),
     ],
   };
 }

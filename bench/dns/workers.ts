@@ -30,16 +30,16 @@ export async function benchWorkers(one: DnsServer, two: DnsServer, file: string)
     `${all.reduce((sum, load) => sum + load.lost, 0)}`,
   ];
   return {
-    title: `Two workers beside one, on ${cores} processors that dnsperf needs as well`,
+    title: `Two workers against one, on ${cores} processors shared with dnsperf`,
     how: "npm run bench dns",
     heads: [
       "moor with",
       "queries/s",
       "ratio",
       "target",
-      "CPU a query",
-      "CPU of dnsperf a query",
-      "queries/s that these processors allow",
+      "CPU per query",
+      "dnsperf CPU per query",
+      "queries/s possible on these processors",
       "unanswered",
     ],
     rows: [row(one, loads.one, 1), row(two, loads.two, 2)],

@@ -15,7 +15,7 @@ export const benchZone: ZoneContent = writtenZone(
 
 /** Queries in the format of dnsperf. */
 export const benchQuestions: Readonly<Record<string, readonly string[]>> = {
-  "a name that is there": hosts.map((i) => `h${i}.bench.example A`),
+  "an existing name": hosts.map((i) => `h${i}.bench.example A`),
   "an alias": hosts.map((i) => `w${i}.bench.example A`),
   "no such type": hosts.map((i) => `h${i}.bench.example AAAA`),
   "no such name": Array.from({ length: 50_000 }, (_, i) => `no${i}.bench.example A`),

@@ -41,7 +41,7 @@ export function neighboursOf({ hostile }: Street, { http, dns }: Ports): Readonl
     "4 × 9,000 records to import, record-set API": repeat(4, (i) =>
       asWriter("POST", `/v1/zones/small-${i % 4}.example/actions/import_zonefile`, i % 8 < 4 ? inJson : tinyJson),
     ),
-    "zones of 9,000 records made and deleted": repeat(2, async (i) => {
+    "zones of 9,000 records created and deleted": repeat(2, async (i) => {
       const name = `made-${i % 2}.example`;
       await asWriter("POST", "/v1/zones", JSON.stringify({ name, mode: "primary", zonefile: smaller.toString() }));
       return await asWriter("DELETE", `/v1/zones/${name}`);
@@ -78,7 +78,7 @@ export function neighboursOf({ hostile }: Street, { http, dns }: Ports): Readonl
         `/nic/update?hostname=www.small-${i % 4}.example&myip=10.1.${(i >> 8) & 255}.${i & 255}`,
       ),
     ),
-    "DNS questions for random names": (signal) => dnsFlood(dns, signal),
+    "DNS queries for random names": (signal) => dnsFlood(dns, signal),
   };
 }
 

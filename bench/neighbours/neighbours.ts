@@ -47,12 +47,12 @@ async function tableOf(folder: string, street: Street, workers: number, only: re
   }
   return {
     title:
-      `Other people's DNS answers and API calls beside each neighbour, ${seconds} seconds long, --dns-workers ${workers}; ` +
-      "targets: 99 of 100 within 20 ms and 250 ms",
+      `Other accounts' DNS answers and API calls beside each neighbour, ${seconds} seconds long, --dns-workers ${workers}; ` +
+      "targets: 99th percentiles within 20 ms and 250 ms",
     how: "npm run bench neighbours",
     heads: [
-      ...["neighbour", "DNS: median", "99 of 100", "slowest", "API: median", "99 of 100", "slowest"],
-      ...["failed", "unanswered", "most memory", "what the neighbour was answered"],
+      ...["neighbour", "DNS: median", "99th percentile", "slowest", "API: median", "99th percentile", "slowest"],
+      ...["failed", "unanswered", "peak memory", "answers to the neighbour"],
     ],
     rows,
   };

@@ -21,7 +21,7 @@ type Measured = Load & { readonly nodeCpu: number; readonly databaseCpu: number 
 
 const heads = [
   ...["call", "one: done/s", "two", "times", "target", "99th percentiles"],
-  ...["CPU a call: node", "database", "failed"],
+  ...["CPU per call: node", "database", "failed"],
 ];
 
 /** If node, database and load share processors, the CPU time per call shows where the limit is. */
@@ -34,7 +34,7 @@ const part = 0.3;
 
 /** As if each node had its own small machine; the rest of the processors is for the database and the load. */
 export async function twoSmallNodes(server: PostgresServer, first: Node, second: Node): Promise<Table> {
-  const title = `The same, each node held to ${part} of a processor by a cgroup and with 32 connections of its own`;
+  const title = `The same, each node held to ${part} of a processor by a cgroup and with its own 32 connections`;
   const frees = [first, second].map(({ child }) => holdBack(child.pid ?? 0, part));
   try {
     const cannot = [["no cgroup may be made here", ...heads.slice(1).map(() => "")]];
@@ -114,7 +114,8 @@ export async function followerLag(first: Node, second: Node): Promise<Table> {
   const sorted = delays.toSorted((a, b) => a - b);
   const at = (part: number) => ms(sorted[Math.ceil(part * sorted.length) - 1] ?? 0);
   return {
-    title: "From the answer of a write at one node until the other has told it; below zero: before the answer was read",
+    title:
+      "From the answer to a write at one node until the other node streams it; negative: before the answer was read",
     how,
     heads: [`median of ${writes}`, "99th percentile", "target: median"],
     rows: [[at(0.5), at(0.99), "20 ms"]],

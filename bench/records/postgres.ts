@@ -85,7 +85,7 @@ async function besidePowerDns(server: PostgresServer, moor: Node, started: Child
     "failed: moor",
     "PowerDNS",
   ];
-  const title = `Beside PowerDNS' API with gpgsql on the same server, one zone of ${hosts} records, 32 connections, synced`;
+  const title = `Against PowerDNS' API with gpgsql on the same server, one zone of ${hosts} records, 32 connections, synced`;
   const powerdns = await startPowerDnsOnPostgres(ports.powerdns, server);
   if (powerdns === undefined) {
     return {
@@ -139,7 +139,7 @@ async function flatCost(few: Node, many: Node): Promise<Table> {
     rows.push([call, ms(1_000 / done(a)), ms(1_000 / done(b)), times, "2", failedIn([...small, ...large])]);
   }
   return {
-    title: "A thousand zones and a million, 1 connection: time for a call",
+    title: "A thousand zones and a million, 1 connection: time per call",
     how,
     heads: ["call", "1,000 zones", "1,000,000", "times longer", "at most", "failed"],
     rows,

@@ -31,7 +31,7 @@ export async function benchRrsets(): Promise<readonly Table[]> {
       rows: loads,
     },
     {
-      title: "Waiting for what was written",
+      title: "Until a write is visible",
       how: "npm run bench rrsets",
       heads: ["what", "measured", "target"],
       rows: await measureWaiting(folder, token),

@@ -92,7 +92,7 @@ async function listing({ url, token, largeZone }: Opened): Promise<Table> {
 async function besidePowerDns(moor: Opened, powerdns: PowerDns | undefined): Promise<Table> {
   const table = {
     title:
-      "Beside PowerDNS' API with SQLite, its zone upkeep switched off, synced writes: 32 clients, there 32 or 1, what is better",
+      "Against PowerDNS' API with SQLite, without its zone maintenance, synced writes: 32 clients, PowerDNS with 32 or 1, whichever is better",
     how: "npm run bench records-scale",
     heads: ["call", "moor: done/s", "PowerDNS", "times", "target", "our 99th percentile", "failed: moor", "PowerDNS"],
   };

@@ -25,7 +25,7 @@ export async function benchIdle(): Promise<Table> {
       `${(0.02 * idleMinutes).toFixed(2)} s`,
     ],
     ["", "resident", `${events.resident.toFixed(1)} MB`, "65 MB"],
-    ["", "requests but the stream", String(events.requests), "0"],
+    ["", "requests besides the stream", String(events.requests), "0"],
     ["1,000 names, polling", "CPU of a round", `${many.cpu.toFixed(1)} ms`, "100 ms"],
     ["", "requests of a round", many.requests.toFixed(2), "1"],
   ];

@@ -64,11 +64,11 @@ export async function benchPeers(): Promise<Table> {
     "program",
     "one run with nothing to do, CPU",
     "watching, resident",
-    "looks every",
+    "interval",
     "from change to write, median",
   ];
   const rows = await Promise.all(peers.map(measure));
-  return { title: "Debian's clients at the same work", how: "npm run bench updater", heads, rows };
+  return { title: "Debian's clients at the same task", how: "npm run bench updater", heads, rows };
 }
 
 async function measure(peer: Peer): Promise<string[]> {
