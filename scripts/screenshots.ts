@@ -10,7 +10,7 @@ import { fillHarbour } from "../test/browser/harbour.ts";
 import { signInByLink, startRecordsRig } from "../test/browser/records-rig.ts";
 import { startUpdaterRig } from "../test/browser/updater-rig.ts";
 
-/** Makes the pictures of the README anew: `npx node scripts/screenshots.ts`. */
+/** Takes the screenshots of the README again: `npx node scripts/screenshots.ts`. */
 
 const folder = join(import.meta.dirname, "../docs/images");
 const size = { width: 1040, height: 600 };
@@ -68,7 +68,7 @@ async function takeAll(browser: Browser): Promise<void> {
     await wall.waitForTimeout(1_500);
   }
   const page = await openPage(light, updater.url);
-  await page.getByText("in step", { exact: true }).waitFor();
+  await page.getByText("up to date", { exact: true }).waitFor();
   await page.getByRole("img").first().waitFor();
   await take(page, "updater");
 
@@ -80,8 +80,8 @@ async function takeAll(browser: Browser): Promise<void> {
 async function setPassword(page: Page, url: string): Promise<void> {
   await page.goto(`${url}/account`);
   await page.getByLabel("New password").fill("only for these pictures");
-  await page.getByRole("button", { name: "Set it" }).click();
-  await page.getByText("The password is set").waitFor();
+  await page.getByRole("button", { name: "Set password" }).click();
+  await page.getByText("Password set").waitFor();
 }
 
 async function take(page: Page, name: string): Promise<void> {

@@ -48,16 +48,16 @@ function SignedIn() {
   return (
     <SignedInFrame title={words.title} places={places} live={live}>
       <Route path="/">{() => <InterfacePage report={report} sees={sees} />}</Route>
-      <Route path="/users">{() => (manages ? <UserPage /> : <NotYours />)}</Route>
-      <Route path="/groups">{() => (manages ? <GroupPage /> : <NotYours />)}</Route>
-      <Route path="/audit">{() => (manages ? <AuditPage /> : <NotYours />)}</Route>
+      <Route path="/users">{() => (manages ? <UserPage /> : <NoPrivilege />)}</Route>
+      <Route path="/groups">{() => (manages ? <GroupPage /> : <NoPrivilege />)}</Route>
+      <Route path="/audit">{() => (manages ? <AuditPage /> : <NoPrivilege />)}</Route>
       <Route path="/account">{() => <AccountPage nameLabel="User" />}</Route>
     </SignedInFrame>
   );
 }
 
-const NotYours = () => (
+const NoPrivilege = () => (
   <p>
-    You may not manage users: that takes the privilege <b>user-management</b>, which an administrator can give you.
+    Managing users needs the privilege <b>user-management</b>. Ask an administrator for it.
   </p>
 );

@@ -6,7 +6,7 @@ import { Loading } from "../shared/live/loading.tsx";
 import { useSession } from "../shared/session/session.tsx";
 import { When } from "../shared/time/when.tsx";
 
-/** Who did what to the users, groups and keys. */
+/** Who changed which users, groups and keys, and when. */
 export default function AuditPage() {
   const { request } = useSession();
   const found = useQuery({
@@ -21,9 +21,9 @@ export default function AuditPage() {
         Audit
       </Title>
       <Loading of={found} height={160} />
-      {lines?.length === 0 && <Text>Nothing was changed yet.</Text>}
+      {lines?.length === 0 && <Text>No changes yet.</Text>}
       {lines !== undefined && lines.length > 0 && (
-        <ListTable heads={["When", "Who", "From", "Did", "To"]}>
+        <ListTable heads={["When", "Who", "From", "Action", "Subject"]}>
           {lines.map(({ at, actor, source, action, subject }) => (
             <tr key={`${at} ${action} ${subject}`}>
               <td data-label="When">
@@ -31,8 +31,8 @@ export default function AuditPage() {
               </td>
               <td data-label="Who">{actor}</td>
               <td data-label="From">{source}</td>
-              <td data-label="Did">{action}</td>
-              <td data-label="To">{subject}</td>
+              <td data-label="Action">{action}</td>
+              <td data-label="Subject">{subject}</td>
             </tr>
           ))}
         </ListTable>

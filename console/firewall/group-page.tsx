@@ -9,7 +9,7 @@ import { SureButton } from "../shared/sure-button.tsx";
 import { changedParts, usePeople, usePeopleWrite } from "./people.ts";
 import { NameInput, PrivilegeBoxes } from "./user-form.tsx";
 
-/** What several users may together, perhaps only from certain networks. */
+/** Groups of users and their privileges, which may be limited to certain networks. */
 export default function GroupPage() {
   const people = usePeople();
   const { query, set, open } = useSearchPart();
@@ -25,11 +25,11 @@ export default function GroupPage() {
       <Loading of={people} height={120} />
       {people.data?.groups.length === 0 && (
         <Text>
-          There are no groups yet. A group gives its members privileges, on request only from certain networks.
+          There are no groups yet. A group gives its members privileges, optionally only from certain networks.
         </Text>
       )}
       {people.data && people.data.groups.length > 0 && (
-        <ListTable heads={["Group", "Its members may", "From", "Members"]}>
+        <ListTable heads={["Group", "Privileges", "From", "Members"]}>
           {people.data.groups.map(({ name, privileges, networks, members }) => (
             <tr key={name}>
               <td data-label="Group">
@@ -37,7 +37,7 @@ export default function GroupPage() {
                   {name}
                 </button>
               </td>
-              <td data-label="May">{privileges.join(", ") || "nothing"}</td>
+              <td data-label="Privileges">{privileges.join(", ") || "none"}</td>
               <td data-label="From" className="mono">
                 {networks.join(" ") || "anywhere"}
               </td>
@@ -85,7 +85,7 @@ function GroupForm(props: {
       holds={wish}
       onClose={onClose}
       onSubmit={save}
-      submit={edited ? "Save" : "Make the group"}
+      submit={edited ? "Save" : "Create group"}
       sending={write}
       other={
         edited && (

@@ -4,25 +4,24 @@ import { Waiting } from "../shared/live/waiting.tsx";
 import { refusalInWords, warningOf } from "./refusal-words.ts";
 import { interfacesIn, type ShownAddress, type ShownInterface, type WireReport } from "./report.ts";
 
-/** This machine's interfaces as they are now, and what an updater would publish of each. */
+/** This machine's current interfaces, and which addresses an updater would use. */
 export function InterfacePage({ report, sees }: { readonly report: WireReport | undefined; readonly sees: boolean }) {
   return (
     <Stack gap="sm">
       <Group justify="space-between" align="baseline">
         <Title order={1}>Interfaces</Title>
         <a href="/console/ca.pem" download="moor-ca.pem" style={{ fontSize: "0.875rem" }}>
-          Certificate for clients to import
+          Download the certificate for clients
         </a>
       </Group>
-      {sees ? <Interfaces report={report} /> : <NotYours />}
+      {sees ? <Interfaces report={report} /> : <NoPrivilege />}
     </Stack>
   );
 }
 
-const NotYours = () => (
+const NoPrivilege = () => (
   <p>
-    You may not see the interfaces: that takes the privilege <b>interface-status</b>, which an administrator can give
-    you.
+    Seeing the interfaces needs the privilege <b>interface-status</b>. Ask an administrator for it.
   </p>
 );
 
@@ -62,7 +61,7 @@ function OneInterface({ shown }: { readonly shown: ShownInterface }) {
           no addresses
         </Text>
       ) : (
-        <ListTable className="list thirds" heads={["Address", "Type", "What an updater makes of it"]}>
+        <ListTable className="list thirds" heads={["Address", "Type", "Used by the updater?"]}>
           {addresses.map(({ text, bits, family, verdict }) => (
             <tr key={`${family} ${text}`}>
               <td className="mono">

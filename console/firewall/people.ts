@@ -3,7 +3,7 @@ import type { ConsolePeople } from "../../src/contract/console-firewall.ts";
 import type { Method } from "../shared/live/request.ts";
 import { useSession } from "../shared/session/session.tsx";
 
-/** All users, groups and privileges: a household's firewall has few of them. */
+/** All users, groups and privileges; the firewall of a household has few. */
 export function usePeople() {
   const { request } = useSession();
   return useQuery({ queryKey: ["people"], queryFn: () => request<ConsolePeople>("GET", "/console/people") });
@@ -11,7 +11,7 @@ export function usePeople() {
 
 export type PeopleWrite = { readonly method: Method; readonly path: string; readonly body?: unknown };
 
-/** Its error goes with the next success of any other write: by then it tells of nothing that one still looks at. */
+/** The error disappears when any later write succeeds: by then it is no longer relevant. */
 export function usePeopleWrite<T>(onDone: (answer: T) => void) {
   const { request } = useSession();
   const queries = useQueryClient();
@@ -33,8 +33,8 @@ export function usePeopleWrite<T>(onDone: (answer: T) => void) {
 
 const writing = ["write people"];
 
-/** What a form sends: the rest may have been changed elsewhere since it was opened. */
+/** A form sends only what was changed in it: the rest may have been changed elsewhere since it was opened. */
 export const changedParts = (before: object, after: object): object => {
-  const had = new Map(Object.entries(before).map(([part, value]) => [part, JSON.stringify(value)]));
-  return Object.fromEntries(Object.entries(after).filter(([part, value]) => JSON.stringify(value) !== had.get(part)));
+  const old = new Map(Object.entries(before).map(([part, value]) => [part, JSON.stringify(value)]));
+  return Object.fromEntries(Object.entries(after).filter(([part, value]) => JSON.stringify(value) !== old.get(part)));
 };

@@ -2,50 +2,50 @@ import { parseAddress } from "../../src/core/addresses/address.ts";
 import type { Considered } from "../../src/core/addresses/choose-address.ts";
 import { type Scope, scopeOf } from "../../src/core/addresses/scope.ts";
 
-/** Why an updater would not take an address, for people. */
+/** Why an updater would not use an address. */
 const words: Readonly<Record<Exclude<Considered["verdict"], "taken">, string>> = {
   malformed: "not an address",
-  "wrong-family": "of the other family",
-  unspecified: "stands for no address",
-  loopback: "reaches only the machine itself",
-  "link-local": "reaches only its own network segment",
-  "this-network": "in 0.0.0.0/8, which no machine has",
-  multicast: "stands for many machines",
-  broadcast: "stands for all machines of a network",
-  deprecated: "on its way out",
-  tentative: "not yet known to be free",
-  detached: "its router is gone",
+  "wrong-family": "of the other address family",
+  unspecified: "the unspecified address",
+  loopback: "loopback, reaches only this machine",
+  "link-local": "link-local, reaches only its own network segment",
+  "this-network": "in 0.0.0.0/8, which no host can use",
+  multicast: "a multicast address",
+  broadcast: "a broadcast address",
+  deprecated: "deprecated, will be removed soon",
+  tentative: "tentative, not yet checked for duplicates",
+  detached: "detached, its router is gone",
   private: "private",
-  cgnat: "of the provider’s NAT",
+  cgnat: "behind the provider’s NAT",
   ula: "unique local",
-  documentation: "for documentation",
+  documentation: "a documentation address",
   reserved: "reserved",
-  "other-vhid": "shared under another id",
+  "other-vhid": "a CARP address with another VHID",
   "no-prefix": "a single address without a network",
   "not-first": "not the first one listed",
-  "ula-behind-global": "unique local, and there is a global one",
-  "reserved-behind-others": "reserved, and there is a better one",
-  "virtual-behind-own": "shared by two machines, and there is one of its own",
-  "shorter-lifetime": "another one lasts longer",
-  "behind-published": "as good as the one that is published",
-  "later-in-report": "as good as another that comes first",
+  "ula-behind-global": "unique local, and there is a global address",
+  "reserved-behind-others": "reserved, and there is a better address",
+  "virtual-behind-own": "a virtual address, and the machine has its own",
+  "shorter-lifetime": "another address is valid longer",
+  "behind-published": "as good as the address that is already published",
+  "later-in-report": "as good as another address that is listed first",
 };
 
 const warned: Readonly<Partial<Record<Scope, string>>> = {
-  private: "private, nobody outside reaches it",
-  cgnat: "of the provider’s NAT, nobody outside reaches it",
-  ula: "unique local, nobody outside reaches it",
-  documentation: "for documentation, it leads nowhere",
+  private: "private, not reachable from the internet",
+  cgnat: "behind the provider’s NAT, not reachable from the internet",
+  ula: "unique local, not reachable from the internet",
+  documentation: "a documentation address, not reachable from the internet",
   reserved: "reserved",
 };
 
 export function refusalInWords(text: string, verdict: Considered["verdict"]): string {
   if (verdict !== "taken") return words[verdict];
   const warning = warningOf(text);
-  return warning ? `taken, with a warning: ${warning}` : "an updater takes this one";
+  return warning ? `yes, with a warning: ${warning}` : "yes";
 }
 
-/** What is doubtful about an address that is taken all the same. */
+/** The warning about an address that is used even so. */
 export function warningOf(text: string): string | undefined {
   const address = parseAddress(text);
   return address && warned[scopeOf(address)];

@@ -5,7 +5,7 @@ import { type Considered, chooseAddress } from "../../src/core/addresses/choose-
 
 export type WireReport = Readonly<Record<string, WireInterface>>;
 
-/** One address of an interface, with what an updater would make of it. */
+/** One address of an interface, and whether an updater would use it. */
 export type ShownAddress = {
   readonly family: Family;
   readonly text: string;
@@ -20,7 +20,7 @@ export type ShownInterface = {
   readonly addresses: readonly ShownAddress[];
 };
 
-/** Chosen by the rules that the updating client has. */
+/** Addresses are chosen by the updater's own rules. */
 export function interfacesIn(wire: WireReport): readonly ShownInterface[] {
   const report = reportFromWire(wire);
   return Object.entries(wire).map(([device, each]) => ({

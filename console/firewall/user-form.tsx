@@ -39,7 +39,7 @@ export function UserForm({ edited: present, privileges, onClose }: Props) {
       holds={wish}
       onClose={onClose}
       onSubmit={save}
-      submit={edited ? "Save" : "Make the user"}
+      submit={edited ? "Save" : "Create user"}
       sending={write}
       other={
         edited &&
@@ -60,17 +60,17 @@ export function UserForm({ edited: present, privileges, onClose }: Props) {
       <PrivilegeBoxes privileges={privileges} held={held} onChange={setHeld} />
       <Group align="flex-end">
         <TextInput
-          label="Good until (empty: for ever)"
+          label="Valid until (empty: no expiry)"
           type="date"
           value={last}
           onChange={(event) => setLast(event.currentTarget.value)}
-          error={expires === undefined && "a year has four digits"}
+          error={expires === undefined && "use a year with four digits"}
         />
         <Switch
           label="Disabled"
           checked={disabled}
           disabled={isOwn}
-          description={isOwn && "nobody can disable or remove himself"}
+          description={isOwn && "you cannot disable or remove yourself"}
           onChange={(event) => setDisabled(event.currentTarget.checked)}
           mb={8}
         />
@@ -81,14 +81,14 @@ export function UserForm({ edited: present, privileges, onClose }: Props) {
 
 const lastDayOf = (user: ConsoleUser | undefined): string => (user?.expires ? dayOf(lastMoment(user.expires)) : "");
 
-/** The day itself is still good. Undefined for what is no day: fields for dates take years of six digits. */
+/** The user is still valid on that day. Undefined if it is not a day: date fields accept years of six digits. */
 function endOf(last: string): string | null | undefined {
   if (last === "") return null;
   const end = endOfDay(last);
   return Number.isNaN(end) ? undefined : new Date(end).toISOString();
 }
 
-/** By its name a user or a group is known, so it stays. */
+/** The name identifies a user or a group, so it cannot be changed. */
 export function NameInput(props: {
   readonly name: string;
   readonly onChange: (name: string) => void;
@@ -113,7 +113,7 @@ export function PrivilegeBoxes(props: {
   readonly onChange: (held: readonly string[]) => void;
 }) {
   return (
-    <Checkbox.Group label="May" value={[...props.held]} onChange={props.onChange}>
+    <Checkbox.Group label="Privileges" value={[...props.held]} onChange={props.onChange}>
       <div className="boxes">
         {props.privileges.map(({ id, name }) => (
           <Checkbox key={id} value={id} label={id} description={name} />

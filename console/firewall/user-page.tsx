@@ -12,7 +12,7 @@ import { KeyMade } from "./key-made.tsx";
 import { usePeople, usePeopleWrite } from "./people.ts";
 import { UserForm } from "./user-form.tsx";
 
-/** Who may ask this firewall what, and with which keys. */
+/** The users of this firewall, their privileges and their keys. */
 export default function UserPage() {
   const people = usePeople();
   const { query, set, open } = useSearchPart();
@@ -28,7 +28,7 @@ export default function UserPage() {
       </Group>
       <Loading of={people} height={160} />
       {people.data && (
-        <ListTable heads={["User", "May", "Groups", "State", "Keys"]}>
+        <ListTable heads={["User", "Privileges", "Groups", "State", "Keys"]}>
           {people.data.users.map((user) => (
             <OneUser key={user.name} user={user} onEdit={() => open({ edit: user.name })} onMade={setMade} />
           ))}
@@ -64,7 +64,7 @@ function OneUser(props: {
           {user.fullName && <span className="quiet"> {user.fullName}</span>}
         </span>
       </td>
-      <td data-label="May">{user.privileges.join(", ") || "nothing by himself"}</td>
+      <td data-label="Privileges">{user.privileges.join(", ") || "none directly"}</td>
       <td data-label="Groups">{user.groups.join(", ") || "—"}</td>
       <td data-label="State">{stateOf(user)}</td>
       <td data-label="Keys">
@@ -99,7 +99,7 @@ function OneKey(props: {
     <Group gap="xs" mb={4}>
       <span className="mono">{props.beginning}…</span>
       <span className="quiet" style={{ fontSize: "0.8125rem" }}>
-        made <When at={props.created} />
+        created <When at={props.created} />
       </span>
       <SureButton
         size="compact-xs"
@@ -118,6 +118,6 @@ function stateOf({ disabled, expires, hasPassword }: ConsoleUser): string {
   if (disabled) return "disabled";
   const end =
     expires === null ? "" : `, until ${lastMoment(expires).toLocaleDateString("en-GB", { dateStyle: "medium" })}`;
-  const over = expires !== null && Date.parse(expires) <= Date.now();
-  return over ? "over" : `${hasPassword ? "may sign in" : "no password"}${end}`;
+  const isExpired = expires !== null && Date.parse(expires) <= Date.now();
+  return isExpired ? "expired" : `${hasPassword ? "can sign in" : "no password"}${end}`;
 }

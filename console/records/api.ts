@@ -3,7 +3,7 @@ import type { Rrset, RrsetsPagination, RrsetsZone } from "../../src/contract/rrs
 import { type Request, RequestProblem } from "../shared/live/request.ts";
 import { nameHolds, searchedZone } from "./sets/shown-name.ts";
 
-/** The record-set API as the console asks it. */
+/** The calls of the record-set API that the console makes. */
 
 export const zonePath = (zone: string): string => `/v1/zones/${encodeURIComponent(zone)}`;
 export const setPath = (zone: string, name: string, type: string): string =>
@@ -30,15 +30,15 @@ function readZones(request: Request, search: string, page: number): Promise<Zone
 }
 
 /**
- * Zones that have the text only in the name that is shown. A part of a label has no ASCII form of its own that the service
- * could look for, so all names with other letters are looked through here.
+ * Zones that contain the text only in their Unicode name. The ASCII form of a label says nothing about the form of its parts, so
+ * the service cannot search for it, and all names with non-ASCII letters are searched here.
  */
 async function readZonesShownAs(request: Request, text: string): Promise<readonly RrsetsZone[]> {
   const pages = await everyPage((page) => readZones(request, "xn--", page), 20);
   return pages.flatMap(({ zones }) => zones.filter(({ name }) => !name.includes(text) && nameHolds(name, text)));
 }
 
-/** The few that are found only by the name as it is shown stand before all others. */
+/** The few zones that match only by their Unicode name come first. */
 export async function findZones(request: Request, search: string, page: number): Promise<ZonePage> {
   const text = searchedZone(search);
   if (text === "" || page > 1) return readPageOrLast(request, text, page);
@@ -46,7 +46,7 @@ export async function findZones(request: Request, search: string, page: number):
   return { ...found, zones: [...more, ...found.zones] };
 }
 
-/** Links and bookmarks outlive pages: zones are deleted. */
+/** A link or bookmark may ask for a page that no longer exists, because zones were deleted. */
 async function readPageOrLast(request: Request, text: string, page: number): Promise<ZonePage> {
   const found = await readZones(request, text, page);
   const { last_page } = found.meta.pagination;
@@ -59,13 +59,13 @@ export const readZone = async (request: Request, zone: string): Promise<RrsetsZo
 export const readSetPage = (request: Request, zone: string, page: number): Promise<SetPage> =>
   request("GET", `${zonePath(zone)}/rrsets?page=${page}&per_page=${setsPerPage}`);
 
-/** A set that moves down meanwhile, because another has come, may be met on two pages. */
+/** A set that moves down because another was added in the meantime may be on two pages. */
 export async function readEverySet(request: Request, zone: string): Promise<readonly Rrset[]> {
   const pages = await everyPage((page) => readSetPage(request, zone, page));
   return [...new Map(pages.flatMap(({ rrsets }) => rrsets.map((set) => [set.id, set]))).values()];
 }
 
-/** Undefined when there is none. */
+/** Undefined if there is none. */
 export async function readSet(
   request: Request,
   zone: string,
@@ -84,7 +84,7 @@ export function readHistory(request: Request, zone: string, before: number | nul
   return request("GET", `${zonePath(zone)}/history?per_page=100${query}`);
 }
 
-/** The first page says how many there are; the others are asked for a few at a time. */
+/** The first page says how many there are; the others are fetched a few at a time. */
 async function everyPage<T extends { readonly meta: { readonly pagination: RrsetsPagination } }>(
   read: (page: number) => Promise<T>,
   most = 1_000,
@@ -103,7 +103,7 @@ async function everyPage<T extends { readonly meta: { readonly pagination: Rrset
   return pages;
 }
 
-/** A set as the list has it, from what an event says about it. */
+/** The set of an event in the shape that the list has. */
 export function setFromEvent({ zone, name, type, after }: ChangeEvent): Rrset | undefined {
   if (name === null || type === null || after === null || !("records" in after)) return undefined;
   const { ttl, labels, protection, records }: ChangedSet = after;

@@ -1,6 +1,6 @@
 import { Button, CopyButton } from "@mantine/core";
 
-/** A text that people take elsewhere, with the button that does it. */
+/** A text with a button that copies it. */
 export function CopyText({
   text,
   label,

@@ -3,14 +3,14 @@ import { type ReactNode, useEffect, useState } from "react";
 import { useStay, useWayBack } from "./session/way-back.ts";
 
 /**
- * A dialog whose parts have the roles that screen readers look for. Escape and a click beside it close it, and who opened
- * it without a mouse goes on from there.
+ * A dialog with the roles that screen readers expect. Escape or a click outside closes it, and the focus returns to the
+ * element that opened it.
  */
 export function Dialog(props: {
   readonly title: string;
   readonly onClose: () => void;
   readonly size?: string;
-  /** For dialogs whose content is lost when they close by accident. */
+  /** For dialogs whose content would be lost if they were closed by accident. */
   readonly stays?: boolean;
   readonly children: ReactNode;
 }) {
@@ -27,7 +27,7 @@ export function Dialog(props: {
     >
       <Modal.Overlay />
       <Modal.Content>
-        {/* Not Modal.Header: a header element there counts as a second banner of the page. */}
+        {/* Not Modal.Header: its header element would count as a second banner of the page. */}
         <div className="dialog-head">
           <Modal.Title component="h2" fw={600}>
             {props.title}
@@ -43,8 +43,8 @@ export function Dialog(props: {
 const nothing = () => undefined;
 
 /**
- * Mantine gives the focus back when a dialog is closed; ours are closed by being there no longer. Where what opened it has gone
- * too, such as the row of what was deleted, one goes on from the beginning of the content.
+ * Mantine returns the focus when a dialog is closed, but ours are unmounted instead. If the element that opened the dialog is gone
+ * too, such as the row of a deleted record, the focus goes to the beginning of the content.
  */
 function useFocusReturn(): void {
   const [opener] = useState(() => document.activeElement);

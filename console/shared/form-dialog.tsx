@@ -5,21 +5,21 @@ import { Problem } from "./live/problem.tsx";
 import { useStay, useWayBack } from "./session/way-back.ts";
 
 /**
- * A dialog to type into. Its one button sends what was typed, and so does Enter. Escape, a click beside it and the way back are
- * soon done by accident: once it holds something else than at first they only ask, and close it the second time.
+ * A dialog with a form; the submit button and Enter send it. Escape, a click outside and the browser's back button are easily
+ * hit by accident: once the form was changed, the first attempt only warns, and the second closes it.
  */
 export function FormDialog(props: {
   readonly title: string;
   readonly size?: string;
-  /** All that was typed and chosen. */
+  /** Everything that was typed and chosen. */
   readonly holds: unknown;
   readonly onClose: () => void;
   readonly onSubmit: () => void;
-  /** What sending it does. */
+  /** The label of the submit button. */
   readonly submit: string;
   readonly cannot?: boolean;
   readonly sending: { readonly isPending: boolean; readonly error: Error | null };
-  /** What else can be done, beside the buttons. */
+  /** Further actions, next to the buttons. */
   readonly other?: ReactNode;
   readonly children: ReactNode;
 }) {
@@ -44,7 +44,7 @@ export function FormDialog(props: {
           {props.children}
           {held !== first && held === askedFor && (
             <p className="note" role="alert" style={{ margin: 0 }}>
-              What you typed is not saved yet. Close it once more to leave it.
+              You have unsaved changes. Close again to discard them.
             </p>
           )}
           <Problem error={error} />

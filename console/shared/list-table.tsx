@@ -1,9 +1,9 @@
 import type { ReactNode } from "react";
 
-/** `text`, or with the class of its column. */
+/** The text of a column's head, with a class if the column needs one. */
 type Head = string | { readonly text: string; readonly className: string };
 
-/** A table whose cells carry their column's name for narrow screens. */
+/** A table whose cells repeat the name of their column on narrow screens. */
 export function ListTable(props: {
   readonly heads: readonly Head[];
   /** The last column has buttons. */
@@ -29,7 +29,7 @@ export function ListTable(props: {
   );
 }
 
-/** Over buttons that say themselves what they do: a head is there for who hears the table. */
+/** The buttons below explain themselves; this head is for screen readers. */
 const ActionHead = () => (
   <th scope="col" className="does">
     <span style={{ position: "absolute", left: "-999rem" }}>Action</span>

@@ -8,10 +8,10 @@ import { SlowWrite } from "./live/slow-write.tsx";
 import { WayBackContext, watchWayBack } from "./session/way-back.ts";
 import { cssVariables, theme } from "./theme.ts";
 
-/** Puts a page into the document. The service may be gone for a while: reading is tried again, writing never is. */
+/** Renders a page into the document. The service may be down for a while: reads are retried, writes never are. */
 export function mount(page: ReactNode): void {
   const root = document.getElementById("root");
-  if (root === null) throw new Error("the document has no place for the page");
+  if (root === null) throw new Error("the document has no element #root");
   const queries = new QueryClient({
     defaultOptions: {
       queries: {

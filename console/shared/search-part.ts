@@ -2,7 +2,7 @@ import { useSearchParams } from "wouter";
 
 type Changes = Readonly<Record<string, string | null>>;
 
-/** What the search part of the address says. The way back leads out of what was opened, and past what was only set. */
+/** The query of the page's URL. The back button closes what was opened with `open`, and skips what was only `set`. */
 export function useSearchPart() {
   const [query, setQuery] = useSearchParams();
   return {
@@ -12,7 +12,7 @@ export function useSearchPart() {
   };
 }
 
-/** With some of it changed; null takes a key away. */
+/** A copy with these changes; null removes a key. */
 export function changed(old: URLSearchParams, changes: Changes): URLSearchParams {
   const next = new URLSearchParams(old);
   for (const [key, value] of Object.entries(changes)) {

@@ -6,11 +6,11 @@ import anchor from "./anchor.svg";
 
 export type Place = { readonly to: string; readonly name: string };
 
-/** The frame around every page: where one is, whether it is live, light or dark. */
+/** The frame around every page: navigation, connection state, light or dark colours. */
 export function Shell(props: {
   readonly title: string;
   readonly places: readonly Place[];
-  /** What the page is about, for the tabs of the browser; the place's name where there is none. */
+  /** What the page is about, for the browser tab; the name of the place if undefined. */
   readonly subject?: string | undefined;
   readonly aside?: ReactNode;
   readonly children: ReactNode;
@@ -21,7 +21,7 @@ export function Shell(props: {
   return (
     <>
       <a className="skip" href="#content">
-        To the content
+        Skip to content
       </a>
       <header className="top">
         <Link href="/" className="brand">
@@ -60,11 +60,11 @@ function SchemeButton() {
   const { setColorScheme } = useMantineColorScheme();
   const next = useComputedColorScheme("light") === "dark" ? "light" : "dark";
   return (
-    <Tooltip label={`To the ${next} colours`}>
+    <Tooltip label={`Switch to ${next} colours`}>
       <ActionIcon
         variant="subtle"
         color="gray"
-        aria-label={`To the ${next} colours`}
+        aria-label={`Switch to ${next} colours`}
         onClick={() => setColorScheme(next)}
       >
         <span aria-hidden>{next === "dark" ? "☾" : "☀"}</span>

@@ -1,11 +1,11 @@
 import { Button, type ButtonProps } from "@mantine/core";
 import { useState } from "react";
 
-/** For what cannot be taken back: the first click only asks, and the rest of a double click or of a key held down does not answer. */
+/** For what cannot be undone: the first click only asks. A double click or a key held down does not count as the answer. */
 export function SureButton(props: {
   readonly ask: string;
   readonly sure: string;
-  /** For screen readers, where the words alone do not say what is meant: "the key abc of mona". */
+  /** For screen readers, if the label alone is ambiguous: "the key abc of mona". */
   readonly what?: string;
   readonly onSure: () => void;
   readonly disabled?: boolean;

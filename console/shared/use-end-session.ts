@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useLocation } from "wouter";
 import { forgetTheRest, sessionKey } from "./session/session-cache.ts";
 
-/** Behind somebody who has signed out here on purpose: nothing waits for them. */
+/** After a deliberate sign-out nothing is kept for the user. */
 export function useEndSession(): () => Promise<void> {
   const queries = useQueryClient();
   const [, navigate] = useLocation();

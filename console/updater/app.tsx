@@ -18,7 +18,7 @@ const ConfigView = lazyPart(() => import("./config-view.tsx"));
 
 const ask = createRequest(undefined, () => undefined);
 
-/** What the updating client keeps, and whether it is so. */
+/** The names that the updater maintains, and whether they are up to date. */
 export function App() {
   const queries = useQueryClient();
   const state = useQuery({
@@ -62,12 +62,12 @@ export function App() {
         </Group>
         {gone && (
           <p className="note" role="status">
-            The updating client does not answer. It may be restarting; this page tries again by itself.
+            The updater is not responding. It may be restarting; this page keeps trying.
           </p>
         )}
         <Problem error={check.error} />
         {state.data === undefined && !gone && <Skeleton h={160} />}
-        {state.data && rounds === 0 && <p role="status">It has not looked yet.</p>}
+        {state.data && rounds === 0 && <p role="status">It has not checked yet.</p>}
         {state.data?.sources
           .filter(({ up }) => !up)
           .map(({ source, because }) => (
@@ -87,7 +87,7 @@ export function App() {
           ))}
         </div>
         <DecisionTable decisions={done} error={decisions.error} />
-        {/* Below all that comes later and is long, or it would move away from under a pointer. */}
+        {/* Below the long parts that load later, so that it does not move away from under the pointer. */}
         {!decisions.isPending && (
           <Suspense fallback={<Waiting />}>
             <ConfigView ask={ask} />
@@ -108,9 +108,15 @@ function Rounds({ state }: { readonly state: UpdaterState }) {
   const next = state.nextRound === null ? undefined : Date.parse(state.nextRound) - now;
   return (
     <span className="quiet" style={{ fontSize: "0.8125rem" }}>
-      looked {state.lastRound === null ? "never" : <When at={state.lastRound} />}
-      {!pushed && next !== undefined && next > 0 && ` · looks again in ${durationInWords(next)}`}
-      {pushed && " · told at once by the firewall"}
+      {state.lastRound === null ? (
+        "not checked yet"
+      ) : (
+        <>
+          checked <When at={state.lastRound} />
+        </>
+      )}
+      {!pushed && next !== undefined && next > 0 && ` · next check in ${durationInWords(next)}`}
+      {pushed && " · the firewall pushes changes"}
     </span>
   );
 }

@@ -4,21 +4,21 @@ import { ListTable } from "../shared/list-table.tsx";
 import { Problem } from "../shared/live/problem.tsx";
 import type { Request } from "../shared/live/request.ts";
 
-/** The config as it was understood, with secrets hidden: the process itself does not send them. */
+/** The config as the updater reads it, without secrets: the updater does not send them. */
 export default function ConfigView({ ask }: { readonly ask: Request }) {
   const found = useQuery({
     queryKey: ["config"],
     queryFn: () => ask<ShownConfig>("GET", "/page/config"),
-    // The process reads its file again when that changes.
+    // The updater reloads its file when it changes.
     refetchInterval: 10_000,
   });
   const config = found.data;
   if (config === undefined) return <Problem error={found.error} />;
   return (
     <details>
-      <summary style={{ cursor: "pointer", fontWeight: 600 }}>The config in force</summary>
+      <summary style={{ cursor: "pointer", fontWeight: 600 }}>Active config</summary>
       <p>
-        From <span className="mono">{config.file}</span>; {config.rhythm}; last addresses in{" "}
+        Read from <span className="mono">{config.file}</span>; {config.rhythm}; last addresses stored in{" "}
         <span className="mono">{config.stateFile}</span>.
       </p>
       <ListTable heads={["What", "Name", "Where", "Trusted by", "Secret"]}>
@@ -50,7 +50,7 @@ export default function ConfigView({ ask }: { readonly ask: Request }) {
   );
 }
 
-/** Whom the process speaks with; only those that names refer to have one themselves. */
+/** The services that the updater talks to; only those that `names` refers to have a name. */
 const peersOf = ({ sources, targets, others }: ShownConfig) => [
   ...sources.map(({ url, key, ...source }) => ({ ...source, what: "firewall", where: url, secret: key })),
   ...targets.map(({ url, token, api, ...target }) => ({

@@ -9,12 +9,12 @@ import { WithCode } from "../shared/with-code.tsx";
 const few = 20;
 
 type Props = {
-  /** Undefined as long as they are not known. */
+  /** Undefined until they are known. */
   readonly decisions: readonly UpdaterDecision[] | undefined;
   readonly error: Error | null;
 };
 
-/** What was done or failed, and why; the latest first. */
+/** What was done, what failed, and why; the latest first. */
 export function DecisionTable({ decisions, error }: Props) {
   return (
     <section aria-labelledby="decisions">
@@ -33,7 +33,7 @@ function Decisions({ decisions }: { readonly decisions: readonly UpdaterDecision
   return (
     <>
       {decisions.length === 0 ? (
-        <p className="quiet">Nothing had to be done yet.</p>
+        <p className="quiet">No changes were necessary yet.</p>
       ) : (
         <ListTable heads={["When", "About", "What", "Why"]}>
           {decisions.slice(0, all ? undefined : few).map(({ at, kind, about, what, because, todo }) => (
@@ -56,7 +56,7 @@ function Decisions({ decisions }: { readonly decisions: readonly UpdaterDecision
       )}
       {!all && decisions.length > few && (
         <Button mt="xs" variant="default" onClick={() => setAll(true)}>
-          All {decisions.length}
+          Show all {decisions.length}
         </Button>
       )}
     </>

@@ -15,7 +15,7 @@ type Props = {
   readonly nextRound: string | null;
 };
 
-/** One name and family: what it should be, what was written, what the record service has. */
+/** One name and family: the wanted address, the one written last, and the one that the record service has. */
 export function NameCard({ name, published, decisions, nextRound }: Props) {
   const now = useNow(60_000);
   const spans = useMemo(() => movesOf(name.name, decisions), [name.name, decisions]);
@@ -36,7 +36,7 @@ export function NameCard({ name, published, decisions, nextRound }: Props) {
         <dt>Stored</dt>
         <dd className="mono">{name.stored ?? "nothing yet"}</dd>
         <dt>Published</dt>
-        <dd className="mono">{published === undefined ? "…" : (published?.join(", ") ?? "not known")}</dd>
+        <dd className="mono">{published === undefined ? "…" : (published?.join(", ") ?? "unknown")}</dd>
         <dt>Last change</dt>
         <dd>{name.storedAt === null ? "never" : <When at={name.storedAt} />}</dd>
         <dt>Next check</dt>
@@ -59,7 +59,7 @@ export function NameCard({ name, published, decisions, nextRound }: Props) {
           <Timeline
             spans={spans}
             until={now}
-            label={`Addresses of ${name.name} over time; the decisions below say the same`}
+            label={`Addresses of ${name.name} over time; the decisions below have the same data`}
           />
         </Suspense>
       )}
@@ -68,9 +68,9 @@ export function NameCard({ name, published, decisions, nextRound }: Props) {
 }
 
 function stateOf({ ok, wanted, stored, onDrift }: Props["name"], published: Props["published"]) {
-  if (!ok) return { tone: "out-of-step", words: "not in step" };
+  if (!ok) return { tone: "out-of-step", words: "not up to date" };
   if (published != null && wanted !== null && !published.includes(wanted))
-    return { tone: "out-of-step", words: "the record says something else", todo: onDrift };
-  if (wanted === null || wanted !== stored) return { tone: "out-of-step", words: "not in step" };
-  return { tone: "in-step", words: "in step" };
+    return { tone: "out-of-step", words: "the record has a different address", todo: onDrift };
+  if (wanted === null || wanted !== stored) return { tone: "out-of-step", words: "not up to date" };
+  return { tone: "in-step", words: "up to date" };
 }

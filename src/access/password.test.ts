@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { cpuTime } from "../../test/rig/cpu-time.ts";
 import { checkPassword, hashPassword } from "./password.ts";
 
-/** What it costs today takes a third of a second each time: only what depends on that pays for it here. */
+/** The current cost takes a third of a second each time, so only tests that depend on it use it. */
 const cheap = { N: 1_024, r: 8, p: 1 };
 const hashCheaply = (password: string) => hashPassword(password, cheap);
 const matchesPassword = async (password: string, stored: string | undefined) =>
@@ -16,23 +16,23 @@ describe("passwords", () => {
       expect(await matchesPassword(wrong, stored)).toBe(false);
   });
 
-  it("match at the cost of today too", async () => {
+  it("match at the current cost too", async () => {
     const stored = await hashPassword("correct horse");
     expect(await checkPassword("correct horse", stored)).toEqual({ matches: true });
     expect(await checkPassword("correct hors", stored)).toEqual({ matches: false });
   });
 
-  it("are stored with method, cost and a salt of their own", async () => {
+  it("are stored with method, cost and a unique salt", async () => {
     const [one, other] = [await hashPassword("same"), await hashPassword("same")];
     expect(one).toMatch(/^scrypt\$131072\$8\$1\$[\w-]{22}\$[\w-]{43}$/);
     expect(one).not.toBe(other);
   });
 
-  it("are the same text however their accents were typed", async () => {
+  it("match however their accents were typed", async () => {
     expect(await matchesPassword("Bu\u0308ro", await hashCheaply("B\u00fcro"))).toBe(true);
   });
 
-  it("still match when the cost was another one, and are hashed anew at the cost of today", async () => {
+  it("still match if the cost was different, and are rehashed at the current cost", async () => {
     const { scryptSync } = await import("node:crypto");
     const hash = scryptSync("old", Buffer.from("saltsaltsaltsalt"), 32, { N: 32_768, r: 8, p: 1, maxmem: 2 ** 27 });
     const older = `scrypt$32768$8$1$c2FsdHNhbHRzYWx0c2FsdA$${hash.toString("base64url")}`;
@@ -42,7 +42,7 @@ describe("passwords", () => {
     expect(await checkPassword("wrong", older)).toEqual({ matches: false });
   });
 
-  it("of nobody match nothing, and take as long", async () => {
+  it("of unknown users match nothing, and take as long", async () => {
     const cost = { ...cheap, N: 16_384 };
     const stored = await hashPassword("x", cost);
     const lasting = async (hash: string | undefined) => {
@@ -52,7 +52,7 @@ describe("passwords", () => {
     };
     const known: number[] = [];
     const unknown: number[] = [];
-    // Something else may be done in this process at any of them, but not at all of them.
+    // Other work in this process may slow down any of them, but not all.
     for (let i = 0; i < 4; i++) {
       known.push(await lasting(stored));
       unknown.push(await lasting(undefined));

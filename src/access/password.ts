@@ -1,10 +1,10 @@
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 
-/** What a guess costs: 128 MB and some tenths of a second, as OWASP recommends. Stored with each hash, so that it can be raised later. */
-const costOfToday = { N: 131_072, r: 8, p: 1 };
+/** The cost of one guess: 128 MB and a few tenths of a second, as OWASP recommends. Stored with each hash, so that it can be raised later. */
+const currentCost = { N: 131_072, r: 8, p: 1 };
 
-/** `scrypt$N$r$p$salt$hash`: the method stands in front, so that a later one can be told apart. */
-export async function hashPassword(password: string, cost = costOfToday): Promise<string> {
+/** `scrypt$N$r$p$salt$hash`: the method comes first, so that a later one can be distinguished. */
+export async function hashPassword(password: string, cost = currentCost): Promise<string> {
   const salt = randomBytes(16);
   const derived = await derive(password, salt, cost);
   return ["scrypt", cost.N, cost.r, cost.p, salt.toString("base64url"), derived.toString("base64url")].join("$");
@@ -12,31 +12,31 @@ export async function hashPassword(password: string, cost = costOfToday): Promis
 
 export type PasswordCheck = {
   readonly matches: boolean;
-  /** What to store instead, when the password matches a hash that was cheaper than they are today. */
+  /** A new hash to store, if the password matches one that is cheaper than today's. */
   readonly renewed?: string;
 };
 
-/** Without a stored hash, or with an old one, the work is at least the same: how long it takes does not tell who there is. */
+/** Without a stored hash, or with an old one, it does at least the same work, so that the time does not reveal which users exist. */
 export async function checkPassword(
   password: string,
   stored: string | undefined,
-  cost = costOfToday,
+  cost = currentCost,
 ): Promise<PasswordCheck> {
   const nobody = `scrypt$${cost.N}$${cost.r}$${cost.p}$AAAAAAAAAAAAAAAAAAAAAA$none`;
   const [method, N, r, p, salt = "", hash = ""] = (stored ?? nobody).split("$");
   if (method !== "scrypt") return { matches: false };
-  const had = { N: Number(N), r: Number(r), p: Number(p) };
+  const storedCost = { N: Number(N), r: Number(r), p: Number(p) };
   const wanted = Buffer.from(hash, "base64url");
-  const given = await derive(password, Buffer.from(salt, "base64url"), had);
+  const given = await derive(password, Buffer.from(salt, "base64url"), storedCost);
   const matches = stored !== undefined && wanted.length === given.length && timingSafeEqual(wanted, given);
-  if (had.N * had.r * had.p >= cost.N * cost.r * cost.p) return { matches };
+  if (storedCost.N * storedCost.r * storedCost.p >= cost.N * cost.r * cost.p) return { matches };
   const renewed = await hashPassword(password, cost);
   return matches ? { matches, renewed } : { matches };
 }
 
-function derive(password: string, salt: Buffer, { N, r, p }: typeof costOfToday): Promise<Buffer> {
+function derive(password: string, salt: Buffer, { N, r, p }: typeof currentCost): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  // One text has several ways to be written in Unicode, and keyboards differ in which they send.
+  // Unicode has several encodings of the same text, and keyboards differ in which they send.
   scrypt(password.normalize("NFC"), salt, 32, { N, r, p, maxmem: 256 * N * r }, (error, derived) => {
     if (error === null) resolve(derived);
     else reject(error);

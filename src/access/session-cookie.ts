@@ -4,8 +4,8 @@ import { type Session, type Sessions, sessionLimits } from "./session.ts";
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
- * `__Host-`: only for this host, only over TLS, for all paths. Cookies do not know ports, so each service on a host has a
- * name of its own.
+ * `__Host-`: only for this host, only over TLS, for all paths. Cookies ignore ports, so each service on a host needs
+ * its own name.
  */
 const cookieName = (service: string): string => `__Host-moor-${service}`;
 
@@ -25,7 +25,7 @@ export function cookieOf(service: string, headers: Headers): string | undefined 
   return found?.slice(name.length) || undefined;
 }
 
-/** Whose session a request shows; `forged` when it would change something and does not prove that our own page sent it. */
+/** The session of a request; `forged` if it would change something and does not prove that our own page sent it. */
 export type SessionFound =
   | { readonly kind: "session"; readonly session: Session }
   | { readonly kind: "none" | "forged" };
@@ -44,7 +44,7 @@ export async function sessionOf(
   return { kind: "forged" };
 }
 
-/** Browsers name the page's origin in every request that changes something, and most say also how near it is. */
+/** Browsers send the page's origin with every request that changes something, and most also send Sec-Fetch-Site. */
 export function isOwnOrigin(headers: Headers): boolean {
   const [origin, host, site] = [one(headers.origin), one(headers.host), one(headers["sec-fetch-site"])];
   if (origin === undefined || host === undefined || !URL.canParse(origin)) return false;

@@ -5,7 +5,7 @@ import { createSessions } from "./session.ts";
 import { createSignIn } from "./session-http.ts";
 import { createSessionStore, sessionTables } from "./session-store.ts";
 
-it("two passwords are checked at the same time, each takes 128 MB; a third one is asked to come again", async () => {
+it("two passwords are checked at the same time, because each takes 128 MB; a third request must retry", async () => {
   const database = new DatabaseSync(":memory:");
   database.exec(sessionTables);
   const sessions = createSessions(createSessionStore(sqliteSql(database)), () => 1);

@@ -12,16 +12,16 @@ export type PlainAnswer = {
   readonly body: string;
 };
 
-/** The people of one service: how they are known by name and password. */
+/** The users of one service, known by name and password. */
 export type People = {
-  /** Takes as long for a name that nobody has. `shutOut` is why somebody with the right password may not come in. */
+  /** Takes as long for an unknown name. `shutOut` is why a user with the right password may not sign in. */
   readonly check: (name: string, password: string) => Promise<string | { readonly shutOut: string } | undefined>;
-  /** Undefined when they are gone or shut out. */
+  /** Undefined if the user was removed or may not sign in. */
   readonly describe: (who: string, from: string) => Promise<Person | undefined>;
   readonly setPassword: (who: string, password: string) => Promise<void>;
 };
 
-/** `privileges` for the pages, which need not show what would be refused. */
+/** `privileges` tells the pages what to leave out because it would be refused. */
 export type Person = {
   readonly name: string;
   readonly hasPassword: boolean;
@@ -34,13 +34,13 @@ export type SignInOptions = {
   readonly sessions: Sessions;
   readonly people: People;
   readonly now: () => Instant;
-  /** Absent where there is one node only. */
+  /** Absent if there is only one node. */
   readonly guesses?: SharedGuesses | undefined;
-  /** Told about every change of who may come in. */
+  /** Called for every event that belongs in the log. */
   readonly note: (what: string, fields: Readonly<Record<string, unknown>>) => void;
 };
 
-/** Signing in and out, the password and the sessions, below `/console`: the same for every service that has pages. */
+/** Signing in and out, the password and the sessions, below `/console`; shared by all services that have pages. */
 export function createSignIn(options: SignInOptions) {
   const { service, sessions, people, now, guesses, note } = options;
   const throttle = createThrottle();
@@ -50,7 +50,7 @@ export function createSignIn(options: SignInOptions) {
     guesses?.tell({ name, source });
   };
   let checking = 0;
-  /** A check takes 128 MB: more than two at the same time would be an attack on the machine. */
+  /** A check takes 128 MB: more than two at the same time could exhaust the memory. */
   const checked = async <T>(work: () => Promise<T>): Promise<T | typeof tooMuchToDo> => {
     if (checking >= 2) return tooMuchToDo;
     checking += 1;
@@ -69,14 +69,15 @@ export function createSignIn(options: SignInOptions) {
 
   const byPassword = async (request: PlainRequest): Promise<PlainAnswer> => {
     const { name, password } = fieldsOfJson(request.body);
-    if (typeof name !== "string" || typeof password !== "string") return problem(400, "Name and password are missing.");
+    if (typeof name !== "string" || typeof password !== "string")
+      return problem(400, "Name and password are required.");
     const wait = throttle.wait(name, request.from, now());
     if (wait > 0) return tooMany(wait);
     const who = await checked(() => people.check(name, password));
     if (who === tooMuchToDo) return busy;
     if (typeof who !== "string") {
       failed(name, request.from);
-      // The caller is told nothing of it: that the password is right is nobody's business.
+      // The response must not reveal that the password is right.
       const because = who === undefined ? "name or password is wrong" : `the user is ${who.shutOut}`;
       note("sign-in refused", { name: name.slice(0, 100), because, ...whence(request) });
       return problem(401, "Name or password is wrong.");
@@ -93,7 +94,7 @@ export function createSignIn(options: SignInOptions) {
     const who = typeof link === "string" ? await sessions.redeemLink(link) : undefined;
     if (who === undefined || (await people.describe(who, request.from)) === undefined) {
       failed("", request.from);
-      return problem(401, "This link was used before, or is older than 15 minutes. Make a new one in the terminal.");
+      return problem(401, "This link was already used, or is older than 15 minutes. Create a new one in the terminal.");
     }
     note("signed in by link", { who, ...whence(request) });
     return await enter(who, request);
@@ -112,7 +113,7 @@ export function createSignIn(options: SignInOptions) {
       if (who === tooMuchToDo) return busy;
       if (who !== session.who) {
         failed(person.name, request.from);
-        return problem(422, "The present password is wrong.");
+        return problem(422, "The current password is wrong.");
       }
     }
     if ((await checked(() => people.setPassword(session.who, String(next)))) === tooMuchToDo) return busy;
@@ -150,10 +151,10 @@ export function createSignIn(options: SignInOptions) {
     const ended = /^DELETE \/console\/sessions\/(\d{1,15})$/.exec(route)?.[1];
     if (ended === undefined) return undefined;
     const found = await sessions.end(session.who, Number(ended));
-    return found ? { status: 204, headers: {}, body: "" } : problem(404, "There is no such session.");
+    return found ? { status: 204, headers: {}, body: "" } : problem(404, "Session not found.");
   };
 
-  /** Undefined for what is not a matter of signing in. */
+  /** Undefined if the request is not about signing in. */
   return async (request: PlainRequest): Promise<PlainAnswer | undefined> => {
     const route = `${request.method} ${request.path}`;
     if (route === "POST /console/sign-in" || route === "POST /console/sign-in-link") {
@@ -179,12 +180,12 @@ export const json = (status: number, body: unknown): PlainAnswer => ({
 
 export const problem = (status: number, message: string): PlainAnswer => json(status, { error: { message } });
 
-/** Also what the page sends behind somebody who has signed in anew in another tab: it knows it by the code. */
+/** A page also gets this if the user has signed in again in another tab; it recognises the code. */
 export const forged = json(403, {
-  error: { code: "forged", message: "This request did not come from the console's own page. Load the page anew." },
+  error: { code: "forged", message: "This request did not come from the console's own page. Reload the page." },
 });
 
-/** No string: a person may have any name. */
+/** Not a string, because a user may have any name. */
 const tooMuchToDo = Symbol("too much to do");
 
 const busy: PlainAnswer = ((answer) => ({ ...answer, headers: { ...answer.headers, "retry-after": "1" } }))(

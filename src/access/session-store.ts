@@ -1,7 +1,7 @@
 import { type Sql, sql } from "../process/database/sql.ts";
 import type { SessionStore, StoredSession } from "./session.ts";
 
-/** One migration step on SQLite, for every service that has pages to sign in to. */
+/** One migration step on SQLite, for all services that have pages to sign in to. */
 export const sessionTables = `
   CREATE TABLE console_sessions (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -28,7 +28,7 @@ export function createSessionStore({ read, write }: Pick<Sql, "read" | "write">)
         sql`INSERT INTO console_sessions (hash, who, source, agent, created, seen)
             VALUES (${hash}, ${who}, ${from}, ${agent}, ${created}, ${created}) RETURNING *`,
       );
-      if (added === undefined) throw new Error("the session just written was not given back");
+      if (added === undefined) throw new Error("inserting a session returned no row");
       return fromRow(added);
     },
     byHash: async (hash) => {

@@ -20,7 +20,7 @@ function heapInUse(): number {
 }
 
 describe("guessing passwords", () => {
-  it("is free a few times, and then waits twice as long each time, up to a quarter of an hour", () => {
+  it("is free a few times, then the delay doubles each time, up to 15 minutes", () => {
     const throttle = createThrottle();
     const waits = Array.from({ length: 16 }, () => {
       throttle.failed("anna", "192.0.2.1", 0);
@@ -30,7 +30,7 @@ describe("guessing passwords", () => {
     expect(waits.at(-1)).toBe(900_000);
   });
 
-  it("never waits longer than that, and is forgotten, when the clock is put back", () => {
+  it("never waits longer than that, and is forgotten, if the clock is set back", () => {
     const throttle = createThrottle();
     const hour = 60 * 60_000;
     failTimes(throttle, 6, "anna", "192.0.2.1", 10 * hour);
@@ -40,13 +40,13 @@ describe("guessing passwords", () => {
     expect(throttle.wait("anna", "192.0.2.1", 2 * hour)).toBe(0);
   });
 
-  it("counts names by their beginnings", () => {
+  it("counts names by their first characters", () => {
     const throttle = createThrottle();
     for (let i = 0; i < 6; i++) throttle.failed(`${"x".repeat(60_000)}${i}`, "192.0.2.1", 0);
     expect(throttle.wait("x".repeat(60_000), "192.0.2.1", 0)).toBe(4_000);
   });
 
-  it("fills no memory with long names", () => {
+  it("does not fill the memory with long names", () => {
     const throttle = createThrottle();
     const before = heapInUse();
     for (let i = 0; i < 2_000; i++) throttle.failed(JSON.parse(`"${i}${"x".repeat(60_000)}"`), "192.0.2.1", 0);
@@ -54,21 +54,21 @@ describe("guessing passwords", () => {
     expect(throttle.wait("anna", "192.0.2.1", 0)).toBeGreaterThan(0);
   });
 
-  it("keeps out neither the same name from elsewhere nor other names from there", () => {
+  it("does not block the same name from elsewhere, or other names from the same source", () => {
     const throttle = createThrottle();
     failTimes(throttle, 20, "anna", "192.0.2.1");
     expect(throttle.wait("anna", "192.0.2.2", 0)).toBe(0);
     expect(throttle.wait("bert", "192.0.2.1", 0)).toBe(0);
   });
 
-  it("of many names from one source waits too, also from another address of the same IPv6 network", () => {
+  it("with many names from one source is delayed too, even from another address of the same IPv6 network", () => {
     const throttle = createThrottle();
     for (let i = 0; i < 40; i++) throttle.failed(`name ${i}`, `2001:db8:1:2::${i.toString(16)}`, 0);
     expect(throttle.wait("anna", "2001:db8:1:2::ffff", 0)).toBeGreaterThan(0);
     expect(throttle.wait("anna", "2001:db8:1:3::1", 0)).toBe(0);
   });
 
-  it("of one name waits whichever address of an IPv6 network it comes from, however that is written", () => {
+  it("with one name is delayed from any address of an IPv6 network, however it is written", () => {
     const throttle = createThrottle();
     for (let i = 1; i <= 10; i++) throttle.failed("anna", `fd00::${i.toString(16)}:2:3:4`, 0);
     expect(throttle.wait("anna", "fd00::5", 0)).toBeGreaterThan(0);
@@ -83,7 +83,7 @@ describe("guessing passwords", () => {
     expect(throttle.wait("anna", "192.0.2.1", 3_600_001)).toBe(0);
   });
 
-  it("waits from the last wrong one on, and begins anew an hour after it", () => {
+  it("is delayed from the last wrong guess on, and starts over an hour after it", () => {
     const throttle = createThrottle();
     const start = Date.parse("2026-11-15T12:00:00Z");
     failTimes(throttle, 7, "anna", "192.0.2.1", start);
@@ -95,7 +95,7 @@ describe("guessing passwords", () => {
     expect(throttle.wait("anna", "192.0.2.1", start + 7_200_001)).toBe(0);
   });
 
-  it("is remembered of a bounded number, those that guessed last", () => {
+  it("is remembered for a bounded number of sources, the latest", () => {
     const throttle = createThrottle();
     failTimes(throttle, 6, "anna", "192.0.2.1");
     failTimes(throttle, 6, "bert", "192.0.2.2");

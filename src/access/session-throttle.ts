@@ -2,22 +2,22 @@ import { hash } from "node:crypto";
 import { householdOf } from "../core/addresses/peer-address.ts";
 import type { Instant } from "../core/instant.ts";
 
-/** How many wrong guesses are free, and how long the next one waits after that: doubling, up to a limit. */
+/** Wrong guesses without a delay. After that the delay doubles with each, up to a limit. */
 const free = { pair: 5, source: 30 } as const;
 const first = 2_000;
 const longest = 15 * 60_000;
-/** A guess is forgotten after so long without another one. */
+/** A guess is forgotten if no other one follows within this time. */
 const memory = 60 * 60_000;
 const most = 10_000;
-/** Characters of a name by which its guesses are counted: longer ones than anybody has would only fill the memory. */
+/** Only this many characters of a name count: longer names, which nobody has, would only fill the memory. */
 const longestName = 200;
 
 /**
- * Slows guessing down for a name from one source, and for one source whatever the names. Never for a name alone: otherwise
- * anybody could keep its owner out.
+ * Slows guessing down per name and source, and per source for all names together. Never per name alone: otherwise
+ * anybody could lock its owner out.
  */
 export type Throttle = {
-  /** Milliseconds until this one may try again; 0 for at once. */
+  /** Milliseconds until the next attempt is allowed; 0 for immediately. */
   readonly wait: (name: string, source: string, now: Instant) => number;
   readonly failed: (name: string, source: string, now: Instant) => void;
   readonly succeeded: (name: string, source: string) => void;
@@ -25,10 +25,10 @@ export type Throttle = {
 
 export type Guess = { readonly name: string; readonly source: string };
 
-/** Between the nodes of one service: who guesses at one is known to all. */
+/** Shares wrong guesses among the nodes of a service. */
 export type SharedGuesses = {
   readonly tell: (wrong: Guess) => void;
-  /** Those that were told by others. */
+  /** Guesses that other nodes reported. */
   readonly onHeard: (hear: (wrong: Guess) => void) => void;
 };
 
@@ -37,7 +37,7 @@ type Count = { readonly failures: number; readonly last: Instant };
 export function createThrottle(): Throttle {
   const pairs = new Map<string, Count>();
   const sources = new Map<string, Count>();
-  // Its hash: a part of a text keeps the whole of it in memory.
+  // Hashed, because a slice keeps the whole string in memory.
   const nameKey = (name: string) => hash("sha256", name.slice(0, longestName), "base64url");
   const pairKey = (name: string, source: string) => `${householdOf(source)} ${nameKey(name)}`;
   return {
@@ -60,10 +60,10 @@ function waitOf(known: Count | undefined, allowed: number, now: Instant): number
   return Math.min(pause, Math.max(0, known.last + pause - now));
 }
 
-/** One from a time to come is from before the clock was put back. */
+/** A guess in the future dates from before the clock was set back. */
 const isForgotten = ({ last }: Count, now: Instant): boolean => Math.abs(now - last) > memory;
 
-/** The oldest goes when there are too many: whoever has so many addresses would not be stopped by counting anyway. */
+/** If there are too many, the oldest is dropped: counting would not stop somebody with that many addresses anyway. */
 function count(counts: Map<string, Count>, key: string, now: Instant): void {
   const known = counts.get(key);
   const failures = known === undefined || isForgotten(known, now) ? 1 : known.failures + 1;

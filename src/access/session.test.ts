@@ -37,7 +37,7 @@ describe("sessions", () => {
     expect((await sessions.find(secret)) !== undefined).toBe(open);
   });
 
-  it("end after a month however much they are used", async () => {
+  it("end after a month, however often they are used", async () => {
     const { sessions, clock } = rig();
     const secret = await sessions.begin("anna", browser);
     for (let days = 1; days < 30; days++) {
@@ -48,7 +48,7 @@ describe("sessions", () => {
     expect(await sessions.find(secret)).toBeUndefined();
   });
 
-  it("are listed as long as they are open, with when they were last seen", async () => {
+  it("are listed while they are open, with the time of the last use", async () => {
     const { sessions, clock } = rig();
     const secret = await sessions.begin("anna", browser);
     const seenAt = async (at: number) => {
@@ -61,7 +61,7 @@ describe("sessions", () => {
     expect(await seenAt(8 * day)).toEqual([]);
   });
 
-  it("end one by one, and all of one person; nobody ends another's", async () => {
+  it("end one by one, or all of one user; nobody can end another user's", async () => {
     const { sessions } = rig();
     const [one, two, other] = [
       await sessions.begin("anna", browser),
@@ -90,7 +90,7 @@ describe("sign-in links", () => {
     expect(await sessions.redeemLink(secret)).toBe(who);
   });
 
-  it("open once", async () => {
+  it("work once", async () => {
     const { sessions } = rig();
     const secret = await sessions.makeLink("anna");
     expect(await sessions.redeemLink("made up")).toBeUndefined();
@@ -124,7 +124,7 @@ describe("a request that changes something", () => {
 
   it.for([
     ["our own page", { origin, host }, true],
-    ["our own page, as newer browsers say it", { origin, host, "sec-fetch-site": "same-origin" }, true],
+    ["our own page in a newer browser", { origin, host, "sec-fetch-site": "same-origin" }, true],
     ["another port of this host", { origin: "https://127.0.0.1:8443", host, "sec-fetch-site": "same-site" }, false],
     ["another site", { origin: "https://evil.example", host }, false],
     ["a page without origin", { origin: "null", host }, false],
@@ -133,7 +133,7 @@ describe("a request that changes something", () => {
     expect(isOwnOrigin(headers)).toBe(own);
   });
 
-  it("needs the session's own token, and reading needs none", async () => {
+  it("needs the session's CSRF token, and reading needs none", async () => {
     const { sessions } = rig();
     const secret = await sessions.begin("anna", browser);
     const csrf = (await sessions.find(secret))?.csrf ?? "";

@@ -1,24 +1,24 @@
 import type { Instant } from "../core/instant.ts";
 import { createToken, hashSecret } from "./secret.ts";
 
-/** Where sessions and sign-in links are kept: only hashes of what opens them. `who` is whatever the service calls its people. */
+/** Stores sessions and sign-in links, but only hashes of their secrets. `who` is the service's own id for a user. */
 export type SessionStore = {
   readonly add: (session: NewSession) => Promise<StoredSession>;
   readonly byHash: (hash: string) => Promise<StoredSession | undefined>;
   /** The latest first. */
   readonly of: (who: string) => Promise<readonly StoredSession[]>;
   readonly noteSeen: (id: number, now: Instant) => Promise<void>;
-  /** False when this one has no such session. */
+  /** False if the user has no such session. */
   readonly remove: (who: string, id: number) => Promise<boolean>;
   readonly removeAll: (who: string) => Promise<void>;
   readonly addLink: (link: { readonly hash: string; readonly who: string; readonly expires: Instant }) => Promise<void>;
-  /** Whose link it is, and since when it is void; it is gone afterwards. */
+  /** Returns the user of a link and when it expires, and removes the link. */
   readonly takeLink: (hash: string) => Promise<{ readonly who: string; readonly expires: Instant } | undefined>;
-  /** Drops what nobody can use any more. */
+  /** Drops expired sessions and links. */
   readonly dropOld: (limits: { readonly seenBefore: Instant; readonly now: Instant }) => Promise<void>;
 };
 
-/** The same store; `ended` is called after every call that ends sessions. */
+/** Wraps a store; `ended` is called after every call that ends sessions. */
 export const tellingEnds = (store: SessionStore, ended: () => void): SessionStore => ({
   ...store,
   remove: async (who, id) => {
@@ -36,7 +36,7 @@ export type NewSession = {
   readonly hash: string;
   readonly who: string;
   readonly from: string;
-  /** What the browser calls itself. */
+  /** The browser's User-Agent. */
   readonly agent: string;
   readonly created: Instant;
 };
@@ -48,7 +48,7 @@ export type Session = StoredSession & { readonly csrf: string };
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-/** Unused for a week, or a month old: then people sign in again. */
+/** A session ends after a week without use, or after a month. */
 export const sessionLimits = { idle: 7 * day, whole: 30 * day } as const;
 
 /** A link from the terminal must be used soon. */
@@ -58,7 +58,7 @@ export type Sessions = ReturnType<typeof createSessions>;
 
 export function createSessions(store: SessionStore, now: () => Instant) {
   return {
-    /** What goes into the cookie. */
+    /** Returns the secret for the cookie. */
     begin: async (who: string, browser: { readonly from: string; readonly agent: string }): Promise<string> => {
       const secret = createToken(43);
       const at = now();
@@ -89,7 +89,7 @@ export function createSessions(store: SessionStore, now: () => Instant) {
       return secret;
     },
 
-    /** Once only, also when it came too late. */
+    /** Uses the link up even if it has expired. */
     redeemLink: async (secret: string): Promise<string | undefined> => {
       const link = await store.takeLink(hashSecret(secret));
       return link !== undefined && now() < link.expires ? link.who : undefined;
@@ -100,8 +100,8 @@ export function createSessions(store: SessionStore, now: () => Instant) {
 const isInForce = ({ created, seen }: StoredSession, now: Instant): boolean =>
   now - seen < sessionLimits.idle && now - created < sessionLimits.whole;
 
-/** Made from the session's secret, so that it needs no place of its own and ends with it. */
+/** Derived from the session's secret, so that it needs no storage and ends with the session. */
 const csrfOf = (secret: string): string => hashSecret(`csrf:${secret}`);
 
-/** The secret stands behind `#`: browsers send that part to nobody, so it is in no log. */
+/** The secret comes after `#`: browsers never send that part, so it is in no log. */
 export const signInLink = (url: string, secret: string): string => `${url}/sign-in#${secret}`;

@@ -1,24 +1,24 @@
-/** Characters. NIST SP 800-63B asks for 8 and advises more where there is no second factor. */
+/** Characters. NIST SP 800-63B requires 8 and recommends more without a second factor. */
 const [shortest, longest] = [12, 1_000];
 
-/** What must be left of a password once everything is taken away that a guesser tries first. */
+/** Characters that must remain of a password without the parts that attackers try first. */
 const leastOwn = 6;
 
 /**
- * Why a password is not taken, and what to do; undefined for a good one. Passwords that lists of the commonest are full of are a
- * word, a name or a row of keys with a number behind it: those parts count for nothing here, whatever their case and spelling.
+ * Why a password is refused, and what to do; undefined for a good one. Most common passwords are a word, a name or a
+ * row of keys, followed by a number: those parts do not count here, in any case and spelling.
  */
 export function passwordFault(text: unknown, name: string): string | undefined {
   if (typeof text !== "string" || text.length < shortest || text.length > longest)
-    return `A password has ${shortest} to ${longest} characters.`;
+    return `A password must have ${shortest} to ${longest} characters.`;
   return ownPart(text, name).length < leastOwn ? tooCommon : undefined;
 }
 
 const tooCommon =
-  "This password is among the first that are guessed: it is made of a common word, a name or a simple pattern. " +
-  "Take another, four words that have nothing to do with one another for example.";
+  "This password is easy to guess: it consists of a common word, a name or a simple pattern. " +
+  "Choose another, for example four unrelated words.";
 
-/** The shortest that is left, in whichever order the parts are taken away: a row of keys may be part of a word, and a word of a row. */
+/** The shortest remainder over all orders of removal: a row of keys may be part of a word, and a word part of a row. */
 function ownPart(password: string, name: string): string {
   const plain = password.normalize("NFKC").toLowerCase();
   const names = name.toLowerCase().split(/[^\p{L}\p{N}]+/u);
@@ -33,7 +33,7 @@ function ownPart(password: string, name: string): string {
 
 const withoutRepeats = (text: string): string => text.replaceAll(/(.{1,8}?)\1+/gu, "$1");
 
-/** Without rows of keys, years, and letters that follow one another. */
+/** Removes rows of keys, years, and runs of the alphabet. */
 function withoutRows(text: string): string {
   let left = text.replaceAll(/(?:19|20)\d\d/g, " ");
   for (const row of rows) {
@@ -64,13 +64,13 @@ const zigzags = [
 ];
 const rows = [...forwards, ...columns, ...zigzags].flatMap((row) => [row, turned(row)]);
 
-/** Letters that people write as signs. */
+/** Digits and signs that people write instead of letters. */
 const meant: Readonly<Record<string, string>> = {
   ...{ "0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "9": "g" },
   ...{ "@": "a", $: "s", "!": "i", "|": "l", "+": "t" },
 };
 
-/** Our own choice: words of which the commonest passwords are made, and what this program is about. */
+/** Our own choice: words that common passwords consist of, and words related to this program. */
 const common = `
   password passwort passwd pass kennwort geheim secret login signin welcome willkommen hello hallo letmein access
   admin administrator root toor user guest test tester default changeme change please temp demo system master super

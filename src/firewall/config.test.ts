@@ -34,7 +34,7 @@ suite("names", () => {
     ["eth0", ["up"], "LAN", "lan", "lan"],
     ["eth1", ["up"], "ETH1", "eth1", "eth1"],
     ["lo", ["up", "loopback"], "Loopback", "Loopback", "lo"],
-  ])("%s %j is called %s, %s, and %s", (device, flags, description, short, identifier) => {
+  ])("%s %j is called %s, %s and %s", (device, flags, description, short, identifier) => {
     expect(describe(config, device, flags)).toBe(description);
     expect(describeShortly(config, device, flags)).toBe(short);
     expect(identify(config, device)).toBe(identifier);
@@ -42,7 +42,7 @@ suite("names", () => {
 });
 
 suite("readConfig", () => {
-  it.each([[undefined], [null], [{}], [{ interfaces: {} }]])("%j is no setting at all", (content) => {
+  it.each([[undefined], [null], [{}], [{ interfaces: {} }]])("%j has no settings", (content) => {
     expect(readConfig(content)).toEqual({ kind: "config", config: { interfaces: [] } });
   });
 
@@ -59,32 +59,35 @@ suite("readConfig", () => {
     });
   });
 
-  it("names all faults at once", () => {
+  it("reports all faults together", () => {
     const interfaces = { a: { hidden: "yes", descripton: "x" }, b: true, c: { description: 7 } };
     expect(readConfig({ interfaces, listen: 1 })).toEqual({
       kind: "faults",
       faults: [
-        { at: ["listen"], message: "there is no such setting; there is interfaces" },
+        { at: ["listen"], message: "unknown setting; the only one is interfaces" },
         { at: ["interfaces", "a", "hidden"], message: "must be true or false" },
         {
           at: ["interfaces", "a", "descripton"],
-          message: "there is no such setting; there are hidden, description, identifier",
+          message: "unknown setting; use one of hidden, description, identifier",
         },
         { at: ["interfaces", "b"], message: "must have settings: hidden, description, identifier" },
-        { at: ["interfaces", "c", "description"], message: "must be a text" },
+        { at: ["interfaces", "c", "description"], message: "must be text" },
       ],
     });
     for (const content of [7, "x", []]) expect(readConfig(content).kind).toBe("faults");
     expect(readConfig({ interfaces: [] }).kind).toBe("faults");
   });
 
-  it("wants one interface an identifier: answers that go by it have room for one", () => {
+  it("requires unique identifiers: some responses are keyed by them", () => {
     const interfaces = { eth0: { identifier: "wan" }, ppp0: { identifier: "wan" }, "veth*": { identifier: "opt1" } };
     expect(readConfig({ interfaces })).toEqual({
       kind: "faults",
       faults: [
-        { at: ["interfaces", "ppp0", "identifier"], message: "eth0 has it already; choose another" },
-        { at: ["interfaces", "veth*", "identifier"], message: "many interfaces cannot have one; leave it out" },
+        { at: ["interfaces", "ppp0", "identifier"], message: "eth0 already uses it; choose another" },
+        {
+          at: ["interfaces", "veth*", "identifier"],
+          message: "a pattern cannot have an identifier, which must be unique; leave it out",
+        },
       ],
     });
   });

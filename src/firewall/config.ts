@@ -1,12 +1,12 @@
 import { isObject } from "../core/is-object.ts";
 
-/** What the operator says about this machine's interfaces. */
+/** The operator's settings for an interface. */
 export type InterfaceSettings = {
-  /** Not in any answer. */
+  /** Left out of all responses. */
   readonly hidden: boolean;
-  /** What people call it. */
+  /** A name for people. */
   readonly description?: string;
-  /** `wan`, `lan`, `opt1`: what OPNsense's own configuration would call it. */
+  /** `wan`, `lan`, `opt1`: as in OPNsense's own configuration. */
   readonly identifier?: string;
 };
 
@@ -14,7 +14,7 @@ export type FirewallConfig = { readonly interfaces: readonly (readonly [pattern:
 
 export const noConfig: FirewallConfig = { interfaces: [] };
 
-/** The first line that fits counts; `*` in it stands for anything. */
+/** The first matching line applies; `*` matches anything. */
 export function settingsOf({ interfaces }: FirewallConfig, device: string): InterfaceSettings {
   return interfaces.find(([pattern]) => fits(pattern, device))?.[1] ?? { hidden: false };
 }
@@ -33,11 +33,11 @@ function fits(pattern: string, device: string): boolean {
   return device.length - last.length >= at && device.endsWith(last);
 }
 
-/** OPNsense shows the description, and the identifier in capitals where there is none. */
+/** OPNsense shows the description, or the identifier in capitals if there is none. */
 export const describe = (config: FirewallConfig, device: string, flags: readonly string[]): string =>
   descriptionOf(config, device, flags) ?? identify(config, device).toUpperCase();
 
-/** Its Network Insight shows the identifier as it is. */
+/** OPNsense's Network Insight shows the identifier unchanged. */
 export const describeShortly = (config: FirewallConfig, device: string, flags: readonly string[]): string =>
   descriptionOf(config, device, flags) ?? identify(config, device);
 
@@ -47,28 +47,34 @@ const descriptionOf = (config: FirewallConfig, device: string, flags: readonly s
 export const identify = (config: FirewallConfig, device: string): string =>
   settingsOf(config, device).identifier ?? device;
 
-/** `at` are the keys that lead to what is wrong. */
+/** `at` is the path of keys to the fault. */
 export type ConfigFault = { readonly at: readonly string[]; readonly message: string };
 
-/** What a config file says, or everything that is wrong with it. */
+/** The config, or all its faults. */
 export type ReadConfig =
   | { readonly kind: "config"; readonly config: FirewallConfig }
   | { readonly kind: "faults"; readonly faults: readonly ConfigFault[] };
 
 const known = ["hidden", "description", "identifier"];
 
-/** `content` is the file's, as data. */
+/** `content` is the parsed file. */
 export function readConfig(content: unknown): ReadConfig {
   if (content === null || content === undefined) return { kind: "config", config: noConfig };
   if (!isObject(content)) {
-    return { kind: "faults", faults: [{ at: [], message: "the file must hold `interfaces:` and what is below it" }] };
+    return {
+      kind: "faults",
+      faults: [{ at: [], message: "the file must contain `interfaces:` with settings below it" }],
+    };
   }
   const faults: ConfigFault[] = Object.keys(content)
     .filter((key) => key !== "interfaces")
-    .map((key) => ({ at: [key], message: "there is no such setting; there is interfaces" }));
+    .map((key) => ({ at: [key], message: "unknown setting; the only one is interfaces" }));
   const listed = content.interfaces ?? {};
   if (!isObject(listed)) {
-    faults.push({ at: ["interfaces"], message: "must have a line for each name, as `eth0: { description: WAN }`" });
+    faults.push({
+      at: ["interfaces"],
+      message: "must have one line per interface, such as `eth0: { description: WAN }`",
+    });
   }
   const interfaces = Object.entries(isObject(listed) ? listed : {}).map(([name, value]) => {
     faults.push(...faultsOf(name, value));
@@ -85,21 +91,22 @@ function faultsOf(name: string, value: unknown): ConfigFault[] {
   if (!isObject(value)) return [{ at: ["interfaces", name], message: `must have settings: ${known.join(", ")}` }];
   return Object.entries(value).flatMap(([key, setting]) => {
     const at = ["interfaces", name, key];
-    if (!known.includes(key)) return [{ at, message: `there is no such setting; there are ${known.join(", ")}` }];
+    if (!known.includes(key)) return [{ at, message: `unknown setting; use one of ${known.join(", ")}` }];
     const fitting = key === "hidden" ? typeof setting === "boolean" : typeof setting === "string" && setting !== "";
-    return fitting ? [] : [{ at, message: `must be ${key === "hidden" ? "true or false" : "a text"}` }];
+    return fitting ? [] : [{ at, message: `must be ${key === "hidden" ? "true or false" : "text"}` }];
   });
 }
 
-/** Some answers are keyed by identifier: of two interfaces with one, only the last would be in them. */
+/** Some responses are keyed by identifier: of two interfaces with the same one, only the last would be included. */
 function sharedIdentifiers(interfaces: FirewallConfig["interfaces"]): ConfigFault[] {
   const holders = new Map<string, string>();
   return interfaces.flatMap(([name, { identifier }]) => {
     if (typeof identifier !== "string") return [];
     const at = ["interfaces", name, "identifier"];
-    if (name.includes("*")) return [{ at, message: "many interfaces cannot have one; leave it out" }];
+    if (name.includes("*"))
+      return [{ at, message: "a pattern cannot have an identifier, which must be unique; leave it out" }];
     const holder = holders.get(identifier);
-    if (holder !== undefined) return [{ at, message: `${holder} has it already; choose another` }];
+    if (holder !== undefined) return [{ at, message: `${holder} already uses it; choose another` }];
     holders.set(identifier, name);
     return [];
   });

@@ -31,37 +31,37 @@ import { type Snapshot, takeSnapshot } from "./report/snapshot.ts";
 export type FirewallOptions = {
   readonly dataFolder: string;
   readonly listen: ListenAddress;
-  /** By which option `listen` was chosen, for whoever has to choose another; absent: --listen. */
+  /** The option that set `listen`, for error messages; --listen if absent. */
   readonly listenOption?: string;
   readonly log: Logger;
-  /** Names and addresses that clients use for this machine, beside its own. */
+  /** Further names and addresses that clients use for this machine. */
   readonly names?: readonly string[];
   /** The operator's certificate, instead of one from the private authority. */
   readonly certificate?: CertificateFiles;
   readonly config?: FirewallConfig;
-  /** Where the built pages are, when not beside this program. */
+  /** The folder of the built pages, if not next to this program. */
   readonly pages?: string;
   readonly read?: (signal: AbortSignal) => Promise<readonly KernelRow[]>;
-  /** Told once, when somebody comes. */
+  /** Called once, on the first connection. */
   readonly onFirstConnection?: () => void;
 };
 
 export type RunningFirewall = {
   readonly url: string;
   readonly address: ListenAddress;
-  /** What clients must trust; not there with the operator's certificate. */
+  /** The CA that clients must trust; absent with the operator's certificate. */
   readonly caFile?: string;
-  /** An address that signs in to the pages, once and within 15 minutes; without a user as the administrator. */
+  /** A URL that signs in to the pages once, within 15 minutes; as the administrator if no user is given. */
   readonly createSignInLink: (user?: string) => Promise<string>;
   /** True while no user has a password, so that a link is the only way in. */
   readonly needsSignInLink: () => boolean;
   readonly close: () => Promise<void>;
 };
 
-/** A report handed out is never older. */
+/** Milliseconds. A report in a response is never older. */
 const maxAge = 200;
 
-/** Milliseconds over which shares of the processors are measured, and for which a measurement is good. */
+/** Milliseconds over which processor shares are measured, and for how long a measurement is reused. */
 const [measured, measuredGood] = [1_000, 5_000];
 
 export async function startFirewall(options: FirewallOptions): Promise<RunningFirewall> {
@@ -89,11 +89,11 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
     const handle = createApi({ keys, endpoints, log, now });
     const console = createFirewallConsole({ access, streams, log, now, caFile: tls.caFile, pages: options.pages });
     const answer = async (request: IncomingMessage, response: ServerResponse) => {
-      // On a router with the private authority, other pages of the same name may well speak plain HTTP.
+      // On a router with the private authority, other pages of the same name may use plain HTTP.
       const secured = certificate ? transportSecurity(request.headers.host) : {};
       for (const [name, value] of Object.entries({ ...neverCached, ...secured })) response.setHeader(name, value);
       if (!(await console.handle(request, response))) await handle(request, response);
-      // It may have been a sign-out, or have revoked a key.
+      // The request may have been a sign-out, or have revoked a key.
       streams.look();
     };
     const server = createTlsServer(tls.pair, (request, response) => void answer(request, response));
@@ -125,7 +125,7 @@ function watchMachine({ config = noConfig, log, read }: FirewallOptions, stoppin
     const takenAt = now();
     return takeSnapshot(await readRows(stopping), config, takenAt);
   };
-  // One store of readings for both: who was told of a change and asks then is never answered from before it.
+  // Both share their readings: a client that asks after it got a change never sees an older state.
   const { recent, startNew } = foldReads(take, maxAge, now);
   const watch = (onChange: () => void, signal: AbortSignal) =>
     watchKernel({ onChange, log, signal: AbortSignal.any([signal, stopping]) });

@@ -3,7 +3,7 @@ import { drawnUntil, latestSpans, spansOf } from "../../console/shared/time/span
 import { movesOf } from "../../console/updater/moves.ts";
 
 describe("addresses over time", () => {
-  it("are stretches between real moves", () => {
+  it("are spans between actual changes", () => {
     const points = ["a", "a", "b", "a"].map((address, i) => ({ address, at: i * 10 }));
     expect(spansOf(points)).toEqual([
       { address: "a", from: 0, until: 20 },
@@ -12,7 +12,7 @@ describe("addresses over time", () => {
     ]);
   });
 
-  it("are drawn as far back as there are lanes for them", () => {
+  it("are drawn back to where the lanes run out", () => {
     const spans = spansOf(["a", "b", "c", "b", "c", "d"].map((address, at) => ({ address, at })));
     const drawn = (most: number) => latestSpans(spans, most).map(({ address }) => address);
     expect(drawn(2)).toEqual(["c", "d"]);
@@ -21,7 +21,7 @@ describe("addresses over time", () => {
     expect(latestSpans([], 4)).toEqual([]);
   });
 
-  it("are drawn up to now, and up to a change that is newer than the page's clock", () => {
+  it("are drawn up to now, or up to a change that is newer than the page's clock", () => {
     const spans = spansOf(["a", "b"].map((address, i) => ({ address, at: 1_000 * i })));
     expect([drawnUntil(spans, 5_000), drawnUntil(spans, 500), drawnUntil([], 7)]).toEqual([5_000, 1_000, 7]);
   });

@@ -1,16 +1,16 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "playwright-core";
 
-/** What axe finds on the page as it is now, in dark and in light colours, in one line each. */
+/** The violations that axe finds on the current page, in dark and light colours, one line each. */
 export const axeFinds = async (page: Page): Promise<readonly string[]> => [
   ...(await findsIn(page, "dark", createAxe(page))),
-  // Only what colours decide can be another finding now.
+  // In the other colours, only the contrast can differ.
   ...(await findsIn(page, "light", createAxe(page).withRules(["color-contrast", "link-in-text-block"]))),
 ];
 
 /**
- * Our pages have no frames, so axe need not gather what it found from several in a page of its own; and what it finds in order it need
- * not describe.
+ * Our pages have no frames, so axe need not collect results in a separate page. It need not describe
+ * what passes.
  */
 const createAxe = (page: Page) => new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] });
 

@@ -1,7 +1,7 @@
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
 import { patience } from "../rig/patience.ts";
 
-/** Debian's browser, in the form that has no window and is quicker for it; nothing is ever downloaded. */
+/** Debian's Chromium as the faster headless shell; nothing is ever downloaded. */
 export const launchBrowser = (): Promise<Browser> =>
   chromium.launch({ executablePath: "/usr/bin/chromium-headless-shell", timeout: patience });
 
@@ -9,7 +9,7 @@ export type OpenBrowser = Pick<Browser, "newContext" | "close">;
 
 let shared: Promise<Browser> | undefined;
 
-/** One browser serves all test files of a worker, and ends with it: to close it here closes what this file has opened in it. */
+/** One browser serves all test files of a worker and ends with it; closing it here closes only what this file opened in it. */
 export async function openBrowser(): Promise<OpenBrowser> {
   if (!(await shared)?.isConnected()) shared = launchBrowser();
   const browser = (await shared) as Browser;
@@ -30,7 +30,7 @@ export const phone = { width: 390, height: 780 } as const;
 export type Look = {
   readonly scheme?: "light" | "dark";
   readonly size?: { width: number; height: number };
-  /** By which clock the person reads. */
+  /** The user's time zone. */
   readonly clock?: string;
 };
 
@@ -50,7 +50,7 @@ export async function openContext(
   return context;
 }
 
-/** Red, green and blue of its letters. */
+/** Red, green and blue of the text colour. */
 export async function colourOf(shown: Locator): Promise<readonly number[]> {
   const colour = await shown.evaluate((element: { computedStyleMap: () => { get: (name: string) => unknown } }) =>
     String(element.computedStyleMap().get("color")),
@@ -58,20 +58,20 @@ export async function colourOf(shown: Locator): Promise<readonly number[]> {
   return (colour.match(/\d+/g) ?? []).map(Number);
 }
 
-/** A dialog that is open takes keys once it has the focus. */
+/** An open dialog takes keys when it has the focus. */
 export const dialogHasFocus = (page: Page): Promise<void> =>
   page.locator('[role="dialog"] :focus').waitFor({ state: "attached" });
 
 export type WatchedPage = Page & { readonly complaints: string[] };
 
-/** A page that fails its test on any error in it, and on any request to another host. */
+/** A page that fails its test on any error, and on any request to another host. */
 export async function openPage(context: BrowserContext, url: string): Promise<WatchedPage> {
   const page = await openBlankPage(context, url);
   await page.goto(url);
   return page;
 }
 
-/** The same, before it has been led to anything at this service. */
+/** The same, before it has navigated anywhere. */
 export async function openBlankPage(context: BrowserContext, url: string): Promise<WatchedPage> {
   const page = await context.newPage();
   const complaints: string[] = [];
@@ -89,8 +89,8 @@ export async function openBlankPage(context: BrowserContext, url: string): Promi
 }
 
 /**
- * From its next load on, `page.clock` can move the page's time, and its requests are given up by nothing but `giveUp`, as if so many
- * milliseconds had passed for them: however long a machine stands still, what hangs is still waited for.
+ * From the next load on, `page.clock` controls the page's time, and only `giveUp` makes its requests time out, as if that many
+ * milliseconds had passed: on a slow machine, a hung request is still pending.
  */
 export async function holdTime(page: Page): Promise<{ readonly giveUp: (after: number) => Promise<unknown> }> {
   await page.clock.install();

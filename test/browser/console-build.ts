@@ -5,16 +5,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 
 const root = join(import.meta.dirname, "..", "..");
-/** Not where `npm run build` puts them: that may run at the same time. */
+/** Not the folder of `npm run build`, which may run at the same time. */
 export const builtPages = join(root, "node_modules/.cache/moor-console");
-/** As `npm ci` has left them. */
+/** As built by `npm ci`. */
 const installedPages = join(root, "dist/console");
 const lock = join(root, "node_modules/.cache/moor-console-lock");
-/** Milliseconds. A few seconds are enough where nothing else is to be done. */
+/** Milliseconds. A few seconds are enough on an idle machine. */
 const longest = 600_000;
-const madeOf = ["console/**/*.*", "src/core/**/*.ts", "src/contract/*.ts", "vite.config.ts"];
+const sources = ["console/**/*.*", "src/core/**/*.ts", "src/contract/*.ts", "vite.config.ts"];
 
-/** Builds the pages when they are older than what they are made of, so that nobody tests yesterday's. One at a time. */
+/** Builds the pages if they are older than their sources, so that tests never run on stale ones. One build at a time. */
 export async function buildConsole(): Promise<void> {
   await mkdir(dirname(lock), { recursive: true });
   for (let tries = 0; tries < longest / 100; tries++) {
@@ -33,7 +33,7 @@ export async function buildConsole(): Promise<void> {
       await rmdir(lock);
     }
   }
-  throw new Error(`somebody else has been building the pages for long; if not so, remove ${lock}`);
+  throw new Error(`another process has been building the pages for too long; if there is none, remove ${lock}`);
 }
 
 async function makePages(): Promise<void> {
@@ -42,7 +42,7 @@ async function makePages(): Promise<void> {
   await cp(installedPages, builtPages, { recursive: true });
 }
 
-/** As `npm run build:console` does it: under test the environment would ask for development versions. */
+/** Like `npm run build:console`: the environment of the tests would select development builds. */
 const runBuild = () =>
   promisify(execFile)(join(root, "node_modules/.bin/vite"), ["build", "--outDir", builtPages], {
     cwd: root,
@@ -52,7 +52,7 @@ const runBuild = () =>
 
 async function isOld(pages: string): Promise<boolean> {
   const built = await changed(join(pages, "records.html"));
-  for await (const file of glob(madeOf, { cwd: root })) if ((await changed(join(root, file))) > built) return true;
+  for await (const file of glob(sources, { cwd: root })) if ((await changed(join(root, file))) > built) return true;
   return false;
 }
 

@@ -19,7 +19,7 @@ import { recordTypes } from "../../src/core/rdata/table.ts";
 import { faultInWords } from "../../src/core/result.ts";
 import { writtenAs } from "../rig/core/written-values.suite.ts";
 
-/** What the pages decide by themselves, without a browser. */
+/** The rules of the pages, tested without a browser. */
 
 const zone = "example.org";
 const set = (name: string, type: string, values: readonly string[], more: Partial<Rrset> = {}): Rrset => ({
@@ -28,8 +28,8 @@ const set = (name: string, type: string, values: readonly string[], more: Partia
   ...more,
 });
 
-describe("a value taken apart into fields and put together again", () => {
-  it.for(recordTypes)("says the same: %s", (type) => {
+describe("a value that is split into fields and joined again", () => {
+  it.for(recordTypes)("means the same: %s", (type) => {
     fc.assert(
       fc.property(writtenAs(type), (value) => {
         const meant = parseRdata(type, value, zone);
@@ -46,24 +46,24 @@ describe("a value taken apart into fields and put together again", () => {
     ['( "v=DKIM1; k=rsa; " "p=A\\"C" )  ; ----- DKIM key mail for example.org', '"v=DKIM1; k=rsa; " "p=A\\"C"'],
     ["(a remark)", '"(a remark)"'],
     ['( "a" b )', '"( \\"a\\" b )"'],
-  ] as const)("takes the strings of a zone file, in their brackets too: %s", ([typed, value]) => {
+  ] as const)("accepts the strings of a zone file, also in parentheses: %s", ([typed, value]) => {
     expect(joinValue("TXT", [typed])).toBe(value);
   });
 
-  it.for(['""', '"  "'])("shows an empty text so that it can be seen: %s", (value) => {
+  it.for(['""', '"  "'])("shows an empty text visibly: %s", (value) => {
     expect(splitValue("TXT", value)).toEqual([value]);
   });
 
   it.for([
     ["NS", "Name server", "ns1.example.net."],
     ["PTR", "Host name", "host.example.org."],
-    ["CNAME", "Stands for the name", "www.example.org."],
+    ["CNAME", "Target name", "www.example.org."],
     ["A", "IPv4 address", "192.0.2.10"],
-  ] as const)("is asked for by what people call it: %s", ([type, label, example]) => {
+  ] as const)("has the usual label: %s", ([type, label, example]) => {
     expect(fieldsOf(type)).toMatchObject([{ label, example }]);
   });
 
-  it("cuts a long text where DNS demands it, and shows it whole", () => {
+  it("splits a long text as DNS requires, and shows it whole", () => {
     const key = `v=DKIM1; p=${"A".repeat(700)}`;
     const value = joinValue("TXT", [key]);
     expect(parseRdata("TXT", value, zone).ok).toBe(true);
@@ -73,7 +73,7 @@ describe("a value taken apart into fields and put together again", () => {
 });
 
 describe("a set in the form", () => {
-  it("is changed into itself when nothing was touched", () => {
+  it("stays the same if nothing was edited", () => {
     const before = set("@", "MX", ["10 mail.example.org.", "20 mail2"], { ttl: 300, labels: { team: "ops" } });
     const { faults, change } = checkDraft(draftOf(before), zone, [before]);
     expect([...faults]).toEqual([]);
@@ -84,7 +84,7 @@ describe("a set in the form", () => {
     ["a bad address", { texts: ["192.0.2.256"] }, "0.0"],
     ["a TTL that is too short", { ttl: "59" }, "ttl"],
     ["a name outside", { name: "a..b" }, "name"],
-    ["a name that has the zone's behind it", { name: "www.Example.org" }, "name"],
+    ["a name that ends with the zone's", { name: "www.Example.org" }, "name"],
   ] as const)("names the place of %s", ([, change, place]) => {
     const { texts = ["192.0.2.1"], ...rest } = change as { texts?: readonly string[] };
     const draft = {
@@ -106,18 +106,18 @@ describe("a set in the form", () => {
     ["TXT", [], ["0.0"]],
     ["TXT", ["  "], ["0.0"]],
     ["TXT", ['""'], []],
-  ] as const)("names every field that was left empty, and no other: %s %o", ([type, texts, places]) => {
+  ] as const)("reports every empty field, and no other: %s %o", ([type, texts, places]) => {
     const draft = { name: "a", type, ttl: "", labels: "", values: [{ key: 0, texts, comment: "" }] };
     expect([...checkDraft(draft, zone, []).faults.keys()]).toEqual(places);
   });
 
-  it("cannot stand beside an alias, by the service's own rule", () => {
+  it("cannot exist next to an alias, by the service's own rule", () => {
     const draft = { ...draftOf(set("www", "A", ["192.0.2.1"])) };
     const { faults } = checkDraft(draft, zone, [set("www", "CNAME", ["example.org."])]);
     expect([...faults.keys()]).toEqual(["set"]);
   });
 
-  it("is no alias at the zone's own name, and nobody is asked to remove the SOA for one", () => {
+  it("cannot be an alias at the zone's own name, and the message does not ask to remove the SOA", () => {
     const there = [set("@", "SOA", ["ns1.example.net. h.example.net. 7 1 2 3 4"]), set("@", "A", ["192.0.2.1"])];
     const { faults } = checkDraft(draftOf(set("@", "CNAME", ["www.example.net."])), zone, there);
     expect([...faults.values()]).toEqual([
@@ -125,7 +125,7 @@ describe("a set in the form", () => {
     ]);
   });
 
-  it("takes names of other scripts", () => {
+  it("accepts names in other scripts", () => {
     const draft = { ...draftOf(set("x", "A", ["192.0.2.1"])), name: "bücher" };
     expect(checkDraft(draft, zone, []).change?.name).toBe("xn--bcher-kva");
     const mail = {
@@ -135,7 +135,7 @@ describe("a set in the form", () => {
     expect(checkDraft(mail, zone, []).change?.records).toEqual([{ value: "10 xn--bcher-kva.test.", comment: "" }]);
   });
 
-  it("says what a name without a dot at its end stands for", () => {
+  it("says what a name without a final dot means", () => {
     expect(meaningOf("MX", ["10", "mail.example.org"], zone)).toBe("10 mail.example.org.example.org.");
     expect(meaningOf("MX", ["10", "mail.example.org."], zone)).toBeUndefined();
   });
@@ -151,7 +151,7 @@ describe("a set in the form", () => {
     ["MX", ["10", "mail.example.org"], "mail.example.org"],
     ["TXT", ["v=spf1 include:mail.example.org"], undefined],
     ["A", ["192.0.2.1"], undefined],
-  ] as const)("knows a target that lacks its dot: %s %o", ([type, texts, found]) => {
+  ] as const)("recognises a target without its final dot: %s %o", ([type, texts, found]) => {
     expect(lacksDot(type, texts, zone)).toBe(found);
   });
 
@@ -171,7 +171,7 @@ describe("what an import would change", () => {
 
   const into = { name: zone, ttl: 3600, nameservers: ["ns1.example.net.", "ns2.example.net."] };
 
-  it("is said set by set; what every zone has stays when the file leaves it out", () => {
+  it("is listed per set; the SOA and NS records stay if the file leaves them out", () => {
     const preview = previewImport("$TTL 60\nwww A 192.0.2.9\nnew TXT hello\n", into, present);
     expect(preview.faults).toEqual([]);
     expect(preview.changes.map(({ kind, name, type }) => `${kind} ${name} ${type}`).toSorted()).toEqual([
@@ -182,13 +182,13 @@ describe("what an import would change", () => {
     expect(preview.notes).toHaveLength(3);
   });
 
-  it("is nothing when the file says the same, whatever its serial", () => {
+  it("is nothing if the file has the same records, whatever its serial", () => {
     const same =
       "@ SOA ns1.example.net. hostmaster.example.net. 99 1 2 3 4\n@ NS ns1.example.net.\nwww A 192.0.2.1\nold A 192.0.2.2\n";
     expect(previewImport(same, into, present).changes).toEqual([]);
   });
 
-  it("is said also of comments, which the file has the last word on", () => {
+  it("includes comments, which the file replaces", () => {
     const noted = present.map((set) => ({
       ...set,
       records: set.records.map((each) => ({ ...each, comment: "attic" })),
@@ -198,19 +198,19 @@ describe("what an import would change", () => {
     expect(text).toContain("IN NS ns1.example.net. ; attic\n");
   });
 
-  it("is not said of an alias at the zone's own name, which is one fault", () => {
+  it("is a single fault for an alias at the zone's own name", () => {
     const { faults } = previewImport("@ CNAME www.example.net.\nwww CNAME a.\nwww A 192.0.2.1\n", into, present);
     expect(faults.map(({ code }) => code).toSorted()).toEqual(["cname-and-other", "cname-at-apex"]);
   });
 
-  it("is a fault where the file of another provider would take the service's own servers away", () => {
+  it("is a fault if the file of another provider lacks the service's own name servers", () => {
     const { faults } = previewImport("@ NS ns1.elsewhere.example.\n", into, present);
     expect(faults.map(faultInWords)).toEqual([
       "the file does not list the nameserver ns1.example.net.; add the line: @ IN NS ns1.example.net.",
     ]);
   });
 
-  it("is a fault where the service takes no such sets, unless they are there", () => {
+  it("is a fault if the service refuses such sets, unless they already exist", () => {
     const file = "*.w NS ns1.example.net.\nd TYPE39 \\# 3 016100\nd TYPE39 \\# 3 016200\n";
     expect(previewImport(file, into, present).faults.map(({ code }) => code)).toEqual([
       "ns-at-wildcard",
@@ -220,7 +220,7 @@ describe("what an import would change", () => {
     expect(previewImport(file, into, [...present, ...there]).faults).toEqual([]);
   });
 
-  it("is a fault at the line of the file that was given, whatever of the zone stays", () => {
+  it("is a fault at the line of the given file, whatever is kept of the zone", () => {
     const { faults } = previewImport("x A 192.0.2.1\nwww CNAME a.\nwww 30 A 192.0.2.1\n", into, present);
     expect(faults.map(({ where, message }) => `${where}: ${message}`)).toEqual([
       "zonefile: line 3: ttl is too small",
@@ -228,7 +228,7 @@ describe("what an import would change", () => {
     ]);
   });
 
-  it("is a fault where the service takes no set that large, and no TTL that short", () => {
+  it("is a fault if a set is too large or a TTL too short for the service", () => {
     const addresses = Array.from({ length: 5_000 }, (_, i) => `big A 10.0.${i >> 8}.${i & 255}\n`).join("");
     const codes = (file: string) => previewImport(file, into, present).faults.map(({ code }) => code);
     expect(codes(addresses)).toEqual(["set-too-large"]);
@@ -236,7 +236,7 @@ describe("what an import would change", () => {
     expect(codes("$TTL 60\nwww 60 A 192.0.2.1\n")).toEqual([]);
   });
 
-  it("is not said of a file with faults", () => {
+  it("is not shown for a file with faults", () => {
     expect(previewImport("www A 1.2.3\n", into, present)).toMatchObject({
       faults: [{ where: "line 1" }],
       changes: [],
@@ -259,20 +259,20 @@ describe("what the service refuses", () => {
     ],
     [{ message: "taken", details: { fields: [{ name: "name" }] } }, "taken"],
     [{ message: "not now", details: null }, "not now"],
-  ] as const)("is told with what to do about it: %o", async ([error, told]) => {
-    expect((await problemOf(Response.json({ error }, { status: 422 }), "")).message).toBe(told);
+  ] as const)("is shown with the advice: %o", async ([error, message]) => {
+    expect((await problemOf(Response.json({ error }, { status: 422 }), "")).message).toBe(message);
   });
 });
 
 describe("lists", () => {
   const sets = [set("host10", "A", ["192.0.2.10"]), set("host9", "A", ["192.0.2.9"]), set("@", "TXT", ['"x"'])];
 
-  it("have the zone itself first, and count numbers as numbers", () => {
+  it("have the zone itself first, and sort numbers as numbers", () => {
     expect(sortSets(sets, "name", false).map(({ name }) => name)).toEqual(["@", "host9", "host10"]);
     expect(sortSets(sets, "value", true).map(({ name }) => name)).toEqual(["host10", "host9", "@"]);
   });
 
-  it("have names in other letters where people look for them", () => {
+  it("sort non-ASCII names where people look for them", () => {
     const names = ["xn--bcher-kva", "zoo", "abc", "cat"].map((name) => set(name, "A", ["192.0.2.1"]));
     expect(sortSets(names, "name", false).map(({ name }) => name)).toEqual(["abc", "xn--bcher-kva", "cat", "zoo"]);
   });
@@ -283,14 +283,14 @@ describe("lists", () => {
     expect(filterSets(sets, "", "TXT")).toHaveLength(1);
   });
 
-  it("are filtered by a name as it is shown and as it is kept", () => {
+  it("are filtered by a name in Unicode and in ASCII", () => {
     const street = [set("xn--strae-oqa", "A", ["192.0.2.1"])];
     for (const typed of ["straß", "STRAß", "raße", "xn--strae"]) expect(filterSets(street, typed, "")).toHaveLength(1);
     expect(filterSets(street, "strass", "")).toHaveLength(0);
   });
 });
 
-describe("a text in other letters", () => {
+describe("a text with non-ASCII letters", () => {
   it.for([
     [String.raw`"Gr\195\188\195\159e \226\128\148 \"x\""`, String.raw`"Grüße — \"x\""`],
     [String.raw`"\\195\188"`, String.raw`"\\195\188"`],
@@ -298,11 +298,11 @@ describe("a text in other letters", () => {
     [String.raw`"\226\128\174\194\160\194\133"`, String.raw`"\226\128\174\194\160\194\133"`],
     [String.raw`"\007\\"`, String.raw`"\007\\"`],
     [String.raw`a\.b.example.`, String.raw`a\.b.example.`],
-  ])("is shown where it is one: %s", ([value = "", shown]) => {
+  ])("is shown in Unicode if it is valid: %s", ([value = "", shown]) => {
     expect(shownValue(value)).toBe(shown);
   });
 
-  it("is found as it is shown and as it is kept", () => {
+  it("is found in Unicode and in its escaped form", () => {
     const texts = [set("@", "TXT", [String.raw`"Gr\195\188\195\159e"`])];
     for (const typed of ["grüße", String.raw`gr\195`]) expect(filterSets(texts, typed, "")).toHaveLength(1);
   });
@@ -313,14 +313,14 @@ describe("a text that is pasted into a field of a record", () => {
     withPasted(draftOf(set("www", type, values)), 0, pasted, replaces)?.values.map((value) => value.texts[0]);
 
   it.for(["192.0.2.7\n192.0.2.8\r\n", "192.0.2.7, 192.0.2.8", "192.0.2.7 192.0.2.8", " 192.0.2.7;192.0.2.8"])(
-    "is several values when it is several addresses: %j",
+    "becomes several values if it has several addresses: %j",
     (pasted) => {
       expect(texts("A", pasted)).toEqual(["192.0.2.7", "192.0.2.8", "192.0.2.2"]);
       expect(texts("A", pasted, undefined, false)).toEqual(["192.0.2.1", "192.0.2.7", "192.0.2.8", "192.0.2.2"]);
     },
   );
 
-  it("gives each a key of its own, and leaves the comment where it was", () => {
+  it("gives each value a separate key, and leaves the comment where it was", () => {
     const before = set("www", "AAAA", [], { records: [{ value: "2001:db8::1", comment: "attic" }] });
     const after = withPasted(draftOf(before), 0, "2001:db8::7 2001:db8::8 2001:db8::9", true);
     expect(after?.values.map(({ comment }) => comment)).toEqual(["attic", "", ""]);
@@ -335,7 +335,7 @@ describe("a text that is pasted into a field of a record", () => {
     ["TXT", "192.0.2.7 192.0.2.8"],
     ["CNAME", "a b"],
     ["A", ""],
-  ] as const)("is left as it is when it is anything else: %s %j", ([type, pasted]) => {
+  ] as const)("is left unchanged if it is anything else: %s %j", ([type, pasted]) => {
     expect(texts(type, pasted, [])).toBeUndefined();
   });
 });

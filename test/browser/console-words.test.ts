@@ -6,11 +6,11 @@ import { snippetsFor } from "../../console/records/tokens/token-snippets.ts";
 import { noAnswer } from "../../console/shared/live/request.ts";
 import { durationInWords } from "../../console/shared/time/words-of-time.ts";
 
-/** What the pages say, without a browser. */
+/** Texts of the pages, tested without a browser. */
 
 describe("in words", () => {
   it.for([
-    [{ access: "write" }, "may write all zones, and make new ones"],
+    [{ access: "write" }, "may write all zones and create new ones"],
     [{ access: "read", zones: ["a.example", "b.example"] }, "may read all of a.example and b.example"],
     [
       {
@@ -23,7 +23,7 @@ describe("in words", () => {
     ],
     [
       { access: "write", sets: [{ types: ["TXT"] }], networks: ["192.0.2.0/24"] },
-      "may write TXT of all zones, only from 192.0.2.0/24",
+      "may write TXT in all zones, only from 192.0.2.0/24",
     ],
   ] as const)("a scope: %o", ([scope, words]) => {
     expect(scopeInWords(scope)).toBe(words);
@@ -39,13 +39,13 @@ describe("in words", () => {
     expect(durationInWords(milliseconds)).toBe(words);
   });
 
-  it("no answer: what became of the change, as far as anybody knows", () => {
+  it("no response: what is known about the change", () => {
     for (const method of ["POST", "PUT"] as const)
-      expect(noAnswer(method, true)).toContain("your change may not have been saved");
+      expect(noAnswer(method, true)).toContain("Your change may not have been saved");
     for (const words of [noAnswer("GET", true), noAnswer("POST", false)]) expect(words).not.toContain("saved");
   });
 
-  it("a change: what left, what came, what stays", () => {
+  it("a change: what was removed, added and kept", () => {
     const side = (...values: readonly string[]) => ({
       ...{ ttl: 60, labels: {}, protection: { change: false } },
       records: values.map((value) => ({ value, comment: "" })),
@@ -55,8 +55,8 @@ describe("in words", () => {
   });
 });
 
-describe("what a new token's page says to paste for moor", () => {
-  it.for(["home", "@", "*", "*.dyn", "_acme-challenge"])("names %s as YAML reads it back", (owner) => {
+describe("the snippet for moor on the page of a new token", () => {
+  it.for(["home", "@", "*", "*.dyn", "_acme-challenge"])("names %s so that YAML reads it back", (owner) => {
     const scope = { access: "write", zones: ["example.org"], sets: [{ owner }] } as const;
     const { text = "" } = snippetsFor("https://dns.test", "s", scope).find(({ name }) => name === "moor") ?? {};
     const [config = ""] = text.split("\n\n");

@@ -27,12 +27,12 @@ async function signedIn(user?: string) {
 }
 
 describe("a key for an updater", () => {
-  it("is made on the user page, works with curl, and is revoked there", async () => {
+  it("is created on the user page, works with curl, and is revoked there", async () => {
     const { context, page } = await signedIn();
     await page.getByRole("link", { name: "Users" }).click();
     await page.getByRole("button", { name: "New user" }).click();
     await page.getByLabel("Name", { exact: true }).fill("updater");
-    await page.getByRole("button", { name: "Make the user" }).click();
+    await page.getByRole("button", { name: "Create user" }).click();
     await page.getByRole("button", { name: "New key for updater" }).click();
     const download = page.waitForEvent("download");
     await page.getByRole("button", { name: /^Download/ }).click();
@@ -64,8 +64,8 @@ describe("a key for an updater", () => {
   });
 });
 
-describe("interfaces that are not to be had", () => {
-  it("are shown to nobody any more when the session was ended elsewhere", async () => {
+describe("interfaces that cannot be shown", () => {
+  it("disappear when the session is ended elsewhere", async () => {
     const { context, page } = await signedIn();
     await page.getByText("203.0.113.97").waitFor();
     const other = await context.newPage();
@@ -79,44 +79,44 @@ describe("interfaces that are not to be had", () => {
     await context.close();
   });
 
-  it("are not looked for by somebody who may not see them, and who is told so", async () => {
+  it("are not requested for a user who may not see them; the page says so", async () => {
     const { context, page } = await signedIn();
     await page.goto(`${rig.url}/users?new`);
     await page.getByLabel("Name", { exact: true }).fill("clerk");
     await page.getByRole("checkbox", { name: "interface-status" }).uncheck();
     await page.getByRole("checkbox", { name: "user-management" }).check();
-    await page.getByRole("button", { name: "Make the user" }).click();
+    await page.getByRole("button", { name: "Create user" }).click();
     await page.getByRole("button", { name: "New key for clerk" }).waitFor();
     await context.clearCookies();
     let asked = 0;
     page.on("request", (request) => (asked += Number(request.url().endsWith("/console/events"))));
     await signInByLink(page, await rig.service.createSignInLink("clerk"));
-    await page.getByText("You may not see the interfaces").waitFor();
+    await page.getByText("Seeing the interfaces needs the privilege").waitFor();
     expect(await page.getByText("connecting…").count()).toBe(0);
     expect(asked).toBe(0);
     await context.close();
   });
 
-  it("are told of when the service hangs", async () => {
+  it("are replaced by a message when the service hangs", async () => {
     const { context, page } = await signedIn();
     await holdTime(page);
     await page.route("**/console/events", () => undefined);
     const isAsked = page.waitForRequest("**/console/events");
     await page.goto(rig.url);
     await isAsked;
-    const told = page.getByText("The service does not answer");
-    expect(await told.count()).toBe(0);
-    await expect.poll(() => page.clock.fastForward(10_000).then(() => told.count())).toBe(1);
+    const message = page.getByText("The service is not responding");
+    expect(await message.count()).toBe(0);
+    await expect.poll(() => page.clock.fastForward(10_000).then(() => message.count())).toBe(1);
     await context.close();
   });
 });
 
 describe("the form of a user", () => {
-  it("takes nothing back that was changed elsewhere while it was open", async () => {
+  it("does not revert what was changed elsewhere while it was open", async () => {
     const { context, page } = await signedIn();
     await page.goto(`${rig.url}/users?new`);
     await page.getByLabel("Name", { exact: true }).fill("shared");
-    await page.getByRole("button", { name: "Make the user" }).click();
+    await page.getByRole("button", { name: "Create user" }).click();
     const open = async (tab: Page) => {
       await tab.goto(`${rig.url}/users?edit=shared`);
       await tab.getByRole("dialog").waitFor();
@@ -143,15 +143,15 @@ describe("the last day of a user", () => {
   it.for([
     ["America/Los_Angeles", "2027-03-02T07:59:59.000Z"],
     ["Pacific/Auckland", "2027-03-01T10:59:59.000Z"],
-  ] as const)("is good to its end by the clock of who sets it: %s", async ([clock, end]) => {
+  ] as const)("lasts until its end in the time zone of the administrator: %s", async ([clock, end]) => {
     const context = await openContext(browser, { clock });
     await signInContext(context, await rig.service.createSignInLink());
     const page = await openBlankPage(context, rig.url);
     const name = clock.replace("/", ".");
     await page.goto(`${rig.url}/users?new`);
     await page.getByLabel("Name", { exact: true }).fill(name);
-    await page.getByLabel("Good until").fill("2027-03-01");
-    await page.getByRole("button", { name: "Make the user" }).click();
+    await page.getByLabel("Valid until").fill("2027-03-01");
+    await page.getByRole("button", { name: "Create user" }).click();
     const row = page.getByRole("row").filter({ hasText: name });
     await expect.poll(() => row.textContent()).toContain("until 1 Mar 2027");
     const people = async () =>
@@ -161,14 +161,14 @@ describe("the last day of a user", () => {
     const stored = async () => (await people()).users.find((user) => user.name === name)?.expires;
     expect(await stored()).toBe(end);
     await row.getByRole("button", { name, exact: true }).click();
-    expect(await page.getByLabel("Good until").inputValue()).toBe("2027-03-01");
+    expect(await page.getByLabel("Valid until").inputValue()).toBe("2027-03-01");
     await page.getByRole("button", { name: "Save" }).click();
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
     expect(await stored()).toBe(end);
     await context.close();
   });
 
-  it("is the one that was given on the command line, whose end is the next day's beginning", async () => {
+  it("is the one given on the command line, which ends when the next day begins", async () => {
     const { context, page } = await signedIn();
     const data = { name: "guest", fullName: "", disabled: false, expires: "2028-01-01T00:00:00Z", privileges: [] };
     await context.request.post(`${rig.url}/console/users`, { headers: await session(context), data });
@@ -176,17 +176,17 @@ describe("the last day of a user", () => {
     const row = page.getByRole("row").filter({ hasText: "guest" });
     await expect.poll(() => row.textContent()).toContain("until 31 Dec 2027");
     await row.getByRole("button", { name: "guest", exact: true }).click();
-    expect(await page.getByLabel("Good until").inputValue()).toBe("2027-12-31");
+    expect(await page.getByLabel("Valid until").inputValue()).toBe("2027-12-31");
     await context.close();
   });
 
-  it("is told of when its year is too long, and nothing that was typed is lost", async () => {
+  it("is refused if its year is too long, and nothing that was typed is lost", async () => {
     const { context, page } = await signedIn();
     await page.goto(`${rig.url}/users?new`);
     await page.getByLabel("Name", { exact: true }).fill("later");
-    await page.getByLabel("Good until").fill("20271-03-01");
-    await page.getByRole("button", { name: "Make the user" }).click();
-    await page.getByText("a year has four digits").waitFor();
+    await page.getByLabel("Valid until").fill("20271-03-01");
+    await page.getByRole("button", { name: "Create user" }).click();
+    await page.getByText("use a year with four digits").waitFor();
     expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("later");
     expect(page.complaints).toEqual([]);
     await context.close();
@@ -194,19 +194,19 @@ describe("the last day of a user", () => {
 });
 
 describe("the interfaces", () => {
-  it("say which address an updater takes and why not the others, and move without a reload", async () => {
+  it("say which address an updater uses and why not the others, and update without a reload", async () => {
     const { context, page } = await signedIn();
     const ppp = page.getByRole("region", { name: "ppp0" });
     const verdictOf = (text: string) => ppp.getByRole("row").filter({ hasText: text }).textContent();
     await ppp.waitFor();
-    expect(await verdictOf("203.0.113.97")).toContain("taken, with a warning");
-    expect(await verdictOf("2001:db8:4d:1a")).toContain("taken, with a warning");
+    expect(await verdictOf("203.0.113.97")).toContain("yes, with a warning");
+    expect(await verdictOf("2001:db8:4d:1a")).toContain("yes, with a warning");
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
-      const [red = 0, green = 0] = await colourOf(ppp.getByText("taken, with a warning").first());
+      const [red = 0, green = 0] = await colourOf(ppp.getByText("yes, with a warning").first());
       expect(red).toBeGreaterThan(green);
     }
-    expect(await verdictOf("2001:db8:4d:9")).toContain("on its way out");
+    expect(await verdictOf("2001:db8:4d:9")).toContain("deprecated");
     expect(await verdictOf("fe80::")).toContain("reaches only its own network segment");
     await rig.setRows(householdRows("203.0.113.12"));
     await expect.poll(() => ppp.textContent()).toContain("203.0.113.12");
@@ -215,40 +215,40 @@ describe("the interfaces", () => {
 });
 
 describe("groups", () => {
-  it("are made with networks and members", async () => {
+  it("are created with networks and members", async () => {
     const { context, page } = await signedIn();
     await page.goto(`${rig.url}/groups`);
     await page.getByRole("button", { name: "New group" }).click();
     await page.getByLabel("Name", { exact: true }).fill("watchers");
     await page.getByLabel(/^Only from these networks/).fill("192.0.2.0/33");
-    await page.getByRole("button", { name: "Make the group" }).click();
+    await page.getByRole("button", { name: "Create group" }).click();
     await page.getByText("192.0.2.0/33 is not a network").waitFor();
     await page.getByLabel(/^Only from these networks/).fill("192.0.2.0/24");
-    await page.getByRole("button", { name: "Make the group" }).click();
+    await page.getByRole("button", { name: "Create group" }).click();
     await page.getByRole("cell", { name: "192.0.2.0/24" }).waitFor();
     expect(page.complaints).toEqual([]);
     await context.close();
   });
 
-  it("are not replaced by a new one of the same name, and have a name", async () => {
+  it("are not replaced by a new one of the same name, and need a name", async () => {
     const { context, page } = await signedIn();
     const headers = await session(context);
     const night = { name: "night", privileges: ["interface-status"], networks: ["198.51.100.0/24"], members: [] };
     const made = await context.request.post(`${rig.url}/console/groups`, { headers, data: night });
     expect(made.status()).toBe(204);
     await page.goto(`${rig.url}/groups?new=`);
-    await page.getByRole("button", { name: "Make the group" }).click();
-    await page.getByText("A group's name has letters").waitFor();
+    await page.getByRole("button", { name: "Create group" }).click();
+    await page.getByText("A group name can contain only letters").waitFor();
     await page.getByLabel("Name", { exact: true }).fill("night");
-    await page.getByRole("button", { name: "Make the group" }).click();
-    await page.getByText("There is a group night already.").waitFor();
+    await page.getByRole("button", { name: "Create group" }).click();
+    await page.getByText("A group night already exists.").waitFor();
     await page.getByRole("cell", { name: "198.51.100.0/24" }).waitFor();
     await context.close();
   });
 });
 
-describe("what a session opens", () => {
-  it("is what its user may: no pages of users without the privilege, and no way around that", async () => {
+describe("what a session allows", () => {
+  it("is what its user may do: no user pages without the privilege, and no way around that", async () => {
     const root = await signedIn();
     const asRoot = await session(root.context);
     const wish = { name: "looker", fullName: "", disabled: false, expires: null, privileges: ["interface-status"] };
@@ -259,7 +259,7 @@ describe("what a session opens", () => {
     expect(await page.getByRole("link", { name: "Users" }).count()).toBe(0);
     for (const path of ["/users", "/groups", "/audit"]) {
       await page.goto(rig.url + path);
-      await page.getByText("You may not manage users: that takes the privilege").waitFor();
+      await page.getByText("Managing users needs the privilege").waitFor();
       expect(await page.getByRole("button", { name: /^New/ }).count()).toBe(0);
     }
     await root.page.goto(`${rig.url}/users?edit=root`);
@@ -282,7 +282,7 @@ describe("what a session opens", () => {
     await root.context.close();
   });
 
-  it("is nothing of another service on the same host", async () => {
+  it("is nothing on another service of the same host", async () => {
     const records = await startRecordsRig();
     const context = await openContext(browser);
     await signInContext(context, await records.service().createSignInLink("main"));
@@ -295,7 +295,7 @@ describe("what a session opens", () => {
 });
 
 describe("an error on the user page", () => {
-  it("goes with the next success, wherever that is on the page", async () => {
+  it("disappears with the next success anywhere on the page", async () => {
     const root = await signedIn();
     const headers = await session(root.context);
     for (const [name, privileges] of [
@@ -307,7 +307,7 @@ describe("an error on the user page", () => {
     }
     const { context, page } = await signedIn("aide");
     await page.goto(`${rig.url}/users`);
-    const refused = page.getByText("That takes “All pages”, which you do not have here");
+    const refused = page.getByText("That needs “All pages”, which you do not have here");
     await page.getByRole("button", { name: "New key for root" }).click();
     await refused.waitFor();
     await page.getByRole("button", { name: "New key for aide2" }).click();
@@ -362,7 +362,7 @@ describe("a phone of 360 pixels", () => {
 
 const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
 
-/** What our own page would send. */
+/** The headers that our own page would send. */
 async function session(context: BrowserContext): Promise<Record<string, string>> {
   const { csrf } = (await (await context.request.get(`${rig.url}/console/session`)).json()) as { csrf: string };
   return { origin: rig.url, "x-csrf-token": csrf };
@@ -371,14 +371,14 @@ async function session(context: BrowserContext): Promise<Record<string, string>>
 const pages: readonly (readonly [path: string, shown: (page: Page) => Promise<unknown>])[] = [
   ["/", (page) => page.getByRole("region", { name: "ppp0" }).waitFor()],
   ["/users", (page) => page.getByRole("button", { name: "New key for root" }).waitFor()],
-  ["/users?new", (page) => page.getByRole("button", { name: "Make the user" }).waitFor()],
+  ["/users?new", (page) => page.getByRole("button", { name: "Create user" }).waitFor()],
   ["/groups", (page) => page.getByRole("heading", { name: "Groups" }).waitFor()],
-  ["/groups?new", (page) => page.getByRole("button", { name: "Make the group" }).waitFor()],
+  ["/groups?new", (page) => page.getByRole("button", { name: "Create group" }).waitFor()],
   ["/audit", (page) => page.getByRole("table").waitFor()],
   ["/account", (page) => page.getByText("(this one)").waitFor()],
 ];
 
-/** Wide with axe in both colours, then as narrow as a phone: what overflows there is found by its width. */
+/** Wide, with axe in both colours, then as narrow as a phone, where the scroll width shows any overflow. */
 describe("every page", () => {
   let context: BrowserContext;
   let page: Awaited<ReturnType<typeof openPage>>;
@@ -387,14 +387,17 @@ describe("every page", () => {
   });
   afterAll(() => context.close());
 
-  it.for(pages)("%s has no fault that axe knows, fits every window, and asks nobody else", async ([path, shown]) => {
-    await page.goto(rig.url + path);
-    await shown(page);
-    expect(await axeFinds(page)).toEqual([]);
-    for (const size of [phone, wide]) {
-      await page.setViewportSize(size);
-      await expect.poll(() => page.evaluate(overflow)).toBe(0);
-    }
-    expect(page.complaints).toEqual([]);
-  });
+  it.for(pages)(
+    "%s has no axe violation, fits every window, and sends requests only to its own host",
+    async ([path, shown]) => {
+      await page.goto(rig.url + path);
+      await shown(page);
+      expect(await axeFinds(page)).toEqual([]);
+      for (const size of [phone, wide]) {
+        await page.setViewportSize(size);
+        await expect.poll(() => page.evaluate(overflow)).toBe(0);
+      }
+      expect(page.complaints).toEqual([]);
+    },
+  );
 });

@@ -15,7 +15,7 @@ export type FirewallRig = {
   readonly folder: string;
   readonly service: RunningFirewall;
   readonly url: string;
-  /** What the kernel says from now on; whoever listens hears of it. */
+  /** Replaces the kernel's devices; listeners get the change. */
   readonly setRows: (rows: readonly KernelRow[]) => Promise<void>;
   readonly close: () => Promise<void>;
 };
@@ -26,7 +26,7 @@ const address = (family: "inet" | "inet6", local: string, prefixlen: number, mor
   ...more,
 });
 
-/** A household's router: a line to the provider, a network at home, and a guest network on a VLAN. */
+/** A home router: a line to the provider, a home network, and a guest network on a VLAN. */
 export const householdRows = (wan: string): readonly KernelRow[] => [
   {
     ifname: "ppp0",
@@ -85,7 +85,7 @@ export async function startFirewallRig(): Promise<FirewallRig> {
     url: service.url,
     setRows: async (next) => {
       rows = next;
-      // No real kernel tells of it: a further listener makes the service look.
+      // No real kernel reports it: another listener makes the service read.
       const access = openAccess(keysFile(folder));
       const { key, secret } = access.keys.add({ name: "nudge", privileges: ["interface-status"], now: new Date() });
       access.close();

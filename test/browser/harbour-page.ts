@@ -8,12 +8,12 @@ export type HarbourPage = {
   readonly rig: RecordsRig;
   readonly context: BrowserContext;
   readonly page: WatchedPage;
-  /** As another tab of the same browser would. */
+  /** Posts like another tab of the same browser. */
   readonly post: (path: string, data: unknown) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
-/** The harbour in a browser in which somebody is signed in, and a page that is still to be led there. */
+/** The harbour service, a browser with a signed-in user, and a page that has not navigated there yet. */
 export async function openHarbourPage(): Promise<HarbourPage> {
   const rig = await startRecordsRig();
   await fillHarbour(rig.service().store, Date.now());

@@ -5,7 +5,7 @@ import type { RecordStore } from "../../src/records/store/port.ts";
 
 const hour = 3_600_000;
 
-/** A few zones of a made-up harbour, with two weeks of history behind them: for pictures, and for axe to read. */
+/** A few zones of a fictional harbour with two weeks of history, for screenshots and axe. */
 export async function fillHarbour(store: RecordStore, now: number): Promise<void> {
   const { id: account } = await store.ensureAccount("main", now - 400 * hour);
   const person: Actor = { account, label: "main (console)", scope: wholeAccount };
@@ -69,7 +69,7 @@ export async function fillHarbour(store: RecordStore, now: number): Promise<void
     await put(hoursAgo, updater, "home", "AAAA", [`2001:db8:4d:${["1a", "7f", "c3"][i]}::1`], "", 300);
 }
 
-/** One zone of many sets. */
+/** A zone with many sets. */
 export async function fillLargeZone(store: RecordStore, name: string, count: number): Promise<void> {
   const { id: account } = await store.ensureAccount("main", Date.now());
   const actor: Actor = { account, label: "main (console)", scope: wholeAccount };

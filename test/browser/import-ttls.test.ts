@@ -15,18 +15,18 @@ const preview = (file: string, ttlOfServers: number | null) =>
 
 const untimed = "www A 192.0.2.1\n";
 
-it("a file without TTLs takes none of what stays of the zone", () => {
+it("a file without TTLs inherits none from the kept records", () => {
   expect(preview(untimed, 7200)).toMatchObject({ faults: [], changes: [] });
 });
 
-it.each([null, 7200])("what stays of the zone takes neither TTL nor origin of the file: %s", (ttl) => {
+it.each([null, 7200])("kept records inherit neither the TTL nor the origin of the file: %s", (ttl) => {
   const { faults, changes } = preview("$ORIGIN sub.example.org.\nwww.example.org. 600 A 192.0.2.1 ; last", ttl);
   expect(faults).toEqual([]);
   expect(changes).toMatchObject([{ name: "www", after: "192.0.2.1 ; last, TTL 600" }]);
 });
 
-it("what stays of the zone with a TTL that the service takes in no file is a fault", () => {
+it("a kept record with a TTL too short for imports is a fault", () => {
   expect(preview(untimed, 30).faults).toMatchObject([
-    { code: "bad-ttl", where: "@ NS", todo: "give it one of at least 60 first" },
+    { code: "bad-ttl", where: "@ NS", todo: "first give it a TTL of at least 60" },
   ]);
 });

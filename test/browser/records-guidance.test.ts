@@ -4,7 +4,7 @@ import { axeFinds } from "./axe.ts";
 import { colourOf, wide } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 
-/** What the DNS console says to somebody who is new to it, and whether it can be found and seen. */
+/** Guidance in the DNS console for new users, and whether things can be found and seen. */
 
 let { rig, page, post, close } = {} as HarbourPage;
 beforeAll(async () => {
@@ -23,8 +23,8 @@ const open = (path: string) => page.goto(rig.url + path);
 const harbour = "/zones/harbour.example";
 const munich = "/zones/xn--mnchen-3ya.test";
 
-describe("the example in a field that was left empty", () => {
-  it("does not look like something typed that is wrong", async () => {
+describe("the example in an empty field", () => {
+  it("does not look like a wrong input", async () => {
     await open(`${harbour}?add=A`);
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByText("the address is missing").waitFor();
@@ -34,7 +34,7 @@ describe("the example in a field that was left empty", () => {
   });
 });
 
-describe("a name in other letters", () => {
+describe("a name with non-ASCII letters", () => {
   it.for(["münch", "MÜNCHEN.test", "nchen.t", "xn--m"])("is found among the zones by %s", async (typed) => {
     await open("/");
     await page.getByRole("link", { name: "harbour.example" }).waitFor();
@@ -50,13 +50,13 @@ describe("a name in other letters", () => {
     await expect.poll(rows).toEqual([expect.stringMatching(/straße.*192\.0\.2\.7/)]);
   });
 
-  it("leads to its zone from the address bar", async () => {
+  it("opens its zone from the address bar", async () => {
     await open("/zones/MÜNCHEN.test?filter=stra");
     await page.getByRole("link", { name: "straße A" }).waitFor();
     expect(page.url()).toBe(`${rig.url}${munich}?filter=stra`);
   });
 
-  it("is shown so in the form, the history and the preview of an import", async () => {
+  it("is shown in Unicode in the form, the history and the preview of an import", async () => {
     await open(`${munich}?edit=xn--strae-oqa/A`);
     await page.getByRole("heading", { name: "straße A" }).waitFor();
     expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("straße");
@@ -72,7 +72,7 @@ describe("a name in other letters", () => {
 
   it.for(["münchen.test", " München.test", "xn--mnchen-3ya.test"])("confirms the deletion: %s", async (typed) => {
     await open(`${munich}/settings`);
-    const remove = page.getByRole("button", { name: "Delete the zone" });
+    const remove = page.getByRole("button", { name: "Delete zone" });
     await page.getByLabel("Type münchen.test to delete it").fill("munchen.test");
     expect(await remove.isDisabled()).toBe(true);
     await page.getByLabel("Type münchen.test to delete it").fill(typed);
@@ -81,7 +81,7 @@ describe("a name in other letters", () => {
 });
 
 describe("an undo", () => {
-  it("says in its row how it went, and what to do where it cannot be", async () => {
+  it("shows its result in its row, and what to do if it is impossible", async () => {
     await open(`${harbour}/history`);
     const old = page.getByRole("row").filter({ hasText: "home A" }).last();
     await old.getByRole("button").click();
@@ -101,7 +101,7 @@ const isOnScreen = async (shown: Locator): Promise<boolean> => {
   return box !== null && box.y >= 0 && box.y + box.height <= wide.height;
 };
 
-describe("the tab of the browser", () => {
+describe("the browser tab", () => {
   it.for([
     ["/", "Zones – moor DNS"],
     ["/tokens", "Tokens – moor DNS"],
@@ -113,33 +113,33 @@ describe("the tab of the browser", () => {
   });
 });
 
-describe("names that move", () => {
-  it("say how far back was looked, where a zone has seen more changes than are read", async () => {
+describe("address changes", () => {
+  it("say how far back they go, if a zone has more changes than are read", async () => {
     const older = "**/history?*";
     await page.route(older, async (route) => {
       const response = await route.fetch();
       await route.fulfill({ response, json: { history: [], meta: { next_before: 7, rest_of_write: 0 } } });
     });
     await open(`${harbour}/moving`);
-    await page.getByText("has changed its address in this time").waitFor();
-    await page.getByText("what was before does not count here").waitFor();
+    await page.getByText("has changed its address in this period").waitFor();
+    await page.getByText("older changes are not included").waitFor();
     expect(await page.locator("tbody tr").count()).toBe(0);
     await page.unroute(older);
   });
 });
 
 describe("the form of a record", () => {
-  it("shows the serial, which the service counts, and takes none", async () => {
+  it("shows the serial, which the service sets, read-only", async () => {
     await open(`${harbour}?edit=@/SOA`);
     const serial = page.getByLabel("Serial");
     expect(await serial.getAttribute("readonly")).not.toBeNull();
-    await page.getByText("counted by the service").waitFor();
+    await page.getByText("set by the service").waitFor();
     expect(await page.getByLabel("Refresh").getAttribute("readonly")).toBeNull();
   });
 
-  it("says once where a target leads, and warns where that looks unmeant", async () => {
+  it("says once what a target means, and warns if that looks unintended", async () => {
     await open(`${harbour}?add=CNAME`);
-    const target = page.getByLabel("Stands for the name");
+    const target = page.getByLabel("Target name");
     await target.fill("www");
     const hint = page.getByRole("dialog").getByRole("status");
     await expect.poll(() => hint.textContent()).toContain("www.harbour.example.");
@@ -154,7 +154,7 @@ describe("the form of a record", () => {
     await expect.poll(() => hint.count()).toBe(0);
   });
 
-  it("says how long a TTL may be, and nothing silly of one that is longer", async () => {
+  it("says how long a TTL may be, and nothing misleading about a longer one", async () => {
     await open(`${harbour}?edit=mail/A`);
     const ttl = page.getByLabel("TTL in seconds");
     await ttl.fill("99999999999");
@@ -163,13 +163,13 @@ describe("the form of a record", () => {
     expect(await page.getByText(/ days/).count()).toBe(0);
   });
 
-  it("does not speak of the strings that it makes of a text by itself", async () => {
+  it("does not mention strings, into which it splits a text automatically", async () => {
     await open(`${harbour}?add=TXT`);
     await page.getByLabel("Text", { exact: true }).waitFor();
     expect(await page.getByText("255").count()).toBe(0);
   });
 
-  it("says that nothing was saved when the service does not answer", async () => {
+  it("says that nothing was saved when the service does not respond", async () => {
     await open(`${harbour}?edit=mail/A`);
     await page.getByLabel("Comment").fill("rack 4");
     await page.route("**/changes", (route) => route.abort());
@@ -180,7 +180,7 @@ describe("the form of a record", () => {
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
   });
 
-  it("says what a label may have", async () => {
+  it("says what a label may contain", async () => {
     await open(`${harbour}?edit=mail/A`);
     await page.getByLabel("Labels").fill("customer=North Ltd");
     await page.getByRole("button", { name: "Save" }).click();
@@ -188,7 +188,7 @@ describe("the form of a record", () => {
     expect(await page.getByLabel("Labels").inputValue(), "what was typed").toBe("customer=North Ltd");
   });
 
-  it("is not shown for a record that is no longer there", async () => {
+  it("is not shown for a record that no longer exists", async () => {
     await open(`${harbour}?edit=gone/A`);
     await page.getByRole("dialog").getByText("gone A no longer exists").waitFor();
     expect(await page.getByRole("button", { name: "Add", exact: true }).count()).toBe(0);
@@ -197,7 +197,7 @@ describe("the form of a record", () => {
   });
 });
 
-describe("what cannot be taken back", () => {
+describe("what cannot be undone", () => {
   it.for(["light", "dark"] as const)("has a red button in %s", async (colorScheme) => {
     await page.emulateMedia({ colorScheme });
     await open(`${harbour}?edit=mail/A`);
@@ -208,7 +208,7 @@ describe("what cannot be taken back", () => {
     await page.emulateMedia({ colorScheme: "light" });
   });
 
-  it("has no fault that axe knows", async () => {
+  it("has no axe violation", async () => {
     await post("/console/tokens", { name: "router for axe", scope: { access: "write" } });
     await open("/tokens");
     await page.getByRole("button", { name: "Revoke router for axe" }).waitFor();
@@ -222,27 +222,27 @@ async function isRed(button: Locator): Promise<boolean> {
 }
 
 describe("lists", () => {
-  it("say that nothing matches, and how to see everything again", async () => {
+  it("say that nothing matches, and how to show everything again", async () => {
     await open(`${harbour}?type=MX`);
     await page.getByLabel("Filter records").fill("zeppelin");
-    await page.getByText("No record matches “zeppelin” with the type MX.").waitFor();
+    await page.getByText("No records match “zeppelin” and type MX.").waitFor();
     await page.getByRole("button", { name: "Show all records" }).click();
     await page.getByRole("link", { name: "mail A" }).waitFor();
     expect(await page.getByLabel("Filter records").inputValue()).toBe("");
     await expect.poll(() => page.url()).toBe(rig.url + harbour);
   });
 
-  it("count one as one", async () => {
+  it("use the singular for one", async () => {
     await post(`/v1${munich}/changes`, { changes: [{ name: "xn--strae-oqa", type: "A", delete: true }] });
     await open(`${munich}/settings`);
-    await page.getByText("Its one record goes with it").waitFor();
+    await page.getByText("This also deletes its one record").waitFor();
     await page.getByText("1 record ·").waitFor();
     expect(await page.getByText(/\b1 records/).count()).toBe(0);
   });
 });
 
 describe("the list of zones", () => {
-  it("forgets a search with the link that led away from it", async () => {
+  it("clears a search when a link leads away from it", async () => {
     await open("/");
     await page.getByLabel("Search zones").fill("münch");
     await expect.poll(() => page.locator("tbody a").allTextContents()).toEqual(["münchen.test"]);
@@ -251,23 +251,23 @@ describe("the list of zones", () => {
     expect(await page.getByLabel("Search zones").inputValue()).toBe("");
   });
 
-  it.for(["99", "-3", "2.5"])("shows a page that it has for one that it does not have: %s", async (number) => {
+  it.for(["99", "-3", "2.5"])("shows an existing page instead of one that does not exist: %s", async (number) => {
     await open(`/?page=${number}`);
     await page.getByRole("link", { name: "harbour.example" }).waitFor();
     expect(await page.getByRole("alert").count()).toBe(0);
   });
 
   it.for(["/zones/", "/tokens/", "/account/", "/zones/Harbour.example.", `${harbour}/history/`])(
-    "and every other page is there for an address that ends in a stroke or a dot: %s",
+    "and every other page accept a URL that ends with a slash or a dot: %s",
     async (path) => {
       await open(path);
       await page.getByRole("navigation", { name: "Pages" }).waitFor();
       await page.getByRole("heading", { level: 1, name: /^(?:Zones|Tokens|Account|harbour\.example)$/ }).waitFor();
-      expect(await page.getByText("There is no such page").count()).toBe(0);
+      expect(await page.getByText("Page not found").count()).toBe(0);
     },
   );
 
-  it("finds a zone whose name ends in a dot, and goes back page by page", async () => {
+  it("finds a zone whose name is typed with a final dot, and goes back page by page", async () => {
     await open("/");
     await page.getByLabel("Search zones").fill("tide-tables.example.");
     await expect.poll(() => page.locator("tbody a").allTextContents()).toEqual(["tide-tables.example"]);
@@ -288,7 +288,7 @@ describe("the list of zones", () => {
     await page.unroute(list);
   });
 
-  it("leads to a zone with a stroke in its name, as RFC 2317 has them, and to its parts", async () => {
+  it("opens a zone with a slash in its name, as in RFC 2317, and its sections", async () => {
     const name = "0/25.2.0.192.in-addr.arpa";
     await post("/v1/zones", { name, mode: "primary" });
     await open("/");
@@ -302,15 +302,15 @@ describe("the list of zones", () => {
     await page.getByLabel(`Type ${name} to delete it`).waitFor();
   });
 
-  it("says of a name that no address can hold that there is no such zone", async () => {
+  it("says that a zone is not found if the URL has an invalid escape", async () => {
     await open("/zones/%25");
-    await page.getByText("There is no zone % here").waitFor();
+    await page.getByText("Zone % not found").waitFor();
     expect(await page.locator("tbody").count()).toBe(0);
   });
 
-  it("has no part of a zone that is not there", async () => {
+  it("says that an unknown section of a zone is not found", async () => {
     await open(`${harbour}/nope`);
-    await page.getByText("There is no such page.").waitFor();
+    await page.getByText("Page not found.").waitFor();
     expect(await page.locator("tbody").count()).toBe(0);
   });
 });
@@ -324,7 +324,7 @@ describe("the name servers to enter at the registrar", () => {
     expect(await said.textContent()).toContain("ns2.example.net");
   });
 
-  it("are none where it was started without", async () => {
+  it("are none if it was started without", async () => {
     const zone = "**/v1/zones/harbour.example";
     await page.route(zone, async (route) => {
       const response = await route.fetch();
@@ -332,7 +332,9 @@ describe("the name servers to enter at the registrar", () => {
     });
     await open(`${harbour}/settings`);
     await page
-      .getByText("There are no name servers to enter at the registrar yet: moor records --nameserver HOST")
+      .getByText(
+        "There are no name servers to enter at the registrar yet. Set them with moor records --nameserver HOST",
+      )
       .waitFor();
     expect(await page.getByText("moor.invalid").count()).toBe(0);
     await page.unroute(zone);

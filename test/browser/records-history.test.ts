@@ -10,7 +10,7 @@ afterAll(() => close?.());
 const setsOf = (count: number, word: string) =>
   Array.from({ length: count }, (_, i) => ({ name: `${word}${i}`, type: "A", records: [{ value: "192.0.2.46" }] }));
 
-it("goes on with the writes before a large import, not with the rest of it", async () => {
+it("continues with the writes before a large import, not with the rest of it", async () => {
   await page.goto(rig.url);
   await post("/v1/zones", { name: "large.example", mode: "primary" });
   for (const word of ["first", "second"]) await post("/v1/zones/large.example/changes", { changes: setsOf(1, word) });
@@ -26,7 +26,7 @@ it("goes on with the writes before a large import, not with the rest of it", asy
   await expect.poll(() => page.getByRole("button", { name: "Older changes" }).count()).toBe(0);
 });
 
-it("says so when nothing is older than a zone that was made from a large file", async () => {
+it("says so if nothing is older than a zone created from a large file", async () => {
   await page.goto(rig.url);
   await post("/v1/zones", { name: "file.example", mode: "primary", rrsets: setsOf(150, "host") });
   await page.goto(`${rig.url}/zones/file.example/history`);

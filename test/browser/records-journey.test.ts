@@ -20,7 +20,7 @@ afterAll(async () => {
   await rig?.close();
 });
 
-/** As people call it: the token over a pipe, the certificate from the data folder. */
+/** curl as people use it: the token from standard input, the certificate from the data folder. */
 async function curl(token: string, path: string, ...options: readonly string[]): Promise<string> {
   const header = join(rig.folder, "header");
   await writeFile(header, `Auth-API-Token: ${token}\n`);
@@ -37,15 +37,15 @@ async function curl(token: string, path: string, ...options: readonly string[]):
   return stdout;
 }
 
-describe("the preparation of a name that moves", () => {
-  it("is done by a person without leaving the console, and the name moves before their eyes", async () => {
+describe("setting up a name with a changing address", () => {
+  it("is possible without leaving the console, which shows the change of address live", async () => {
     const context = await openContext(browser);
     const page = await openPage(context, rig.url);
     await signInByLink(page, await rig.service().createSignInLink("main"));
 
-    await page.getByRole("button", { name: "Make a zone" }).click();
+    await page.getByRole("button", { name: "Create a zone" }).click();
     await page.getByLabel("Domain name").fill("example.org");
-    await page.getByRole("button", { name: "Make the zone" }).click();
+    await page.getByRole("button", { name: "Create zone" }).click();
 
     await page.getByRole("button", { name: "Add record" }).click();
     await page.getByLabel("Name", { exact: true }).fill("home");
@@ -60,11 +60,11 @@ describe("the preparation of a name that moves", () => {
     await page.getByRole("link", { name: "Tokens" }).click();
     await page.getByRole("button", { name: "New token" }).click();
     await page.getByLabel("What is it for?").fill("router");
-    await page.getByRole("combobox", { name: "In the zones" }).click();
+    await page.getByRole("combobox", { name: "Zones" }).click();
     await page.getByRole("option", { name: "example.org" }).click();
     await page.getByLabel("Only this name").fill("home");
-    await page.getByText("may write everything of home.example.org").waitFor();
-    await page.getByRole("button", { name: "Make the token" }).click();
+    await page.getByText("may write all records of home.example.org").waitFor();
+    await page.getByRole("button", { name: "Create token" }).click();
     const token = ((await page.locator("pre").first().textContent()) ?? "").trim();
     expect(token).toMatch(/^\w{32}$/);
     for (const program of ["moor", "ddclient", "acme.sh", "curl"]) {
@@ -86,7 +86,7 @@ describe("the preparation of a name that moves", () => {
     await curl(token, `/api/v1/records/${record?.id}`, "-X", "PUT", "-d", body);
     await expect.poll(() => row.textContent()).toContain("192.0.2.77");
 
-    await page.getByRole("link", { name: "Names that move" }).click();
+    await page.getByRole("link", { name: "Address changes" }).click();
     await page.getByRole("img", { name: /home.example.org/ }).waitFor();
     await page.getByRole("link", { name: "History" }).click();
     const change = page.getByRole("row").filter({ hasText: "192.0.2.77" });
@@ -97,7 +97,7 @@ describe("the preparation of a name that moves", () => {
 
     await page.getByRole("link", { name: "Tokens" }).click();
     const used = page.getByRole("row").filter({ hasText: "router" });
-    // The uses are written now and then, and the page looks now and then.
+    // Uses are written periodically, and the page polls periodically.
     await expect.poll(() => used.textContent()).toMatch(/2 times/);
     await page.getByRole("button", { name: "Revoke router" }).click();
     await page.getByRole("button", { name: "Revoke it" }).click();
@@ -107,22 +107,22 @@ describe("the preparation of a name that moves", () => {
     await context.close();
   });
 
-  it("may end with a token whose last day a person has picked", async () => {
+  it("can end with a token that expires on a chosen day", async () => {
     const context = await openContext(browser);
     await signInContext(context, await rig.service().createSignInLink("until-march"));
     const page = await openPage(context, `${rig.url}/tokens?new`);
     await page.getByLabel("What is it for?").fill("guest");
-    await page.getByRole("combobox", { name: "It ends" }).click();
-    await page.getByRole("option", { name: "after a day…" }).click();
-    const day = page.getByLabel("Its last day");
+    await page.getByRole("combobox", { name: "Expires" }).click();
+    await page.getByRole("option", { name: "on a date…" }).click();
+    const day = page.getByLabel("Last day");
     for (const none of ["", "2020-03-31"]) {
       await day.fill(none);
-      await page.getByRole("button", { name: "Make the token" }).click();
-      await page.getByText("pick a day that is not over").waitFor();
+      await page.getByRole("button", { name: "Create token" }).click();
+      await page.getByText("choose today or a later day").waitFor();
     }
     await day.fill("2099-03-31");
-    await page.getByText("may write all zones, and make new ones, until 31 March 2099").waitFor();
-    await page.getByRole("button", { name: "Make the token" }).click();
+    await page.getByText("may write all zones and create new ones, until 31 March 2099").waitFor();
+    await page.getByRole("button", { name: "Create token" }).click();
     const token = ((await page.locator("pre").first().textContent()) ?? "").trim();
     await page.getByRole("button", { name: "I have copied it" }).click();
     expect(await curl(token, "/api/v1/zones")).toContain("zones");
@@ -145,7 +145,7 @@ describe("the preparation of a name that moves", () => {
       }
       throw new Error(`${name} cannot be reached`);
     };
-    await tabTo("Make a zone");
+    await tabTo("Create a zone");
     await page.keyboard.press("Enter");
     await page.getByLabel("Domain name").and(focused).waitFor();
     await page.keyboard.type("keys.example");
@@ -158,7 +158,7 @@ describe("the preparation of a name that moves", () => {
     await page.getByLabel("IPv4 address").focus();
     await page.keyboard.type("192.0.2.9");
     await page.keyboard.press("Enter");
-    // The row is there before the dialog over it has gone.
+    // The row appears before the dialog over it has closed.
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
     await page.getByRole("link", { name: "www A" }).waitFor();
     await expect.poll(() => focused.allTextContents()).toEqual(["Add record"]);
@@ -173,7 +173,7 @@ describe("the preparation of a name that moves", () => {
 });
 
 describe("a zone inside another account's zone", () => {
-  it("is refused with what to do, and not whose the other is", async () => {
+  it("is refused with advice, without revealing the other account", async () => {
     const { store, createSignInLink } = rig.service();
     const { id: account } = await store.ensureAccount("neighbour", 1);
     const name = "alpha.example";
@@ -182,9 +182,9 @@ describe("a zone inside another account's zone", () => {
     const context = await openContext(browser);
     await signInContext(context, await createSignInLink("stranger"));
     const page = await openPage(context, rig.url);
-    await page.getByRole("button", { name: "Make a zone" }).click();
+    await page.getByRole("button", { name: "Create a zone" }).click();
     await page.getByLabel("Domain name").fill("www.alpha.example");
-    await page.getByRole("button", { name: "Make the zone" }).click();
+    await page.getByRole("button", { name: "Create zone" }).click();
     const words =
       "www.alpha.example is inside a zone of another account; ask its owner to grant you the name, or the operator to allow it";
     await page.getByRole("alert").getByText(words).waitFor();
@@ -194,17 +194,17 @@ describe("a zone inside another account's zone", () => {
 });
 
 describe("zone files", () => {
-  it("are imported after a preview, and faults are shown with their lines", async () => {
+  it("are imported after a preview, and errors are shown with their lines", async () => {
     const context = await openContext(browser);
     await signInContext(context, await rig.service().createSignInLink("files"));
     const page = await openPage(context, rig.url);
-    await page.getByRole("button", { name: "Make a zone" }).click();
+    await page.getByRole("button", { name: "Create a zone" }).click();
     await page.getByLabel("Domain name").fill("files.example");
-    await page.getByLabel("With the records of a zone file").check();
+    await page.getByLabel("Import records from a zone file").check();
     await page
       .getByLabel("Zone file", { exact: true })
       .fill("$TTL 3600\n@ NS ns1.example.net.\nwww A 192.0.2.1\nold A 192.0.2.2\n");
-    await page.getByRole("button", { name: "Make the zone" }).click();
+    await page.getByRole("button", { name: "Create zone" }).click();
     await page.getByRole("link", { name: "old A" }).waitFor();
 
     await page.getByRole("link", { name: "Settings" }).click();
@@ -214,11 +214,11 @@ describe("zone files", () => {
       choice.setInputFiles({ name: "files.zone", mimeType: "text/plain", buffer: Buffer.from(text) });
     await choose("$TTL 3600\n@ NS ns1.example.net.\nwww A 192.0.2.400\n");
     await page.getByText("line 3").waitFor();
-    // A browser tells only of another choice than the one it has.
+    // A browser fires no event if the same file is chosen again.
     expect(await choice.inputValue()).toBe("");
     await choose("$TTL 3600\n@ NS ns1.example.net.\nwww A 192.0.2.5\nnew AAAA 2001:db8::1\n");
     await page.getByText("1 new, 1 changed, 1 deleted").waitFor();
-    await page.getByRole("button", { name: "Import, changing 3 sets" }).click();
+    await page.getByRole("button", { name: "Import and change 3 sets" }).click();
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
     await page.getByText("Imported: 1 new, 1 changed, 1 deleted.").waitFor();
     await page.getByRole("link", { name: "Records" }).click();
@@ -231,18 +231,18 @@ describe("zone files", () => {
       page.getByRole("button", { name: "Export" }).click(),
     ]);
     expect(saved.suggestedFilename()).toBe("files.example.zone");
-    const remove = page.getByRole("button", { name: "Delete the zone" });
+    const remove = page.getByRole("button", { name: "Delete zone" });
     expect(await remove.isDisabled()).toBe(true);
     await page.getByLabel("Type files.example to delete it").fill("files.example");
     await remove.click();
-    await page.getByText("Make your first zone").waitFor();
+    await page.getByText("Create your first zone").waitFor();
     expect(page.complaints).toEqual([]);
     await context.close();
   });
 });
 
 describe("a zone of 10,000 sets", () => {
-  it("is shown, filtered and sorted, and scrolls without a stutter", async () => {
+  it("is shown, filtered and sorted, and scrolls smoothly", async () => {
     await fillLargeZone(rig.service().store, "large.example", 10_000);
     const context = await openContext(browser);
     await signInContext(context, await rig.service().createSignInLink("main"));
@@ -250,7 +250,7 @@ describe("a zone of 10,000 sets", () => {
     await page.getByText(/^10,00\d record sets$/).waitFor();
     expect(await page.getByRole("row").count()).toBeLessThan(100);
 
-    // A table of all its rows would need seconds for a frame. On a busy machine a browser that does nothing misses frames too.
+    // A table with all rows would need seconds per frame. On a busy machine even an idle browser drops frames.
     const frames = [];
     for (const pixels of [0, 120, 0]) frames.push(Number(await page.evaluate(medianFrame(pixels))));
     const [before = 0, scrolling, after = 0] = frames;
@@ -269,7 +269,7 @@ describe("a zone of 10,000 sets", () => {
   });
 });
 
-/** Runs in the page: the usual milliseconds between frames while the table scrolls by so many pixels in each. */
+/** Runs in the page: the median milliseconds per frame while the table scrolls by this many pixels in each. */
 const medianFrame = (pixels: number): string => `(async () => {
   const table = document.querySelector('[role="table"]');
   const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));

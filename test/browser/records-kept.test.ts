@@ -4,7 +4,7 @@ import { dialogHasFocus } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 import { signInByLink } from "./records-rig.ts";
 
-/** What somebody has typed is not lost by the way, and what others have changed is not written over unseen. */
+/** What was typed is never lost, and other users' changes are not overwritten unnoticed. */
 
 let { rig, context, page, post, close } = {} as HarbourPage;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ describe("a record that is changed elsewhere while its form is open", () => {
   it.for([
     { what: "TTL", change: { ttl: 120 }, said: "TTL 120" },
     { what: "labels", change: { labels: { team: "ops" } }, said: "labels team=ops" },
-  ])("is told of when only its $what changed", async ({ what, change, said }) => {
+  ])("causes a warning even if only its $what changed", async ({ what, change, said }) => {
     const name = `kept-${what.toLowerCase()}`;
     const records = [{ value: "192.0.2.44" }];
     await post(`/v1${harbour}/changes`, { changes: [{ name, type: "A", records }] });
@@ -26,13 +26,13 @@ describe("a record that is changed elsewhere while its form is open", () => {
     await page.getByRole("dialog").waitFor();
     await page.getByText("live", { exact: true }).waitFor();
     await post(`/v1${harbour}/changes`, { changes: [{ name, type: "A", records, ...change }] });
-    await page.getByText(`changed elsewhere since you opened it, to: 192.0.2.44, ${said}. Saving`).waitFor();
+    await page.getByText(`changed elsewhere after you opened it, to: 192.0.2.44, ${said}. Saving`).waitFor();
     expect(await page.getByLabel("IPv4 address").inputValue(), "the form as it was opened").toBe("192.0.2.44");
   });
 });
 
 describe("a record that is renamed", () => {
-  it("does not take the place of one that is there", async () => {
+  it("does not replace an existing one", async () => {
     const changes = ["here", "there"].map((name, i) => ({ name, type: "A", records: [{ value: `192.0.2.4${i}` }] }));
     await post(`/v1${harbour}/changes`, { changes });
     await page.goto(`${rig.url}${harbour}?edit=here/A`);
@@ -40,7 +40,7 @@ describe("a record that is renamed", () => {
     const name = page.getByRole("dialog").getByLabel("Name", { exact: true });
     await name.fill("there");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("There is a set of this name and type already").waitFor();
+    await page.getByText("A record set with this name and type already exists").waitFor();
     await name.fill("elsewhere");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("link", { name: "elsewhere A" }).waitFor();
@@ -53,9 +53,9 @@ describe("the settings of a zone", () => {
   it("keep the labels that were typed when the TTL is saved", async () => {
     await page.goto(`${rig.url}${harbour}/settings`);
     await page.getByLabel("Labels").fill("site=attic");
-    await page.getByLabel("Usual TTL in seconds").fill("7200");
+    await page.getByLabel("Default TTL in seconds").fill("7200");
     await page.getByRole("button", { name: "Save TTL" }).click();
-    await page.getByText("resolvers keep answers for 2 hours").waitFor();
+    await page.getByText("resolvers cache answers for 2 hours").waitFor();
     await expect.poll(() => page.getByRole("button", { name: "Save TTL" }).isDisabled()).toBe(true);
     expect(await page.getByLabel("Labels").inputValue()).toBe("site=attic");
   });
@@ -64,35 +64,35 @@ describe("the settings of a zone", () => {
 describe("a form that is closed by accident", () => {
   const dialog = () => page.getByRole("dialog");
 
-  it("goes at once while nothing was typed", async () => {
+  it("closes immediately if nothing was typed", async () => {
     await page.goto(`${rig.url}${harbour}?add=A`);
     await dialogHasFocus(page);
     await page.keyboard.press("Escape");
     await expect.poll(() => dialog().count()).toBe(0);
   });
 
-  it("asks once something was typed, and goes the second time", async () => {
+  it("warns if something was typed, and closes the second time", async () => {
     await page.goto(`${rig.url}${harbour}?add=A`);
     await dialogHasFocus(page);
     await dialog().getByLabel("Name", { exact: true }).fill("attic");
     await page.keyboard.press("Escape");
-    await page.getByText("What you typed is not saved yet").waitFor();
+    await page.getByText("You have unsaved changes").waitFor();
     await dialog().getByLabel("IPv4 address").fill("192.0.2.45");
-    await expect.poll(() => page.getByText("What you typed is not saved yet").count()).toBe(0);
+    await expect.poll(() => page.getByText("You have unsaved changes").count()).toBe(0);
     await page.mouse.click(5, 400);
-    await page.getByText("What you typed is not saved yet").waitFor();
+    await page.getByText("You have unsaved changes").waitFor();
     expect(await dialog().getByLabel("Name", { exact: true }).inputValue()).toBe("attic");
     await page.keyboard.press("Escape");
     await expect.poll(() => dialog().count()).toBe(0);
   });
 });
 
-describe("the way back", () => {
+describe("the back button", () => {
   it.for([
     ["/", "New zone"],
     [harbour, "Add record"],
     ["/tokens", "New token"],
-  ] as const)("leads out of a form to the page that it was opened on: %s", async ([path, button]) => {
+  ] as const)("leads from a form to the page that opened it: %s", async ([path, button]) => {
     await page.goto(`${rig.url}/account`);
     await page.goto(rig.url + path);
     await page.getByRole("button", { name: button }).click();
@@ -102,7 +102,7 @@ describe("the way back", () => {
     expect(page.url()).toBe(rig.url + path);
   });
 
-  it("asks before it leads out of a form with something typed in it, and leads there the second time", async () => {
+  it("warns before it leaves a form with unsaved input, and leaves the second time", async () => {
     await page.goto(rig.url + harbour);
     await page.getByRole("button", { name: "Add record" }).click();
     await dialogHasFocus(page);
@@ -110,7 +110,7 @@ describe("the way back", () => {
     for (const typed of ["half", "half-done"]) {
       await name.fill(typed);
       await page.goBack();
-      await page.getByText("What you typed is not saved yet").waitFor();
+      await page.getByText("You have unsaved changes").waitFor();
       expect(await name.inputValue()).toBe(typed);
     }
     await page.goBack();
@@ -118,7 +118,7 @@ describe("the way back", () => {
     expect(page.url()).toBe(rig.url + harbour);
   });
 
-  it("leads out of an import once nothing stands in it", async () => {
+  it("leaves an import if it is empty", async () => {
     await page.goto(rig.url + harbour);
     await page.getByRole("link", { name: "Settings" }).click();
     await page.getByRole("button", { name: "Import…" }).click();
@@ -133,12 +133,12 @@ describe("the way back", () => {
     expect(page.url()).toBe(rig.url + harbour);
   });
 
-  it("does not lead past a token that is shown this once", async () => {
+  it("does not leave a token that is shown only once", async () => {
     await page.goto(rig.url);
     await page.getByRole("link", { name: "Tokens" }).click();
     await page.getByRole("button", { name: "New token" }).click();
     await page.getByLabel("What is it for?").fill("router");
-    await page.getByRole("button", { name: "Make the token" }).click();
+    await page.getByRole("button", { name: "Create token" }).click();
     await page.getByText("Copy it now").waitFor();
     await page.goBack();
     await page.getByText("Copy it now").waitFor();
@@ -148,7 +148,7 @@ describe("the way back", () => {
   });
 });
 
-describe("a form in which something was chosen", () => {
+describe("a form with a changed choice", () => {
   const dialog = () => page.getByRole("dialog");
   const choose = async (list: string, option: string) => {
     await dialog().getByRole("combobox", { name: list }).click();
@@ -156,22 +156,22 @@ describe("a form in which something was chosen", () => {
   };
 
   it.for([
-    { path: "/tokens?new", what: "It ends", change: () => choose("It ends", "in a week") },
+    { path: "/tokens?new", what: "Expires", change: () => choose("Expires", "in a week") },
     { path: "/tokens?new", what: "Only these types", change: () => choose("Only these types", "AAAA") },
     { path: `${harbour}?add=A`, what: "Type", change: () => choose("Type", "AAAA") },
     {
       path: `${harbour}?add=A`,
       what: "a second value",
-      change: () => page.getByRole("button", { name: "One more value" }).click(),
+      change: () => page.getByRole("button", { name: "Add value" }).click(),
     },
-  ])("asks before it goes: $what at $path", async ({ path, change }) => {
+  ])("warns before it closes: $what at $path", async ({ path, change }) => {
     await page.goto(`${rig.url}${path}`);
     await dialogHasFocus(page);
     await change();
     await page.keyboard.press("Tab");
     await expect.poll(() => page.getByRole("option").count()).toBe(0);
     await dialog().getByRole("button", { name: "Close" }).click();
-    await page.getByText("What you typed is not saved yet").waitFor();
+    await page.getByText("You have unsaved changes").waitFor();
     await dialog().getByRole("button", { name: "Close" }).click();
     await expect.poll(() => dialog().count()).toBe(0);
   });
@@ -184,8 +184,8 @@ describe("a session that ends while a form is filled in", () => {
   beforeAll(async () => {
     await page.goto(`${rig.url}/account`);
     await page.getByLabel("New password").fill(password);
-    await page.getByRole("button", { name: "Set it" }).click();
-    await page.getByText("The password is set").waitFor();
+    await page.getByRole("button", { name: "Set password" }).click();
+    await page.getByText("Password set").waitFor();
   });
 
   const endElsewhere = async () => {
@@ -209,17 +209,17 @@ describe("a session that ends while a form is filled in", () => {
   const comeBack = () => page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
   const add = () => dialog().getByRole("button", { name: "Add", exact: true }).click();
 
-  it("keeps what was typed, unseen, until the same person is in again", async () => {
+  it("keeps what was typed, hidden, until the same user signs in again", async () => {
     await fillIn("patient");
     await endElsewhere();
     await add();
-    await page.getByText("Sign in again to go on where you were, with what you typed").waitFor();
+    await page.getByText("Sign in again to continue; what you typed is still here").waitFor();
     expect(await page.getByText("harbour.example").filter({ visible: true }).count()).toBe(0);
     expect(await dialog().filter({ visible: true }).count()).toBe(0);
     expect(await page.title()).toBe("moor DNS");
     expect(await axeFinds(page)).toEqual([]);
     await signInAgain();
-    await dialog().getByText("nothing was saved: send it once more").waitFor();
+    await dialog().getByText("signed out before this was saved. Send it again").waitFor();
     expect(await dialog().getByLabel("Name", { exact: true }).inputValue()).toBe("patient");
     await add();
     await expect.poll(() => dialog().count()).toBe(0);
@@ -227,11 +227,11 @@ describe("a session that ends while a form is filled in", () => {
     await page.getByText("live", { exact: true }).waitFor();
   });
 
-  it("is told of without a touch, and what was typed is kept", async () => {
+  it("is noticed without an action, and what was typed is kept", async () => {
     await fillIn("untouched");
     await page.getByText("live", { exact: true }).waitFor();
     await endElsewhere();
-    await page.getByText("Sign in again to go on where you were, with what you typed").waitFor();
+    await page.getByText("Sign in again to continue; what you typed is still here").waitFor();
     expect(await page.getByText("harbour.example").filter({ visible: true }).count()).toBe(0);
     let asked = 0;
     page.on("request", () => asked++);
@@ -242,7 +242,7 @@ describe("a session that ends while a form is filled in", () => {
     await page.getByText("live", { exact: true }).waitFor();
   });
 
-  it("goes on by itself behind a link that was opened in another tab", async () => {
+  it("continues automatically after a link was opened in another tab", async () => {
     await fillIn("linked");
     await endElsewhere();
     await add();
@@ -251,28 +251,28 @@ describe("a session that ends while a form is filled in", () => {
     await signInByLink(other, await rig.service().createSignInLink("main"));
     await other.close();
     await comeBack();
-    await dialog().getByText("nothing was saved").waitFor();
+    await dialog().getByText("signed out before this was saved").waitFor();
     await add();
     await page.getByRole("link", { name: "linked A" }).waitFor();
     expect(await page.getByRole("row").filter({ hasText: "linked" }).textContent()).toContain("192.0.2.47");
   });
 
-  it("is another one behind a sign-in in another tab, and a token can be made all the same", async () => {
+  it("is replaced after a sign-in in another tab, and a token can still be created", async () => {
     await page.goto(`${rig.url}/tokens?new`);
     await dialogHasFocus(page);
     await dialog().getByLabel("What is it for?").fill("late");
     const other = await context.newPage();
     await signInByLink(other, await rig.service().createSignInLink("main"));
     await other.close();
-    const make = dialog().getByRole("button", { name: "Make the token" });
+    const make = dialog().getByRole("button", { name: "Create token" });
     await make.click();
-    await dialog().getByText("nothing was saved: send it once more").waitFor();
+    await dialog().getByText("signed out before this was saved. Send it again").waitFor();
     await make.click();
     await dialog().getByRole("button", { name: "I have copied it" }).click();
     await expect.poll(() => page.getByRole("button", { name: "Revoke late" }).count()).toBe(1);
   });
 
-  it("keeps nothing of what somebody leaves who signs out here, by the list of sessions too", async () => {
+  it("keeps nothing after a sign-out here, including one in the list of sessions", async () => {
     await page.goto(`${rig.url}/account`);
     await page.getByRole("row").filter({ hasText: "this one" }).getByRole("button").click();
     await page.getByRole("button", { name: "Sign in" }).waitFor();
@@ -282,7 +282,7 @@ describe("a session that ends while a form is filled in", () => {
     await page.getByRole("link", { name: "harbour.example" }).waitFor();
   });
 
-  it("shows nothing of it to somebody else", async () => {
+  it("shows nothing of it to another user", async () => {
     await fillIn("secret");
     await endElsewhere();
     await add();
@@ -291,14 +291,14 @@ describe("a session that ends while a form is filled in", () => {
     await signInByLink(other, await rig.service().createSignInLink("stranger"));
     await other.close();
     await comeBack();
-    await page.getByText("There is no zone harbour.example here").waitFor();
+    await page.getByText("Zone harbour.example not found").waitFor();
     expect(await page.content()).not.toContain("192.0.2.");
     await signInByLink(page, await rig.service().createSignInLink("main"));
   });
 });
 
-describe("very many changes at once", () => {
-  it("are shown without a request for each of them", async () => {
+describe("many simultaneous changes", () => {
+  it("are shown without a request for each", async () => {
     await page.goto(`${rig.url}${harbour}/history`);
     await page.getByText("live", { exact: true }).waitFor();
     await page.getByRole("columnheader", { name: "Serial" }).waitFor();
@@ -324,13 +324,13 @@ describe("very many changes at once", () => {
   });
 });
 
-describe("a record that is saved in a zone of many", () => {
-  it("is read again, and not all the others", async () => {
+describe("a record that is saved in a large zone", () => {
+  it("is read again, without all the others", async () => {
     await page.goto(`${rig.url}${harbour}?edit=many7/A`);
     await page.getByText("live", { exact: true }).waitFor();
     await dialogHasFocus(page);
     let pages = 0;
-    // The first one alone is for the table, which may still be looking what is new.
+    // Only the first is for the table, which may still be catching up.
     page.on("request", (request) => (pages += Number(/rrsets\?page=[2-9]/.test(request.url()))));
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name", { exact: true }).fill("few7");
@@ -346,8 +346,8 @@ describe("a record that is saved in a zone of many", () => {
   });
 });
 
-describe("several addresses that are pasted at once", () => {
-  it("are a value each", async () => {
+describe("several addresses that are pasted together", () => {
+  it("become one value each", async () => {
     await page.goto(`${rig.url}${harbour}?add=A&filter=pasted`);
     await page.getByLabel("Name", { exact: true }).fill("pasted");
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
@@ -361,14 +361,14 @@ describe("several addresses that are pasted at once", () => {
 });
 
 describe("a very long value", () => {
-  it("does not fill the history, and is shown whole when asked for", async () => {
+  it("does not fill the history, and is shown whole on request", async () => {
     const long = Array.from({ length: 16 }, (_, i) => `"${String.fromCharCode(97 + i).repeat(255)}"`).join(" ");
     const change = { name: "long", type: "TXT", records: [{ value: long }] };
     await post(`/v1${harbour}/changes`, { changes: [change] });
     await page.goto(`${rig.url}${harbour}/history`);
     const row = page.getByRole("row").filter({ hasText: "long TXT" });
     await row.getByText(`${"a".repeat(199)}…`).waitFor();
-    await row.getByRole("button", { name: "All 4,127 characters" }).click();
+    await row.getByRole("button", { name: "Show all 4,127 characters" }).click();
     await row.getByText(long).waitFor();
     expect(await row.getByRole("button", { name: "All" }).count()).toBe(0);
   });

@@ -16,12 +16,12 @@ const press = async (button: string) => {
   await page.keyboard.press("Enter");
 };
 const closed = () => page.getByRole("dialog").waitFor({ state: "detached" });
-/** A person without a mouse would begin at the top of the document. */
+/** Otherwise a keyboard user would start again at the top of the document. */
 const expectInContent = async () => {
   await expect.poll(() => page.locator("#content:focus, #content :focus").count()).toBe(1);
 };
 
-it("goes on in the content when what opened a dialog has gone with it", async () => {
+it("moves the focus to the content if the element that opened a dialog is gone", async () => {
   await page.goto(`${opened.rig.url}/zones/harbour.example`);
   await page.getByRole("link", { name: "backup A" }).focus();
   await page.keyboard.press("Enter");
@@ -55,12 +55,12 @@ it("goes on in the content when what opened a dialog has gone with it", async ()
   await expectInContent();
 });
 
-it("chooses a type by what is typed, in place of the one that stood there", async () => {
+it("chooses a type by typing, which replaces the current one", async () => {
   await page.goto(`${opened.rig.url}/zones/harbour.example?add=A`);
   await dialogHasFocus(page);
   const type = page.getByRole("dialog").getByRole("combobox", { name: "Type" });
   for (const [typed, key, chosen, field] of [
-    ["cn", "Enter", "CNAME", "Stands for the name"],
+    ["cn", "Enter", "CNAME", "Target name"],
     ["mx", "Tab", "MX", "Mail server"],
     ["a", "Enter", "A", "IPv4 address"],
     ["tx", "Tab", "TXT", "Text"],
@@ -75,6 +75,6 @@ it("chooses a type by what is typed, in place of the one that stood there", asyn
   await page.keyboard.type("srv");
   await page.keyboard.press("Enter");
   await expect.poll(() => type.inputValue()).toBe("SRV");
-  // Enter has chosen, and sent nothing.
+  // Enter chose the type and did not submit the form.
   expect(await page.getByRole("dialog").count()).toBe(1);
 });

@@ -19,7 +19,7 @@ afterAll(() => opened?.close());
 
 const form = "/zones/harbour.example?add=A";
 const name = () => page.getByRole("dialog").getByLabel("Name", { exact: true });
-/** As F5 does it; true when the browser has asked, and stayed. */
+/** Reloads like F5; true if the browser asked, and stayed. */
 const reload = async (): Promise<boolean> => {
   asked.length = 0;
   await page.evaluate("window.isOld = true; void location.reload()");
@@ -35,8 +35,8 @@ const typeInto = async (text: string) => {
   await name().fill(text);
 };
 
-describe("loading a page anew", () => {
-  it("asks first where something was typed, and only there", async () => {
+describe("reloading a page", () => {
+  it("asks first if something was typed, and only then", async () => {
     await typeInto("draft");
     expect(await reload()).toBe(true);
     expect(await name().inputValue()).toBe("draft");
@@ -45,10 +45,10 @@ describe("loading a page anew", () => {
     await name().waitFor();
   });
 
-  it("asks first where a token is shown this once", async () => {
+  it("asks first if a token is shown only once", async () => {
     await page.goto(`${opened.rig.url}/tokens?new`);
     await page.getByLabel("What is it for?").fill("router");
-    await page.getByRole("button", { name: "Make the token" }).click();
+    await page.getByRole("button", { name: "Create token" }).click();
     await page.getByText("Copy it now").waitFor();
     expect(await reload()).toBe(true);
     await page.getByRole("button", { name: "I have copied it" }).click();
@@ -56,14 +56,14 @@ describe("loading a page anew", () => {
   });
 });
 
-describe("the sign-in page behind a session that has ended", () => {
+describe("the sign-in page after a session has ended", () => {
   const endElsewhere = async () => {
     const other = await opened.context.newPage();
     await other.goto(opened.rig.url);
     await other.getByRole("button", { name: "Sign out", exact: true }).click();
     await other.getByRole("button", { name: "Sign in" }).waitFor();
     await other.close();
-    await page.getByText("Sign in again to go on where you were").waitFor();
+    await page.getByText("Sign in again to continue").waitFor();
   };
   const comeBack = async () => {
     const other = await opened.context.newPage();
@@ -72,19 +72,19 @@ describe("the sign-in page behind a session that has ended", () => {
     await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
   };
 
-  it("asks before it is left with what was typed, by the way back and by loading it anew", async () => {
+  it("warns before unsaved input is lost by the back button or a reload", async () => {
     await typeInto("waiting");
     await endElsewhere();
     expect(await reload()).toBe(true);
     await page.goBack();
-    await page.getByText("Go back once more to leave it").waitFor();
+    await page.getByText("Go back again to discard them").waitFor();
     await comeBack();
     await expect.poll(() => name().inputValue()).toBe("waiting");
     expect(page.url()).toContain(form);
     await page.getByRole("button", { name: "Cancel" }).click();
   });
 
-  it("is left at once where nothing waits", async () => {
+  it("is left immediately if nothing is unsaved", async () => {
     await page.goto(opened.rig.url);
     await page.getByRole("link", { name: "Tokens" }).click();
     await page.getByText("live", { exact: true }).waitFor();

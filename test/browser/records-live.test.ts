@@ -10,7 +10,7 @@ let context: BrowserContext;
 let page: Page;
 let csrf: string;
 
-/** Of sets, in a zone of four pages. */
+/** Sets in a zone of four pages. */
 const count = 350;
 const [wide, broad] = ["wide.example", "broad.example"];
 const all = `${count + 2} record sets`;
@@ -29,7 +29,7 @@ afterAll(async () => {
   await rig?.close();
 });
 
-/** As somebody else does it; null deletes. */
+/** Changes records as another user; null deletes. */
 async function change(zone: string, values: Readonly<Record<string, string | null>>): Promise<void> {
   const changes = Object.entries(values).map(([name, value]) =>
     value === null ? { name, type: "A", delete: true } : { name, type: "A", records: [{ value }] },
@@ -39,7 +39,7 @@ async function change(zone: string, values: Readonly<Record<string, string | nul
   expect((await context.request.post(path, { headers, data: { changes } })).status()).toBe(201);
 }
 
-/** Milliseconds in which the page has heard of a change for sure. */
+/** Milliseconds within which the page has certainly received a change. */
 const heardWithin = 1_000;
 
 const isLive = () => page.getByText("live", { exact: true }).waitFor();
@@ -50,11 +50,11 @@ const becomes = (visibility: "hidden" | "visible") =>
     document.dispatchEvent(new Event("visibilitychange"));
   `);
 
-/** The rows that are left when only this name is looked for. */
+/** The rows that remain when filtered by this name. */
 async function rowsOf(name: string): Promise<readonly string[]> {
   await page.getByLabel("Filter records").fill(name);
   await page
-    .getByText(/^\d+ of|^No record matches/)
+    .getByText(/^\d+ of|^No records match/)
     .first()
     .waitFor();
   const rows = await page.getByRole("row").allTextContents();
@@ -62,7 +62,7 @@ async function rowsOf(name: string): Promise<readonly string[]> {
   return rows.slice(1);
 }
 
-/** Opens a zone whose last pages come only when what it gives is called. */
+/** Opens a zone whose last pages are delayed until the returned function is called. */
 async function readHalf(zone: string): Promise<() => void> {
   const held = Promise.withResolvers<void>();
   await page.route(new RegExp(`${zone}/rrsets\\?page=[34]\\b`), async (route) => {
@@ -76,8 +76,8 @@ async function readHalf(zone: string): Promise<() => void> {
   return held.resolve;
 }
 
-describe("a change that comes while a large zone is being read", () => {
-  it("is there when it has been read, and no set has slipped past", async () => {
+describe("a change that arrives while a large zone is being read", () => {
+  it("is shown when the zone has been read, and no set is missed", async () => {
     const readOn = await readHalf(wide);
     await change(wide, { host0: "192.0.2.1", host1: null, host2: null, fresh: "192.0.2.2" });
     await page.getByText(`${count + 1} records`).waitFor();
@@ -90,17 +90,17 @@ describe("a change that comes while a large zone is being read", () => {
     expect(await page.getByText(/^\d+ record sets/).textContent()).toBe(`${count + 1} record sets`);
   });
 
-  it("lets no set slip past either when as many come as go", async () => {
+  it("does not hide a set if as many were added as deleted", async () => {
     const readOn = await readHalf(broad);
     await change(broad, { host1: null, zulu: "192.0.2.7" });
     readOn();
     await page.getByText(all, { exact: true }).waitFor();
-    expect(await rowsOf("zulu")).toEqual(["zuluAzone’s192.0.2.7"]);
+    expect(await rowsOf("zulu")).toEqual(["zuluAdefault192.0.2.7"]);
   });
 });
 
-describe("a tab that somebody comes back to", () => {
-  it("has what was changed meanwhile, without reading the whole zone again", async () => {
+describe("a tab that becomes visible again", () => {
+  it("shows what was changed meanwhile, without reading the whole zone again", async () => {
     await page.goto(`${rig.url}/zones/${broad}`);
     await page.getByText(all, { exact: true }).waitFor();
     await isLive();
@@ -114,7 +114,7 @@ describe("a tab that somebody comes back to", () => {
     page.removeAllListeners("request");
   });
 
-  it("has it also when another part of the zone was shown and more has come since", async () => {
+  it("does so even if another section of the zone was shown and more has changed since", async () => {
     await page.goto(`${rig.url}/zones/${broad}`);
     await page.getByText(all, { exact: true }).waitFor();
     await page.getByRole("link", { name: "History" }).click();
@@ -133,12 +133,12 @@ describe("a tab that somebody comes back to", () => {
   });
 });
 
-describe("one's own change that is heard of before its answer has come", () => {
+describe("a user's own change whose event arrives before its response", () => {
   it.for([
     { what: "added", at: "add=A", name: "mine", button: "Add" },
     { what: "saved", at: "edit=host6/A", name: "host6", button: "Save" },
     { what: "renamed", at: "edit=host6/A", name: "ours", button: "Save" },
-  ])("is not taken for somebody else's: $what", async ({ at, name, button }) => {
+  ])("is not mistaken for another user's: $what", async ({ at, name, button }) => {
     const held = Promise.withResolvers<void>();
     const done = Promise.withResolvers<void>();
     await page.goto(`${rig.url}/zones/${broad}?${at}`);
@@ -156,7 +156,7 @@ describe("one's own change that is heard of before its answer has come", () => {
     await dialog.getByRole("button", { name: button, exact: true }).click();
     await done.promise;
     await page.waitForTimeout(heardWithin);
-    expect(await page.getByText(/changed elsewhere|There is a set of this name/).count()).toBe(0);
+    expect(await page.getByText(/changed elsewhere|A record set with this name/).count()).toBe(0);
     expect(await dialog.getByRole("heading").textContent()).toBe(title);
     held.resolve();
     await expect.poll(() => dialog.count()).toBe(0);
@@ -164,12 +164,12 @@ describe("one's own change that is heard of before its answer has come", () => {
   });
 });
 
-describe("a service that hangs behind an open stream", () => {
-  it("is not shown as live for long, and is live again when it answers", async () => {
+describe("a service that hangs while a stream is open", () => {
+  it("is soon no longer shown as live, and is live again when it responds", async () => {
     const { giveUp } = await holdTime(page);
     await page.goto(`${rig.url}/zones/${broad}`);
     await isLive();
-    // What is asked meanwhile is never answered, as on a connection that the network has lost: a stream that is tried anew too.
+    // Requests get no response meanwhile, as on a lost connection; nor do new streams.
     const [isLookedAt, isTriedAnew] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let hangs = true;
     await page.route("**", (route) => {

@@ -14,7 +14,7 @@ import {
 import { fillHarbour } from "./harbour.ts";
 import { type RecordsRig, signInContext, startRecordsRig } from "./records-rig.ts";
 
-/** Every page of the DNS console, for everybody: in light and dark, wide and narrow. */
+/** Every page of the DNS console, in light and dark, wide and narrow. */
 
 let rig: RecordsRig;
 let browser: OpenBrowser;
@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const zone = "/zones/harbour.example";
 
-/** Each with what must be there before it counts as shown. */
+/** Each with what must be visible before the page counts as shown. */
 const pages: readonly (readonly [path: string, shown: (page: Page) => Promise<unknown>])[] = [
   ["/", (page) => page.getByRole("link", { name: "harbour.example" }).waitFor()],
   ["/?new", (page) => page.getByLabel("Domain name").waitFor()],
@@ -40,7 +40,7 @@ const pages: readonly (readonly [path: string, shown: (page: Page) => Promise<un
   [`${zone}?edit=@/TXT`, (page) => page.getByLabel("Text", { exact: true }).waitFor()],
   [`${zone}?edit=@/SOA`, (page) => page.getByLabel("Serial").waitFor()],
   [`${zone}?edit=gone/A`, (page) => page.getByText("gone A no longer exists").waitFor()],
-  [`${zone}?filter=zeppelin`, (page) => page.getByText("No record matches").waitFor()],
+  [`${zone}?filter=zeppelin`, (page) => page.getByText("No records match").waitFor()],
   [`${zone}/history`, (page) => page.getByText("203.0.113.97").first().waitFor()],
   [
     `${zone}/moving`,
@@ -54,25 +54,25 @@ const pages: readonly (readonly [path: string, shown: (page: Page) => Promise<un
   [
     "/zones/lagoon.example",
     async (page) => {
-      await page.getByText("The zone cannot be had from 192.0.2.53:").waitFor();
+      await page.getByText("The zone could not be transferred from 192.0.2.53:").waitFor();
       await page.getByRole("link", { name: "@ SOA" }).waitFor();
     },
   ],
-  ["/zones/nowhere.example", (page) => page.getByText("There is no zone nowhere.example here").waitFor()],
+  ["/zones/nowhere.example", (page) => page.getByText("Zone nowhere.example not found").waitFor()],
   ["/tokens", (page) => page.getByRole("heading", { name: "Tokens" }).waitFor()],
   ["/tokens?new", (page) => page.getByLabel("What is it for?").waitFor()],
   ["/account", (page) => page.getByText("(this one)").waitFor()],
 ];
 
-/** The ways to other pages that are not wholly in the window. */
+/** Navigation elements that are not entirely inside the window. */
 const cutOff = `[...document.querySelectorAll("header .place, header button, nav .tab")]
   .filter((way) => way.getBoundingClientRect().right > document.documentElement.clientWidth)
   .map(({ textContent }) => textContent)`;
-/** How far the last button of the header is from the right edge, wherever it has found room. */
+/** The distance of the last header button from the right edge, whichever line it is on. */
 const beforeTheEdge =
   'document.documentElement.clientWidth - [...document.querySelectorAll("header button")].at(-1).getBoundingClientRect().right';
 
-/** Wide with axe in both colours, then as narrow as a phone: what overflows there is found by its width. */
+/** Wide, with axe in both colours, then as narrow as a phone, where the scroll width shows any overflow. */
 describe("every page", () => {
   let context: BrowserContext;
   let page: WatchedPage;
@@ -83,21 +83,24 @@ describe("every page", () => {
   });
   afterAll(() => context.close());
 
-  it.for(pages)("%s has no fault that axe knows, fits every window, and asks nobody else", async ([path, shown]) => {
-    await page.goto(rig.url + path);
-    await shown(page);
-    expect(await axeFinds(page)).toEqual([]);
-    for (const size of [phone, wide]) {
-      await page.setViewportSize(size);
-      const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
-      await expect.poll(() => page.evaluate(overflow)).toBe(0);
-      await expect.poll(() => page.evaluate(cutOff)).toEqual([]);
-      await expect.poll(() => page.evaluate(beforeTheEdge)).toBeLessThanOrEqual(16);
-    }
-    expect(page.complaints).toEqual([]);
-  });
+  it.for(pages)(
+    "%s has no axe violation, fits every window, and sends requests only to its own host",
+    async ([path, shown]) => {
+      await page.goto(rig.url + path);
+      await shown(page);
+      expect(await axeFinds(page)).toEqual([]);
+      for (const size of [phone, wide]) {
+        await page.setViewportSize(size);
+        const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+        await expect.poll(() => page.evaluate(overflow)).toBe(0);
+        await expect.poll(() => page.evaluate(cutOff)).toEqual([]);
+        await expect.poll(() => page.evaluate(beforeTheEdge)).toBeLessThanOrEqual(16);
+      }
+      expect(page.complaints).toEqual([]);
+    },
+  );
 
-  it("has values typed in letters of one width, so that they can be compared", async () => {
+  it("has a monospace font in value fields, so that values can be compared", async () => {
     await page.goto(`${rig.url + zone}?add=MX`);
     await page.getByLabel("Mail server").waitFor();
     const fontOf = "getComputedStyle(document.querySelector('[role=dialog] input.mono')).fontFamily";
@@ -105,7 +108,7 @@ describe("every page", () => {
   });
 });
 
-it("the sign-in page has no fault that axe knows", async () => {
+it("the sign-in page has no axe violation", async () => {
   const context = await openContext(browser);
   const page = await openPage(context, rig.url);
   await page.getByRole("button", { name: "Sign in" }).waitFor();
@@ -113,7 +116,7 @@ it("the sign-in page has no fault that axe knows", async () => {
   await context.close();
 });
 
-it("the description of the API asks nobody else, and tries a call where it is read", async () => {
+it("the API documentation sends requests only to its own host, and can try a call", async () => {
   const context = await openContext(browser);
   const page = await openPage(context, `${rig.url}/docs`);
   await page.getByRole("button", { name: "get /api/v1/zones", exact: true }).click();
@@ -125,19 +128,19 @@ it("the description of the API asks nobody else, and tries a call where it is re
 });
 
 describe("the first page of a new service", () => {
-  it("guides, has no fault that axe knows, and is there soon", async () => {
+  it("guides, has no axe violation, and loads fast", async () => {
     const context = await openContext(browser);
     await signInContext(context, await rig.service().createSignInLink("somebody-new"));
     const page = await openPage(context, rig.url);
-    await page.getByText("Make your first zone").waitFor();
+    await page.getByText("Create your first zone").waitFor();
     expect(await axeFinds(page)).toEqual([]);
     const load = async () => {
       const started = performance.now();
       await page.goto(rig.url);
-      await page.getByRole("button", { name: "Make a zone" }).waitFor();
+      await page.getByRole("button", { name: "Create a zone" }).waitFor();
       return performance.now() - started;
     };
-    // A machine that stands still now and then may do so in any of them, but not in all.
+    // A slow machine may stall in any of them, but not in all.
     await expect.poll(load).toBeLessThan(5_000);
     await context.close();
   });

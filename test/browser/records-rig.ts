@@ -13,12 +13,12 @@ export type RecordsRig = {
   readonly service: () => RunningRecords;
   readonly url: string;
   readonly stop: () => Promise<void>;
-  /** On the port that it had before. */
+  /** Starts it again on the same port. */
   readonly startAgain: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
-/** The record service with its pages, in a folder of its own. */
+/** The record service with its pages, in a separate folder. */
 export async function startRecordsRig(now = Date.now): Promise<RecordsRig> {
   await buildConsole();
   const folder = await mkdtemp(join(tmpdir(), "moor-console-"));
@@ -51,14 +51,14 @@ export async function startRecordsRig(now = Date.now): Promise<RecordsRig> {
   };
 }
 
-/** As a person does it who has a link from the terminal. */
+/** Signs in with a link from the terminal, as a user does. */
 export async function signInByLink(page: Page, link: string): Promise<void> {
   await page.goto(link);
   await page.getByRole("button", { name: "Sign in with this link" }).click();
   await page.getByRole("navigation", { name: "Pages" }).waitFor();
 }
 
-/** As their page does it, and without one: a page costs time. */
+/** Signs in without a page, which would cost time. */
 export async function signInContext(context: BrowserContext, link: string): Promise<void> {
   const { origin, hash } = new URL(link);
   const data = { link: hash.slice(1) };

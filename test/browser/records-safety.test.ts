@@ -19,7 +19,7 @@ import { type RecordsRig, signInByLink, signInContext, startRecordsRig } from ".
 let rig: RecordsRig;
 let browser: OpenBrowser;
 
-/** By which the service goes while it is set, instead of the clock. */
+/** If set, the service uses it instead of the clock. */
 let instant: number | undefined;
 
 beforeAll(async () => {
@@ -40,13 +40,13 @@ async function signedIn(account: string) {
   return { context, page: await openBlankPage(context, rig.url) };
 }
 
-describe("the way in", () => {
-  it("is closed to a wrong password, slows guessing down, and stays open to others", async () => {
+describe("signing in", () => {
+  it("refuses a wrong password, slows guessing down, and still works for others", async () => {
     const { context, page } = await signedIn("captain");
     await page.goto(`${rig.url}/account`);
     await page.getByLabel("New password").fill(password);
-    await page.getByRole("button", { name: "Set it" }).click();
-    await page.getByText("The password is set").waitFor();
+    await page.getByRole("button", { name: "Set password" }).click();
+    await page.getByText("Password set").waitFor();
     await page.getByRole("button", { name: "Sign out", exact: true }).first().click();
 
     await page.getByLabel("Account").fill("captain");
@@ -71,12 +71,12 @@ describe("the way in", () => {
     instant += 1;
     await secret.fill(password);
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByText("Make your first zone").waitFor();
+    await page.getByText("Create your first zone").waitFor();
     instant = undefined;
     await context.close();
   });
 
-  it("opens once for a link, and not after its time", async () => {
+  it("works once per link, and not after the link has expired", async () => {
     const link = await rig.service().createSignInLink("linked");
     const context = await openContext(browser);
     const page = await openPage(context, rig.url);
@@ -87,7 +87,7 @@ describe("the way in", () => {
     await page.goto("about:blank");
     await page.goto(link);
     await page.getByRole("button", { name: "Sign in with this link" }).click();
-    await page.getByText("This link was used before, or is older than 15 minutes").waitFor();
+    await page.getByText("This link was already used, or is older than 15 minutes").waitFor();
 
     const late = await rig.service().createSignInLink("linked");
     const database = new DatabaseSync(join(rig.folder, "records.sqlite"));
@@ -96,21 +96,21 @@ describe("the way in", () => {
     await page.goto("about:blank");
     await page.goto(late);
     await page.getByRole("button", { name: "Sign in with this link" }).click();
-    await page.getByText("This link was used before, or is older than 15 minutes").waitFor();
+    await page.getByText("This link was already used, or is older than 15 minutes").waitFor();
     await context.close();
   });
 
-  it("takes the link that was pasted last, over an old one and over an open session", async () => {
+  it("uses the link that was pasted last, in place of an old one or an open session", async () => {
     const context = await openContext(browser);
     const page = await openPage(context, `${rig.url}/sign-in#of-long-ago`);
     await page.getByRole("button", { name: "Sign in with this link" }).click();
-    await page.getByText("This link was used before, or is older than 15 minutes").waitFor();
+    await page.getByText("This link was already used, or is older than 15 minutes").waitFor();
     await signInByLink(page, await rig.service().createSignInLink("linked"));
-    await page.getByText("Make your first zone").waitFor();
+    await page.getByText("Create your first zone").waitFor();
 
     await page.goto(await rig.service().createSignInLink("main"));
-    await page.getByRole("button", { name: "Go on as linked" }).click();
-    await page.getByText("Make your first zone").waitFor();
+    await page.getByRole("button", { name: "Continue as linked" }).click();
+    await page.getByText("Create your first zone").waitFor();
     await signInByLink(page, await rig.service().createSignInLink("main"));
     await page.getByRole("link", { name: "harbour.example" }).waitFor();
     await page.goto(`${rig.url}/sign-in`);
@@ -119,7 +119,7 @@ describe("the way in", () => {
     await context.close();
   });
 
-  it("gives a cookie that scripts cannot read and other hosts do not get, and says who may frame the page: nobody", async () => {
+  it("sets a cookie that scripts cannot read and other hosts do not get, and forbids framing the page", async () => {
     const { context, page } = await signedIn("main");
     const [cookie, ...others] = await context.cookies();
     expect(others).toEqual([]);
@@ -138,7 +138,7 @@ describe("the way in", () => {
     await context.close();
   });
 
-  it("is closed to all other sessions when the password changes, and to one that is signed out from afar", async () => {
+  it("ends all other sessions when the password changes, and one that is signed out remotely", async () => {
     const [one, other, third] = [await signedIn("main"), await signedIn("main"), await signedIn("main")];
     await one.page.goto(`${rig.url}/account`);
     await one.page.getByText("(this one)").waitFor();
@@ -147,8 +147,8 @@ describe("the way in", () => {
     await rows.filter({ hasNotText: "this one" }).first().getByRole("button").click();
     await expect.poll(() => rows.count()).toBe(before - 1);
     await one.page.getByLabel("New password").fill(password);
-    await one.page.getByRole("button", { name: "Set it" }).click();
-    await one.page.getByText("The password is set").waitFor();
+    await one.page.getByRole("button", { name: "Set password" }).click();
+    await one.page.getByText("Password set").waitFor();
     for (const { page } of [other, third]) {
       await page.goto(rig.url);
       await page.getByRole("button", { name: "Sign in" }).waitFor();
@@ -193,11 +193,11 @@ describe("requests that our own page did not send", () => {
 });
 
 describe("what is not yours", () => {
-  it("is not there: the zones, history and tokens of another account", async () => {
+  it("is not found: the zones, history and tokens of another account", async () => {
     const { context, page } = await signedIn("stranger");
     for (const path of ["", "/history", "/settings"]) {
       await page.goto(`${rig.url}/zones/harbour.example${path}`);
-      await page.getByText("There is no zone harbour.example here").waitFor();
+      await page.getByText("Zone harbour.example not found").waitFor();
     }
     const { csrf } = (await (await context.request.get(`${rig.url}/console/session`)).json()) as { csrf: string };
     const headers = { origin: rig.url, "x-csrf-token": csrf };
@@ -219,7 +219,7 @@ describe("what is not yours", () => {
 describe("a script as a record's value", () => {
   const script = `<img src=x onerror="document.title='broken in'"><script>document.title='broken in'</script>`;
 
-  it("is shown as the text it is, in the table, the form and the history", async () => {
+  it("is shown as plain text in the table, the form and the history", async () => {
     const { context, page } = await signedIn("main");
     await page.goto(`${rig.url}/zones/tide-tables.example?add=TXT`);
     await page.getByLabel("Name", { exact: true }).fill("evil");
@@ -240,8 +240,8 @@ describe("a script as a record's value", () => {
   });
 });
 
-describe("a change that comes while the page is not live yet", () => {
-  it("is shown as soon as it is", async () => {
+describe("a change that happens before the page is live", () => {
+  it("is shown as soon as the page is live", async () => {
     const { context, page } = await signedIn("main");
     const { csrf } = (await (await context.request.get(`${rig.url}/console/session`)).json()) as { csrf: string };
     const held = Promise.withResolvers<void>();
@@ -263,8 +263,8 @@ describe("a change that comes while the page is not live yet", () => {
   });
 });
 
-describe("a service that goes away", () => {
-  it("is waited for, and the page goes on by itself when it is back", async () => {
+describe("a service that is down", () => {
+  it("makes the page wait, and continue automatically when it is back", async () => {
     const { context, page } = await signedIn("main");
     await page.goto(`${rig.url}/zones/harbour.example`);
     await page.getByText("live", { exact: true }).waitFor();
@@ -279,7 +279,7 @@ describe("a service that goes away", () => {
     await context.close();
   });
 
-  it("is waited for also by a part of the page that was not fetched before", async () => {
+  it("also makes a part of the page wait that was not loaded before", async () => {
     const { context, page } = await signedIn("main");
     await page.goto(`${rig.url}/zones/harbour.example`);
     await page.getByText("live", { exact: true }).waitFor();
@@ -287,8 +287,8 @@ describe("a service that goes away", () => {
     await rig.stop();
     await page.getByText("connecting…").waitFor();
     await page.getByRole("link", { name: "History" }).click();
-    await page.getByText("The service does not answer").waitFor();
-    // It is busy at first.
+    await page.getByText("The service is not responding").waitFor();
+    // It is busy first.
     await page.route("**/history", (route) => sleep(1_500).then(() => route.continue()));
     await rig.startAgain();
     await page.getByRole("columnheader", { name: "Serial" }).waitFor();
@@ -302,20 +302,20 @@ describe("a service that goes away", () => {
     ["/zones/harbour.example/history", "**/v1/zones/*/history*"],
     ["/zones/harbour.example/history", "**/assets/history-part*"],
     ["/", "**/console/session"],
-  ] as const)("that hangs is told of before all is given up: %s without %s", async ([path, what]) => {
+  ] as const)("that hangs causes a message before the request times out: %s without %s", async ([path, what]) => {
     const { context, page } = await signedIn("main");
     await holdTime(page);
     await page.route(what, () => undefined);
     const isAsked = page.waitForRequest(what);
     await page.goto(rig.url + path);
     await isAsked;
-    const told = page.getByText("The service does not answer");
-    expect(await told.count()).toBe(0);
-    await expect.poll(() => page.clock.fastForward(10_000).then(() => told.count())).toBe(1);
+    const message = page.getByText("The service is not responding");
+    expect(await message.count()).toBe(0);
+    await expect.poll(() => page.clock.fastForward(10_000).then(() => message.count())).toBe(1);
     await context.close();
   });
 
-  it("that hangs while something is saved is told of, in front of the form", async () => {
+  it("that hangs during a write causes a message above the form", async () => {
     const { context, page } = await signedIn("main");
     const { giveUp } = await holdTime(page);
     await page.goto(`${rig.url}/zones/harbour.example?add=A`);
@@ -326,26 +326,26 @@ describe("a service that goes away", () => {
     const isSent = page.waitForRequest("**/changes");
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await isSent;
-    const told = page.getByText("The service has not answered yet");
-    expect(await told.count()).toBe(0);
-    await expect.poll(() => page.clock.fastForward(10_000).then(() => told.count())).toBe(1);
-    await told.click({ trial: true });
+    const message = page.getByText("The service has not responded yet");
+    expect(await message.count()).toBe(0);
+    await expect.poll(() => page.clock.fastForward(10_000).then(() => message.count())).toBe(1);
+    await message.click({ trial: true });
     expect(await axeFinds(page)).toEqual([]);
     await giveUp(29_999);
-    expect(await told.count()).toBe(1);
+    expect(await message.count()).toBe(1);
     await giveUp(30_000);
-    await page.getByText("your change may not have been saved").waitFor();
-    await expect.poll(() => told.count()).toBe(0);
+    await page.getByText("Your change may not have been saved").waitFor();
+    await expect.poll(() => message.count()).toBe(0);
     await context.close();
   });
 
-  it.for([502, 503])("is no reason to sign in again when something in front of it answers %d", async (status) => {
+  it.for([502, 503])("is no reason to sign in again if a proxy responds with %d", async (status) => {
     const { context, page } = await signedIn("main");
     await page.route(/\/(?:console|v1)\//, (route) =>
       route.fulfill({ status, contentType: "text/html", body: "<h1>" }),
     );
     await page.goto(rig.url);
-    await page.getByText("The service does not answer").waitFor();
+    await page.getByText("The service is not responding").waitFor();
     expect(await page.getByRole("button", { name: "Sign in" }).count()).toBe(0);
     await page.unroute(/\/(?:console|v1)\//);
     await page.getByRole("link", { name: "harbour.example" }).waitFor();
@@ -363,16 +363,16 @@ describe("a service that goes away", () => {
     await page.getByLabel("IPv4 address").fill("192.0.2.8");
     await page.route("**/changes", (route) => route.fulfill(answer));
     await page.getByRole("button", { name: "Add", exact: true }).click();
-    await page.getByText("your change may not have been saved. Look before you try again.").waitFor();
-    expect(await page.getByText("nothing was saved").count()).toBe(0);
+    await page.getByText("Your change may not have been saved; check before you try again.").waitFor();
+    expect(await page.getByText(/nothing was saved|before this was saved/).count()).toBe(0);
     await context.close();
   });
 
-  it("tells of what goes wrong before it is known who is signed in", async () => {
+  it("shows errors that occur before the session is known", async () => {
     const { context, page } = await signedIn("main");
     await page.route("**/console/session", (route) => route.fulfill({ status: 500, body: "" }));
     await page.goto(rig.url);
-    await page.getByText("The service answered 500").waitFor();
+    await page.getByText("The service responded with status 500").waitFor();
     expect(await page.getByRole("button", { name: "Sign in" }).count()).toBe(0);
     await page.unroute("**/console/session");
     await page.getByRole("button", { name: "Try again" }).click();
@@ -380,14 +380,14 @@ describe("a service that goes away", () => {
     await context.close();
   });
 
-  it("is waited for also by a page that is opened meanwhile", async () => {
+  it("also makes a page wait that is opened meanwhile", async () => {
     const { context, page } = await signedIn("main");
     await page.route("**/console/session", (route) => route.abort());
     await page.goto(rig.url);
-    await page.getByText("The service does not answer").waitFor();
+    await page.getByText("The service is not responding").waitFor();
     await page.unroute("**/console/session");
     await page.getByRole("link", { name: "harbour.example" }).waitFor();
-    expect(await page.getByText("The service does not answer").count()).toBe(0);
+    expect(await page.getByText("The service is not responding").count()).toBe(0);
     await context.close();
   });
 });

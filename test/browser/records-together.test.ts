@@ -20,7 +20,7 @@ const storedAt = async (name: string): Promise<unknown> => {
   return answer.status() === 404 ? undefined : (await answer.json()).rrset.records[0].value;
 };
 
-describe("a page that does not hear of changes", () => {
+describe("a page that receives no events", () => {
   let deaf: Page;
   beforeAll(async () => {
     deaf = await opened.context.newPage();
@@ -32,7 +32,7 @@ describe("a page that does not hear of changes", () => {
     await dialogHasFocus(deaf);
   };
 
-  it("does not write over what was changed meanwhile without a word", async () => {
+  it("does not silently overwrite what was changed meanwhile", async () => {
     await put("mail", "192.0.2.1", { a: "1", b: "2" });
     await openForm("edit=mail/A");
     await put("mail", "192.0.2.111", { b: "2", a: "1" });
@@ -47,13 +47,13 @@ describe("a page that does not hear of changes", () => {
     expect(await storedAt("mail")).toBe("192.0.2.222");
   });
 
-  it("does not add a record in the place of one that has come", async () => {
+  it("does not replace a record that was added meanwhile", async () => {
     await openForm("add=A");
     await put("both", "192.0.2.1");
     await dialog().getByLabel("Name", { exact: true }).fill("both");
     await dialog().getByLabel("IPv4 address").fill("192.0.2.9");
     await dialog().getByRole("button", { name: "Add", exact: true }).click();
-    await dialog().getByText("There is a set of this name and type already").waitFor();
+    await dialog().getByText("A record set with this name and type already exists").waitFor();
     expect(await storedAt("both")).toBe("192.0.2.1");
   });
 
@@ -66,7 +66,7 @@ describe("a page that does not hear of changes", () => {
     expect(await storedAt("backup")).toBe("198.51.100.99");
   });
 
-  it("takes the serial, which every write moves, for no change of the SOA record", async () => {
+  it("does not count the serial, which every write raises, as a change of the SOA record", async () => {
     await openForm("edit=@/SOA");
     await put("other", "192.0.2.5");
     await dialog().getByLabel("Refresh").fill("7300");
@@ -74,7 +74,7 @@ describe("a page that does not hear of changes", () => {
     await expect.poll(() => dialog().count()).toBe(0);
   });
 
-  it("sends nothing behind a form that was closed while it looked", async () => {
+  it("sends nothing if the form is closed during the read before the write", async () => {
     await openForm("edit=home/A");
     let sent = 0;
     deaf.on("request", (request) => (sent += Number(request.method() === "POST")));
@@ -92,7 +92,7 @@ describe("a page that does not hear of changes", () => {
     await deaf.unroute("**/rrsets/home/A");
   });
 
-  it("does not import later what it cannot look at now", async () => {
+  it("does not import later if the read before it fails now", async () => {
     await deaf.goto(`${opened.rig.url}${harbour}`);
     await deaf.getByRole("link", { name: "backup A" }).waitFor();
     await deaf.getByRole("link", { name: "Settings" }).click();
@@ -100,18 +100,18 @@ describe("a page that does not hear of changes", () => {
     await deaf.route("**/history?*", (route) => route.abort());
     await deaf.getByRole("button", { name: "Import…" }).click();
     await dialog().getByRole("textbox", { name: "Zone file" }).fill("new 300 IN A 192.0.2.1\n");
-    await dialog().getByRole("button", { name: "Import, changing" }).click();
+    await dialog().getByRole("button", { name: "Import and change" }).click();
     await expect
       .poll(() => dialog().getByRole("alert").allTextContents())
-      .toEqual(["The service does not answer. It may be restarting; try again in a moment."]);
+      .toEqual(["The service is not responding. It may be restarting; try again in a moment."]);
     await deaf.unroute("**/history?*");
   });
 
-  it("does not import over records that its preview has not shown", async () => {
+  it("does not overwrite records that its preview has not shown", async () => {
     await deaf.goto(`${opened.rig.url}${harbour}/settings`);
     await deaf.getByRole("button", { name: "Import…" }).click();
     await dialog().getByRole("textbox", { name: "Zone file" }).fill("new 300 IN A 192.0.2.1\n");
-    const confirm = dialog().getByRole("button", { name: "Import, changing" });
+    const confirm = dialog().getByRole("button", { name: "Import and change" });
     await confirm.waitFor();
     await put("unseen", "192.0.2.77");
     await confirm.click();
@@ -125,7 +125,7 @@ describe("a page that does not hear of changes", () => {
 });
 
 describe("a double click", () => {
-  it("on what cannot be taken back only asks, and so does a key that is held down", async () => {
+  it("on an irreversible action only asks, and so does a key that is held down", async () => {
     await put("twice", "192.0.2.1");
     await page.goto(`${opened.rig.url}${harbour}?edit=twice/A`);
     await dialogHasFocus(page);

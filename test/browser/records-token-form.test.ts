@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 
-/** What a token is for: its zones and its name, as people type them. */
+/** The zones and name of a token, as people type them. */
 
 let { rig, page, post, close } = {} as HarbourPage;
 beforeAll(async () => {
@@ -12,65 +12,67 @@ afterAll(() => close?.());
 
 const open = (path: string) => page.goto(rig.url + path);
 
-describe("the name that a token is for", () => {
-  it("is taken in the letters of its language, and one that is none is told of where it was typed", async () => {
+describe("the name of a token", () => {
+  it("may be in Unicode, and an invalid one is reported at its field", async () => {
     await open("/tokens?new");
     await page.getByLabel("What is it for?").fill("Büro");
-    const zones = page.getByRole("combobox", { name: "In the zones" });
+    const zones = page.getByRole("combobox", { name: "Zones" });
     await zones.fill("münch");
     await page.getByRole("option", { name: "münchen.test" }).click();
     await page.getByLabel("Only this name").fill("a..b");
-    await page.getByRole("button", { name: "Make the token" }).click();
+    await page.getByRole("button", { name: "Create token" }).click();
     await page.getByText("a label is empty: a dot at the start, or two dots in a row").waitFor();
     await page.getByLabel("Only this name").fill("a b");
     await page.getByText("is not allowed in a name; use letters, digits").waitFor();
     await page.getByLabel("Only this name").fill("home.münchen.test.");
-    await page.getByRole("dialog").getByText("may write everything of home.münchen.test").waitFor();
+    await page.getByRole("dialog").getByText("may write all records of home.münchen.test").waitFor();
     await page.getByLabel("Only from").fill("10.0.0.0/8, 10.0.0.300");
-    await page.getByText("10.0.0.300 is no network; give one such as 192.0.2.0/24").waitFor();
+    await page.getByText("10.0.0.300 is not a network; use one such as 192.0.2.0/24").waitFor();
     await page.getByLabel("Only from").fill("");
     await page.getByLabel("Only this name").fill("Straße");
-    await page.getByRole("dialog").getByText("may write everything of straße.münchen.test").waitFor();
-    await page.getByRole("button", { name: "Make the token" }).click();
+    await page.getByRole("dialog").getByText("may write all records of straße.münchen.test").waitFor();
+    await page.getByRole("button", { name: "Create token" }).click();
     await page.getByRole("tab", { name: "ddclient" }).click();
     await page.getByRole("tabpanel").getByText("xn--strae-oqa.xn--mnchen-3ya.test").waitFor();
     await page.getByRole("button", { name: "I have copied it" }).click();
     await expect.poll(() => page.getByRole("row").filter({ hasText: "Büro" }).textContent()).toContain("straße");
   });
 
-  it("is asked for without its zone for a token of all zones", async () => {
+  it("must be without a zone for a token for all zones", async () => {
     await open("/tokens?new");
     await page.getByLabel("What is it for?").fill("router");
     await page.getByLabel("Only this name").fill("home.example.org.");
-    await page.getByRole("button", { name: "Make the token" }).click();
-    await page.getByText("choose one zone, or write the name without the zone's, such as home").waitFor();
+    await page.getByRole("button", { name: "Create token" }).click();
+    await page.getByText("choose one zone, or leave the zone's name out, as in home").waitFor();
     expect(await page.getByText("Copy it now").count(), "no token was made").toBe(0);
   });
 
-  it("has the zone's name only once, as that of a record", async () => {
+  it("must not repeat the zone's name, as for a record", async () => {
     await open("/tokens?new");
     await page.getByLabel("What is it for?").fill("router");
-    const zones = page.getByRole("combobox", { name: "In the zones" });
+    const zones = page.getByRole("combobox", { name: "Zones" });
     await zones.fill("harbour.example.");
     await page.getByRole("option", { name: "harbour.example", exact: true }).click();
     await page.getByLabel("Only this name").fill("mail.Harbour.example");
-    await page.getByRole("button", { name: "Make the token" }).click();
-    await page.getByText("the zone's name is in it already; leave that out, or end it with a dot").waitFor();
+    await page.getByRole("button", { name: "Create token" }).click();
+    await page
+      .getByText("the name already ends with the zone's name; leave the zone's name out, or end the name with a dot")
+      .waitFor();
     expect(await page.getByText("Copy it now").count(), "no token was made").toBe(0);
     await page.getByLabel("Only this name").fill("mail.harbour.example.");
-    await page.getByRole("dialog").getByText("may write everything of mail.harbour.example.").waitFor();
+    await page.getByRole("dialog").getByText("may write all records of mail.harbour.example.").waitFor();
   });
 });
 
 describe("a zone among thousands", () => {
-  it("is found for a token by a part of its name, and one that was chosen stays", async () => {
+  it("is found by a part of its name, and a chosen one stays", async () => {
     const list = /\/v1\/zones\?(?!.*search=)/;
     await page.route(list, async (route) => {
       const response = await route.fetch();
       await route.fulfill({ response, json: { ...(await response.json()), zones: [] } });
     });
     await open("/tokens?new");
-    const zones = page.getByRole("combobox", { name: "In the zones" });
+    const zones = page.getByRole("combobox", { name: "Zones" });
     for (const [typed, found] of [
       ["münch", "münchen.test"],
       ["tide", "tide-tables.example"],
@@ -80,7 +82,7 @@ describe("a zone among thousands", () => {
     }
     await page.getByText("may write all of münchen.test and tide-tables.example").waitFor();
     await zones.fill("zeppelin");
-    await page.getByText("no such zone").waitFor();
+    await page.getByText("no matching zone").waitFor();
     expect(await page.getByRole("option").count()).toBe(0);
     await page.unroute(list);
   });

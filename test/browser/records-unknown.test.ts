@@ -18,13 +18,13 @@ const refuse = (asked: string) =>
   page.route(asked, (route) => route.fulfill({ status: 500, json: { error: { message: "the store is closed" } } }));
 const holdBack = (asked: string) => page.route(asked, () => undefined);
 
-describe("what is not known", () => {
-  it("is not said of zones while they are looked for", async () => {
+describe("an unknown state", () => {
+  it("is not shown as an empty result while zones are searched", async () => {
     await open("/?search=nowhere");
-    await page.getByText("No zone has “nowhere” in its name").waitFor();
+    await page.getByText("No zone name contains “nowhere”").waitFor();
     await holdBack("**/v1/zones?*");
     await page.getByLabel("Search zones").fill("tide");
-    await page.getByText("Looking…").waitFor();
+    await page.getByText("Searching…").waitFor();
     expect(await content()).not.toContain("No zone has");
     await page.unrouteAll({ behavior: "ignoreErrors" });
 
@@ -32,34 +32,34 @@ describe("what is not known", () => {
     await page.getByRole("link", { name: "tide-tables.example" }).waitFor();
     await holdBack("**/v1/zones?*");
     await page.getByLabel("Search zones").fill("");
-    await page.getByText("Looking…").waitFor();
+    await page.getByText("Searching…").waitFor();
     expect(await content()).not.toContain("1 zone");
-    await page.getByText("The service does not answer").waitFor();
+    await page.getByText("The service is not responding").waitFor();
   });
 
-  it("is not said of zones to choose when they cannot be read", async () => {
+  it("is not shown as an empty choice when zones cannot be read", async () => {
     await refuse("**/v1/zones?*");
     await open("/tokens?new");
-    const zones = page.getByRole("combobox", { name: "In the zones" });
+    const zones = page.getByRole("combobox", { name: "Zones" });
     await zones.fill("harb");
-    await page.getByText("The zones cannot be read. the store is closed").waitFor();
-    await page.getByText("not known").waitFor();
-    expect(await page.getByText("no such zone").count()).toBe(0);
+    await page.getByText("The zones could not be loaded. the store is closed").waitFor();
+    await page.getByText("unknown").waitFor();
+    expect(await page.getByText("no matching zone").count()).toBe(0);
   });
 
-  it("is not being read once that has failed, and a form that waits for it is spoken of", async () => {
+  it("is not shown as loading after an error, and the page mentions a form that waits", async () => {
     await refuse("**/rrsets?*");
     await open(harbour);
-    await page.getByText("The record sets are not known.").waitFor();
+    await page.getByText("The record sets could not be loaded.").waitFor();
     await page.getByRole("button", { name: "Add record" }).click();
-    await page.getByText("The form opens once all are read.").waitFor();
-    expect(await content()).not.toContain("Reading…");
+    await page.getByText("The form opens when all records are loaded.").waitFor();
+    expect(await content()).not.toContain("Loading…");
     await page.unrouteAll({ behavior: "ignoreErrors" });
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByRole("dialog", { name: "Add a record" }).waitFor();
   });
 
-  it("has no table: neither of sessions nor of changes", async () => {
+  it("has no table, neither of sessions nor of changes", async () => {
     await refuse("**/console/sessions");
     await refuse("**/history?*");
     for (const path of ["/account", `${harbour}/history`]) {
@@ -69,13 +69,13 @@ describe("what is not known", () => {
     }
     await holdBack("**/console/sessions");
     await open("/account");
-    await page.getByText("The service does not answer").waitFor();
+    await page.getByText("The service is not responding").waitFor();
     expect(await page.getByRole("table").count()).toBe(0);
   });
 });
 
-describe("what fails", () => {
-  it("is told where an import cannot begin as the zone cannot be read, and tried again", async () => {
+describe("an error", () => {
+  it("is shown if an import cannot start because the zone cannot be read, and can be retried", async () => {
     await refuse("**/rrsets?*");
     await open(`${harbour}/settings`);
     await page.getByRole("button", { name: "Import…" }).click();
@@ -86,7 +86,7 @@ describe("what fails", () => {
     await expect.poll(() => problem.count()).toBe(0);
   });
 
-  it("is told where it was asked for: older changes", async () => {
+  it("is shown next to the button: older changes", async () => {
     const changes = Array.from({ length: 150 }, (_, i) => ({
       name: `n${i}`,
       type: "A",
@@ -97,32 +97,32 @@ describe("what fails", () => {
     await open(`${harbour}/history`);
     const older = page.getByRole("button", { name: "Older changes" });
     await older.click();
-    const told = page.getByRole("alert").filter({ hasText: "the store is closed" });
-    const [said, button] = [await told.boundingBox(), await older.boundingBox()];
-    expect((button?.y ?? 0) - (said?.y ?? 0)).toBeLessThan(150);
+    const message = page.getByRole("alert").filter({ hasText: "the store is closed" });
+    const [shown, button] = [await message.boundingBox(), await older.boundingBox()];
+    expect((button?.y ?? 0) - (shown?.y ?? 0)).toBeLessThan(150);
   });
 
-  it("is not promised to be tried again by itself: an export", async () => {
+  it("does not promise an automatic retry: an export", async () => {
     await page.route("**/zonefile", (route) => route.abort());
     await open(`${harbour}/settings`);
     await page.getByRole("button", { name: "Export" }).click();
-    const told = page.getByText("try again in a moment");
-    await told.waitFor();
-    expect(await told.textContent()).not.toMatch(/by itself|automatically/);
+    const message = page.getByText("try again in a moment");
+    await message.waitFor();
+    expect(await message.textContent()).not.toMatch(/keeps trying/);
   });
 
-  it("is told no longer when a later write has succeeded", async () => {
+  it("disappears when a later write succeeds", async () => {
     await page.route("**/zonefile", (route) => route.abort());
     await open(`${harbour}/settings`);
     await page.getByRole("button", { name: "Export" }).click();
     await page.getByRole("alert").filter({ hasText: "try again in a moment" }).waitFor();
-    await page.getByLabel("Usual TTL in seconds").fill("1234");
+    await page.getByLabel("Default TTL in seconds").fill("1234");
     await page.getByRole("button", { name: "Save TTL" }).click();
     await expect.poll(() => page.getByRole("alert").count()).toBe(0);
-    expect(await page.getByLabel("Usual TTL in seconds").inputValue()).toBe("1234");
+    expect(await page.getByLabel("Default TTL in seconds").inputValue()).toBe("1234");
   });
 
-  it("shows commands in its words as commands, without backticks", async () => {
+  it("shows commands as code, without backticks", async () => {
     const error = {
       code: "unavailable",
       message: "the store is closed: run `moor store check` and see",
@@ -131,12 +131,12 @@ describe("what fails", () => {
     await page.route("**/zonefile", (route) => route.fulfill({ status: 422, json: { error } }));
     await open(`${harbour}/settings`);
     await page.getByRole("button", { name: "Export" }).click();
-    const told = page.getByRole("alert").filter({ hasText: "the store is closed" });
-    expect(await told.locator("code").textContent()).toBe("moor store check");
-    expect(await told.textContent()).not.toContain("`");
+    const message = page.getByRole("alert").filter({ hasText: "the store is closed" });
+    expect(await message.locator("code").textContent()).toBe("moor store check");
+    expect(await message.textContent()).not.toContain("`");
   });
 
-  it("keeps nobody in the belief of being signed out", async () => {
+  it("during sign-out says that the user may still be signed in", async () => {
     await refuse("**/console/sign-out");
     await open(harbour);
     await page.getByRole("button", { name: "Sign out" }).click();
@@ -144,12 +144,12 @@ describe("what fails", () => {
     await page.unrouteAll({ behavior: "ignoreErrors" });
     await page.route("**/console/sign-out", (route) => route.abort());
     await page.getByRole("button", { name: "Sign out" }).click();
-    await page.getByText("You may still be signed in: The service does not answer. It may be restarting").waitFor();
+    await page.getByText("You may still be signed in: The service is not responding. It may be restarting").waitFor();
     expect(page.url()).toBe(opened.rig.url + harbour);
   });
 });
 
-describe("what can only fail", () => {
+describe("an impossible action", () => {
   it("is not offered for the records of a secondary zone", async () => {
     const lagoon = "/zones/lagoon.example";
     await open(`${lagoon}?edit=@/SOA`);
@@ -161,6 +161,6 @@ describe("what can only fail", () => {
     expect(await page.getByRole("button", { name: /^Undo/ }).count()).toBe(0);
     await open(`${lagoon}/settings`);
     expect(await page.getByRole("button", { name: "Export" }).isDisabled()).toBe(true);
-    expect(await content()).not.toContain("Export it first");
+    expect(await content()).not.toContain("Export the zone first");
   });
 });

@@ -3,7 +3,7 @@ import { recordTypes } from "../../src/core/rdata/table.ts";
 import { phone, wide } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 
-/** What the DNS console shows fits into the window, however long a name or narrow a screen. */
+/** The DNS console fits into the window, however long a name or narrow a screen. */
 
 let { rig, context, page, post, close } = {} as HarbourPage;
 beforeAll(async () => {
@@ -44,7 +44,7 @@ describe("a very long name", () => {
 
 describe("the table of records", () => {
   it.for([wide, { width: 1280, height: 640 }, { width: 360, height: 780 }])(
-    "leaves the page without a second scroll bar, under a note too: $width × $height",
+    "leaves the page without a second scroll bar, even below a note: $width × $height",
     async (size) => {
       await page.setViewportSize(size);
       await open(harbour);
@@ -92,7 +92,7 @@ describe("on a phone", () => {
     await open(path);
   };
 
-  it("the headings stand over what they name", async () => {
+  it("the headings are above their columns", async () => {
     await onPhone(harbour);
     await page.getByRole("link", { name: "home AAAA" }).waitFor();
     for (const part of ["name", "type", "ttl", "value"]) {
@@ -103,7 +103,7 @@ describe("on a phone", () => {
   });
 
   it.for(["/", "/?new", harbour, `${harbour}?add=MX`, `${harbour}?add=TXT`, "/tokens?new"])(
-    "the examples in empty fields are whole: %s",
+    "the examples in empty fields are not cut off: %s",
     async (path) => {
       await onPhone(path);
       await page.getByPlaceholder(/./).last().waitFor();

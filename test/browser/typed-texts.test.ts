@@ -3,7 +3,7 @@ import { doubtOf } from "../../console/records/sets/doubtful-text.ts";
 import { joinValue, splitValue } from "../../console/records/sets/value-fields.ts";
 import { parseRdata } from "../../src/core/rdata/rdata.ts";
 
-/** A text as people have it from the page of a provider. */
+/** Texts as people copy them from a provider's page. */
 
 const key = `v=DKIM1; p=${"A".repeat(300)}`;
 const cut = `"${key.slice(0, 255)}" "${key.slice(255)}"`;
@@ -16,12 +16,12 @@ describe("a text that is pasted into a TXT record", () => {
     ["in strings that touch", '"a""b"', '"a""b"'],
     ["with blanks around it", " v=spf1 -all ", '"v=spf1 -all"'],
     ["with blanks that are meant", '" v=spf1 -all "', '" v=spf1 -all "'],
-  ] as const)("is stored as it is meant: %s", ([, typed, value]) => {
+  ] as const)("is stored as intended: %s", ([, typed, value]) => {
     expect(joinValue("TXT", [typed])).toBe(value);
     expect(parseRdata("TXT", value, "example.org").ok).toBe(true);
   });
 
-  it("keeps the blanks at its ends when it is opened again", () => {
+  it("keeps the spaces at its ends when it is opened again", () => {
     expect(splitValue("TXT", '"v=spf1 -all "')).toEqual(['"v=spf1 -all "']);
   });
 
@@ -33,18 +33,18 @@ describe("a text that is pasted into a TXT record", () => {
     ['v=spf1 -all"', "quotes"],
     ["'v=spf1 -all'", "quotes"],
     ["v=DKIM1\\; k=rsa\\; p=AB", "backslashes"],
-  ] as const)("is told of where it may be meant otherwise: %s", ([typed, told]) => {
-    expect(doubtOf("TXT", [typed])).toContain(told);
+  ] as const)("causes a warning if it may be meant differently: %s", ([typed, warning]) => {
+    expect(doubtOf("TXT", [typed])).toContain(warning);
   });
 
   it.for(["", "v=spf1 -all", '"v=spf1 -all"', '( "a" "b" )', '"a\\;b"', "it's Mona's", "TXT records"])(
-    "is told nothing of where it is plain: %s",
+    "causes no warning if it is unambiguous: %s",
     (typed) => {
       expect(doubtOf("TXT", [typed])).toBeUndefined();
     },
   );
 
-  it("is a question of texts alone", () => {
+  it("matters only for TXT records", () => {
     expect(doubtOf("CNAME", ['"a'])).toBeUndefined();
   });
 });

@@ -35,7 +35,7 @@ afterAll(async () => {
 const written = (host: number) => until(() => loop.stored().AAAA?.endsWith(`:${host}`) === true);
 
 describe("the updater's page", () => {
-  it("draws a change up to the moment of it, and not up to the last minute", async () => {
+  it("draws a change up to its moment, not only up to the last minute", async () => {
     const context = await openContext(browser);
     const page = await openPage(context, watcher.page());
     const card = page.getByRole("region", { name: `${name}.example.org AAAA` });
@@ -51,7 +51,7 @@ describe("the updater's page", () => {
     await context.close();
   });
 
-  it("fits a phone of 360 pixels, with long names, long words and trouble", async () => {
+  it("fits a phone of 360 pixels, with long names, long words and errors", async () => {
     const said = `no-${"blank-in-it".repeat(20)}`;
     loop.says.service = ({ method }) =>
       method === "PUT" ? { status: 422, body: { error: { message: said, code: 422 } } } : undefined;
@@ -67,7 +67,7 @@ describe("the updater's page", () => {
       .getByRole("img")
       .waitFor();
     await page.getByRole("heading", { name: "Decisions" }).waitFor();
-    await page.getByText("The config in force").click();
+    await page.getByText("Active config").click();
     await page.getByText("record service (v1)").waitFor();
     const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
     await expect.poll(() => page.evaluate(overflow)).toBe(0);

@@ -11,7 +11,7 @@ import { builtPages } from "./console-build.ts";
 
 export type UpdaterRig = {
   readonly url: string;
-  /** Puts these lines before the config file, which is then read again. */
+  /** Prepends these lines to the config file, which is then reloaded. */
   readonly configure: (lines: string) => Promise<void>;
   readonly close: () => Promise<void>;
 };
@@ -23,7 +23,7 @@ export type UpdaterWish = {
   readonly zone: string;
 };
 
-/** The updating client with a config file of its own, watching. */
+/** The updater with a separate config file, watching. */
 export async function startUpdaterRig({ firewall, records, name, zone }: UpdaterWish): Promise<UpdaterRig> {
   const folder = await mkdtemp(join(tmpdir(), "moor-updater-page-"));
   const file = (path: string) => join(folder, path);

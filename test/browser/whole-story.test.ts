@@ -24,17 +24,17 @@ afterAll(async () => {
   await records?.close();
 });
 
-/** Set on a page, and still there as long as nobody has loaded it anew. */
+/** Marks a page; the mark disappears when the page is reloaded. */
 const mark = (page: Page) => page.evaluate("window.sameAsBefore = true");
 const isSame = (page: Page) => page.evaluate("window.sameAsBefore === true");
 
-/** By its keyboard: what arrives above moves it, and a click could miss. */
-const showConfig = (page: Page) => page.getByText("The config in force").press("Enter");
+/** With the keyboard: content that arrives above moves it, and a click could miss. */
+const showConfig = (page: Page) => page.getByText("Active config").press("Enter");
 
 async function makeRecordAndToken(page: Page): Promise<string> {
-  await page.getByRole("button", { name: "Make a zone" }).click();
+  await page.getByRole("button", { name: "Create a zone" }).click();
   await page.getByLabel("Domain name").fill("example.org");
-  await page.getByRole("button", { name: "Make the zone" }).click();
+  await page.getByRole("button", { name: "Create zone" }).click();
   await page.getByRole("button", { name: "Add record" }).click();
   await page.getByLabel("Name", { exact: true }).fill("home");
   await page.getByLabel("IPv4 address").fill("192.0.2.1");
@@ -43,7 +43,7 @@ async function makeRecordAndToken(page: Page): Promise<string> {
   await page.getByRole("link", { name: "Tokens" }).click();
   await page.getByRole("button", { name: "New token" }).click();
   await page.getByLabel("What is it for?").fill("updater");
-  await page.getByRole("button", { name: "Make the token" }).click();
+  await page.getByRole("button", { name: "Create token" }).click();
   const token = (await page.locator("pre").first().textContent()) ?? "";
   await page.getByRole("button", { name: "I have copied it" }).click();
   return token;
@@ -53,7 +53,7 @@ async function makeKey(page: Page): Promise<{ readonly key: string; readonly sec
   await page.getByRole("link", { name: "Users" }).click();
   await page.getByRole("button", { name: "New user" }).click();
   await page.getByLabel("Name", { exact: true }).fill("updater");
-  await page.getByRole("button", { name: "Make the user" }).click();
+  await page.getByRole("button", { name: "Create user" }).click();
   await page.getByRole("button", { name: "New key for updater" }).click();
   const shown = (await page.locator("pre").first().textContent()) ?? "";
   await page.getByRole("button", { name: "I have it" }).click();
@@ -61,8 +61,8 @@ async function makeKey(page: Page): Promise<{ readonly key: string; readonly sec
   return { key, secret };
 }
 
-describe("from nothing to a name that moves", () => {
-  it("a person prepares both services, starts the updater, sees the name go green, and sees it move everywhere", async () => {
+describe("from nothing to a name with a changing address", () => {
+  it("a user sets up both services, starts the updater, sees the name turn green, and sees the change everywhere", async () => {
     const context = await openContext(browser);
     const dns = await openPage(context, records.url);
     await signInByLink(dns, await records.service().createSignInLink("main"));
@@ -78,7 +78,7 @@ describe("from nothing to a name that moves", () => {
     });
     const page = await openPage(context, updater.url);
     const card = page.getByRole("region", { name: "home.example.org A" });
-    await card.getByText("in step", { exact: true }).waitFor();
+    await card.getByText("up to date", { exact: true }).waitFor();
     await expect.poll(() => card.textContent()).toContain("Published203.0.113.97");
 
     await dns.bringToFront();
@@ -96,7 +96,7 @@ describe("from nothing to a name that moves", () => {
     await expect.poll(() => ppp.textContent()).toContain("203.0.113.12");
     await expect.poll(() => row.textContent()).toContain("203.0.113.12");
     await expect.poll(() => card.textContent()).toContain("Stored203.0.113.12Published203.0.113.12");
-    await card.getByText("in step", { exact: true }).waitFor();
+    await card.getByText("up to date", { exact: true }).waitFor();
     await page.getByRole("cell", { name: "record replaced by 203.0.113.12" }).waitFor();
     await card.getByRole("img", { name: /over time/ }).waitFor();
     for (const each of [dns, wall, page]) expect(await isSame(each)).toBe(true);
@@ -106,7 +106,7 @@ describe("from nothing to a name that moves", () => {
 });
 
 describe("the updater's page", () => {
-  it("says when the updating client hangs", async () => {
+  it("says that the updater hangs", async () => {
     const context = await openContext(browser);
     const page = await openPage(context, "about:blank");
     await holdTime(page);
@@ -115,12 +115,12 @@ describe("the updater's page", () => {
     const isAsked = page.waitForRequest("**/page/state");
     await page.route("**/page/state", () => undefined);
     await isAsked;
-    const told = page.getByText("The updating client does not answer");
-    await expect.poll(() => page.clock.fastForward(10_000).then(() => told.count())).toBe(1);
+    const message = page.getByText("The updater is not responding");
+    await expect.poll(() => page.clock.fastForward(10_000).then(() => message.count())).toBe(1);
     await context.close();
   });
 
-  it("does not say that nothing was done before it knows", async () => {
+  it("does not say that nothing was done before it has loaded", async () => {
     const context = await openContext(browser);
     const page = await openPage(context, "about:blank");
     const answer = Promise.withResolvers<void>();
@@ -130,14 +130,14 @@ describe("the updater's page", () => {
     });
     await page.goto(updater.url);
     await page.getByRole("region", { name: "home.example.org A" }).waitFor();
-    expect(await page.getByText("Nothing had to be done yet.").count()).toBe(0);
+    expect(await page.getByText("No changes were necessary yet.").count()).toBe(0);
     answer.resolve();
     await page.getByRole("cell", { name: "record replaced by 203.0.113.12" }).waitFor();
-    await page.getByText("The config in force").waitFor();
+    await page.getByText("Active config").waitFor();
     await context.close();
   });
 
-  it("looks when asked to, but not for a page from elsewhere", async () => {
+  it("checks on request, but not for a page of another origin", async () => {
     const context = await openContext(browser);
     const page = await openPage(context, updater.url);
     const rounds = async () =>
@@ -153,7 +153,7 @@ describe("the updater's page", () => {
     await context.close();
   });
 
-  it("hides every secret, also from its own page", async () => {
+  it("hides every secret, even from its own page", async () => {
     const context = await openContext(browser);
     const page = await openPage(context, updater.url);
     await showConfig(page);
@@ -166,7 +166,7 @@ describe("the updater's page", () => {
   });
 
   it.for([["wide", undefined] as const, ["narrow", phone] as const])(
-    "has no fault that axe knows on a %s window, and fits",
+    "has no axe violation in a %s window, and fits",
     async ([, size]) => {
       const context = await openContext(browser, size ? { size } : {});
       const page = await openPage(context, updater.url);
@@ -181,7 +181,7 @@ describe("the updater's page", () => {
     },
   );
 
-  it("shows a config that was changed while it is open, all of it but the secrets", async () => {
+  it("shows a config that was changed while it is open, without the secrets", async () => {
     const context = await openContext(browser);
     const page = await openPage(context, updater.url);
     await showConfig(page);

@@ -5,7 +5,7 @@ import { openRig, type Rig } from "./rig.ts";
 
 let rig: Rig;
 let admin: NewApiKey;
-/** May manage users and nothing else: the key with which somebody could try to climb. */
+/** May only manage users: a key with which somebody could try to escalate. */
 let narrow: NewApiKey;
 beforeAll(async () => {
   rig = await openRig({ read: async () => [] });
@@ -22,7 +22,7 @@ const parsed = (text: string) => JSON.parse(text) as Record<string, string>;
 const status = "/api/diagnostics/interface/getinterfaceconfig";
 
 describe("add_api_key", () => {
-  it("makes a key that works at once, shows its secret, and notes who made it", async () => {
+  it("adds a key that works immediately, shows its secret, and records who added it", async () => {
     const { status: code, body } = await post("/api/auth/user/add_api_key/anna%20b");
     const made = parsed(body);
     expect(code).toBe(200);
@@ -41,7 +41,7 @@ describe("add_api_key", () => {
     ["GET", "GET", "/api/auth/user/addApiKey/anna%20b", { status: 200, body: '{"result":"failed"}' }],
     ["no user", "POST", "/api/auth/user/add_api_key", { status: 404 }],
     [
-      "a user with a broken name",
+      "a user with an invalid name",
       "POST",
       "/api/auth/user/add_api_key/%zz",
       { status: 200, body: '{"result":"failed"}' },
@@ -53,7 +53,7 @@ describe("add_api_key", () => {
 });
 
 describe("search_api_key and del_api_key", () => {
-  it("lists the keys in force, and deletes one", async () => {
+  it("lists the valid keys, and deletes one", async () => {
     const made = rig.key("gone soon", ["interface-status"]);
     const id = Buffer.from(made.key).toString("base64");
     const search = () => post("/api/auth/user/search_api_key", "current=1&rowCount=-1&searchPhrase=gone");
@@ -76,7 +76,7 @@ describe("search_api_key and del_api_key", () => {
     ["broken JSON", "{", "application/json", 99],
     ["a form", "rowCount=1&current=1&sort[username]=desc", "application/x-www-form-urlencoded", 1],
     ["far too much", `searchPhrase=${"x".repeat(100_000)}`, "application/x-www-form-urlencoded", 99],
-  ])("takes its wish as %s", async (_, body, type, most) => {
+  ])("accepts its fields as %s", async (_, body, type, most) => {
     const got = await post("/api/auth/user/searchApiKey", body, { "content-type": type });
     expect(got.status).toBe(200);
     const page = JSON.parse(got.body) as { rows: unknown[]; total: number };
@@ -89,7 +89,7 @@ describe("a key that has less than a user", () => {
   const refusal = { status: 403, body: '{"status":403,"message":"Forbidden"}' };
   const idOf = ({ key }: NewApiKey) => Buffer.from(key).toString("base64");
 
-  it("makes no key of that user, not even where it is a key of that user itself", async () => {
+  it("cannot add a key for that user, even if it belongs to that user", async () => {
     rig.access.users.add({ name: "boss", privileges: ["all"], now: new Date() });
     const before = rig.access.keys.list().length;
     for (const user of ["boss", "chief", "anna%20b"])
@@ -99,10 +99,10 @@ describe("a key that has less than a user", () => {
         ).toMatchObject(refusal);
     expect(await post("/api/auth/user/add_api_key/boss")).toMatchObject(refusal);
     expect(rig.access.keys.list()).toHaveLength(before);
-    expect(rig.logged.join("")).toContain("call refused: the key has less than that");
+    expect(rig.logged.join("")).toContain("call refused: it exceeds what the key may manage");
   });
 
-  it("revokes no key that has more, and its own and those that have less it does", async () => {
+  it("cannot revoke a key that has more, but can revoke itself and keys that have less", async () => {
     const [above, like] = [rig.key("boss", ["all"]), rig.key("like", ["user-management"])];
     const revoke = (key: NewApiKey) =>
       rig.ask(`/api/auth/user/del_api_key/${idOf(key)}`, { key: narrow, method: "POST", body: "" });
@@ -114,7 +114,7 @@ describe("a key that has less than a user", () => {
 });
 
 describe("priv/search", () => {
-  it("says what each privilege opens and who holds it", async () => {
+  it("lists what each privilege allows and who has it", async () => {
     const got = await rig.ask("/api/auth/priv/search?searchPhrase=get_interface_config", { key: admin });
     expect(JSON.parse(got.body)).toMatchObject({
       total: 1,
@@ -129,7 +129,7 @@ describe("priv/search", () => {
   });
 });
 
-it("the pages refuse what a person has less than, say why, and write it down", async () => {
+it("the pages refuse what exceeds the user's own privileges, say why, and log it", async () => {
   rig.access.users.add({ name: "helper", privileges: ["user-management"], now: new Date() });
   rig.access.users.add({ name: "captain", privileges: ["all"], now: new Date() });
   const link = new URL(await rig.service.createSignInLink("helper")).hash.slice(1);
@@ -151,7 +151,7 @@ it("the pages refuse what a person has less than, say why, and write it down", a
     ["POST", "groups", '{"name":"crew","privileges":["all"],"networks":[],"members":["helper"]}'],
   ] as const) {
     const got = await rig.ask(`/console/${path}`, { method, body, headers });
-    expect([path, got.status, got.body]).toEqual([path, 403, expect.stringContaining("That takes “All pages”")]);
+    expect([path, got.status, got.body]).toEqual([path, 403, expect.stringContaining("That needs “All pages”")]);
   }
   expect(rig.access.audit.latest(1)).toEqual(before);
   expect(rig.logged.filter((line) => line.includes("console: a change was refused"))).toHaveLength(5);
@@ -164,11 +164,11 @@ describe("a user who is disabled or has expired", () => {
   ] as const;
   const linesOf = (name: string) => rig.logged.filter((line) => line.includes(`"${name}"`)).join("");
 
-  it.each(cases)("%s: the key gets what a wrong one gets, and the log says why", async (why, change) => {
+  it.each(cases)("%s: the key gets the same response as a wrong one, and the log says why", async (why, change) => {
     const key = rig.key(`key-${why}`, ["interface-status"]);
     rig.access.users.change(`key-${why}`, change);
     const wrong = await rig.ask(status, { key: { ...key, secret: "wrong" } });
-    // Only the 1st, 2nd, 4th, 8th … failure from a place is logged.
+    // Only the 1st, 2nd, 4th, 8th … failure from a source is logged.
     for (let tries = 0; tries < 40 && linesOf(`key-${why}`) === ""; tries += 1) {
       const { status: code, body } = await rig.ask(status, { key });
       expect({ code, body }).toEqual({ code: wrong.status, body: wrong.body });
@@ -176,18 +176,21 @@ describe("a user who is disabled or has expired", () => {
     expect(linesOf(`key-${why}`)).toMatch(why === "disabled" ? /the user is disabled/ : /the user has expired/);
   });
 
-  it.each(cases)("%s: the right password gets what a wrong one gets, and the log says why", async (why, change) => {
-    const name = `person-${why}`;
-    rig.access.users.add({ name, ...change, now: new Date() });
-    await rig.access.users.setPassword(name, "correct horse");
-    const signIn = (password: string) =>
-      rig.ask("/console/sign-in", {
-        ...{ method: "POST", headers: { origin: rig.service.url }, body: JSON.stringify({ name, password }) },
-      });
-    const [right, wrong] = [await signIn("correct horse"), await signIn("wrong")];
-    expect([right.status, right.body]).toEqual([wrong.status, wrong.body]);
-    expect(linesOf(name)).toMatch(
-      new RegExp(`"because":"the user is ${why}"[^]*"because":"name or password is wrong"`),
-    );
-  });
+  it.each(cases)(
+    "%s: the right password gets the same response as a wrong one, and the log says why",
+    async (why, change) => {
+      const name = `person-${why}`;
+      rig.access.users.add({ name, ...change, now: new Date() });
+      await rig.access.users.setPassword(name, "correct horse");
+      const signIn = (password: string) =>
+        rig.ask("/console/sign-in", {
+          ...{ method: "POST", headers: { origin: rig.service.url }, body: JSON.stringify({ name, password }) },
+        });
+      const [right, wrong] = [await signIn("correct horse"), await signIn("wrong")];
+      expect([right.status, right.body]).toEqual([wrong.status, wrong.body]);
+      expect(linesOf(name)).toMatch(
+        new RegExp(`"because":"the user is ${why}"[^]*"because":"name or password is wrong"`),
+      );
+    },
+  );
 });

@@ -9,7 +9,7 @@ const report = "/api/diagnostics/interface/getinterfaceconfig";
 
 type Event = { readonly event: string; readonly id: string; readonly data: Record<string, { mtu?: string }> };
 
-/** What came over a stream so far. */
+/** What a stream has sent so far. */
 function reader(response: IncomingMessage) {
   let text = "";
   response.setEncoding("utf8").on("data", (more: string) => {
@@ -24,13 +24,13 @@ function reader(response: IncomingMessage) {
   return { text: () => text, events, ended };
 }
 
-/** Who comes now is shown no report from before; one is given to all who come within a fifth of a second. */
-const untilLookedAnew = () => sleep(400);
+/** After this, a new listener gets no older report; a report is reused for a fifth of a second. */
+const untilReadAgain = () => sleep(400);
 
 let rig: Rig;
 afterEach(() => rig.close());
 
-/** A machine with one device, whose MTU the test changes; a watcher that looks every second finds it. */
+/** A machine with one device whose MTU the test changes; a watcher that reads every second finds it. */
 async function machine() {
   let mtu = 1500;
   const read = async (): Promise<readonly KernelRow[]> => [{ ifname: "eth0", flags: ["UP"], mtu, addr_info: [] }];
@@ -41,7 +41,7 @@ async function machine() {
     onTestFinished(() => void response.destroy());
     return { response, ...reader(response) };
   };
-  /** Any change that the kernel tells of makes the service look: here, another process's reading does nothing. */
+  /** Any event of the kernel makes the service read; here, reading by another process does nothing. */
   const become = (value: number) => {
     mtu = value;
   };
@@ -49,7 +49,7 @@ async function machine() {
 }
 
 describe("the event stream", () => {
-  it("begins with how to come back and the whole report, as getinterfaceconfig answers it", async () => {
+  it("begins with the reconnect delay and the whole report, as in getinterfaceconfig", async () => {
     const { listen, key } = await machine();
     const { response, text, events } = await listen();
     expect(response.headers).toMatchObject({ "content-type": "text/event-stream", "cache-control": "no-store" });
@@ -59,7 +59,7 @@ describe("the event stream", () => {
     expect(text()).toContain(`data: ${answered.body}\n\n`);
   });
 
-  it("owes no snapshot to one who has the latest, and a whole one to everybody else", async () => {
+  it("sends no snapshot to a client that has the latest, and a whole one to all others", async () => {
     const { listen, become } = await machine();
     const first = await listen();
     await expect.poll(first.events).toHaveLength(1);
@@ -69,46 +69,46 @@ describe("the event stream", () => {
     const stranger = await listen({ headers: { "last-event-id": `1-${id.split("-")[1]}` } });
     await expect.poll(stranger.events).toMatchObject([{ event: "snapshot", id }]);
     become(1400);
-    await untilLookedAnew();
+    await untilReadAgain();
     const late = await listen({ headers: { "last-event-id": id } });
     await expect.poll(late.events).toMatchObject([{ event: "snapshot", data: { eth0: { mtu: "1400" } } }]);
-    // The look for the newcomer told those who were there, too.
+    // The reading for the new listener also notified the others.
     await expect
       .poll(() => resumed.events().at(-1))
       .toMatchObject({ event: "change", data: { eth0: { mtu: "1400" } } });
   });
 
-  it("finds a change that nobody told of", async () => {
+  it("finds a change without an event", async () => {
     const { listen, become } = await machine();
     const { events } = await listen();
     await expect.poll(events).toHaveLength(1);
     become(1300);
-    await untilLookedAnew();
-    // The net is wide while the kernel is listened to, so another caller's look is not waited for here.
+    await untilReadAgain();
+    // Periodic readings are rare while `ip monitor` runs, so this does not wait for one.
     await listen();
     await expect.poll(() => events().at(-1)?.data.eth0?.mtu).toBe("1300");
   });
 
-  it("HEAD gives the head alone", async () => {
+  it("HEAD returns only the headers", async () => {
     const { key } = await machine();
     const got = await rig.ask(interfaceEventsPath, { key, method: "HEAD" });
     expect(got).toMatchObject({ status: 200, body: "", headers: { "content-type": "text/event-stream" } });
   });
 
-  it("ends when the key is revoked, before the next change is told", async () => {
+  it("ends when the key is revoked, before the next change is sent", async () => {
     const { listen, become, key } = await machine();
     const { events, ended } = await listen();
     await expect.poll(events).toHaveLength(1);
     rig.access.keys.revoke(key.key, new Date());
     become(1200);
-    await untilLookedAnew();
+    await untilReadAgain();
     const other = rig.key("other", ["interface-status"]);
     await listen({ key: other });
     await ended;
     expect(events()).toHaveLength(1);
   });
 
-  it("ends when the key is revoked although nothing changes, by another process or by the API", async () => {
+  it("ends when another process or the API revokes the key, even if nothing changes", async () => {
     const { listen, key } = await machine();
     const { text, ended } = await listen();
     await expect.poll(text).toContain("snapshot");
@@ -125,7 +125,7 @@ describe("the event stream", () => {
     for (const came of [text(), second.text()]) expect(came).not.toContain("heartbeat");
   });
 
-  it("refuses the 21st stream of one key, says what to do, and takes those of others", async () => {
+  it("refuses the 21st stream of one key, says what to do, and accepts those of others", async () => {
     const { listen, key } = await machine();
     await Promise.all(Array.from({ length: 20 }, () => listen()));
     const refused = await rig.ask(interfaceEventsPath, { key });
@@ -134,7 +134,7 @@ describe("the event stream", () => {
     expect((await listen({ key: rig.key("other", ["interface-status"]) })).response.statusCode).toBe(200);
   });
 
-  it("lets a listener who does not read go without cost, and gives the others every change", async () => {
+  it("spends nothing on a listener that does not read, and sends the others every change", async () => {
     const { listen, become, key } = await machine();
     const deaf = await rig.open(interfaceEventsPath, { key });
     onTestFinished(() => void deaf.destroy());
@@ -142,14 +142,14 @@ describe("the event stream", () => {
     const { events } = await listen();
     for (let mtu = 1000; mtu < 1005; mtu++) {
       become(mtu);
-      await untilLookedAnew();
+      await untilReadAgain();
       const { response } = await listen();
       await expect.poll(() => events().at(-1)?.data.eth0?.mtu).toBe(String(mtu));
       response.destroy();
     }
   });
 
-  it("does not hold up the end of the service", async () => {
+  it("does not delay the shutdown of the service", async () => {
     const { listen } = await machine();
     const listeners = await Promise.all(Array.from({ length: 20 }, () => listen()));
     await rig.service.close();

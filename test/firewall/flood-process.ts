@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { connect } from "node:tls";
 
 /**
- * Many connections, each sending wrong keys one after the other, without end. Told over its arguments where; every thousand
- * refusals it prints their number. `node test/firewall/flood-process.ts PORT CA-FILE CONNECTIONS`
+ * Many connections, each sending wrong keys one after the other, forever. Prints the number of refusals after every
+ * thousand. `node test/firewall/flood-process.ts PORT CA-FILE CONNECTIONS`
  */
 const [port, caFile = "", connections] = process.argv.slice(2);
 const ca = readFileSync(caFile);

@@ -24,7 +24,7 @@ const socket = () => {
   return opened;
 };
 
-/** Of ten parts, that in which the machine had least else to do. */
+/** The median of the quietest of ten parts, in which the machine was least busy. */
 function quietestMedian(times: readonly number[]): number {
   const size = Math.ceil(times.length / 10);
   const parts = Array.from({ length: Math.ceil(times.length / size) }, (_, at) =>
@@ -33,7 +33,7 @@ function quietestMedian(times: readonly number[]): number {
   return Math.min(...parts.map((part) => part[part.length >> 1] ?? Number.NaN));
 }
 
-/** Megabytes that are still in use after all that is not was thrown away. */
+/** Megabytes in use after garbage collection. */
 function memory(): number {
   setFlagsFromString("--expose-gc");
   runInNewContext("gc")();
@@ -42,7 +42,7 @@ function memory(): number {
 }
 
 describe("10,000 bad logins", () => {
-  it("cost no memory, and a good key from the same address is not held back with them", async () => {
+  it("cost no memory, and do not delay a valid key from the same address", async () => {
     const { port } = rig.service.address;
     const flood = startProcess([process.execPath, floodProgram, String(port), rig.service.caFile ?? "", "150"], {});
     onTestFinished(async () => void (await flood.stop("SIGKILL")));
@@ -56,7 +56,7 @@ describe("10,000 bad logins", () => {
     await askUntil(12_000);
     const grown = memory() - before;
     expect(times.length).toBeGreaterThan(20);
-    // A wrong key waits for two seconds.
+    // A wrong key is delayed by two seconds.
     expect(quietestMedian(times)).toBeLessThan(1_000);
     expect(grown).toBeLessThan(20);
     expect(rig.logged.filter((line) => line.includes("wrong secret")).length).toBeLessThan(20);
@@ -64,7 +64,7 @@ describe("10,000 bad logins", () => {
 });
 
 describe("100 slow connections", () => {
-  it("hold nobody up", async () => {
+  it("delay nobody", async () => {
     const slow = Array.from({ length: 100 }, () => socket());
     for (const each of slow)
       each.once("secureConnect", () => each.write(`GET ${report} HTTP/1.1\r\nHost: x\r\nX-Slow: `));

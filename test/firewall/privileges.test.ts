@@ -22,13 +22,13 @@ afterAll(() => rig.close());
 
 const camel = (snake: string) => snake.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** The endpoint in every spelling that the original takes. */
+/** The endpoint in every spelling that OPNsense accepts. */
 function spellings(name: EndpointName): readonly string[] {
   const [module = "", controller = "", action = ""] = name.split("/");
-  const behind = { "auth/user/add_api_key": "/nobody", "auth/user/del_api_key": "/bm9uZQ==" }[
+  const parameter = { "auth/user/add_api_key": "/nobody", "auth/user/del_api_key": "/bm9uZQ==" }[
     name as "auth/user/add_api_key"
   ];
-  const rest = behind ?? "";
+  const rest = parameter ?? "";
   const path = (m: string, c: string, a: string) => `/api/${m}/${c}/${a}${rest}`;
   return [
     path(module, controller, action),
@@ -45,7 +45,7 @@ function spellings(name: EndpointName): readonly string[] {
 }
 
 describe.each(endpointNames)("%s", (endpoint) => {
-  it.each([...privileges, "nothing"] as const)("with a key that may %s", async (privilege) => {
+  it.each([...privileges, "nothing"] as const)("with a key that has %s", async (privilege) => {
     const key = keys.get(privilege);
     if (key === undefined) throw new Error("no such key");
     const allowed = mayCall(privilege === "nothing" ? [] : [privilege], endpoint);
@@ -53,7 +53,7 @@ describe.each(endpointNames)("%s", (endpoint) => {
       spellings(endpoint).map(async (path) => {
         const response = await rig.open(path, { key });
         const { statusCode, headers } = response;
-        // A stream does not end; the others leave their connection to the next request, which saves 2,500 TLS handshakes.
+        // A stream does not end; the others reuse their connection, which saves 2,500 TLS handshakes.
         if (headers["content-type"] === "text/event-stream") response.destroy();
         else await finished(response.resume());
         return [path, statusCode, headers["content-type"]];
@@ -102,7 +102,7 @@ describe("exactly the table of the wire page", () => {
     ["auth/user/search_api_key", "user-management"],
     ["auth/user/del_api_key", "user-management"],
     ["auth/priv/search", "user-management"],
-  ])("%s is opened by %s and by all, and by nothing else", (endpoint, only) => {
+  ])("%s is allowed by %s and by all, and by nothing else", (endpoint, only) => {
     expect(privileges.filter((privilege) => mayCall([privilege], endpoint))).toEqual(["all", only]);
   });
 });

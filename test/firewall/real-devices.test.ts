@@ -10,7 +10,7 @@ import { startService } from "../rig/services.ts";
 import type { StartedProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
 
-/** The service as a process in a network of its own, and one who listens to it from the beginning. */
+/** The service as a process in a separate network namespace, and a listener from the start. */
 let inside: Namespace;
 let folder: string;
 let curl: (path: string) => readonly [string, ...string[]];
@@ -37,26 +37,26 @@ afterAll(async () => {
 });
 
 const events = () => [...listener.out().matchAll(/id: (.*)\nevent: (.*)\ndata: (.*)\n\n/g)];
-const told = () => JSON.parse(events().at(-1)?.[3] ?? "{}") as Report;
+const lastEvent = () => JSON.parse(events().at(-1)?.[3] ?? "{}") as Report;
 const asked = async () =>
   JSON.parse((await inside.run(curl("/api/diagnostics/interface/getinterfaceconfig"))).out) as Report;
 
-/** After the commands, what is told and what is asked show the device so; undefined for a device that is not there. */
+/** After the commands, the event and the report show the device like this; undefined if it must not exist. */
 async function expectShown(commands: readonly string[], device: string, expected: object | undefined): Promise<void> {
   for (const command of commands) await (command.startsWith("/proc") ? set(command) : inside.ip(command));
   const fits = () => {
     try {
-      expectDevice(told(), device, expected);
+      expectDevice(lastEvent(), device, expected);
       return true;
     } catch {
       return false;
     }
   };
-  await until(fits, { what: () => `${JSON.stringify(expected)} in ${JSON.stringify(told()[device])}` });
+  await until(fits, { what: () => `${JSON.stringify(expected)} in ${JSON.stringify(lastEvent()[device])}` });
   expectDevice(await asked(), device, expected);
 }
 
-/** How often the kernel asks whether somebody else has a new IPv6 address, once a second, before it may be used. */
+/** How many probes, one per second, the kernel sends before a new IPv6 address may be used. */
 const checks = (times: number) => `/proc/sys/net/ipv6/conf/wan/dad_transmits ${times}`;
 
 async function set(setting: string): Promise<void> {
@@ -73,7 +73,7 @@ function expectDevice(report: Report, device: string, expected: object | undefin
 const v4 = (ipaddr: string, subnetbits = 24) => ({ ipaddr, subnetbits, tunnel: false });
 const v6 = (ipaddr: string, more: object = {}) => expect.objectContaining({ ipaddr, subnetbits: 64, ...more });
 
-/** One after the other on the same device: each step starts from where the one before ended. */
+/** Steps on the same device: each starts from the state after the previous one. */
 const steps: readonly (readonly [string, readonly string[], string, object | undefined])[] = [
   [
     "made",
@@ -103,7 +103,7 @@ const steps: readonly (readonly [string, readonly string[], string, object | und
     { ipv4: [{ ipaddr: "203.0.113.7", subnetbits: 32, tunnel: true, endpoint: "198.51.100.1" }] },
   ],
   [
-    // The check lasts ten minutes here: a slow machine must not see its end.
+    // The check takes ten minutes here, so that it does not end on a slow machine.
     "an IPv6 address, not yet checked for duplicates",
     [checks(600), "addr add 2001:db8::1/64 dev wan"],
     "wan",
@@ -122,7 +122,7 @@ const steps: readonly (readonly [string, readonly string[], string, object | und
     { ipv6: expect.arrayContaining([v6("2001:db8::1", { deprecated: true, pltime: "0" })]) },
   ],
   [
-    "another one that may be used: it comes first, a third that somebody else has after both",
+    "another usable one comes first, and a duplicate after both",
     [
       "addr add 2001:db8::2/64 dev wan nodad",
       "addr add 2001:db8::3/64 dev isp nodad",
@@ -139,7 +139,7 @@ const steps: readonly (readonly [string, readonly string[], string, object | und
     },
   ],
   [
-    "the same, prolonged",
+    "the same, extended",
     ["addr change 2001:db8::1/64 dev wan valid_lft 7000 preferred_lft 7000"],
     "wan",
     {
@@ -182,9 +182,9 @@ describe("other kinds of devices", () => {
       "br0",
       { is_physical: false, members: { port0: { flags: ["learning", "discover"] } }, fwddelay: "15", maxage: "20" },
     ],
-    ["its port listens to everything", [], "port0", { flags: expect.arrayContaining(["promisc"]) }],
+    ["its port is promiscuous", [], "port0", { flags: expect.arrayContaining(["promisc"]) }],
     [
-      "a tun device, as ppp has its addresses",
+      "a tun device with addresses like ppp",
       ["tuntap add dev tun0 mode tun", "addr add 192.0.2.9 peer 192.0.2.10 dev tun0", "link set tun0 up"],
       "tun0",
       {
@@ -211,7 +211,7 @@ describe("other kinds of devices", () => {
 describe("the kernel's tables", () => {
   const ask = async (path: string) => JSON.parse((await inside.run(curl(`/api/${path}`))).out) as unknown;
 
-  it("are shown as they are: routes, gateways, neighbours", async () => {
+  it("are shown: routes, gateways, neighbours", async () => {
     for (const command of [
       "link add lan type veth peer name desk",
       "addr add 198.51.100.1/24 dev lan",
@@ -235,7 +235,7 @@ describe("the kernel's tables", () => {
     expect(await ask("diagnostics/interface/search_arp")).toMatchObject({ total: 1, rows: [neighbour] });
   });
 
-  it("are shown as they are: what runs, the service itself among it", async () => {
+  it("are shown: running threads, including the service itself", async () => {
     const { headers, details } = (await ask("diagnostics/activity/getActivity")) as {
       headers: string[];
       details: Record<string, string>[];
@@ -256,36 +256,36 @@ describe("the kernel's tables", () => {
   });
 });
 
-describe("a change that the kernel tells nobody of", () => {
-  it("is in the report soon after it", async () => {
+describe("a change without a kernel event", () => {
+  it("is soon in the report", async () => {
     await inside.ip("link set mv0 group 7");
     await expect.poll(async () => (await asked()).mv0).toMatchObject({ groups: ["7"] });
   });
 });
 
-describe("many changes at once", () => {
+describe("many simultaneous changes", () => {
   it("end with the last state, in fewer events than changes", async () => {
     const before = events().length;
     const lines = Array.from({ length: 120 }, (_, at) => `addr add 10.9.${at >> 4}.${(at & 15) + 1}/32 dev br0`);
     const batch = join(folder, "batch");
     writeFileSync(batch, lines.join("\n"));
     await inside.ip(`-batch ${batch}`);
-    await until(() => told().br0?.ipv4.length === 120, {
-      what: () => `120 of ${told().br0?.ipv4.length}`,
+    await until(() => lastEvent().br0?.ipv4.length === 120, {
+      what: () => `120 of ${lastEvent().br0?.ipv4.length}`,
     });
     expect(events().length - before).toBeLessThan(100);
     const ids = events().map(([, id = ""]) => Number(id.split("-")[1]));
     expect(ids).toEqual(ids.map((_, at) => (ids[0] ?? 0) + at));
   });
 
-  it("are told though the teller was killed", async () => {
+  it("are reported although `ip monitor` was killed", async () => {
     let tellers: readonly string[] = [];
     const find = async () => {
       const { out } = await inside.run(["pgrep", "--exact", "--ns", String(listener.pid), "--nslist", "net", "ip"]);
       tellers = out.trim().split("\n").filter(Boolean);
       return tellers;
     };
-    // A reading may be under way, and that is an `ip`, too.
+    // A reading may be running, which is also an `ip`.
     await expect.poll(find).toHaveLength(1);
     await inside.run(["kill", "-9", ...(tellers as [string])]);
     await expectShown(["addr add 10.10.10.10/32 dev tun0"], "tun0", {

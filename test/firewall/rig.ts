@@ -9,14 +9,14 @@ import { type AccessStore, keysFile, openAccess } from "../../src/firewall/acces
 import { type FirewallOptions, type RunningFirewall, startFirewall } from "../../src/firewall/start.ts";
 import { createLog } from "../../src/process/log.ts";
 
-/** A firewall service on a free port, a second opening of its users and keys, and a client that keeps its connections. */
+/** A firewall service on a free port, a second handle on its users and keys, and a client with persistent connections. */
 export type Rig = {
   readonly service: RunningFirewall;
   readonly access: AccessStore;
   readonly logged: string[];
   readonly key: (name: string, privileges: readonly Privilege[]) => NewApiKey;
   readonly ask: (path: string, asking?: Asking) => Promise<Got>;
-  /** The response as soon as its head is there. */
+  /** The response as soon as its headers have arrived. */
   readonly open: (path: string, asking?: Asking) => Promise<IncomingMessage>;
   readonly ca: Buffer;
   readonly close: () => Promise<void>;
@@ -51,7 +51,7 @@ export async function openRig(more: Partial<FirewallOptions> = {}): Promise<Rig>
     const auth = key === undefined ? {} : { auth: `${key.key}:${key.secret}` };
     const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
     const asked = request({ host, port, path, method, agent, ...auth, headers: { ...length, ...headers } }, resolve);
-    // A connection that was kept may be closed by the service in the moment in which it is used again.
+    // The service may close a persistent connection at the moment when it is reused.
     const isClosed = () => method === "GET" && asked.reusedSocket;
     asked.once("error", (error) =>
       isClosed() ? resolve(open(path, { ...(key && { key }), headers })) : reject(error),

@@ -1,19 +1,19 @@
 import type { ChangedSet, ChangedZone, ChangeEvent } from "../../../src/contract/change-events.ts";
 import { shownValue } from "../sets/shown-value.ts";
 
-/** All changes of one write together, in the order of the history. */
+/** Groups the changes of each write, in the order of the history. */
 export function groupWrites(history: readonly ChangeEvent[]): readonly (readonly ChangeEvent[])[] {
   return [...Map.groupBy(history, ({ serial }) => serial).values()];
 }
 
 type Side = ChangedSet | ChangedZone | null;
 
-/** What left and what came, each said in one short text. */
+/** What was removed and what was added, one short text each. */
 export function linesOf(
   before: Side,
   after: Side,
 ): { readonly gone: readonly string[]; readonly come: readonly string[]; readonly same: number } {
-  const [old, next] = [sayings(before), sayings(after)];
+  const [old, next] = [textsOf(before), textsOf(after)];
   const [was, is] = [new Set(old), new Set(next)];
   return {
     gone: old.filter((line) => !is.has(line)),
@@ -24,7 +24,7 @@ export function linesOf(
 
 const isAspect = (line: string): boolean => /^(?:TTL|labels|protected|mode|primary)\b/.test(line);
 
-function sayings(side: Side): readonly string[] {
+function textsOf(side: Side): readonly string[] {
   if (side === null) return [];
   const labels = Object.entries(side.labels).map(([key, value]) => `${key}=${value}`);
   const marks = labels.length > 0 ? [`labels ${labels.join(", ")}`] : [];

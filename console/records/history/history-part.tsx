@@ -15,7 +15,7 @@ import { When } from "../../shared/time/when.tsx";
 import { type HistoryPage, readHistory, zonePath } from "../api.ts";
 import { groupWrites, linesOf } from "./describe-change.ts";
 
-/** Who changed what, when, from what to what; the latest first. */
+/** Who changed what and when, with before and after; the latest first. */
 export default function HistoryPart({ zone }: { readonly zone: RrsetsZone }) {
   const { request } = useSession();
   const pages = useInfiniteQuery({
@@ -92,11 +92,11 @@ export default function HistoryPart({ zone }: { readonly zone: RrsetsZone }) {
   );
 }
 
-/** Pages of the API count sets, of which one import has thousands: the rest of a write that was begun is skipped. */
+/** Pages of the API count sets, and one import may have thousands: the rest of a write that is partly shown is skipped. */
 const olderWrites = ({ meta }: HistoryPage): number | null =>
   meta.next_before === null ? null : meta.next_before - (meta.rest_of_write ?? 0);
 
-/** In the row itself: the top of the page may be far away. */
+/** Shown in the row itself, because the top of the page may be far away. */
 function Outcome({ undo }: { readonly undo: { readonly isSuccess: boolean; readonly error: Error | null } }) {
   if (undo.isSuccess) return <span className="good">Undone, as a new change at the top.</span>;
   return undo.error && <span className="bad">{refusalOf(undo.error)}</span>;
@@ -107,7 +107,7 @@ const refusalOf = (error: Error): string =>
     ? `${error.message}: undo the later change first, or edit the record.`
     : error.message;
 
-/** Not the beginning of the zone, and of one whose records come from elsewhere only its settings. */
+/** The creation of a zone cannot be undone. In a secondary zone, only changes of its settings can. */
 const mayUndo = ({ mode }: RrsetsZone, changes: readonly ChangeEvent[]): boolean =>
   mode === "secondary"
     ? changes.every(({ kind }) => kind === "settings")
@@ -115,7 +115,7 @@ const mayUndo = ({ mode }: RrsetsZone, changes: readonly ChangeEvent[]): boolean
 
 const shown = 8;
 
-/** `rest`: changes of the same write that were not read yet. */
+/** `rest`: changes of the same write that were not fetched. */
 function Changes({ changes, rest }: { readonly changes: readonly ChangeEvent[]; readonly rest: number }) {
   const more = Math.max(0, changes.length - shown) + rest;
   return (
@@ -150,7 +150,7 @@ function Lines({ before, after }: { readonly before: Side; readonly after: Side 
           <Cut text={line} />
         </ins>
       ))}
-      {same > 0 && <span className="quiet">({same} stay)</span>}
+      {same > 0 && <span className="quiet">({same} unchanged)</span>}
       {after === null && <span className="bad">deleted</span>}
     </span>
   );
@@ -158,7 +158,7 @@ function Lines({ before, after }: { readonly before: Side; readonly after: Side 
 
 const longest = 200;
 
-/** A key in a TXT record would fill the page. */
+/** Otherwise a key in a TXT record would fill the page. */
 function Cut({ text }: { readonly text: string }) {
   const [isWhole, setWhole] = useState(false);
   if (isWhole || text.length <= longest) return text;
@@ -166,7 +166,7 @@ function Cut({ text }: { readonly text: string }) {
     <>
       {text.slice(0, longest)}…{" "}
       <Button size="compact-xs" variant="default" onClick={() => setWhole(true)}>
-        All {counted(text.length, "character")}
+        Show all {counted(text.length, "character")}
       </Button>
     </>
   );

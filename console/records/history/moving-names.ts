@@ -3,7 +3,7 @@ import { type Span, spansOf } from "../../shared/time/spans.ts";
 
 export type MovingName = { readonly name: string; readonly type: "A" | "AAAA"; readonly spans: readonly Span[] };
 
-/** The addresses' sets that had more than one address in their time. The history comes newest first. */
+/** The A and AAAA sets whose address has changed. The history is newest first. */
 export function movingNames(history: readonly ChangeEvent[]): readonly MovingName[] {
   const addresses = history.filter(({ type, name }) => name !== null && (type === "A" || type === "AAAA"));
   const bySet = Map.groupBy(addresses, ({ name, type }) => `${name}/${type}`);

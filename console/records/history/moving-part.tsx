@@ -17,7 +17,7 @@ import { type MovingName, movingNames } from "./moving-names.ts";
 
 const mostPages = 20;
 
-/** The names whose addresses change, and since when each has the one it has. */
+/** The names whose address has changed, and how long each has had its current one. */
 export default function MovingPart({ zone }: { readonly zone: RrsetsZone }) {
   const { request } = useSession();
   const history = useQuery({ queryKey: ["history", zone.name, "whole"], queryFn: () => readAll(request, zone.name) });
@@ -28,14 +28,14 @@ export default function MovingPart({ zone }: { readonly zone: RrsetsZone }) {
       <Problem error={history.error} retry={() => void history.refetch()} />
       {history.data?.isWhole === false && (
         <p className="note">
-          Looked at are the latest {counted(history.data.changes.length, "change")} of the zone; what was before does
-          not count here.
+          Based on the latest {counted(history.data.changes.length, "change")} of the zone; older changes are not
+          included.
         </p>
       )}
       {names.length === 0 && history.data && (
         <Text>
-          No name of this zone has changed its address {history.data.isWhole ? "yet" : "in this time"}. Once an updater
-          moves one, its addresses appear here, with the time between changes.
+          No name in this zone has changed its address {history.data.isWhole ? "yet" : "in this period"}. When an
+          updater changes one, its addresses and the time between changes appear here.
         </Text>
       )}
       {names.map((name) => (
@@ -64,13 +64,13 @@ function OneName({ moving, zone }: { readonly moving: MovingName; readonly zone:
           </>
         )}
       </Text>
-      <Timeline spans={spans} until={now} label={`Addresses of ${full} over time; the table below says the same`} />
+      <Timeline spans={spans} until={now} label={`Addresses of ${full} over time; the table below has the same data`} />
       <SpanTable spans={spans} now={now} />
     </Paper>
   );
 }
 
-/** The middle one of the times that addresses held: one long quiet year must not hide a restless month. */
+/** The median of the times: one long quiet year must not hide a busy month. */
 function usualTime({ spans }: MovingName): string {
   const held = spans
     .flatMap(({ from, until }) => (until === undefined ? [] : [until - from]))

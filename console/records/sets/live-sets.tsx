@@ -5,10 +5,10 @@ import { type LiveState, useLive } from "../../shared/live/live.ts";
 import type { ZoneSets } from "./put-sets.ts";
 import { withChanges } from "./read-sets.ts";
 
-/** Milliseconds. A large import is thousands of events in a moment: behind the first, all that come so soon are taken together. */
+/** Milliseconds. A large import causes thousands of events: after the first, those within this time are applied together. */
 const gathering = 200;
 
-/** Keeps everything on the page as the service has it. */
+/** Keeps everything on the page up to date with the service. */
 export function useLiveRecords(): LiveState | undefined {
   const queries = useQueryClient();
   const gathered = useRef<ChangeEvent[]>(undefined);
@@ -34,12 +34,12 @@ export function useLiveRecords(): LiveState | undefined {
   );
 }
 
-/** What is not shown now would be taken for new with the next change to it, so it is forgotten. */
+/** Data that is not shown now is dropped: the next event would make it look current. */
 function readAgain(queries: QueryClient): void {
   queries.removeQueries({ queryKey: ["sets"], type: "inactive" });
   const begun = queries.getQueryCache().findAll({ queryKey: ["sets"], fetchStatus: "fetching" });
   for (const { queryKey, state, promise } of begun)
-    if (state.data === undefined) behind(promise, () => void queries.invalidateQueries({ queryKey }));
+    if (state.data === undefined) after(promise, () => void queries.invalidateQueries({ queryKey }));
   void queries.invalidateQueries();
 }
 
@@ -52,15 +52,15 @@ function take(queries: QueryClient, events: readonly ChangeEvent[]): void {
   void queries.invalidateQueries({ queryKey: ["zones"] });
 }
 
-/** Once more behind a read that has begun already: what it brings may be from before. */
+/** Again after a read that has already begun: its result may be older than the changes. */
 function putInto(queries: QueryClient, zone: string, changes: readonly ChangeEvent[]): void {
   const queryKey = ["sets", zone];
   const put = () => void queries.setQueryData<ZoneSets>(queryKey, (sets) => sets && withChanges(sets, changes));
   put();
   const [begun] = queries.getQueryCache().findAll({ queryKey, fetchStatus: "fetching" });
-  behind(begun?.promise, put);
+  after(begun?.promise, put);
 }
 
-function behind(read: Promise<unknown> | undefined, again: () => void): void {
-  void read?.then(again, () => undefined);
+function after(read: Promise<unknown> | undefined, then: () => void): void {
+  void read?.then(then, () => undefined);
 }

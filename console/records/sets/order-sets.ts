@@ -7,7 +7,7 @@ const shown = (name: string): string => (name.includes("xn--") ? nameToUnicode(n
 
 export type SortBy = "name" | "type" | "ttl" | "value";
 
-/** Sets with the text somewhere in them, and of the type when one is asked for. */
+/** Sets that contain the text anywhere, and have the type if one is given. */
 export function filterSets(sets: readonly Rrset[], text: string, type: string): readonly Rrset[] {
   const wanted = searchedText(text);
   if (wanted === "" && type === "") return sets;
@@ -18,11 +18,11 @@ const holds = (set: Rrset, text: string): boolean =>
   nameHolds(set.name, text) ||
   set.type.toLowerCase() === text ||
   set.records.some(({ value, comment }) =>
-    [value, shownValue(value), comment].some((said) => said.toLowerCase().includes(text)),
+    [value, shownValue(value), comment].some((each) => each.toLowerCase().includes(text)),
   ) ||
   Object.entries(set.labels).some(([key, value]) => `${key}=${value}`.toLowerCase().includes(text));
 
-/** The zone's own name stands first; numbers inside names count as numbers, and names are ordered as they are shown. */
+/** The zone's own name comes first; numbers inside names sort as numbers, and names sort as they are shown. */
 export function sortSets(sets: readonly Rrset[], by: SortBy, descending: boolean): readonly Rrset[] {
   const { compare } = new Intl.Collator("en", { numeric: true });
   const byName = (a: Rrset, b: Rrset) =>

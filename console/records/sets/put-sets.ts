@@ -1,12 +1,12 @@
 import type { Rrset } from "../../../src/contract/rrsets.ts";
 
-/** The sets of a zone as the page knows them: whatever came since the serial `asOf` may be in them or not. */
+/** The sets of a zone as the page knows them; changes after the serial `asOf` may or may not be included. */
 export type ZoneSets = { readonly sets: readonly Rrset[]; readonly asOf: number };
 
-/** What became of a set: undefined when it is gone. */
+/** The current state of a set; undefined if it was deleted. */
 export type SetNow = { readonly id: string; readonly set: Rrset | undefined };
 
-/** The sets that changed are put in their place; a zone of 10,000 sets is not read again for them. */
+/** Replaces only the sets that changed, so that a zone of 10,000 sets is not read again. */
 export function putSets(known: ZoneSets, changed: readonly SetNow[], serial: number | undefined): ZoneSets {
   const byId = new Map(known.sets.map((set) => [set.id, set]));
   for (const { id, set } of changed) {
@@ -17,11 +17,11 @@ export function putSets(known: ZoneSets, changed: readonly SetNow[], serial: num
   return { ...known, sets };
 }
 
-/** For comparing what people have written: the serial is counted by the service. */
+/** For comparing what people wrote; the service sets the serial. */
 export const withoutSerial = (type: string, value: string): string =>
   type === "SOA" ? value.split(" ").with(2, "…").join(" ") : value;
 
-/** Every write raises it, and only the first change of a write says so. */
+/** Every write raises the serial, but only the first change of a write includes the SOA. */
 const withSerial = (soa: Rrset, serial: number): Rrset => ({
   ...soa,
   records: soa.records.map((record) => ({

@@ -6,7 +6,7 @@ import { useSession } from "../../shared/session/session.tsx";
 import { readEverySet, readHistory, readZone, setFromEvent, setsPerPage } from "../api.ts";
 import { putSets, type ZoneSets } from "./put-sets.ts";
 
-/** How much of the history is read before it is quicker to read the whole zone. */
+/** Beyond this many pages of history it is quicker to read the whole zone. */
 const mostPages = 5;
 
 export function useEverySet(zone: RrsetsZone) {
@@ -14,13 +14,13 @@ export function useEverySet(zone: RrsetsZone) {
   return useQuery({ ...everySet(request, useQueryClient(), zone), staleTime: 60_000 });
 }
 
-/** Reads them again, and gives what `useEverySet` has from then on: the same ones if nothing has changed. */
+/** Reads the sets again and returns what `useEverySet` has from then on: the same object if nothing has changed. */
 export function useSetsNow(zone: RrsetsZone): () => Promise<ZoneSets | undefined> {
   const { request } = useSession();
   const queries = useQueryClient();
   return async () => {
     const read = everySet(request, queries, zone);
-    // One that has begun may be tried again and again, for as long as the service is away.
+    // A read that has already begun may be retried for as long as the service is down.
     await queries.cancelQueries({ queryKey: read.queryKey });
     await queries.fetchQuery({ ...read, staleTime: 0, retry: false });
     return queries.getQueryData<ZoneSets>(read.queryKey);
@@ -32,14 +32,14 @@ function everySet(request: Request, queries: QueryClient, zone: RrsetsZone) {
   return { queryKey, queryFn: () => readSets(request, zone, queries.getQueryData<ZoneSets>(queryKey)) };
 }
 
-/** All sets of a zone; to those that were read before, only what has changed since is added. `zone` may be of a while ago. */
+/** All sets of a zone. If they were read before, only the changes since then are fetched. `zone` may be out of date. */
 async function readSets(request: Request, zone: RrsetsZone, before: ZoneSets | undefined): Promise<ZoneSets> {
   if (before === undefined) return readWhole(request, zone.name, zone.serial);
   const caughtUp = await catchUp(request, zone.name, before);
   return caughtUp ?? readWhole(request, zone.name, (await readZone(request, zone.name)).serial);
 }
 
-/** Behind a set that comes or goes meanwhile all others move, and one may slip past between two pages: then they are read again. */
+/** A set that is added or deleted meanwhile shifts all that follow, and one may be missed between two pages: then all are read again. */
 async function readWhole(request: Request, zone: string, asOf: number, tries = 3): Promise<ZoneSets> {
   const sets = await readEverySet(request, zone);
   if (sets.length < setsPerPage || tries === 1) return { sets, asOf };
@@ -50,7 +50,7 @@ async function readWhole(request: Request, zone: string, asOf: number, tries = 3
   return newest !== undefined && maySlip ? readWhole(request, zone, newest, tries - 1) : { sets, asOf };
 }
 
-/** Undefined when there is too much, or it is not known any more. */
+/** Undefined if there are too many changes, or the history does not go back far enough. */
 async function catchUp(request: Request, zone: string, before: ZoneSets): Promise<ZoneSets | undefined> {
   const changes: ChangeEvent[] = [];
   let next: number | null = null;
@@ -70,11 +70,11 @@ async function catchUp(request: Request, zone: string, before: ZoneSets): Promis
   return undefined;
 }
 
-/** A zone may be deleted and made again under its name. */
+/** A zone may be deleted and created again with the same name. */
 const isSameZone = (history: readonly ChangeEvent[], { sets }: ZoneSets): boolean =>
   history[0]?.zone.id === sets[0]?.zone;
 
-/** In the order in which they were made. */
+/** `changes` are in the order in which they were made. */
 export const withChanges = (sets: ZoneSets, changes: readonly ChangeEvent[]): ZoneSets =>
   putSets(
     sets,

@@ -12,11 +12,11 @@ import { isTtl, ttlFault } from "./ttl.ts";
 import { typedOwner } from "./typed-owner.ts";
 import { joinValue, splitValue } from "./value-fields.ts";
 
-/** A set as the form holds it: everything is text until it is checked. */
+/** A set as the form has it: everything is text until it is checked. */
 export type SetDraft = {
   readonly name: string;
   readonly type: RecordType;
-  /** Empty: the zone's. */
+  /** Empty: the zone's default. */
   readonly ttl: string;
   readonly labels: string;
   readonly values: readonly ValueDraft[];
@@ -67,7 +67,7 @@ export function readLabels(text: string): Readonly<Record<string, string>> {
 
 const emptyValue = (key: number): ValueDraft => ({ key, texts: [], comment: "" });
 
-/** With one more value, which is empty. */
+/** Adds an empty value. */
 export const withOneMore = (draft: SetDraft): SetDraft => ({
   ...draft,
   values: [...draft.values, emptyValue(freeKey(draft))],
@@ -76,7 +76,7 @@ export const withOneMore = (draft: SetDraft): SetDraft => ({
 const freeKey = ({ values }: SetDraft): number => Math.max(0, ...values.map(({ key }) => key)) + 1;
 
 /**
- * Several addresses pasted into the field of one: each is a value of its own, behind the one that is there or in its place.
+ * Several addresses pasted into the field for one: each becomes a separate value, after the existing one or in its place.
  * Undefined for any other text.
  */
 export function withPasted(draft: SetDraft, at: number, pasted: string, replaces: boolean): SetDraft | undefined {
@@ -91,7 +91,7 @@ export function withPasted(draft: SetDraft, at: number, pasted: string, replaces
   return { ...draft, values: values.toSpliced(at, 1, ...first, ...made.slice(replaces ? 1 : 0)) };
 }
 
-/** Checked with the rules that the service has, among the sets that are there. */
+/** Checks a draft against the other sets, with the service's own rules. */
 export function checkDraft(
   draft: SetDraft,
   zone: string,
@@ -127,7 +127,7 @@ function readTtl(text: string, faults: Map<string, string>): number | null {
   if (text.trim() === "") return null;
   const ttl = Number(text);
   if (isTtl(ttl)) return ttl;
-  faults.set("ttl", `${ttlFault}; leave it empty to take the zone's`);
+  faults.set("ttl", `${ttlFault}; leave it empty to use the zone's default`);
   return null;
 }
 
@@ -141,17 +141,17 @@ function readValue(
   faults: Map<string, string>,
 ): ReadRecord | undefined {
   if (type === "TXT" && !texts[0]?.trim()) {
-    faults.set(`${at}.0`, 'this is missing; an empty text is written ""');
+    faults.set(`${at}.0`, 'required; write "" for an empty text');
     return undefined;
   }
   const value = joinValue(type, texts);
   const rdata = parseRdata(type, value, zone);
   if (rdata.ok) return { value, rdata: rdata.value.text, comment };
   const { fields } = definitionOf(type);
-  // What stands behind an empty field would be read in its place.
+  // The parser would take the field after an empty one in its place.
   const blank = fields.flatMap(({ kind }, i) => (kind.takes !== "rest" && !texts[i]?.trim() ? [i] : []));
   if (fields.length > 1 && blank.length > 0) {
-    for (const i of blank) faults.set(`${at}.${i}`, "this is missing");
+    for (const i of blank) faults.set(`${at}.${i}`, "required");
     return undefined;
   }
   for (const { where, message } of rdata.faults) {
@@ -161,7 +161,7 @@ function readValue(
   return undefined;
 }
 
-/** What a value stands for when that is not what one reads: a name without a dot at its end goes on with the zone's. */
+/** What a value means, if that differs from what was typed: the zone's name is appended to a name without a final dot. */
 export function meaningOf(type: RecordType, texts: readonly string[], zone: string): string | undefined {
   const value = joinValue(type, texts);
   const rdata = parseRdata(type, value, zone);
@@ -170,7 +170,7 @@ export function meaningOf(type: RecordType, texts: readonly string[], zone: stri
   return same ? undefined : rdata.value.text;
 }
 
-/** A target that was likely meant as a whole name, and goes on with the zone's since no dot ends it. */
+/** A target that was probably meant as a full name, but gets the zone's name appended because it lacks the final dot. */
 export function lacksDot(type: RecordType, texts: readonly string[], zone: string): string | undefined {
   const targets = texts.map((text) => text.trim()).filter((_, i) => definitionOf(type).fields[i]?.kind === hostName);
   return targets.find((text) => {

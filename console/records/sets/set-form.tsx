@@ -20,19 +20,19 @@ import { putSets, withoutSerial, type ZoneSets } from "./put-sets.ts";
 import { checkDraft, draftOf, emptyDraft, type SetDraft } from "./set-draft.ts";
 import { ttlInWords } from "./ttl.ts";
 import { TypeField } from "./type-field.tsx";
-import { ValueList } from "./value-list.tsx";
+import { belowField, ValueList } from "./value-list.tsx";
 
 type Props = {
   readonly zone: RrsetsZone;
   readonly sets: readonly Rrset[];
-  /** What the address asks for: `www/A`; null for a new one. */
+  /** The set in the URL, such as `www/A`; null for a new one. */
   readonly asked: string | null;
   readonly edited: Rrset | undefined;
   readonly type: string;
   readonly onClose: () => void;
 };
 
-/** A set that goes while its form is open stays there to be saved again; one that was gone before is not begun anew. */
+/** If a set is deleted while its form is open, the form stays and can save it again. If it was deleted before, there is no form. */
 export default function SetForm(props: Props) {
   const [wasGone] = useState(props.asked !== null && props.edited === undefined);
   return wasGone ? <NoSet {...props} /> : <Form {...props} />;
@@ -41,10 +41,10 @@ export default function SetForm(props: Props) {
 function NoSet({ zone, asked, onClose }: Props) {
   const [, name = asked ?? "", type = ""] = /^(.*)\/(.*)$/.exec(asked ?? "") ?? [];
   return (
-    <Dialog title="No such record" onClose={onClose} size="md">
+    <Dialog title="Record not found" onClose={onClose} size="md">
       <Text size="sm" mb="md">
         {nameToUnicode(name)} {type} no longer exists: it was deleted or renamed. The{" "}
-        <Link href={zoneAddress(zone.name, "history")}>history</Link> says when and by whom.
+        <Link href={zoneAddress(zone.name, "history")}>history</Link> shows when and by whom.
       </Text>
       <Group justify="flex-end">
         <Button onClick={onClose}>Close</Button>
@@ -53,7 +53,7 @@ function NoSet({ zone, asked, onClose }: Props) {
   );
 }
 
-/** One set, new or there already. It is checked as it is typed, with the service's own rules. */
+/** The form of a new or existing set. It is checked while the user types, with the service's own rules. */
 function Form({ zone, type, onClose, ...props }: Props) {
   const write = useWrite(zone.name, props.sets, onClose);
   const sets = useHeld(props.sets, write.isPending);
@@ -72,8 +72,8 @@ function Form({ zone, type, onClose, ...props }: Props) {
   const save = () => {
     setTried(true);
     if (change === undefined || taken) return;
-    const leave = edited && !isPlaceOf(edited) ? [{ name: edited.name, type: edited.type, delete: true }] : [];
-    const changes = [...leave, change];
+    const removal = edited && !isPlaceOf(edited) ? [{ name: edited.name, type: edited.type, delete: true }] : [];
+    const changes = [...removal, change];
     write.mutate({ path: `${zonePath(zone.name)}/changes`, body: { changes }, touches: changes, closes: true });
   };
 
@@ -89,11 +89,11 @@ function Form({ zone, type, onClose, ...props }: Props) {
       sending={write}
       other={edited && zone.mode !== "secondary" && <EditedActions zone={zone.name} set={edited} write={write} />}
     >
-      {locked && <Text size="sm">This set is protected: take the protection off to change it.</Text>}
+      {locked && <Text size="sm">This record set is protected. Turn the protection off to change it.</Text>}
       {movedAway && (
         <Text size="sm" role="status" className="bad">
-          It has been changed elsewhere since you opened it, to:{" "}
-          {linesOf(null, edited ?? null).come.join(", ") || "nothing"}. Saving replaces that.
+          It was changed elsewhere after you opened it, to: {linesOf(null, edited ?? null).come.join(", ") || "nothing"}
+          . Saving overwrites that.
         </Text>
       )}
       <fieldset disabled={locked} style={{ border: 0, margin: 0, padding: 0, minWidth: 0 }}>
@@ -102,7 +102,7 @@ function Form({ zone, type, onClose, ...props }: Props) {
           <ValueList draft={draft} zone={zone.name} onChange={setDraft} show={show} />
           <TextInput
             label="Labels"
-            description="Your own notes for sorting and finding, such as team=ops, site=attic"
+            description="Your own notes to filter by, such as team=ops, site=attic"
             value={draft.labels}
             onChange={(event) => setDraft({ ...draft, labels: event.currentTarget.value })}
             error={show("labels")}
@@ -111,20 +111,20 @@ function Form({ zone, type, onClose, ...props }: Props) {
       </fieldset>
       {show("set") && <p className="bad">{show("set")}</p>}
       {tried && taken && (
-        <p className="bad">There is a set of this name and type already: open that one and add to it.</p>
+        <p className="bad">A record set with this name and type already exists. Open it and add the value there.</p>
       )}
     </FormDialog>
   );
 }
 
-/** As it was before something was sent: one's own change is often heard of before its answer, and is nobody else's. */
+/** The value from before a write: the event of one's own change often arrives before the response, and must not look like another user's. */
 function useHeld<T>(value: T, isHeld: boolean): T {
   const [held, setHeld] = useState(value);
   if (!isHeld && held !== value) setHeld(value);
   return isHeld ? held : value;
 }
 
-/** All that saving the form replaces, the same for what says the same: labels have no order. */
+/** Everything that saving the form replaces, in a form that can be compared: labels have no order. */
 function contentOf(set: Rrset | undefined): string | undefined {
   if (set === undefined) return undefined;
   const records = set.records.map(({ value, comment }) => [withoutSerial(set.type, value), comment]);
@@ -133,7 +133,7 @@ function contentOf(set: Rrset | undefined): string | undefined {
 }
 
 const changedMeanwhile =
-  "It was changed elsewhere just now, and nothing was saved. Look at it, and send it once more if you still want to.";
+  "It was changed elsewhere just now, so nothing was saved. Review the change, and send yours again if you still want it.";
 
 type Write = {
   readonly path: string;
@@ -143,8 +143,8 @@ type Write = {
 };
 
 /**
- * Before it what stands there is looked at, as a page that is not live has not heard of all. Behind it only what was written is
- * read again: of a large zone all would take long.
+ * Reads the sets before the write, because a page that is not live may be out of date. After the write it reads only what was
+ * written: reading all of a large zone would take long.
  */
 function useWrite(zone: string, known: readonly Rrset[], onDone: () => void) {
   const { request } = useSession();
@@ -186,6 +186,7 @@ function Place(props: {
     <Group align="flex-start" gap="sm">
       <TextInput
         label="Name"
+        inputWrapperOrder={belowField}
         description={nameToUnicode(absoluteName(name, zone.name))}
         placeholder="www, or @ for the zone itself"
         value={draft.name}
@@ -199,10 +200,11 @@ function Place(props: {
       <TypeField type={draft.type} onChoose={(type) => onChange(withType(draft, type))} />
       <TextInput
         label="TTL in seconds"
+        inputWrapperOrder={belowField}
         description={
           draft.ttl.trim() === ""
-            ? `the zone’s: ${durationInWords(zone.ttl * 1_000)}`
-            : (ttlInWords(Number(draft.ttl)) ?? "how long to keep it")
+            ? `zone default: ${durationInWords(zone.ttl * 1_000)}`
+            : (ttlInWords(Number(draft.ttl)) ?? "how long resolvers cache it")
         }
         placeholder={String(zone.ttl)}
         value={draft.ttl}
@@ -215,7 +217,7 @@ function Place(props: {
   );
 }
 
-/** Values of one type rarely mean something in another; those with the same fields do. */
+/** Values are kept only if the new type has as many fields; otherwise they would mean nothing. */
 function withType(draft: SetDraft, type: RecordType): SetDraft {
   const same = definitionOf(type).fields.length === definitionOf(draft.type).fields.length;
   return { ...draft, type, values: same ? draft.values : emptyDraft(type).values };

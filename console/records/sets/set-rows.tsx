@@ -1,5 +1,5 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a table element cannot show a window of its rows
-// biome-ignore-all lint/a11y/useFocusableInteractive: rows and headers are read; what is in them is pressed
+// biome-ignore-all lint/a11y/useFocusableInteractive: rows and headers only contain the interactive elements
 import { useMediaQuery } from "@mantine/hooks";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useRef } from "react";
@@ -19,7 +19,7 @@ const columns: readonly { readonly by: SortBy; readonly name: string }[] = [
   { by: "value", name: "Value" },
 ];
 
-/** Only the rows that are on the screen exist. */
+/** Only the rows on the screen are rendered. */
 export function SetRows(props: {
   readonly rows: readonly Rrset[];
   readonly zone: RrsetsZone;
@@ -100,7 +100,7 @@ function Cells({ set, zone }: { readonly set: Rrset; readonly zone: RrsetsZone }
         {set.type}
       </div>
       <div role="cell" className="set-ttl quiet">
-        {set.ttl ?? "zone’s"}
+        {set.ttl ?? "default"}
       </div>
       <div role="cell" className="set-value">
         {set.records.map(({ value, comment }) => (

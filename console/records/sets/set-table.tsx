@@ -17,7 +17,7 @@ import { SetRows } from "./set-rows.tsx";
 
 const SetForm = lazyPart(() => import("./set-form.tsx"));
 
-/** The first page shows at once; a large zone follows behind it. */
+/** The first page is shown immediately; the rest of a large zone follows. */
 function useSets(zone: RrsetsZone) {
   const { request } = useSession();
   const all = useEverySet(zone);
@@ -88,7 +88,7 @@ export function SetTable({ zone }: { readonly zone: RrsetsZone }) {
       {isSlow && <ServiceGoneNote />}
       <p className="quiet" role="status" style={{ margin: "0 0 0.25rem", fontSize: "0.8125rem" }}>
         {summary(rows.length, sets?.length, whole, error !== null)}
-        {!whole && (edited !== null || adding !== null) && " The form opens once all are read."}
+        {!whole && (edited !== null || adding !== null) && " The form opens when all records are loaded."}
       </p>
       {sets && whole && rows.length === 0 ? (
         <NoMatch text={wanted.trim()} type={type} onClear={showAll} />
@@ -116,9 +116,9 @@ function NoMatch(props: { readonly text: string; readonly type: string; readonly
   const { text, type } = props;
   return (
     <p className="quiet">
-      No record matches{text && ` “${text}”`}
-      {text && type && " with"}
-      {type && ` the type ${type}`}.{" "}
+      No records match{text && ` “${text}”`}
+      {text && type && " and"}
+      {type && ` type ${type}`}.{" "}
       <button type="button" className="as-link" onClick={props.onClear}>
         Show all records
       </button>
@@ -127,13 +127,16 @@ function NoMatch(props: { readonly text: string; readonly type: string; readonly
 }
 
 const typesIn = (sets: readonly Rrset[]): string[] => {
-  const there = new Set(sets.map(({ type }) => type));
-  return [...recordTypes.filter((type) => there.has(type)), ...[...there].filter((type) => type.startsWith("TYPE"))];
+  const present = new Set(sets.map(({ type }) => type));
+  return [
+    ...recordTypes.filter((type) => present.has(type)),
+    ...[...present].filter((type) => type.startsWith("TYPE")),
+  ];
 };
 
 function summary(shown: number, all: number | undefined, whole: boolean, failed: boolean): string {
-  if (all === undefined) return failed ? "The record sets are not known." : "Reading…";
+  if (all === undefined) return failed ? "The record sets could not be loaded." : "Loading…";
   const count = counted(all, "record set");
-  if (!whole) return `The first ${count}, ${failed ? "the rest is not known." : "reading the rest…"}`;
+  if (!whole) return `The first ${count}; ${failed ? "the rest could not be loaded." : "loading the rest…"}`;
   return shown === all ? count : `${shown.toLocaleString("en-GB")} of ${count}`;
 }

@@ -1,6 +1,6 @@
 /**
- * A value as people read it: `"Gr\195\188\195\159e"` is `"Grüße"`. Escapes that are no letters in UTF-8 stay, and so do those of
- * characters that nobody would see.
+ * A value as people read it: `"Gr\195\188\195\159e"` is `"Grüße"`. Escapes that are not valid UTF-8 stay, and so do
+ * those of invisible characters.
  */
 export const shownValue = (value: string): string =>
   value.includes("\\") ? value.replaceAll(/(?:\\[12]\d\d)+|\\\D/g, lettersOf) : value;

@@ -7,6 +7,6 @@ export const isTtl = (seconds: number): boolean =>
 
 export const ttlFault = `whole seconds, from ${lowestTtl} to ${highestTtl}`;
 
-/** How long that is; undefined for what is no TTL. */
+/** The TTL in words; undefined if the number is not a valid TTL. */
 export const ttlInWords = (seconds: number): string | undefined =>
   isTtl(seconds) ? durationInWords(seconds * 1_000) : undefined;

@@ -2,7 +2,7 @@ import { type ComboboxParsedItem, type OptionsFilter, Select } from "@mantine/co
 import { useState } from "react";
 import { type RecordType, recordTypes } from "../../../src/core/rdata/table.ts";
 
-/** What is typed takes the place of the type that stands there; Enter and Tab choose the first that fits. */
+/** Typing replaces the current type; Enter and Tab choose the first match. */
 export function TypeField({
   type,
   onChoose,
@@ -22,7 +22,6 @@ export function TypeField({
   return (
     <Select
       label="Type"
-      description="What it says"
       data={types}
       value={type}
       onChange={(next) => choose(types.find((each) => each === next))}
@@ -33,7 +32,7 @@ export function TypeField({
       dropdownOpened={isOpen}
       onDropdownOpen={() => setOpen(true)}
       onDropdownClose={() => setOpen(false)}
-      // The list marks its first entry a moment after it is shown, too late for those who type fast.
+      // The list selects its first entry a moment after it opens, which is too late for fast typists.
       onKeyDown={(event) => {
         const typed = event.currentTarget.value;
         const isLetter = event.key.length === 1 && !event.ctrlKey && !event.metaKey;
@@ -49,7 +48,7 @@ export function TypeField({
   );
 }
 
-/** Those that begin with the text come first: `a` is A, not the first of the types that have an A in them. */
+/** Types that begin with the text come first: `a` is A, not the first type that contains an A. */
 function typesFor(typed: string, types: readonly RecordType[]): readonly RecordType[] {
   const place = (each: RecordType) => each.indexOf(typed.trim().toUpperCase());
   return types.filter((each) => place(each) >= 0).toSorted((a, b) => Math.sign(place(a)) - Math.sign(place(b)));

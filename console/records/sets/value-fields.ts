@@ -4,14 +4,14 @@ import { parseRdata } from "../../../src/core/rdata/rdata.ts";
 import { definitionOf, type RecordType } from "../../../src/core/rdata/table.ts";
 import { quote, tokenBytes, tokenize } from "../../../src/core/rdata/tokens.ts";
 
-/** How one field of a record's value is asked for. */
+/** The label and example of one field of a record's value. */
 export type FieldWords = { readonly name: string; readonly label: string; readonly example: string };
 
-/** What people call a field, and what it looks like. By `TYPE.field`, or by the field alone. */
+/** By `TYPE.field`, or by the field alone. */
 const words: Readonly<Record<string, readonly [label: string, example: string]>> = {
   "A.address": ["IPv4 address", "192.0.2.10"],
   "AAAA.address": ["IPv6 address", "2001:db8::10"],
-  "CNAME.target": ["Stands for the name", "www.example.org."],
+  "CNAME.target": ["Target name", "www.example.org."],
   "NS.host": ["Name server", "ns1.example.net."],
   "PTR.host": ["Host name", "host.example.org."],
   "TXT.strings": ["Text", "v=spf1 mx -all"],
@@ -41,10 +41,10 @@ const titled = (name: string): string => {
   return spaced.charAt(0).toUpperCase() + spaced.slice(1);
 };
 
-/** Fields that hold a text of people's own, which zone files write in quotes. */
+/** Fields with free text, which zone files write in quotes. */
 const textFields = new Set(["CAA.value", "HINFO.cpu", "HINFO.os"]);
 
-/** A value as the form shows it: one text a field, without quotes where it means the same without them. */
+/** A value as the form shows it: one text per field, without quotes where they change nothing. */
 export function splitValue(type: RecordType, value: string): readonly string[] {
   const meant = meaning(type, value);
   const plain = type === "TXT" ? [plainText(value) ?? value] : split(type, value, false);
@@ -69,7 +69,7 @@ function split(type: RecordType, value: string, quotes: boolean): readonly strin
   });
 }
 
-/** As zone files have it, and as the service takes it. */
+/** The value as in zone files, which is how the service takes it. */
 export function joinValue(type: RecordType, texts: readonly string[]): string {
   if (type === "TXT") return quotedText(texts[0] ?? "");
   const { fields } = definitionOf(type);
@@ -85,22 +85,22 @@ export function joinValue(type: RecordType, texts: readonly string[]): string {
 
 const longestString = 255;
 
-/** As programs that make keys write them for zone files: in brackets, and a comment behind. */
+/** As key generators print it for zone files: in parentheses, followed by a comment. */
 const bracketed = /^\(\s*("(?:[^"\\]|\\.)*"(?:\s+"(?:[^"\\]|\\.)*")*)\s*\)\s*(?:;.*)?$/s;
 
 const inQuotes = /^".*"$/s;
 
-/** Whether a text is read as the strings of a zone file, and not as it stands there. */
+/** Whether a text is parsed as the strings of a zone file instead of taken literally. */
 export const isQuotedText = (text: string): boolean => inQuotes.test(text.trim()) || bracketed.test(text.trim());
 
-/** A text in quotes is meant as written, and any other without the blanks around it. DNS demands strings of 255 bytes at most. */
+/** A text in quotes is taken as written, any other is trimmed. A string in DNS has at most 255 bytes. */
 function quotedText(given: string): string {
   const text = bracketed.exec(given.trim())?.[1] ?? given.trim();
   if (inQuotes.test(text)) return withShortStrings(text);
   return inStrings(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(""));
 }
 
-/** As it was written where that is possible, and where it has faults, which are told of later. */
+/** Unchanged if all strings are short enough, or if it has faults, which are reported later. */
 function withShortStrings(text: string): string {
   const tokens = tokenize(text, "value");
   const strings = tokens.ok ? tokens.value.map((token) => tokenBytes(token, "value")) : [];
@@ -115,7 +115,7 @@ function inStrings(bytes: string): string {
   return pieces.map(quote).join(" ");
 }
 
-/** Undefined when the bytes are no text that people could read and write back, or none that they would see. */
+/** Undefined if the bytes are not a text that people can see, read and type back. */
 function plainText(value: string): string | undefined {
   const tokens = tokenize(value, "value");
   if (!tokens.ok) return undefined;
@@ -134,5 +134,5 @@ function plainText(value: string): string | undefined {
   }
 }
 
-/** Control characters, which no keyboard types. */
+/** Control characters, which cannot be typed. */
 const unprintable = /\p{Cc}/u;

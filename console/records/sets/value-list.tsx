@@ -13,7 +13,7 @@ type Props = {
   readonly show: (place: string) => string | undefined;
 };
 
-/** The records of a set: for each, the fields that its type has. */
+/** The records of a set, each with the fields of its type. */
 export function ValueList({ draft, zone, onChange, show }: Props) {
   const fields = fieldsOf(draft.type);
   const put = (at: number, value: ValueDraft) => onChange({ ...draft, values: draft.values.with(at, value) });
@@ -67,7 +67,7 @@ export function ValueList({ draft, zone, onChange, show }: Props) {
             undotted={lacksDot(draft.type, value.texts, zone)}
             isName={definitionOf(draft.type).fields.some(({ kind }) => kind === hostName)}
           />
-          <Doubt told={doubtOf(draft.type, value.texts)} />
+          <Doubt warning={doubtOf(draft.type, value.texts)} />
         </Group>
       ))}
       <Group justify="space-between" gap="xs">
@@ -76,7 +76,7 @@ export function ValueList({ draft, zone, onChange, show }: Props) {
         </Text>
         {!single && (
           <Button size="compact-sm" variant="default" onClick={() => onChange(withOneMore(draft))}>
-            One more value
+            Add value
           </Button>
         )}
       </Group>
@@ -84,19 +84,19 @@ export function ValueList({ draft, zone, onChange, show }: Props) {
   );
 }
 
-/** Zone files have strings; this form makes them of a text by itself. */
+/** The advice for TXT in zone files is about strings, but this form splits a text into strings automatically. */
 const adviceFor = (type: RecordType): string =>
   type === "TXT" ? "a TXT record takes any text, such as v=spf1 -all" : definitionOf(type).todo;
 
-/** So that it stays in line with the fields beside it. */
-const belowField: ("label" | "input" | "description" | "error")[] = ["label", "input", "description", "error"];
+/** The description goes below the input, so that inputs next to each other stay aligned. */
+export const belowField: ("label" | "input" | "description" | "error")[] = ["label", "input", "description", "error"];
 
 function Field(props: {
   readonly field: FieldWords;
   readonly isText: boolean;
-  /** When the form opens on a set that is there. */
+  /** When the form opens for an existing set. */
   readonly focused: boolean;
-  /** The service's own, which nobody writes. */
+  /** Set by the service, not by people. */
   readonly counted: boolean;
   readonly value: string;
   readonly error: string | undefined;
@@ -113,7 +113,7 @@ function Field(props: {
     autoCapitalize: "none",
     classNames: { input: "mono" },
     "data-autofocus": props.focused || undefined,
-    ...(props.counted && { readOnly: true, description: "counted by the service", inputWrapperOrder: belowField }),
+    ...(props.counted && { readOnly: true, description: "set by the service", inputWrapperOrder: belowField }),
   };
   if (props.isText)
     return (
@@ -148,21 +148,21 @@ function Meaning(props: {
   if (undotted !== undefined)
     return (
       <p className="note" role="status" style={{ width: "100%", margin: 0 }}>
-        No dot ends <span className="mono">{undotted}</span>, so it goes on with the zone’s name and stands for{" "}
-        <b className="mono">{meaning}</b> If it is a whole name, write <b className="mono">{undotted}.</b>
+        <span className="mono">{undotted}</span> does not end with a dot, so the zone’s name is appended:{" "}
+        <b className="mono">{meaning}</b> If you mean the full name, write <b className="mono">{undotted}.</b>
       </p>
     );
   return (
     <Text size="xs" w="100%" role="status">
-      Stands for <span className="mono">{meaning}</span>
-      {props.isName && ", since a name goes on with the zone’s unless a dot ends it"}
+      Published as <span className="mono">{meaning}</span>
+      {props.isName && ", because the zone’s name is appended to names without a final dot"}
     </Text>
   );
 }
 
-const Doubt = ({ told }: { readonly told: string | undefined }) =>
-  told && (
+const Doubt = ({ warning }: { readonly warning: string | undefined }) =>
+  warning && (
     <p className="note" role="status" style={{ width: "100%", margin: 0 }}>
-      {told}
+      {warning}
     </p>
   );

@@ -20,7 +20,7 @@ type Draft = {
   readonly zones: readonly string[];
   readonly owner: string;
   readonly types: readonly string[];
-  /** So many days from now, `day` for the day that was picked, or empty: never. */
+  /** A number of days from now, `day` for the chosen date, or empty for never. */
   readonly ends: string;
   readonly day: string;
   readonly networks: string;
@@ -34,10 +34,10 @@ const ends = [
   { value: "30", label: "in 30 days" },
   { value: "90", label: "in 90 days" },
   { value: "365", label: "in a year" },
-  { value: "day", label: "after a day…" },
+  { value: "day", label: "on a date…" },
 ];
 
-/** A token with as little power as it needs, said back in words before it is made. */
+/** A form for a token with only the permissions it needs, which are summed up in words before it is created. */
 export function NewToken(props: { readonly onClose: () => void; readonly onMade: (made: MadeToken) => void }) {
   const { request } = useSession();
   const [draft, setDraft] = useState(empty);
@@ -64,7 +64,7 @@ export function NewToken(props: { readonly onClose: () => void; readonly onMade:
         setTried(true);
         if (isReady) make.mutate();
       }}
-      submit="Make the token"
+      submit="Create token"
       sending={make}
     >
       <TextInput
@@ -72,26 +72,21 @@ export function NewToken(props: { readonly onClose: () => void; readonly onMade:
         placeholder="router at home"
         value={draft.name}
         onChange={(event) => put({ name: event.currentTarget.value })}
-        error={tried && draft.name.trim() === "" && "so that you know it again in the list"}
+        error={tried && draft.name.trim() === "" && "required, so that you recognise it in the list"}
         maxLength={100}
         data-autofocus
       />
       <Radio.Group
-        label="It may"
+        label="Access"
         value={draft.access}
         onChange={(access) => put({ access: access as Draft["access"] })}
       >
         <Group mt={4}>
           <Radio value="write" label="read and write" />
-          <Radio value="read" label="only read" />
+          <Radio value="read" label="read only" />
         </Group>
       </Radio.Group>
-      <ZoneChoice
-        label="In the zones"
-        placeholder="all of them"
-        chosen={draft.zones}
-        onChange={(zones) => put({ zones })}
-      />
+      <ZoneChoice label="Zones" placeholder="all zones" chosen={draft.zones} onChange={(zones) => put({ zones })} />
       <div className="fields">
         <TextInput
           label="Only this name"
@@ -113,7 +108,7 @@ export function NewToken(props: { readonly onClose: () => void; readonly onMade:
       </div>
       <div className="fields">
         <Select
-          label="It ends"
+          label="Expires"
           data={ends}
           value={draft.ends}
           onChange={(chosen) => put({ ends: chosen ?? "" })}
@@ -121,19 +116,19 @@ export function NewToken(props: { readonly onClose: () => void; readonly onMade:
         />
         {draft.ends === "day" && (
           <TextInput
-            label="Its last day"
+            label="Last day"
             type="date"
             value={draft.day}
             onChange={(event) => put({ day: event.currentTarget.value })}
-            error={tried && scope.expires === undefined && "pick a day that is not over"}
+            error={tried && scope.expires === undefined && "choose today or a later day"}
           />
         )}
         <TextInput
           label="Only from"
-          placeholder="anywhere; or 192.0.2.0/24"
+          placeholder="anywhere; for example 192.0.2.0/24"
           value={draft.networks}
           onChange={(event) => put({ networks: event.currentTarget.value })}
-          error={tried && strange && `${strange} is no network; give one such as 192.0.2.0/24`}
+          error={tried && strange && `${strange} is not a network; use one such as 192.0.2.0/24`}
         />
       </div>
       <Text size="sm" role="status">
@@ -143,7 +138,7 @@ export function NewToken(props: { readonly onClose: () => void; readonly onMade:
   );
 }
 
-/** In whichever zone it is: only where that is one the name may end with it. */
+/** The name may end with the zone's name only if exactly one zone is chosen. */
 function readOwner({ owner, zones: [zone, ...others] }: Draft): Result<string> {
   if (owner.trim() === "") return ok("");
   const only = others.length === 0 ? zone : undefined;
@@ -154,13 +149,13 @@ function readOwner({ owner, zones: [zone, ...others] }: Draft): Result<string> {
 const wholeName: Fault = {
   code: "out-of-zone",
   where: "owner",
-  message: "this is a whole name, and it is not said in which zone",
-  todo: "choose one zone, or write the name without the zone's, such as home",
+  message: "a full name needs exactly one zone",
+  todo: "choose one zone, or leave the zone's name out, as in home",
 };
 
 const dayLong = 86_400_000;
 
-/** When the reader's own clock has the day behind it; undefined for never, and for a day that is over or none. */
+/** The end of the day in the reader's time zone; undefined for never, and for a day that is invalid or in the past. */
 function endOf({ ends: end, day }: Draft, now: number): number | undefined {
   if (end !== "day") return end === "" ? undefined : now + Number(end) * dayLong;
   const last = endOfDay(day);

@@ -11,13 +11,13 @@ export function scopeInWords({ access, zones, sets, expires, networks }: Scope):
 }
 
 function whatInWords(zones: readonly string[] | undefined, sets: readonly SetRule[] | undefined): string {
-  if (sets === undefined) return zones === undefined ? "all zones, and make new ones" : `all of ${named(zones)}`;
+  if (sets === undefined) return zones === undefined ? "all zones and create new ones" : `all of ${named(zones)}`;
   return listed(sets.map((rule) => ruleInWords(rule, zones)));
 }
 
 function ruleInWords({ owner, types }: SetRule, zones: readonly string[] | undefined): string {
-  const what = types === undefined ? "everything" : listed(types);
-  if (owner === undefined) return zones === undefined ? `${what} of all zones` : `${what} in ${named(zones)}`;
+  const what = types === undefined ? "all records" : listed(types);
+  if (owner === undefined) return zones === undefined ? `${what} in all zones` : `${what} in ${named(zones)}`;
   const where =
     zones === undefined
       ? `${nameToUnicode(owner)} in every zone`

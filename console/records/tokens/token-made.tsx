@@ -5,19 +5,19 @@ import { Dialog } from "../../shared/dialog.tsx";
 import { scopeInWords } from "./scope-in-words.ts";
 import { snippetsFor } from "./token-snippets.ts";
 
-/** The one time that a token is shown. It stays until it is put away on purpose. */
+/** The only time that a token is shown. The dialog stays until it is closed on purpose. */
 export function TokenMade({ made, onClose }: { readonly made: MadeToken; readonly onClose: () => void }) {
   const { token, secret } = made;
   const snippets = snippetsFor(location.origin, secret, token.scope);
   return (
-    <Dialog title={`The token for “${token.name}”`} onClose={onClose} size="xl" stays>
+    <Dialog title={`Token for “${token.name}”`} onClose={onClose} size="xl" stays>
       <Stack gap="sm">
         <Text size="sm">
-          It {scopeInWords(token.scope)}. <b>Copy it now: it is shown this once and cannot be shown again.</b>
+          It {scopeInWords(token.scope)}. <b>Copy it now. It is shown only once.</b>
         </Text>
         <CopyText text={secret} label="token" />
         <Tabs defaultValue={snippets[0]?.name ?? "curl"}>
-          <Tabs.List aria-label="Ready to paste">
+          <Tabs.List aria-label="Snippets to paste">
             {snippets.map(({ name }) => (
               <Tabs.Tab key={name} value={name}>
                 {name}
@@ -35,7 +35,7 @@ export function TokenMade({ made, onClose }: { readonly made: MadeToken; readonl
         </Tabs>
         <Group justify="space-between">
           <Anchor href="/console/ca.pem" download="moor-ca.pem" size="sm">
-            The service’s certificate, to save as moor-ca.pem
+            Download the service’s certificate (moor-ca.pem)
           </Anchor>
           <Button onClick={onClose}>I have copied it</Button>
         </Group>

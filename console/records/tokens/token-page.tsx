@@ -13,7 +13,7 @@ import { NewToken } from "./new-token.tsx";
 import { scopeInWords } from "./scope-in-words.ts";
 import { TokenMade } from "./token-made.tsx";
 
-/** What opens the APIs for programs: made, watched and revoked here. */
+/** The tokens that give programs access to the APIs. */
 export default function TokenPage() {
   const { request } = useSession();
   const queries = useQueryClient();
@@ -35,9 +35,7 @@ export default function TokenPage() {
       <Group justify="space-between" mb="sm">
         <Title order={1}>Tokens</Title>
         <Group>
-          {anyRevoked && (
-            <Switch label="Revoked ones too" checked={all} onChange={() => set({ all: all ? null : "" })} />
-          )}
+          {anyRevoked && <Switch label="Show revoked" checked={all} onChange={() => set({ all: all ? null : "" })} />}
           <Button onClick={() => open({ new: "" })}>New token</Button>
         </Group>
       </Group>
@@ -67,16 +65,16 @@ export default function TokenPage() {
 
 function TokenTable(props: { readonly tokens: readonly TokenEntry[]; readonly onRevoke: (token: TokenEntry) => void }) {
   return (
-    <ListTable heads={["For", "What it may", "Last used", "Made"]} actions>
+    <ListTable heads={["Name", "Permissions", "Last used", "Created"]} actions>
       {props.tokens.map((token) => (
         <tr key={token.id}>
-          <td data-label="For">
+          <td data-label="Name">
             <b>{token.name}</b>
           </td>
-          <td data-label="What it may">
+          <td data-label="Permissions">
             <span className="breaks">
               {scopeInWords(token.scope)}
-              {isOver(token) && <b className="bad"> (over)</b>}
+              {isExpired(token) && <b className="bad"> (expired)</b>}
             </span>
           </td>
           <td data-label="Last used">
@@ -91,7 +89,7 @@ function TokenTable(props: { readonly tokens: readonly TokenEntry[]; readonly on
               </span>
             )}
           </td>
-          <td data-label="Made">
+          <td data-label="Created">
             <When at={token.created} />
           </td>
           <td className="does">
@@ -115,7 +113,7 @@ function TokenTable(props: { readonly tokens: readonly TokenEntry[]; readonly on
   );
 }
 
-const isOver = ({ scope, revoked }: TokenEntry): boolean =>
+const isExpired = ({ scope, revoked }: TokenEntry): boolean =>
   revoked === null && scope.expires !== undefined && scope.expires <= Date.now();
 
 function Revoke({ token, onClose }: { readonly token: TokenEntry; readonly onClose: () => void }) {
@@ -131,7 +129,7 @@ function Revoke({ token, onClose }: { readonly token: TokenEntry; readonly onClo
   return (
     <Dialog title={`Revoke “${token.name}”?`} onClose={onClose} size="md">
       <Text size="sm" mb="md">
-        Programs that use it are refused from this moment on. It cannot be taken back; a new token can be made.
+        Programs that use it lose access immediately. This cannot be undone, but you can create a new token.
       </Text>
       <Problem error={revoke.error} />
       <Group justify="flex-end" gap="xs">

@@ -3,7 +3,7 @@ import { absoluteName } from "../../../src/core/names/name.ts";
 
 export type Snippet = { readonly name: string; readonly about: string; readonly text: string };
 
-/** What to paste where. curl is told the token over a pipe: every user of a machine can read command lines. */
+/** What to paste where. curl reads the token from standard input, because every user of a machine can read command lines. */
 export function snippetsFor(origin: string, secret: string, scope: Scope): readonly Snippet[] {
   const url = new URL(origin);
   const zone = scope.zones?.[0] ?? "example.org";
@@ -12,12 +12,13 @@ export function snippetsFor(origin: string, secret: string, scope: Scope): reado
   return [
     {
       name: "curl",
-      about: "moor-ca.pem is the certificate below; without --cacert where the service has a public one.",
+      about:
+        "moor-ca.pem is the certificate below. Leave out --cacert if the service has a publicly trusted certificate.",
       text: `curl --cacert moor-ca.pem -H @- ${origin}/api/v1/zones <<< 'Auth-API-Token: ${secret}'`,
     },
     {
       name: "moor",
-      about: "In moor.yaml, with the token in the file dns-token.",
+      about: "For moor.yaml; the token goes into the file dns-token.",
       text: `targets:
   dns: { url: "${origin}", token: { file: dns-token }, ca: moor-ca.pem }
 names:
@@ -28,7 +29,7 @@ ${secret}`,
     },
     {
       name: "ddclient",
-      about: "In ddclient.conf; ssl_ca_file is for a service with its own certificate.",
+      about: "For ddclient.conf. Leave out ssl_ca_file if the service has a publicly trusted certificate.",
       text: `protocol=dyndns2
 server=${url.host}
 ssl=yes

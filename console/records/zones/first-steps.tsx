@@ -1,33 +1,32 @@
 import { Button, List, Paper, Stack, Text, Title } from "@mantine/core";
 import { useSearchPart } from "../../shared/search-part.ts";
 
-/** What somebody sees who has no zone yet. */
+/** Shown to a user who has no zone yet. */
 export function FirstSteps() {
   const { open } = useSearchPart();
   return (
     <Paper withBorder p="lg" maw="42rem" mx="auto" mt="lg">
       <Stack gap="md">
-        <Title order={1}>Make your first zone</Title>
+        <Title order={1}>Create your first zone</Title>
         <Text>
-          A zone is a domain name with everything below it. Three steps lead to a name that follows an address by
-          itself:
+          A zone is a domain name with everything below it. Three steps lead to a name that follows a changing address:
         </Text>
         <List type="ordered" spacing="sm">
           <List.Item>
-            <b>Make a zone</b>, for example <code>example.org</code>. If you have its records in a zone file, paste them
-            in.
+            <b>Create a zone</b>, for example <code>example.org</code>. If you have its records in a zone file, paste
+            them in.
           </List.Item>
           <List.Item>
-            <b>Add the record that shall move</b>, for example <code>home</code> of type A. It must exist before
-            anything can update it.
+            <b>Add the record to update</b>, for example <code>home</code> of type A. It must exist before anything can
+            update it.
           </List.Item>
           <List.Item>
-            <b>Make a token</b> for the program that updates it. The console shows what to paste for moor, ddclient,
+            <b>Create a token</b> for the program that updates it. The console shows what to paste for moor, ddclient,
             acme.sh and curl.
           </List.Item>
         </List>
         <div>
-          <Button onClick={() => open({ new: "" })}>Make a zone</Button>
+          <Button onClick={() => open({ new: "" })}>Create a zone</Button>
         </div>
       </Stack>
     </Paper>

@@ -14,10 +14,10 @@ import { shownValue } from "../sets/shown-value.ts";
 import { changesInWords, type Preview, previewImport } from "./preview-import.ts";
 import { FaultList, FileButton } from "./zone-file-parts.tsx";
 
-/** A zone file takes the place of all records; what that would change is shown before it does. */
+/** Replaces all records with those of a zone file, after a preview of the changes. */
 export function ImportFile(props: {
   readonly zone: RrsetsZone;
-  /** Hears in words what was changed. */
+  /** Called with a summary of the changes. */
   readonly onDone: (changes: string) => void;
   readonly onClose: () => void;
 }) {
@@ -52,7 +52,7 @@ export function ImportFile(props: {
       <Stack gap="sm">
         <Textarea
           label="Zone file"
-          description="It takes the place of all records of the zone. Nothing changes before you confirm."
+          description="It replaces all records of the zone. Nothing changes until you confirm."
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
           rows={8}
@@ -61,7 +61,7 @@ export function ImportFile(props: {
           data-autofocus
         />
         <FileButton onText={setText} />
-        {found.isPending && <Loader size="sm" aria-label="Reading the zone" />}
+        {found.isPending && <Loader size="sm" aria-label="Loading the zone" />}
         <Problem error={sets ? null : found.error} retry={() => void found.refetch()} />
         {preview && <FaultList faults={preview.faults} />}
         {preview && preview.faults.length === 0 && <Changes preview={preview} sets={sets ?? []} />}
@@ -75,7 +75,7 @@ export function ImportFile(props: {
             loading={write.isPending}
             disabled={preview === undefined || preview.faults.length > 0 || changes === 0}
           >
-            {changes === 0 ? "Import" : `Import, changing ${changes} set${changes === 1 ? "" : "s"}`}
+            {changes === 0 ? "Import" : `Import and change ${changes} set${changes === 1 ? "" : "s"}`}
           </Button>
         </Group>
       </Stack>
@@ -84,19 +84,19 @@ export function ImportFile(props: {
 }
 
 const changedMeanwhile =
-  "The zone was changed elsewhere just now, and nothing was imported. See what would change now, and import it then.";
+  "The zone was changed elsewhere just now, so nothing was imported. Review the new changes, then import again.";
 
 const shown = 200;
 
 function Changes({ preview, sets }: { readonly preview: Preview; readonly sets: readonly Rrset[] }) {
   const { changes, notes } = preview;
-  const stay = sets.length - changes.filter(({ kind }) => kind !== "create").length;
+  const unchanged = sets.length - changes.filter(({ kind }) => kind !== "create").length;
   return (
     <section aria-label="What will change">
       <Text size="sm" fw={600}>
         {changes.length === 0
-          ? "The file says what the zone says: nothing will change."
-          : `${changesInWords(changes)}; ${stay} stay as they are.`}
+          ? "The file matches the zone; nothing will change."
+          : `${changesInWords(changes)}; ${unchanged} unchanged.`}
       </Text>
       {notes.map((note) => (
         <Text size="sm" key={note}>

@@ -13,7 +13,7 @@ import { useSession } from "../../shared/session/session.tsx";
 import { zoneAddress } from "./zone-address.ts";
 import { FaultList, FileButton } from "./zone-file-parts.tsx";
 
-/** A zone by its name, empty or with what a zone file says. */
+/** The form for a new zone, empty or with the records of a zone file. */
 export default function NewZone({ onClose }: { readonly onClose: () => void }) {
   const { request } = useSession();
   const queries = useQueryClient();
@@ -47,7 +47,7 @@ export default function NewZone({ onClose }: { readonly onClose: () => void }) {
         setTried(true);
         if (name.ok && faults.length === 0) create.mutate(name.value);
       }}
-      submit="Make the zone"
+      submit="Create zone"
       sending={create}
     >
       <TextInput
@@ -61,7 +61,7 @@ export default function NewZone({ onClose }: { readonly onClose: () => void }) {
         data-autofocus
       />
       <Checkbox
-        label="With the records of a zone file"
+        label="Import records from a zone file"
         checked={withFile}
         onChange={(event) => setWithFile(event.currentTarget.checked)}
       />
@@ -80,7 +80,7 @@ export default function NewZone({ onClose }: { readonly onClose: () => void }) {
         </>
       )}
       <Text size="xs" c="dimmed">
-        For the world to see it, the domain’s registrar must name this service’s name servers.
+        To make the zone visible on the internet, enter this service’s name servers at the domain’s registrar.
       </Text>
     </FormDialog>
   );

@@ -14,7 +14,7 @@ import { withoutSerial } from "../sets/put-sets.ts";
 import { shownFaults } from "../shown-faults.ts";
 
 export type Preview = {
-  /** What to send: the file, and around it what every zone has and the file leaves out. */
+  /** What to send: the file, plus the SOA and NS records if the file leaves them out. */
   readonly text: string;
   readonly faults: readonly Fault[];
   readonly notes: readonly string[];
@@ -41,11 +41,11 @@ type Said = {
 export type ImportedZone = {
   readonly name: string;
   readonly ttl: number;
-  /** Those of the service, which stay. */
+  /** The service's own name servers, which must stay. */
   readonly nameservers: readonly string[];
 };
 
-/** What an import would do, by the rules that the service will go by. The serial is the service's own and not compared. */
+/** What an import would do, by the service's own rules. The serial is not compared, because the service sets it. */
 export function previewImport(given: string, into: ImportedZone, present: readonly Rrset[]): Preview {
   const { name: zone, ttl, nameservers } = into;
   const first = parseZoneFile(given, zone);
@@ -60,23 +60,23 @@ export function previewImport(given: string, into: ImportedZone, present: readon
   const stored = present.map((set) => ({ ...set, owner: set.name, records: readRecords(set, zone) }));
   const there = new Map(stored.map((set) => [`${set.name} ${set.type}`, said(set)]));
   const after = file.value.sets.map(coreSet);
-  // The rules know of no other types.
+  // The rules only cover the types we know.
   const before = stored.flatMap(({ type, ...set }) => (isRecordType(type) ? [{ ...set, type }] : []));
   const refused = [...checkZone(after), ...checkNewSets(before, after)];
   const faults = [
     ...lowTtls(first.value, lowestTtl),
     ...kept.filter(({ ttl: own }) => own !== null && own < lowestTtl).map(staysTooShort),
     ...lostServers(there.get("@ NS")?.texts ?? [], wanted.get("@ NS")?.texts ?? [], nameservers),
-    // At the lines that were given: what stays stands before them only where it is sent.
+    // Line numbers refer to the given file, without the kept records that are sent before it.
     ...shownFaults(placeInFile(refused, first.value.sets)),
   ];
   const notes = first.value.notes.map(({ where, message }) => `${where}: ${message}`);
   if (kept.length > 0)
-    notes.push(`The file has no ${kept.map(({ type }) => type).join(" and ")} of the zone: the present one stays.`);
+    notes.push(`The file has no ${kept.map(({ type }) => type).join(" and ")} for the zone; the current one is kept.`);
   if (file.value.ttl !== undefined && file.value.ttl !== ttl)
-    notes.push(`The zone’s usual TTL becomes ${file.value.ttl} seconds (now ${ttl}).`);
+    notes.push(`The zone’s default TTL changes from ${ttl} to ${file.value.ttl} seconds.`);
   if (present.some(({ labels }) => Object.keys(labels).length > 0))
-    notes.push("Labels of record sets are lost: files have none.");
+    notes.push("Labels of record sets will be lost, because zone files cannot store them.");
   return { text, faults, notes, changes: difference(there, wanted) };
 }
 
@@ -87,24 +87,24 @@ export function changesInWords(changes: readonly PreviewChange[]): string {
 
 const isOwn = ({ name, type }: Rrset): boolean => name === "@" && (type === "SOA" || type === "NS");
 
-/** A record without a TTL has that of the one before it: what stays takes none of the file's, and the file none of its. */
+/** A record without a TTL inherits that of the record before it. In this order, the file and the kept records do not mix. */
 function withKept(given: string, kept: readonly Rrset[], zone: string): string {
   const lines = (sets: readonly Rrset[]) => sets.flatMap((set) => linesOf(set, zone)).join("");
-  const [before, behind] = [kept.filter(({ ttl }) => ttl === null), kept.filter(({ ttl }) => ttl !== null)];
-  return lines(before) + given + (behind.length > 0 ? `\n$ORIGIN ${zone}.\n${lines(behind)}` : "");
+  const [before, after] = [kept.filter(({ ttl }) => ttl === null), kept.filter(({ ttl }) => ttl !== null)];
+  return lines(before) + given + (after.length > 0 ? `\n$ORIGIN ${zone}.\n${lines(after)}` : "");
 }
 
 const staysTooShort = ({ name, type, ttl }: Rrset): Fault => ({
   code: "bad-ttl",
   where: `${name} ${type}`,
-  message: `the present ${type} of the zone, which stays, has a TTL of ${ttl}, and no file with such a one is taken`,
-  todo: `give it one of at least ${lowestTtl} first`,
+  message: `the zone's current ${type}, which is kept, has a TTL of ${ttl}, too short for an import`,
+  todo: `first give it a TTL of at least ${lowestTtl}`,
 });
 
 const linesOf = ({ type, ttl, records }: Rrset, zone: string): readonly string[] =>
   records.map(({ value, comment }) => `${zone}. ${ttl ?? ""} IN ${type} ${withComment(value, comment)}\n`);
 
-/** As a line of a file has it. */
+/** A record with its comment, as in a zone file. */
 function withComment(text: string, comment: string): string {
   const remark = comment.replaceAll(/[\0\r\n]/g, " ").trim();
   return remark === "" ? text : `${text} ; ${remark}`;

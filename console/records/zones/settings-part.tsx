@@ -16,7 +16,7 @@ import { keptZone } from "../sets/shown-name.ts";
 import { ttlFault, ttlInWords } from "../sets/ttl.ts";
 import { ImportFile } from "./import-file.tsx";
 
-/** What concerns the zone itself. */
+/** The settings of the zone itself. */
 export default function SettingsPart({ zone }: { readonly zone: RrsetsZone }) {
   return (
     <Stack gap="xl" maw="46rem">
@@ -56,7 +56,7 @@ function General({ zone }: { readonly zone: RrsetsZone }) {
         General
       </Title>
       <Stack gap="sm">
-        <UsualTtl
+        <DefaultTtl
           key={zone.ttl}
           ttl={zone.ttl}
           busy={write.isPending}
@@ -86,15 +86,15 @@ function General({ zone }: { readonly zone: RrsetsZone }) {
   );
 }
 
-function UsualTtl(props: { readonly ttl: number; readonly busy: boolean; readonly onSave: (ttl: number) => void }) {
+function DefaultTtl(props: { readonly ttl: number; readonly busy: boolean; readonly onSave: (ttl: number) => void }) {
   const [ttl, setTtl] = useState(String(props.ttl));
   const seconds = Number(ttl);
   const kept = ttlInWords(seconds);
   return (
     <Group align="flex-end">
       <TextInput
-        label="Usual TTL in seconds"
-        description={kept ? `resolvers keep answers for ${kept}` : "how long resolvers keep an answer"}
+        label="Default TTL in seconds"
+        description={kept ? `resolvers cache answers for ${kept}` : "how long resolvers cache an answer"}
         value={ttl}
         onChange={(event) => setTtl(event.currentTarget.value)}
         error={kept === undefined && ttlFault}
@@ -129,16 +129,16 @@ function Labels(props: { readonly labels: string; readonly busy: boolean; readon
   );
 }
 
-/** Names below `invalid` stand in where the service was started without any (RFC 6761): no registrar takes those. */
+/** A service that was started without name servers uses names under `invalid` (RFC 6761), which no registrar accepts. */
 function NameServers({ names }: { readonly names: readonly string[] }) {
   const real = names.filter((name) => !/\.invalid\.?$/.test(name));
   return (
     <Text size="sm">
       {real.length > 0
         ? "Name servers to enter at the registrar: "
-        : "There are no name servers to enter at the registrar yet: "}
+        : "There are no name servers to enter at the registrar yet. Set them with "}
       <span className="mono">{real.join(" ") || "moor records --nameserver HOST"}</span>
-      {real.length > 0 ? "" : " names them."}
+      {real.length > 0 ? "" : "."}
     </Text>
   );
 }
@@ -204,8 +204,8 @@ function DeleteZone({ zone }: { readonly zone: RrsetsZone }) {
   return (
     <Stack gap="sm">
       <Text size="sm">
-        {zone.record_count === 1 ? "Its one record goes" : `All ${counted(zone.record_count, "record")} go`} with it, at
-        once. {zone.mode !== "secondary" && "Export it first if you may want it back."}
+        This also deletes {zone.record_count === 1 ? "its one record" : `all ${counted(zone.record_count, "record")}`},
+        immediately. {zone.mode !== "secondary" && "Export the zone first if you might want it back."}
       </Text>
       <Group align="flex-end">
         <TextInput
@@ -224,12 +224,14 @@ function DeleteZone({ zone }: { readonly zone: RrsetsZone }) {
           loading={remove.isPending}
           onClick={() => remove.mutate()}
         >
-          Delete the zone
+          Delete zone
         </Button>
       </Group>
-      {zone.protection.delete && <Text size="sm">It is protected against deletion; take that off above first.</Text>}
+      {zone.protection.delete && (
+        <Text size="sm">The zone is protected against deletion. Turn that off above first.</Text>
+      )}
       <Problem error={remove.error} />
-      {isProtected && <Text size="sm">A record set in it may be protected: take that protection off first.</Text>}
+      {isProtected && <Text size="sm">A record set in the zone may be protected. Turn its protection off first.</Text>}
     </Stack>
   );
 }

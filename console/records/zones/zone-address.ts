@@ -1,8 +1,8 @@
-/** Where the pages of a zone are. Its name may have a stroke in it: 0/25.2.0.192.in-addr.arpa (RFC 2317). */
+/** The path of a zone's page. Its name may contain a slash: 0/25.2.0.192.in-addr.arpa (RFC 2317). */
 export const zoneAddress = (zone: string, part = ""): string =>
   `/zones/${encodeURIComponent(zone)}${part && `/${part}`}`;
 
-/** The name in such an address, which people type too. */
+/** The name in such a path, which people may also have typed. */
 export function zoneInAddress(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -7,7 +7,7 @@ import { useSession } from "../../shared/session/session.tsx";
 import { findZones } from "../api.ts";
 import { nameHolds, searchedZone } from "../sets/shown-name.ts";
 
-/** Zones to choose among all that there are: the first few, and those with what is typed in their names. */
+/** A choice among all zones: the first few, and those whose names contain the typed text. */
 export function ZoneChoice(props: {
   readonly label: string;
   readonly placeholder: string;
@@ -36,8 +36,8 @@ export function ZoneChoice(props: {
       searchValue={typed}
       onSearchChange={setTyped}
       searchable
-      error={zones.error && `The zones cannot be read. ${zones.error.message}`}
-      nothingFoundMessage={isLooking ? "looking…" : zones.error ? "not known" : "no such zone"}
+      error={zones.error && `The zones could not be loaded. ${zones.error.message}`}
+      nothingFoundMessage={isLooking ? "searching…" : zones.error ? "unknown" : "no matching zone"}
     />
   );
 }

@@ -1,10 +1,11 @@
 import { Alert, Button, FileButton as MantineFileButton } from "@mantine/core";
 import { useRef } from "react";
 import { type Fault, faultInWords } from "../../../src/core/result.ts";
+import { counted } from "../../shared/counted.ts";
 
 const shown = 20;
 
-/** Every fault of a file with its line, as far as anybody would read. */
+/** The first faults of a file, each with its line. */
 export function FaultList({ faults }: { readonly faults: readonly Fault[] }) {
   if (faults.length === 0) return null;
   return (
@@ -12,7 +13,7 @@ export function FaultList({ faults }: { readonly faults: readonly Fault[] }) {
       color="red"
       variant="light"
       role="alert"
-      title={`${faults.length === 1 ? "One fault" : `${faults.length} faults`} in the file`}
+      title={`${counted(faults.length, "error")} in the file`}
       styles={{ message: { color: "inherit" } }}
     >
       <ul style={{ margin: 0, paddingLeft: "1.25rem" }}>
@@ -28,7 +29,7 @@ export function FaultList({ faults }: { readonly faults: readonly Fault[] }) {
 }
 
 export function FileButton({ onText }: { readonly onText: (text: string) => void }) {
-  // A browser says nothing of a file that is chosen again, as one does who has mended it.
+  // Without this, the browser fires no event when the same file is chosen again, for example after a correction.
   const forget = useRef<() => void>(null);
   const take = (file: File | null) => {
     void file?.text().then(onText);

@@ -20,7 +20,7 @@ import { zoneAddress } from "./zone-address.ts";
 
 const NewZone = lazyPart(() => import("./new-zone.tsx"));
 
-/** Where one begins: all zones, or the way to the first one. */
+/** The start page: all zones, or the first steps if there are none. */
 export function ZoneList() {
   const { request } = useSession();
   const { query, set, open } = useSearchPart();
@@ -57,7 +57,7 @@ export function ZoneList() {
           {isSlow && <ServiceGoneNote />}
           {found && (
             <p className="quiet" role="status" style={{ fontSize: "0.8125rem" }}>
-              {zones.isPlaceholderData ? "Looking…" : summary(found, search)}
+              {zones.isPlaceholderData ? "Searching…" : summary(found, search)}
             </p>
           )}
           {found !== undefined && found.meta.pagination.last_page > 1 && (
@@ -83,15 +83,15 @@ export function ZoneList() {
 
 function SearchBox({ value, onChange }: { readonly value: string; readonly onChange: (text: string) => void }) {
   const [text, setText] = useState(value);
-  const told = useRef(value);
-  const tell = useDebouncedCallback((typed: string) => {
-    told.current = typed;
+  const reported = useRef(value);
+  const report = useDebouncedCallback((typed: string) => {
+    reported.current = typed;
     onChange(typed);
   }, 200);
-  // A link has led to another search, or to none.
+  // A link has changed or cleared the search.
   useEffect(() => {
-    if (value === told.current) return;
-    told.current = value;
+    if (value === reported.current) return;
+    reported.current = value;
     setText(value);
   }, [value]);
   return (
@@ -102,7 +102,7 @@ function SearchBox({ value, onChange }: { readonly value: string; readonly onCha
       value={text}
       onChange={(event) => {
         setText(event.currentTarget.value);
-        tell(event.currentTarget.value.trim());
+        report(event.currentTarget.value.trim());
       }}
     />
   );
@@ -110,13 +110,13 @@ function SearchBox({ value, onChange }: { readonly value: string; readonly onCha
 
 function summary({ zones, meta }: ZonePage, search: string): string {
   if (search === "") return counted(meta.pagination.total_entries, "zone");
-  return zones.length === 0 ? `No zone has “${search}” in its name.` : "";
+  return zones.length === 0 ? `No zone name contains “${search}”.` : "";
 }
 
 function ZoneTable({ zones }: { readonly zones: readonly RrsetsZone[] }) {
   if (zones.length === 0) return null;
   return (
-    <ListTable heads={["Name", { text: "Records", className: "number" }, "Usual TTL", "Serial", "Notes"]}>
+    <ListTable heads={["Name", { text: "Records", className: "number" }, "Default TTL", "Serial", "Notes"]}>
       {zones.map((zone) => (
         <tr key={zone.id}>
           <td className="breaks">
@@ -125,7 +125,7 @@ function ZoneTable({ zones }: { readonly zones: readonly RrsetsZone[] }) {
           <td data-label="Records" className="number">
             {zone.record_count.toLocaleString("en-GB")}
           </td>
-          <td data-label="Usual TTL">{durationInWords(zone.ttl * 1_000)}</td>
+          <td data-label="Default TTL">{durationInWords(zone.ttl * 1_000)}</td>
           <td data-label="Serial" className="mono nowrap">
             {zone.serial}
           </td>

@@ -21,7 +21,7 @@ const SettingsPart = lazyPart(() => import("./settings-part.tsx"));
 const parts = [
   { part: "records", path: "", name: "Records" },
   { part: "history", path: "history", name: "History" },
-  { part: "moving", path: "moving", name: "Names that move" },
+  { part: "moving", path: "moving", name: "Address changes" },
   { part: "settings", path: "settings", name: "Settings" },
 ] as const;
 
@@ -39,7 +39,7 @@ export default function ZonePage({ zone: name, part }: { readonly zone: string; 
         </Title>
         {zone && <Facts zone={zone} />}
       </Group>
-      <nav aria-label={`Parts of ${nameToUnicode(name)}`}>
+      <nav aria-label={`Sections of ${nameToUnicode(name)}`}>
         <ul className="tabs">
           {parts.map((each) => (
             <li key={each.part}>
@@ -69,7 +69,7 @@ export default function ZonePage({ zone: name, part }: { readonly zone: string; 
           {part === "settings" && <SettingsPart zone={zone} />}
           {!parts.some((each) => each.part === part) && (
             <p>
-              There is no such page. <Link href={zoneAddress(name)}>To the records</Link>
+              Page not found. <Link href={zoneAddress(name)}>Go to the records</Link>
             </p>
           )}
         </Suspense>
@@ -98,27 +98,27 @@ function Facts({ zone }: { readonly zone: RrsetsZone }) {
   );
 }
 
-/** Where the records of a secondary zone are kept, and whether they were had from there. */
+/** Where the records of a secondary zone come from, and whether the last transfer succeeded. */
 function Origin({ zone: { primary_nameservers: servers, status } }: { readonly zone: RrsetsZone }) {
   const from = servers.map(({ address }) => address).join(", ");
   if (status === "error") {
-    const todo = "see that transfers to this service are allowed there, and what its log says";
-    return <Problem error={new Error(`The zone cannot be had from ${from}: ${todo}`)} />;
+    const todo = "allow transfers to this service there, and check its log";
+    return <Problem error={new Error(`The zone could not be transferred from ${from}: ${todo}`)} />;
   }
   return (
     <p className="quiet">
       {status === "updating"
-        ? `It is being fetched from ${from}.`
-        : `Its records come from ${from} and are changed there.`}
+        ? `The zone is being transferred from ${from}.`
+        : `Its records are transferred from ${from} and can only be changed there.`}
     </p>
   );
 }
 
 const NoZone = ({ name }: { readonly name: string }) => (
   <>
-    <Title order={1}>There is no zone {nameToUnicode(name)} here</Title>
+    <Title order={1}>Zone {nameToUnicode(name)} not found</Title>
     <p>
-      It may have been deleted, or belong to another account. <Link href="/">To the zones</Link>
+      It may have been deleted, or belong to another account. <Link href="/">Go to the zones</Link>
     </p>
   </>
 );

@@ -2,16 +2,16 @@ import { type ComponentType, lazy, useEffect } from "react";
 import { ServiceGoneNote } from "./service-gone.tsx";
 
 /**
- * A part of the page that is fetched when it is first shown. Where that fails, the service is away, or was updated while the page
- * was open and has other files now: the page is loaded anew once the service answers.
+ * A part of the page that is fetched when it is first shown. If that fails, the service is down, or was upgraded while the page
+ * was open and its files have new names: the page reloads when the service responds.
  */
 export const lazyPart = <P,>(load: () => Promise<{ readonly default: ComponentType<P> }>) =>
-  lazy(() => load().catch(() => ({ default: LoadsAnew })));
+  lazy(() => load().catch(() => ({ default: ReloadsWhenServed })));
 
 const between = 1_000;
 const patience = 10_000;
 
-function LoadsAnew() {
+function ReloadsWhenServed() {
   useEffect(() => {
     let isAsked = false;
     const look = async () => {
@@ -26,7 +26,7 @@ function LoadsAnew() {
   return <ServiceGoneNote />;
 }
 
-/** At most once a minute: a broken service must not spin the page. */
+/** At most once per minute, so that a broken service cannot make the page reload forever. */
 async function reloadIfServed(): Promise<void> {
   const served = await fetch(location.pathname, { signal: AbortSignal.timeout(patience) }).then(
     ({ ok }) => ok,

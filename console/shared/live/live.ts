@@ -4,13 +4,13 @@ import { sessionKey } from "../session/session-cache.ts";
 
 export type LiveState = "live" | "connecting";
 
-/** Milliseconds between two looks whether the service still answers, of which a quiet stream tells nothing. */
+/** Milliseconds between two checks that the service still responds: a stream without events does not show it. */
 const lookEvery = 15_000;
 const patience = 10_000;
 
 /**
- * Listens to a server-sent stream for as long as the page is open. `onOpen` hears of every connection, the first too:
- * something may have been missed before it, so that what is shown already must be read again. Without a path there is nothing to listen to.
+ * Listens to a stream of server-sent events while the page is open. `onOpen` is called for every connection, including the first:
+ * events may have been missed before it, so data that is already shown must be read again. Without a path it does nothing.
  */
 export function useLive(
   path: string | undefined,
@@ -42,12 +42,12 @@ export function useLive(
         stream.addEventListener(name, (event) => handlers.current.onEvent(parsed(event.data), name));
       }
       stream.onerror = () => {
-        // The service answers, but not with events: the session may have ended.
+        // The service responded, but not with events: the session may have ended.
         if (stream?.readyState === EventSource.CLOSED) void queries.invalidateQueries({ queryKey: sessionKey });
         lose();
       };
     };
-    // The browser's own retries end for good when the service answers with an error.
+    // The browser itself stops retrying when the service responds with an error.
     const lose = () => {
       setState("connecting");
       stream?.close();
@@ -58,11 +58,11 @@ export function useLive(
       const watched = stream;
       if (document.visibilityState !== "visible") return;
       const served = await isServed(ended.signal);
-      // A stream that is still being opened when others are answered may wait for a connection that the network has lost.
+      // If other requests are answered while the stream is still connecting, the network may have lost its connection.
       if (served && (stream !== watched || stream?.readyState !== EventSource.CONNECTING)) return;
       if (document.visibilityState === "visible" && !ended.signal.aborted) lose();
     };
-    // A browser has six connections to a host for all its tabs: those that nobody sees give theirs back.
+    // A browser opens at most six connections per host across all tabs, so hidden tabs close theirs.
     const onVisible = () => {
       clearTimeout(timer);
       stream?.close();

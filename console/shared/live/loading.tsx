@@ -3,7 +3,7 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import { Problem } from "./problem.tsx";
 import { Waiting } from "./waiting.tsx";
 
-/** Stands above what a question brings: what went wrong with it, or the room that its answer will take. */
+/** Shown above the result of a query: its error, or a placeholder of the given height while it loads. */
 export function Loading({ of, height }: { readonly of: UseQueryResult; readonly height: number }) {
   return (
     <>

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "react";
 import { RequestProblem, signedOut } from "./request.ts";
 
-/** For a look before a write: where it fails, or its form was closed meanwhile, nothing is sent. */
+/** For a read before a write: if it fails, or the form was closed in the meantime, nothing is sent. */
 export function useLookFirst(): <T>(look: Promise<T>) => Promise<T> {
   const isOpen = useRef(false);
   useEffect(() => {
@@ -12,7 +12,7 @@ export function useLookFirst(): <T>(look: Promise<T>) => Promise<T> {
   }, []);
   return async (look) => {
     const found = await look.catch(unsent);
-    if (!isOpen.current) throw new RequestProblem(409, "It was closed before it was sent.");
+    if (!isOpen.current) throw new RequestProblem(409, "The form was closed before it was sent.");
     return found;
   };
 }

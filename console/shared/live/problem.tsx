@@ -1,7 +1,7 @@
 import { Alert, Button, Group } from "@mantine/core";
 import { WithCode } from "../with-code.tsx";
 
-/** What went wrong, in the service's own words, and the way to try again where there is one. */
+/** An error in the service's own words, with a button to try again if that is possible. */
 export function Problem({ error, retry }: { readonly error: Error | null; readonly retry?: () => void }) {
   if (error === null) return null;
   return (

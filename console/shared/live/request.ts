@@ -1,4 +1,4 @@
-/** Why a request was not done; `message` is for people. `status` is 0 when the service did not answer at all. */
+/** Why a request failed; `message` is for people. `status` is 0 if the service did not respond. */
 export class RequestProblem extends Error {
   readonly status: number;
   readonly code: string;
@@ -10,7 +10,7 @@ export class RequestProblem extends Error {
   }
 }
 
-/** Nobody answers, or only what stands in front of the service or knows that it cannot work now: it may be back soon. */
+/** There was no response, a proxy responded instead of the service, or the service said that it is unavailable: it may be back soon. */
 export const isAway = (error: Error): boolean => error instanceof RequestProblem && awayStatus.includes(error.status);
 
 const awayStatus: readonly number[] = [0, 502, 503, 504];
@@ -20,7 +20,7 @@ export type Request = <T>(method: Method, path: string, body?: unknown) => Promi
 
 const longest = 30_000;
 
-/** `csrf` proves to the service that its own page asks; `onSignedOut` hears when the session has ended, or is another one. */
+/** `csrf` proves that the request comes from the service's own page; `onSignedOut` is called when the session was ended or replaced. */
 export function createRequest(csrf: string | undefined, onSignedOut: () => void): Request {
   return async <T>(method: Method, path: string, body?: unknown): Promise<T> => {
     const response = await send(method, path, csrf, body);
@@ -52,21 +52,20 @@ async function send(method: Method, path: string, csrf: string | undefined, body
   }
 }
 
-/** The connection was lost within the answer, or it was somebody else's: a proxy's, or that of a network one has to sign in to. */
+/** The connection was lost during the response, or the response came from something else: a proxy or a captive portal. */
 const cutOff = (silent: string) => (error: unknown) => {
   throw new RequestProblem(0, silent, String(error));
 };
 
-/** Nobody knows whether a write was done: only its answer may have been lost. */
+/** A write may have succeeded even so: perhaps only its response was lost. */
 export function noAnswer(method: Method, signedIn: boolean): string {
-  if (method === "GET" || !signedIn) return "The service does not answer. It may be restarting; try again in a moment.";
-  return "The service does not answer: your change may not have been saved. Look before you try again.";
+  if (method === "GET" || !signedIn)
+    return "The service is not responding. It may be restarting; try again in a moment.";
+  return "The service is not responding. Your change may not have been saved; check before you try again.";
 }
 
 export const signedOut = (method: Method): string =>
-  method === "GET"
-    ? "You were signed out."
-    : "You were signed out meanwhile, and nothing was saved: send it once more.";
+  method === "GET" ? "You were signed out." : "You were signed out before this was saved. Send it again.";
 
 type ErrorBody = {
   readonly error?: {
@@ -77,10 +76,10 @@ type ErrorBody = {
   readonly message?: string;
 };
 
-/** With what the service advises, which stands only in the details; `silent` where something else answers in its place. */
+/** Includes the service's advice, which is only in the details. `silent` is the message if something else responded in its place. */
 export async function problemOf(response: Response, silent: string): Promise<RequestProblem> {
   const body = (await response.json().catch(() => ({}))) as ErrorBody;
-  const bare = awayStatus.includes(response.status) ? silent : `The service answered ${response.status}.`;
+  const bare = awayStatus.includes(response.status) ? silent : `The service responded with status ${response.status}.`;
   const message = body.error?.message ?? body.message ?? bare;
   const advice = (body.error?.details?.fields ?? [])
     .flatMap(({ messages = [] }) => messages)

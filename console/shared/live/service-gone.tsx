@@ -6,6 +6,6 @@ export const ServiceGone = () => (
 
 export const ServiceGoneNote = () => (
   <p className="note" role="status">
-    The service does not answer. It may be restarting; this page tries again by itself.
+    The service is not responding. It may be restarting; this page keeps trying.
   </p>
 );

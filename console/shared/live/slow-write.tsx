@@ -1,12 +1,12 @@
 import { useIsMutating } from "@tanstack/react-query";
 import { useLongWait } from "./waiting.tsx";
 
-/** Says of anything that was sent that its answer takes long, in front of all that is on the page. */
+/** Says, above everything else on the page, that the response to a write is taking long. */
 export function SlowWrite() {
   return (
     useLongWait(useIsMutating() > 0) && (
       <p className="note slow" role="status">
-        The service has not answered yet. It may be busy or restarting; the answer is waited for a little longer.
+        The service has not responded yet. It may be busy or restarting; still waiting.
       </p>
     )
   );

@@ -1,7 +1,7 @@
 import { type UseMutationResult, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 
-/** For writes whose error stays on the page: it goes when a later write, whichever it is, has succeeded. */
+/** For writes whose error stays on the page: it disappears when any later write succeeds. */
 export function usePassingError<T extends Pick<UseMutationResult, "isError" | "submittedAt" | "reset">>(write: T): T {
   const cache = useQueryClient().getMutationCache();
   const { isError, submittedAt, reset } = write;

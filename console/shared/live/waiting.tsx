@@ -4,12 +4,12 @@ import { ServiceGoneNote } from "./service-gone.tsx";
 
 const patience = 10_000;
 
-/** Stands where something comes; after a while it says what that most likely waits for. */
+/** A placeholder for something that loads; after a while it says why that probably takes so long. */
 export function Waiting({ children = <Loader aria-label="Loading" /> }: { readonly children?: ReactNode }) {
   return useLongWait(true) ? <ServiceGoneNote /> : children;
 }
 
-/** Whether it has been waited for so long without a break that nobody believes in it any more. A hung service refuses nothing. */
+/** Whether the wait has gone on for too long. A hung service refuses nothing, so there is no error to show. */
 export function useLongWait(isWaiting: boolean): boolean {
   const [isLong, setLong] = useState(false);
   useEffect(() => {

@@ -10,7 +10,7 @@ import { When } from "../time/when.tsx";
 import { useEndSession } from "../use-end-session.ts";
 import { useSession } from "./session.tsx";
 
-/** One's own password, and where one is signed in. */
+/** The user's own password and sessions. */
 export default function AccountPage({ nameLabel }: { readonly nameLabel: string }) {
   const { session } = useSession();
   const [done, setDone] = useState(false);
@@ -24,7 +24,7 @@ export default function AccountPage({ nameLabel }: { readonly nameLabel: string 
       </div>
       <section aria-labelledby="password">
         <Title order={2} id="password" mb="xs">
-          {session.hasPassword ? "Change the password" : "Set a password"}
+          {session.hasPassword ? "Change password" : "Set a password"}
         </Title>
         <PasswordForm
           key={String(session.hasPassword)}
@@ -34,13 +34,13 @@ export default function AccountPage({ nameLabel }: { readonly nameLabel: string 
         />
         {done && (
           <p className="good" role="status">
-            The password is set, and all other sessions are ended.
+            Password set. All your other sessions were signed out.
           </p>
         )}
       </section>
       <section aria-labelledby="sessions">
         <Title order={2} id="sessions" mb="xs">
-          Signed in
+          Sessions
         </Title>
         <SessionList />
       </section>
@@ -75,7 +75,7 @@ function PasswordForm(props: { readonly hasPassword: boolean; readonly name: str
         <input type="hidden" autoComplete="username" value={name} readOnly />
         {hasPassword && (
           <PasswordInput
-            label="Present password"
+            label="Current password"
             value={current}
             onChange={(event) => setCurrent(event.currentTarget.value)}
             autoComplete="current-password"
@@ -84,7 +84,7 @@ function PasswordForm(props: { readonly hasPassword: boolean; readonly name: str
         )}
         <PasswordInput
           label="New password"
-          description="At least 12 characters, and no common word, name or pattern. It ends all your other sessions."
+          description="At least 12 characters; no common word, name or pattern. Saving it signs out all your other sessions."
           value={next}
           onChange={(event) => setNext(event.currentTarget.value)}
           autoComplete="new-password"
@@ -94,7 +94,7 @@ function PasswordForm(props: { readonly hasPassword: boolean; readonly name: str
         <Problem error={change.error} />
         <div>
           <Button type="submit" loading={change.isPending}>
-            {hasPassword ? "Change it" : "Set it"}
+            {hasPassword ? "Change password" : "Set password"}
           </Button>
         </div>
       </Stack>
@@ -174,7 +174,7 @@ function SessionTable(props: {
   );
 }
 
-/** As much of it as people recognise. */
+/** The part of a user agent that people recognise. */
 function browserOf(agent: string): string {
   const name = /(Firefox|Edg|OPR|Chrome|Safari)\/(\d+)/.exec(agent);
   const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux|CrOS)/.exec(agent)?.[1];

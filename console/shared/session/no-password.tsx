@@ -1,14 +1,14 @@
 import { Link, useLocation } from "wouter";
 import { useSession } from "./session.tsx";
 
-/** A reminder on every page but the one where it is set. */
+/** A reminder on every page except the one where the password is set. */
 export function NoPassword() {
   const { session } = useSession();
   const [location] = useLocation();
   if (session.hasPassword || location === "/account") return null;
   return (
     <p className="note">
-      You have no password yet: the next way in would be a new link from the terminal.{" "}
+      You have no password yet. Without one, you need a new link from the terminal to sign in again.{" "}
       <Link href="/account">Set a password</Link>
     </p>
   );

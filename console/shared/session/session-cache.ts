@@ -1,8 +1,8 @@
 import type { QueryClient } from "@tanstack/react-query";
 
-/** Under which the session stands among what was read. */
+/** The query key of the session. */
 export const sessionKey = ["session"] as const;
 
-/** What one person has read is not for the next. */
+/** The next user must not see what the previous one has read. */
 export const forgetTheRest = (queries: QueryClient): void =>
   queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] });

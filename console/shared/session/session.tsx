@@ -13,16 +13,16 @@ type Signed = { readonly session: ConsoleSession; readonly request: Request };
 
 const SessionContext = createContext<Signed | undefined>(undefined);
 
-/** Who is signed in, and the way to ask the service as that one. */
+/** The session, and a function that sends requests with it. */
 export function useSession(): Signed {
   const signed = useContext(SessionContext);
-  if (signed === undefined) throw new Error("nobody is signed in here");
+  if (signed === undefined) throw new Error("useSession is called outside a session");
   return signed;
 }
 
 /**
- * Shows its children to whoever is signed in, and the sign-in page to everybody else; the address stays as it is. Where a session
- * ends by itself or from elsewhere, what was typed waits unseen for the same person to come back.
+ * Shows its children to users who are signed in, and the sign-in page to everybody else; the URL does not change. If a session
+ * expires or is ended elsewhere, what was typed is kept, hidden, until the same user signs in again.
  */
 export function SessionGate({ words, children }: { readonly words: SignInWords; readonly children: ReactNode }) {
   const queries = useQueryClient();
@@ -65,7 +65,7 @@ export function SessionGate({ words, children }: { readonly words: SignInWords; 
   );
 }
 
-/** Nobody knows whether somebody is signed in. */
+/** It is not known whether somebody is signed in. */
 const Unknown = ({ error, retry }: { readonly error: Error | null; readonly retry: () => void }) => (
   <main className="main">
     <Problem error={error} retry={retry} />

@@ -15,13 +15,13 @@ const ask = createRequest(undefined, () => undefined);
 type Props = {
   readonly words: SignInWords;
   readonly link: SignInLink;
-  /** Whoever is signed in already and has come with a link. */
+  /** The user who is already signed in and opened a link. */
   readonly present?: string | undefined;
-  /** Somebody was signed in here just now. */
+  /** Somebody was signed in on this page until now. */
   readonly kept: boolean;
 };
 
-/** By name and password, or by a link from the terminal: its secret stands behind the `#`. */
+/** By name and password, or by a link from the terminal, which has the secret after the `#`. */
 export function SignIn({ words, link, present, kept }: Props) {
   useDocumentTitle(words.title);
   return (
@@ -41,7 +41,7 @@ export function SignIn({ words, link, present, kept }: Props) {
   );
 }
 
-/** What was typed is still there, unseen: leaving asks as it would beside it. */
+/** What was typed is still there, hidden, so leaving the page warns as the form itself would. */
 function Kept() {
   const { isHeld } = useContext(WayBackContext);
   const [hasDraft] = useState(isHeld);
@@ -52,12 +52,12 @@ function Kept() {
   return (
     <>
       <p className="note" role="status" style={{ margin: 0 }}>
-        You were signed out. Sign in again to go on where you were, with what you typed. A sign-in link may be opened in
-        another tab: this one goes on by itself when you come back to it.
+        You were signed out. Sign in again to continue; what you typed is still here. If you open a sign-in link in
+        another tab, this page continues when you return to it.
       </p>
       {asked && (
         <p className="note" role="alert" style={{ margin: 0 }}>
-          What you typed is not saved yet. Go back once more to leave it.
+          You have unsaved changes. Go back again to discard them.
         </p>
       )}
     </>
@@ -69,7 +69,7 @@ function useEnter() {
   return () => queries.invalidateQueries({ queryKey: sessionKey });
 }
 
-/** A button, and not by itself: programs that fetch links to look at them must not use it up. */
+/** Needs a click, because programs that preview links must not use the link up. */
 function ByLink({ link, present }: Pick<Props, "link" | "present">) {
   const enter = useEnter();
   const signIn = useMutation({
@@ -81,13 +81,13 @@ function ByLink({ link, present }: Pick<Props, "link" | "present">) {
   });
   return (
     <>
-      <Text size="sm">You have a sign-in link from the terminal. It works once, within 15 minutes.</Text>
+      <Text size="sm">This is a sign-in link from the terminal. It works once, for 15 minutes.</Text>
       {signIn.error && <Problem error={signIn.error} />}
       <Button onClick={() => signIn.mutate()} loading={signIn.isPending} autoFocus>
         Sign in with this link
       </Button>
       <Button variant="subtle" onClick={link.putAway}>
-        {present === undefined ? "Use a password instead" : `Go on as ${present}`}
+        {present === undefined ? "Use a password instead" : `Continue as ${present}`}
       </Button>
     </>
   );
@@ -132,7 +132,8 @@ function ByPassword({ words }: { readonly words: SignInWords }) {
           Sign in
         </Button>
         <Text size="xs" c="dimmed">
-          First time here, or password lost? Make a sign-in link in the terminal: <Code>{words.linkCommand}</Code>
+          First time here, or forgot your password? Create a sign-in link in the terminal:{" "}
+          <Code>{words.linkCommand}</Code>
         </Text>
       </Stack>
     </form>

@@ -34,7 +34,7 @@ export function SignOutButton() {
   );
 }
 
-/** A session that has ended already needs no end. Nothing was to be saved, so a silent service leaves nothing of that open. */
+/** A session that is already over needs no sign-out. Nothing was to be saved, so the message must not ask to check that. */
 function unlessOver(error: unknown): void {
   const status = error instanceof RequestProblem ? error.status : undefined;
   if (status === 0) throw new RequestProblem(0, noAnswer("POST", false));

@@ -7,13 +7,13 @@ import { type Place, Shell } from "../shell.tsx";
 import { NoPassword } from "./no-password.tsx";
 import { SignOutButton } from "./sign-out-button.tsx";
 
-/** What everyone who is signed in has around the page. */
+/** The frame around the pages of a signed-in user. */
 export function SignedInFrame(props: {
   readonly title: string;
-  /** The first is where everything begins. */
+  /** The first is the start page. */
   readonly places: readonly Place[];
   readonly subject?: string | undefined;
-  /** Undefined where nothing is followed. */
+  /** Undefined if the page listens to no events. */
   readonly live: LiveState | undefined;
   /** Routes. */
   readonly children: ReactNode;
@@ -34,7 +34,7 @@ export function SignedInFrame(props: {
             <Redirect to="/" replace />
           </Route>
           <Route>
-            There is no such page. <Link href="/">To the {props.places[0]?.name.toLowerCase()}</Link>
+            Page not found. <Link href="/">Go to the {props.places[0]?.name.toLowerCase()}</Link>
           </Route>
         </Switch>
       </Suspense>

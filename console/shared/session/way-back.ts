@@ -1,7 +1,7 @@
 import { createContext, useContext, useEffect } from "react";
 
 export type WayBack = {
-  /** Holds the browser's way back closed until what it gives is called. */
+  /** Blocks the browser's back button until the returned function is called. */
   readonly hold: (onBack: () => void) => () => void;
   readonly isHeld: () => boolean;
 };
@@ -9,8 +9,8 @@ export type WayBack = {
 export const WayBackContext = createContext<WayBack>({ hold: () => () => undefined, isHeld: () => false });
 
 /**
- * Browsers only tell that they have gone back, so the address is put back before anybody else looks at it: this must be called
- * before anything listens to the address.
+ * Browsers report going back only after the fact, so the URL is restored before any other listener sees it: call this
+ * before anything else listens to the URL.
  */
 export function watchWayBack(): WayBack {
   let held: { readonly href: string; readonly onBack: () => void } | undefined;
@@ -32,13 +32,13 @@ export function watchWayBack(): WayBack {
   };
 }
 
-/** While something would be lost with it, the way back leads nowhere, and `onBack` hears of it. */
+/** While going back would lose something, the back button does nothing but call `onBack`. */
 export function useWayBack(isClosed: boolean, onBack: () => void): void {
   const { hold } = useContext(WayBackContext);
   useEffect(() => (isClosed ? hold(onBack) : undefined), [isClosed, hold, onBack]);
 }
 
-/** While something would be lost with it, the browser asks before it loads the page anew or closes it. */
+/** While there is something unsaved, the browser asks before it reloads or closes the page. */
 export function useStay(hasUnsaved: boolean): void {
   useEffect(() => {
     if (!hasUnsaved) return undefined;

@@ -1,9 +1,9 @@
-/** Days as fields for dates have them, 2027-03-01, by the reader's own clock. */
+/** Days as in date fields, 2027-03-01, in the reader's time zone. */
 
 export const dayOf = (at: Date): string => at.toLocaleDateString("sv-SE");
 
-/** The last second of the day; NaN for what is none. */
+/** The last second of the day; NaN if the text is not a day. */
 export const endOfDay = (day: string): number => new Date(`${day}T23:59:59`).getTime();
 
-/** What ends when a day begins has the day before as its last. */
+/** If something ends at the beginning of a day, its last day is the one before. */
 export const lastMoment = (end: string): Date => new Date(Date.parse(end) - 1);

@@ -6,7 +6,7 @@ import { dayAndTime, durationInWords } from "./words-of-time.ts";
 
 const few = 10;
 
-/** The same as the timeline, to be read. The latest first. */
+/** The timeline as a table, the latest first. */
 export function SpanTable({ spans, now }: { readonly spans: readonly Span[]; readonly now: number }) {
   const [all, setAll] = useState(false);
   return (
@@ -26,7 +26,7 @@ export function SpanTable({ spans, now }: { readonly spans: readonly Span[]; rea
       </ListTable>
       {!all && spans.length > few && (
         <Button mt="xs" size="compact-sm" variant="default" onClick={() => setAll(true)}>
-          All {spans.length}
+          Show all {spans.length}
         </Button>
       )}
     </>

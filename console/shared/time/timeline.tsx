@@ -8,8 +8,8 @@ import { toSecond } from "./words-of-time.ts";
 const [laneHeight, frame, mostLanes] = [26, 62, 12];
 
 /**
- * Which address a name had when: time goes to the right, each address has a lane, a bar is how long it held. A name that
- * gets a new address every night would need a lane a night: the latest are drawn.
+ * Which address a name had when: time runs to the right, each address has a lane, and a bar shows how long it was in use. A name that
+ * gets a new address every night would need a lane per night, so only the latest are drawn.
  */
 export function Timeline({
   spans: all,
@@ -50,7 +50,7 @@ export function Timeline({
       />
       {spans.length < all.length && (
         <p className="quiet" style={{ margin: 0, fontSize: "0.8125rem" }}>
-          Drawn are the latest {spans.length} of {all.length} addresses.
+          Showing the latest {spans.length} of {all.length} addresses.
         </p>
       )}
     </>
@@ -114,7 +114,7 @@ function optionsFor(spans: readonly Span[], until: number, width: number, dark: 
 
 const day = 86_400;
 
-/** The days, or where the axis is finer than that the times, with the day where a new one begins. */
+/** Days, or times if the axis is finer than that, with the day where a new one begins. */
 function momentsInWords(splits: readonly number[]): string[] {
   const step = (splits[1] ?? 0) - (splits[0] ?? 0);
   const byDays = step >= day;

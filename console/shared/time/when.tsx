@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { agoInWords, toSecond } from "./words-of-time.ts";
 
-/** "3 minutes ago", and the exact time for whoever points at it. */
+/** "3 minutes ago", and the exact time as a tooltip. */
 export function When({ at }: { readonly at: string | number }) {
   const time = new Date(at).getTime();
   const now = useNow(15_000);

@@ -5,7 +5,7 @@ const units = [
   ["second", 1_000],
 ] as const;
 
-/** "3 days 4 hours", "12 minutes": two units at the most, the second only where it says something. */
+/** "3 days 4 hours", "12 minutes": at most two units, the second only if it is not zero. */
 export function durationInWords(milliseconds: number): string {
   let left = Math.max(0, milliseconds);
   const parts: string[] = [];

@@ -121,9 +121,9 @@ describe("moor firewall", () => {
       "a wrong config",
       {},
       "interfaces:\n  eth0: 7\n  lo: { hidden: true, hiden: true }\n",
-      /firewall\.yaml:2:9: interfaces\.eth0: must have settings.*\n.*:3:30: interfaces\.lo\.hiden: there is no such setting/,
+      /firewall\.yaml:2:9: interfaces\.eth0: must have settings.*\n.*:3:30: interfaces\.lo\.hiden: unknown setting/,
     ],
-    ["a config that is a list", {}, "# mine\n- lo", /firewall\.yaml:2:1: the file must hold `interfaces:`/],
+    ["a config that is a list", {}, "# mine\n- lo", /firewall\.yaml:2:1: the file must contain `interfaces:`/],
     ["a key twice", {}, "interfaces:\n  lo: {}\n  lo: {}\n", /firewall\.yaml:3:3: this key is given twice; keep one/],
     [
       "a config that Windows saved as Unicode",

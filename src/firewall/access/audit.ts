@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 
-/** Who did what to the users, groups and keys. Secrets and passwords are never in it. */
+/** Who changed which users, groups and keys. Never contains secrets or passwords. */
 export type AuditEntry = {
   readonly at: Date;
   /** A user of the service, or the person at the command line. */
@@ -10,7 +10,7 @@ export type AuditEntry = {
   readonly subject: string;
 };
 
-/** Whoever makes a change says who he is and from where. */
+/** Who makes a change, and from where. */
 export type Actor = { readonly name: string; readonly source: string };
 
 export type Audit = {
@@ -19,7 +19,7 @@ export type Audit = {
   readonly latest: (most: number) => readonly AuditEntry[];
 };
 
-/** Years of a household's changes; the file must not grow for ever. */
+/** Enough for years of a household's changes; the file must not grow forever. */
 const kept = 10_000;
 
 export function openAudit(database: DatabaseSync): Audit {

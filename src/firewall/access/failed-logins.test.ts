@@ -5,14 +5,14 @@ import { createFailedLogins, createHoldBack } from "./failed-logins.ts";
 const limits = { most: 100, delay: 2_000, free: 3, cap: 20_000, forgotten: 60_000 };
 
 describe("createFailedLogins", () => {
-  it("costs the same for the first few, then twice as much each time, up to a limit", () => {
+  it("has the same delay for the first few, then doubles it each time, up to a limit", () => {
     const logins = createFailedLogins(limits);
     const delays = Array.from({ length: 8 }, (_, at) => logins.note("192.0.2.1", `${at}`, 0).delay);
     expect(delays).toEqual([2_000, 2_000, 2_000, 4_000, 8_000, 16_000, 20_000, 20_000]);
     expect(logins.note("192.0.2.2", "a", 0)).toEqual({ failures: 1, delay: 2_000 });
   });
 
-  it("costs a client with a wrong key the same each time, whatever others try from there", () => {
+  it("has the same delay each time for a client with a wrong key, whatever others try from there", () => {
     const logins = createFailedLogins(limits);
     const delays = Array.from({ length: 20 }, () => logins.note("192.0.2.1", "wrong", 0).delay);
     expect(new Set(delays)).toEqual(new Set([2_000]));
@@ -21,14 +21,14 @@ describe("createFailedLogins", () => {
     expect(logins.note("192.0.2.1", "wrong", 0).delay).toBe(2_000);
   });
 
-  it("knows the wrong key of one client still when another has tried its own often", () => {
+  it("still recognises one client's wrong key after another client has often tried its own", () => {
     const logins = createFailedLogins(limits);
     for (const guess of ["a", "b", "c", "one"]) logins.note("192.0.2.1", guess, 0);
     for (let count = 0; count < 20; count++) logins.note("192.0.2.1", "other", 0);
     expect(logins.note("192.0.2.1", "one", 0).delay).toBe(2_000);
   });
 
-  it("does not remember guesses without end", () => {
+  it("remembers a limited number of guesses", () => {
     const logins = createFailedLogins(limits);
     for (let count = 0; count < 100; count++) logins.note("192.0.2.1", `${count}`, 0);
     expect(logins.note("192.0.2.1", "0", 0).delay).toBe(20_000);
@@ -49,7 +49,7 @@ describe("createFailedLogins", () => {
     expect(logins.note("2001:db8:0:2::1", "a", 0).failures).toBe(1);
   });
 
-  it("remembers a bounded number, those that failed last", () => {
+  it("remembers a bounded number of sources, those that failed last", () => {
     const logins = createFailedLogins(limits);
     for (let at = 0; at < 5_000; at++) {
       logins.note(`10.0.${at >> 8}.${at & 255}`, "a", at);
@@ -61,7 +61,7 @@ describe("createFailedLogins", () => {
     expect(logins.note("10.0.0.1", "a", 5_000).failures).toBe(1);
   });
 
-  it("counts on without end", () => {
+  it("keeps counting forever", () => {
     const logins = createFailedLogins(limits);
     for (let count = 0; count < 2_000; count++) logins.note("192.0.2.1", `${count}`, 0);
     expect(logins.note("192.0.2.1", "a", 0)).toEqual({ failures: 2_001, delay: 20_000 });
@@ -70,7 +70,7 @@ describe("createFailedLogins", () => {
 
 const never = new AbortController().signal;
 
-/** Timers count from the turn of the event loop that they are set in, so a new one is begun. */
+/** Timers count from the start of the event loop's turn, so this starts a new one. */
 async function lasting(work: () => Promise<unknown>): Promise<number> {
   await nextTurn();
   const before = performance.now();
@@ -79,12 +79,12 @@ async function lasting(work: () => Promise<unknown>): Promise<number> {
 }
 
 describe("createHoldBack", () => {
-  it("holds each caller for the delay", async () => {
+  it("delays each caller", async () => {
     const hold = createHoldBack(10);
     expect(await lasting(() => Promise.all([hold(100, never), hold(100, never)]))).toBeGreaterThan(50);
   });
 
-  it("lets callers go at once when too many wait, and holds again when some are done", async () => {
+  it("does not delay callers if too many wait, and delays again when some are done", async () => {
     const hold = createHoldBack(2);
     const done = new AbortController();
     const held = [hold(60_000, done.signal), hold(60_000, done.signal)];
@@ -94,7 +94,7 @@ describe("createHoldBack", () => {
     expect(await lasting(() => hold(200, never))).toBeGreaterThan(100);
   });
 
-  it("frees the place of a caller that is gone", async () => {
+  it("frees the slot of a caller that has disconnected", async () => {
     const hold = createHoldBack(1);
     const gone = new AbortController();
     const held = hold(60_000, gone.signal);
@@ -107,7 +107,7 @@ describe("createHoldBack", () => {
     await second;
   });
 
-  it("lets a caller that was gone before go at once", async () => {
+  it("does not wait for a caller that had already disconnected", async () => {
     expect(await lasting(() => createHoldBack(1)(600_000, AbortSignal.abort()))).toBeLessThan(60_000);
   });
 });

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { householdOf } from "../../core/addresses/peer-address.ts";
 
-/** Who guessed, and how often in a row. Bounded: beyond `most` sources the one that was quiet longest is forgotten. */
+/** Counts failed logins per source. Bounded: beyond `most` sources the one that was quiet longest is forgotten. */
 export type FailedLogins = {
   /**
-   * One more failure from there: how many that makes, and how many milliseconds its answer is to wait. `guess` tells what was
-   * tried: a client with a wrong key tries one thing again and again, and must go on to hear that it is wrong.
+   * Records a failure. Returns the number of failures, and by how many milliseconds to delay the response. `guess` identifies what
+   * was tried: a client with a wrong key repeats the same guess, and must keep getting its refusals.
    */
   readonly note: (from: string, guess: string, now: number) => { readonly failures: number; readonly delay: number };
   readonly size: () => number;
@@ -15,11 +15,11 @@ export type FailedLoginLimits = {
   readonly most: number;
   /** Milliseconds for the first failures. */
   readonly delay: number;
-  /** So many guesses cost no more than the first. */
+  /** Guesses that are delayed no longer than the first. */
   readonly free: number;
-  /** Milliseconds: it doubles with each further guess up to this. */
+  /** Milliseconds. The delay doubles with each further guess, up to this. */
   readonly cap: number;
-  /** Milliseconds after the last failure until a source is new again. */
+  /** Milliseconds after the last failure until a source is forgotten. */
   readonly forgotten: number;
 };
 
@@ -27,18 +27,18 @@ const usualLimits: FailedLoginLimits = { most: 10_000, delay: 2_000, free: 5, ca
 
 type Source = {
   readonly failures: number;
-  /** Different ones. */
+  /** Distinct guesses. */
   readonly guesses: number;
   readonly lately: readonly string[];
   readonly at: number;
 };
 const stranger: Source = { failures: 0, guesses: 0, lately: [], at: 0 };
 
-/** More clients with wrong keys than this behind one address wait like guessers. */
+/** If more clients than this share an address and have wrong keys, they are delayed like attackers. */
 const guessesKept = 8;
 
 export function createFailedLogins(limits: FailedLoginLimits = usualLimits): FailedLogins {
-  // A map keeps the order of insertion: the first is the one that was quiet longest.
+  // A map keeps insertion order, so the first source is the one that was quiet longest.
   const sources = new Map<string, Source>();
   return {
     note: (from, guess, now) => {
@@ -61,8 +61,8 @@ export function createFailedLogins(limits: FailedLoginLimits = usualLimits): Fai
 }
 
 /**
- * Makes guessing slow: resolves after `delay` ms, and when `gone` aborts. Beyond `most` at once nobody waits: a flood must
- * not cost memory.
+ * Slows guessing down: resolves after `delay` ms, or when `gone` aborts. If `most` calls already wait, it resolves immediately,
+ * so that a flood does not cost memory.
  */
 export function createHoldBack(most: number): (delay: number, gone: AbortSignal) => Promise<void> {
   let waiting = 0;

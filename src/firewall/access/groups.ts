@@ -5,7 +5,7 @@ import { listText, readList } from "./schema.ts";
 export type Group = {
   readonly name: string;
   readonly privileges: readonly Privilege[];
-  /** Its privileges count only for calls from these networks; none means from everywhere. */
+  /** Its privileges apply only to calls from these networks; empty means from anywhere. */
   readonly networks: readonly string[];
   readonly members: readonly string[];
   readonly created: Date;
@@ -17,14 +17,14 @@ export type GroupChange = {
 };
 
 export type GroupStore = {
-  /** False when there is one of that name. */
+  /** False if the name is taken. */
   readonly add: (wanted: GroupChange & { readonly name: string; readonly now: Date }) => boolean;
   readonly list: () => readonly Group[];
   readonly find: (name: string) => Group | undefined;
-  /** False when there is no such group. */
+  /** False if there is no such group. */
   readonly change: (name: string, change: GroupChange) => boolean;
   readonly remove: (name: string) => boolean;
-  /** False when there is no such group or user, or nothing to change. */
+  /** False if there is no such group or user, or nothing to change. */
   readonly join: (name: string, user: string) => boolean;
   readonly leave: (name: string, user: string) => boolean;
 };

@@ -28,13 +28,13 @@ function open(): KeyStore & { readonly close: () => void } {
 const wanted = { name: "home", privileges: ["interface-status"], now } as const;
 
 describe("keys", () => {
-  it("are 80 characters each, as OPNsense makes them", () => {
+  it("have 80 characters each, as OPNsense's", () => {
     const made = open().add(wanted);
     for (const part of [made.key, made.secret]) expect(part).toMatch(/^[A-Za-z0-9+/]{80}$/);
     expect(made.secret).not.toBe(made.key);
   });
 
-  it("are good with their own secret only", () => {
+  it("are valid only with their own secret", () => {
     const keys = open();
     const [one, other] = [keys.add(wanted), keys.add(wanted)];
     expect(keys.check(one.key, one.secret)).toEqual({
@@ -51,7 +51,7 @@ describe("keys", () => {
     expect(open().check(key, "secret")).toBeUndefined();
   });
 
-  it("keep no secret in the file, and salt what they keep", async () => {
+  it("leave no secret in the file, only salted hashes", async () => {
     const keys = openKeys(path);
     const made = keys.add(wanted);
     keys.close();
@@ -62,7 +62,7 @@ describe("keys", () => {
     expect((await readFile(path)).includes(made.secret)).toBe(false);
   });
 
-  it("made or revoked by another process count at once", () => {
+  it("added or revoked by another process take effect immediately", () => {
     const [service, command] = [open(), open()];
     const made = command.add(wanted);
     expect(service.check(made.key, made.secret)).toBeDefined();
@@ -79,13 +79,13 @@ describe("keys", () => {
     expect(second.list().map(({ key }) => key)).toEqual([made.key]);
   });
 
-  it("may hold no privilege at all", () => {
+  it("may have no privilege at all", () => {
     const keys = open();
     const made = keys.add({ ...wanted, privileges: [] });
     expect(keys.check(made.key, made.secret)?.privileges).toEqual([]);
   });
 
-  it("are listed, the revoked ones too", () => {
+  it("are listed, including revoked ones", () => {
     const keys = open();
     const made = keys.add(wanted);
     keys.revoke(made.key, later);
@@ -96,14 +96,14 @@ describe("keys", () => {
 });
 
 describe("revoke", () => {
-  it("takes the beginning of one key", () => {
+  it("accepts the beginning of one key", () => {
     const keys = open();
     const made = keys.add(wanted);
     expect(keys.revoke(made.key.slice(0, 12), later)).toMatchObject({ kind: "revoked", key: { key: made.key } });
     expect(keys.revoke(made.key, now)).toMatchObject({ kind: "already-revoked", key: { revoked: later } });
   });
 
-  it("touches nothing when the beginning fits several keys", () => {
+  it("changes nothing if several keys have that beginning", () => {
     const keys = open();
     const made = Array.from({ length: 65 }, () => keys.add(wanted));
     const initials = made.map(({ key }) => key.charAt(0));
@@ -125,12 +125,12 @@ describe("the file", () => {
     for (const name of [path, `${path}-wal`]) expect((await stat(name)).mode & 0o077).toBe(0);
   });
 
-  it("stops the start when it is damaged, and says what to do", async () => {
+  it("prevents the start if it is damaged, and says what to do", async () => {
     await writeFile(path, "this is no database, it is a text of some length ".repeat(100));
     expect(() => openKeys(path)).toThrow(/firewall\.sqlite.*\n.*good copy/);
   });
 
-  it("stops the start when its inside is damaged", async () => {
+  it("prevents the start if a page inside it is damaged", async () => {
     const keys = openKeys(path);
     for (let count = 0; count < 200; count++) keys.add(wanted);
     keys.close();
@@ -140,7 +140,7 @@ describe("the file", () => {
     expect(() => openKeys(path)).toThrow(/firewall\.sqlite/);
   });
 
-  it("stops the start when a newer moor wrote it", () => {
+  it("prevents the start if a newer moor wrote it", () => {
     openKeys(path).close();
     const database = new DatabaseSync(path);
     database.exec("PRAGMA user_version = 99");

@@ -9,9 +9,9 @@ import type { UserStore } from "./users.ts";
 
 export type ApiKey = {
   readonly key: string;
-  /** Whose key it is. */
+  /** The user that the key belongs to. */
   readonly name: string;
-  /** What it opens for whoever asked: its user's privileges there and then, within the key's own limit. */
+  /** What the key allows for this caller: its user's privileges from there at this time, within the key's own limit. */
   readonly privileges: readonly Privilege[];
   readonly created: Date;
   readonly revoked?: Date;
@@ -30,25 +30,25 @@ export type Refusal =
   /** The secret is right; `name` is the user's. */
   | { readonly kind: ShutOut | "revoked"; readonly name: string };
 
-/** As lists and the audit log show it: enough to name it by. */
+/** The beginning of a key, for lists and the audit log. */
 export const shortKey = (key: string): string => `${key.slice(0, 12)}…`;
 
-/** The keys of the firewall service. Every call reads the file, so what another process wrote counts at once. */
+/** The keys of the firewall service. Every call reads the file, so changes by another process take effect immediately. */
 export type KeyStore = {
-  /** A key limited to `privileges`, of the user `name`: he is made when missing, and given what he lacks of them. */
+  /** A key of the user `name`, limited to `privileges`. The user is created if missing, and gets those of the privileges they lack. */
   readonly add: (wanted: { name: string; privileges: readonly Privilege[]; now: Date }) => NewApiKey;
-  /** A key of a user that there is; without a limit it opens what he may, whatever that will be. */
+  /** A key of an existing user; without a limit it allows whatever its user may do, now or later. */
   readonly addFor: (user: string, limit: readonly Privilege[] | undefined, now: Date) => NewApiKey | undefined;
-  /** The key, when it and its user are in force and the secret is its own. */
+  /** The key, if the secret matches and neither the key nor its user is revoked, disabled or expired. */
   readonly check: (key: string, secret: string, caller?: Caller) => ApiKey | undefined;
-  /** Why `check` refuses, for the log alone: who shows a wrong secret is not told apart from who shows an unknown key. */
+  /** Why `check` refuses, for the log only. A wrong secret is not distinguished from an unknown key. */
   readonly whyRefused: (key: string, secret: string, now: Date) => Refusal;
-  /** The same without the secret, for a caller who has shown it before. */
+  /** Like `check`, but without the secret, for a caller who has already sent it. */
   readonly stillGood: (key: string, caller: Caller) => ApiKey | undefined;
-  /** All that it can open, wherever a call comes from. */
+  /** Everything that the key allows, wherever a call comes from. */
   readonly standing: (key: string) => Standing | undefined;
   readonly list: () => readonly ApiKey[];
-  /** `text` is a key, or eight characters or more of its beginning if no other key begins so. */
+  /** `text` is a key, or at least eight characters of its beginning, if no other key begins with them. */
   readonly revoke: (text: string, now: Date) => Revocation;
 };
 
@@ -85,7 +85,7 @@ export function openKeyStore(database: DatabaseSync, users: UserStore): KeyStore
       const needed = privileges.filter((privilege) => !held.includes(privilege));
       if (needed.length > 0) users.change(name, { privileges: [...held, ...needed] });
       const made = addFor(name, privileges, now);
-      if (made === undefined) throw new Error(`the user ${name} went away while a key was made for him`);
+      if (made === undefined) throw new Error(`the user ${name} was removed while a key was created for them`);
       return made;
     },
     addFor,
@@ -120,10 +120,10 @@ export function openKeyStore(database: DatabaseSync, users: UserStore): KeyStore
   };
 }
 
-/** Whose user another process has removed since the key was read. */
+/** For a key whose user was removed by another process after the key was read. */
 const removed: Holder = { disabled: true, privileges: [], groups: [] };
 
-/** What a slip of the hand leaves shall not end a key. */
+/** A typo must not revoke a key. */
 const shortestBeginning = 8;
 
 function prepare(database: DatabaseSync) {

@@ -26,7 +26,7 @@ describe("nobody manages more than they have", () => {
     ["add everything", manager, { after: holds("all") }, ["all"]],
     ["with everything, add everything", holds("all"), { after: holds("all") }, "fine"],
     ["with everything, add one thing", holds("all"), { after: holds("gateways") }, "fine"],
-    ["with each but not all, add all", everyButAll, { after: holds("all") }, ["all"]],
+    ["with every single one but not all, add all", everyButAll, { after: holds("all") }, ["all"]],
     ["raise one who has less", manager, { before: holds(), after: holds("overview") }, ["overview"]],
     ["lower one who has more", manager, { before: holds("all"), after: holds() }, ["all"]],
     ["leave one who has more as they are", manager, { before: holds("all"), after: holds("all") }, ["all"]],
@@ -47,52 +47,62 @@ describe("nobody manages more than they have", () => {
     ["from the LAN only, give part of the LAN", from(lan, "all"), { after: group(from(["192.0.2.7"], "all")) }, "fine"],
     ["from the LAN only, give both families", from(lan, "all"), { after: group(from(lan, "all")) }, "fine"],
     [
-      "from the LAN only, and one network beside",
+      "from the LAN only, and one more network",
       from(lan, "all"),
       { after: group(from([...lan, "198.51.100.0/24"], "all")) },
       ["all"],
     ],
-    [
-      "a network that nobody understands reaches nobody",
-      from(lan, "all"),
-      { after: group(from(["nonsense"], "all")) },
-      "fine",
-    ],
-    ["from a network that nobody understands", from(["nonsense"], "all"), { after: group(from(lan, "all")) }, ["all"]],
+    ["an invalid network matches nobody", from(lan, "all"), { after: group(from(["nonsense"], "all")) }, "fine"],
+    ["from an invalid network", from(["nonsense"], "all"), { after: group(from(lan, "all")) }, ["all"]],
     ["from everywhere, give the LAN", holds("all"), { after: group(from(lan, "all")) }, "fine"],
 
-    ["add one who lasts longer", until("2027-01-31", manager), { after: manager }, "expiry"],
-    ["add one who lasts as long", until("2027-01-31", manager), { after: until("2027-01-31", manager) }, "fine"],
+    ["add one who is valid longer", until("2027-01-31", manager), { after: manager }, "expiry"],
+    ["add one who is valid as long", until("2027-01-31", manager), { after: until("2027-01-31", manager) }, "fine"],
     [
-      "prolong themselves",
+      "extend their own expiry",
       until("2027-01-31", manager),
       { before: until("2027-01-31", manager), after: until("2027-02-01", manager) },
       "expiry",
     ],
-    ["change one who lasts longer", until("2027-01-31", manager), { before: manager, after: holds("traffic") }, "fine"],
     [
-      "shorten one who lasts longer",
+      "change one who is valid longer",
+      until("2027-01-31", manager),
+      { before: manager, after: holds("traffic") },
+      "fine",
+    ],
+    [
+      "shorten one who is valid longer",
       until("2027-01-31", manager),
       { before: manager, after: until("2028-01-01", manager) },
       "fine",
     ],
-    ["disable one who lasts longer", until("2027-01-31", manager), { before: manager, after: off(manager) }, "fine"],
-    ["enable one who lasts longer", until("2027-01-31", manager), { before: off(manager), after: manager }, "expiry"],
-    ["give more to one who lasts longer", until("2027-01-31", manager), { before: holds(), after: manager }, "expiry"],
+    ["disable one who is valid longer", until("2027-01-31", manager), { before: manager, after: off(manager) }, "fine"],
     [
-      "widen what one who lasts longer has",
+      "enable one who is valid longer",
+      until("2027-01-31", manager),
+      { before: off(manager), after: manager },
+      "expiry",
+    ],
+    [
+      "give more to one who is valid longer",
+      until("2027-01-31", manager),
+      { before: holds(), after: manager },
+      "expiry",
+    ],
+    [
+      "widen what one who is valid longer has",
       until("2027-01-31", manager),
       { before: from(lan, "traffic"), after: holds("traffic") },
       "expiry",
     ],
     [
-      "give more to one who ends sooner",
+      "give more to one who expires sooner",
       until("2027-01-31", manager),
       { before: until("2027-01-01", holds()), after: until("2027-01-01", manager) },
       "fine",
     ],
     ["add a group, which never expires", until("2027-01-31", manager), { after: group(manager) }, "fine"],
-    ["without an end, add one without an end", manager, { after: manager }, "fine"],
+    ["without expiry, add one without expiry", manager, { after: manager }, "fine"],
   ])("%s", (_, actor, wish, expected) => {
     const excess = excessOf(actor, wish);
     expect(excess?.kind === "privileges" ? excess.lacking : (excess?.kind ?? "fine")).toEqual(expected);
@@ -107,7 +117,7 @@ describe("nobody manages more than they have", () => {
     expires: fc.oneof(fc.constant("never" as const), fc.date({ noInvalidDate: true })),
   });
 
-  it("what was allowed once makes nobody more able: steps never climb above whoever took the first", () => {
+  it("allowed changes make nobody more powerful: no sequence of steps exceeds the first actor", () => {
     fc.assert(
       fc.property(standing, standing, standing, (a, b, c) => {
         const canMake = (actor: Standing, made: Standing) => excessOf(actor, { after: made }) === undefined;
@@ -116,7 +126,7 @@ describe("nobody manages more than they have", () => {
     );
   });
 
-  it("everybody can make their like, and may do less with fewer privileges", () => {
+  it("everybody can create their equal, and can do less with fewer privileges", () => {
     fc.assert(
       fc.property(standing, network, (actor, only) => {
         expect(excessOf(actor, { after: actor })).toBeUndefined();

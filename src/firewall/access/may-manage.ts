@@ -2,25 +2,25 @@ import { type Network, parseNetwork, sharesPrefix } from "../../core/addresses/n
 import type { Privilege } from "./privileges.ts";
 import type { Grant } from "./rights.ts";
 
-/** What a user, a group or a key amounts to. For whoever acts: only the grants that count here and now. */
+/** What a user, a group or a key has. For the actor: only the grants that apply here and now. */
 export type Standing = {
   readonly grants: readonly Grant[];
-  /** Absent where the thing has no expiry of its own, such as a group. */
+  /** Absent if it cannot expire, such as a group. */
   readonly expires?: Date | "never";
-  /** A disabled user counts as one who has expired: enabling is giving. */
+  /** A disabled user counts as expired, so enabling one counts as giving. */
   readonly disabled?: boolean;
 };
 
 export type Excess =
   | { readonly kind: "privileges"; readonly lacking: readonly Privilege[] }
-  /** It, or what it gains, would stay valid longer than whoever acts. */
+  /** It, or what it gains, would be valid longer than the actor. */
   | { readonly kind: "expiry" };
 
 /**
- * Nobody gives more than they have, and nobody changes or removes what has more than they have. Says what is too much about
- * turning `before` into `after`; undefined when it is allowed. Without `before` something is added (a key is added with
- * its user's standing), without `after` it is removed. All services and pages ask here; the command line does not, since
- * whoever has the data folder can do everything.
+ * Nobody can give more than they have, or change or remove what has more than they have. Returns why turning `before` into
+ * `after` is too much; undefined if it is allowed. Without `before` something is added (a key is added with its user's
+ * standing), without `after` it is removed. All services and pages check this; the command line does not, because anybody
+ * who can read the data folder can do everything.
  */
 export function excessOf(
   actor: Standing,
@@ -29,7 +29,7 @@ export function excessOf(
   const [had, has] = [before?.grants ?? [], after?.grants ?? []];
   const lacking = lackedBy(actor.grants, [...had, ...has]);
   if (lacking.length > 0) return { kind: "privileges", lacking };
-  // Somebody who stays valid longer keeps what they have, but what they gain now must end with whoever gives it.
+  // A user who is valid longer than the actor keeps what they have, but must not gain anything from the actor.
   const gains = lackedBy(had, has).length > 0;
   const latest = Math.max(gains ? Number.NEGATIVE_INFINITY : endOf(before), endOf(actor, Number.POSITIVE_INFINITY));
   return endOf(after) > latest ? { kind: "expiry" } : undefined;
@@ -46,7 +46,7 @@ const covers = (held: readonly Grant[], privilege: Privilege, networks: readonly
       (grant.privileges.includes("all") || grant.privileges.includes(privilege)) && areWithin(networks, grant.networks),
   );
 
-/** No networks means from everywhere. */
+/** No networks means from anywhere. */
 function areWithin(networks: readonly string[], outer: readonly string[]): boolean {
   if (outer.length === 0) return true;
   const around = outer.flatMap((text) => parseNetwork(text) ?? []);

@@ -1,7 +1,7 @@
 /**
- * What a user or a group may hold, with the original's display name where it has the privilege. `all` is the original's "All
- * pages"; `interface-status` is the narrow one that the original lacks; the others are the original's, under names that say
- * what they open.
+ * The privileges of users and groups, with OPNsense's display names. `all` is OPNsense's "All pages";
+ * `interface-status` is a narrow one that OPNsense lacks; the others are OPNsense's, under names that say what
+ * they allow.
  */
 export const displayNames = {
   all: "All pages",
@@ -25,8 +25,8 @@ export const privileges = Object.keys(displayNames) as readonly Privilege[];
 export const isPrivilege = (text: string): text is Privilege => Object.hasOwn(displayNames, text);
 
 /**
- * What the service can be asked, by the name it has in the original's documentation (`events` is moor's own), and the privilege
- * that each asks for, beside `all`.
+ * The endpoints, by their names in OPNsense's documentation (`events` is moor's own), and the privilege that each needs
+ * unless the caller has `all`.
  */
 export const endpoints = {
   "diagnostics/activity/get_activity": "activity",
@@ -57,6 +57,6 @@ export type EndpointName = keyof typeof endpoints;
 
 export const endpointNames = Object.keys(endpoints) as readonly EndpointName[];
 
-/** Asked about the resolved endpoint, never about the text of the path. */
+/** Checked for the resolved endpoint, never for the text of the path. */
 export const mayCall = (held: readonly Privilege[], endpoint: EndpointName): boolean =>
   held.includes("all") || held.includes(endpoints[endpoint]);

@@ -12,7 +12,7 @@ describe("resolveEndpoint, row by row", () => {
     ["snake case", "/api/diagnostics/interface/get_interface_config"],
     ["upper case", "/api/diagnostics/interface/GETINTERFACECONFIG"],
     ["module in upper case", "/api/DIAGNOSTICS/interface/getInterfaceConfig"],
-    ["controller with its first letter raised", "/api/diagnostics/Interface/getInterfaceConfig"],
+    ["controller with a capital first letter", "/api/diagnostics/Interface/getInterfaceConfig"],
     ["trailing /", "/api/diagnostics/interface/getinterfaceconfig/"],
     ["doubled //", "/api//diagnostics//interface//getinterfaceconfig"],
     ["doubled // in front", "//api/diagnostics/interface/getinterfaceconfig"],
@@ -61,7 +61,7 @@ describe("resolveEndpoint, row by row", () => {
 });
 
 describe("resolveEndpoint, laws", () => {
-  it("never throws, and the query never matters", () => {
+  it("never throws, and ignores the query", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (path, query) => {
         expect(resolveEndpoint(`/${path}?${query}`)).toEqual(resolveEndpoint(`/${path}`));
@@ -69,7 +69,7 @@ describe("resolveEndpoint, laws", () => {
     );
   });
 
-  it("the case and the underscores of the action never matter", () => {
+  it("ignores the case and underscores of the action", () => {
     const letters = Array.from("getinterfaceconfig").map((letter) =>
       fc.constantFrom(letter, letter.toUpperCase(), `_${letter}`, `_${letter.toUpperCase()}`),
     );

@@ -1,6 +1,6 @@
 import { type EndpointName, endpointNames } from "./privileges.ts";
 
-/** Without what follows the action these are not found. */
+/** Without a parameter after the action, these are not found. */
 const needParameter: ReadonlySet<EndpointName> = new Set<EndpointName>([
   "auth/user/add_api_key",
   "auth/user/del_api_key",
@@ -8,15 +8,15 @@ const needParameter: ReadonlySet<EndpointName> = new Set<EndpointName>([
 
 export type Target =
   | { readonly kind: "endpoint"; readonly name: EndpointName; readonly parameters: readonly string[] }
-  /** `/api/` itself: the original's web server lists no folders. */
+  /** `/api/` itself: OPNsense's web server lists no folders. */
   | { readonly kind: "api-root" }
   | { readonly kind: "not-found" };
 
 /**
- * The endpoint that a request target (`/api/module/controller/action/…?query`) names. As in the original: the module in any
- * case, the controller in its own case but for the first letter, the action in any case with or without underscores;
- * empty segments and the query do not matter, nor does what follows an action that takes no parameter. Privileges are
- * checked on the result, so every spelling is guarded alike.
+ * The endpoint that a request target (`/api/module/controller/action/…?query`) names. As in OPNsense, the module may be in any
+ * case, the controller in its own case except for the first letter, the action in any case with or without underscores;
+ * empty segments, the query, and anything after an action without parameters are ignored. Privileges are
+ * checked for the result, so they protect every spelling.
  */
 export function resolveEndpoint(requestTarget: string): Target {
   const path = pathOf(requestTarget);
@@ -33,12 +33,12 @@ export function resolveEndpoint(requestTarget: string): Target {
 
 const notFound: Target = { kind: "not-found" };
 
-/** The path as it was sent, still encoded. RFC 9112 section 3.2.2: a server takes `https://host/path` too. */
+/** The path as it was sent, still encoded. A server must also accept `https://host/path` (RFC 9112 section 3.2.2). */
 export function pathOf(requestTarget: string): string {
   return requestTarget.replace(/^https?:\/\/[^/?#]*/i, "").replace(/[?#].*$/s, "");
 }
 
-/** Dot segments, plain or encoded, and encoded separators: nobody honest sends them here, and proxies disagree on them. */
+/** Dot segments, plain or encoded, and encoded separators: no honest client sends them here, and proxies disagree about them. */
 function hasPathTrick(path: string): boolean {
   return /%(?:2e|2f|5c|00)|\\/i.test(path) || path.split("/").some((segment) => segment === "." || segment === "..");
 }
@@ -55,7 +55,7 @@ const byFoldedName: ReadonlyMap<string, EndpointName> = new Map(
   }),
 );
 
-/** What is no escape stands for itself. */
+/** An invalid escape stays as it is. */
 export function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);

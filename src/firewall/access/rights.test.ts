@@ -9,10 +9,10 @@ const holder = (more: Partial<Holder> = {}): Holder => ({ disabled: false, privi
 describe("rightsOf", () => {
   it.each<[string, Partial<Holder>, readonly Privilege[] | undefined, readonly Privilege[]]>([
     ["nothing", {}, undefined, []],
-    ["his own", { privileges: ["overview"] }, undefined, ["overview"]],
-    ["his group's", { groups: [{ privileges: ["gateways"], networks: [] }] }, undefined, ["gateways"]],
+    ["their own", { privileges: ["overview"] }, undefined, ["overview"]],
+    ["their group's", { groups: [{ privileges: ["gateways"], networks: [] }] }, undefined, ["gateways"]],
     ["a key limited to one of two", { privileges: ["overview", "gateways"] }, ["gateways"], ["gateways"]],
-    ["a key limited to what he lost", { privileges: ["overview"] }, ["gateways"], []],
+    ["a key limited to what the user lost", { privileges: ["overview"] }, ["gateways"], []],
     ["a key limited to nothing", { privileges: ["all"] }, [], []],
     ["a narrow key of one who may do all", { privileges: ["all"] }, ["interface-status"], ["interface-status"]],
     ["a wide key of one who may do little", { privileges: ["overview"] }, ["all"], ["overview"]],
@@ -53,10 +53,10 @@ describe("rightsOf", () => {
 
 describe("isInForce", () => {
   it.each([
-    ["as he is", {}, true],
+    ["unchanged", {}, true],
     ["disabled", { disabled: true }, false],
-    ["before his end", { expires: new Date("2026-11-15T12:00:01Z") }, true],
-    ["at his end", { expires: now }, false],
+    ["before the expiry", { expires: new Date("2026-11-15T12:00:01Z") }, true],
+    ["at the expiry", { expires: now }, false],
   ])("%s: %s", (_, more, inForce) => {
     expect(isInForce(holder(more), now)).toBe(inForce);
   });

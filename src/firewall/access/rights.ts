@@ -2,7 +2,7 @@ import { parseNetwork } from "../../core/addresses/network.ts";
 import { comesFrom } from "../../core/addresses/peer-address.ts";
 import { type Privilege, privileges } from "./privileges.ts";
 
-/** Whose key it is, and what he holds himself and by his groups. */
+/** The user of a key, with the privileges they have directly and through groups. */
 export type Holder = {
   readonly disabled: boolean;
   readonly expires?: Date;
@@ -10,13 +10,13 @@ export type Holder = {
   readonly groups: readonly Grant[];
 };
 
-/** Privileges that count only for calls from these networks; without networks they count from everywhere. */
+/** Privileges that apply only to calls from these networks; without networks, from anywhere. */
 export type Grant = { readonly privileges: readonly Privilege[]; readonly networks: readonly string[] };
 
-/** Where a call comes from, and when; an unknown place is in no network. */
+/** Where a call comes from, and when; an unknown address is in no network. */
 export type Caller = { readonly from?: string; readonly now: Date };
 
-/** Why a user's password and keys are void at the moment. */
+/** Why a user's password and keys are not accepted now. */
 export type ShutOut = "disabled" | "expired";
 
 export function shutOut({ disabled, expires }: Pick<Holder, "disabled" | "expires">, now: Date): ShutOut | undefined {
@@ -27,13 +27,13 @@ export function shutOut({ disabled, expires }: Pick<Holder, "disabled" | "expire
 export const isInForce = (holder: Pick<Holder, "disabled" | "expires">, now: Date): boolean =>
   shutOut(holder, now) === undefined;
 
-/** What a key opens: what its user holds here and now, cut down to the key's own limit if it has one. */
+/** What a key allows: the privileges that its user has here and now, within the key's own limit if it has one. */
 export function rightsOf(holder: Holder, limit: readonly Privilege[] | undefined, caller: Caller): Privilege[] {
   const counting = new Set(grantsFrom(grantsOf(holder, limit), caller).flatMap((grant) => grant.privileges));
   return counting.has("all") ? ["all"] : privileges.filter((each) => counting.has(each));
 }
 
-/** Everything a holder has, wherever it counts, within a key's limit if there is one. */
+/** All grants of a holder, for any network, within a key's limit if there is one. */
 export const grantsOf = (holder: Pick<Holder, "privileges" | "groups">, limit?: readonly Privilege[]): Grant[] =>
   [{ privileges: holder.privileges, networks: [] }, ...holder.groups].map((grant) => ({
     privileges: limit === undefined ? grant.privileges : inBoth(grant.privileges, limit),

@@ -1,6 +1,6 @@
 import { sessionTables } from "../../access/session-store.ts";
 
-/** Forwards only: a released step is never edited, a change is a new step at the end. Times are milliseconds since 1970. */
+/** Forwards only: a released step is never edited; a change is a new step at the end. Times are milliseconds since 1970. */
 export const migrations: readonly string[] = [
   `
   CREATE TABLE api_keys (
@@ -12,8 +12,8 @@ export const migrations: readonly string[] = [
     revoked INTEGER
   ) STRICT;
   `,
-  // Keys belong to users. A key from before belongs to a user of its name, who holds what his keys in force held, and is
-  // limited to what it held itself.
+  // Keys belong to users. An older key belongs to a user of its name, who gets the privileges of all valid keys of that
+  // name, and it is limited to its own.
   `
   CREATE TABLE users (
     id INTEGER PRIMARY KEY,
@@ -70,6 +70,6 @@ export const migrations: readonly string[] = [
   sessionTables,
 ];
 
-/** A column of privileges; what a newer moor wrote and this one does not know is passed over. */
+/** A column with a list, such as privileges. Readers skip those that only a newer moor knows. */
 export const listText = (list: readonly string[]): string => JSON.stringify(list);
 export const readList = (text: string): readonly string[] => JSON.parse(text) as readonly string[];

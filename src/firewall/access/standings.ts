@@ -5,13 +5,13 @@ import { displayNames } from "./privileges.ts";
 import { type Grant, grantsFrom, grantsOf, type Holder } from "./rights.ts";
 import type { User, UserStore } from "./users.ts";
 
-/** What a group is to become; without `after` it is removed. */
+/** The wanted state of a group; without `after` it is removed. */
 type GroupWish = {
   readonly name: string;
   readonly after: (Grant & { readonly members: readonly string[] }) | undefined;
 };
 
-/** What the users, groups and keys of a store amount to, for `excessOf`. */
+/** The standings of the users, groups and keys in a store, for `excessOf`. */
 export function openStandings({ users, groups }: { readonly users: UserStore; readonly groups: GroupStore }) {
   const holder = (user: User): Holder => users.holder(user.name) ?? { ...user, groups: [] };
   const ofUser = (user: User): Standing => standingOf(holder(user));
@@ -22,12 +22,12 @@ export function openStandings({ users, groups }: { readonly users: UserStore; re
   return {
     holder,
     ofUser,
-    /** A person who is signed in, with what counts where the request came from. */
+    /** A signed-in user, with the grants that apply where the request came from. */
     ofActor: ({ name, source }: Actor): Standing => {
       const user = users.find(name);
       return user === undefined ? { grants: [] } : countingFrom(ofUser(user), source);
     },
-    /** The first of these users who has more than `actor`, or who would gain more by the change of a group than `actor` can give. */
+    /** The first of these users who has more than `actor`, or would gain more from the change of a group than `actor` can give. */
     firstAbove: (actor: Standing, names: readonly string[], change: GroupWish) => {
       for (const user of names.flatMap((name) => users.find(name) ?? [])) {
         const excess = excessOf(actor, { before: ofUser(user), after: ofUserThen(user, change) });
@@ -52,9 +52,9 @@ export const countingFrom = (standing: Standing, from: string): Standing => ({
 export function excessInWords(excess: Excess, of?: string): string {
   const who = "Ask somebody who can, or use the moor command on this machine.";
   if (excess.kind === "expiry" && of !== undefined)
-    return `The user ${of} stays valid longer than your own account does, so you cannot give them more. ${who}`;
-  if (excess.kind === "expiry") return `That would stay valid longer than your own account does. ${who}`;
+    return `The user ${of} is valid longer than your own account, so you cannot give them more. ${who}`;
+  if (excess.kind === "expiry") return `That would be valid longer than your own account. ${who}`;
   const names = excess.lacking.map((each) => `“${displayNames[each]}”`).join(", ");
-  const what = of === undefined ? `That takes ${names}` : `The user ${of} has ${names}`;
+  const what = of === undefined ? `That needs ${names}` : `The user ${of} has ${names}`;
   return `${what}, which you do not have here, and nobody can manage more than they have. ${who}`;
 }

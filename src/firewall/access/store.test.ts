@@ -24,7 +24,7 @@ function open(): AccessStore {
   return access;
 }
 
-/** A file as the first release wrote it. */
+/** A file in the format of the first release. */
 function writeBefore(keys: readonly { key: string; name: string; privileges: string; revoked?: number }[]): void {
   const database = openSqlite(path, migrations.slice(0, 1));
   const insert = database.prepare("INSERT INTO api_keys VALUES (?, ?, ?, ?, ?, ?)");
@@ -33,8 +33,8 @@ function writeBefore(keys: readonly { key: string; name: string; privileges: str
   database.close();
 }
 
-describe("keys from before there were users", () => {
-  it("belong to a user of their name and open what they opened", () => {
+describe("keys from before users existed", () => {
+  it("belong to a user of their name and keep their privileges", () => {
     writeBefore([
       { key: "a", name: "home", privileges: '["interface-status"]' },
       { key: "b", name: "home", privileges: '["all"]' },
@@ -67,7 +67,7 @@ describe("keys from before there were users", () => {
 });
 
 describe("users", () => {
-  it("are made, found, changed and removed", () => {
+  it("are added, found, changed and removed", () => {
     const { users } = open();
     expect(users.add({ name: "anna", privileges: ["overview"], fullName: "Anna", now })).toBe(true);
     expect(users.add({ name: "anna", now })).toBe(false);
@@ -84,7 +84,7 @@ describe("users", () => {
     expect([users.find("anna"), users.change("anna", {}), users.remove("anna")]).toEqual([undefined, false, false]);
   });
 
-  it("have keys that end with them", () => {
+  it("have keys that are removed with them", () => {
     const { users, keys } = open();
     users.add({ name: "anna", privileges: ["overview"], now });
     const key = keys.addFor("anna", undefined, now);
@@ -108,7 +108,7 @@ describe("users", () => {
     ["disabled and past it", { expires: now, disabled: true }, false, { kind: "disabled", name: "anna" }],
     ["revoked", {}, true, { kind: "revoked", name: "anna" }],
     ["good", {}, false, { kind: "unknown" }],
-  ])("a key that is refused because it is %s is known as that by its secret alone", (_, change, revoked, expected) => {
+  ])("the reason that a key is refused, %s, is given only for the right secret", (_, change, revoked, expected) => {
     const { users, keys } = open();
     users.add({ name: "anna", now, ...change });
     const { key = "", secret = "" } = keys.addFor("anna", undefined, now) ?? {};
@@ -118,11 +118,11 @@ describe("users", () => {
     expect(keys.whyRefused("wrong", secret, now)).toEqual({ kind: "unknown" });
   });
 
-  it("have no key when there is no such user", () => {
+  it("have no key if they do not exist", () => {
     expect(open().keys.addFor("nobody", undefined, now)).toBeUndefined();
   });
 
-  it("log in with their password while they are in force", async () => {
+  it("sign in with their password unless they are disabled or expired", async () => {
     const { users } = open();
     users.add({ name: "anna", now });
     const logsIn = async (password: string, at = now) => {
@@ -142,7 +142,7 @@ describe("users", () => {
     expect(await users.checkPassword("nobody", "correct horse", now)).toBeUndefined();
   });
 
-  it("have their password hashed anew at the cost of today when they log in", async () => {
+  it("have their password rehashed at the current cost when they sign in", async () => {
     const { users } = open();
     users.add({ name: "anna", now });
     const hash = scryptSync("correct horse", Buffer.from("saltsaltsaltsalt"), 32, { N: 1_024, r: 8, p: 1 });
@@ -161,7 +161,7 @@ describe("users", () => {
 });
 
 describe("groups", () => {
-  it("lend their privileges to their members, from their networks", () => {
+  it("give their privileges to their members, from their networks", () => {
     const { users, groups, keys } = open();
     users.add({ name: "anna", now });
     const key = keys.addFor("anna", undefined, now);
@@ -185,7 +185,7 @@ describe("groups", () => {
 });
 
 describe("audit", () => {
-  it("keeps the latest first, and not for ever", () => {
+  it("has the latest first, and is limited in size", () => {
     const { audit } = open();
     const actor = { name: "anna", source: "192.0.2.1" };
     expect(audit.latest(10)).toEqual([]);

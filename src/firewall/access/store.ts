@@ -9,20 +9,20 @@ import { type KeyStore, openKeyStore } from "./keys.ts";
 import { migrations } from "./schema.ts";
 import { openUsers, type UserStore } from "./users.ts";
 
-/** Users, groups and keys: who may ask what. One file, and other processes may have it open too. */
+/** Users, groups and keys, in one file that other processes may have open too. */
 export type AccessStore = {
   readonly keys: KeyStore;
   readonly users: UserStore;
   readonly groups: GroupStore;
   readonly audit: Audit;
-  /** Who is signed in to the pages. */
+  /** Sessions of the pages. */
   readonly sessions: SessionStore;
-  /** Another value after every write, also by another process: what was let in must be checked again. */
+  /** Changes with every write, including those of another process: open streams must be checked again. */
   readonly version: () => string;
   readonly close: () => void;
 };
 
-/** Where the users and keys of a data folder are; `moor key` and `moor user` open the same file. */
+/** The file with the users and keys of a data folder; `moor key` and `moor user` open the same one. */
 export const keysFile = (dataFolder: string): string => join(dataFolder, "firewall.sqlite");
 
 export function openAccess(path: string): AccessStore {

@@ -9,7 +9,7 @@ export type User = {
   readonly fullName: string;
   readonly disabled: boolean;
   readonly expires?: Date;
-  /** Held by himself; what his groups hold comes on top. */
+  /** Given to the user directly; those of their groups come on top. */
   readonly privileges: readonly Privilege[];
   readonly groups: readonly string[];
   readonly hasPassword: boolean;
@@ -24,18 +24,18 @@ export type UserChange = {
 };
 
 export type UserStore = {
-  /** False when there is one of that name. */
+  /** False if the name is taken. */
   readonly add: (wanted: UserChange & { readonly name: string; readonly now: Date }) => boolean;
   readonly find: (name: string) => User | undefined;
-  /** What a user holds in person and by groups. */
+  /** What a user has directly and through groups. */
   readonly holder: (name: string) => Holder | undefined;
   readonly list: () => readonly User[];
-  /** False when there is no such user. */
+  /** False if there is no such user. */
   readonly change: (name: string, change: UserChange) => boolean;
-  /** His keys go with him. False when there is no such user. */
+  /** Also removes the user's keys. False if there is no such user. */
   readonly remove: (name: string) => boolean;
   readonly setPassword: (name: string, password: string) => Promise<boolean>;
-  /** The user with that name and password, or why they may not come in although both are right. As slow for unknown names. */
+  /** The user with that name and password, or why they may not sign in although both are right. Takes as long for unknown names. */
   readonly checkPassword: (name: string, password: string, now: Date) => Promise<User | ShutOut | undefined>;
 };
 
@@ -85,12 +85,12 @@ export function openUsers(database: DatabaseSync): UserStore {
   };
 }
 
-/** The old hash stays good where the new one cannot be written now. */
+/** If the new hash cannot be written now, the old one stays valid. */
 function tryTo(write: () => void): void {
   try {
     write();
   } catch {
-    // A full disk, for one.
+    // For example, the disk is full.
   }
 }
 
@@ -151,8 +151,8 @@ function toColumns(change: UserChange): Partial<Omit<UserRow, "id" | "name" | "p
 
 const nameRule = /^[A-Za-z0-9._@-]{1,64}$/;
 
-/** What is wrong with a name that somebody wishes for a user or a group. */
+/** What is wrong with the name of a new user or group. */
 export function nameFault(what: "user" | "group", name: unknown): string | undefined {
   if (typeof name === "string" && nameRule.test(name)) return undefined;
-  return `A ${what}'s name has letters, digits and . _ @ - only, 64 of them at most.`;
+  return `A ${what} name can contain only letters, digits and . _ @ -, at most 64 characters.`;
 }

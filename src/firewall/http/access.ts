@@ -10,7 +10,7 @@ import * as answers from "./answers.ts";
 import type { Call, Endpoint } from "./call.ts";
 import { askedPage } from "./page-rows.ts";
 
-/** Users' keys and what they may open, as the original manages them since 25.1. */
+/** Management of users' keys and privileges, as OPNsense has it since 25.1. */
 export function accessEndpoints(access: AccessStore, log: Logger, now: () => Date) {
   const { keys, users, groups, audit } = access;
   const standings = openStandings(access);
@@ -18,7 +18,10 @@ export function accessEndpoints(access: AccessStore, log: Logger, now: () => Dat
     const actor = countingFrom(keys.standing(call.key.key) ?? { grants: [] }, call.from);
     const excess = excessOf(actor, wish);
     if (excess !== undefined)
-      log.warn({ from: call.from, name: call.key.name, subject, excess }, "call refused: the key has less than that");
+      log.warn(
+        { from: call.from, name: call.key.name, subject, excess },
+        "call refused: it exceeds what the key may manage",
+      );
     return excess !== undefined;
   };
   return {

@@ -1,6 +1,6 @@
 import { phpJson } from "../report/php-json.ts";
 
-/** The original's answers, byte for byte, but for the missing header (docs/decisions/0003-firewall-answers-401.md). */
+/** OPNsense's responses, byte for byte, except when the Authorization header is missing (docs/decisions/0003-firewall-answers-401.md). */
 export type Answer = {
   readonly status: number;
   readonly contentType: string;
@@ -8,7 +8,7 @@ export type Answer = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** What PHP adds to everything that reaches a controller. */
+/** Headers that PHP adds to every response of a controller. */
 const neverStored = {
   expires: "Thu, 19 Nov 1981 08:52:00 GMT",
   "cache-control": "no-store, no-cache, must-revalidate",
@@ -25,7 +25,7 @@ const fromController = (status: number, body: string): Answer => ({
 /** `body` is JSON as PHP writes it. */
 export const data = (body: string): Answer => fromController(200, body);
 export const json = (value: Parameters<typeof phpJson>[0]): Answer => data(phpJson(value));
-/** One endpoint of the original writes its body before its headers, and is a web page to the client. */
+/** One endpoint of OPNsense writes its body before its headers, so clients see a web page. */
 export const jsonAsPage = (value: object): Answer => ({ ...json(value), contentType: "text/html; charset=UTF-8" });
 export const invalidJson = fromController(400, '{"status":400,"message":"Invalid JSON syntax"}');
 export const authenticationFailed = fromController(401, '{"status":401,"message":"Authentication Failed"}');
@@ -51,7 +51,7 @@ const page = (status: number, title: string): Answer => ({
   body: `<!DOCTYPE html>\n<html lang="en"><head><title>${title}</title></head><body><h1>${title}</h1></body></html>\n`,
 });
 
-/** 429 for a caller who has too many, 503 when all together have. */
+/** 429 if the caller has too many, 503 if all callers together have. */
 export const tooManyStreams = (status: 429 | 503, message: string): Answer => ({
   ...fromRouter(status, message),
   headers: { "retry-after": "60" },
@@ -66,6 +66,6 @@ export const welcome: Answer = {
   body:
     "moor firewall: this machine's network interfaces, in the shape that OPNsense reports them.\n\n" +
     "GET /api/diagnostics/interface/getinterfaceconfig with HTTP Basic: the API key is the user, its secret the password.\n" +
-    "GET /api/diagnostics/interface/events says the same at once and again after every change.\n" +
-    "A key is made with: moor key add\n",
+    "GET /api/diagnostics/interface/events streams the same report, immediately and after every change.\n" +
+    "Create a key with: moor key add\n",
 };

@@ -59,7 +59,7 @@ beforeAll(async () => {
       return nextRead();
     },
   });
-  // A second opening of the file, as `moor key add` does it while the service runs.
+  // Opens the file a second time, as `moor key add` does while the service runs.
   access = openAccess(keysFile(dataFolder));
   const now = new Date();
   all = access.keys.add({ name: "all", privileges: ["all"], now });
@@ -95,8 +95,8 @@ async function curl(path: string, ...options: string[]): Promise<Got> {
   return { status: Number(first.split(" ")[1]), headers: Object.fromEntries(headers), body: stdout.slice(end + 4), ms };
 }
 
-/** Before a refusal that is held back could be there; a busy machine may need a few tries to show it. */
-async function atOnce(ask: () => Promise<Got>): Promise<Got> {
+/** Answered sooner than a delayed refusal could be; a busy machine may need a few tries. */
+async function withoutDelay(ask: () => Promise<Got>): Promise<Got> {
   const got = [await ask()];
   while ((got.at(-1)?.ms ?? 0) > 1900 && got.length < 20) got.push(await ask());
   const quickest = got.reduce((a, b) => (a.ms < b.ms ? a : b));
@@ -104,7 +104,7 @@ async function atOnce(ask: () => Promise<Got>): Promise<Got> {
   return quickest;
 }
 
-/** Asks over a connection that it keeps: nothing is to be started or greeted any more when it matters. */
+/** Asks over an open connection, so that no handshake adds to the measured time. */
 async function connectedAsker(): Promise<(key: NewApiKey) => Promise<number>> {
   const agent = new Agent({ keepAlive: true, ca: await readFile(service.caFile ?? "") });
   onTestFinished(() => agent.destroy());
@@ -132,7 +132,7 @@ describe("1.1, URL rules with an all-permissions key", () => {
     ["snake case", "/api/diagnostics/interface/get_interface_config"],
     ["upper case", "/api/diagnostics/interface/GETINTERFACECONFIG"],
     ["module in any case", "/api/DIAGNOSTICS/interface/getinterfaceconfig"],
-    ["controller with its first letter raised", "/api/diagnostics/Interface/getinterfaceconfig"],
+    ["controller with a capital first letter", "/api/diagnostics/Interface/getinterfaceconfig"],
     ["trailing /", `${here}/`],
     ["doubled //", "/api//diagnostics/interface//getinterfaceconfig"],
     ["query string", `${here}?x=1`],
@@ -189,7 +189,7 @@ describe("1.1, URL rules with an all-permissions key", () => {
 });
 
 describe("3.1, answers", () => {
-  it("right key and secret, allowed: 200, never stored", async () => {
+  it("right key and secret, allowed: 200, never cached", async () => {
     expect(await curl(here, ...user(narrow))).toMatchObject({
       status: 200,
       body: whole,
@@ -215,18 +215,18 @@ describe("3.1, answers", () => {
     ["the scheme alone", "Authorization: Basic"],
     ["not base64", "Authorization: Basic ???"],
     ["no colon", `Authorization: Basic ${Buffer.from("nocolon").toString("base64")}`],
-  ])("header there, unusable (%s): 401 at once", async (_, header) => {
-    const got = await atOnce(() => curl(here, ...withHeader(header)));
+  ])("unusable header (%s): 401 immediately", async (_, header) => {
+    const got = await withoutDelay(() => curl(here, ...withHeader(header)));
     expect(got).toMatchObject({ status: 401, body: failed, headers: { "content-type": json } });
     expect(got.headers).not.toHaveProperty("www-authenticate");
   });
 
-  it("two spaces after the scheme: 401 at once", async () => {
-    const got = await atOnce(() => curl(here, ...withHeader(`Authorization: Basic  ${encoded(all)}`)));
+  it("two spaces after the scheme: 401 immediately", async () => {
+    const got = await withoutDelay(() => curl(here, ...withHeader(`Authorization: Basic  ${encoded(all)}`)));
     expect(got).toMatchObject({ status: 401, body: failed });
   });
 
-  it("unknown key, wrong secret, revoked key, login name: 401 after 2 s, and a good key is answered meanwhile", async () => {
+  it("unknown key, wrong secret, revoked key, login name: 401 after 2 s, and a valid key is answered meanwhile", async () => {
     const revoked = access.keys.add({ name: "old", privileges: ["all"], now: new Date() });
     access.keys.revoke(revoked.key, new Date());
     const wrong = [
@@ -283,7 +283,7 @@ describe("3.1, answers", () => {
       headers: { "content-type": "application/json;charset=utf-8" },
     };
     expect(await curl(path)).toMatchObject(endpointNotFound);
-    expect(await atOnce(() => curl(path, "--user", "unknown:key"))).toMatchObject(endpointNotFound);
+    expect(await withoutDelay(() => curl(path, "--user", "unknown:key"))).toMatchObject(endpointNotFound);
   });
 
   it("exception in an action: 500, and the log says why", async () => {
@@ -309,7 +309,7 @@ describe("3.1, answers", () => {
     });
   });
 
-  it("/ says what this is", async () => {
+  it("/ describes the service", async () => {
     expect(await curl("/")).toMatchObject({ status: 200, body: expect.stringContaining("moor firewall") });
   });
 
@@ -348,14 +348,14 @@ describe("load and bad input", () => {
     try {
       for await (const chunk of socket) text += String(chunk);
     } catch {
-      // A closed connection is an answer too.
+      // A closed connection counts as an answer.
     }
     return text;
   }
 
   const host = "Host: localhost\r\nConnection: close\r\n";
   it.each([
-    ["no HTTP at all", "hello\r\n\r\n", /^HTTP\/1\.1 400 |^$/],
+    ["not HTTP", "hello\r\n\r\n", /^HTTP\/1\.1 400 |^$/],
     ["oversized headers", `GET ${here} HTTP/1.1\r\n${host}X: ${"x".repeat(40_000)}\r\n\r\n`, /^HTTP\/1\.1 431 |^$/],
     ["a very long path", `GET /${"a".repeat(12_000)} HTTP/1.1\r\n${host}\r\n`, /^HTTP\/1\.1 404 /],
     [
@@ -367,7 +367,7 @@ describe("load and bad input", () => {
     ["a broken percent sign", `GET /api/%zz/%/x HTTP/1.1\r\n${host}\r\n`, /^HTTP\/1\.1 40[04] /],
     ["asterisk form", `OPTIONS * HTTP/1.1\r\n${host}\r\n`, /^HTTP\/1\.1 404 /],
     ["whole URL", `GET https://localhost${here} HTTP/1.1\r\n${host}\r\n`, /^HTTP\/1\.1 401 /],
-    ["a method nobody knows", `PROPFIND ${here} HTTP/1.1\r\n${host}\r\n`, /^HTTP\/1\.1 401 /],
+    ["an unknown method", `PROPFIND ${here} HTTP/1.1\r\n${host}\r\n`, /^HTTP\/1\.1 401 /],
     [
       "two Authorization headers",
       `GET ${here} HTTP/1.1\r\n${host}Authorization: a\r\nAuthorization: b\r\n\r\n`,
@@ -381,7 +381,7 @@ describe("load and bad input", () => {
     expect((await curl(here, ...user(all))).status).toBe(200);
   });
 
-  it("closes quickly though failures are still held back", async () => {
+  it("closes quickly although refusals are still delayed", async () => {
     const said: string[] = [];
     const other = await startFirewall({
       dataFolder: await mkdtemp(join(tmpdir(), "moor-firewall-")),
@@ -389,7 +389,7 @@ describe("load and bad input", () => {
       log: createLog({ format: "json", write: (line) => said.push(line) }),
       read: working,
     });
-    // The last of eight is held back for sixteen seconds.
+    // The last of eight is delayed by sixteen seconds.
     const words = ["-sS", "-Z", "--fail-early", "--cacert", other.caFile ?? "", "--user", "a:b"];
     const refused = Promise.allSettled([run("curl", [...words, ...Array<string>(8).fill(other.url + here)])]);
     await expect.poll(() => said.join("")).toContain('"failures":8');

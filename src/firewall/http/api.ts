@@ -16,7 +16,7 @@ export type ApiOptions = {
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** Answers every request; never rejects. Methods and bodies do not matter but where an endpoint says so. */
+/** Answers every request; never rejects. Methods and bodies are ignored unless an endpoint uses them. */
 export function createApi(options: ApiOptions): Handler {
   const answerTo = createAnswering(options);
   return async (request, response) => {
@@ -72,14 +72,14 @@ function send(response: ServerResponse, answer: answers.Answer): void {
 const hasNoBody = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0;
 
-/** The original's web server wants to know how long a POST is before it passes it on. */
+/** OPNsense's web server requires a length before it passes on a POST. */
 const lacksLength = ({ method, headers, httpVersion }: IncomingMessage): boolean =>
   method === "POST" &&
   httpVersion === "1.1" &&
   headers["content-length"] === undefined &&
   headers["transfer-encoding"] === undefined;
 
-/** A GET that announces JSON and sends none: the original reads the missing body as broken JSON. */
+/** A GET with a JSON content type and no body: OPNsense treats the missing body as invalid JSON. */
 const isJsonWithoutBody = (request: IncomingMessage): boolean =>
   (request.method === "GET" || request.method === "HEAD") &&
   /^application\/json *(?:;|$)/i.test(request.headers["content-type"] ?? "") &&

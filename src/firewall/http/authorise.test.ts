@@ -26,7 +26,7 @@ function rig() {
 const ten = Array.from({ length: 10 }, (_, i) => i);
 
 describe("calls with a key", () => {
-  it("that is good pass where it may call, and are told of where it may not", async () => {
+  it("that is valid pass if it has the privilege, and are logged if not", async () => {
     const { logged, ask } = rig();
     expect(await ask("192.0.2.1", "right")).toEqual({ kind: "key", key: good });
     expect(logged).toEqual([]);
@@ -34,7 +34,7 @@ describe("calls with a key", () => {
     expect(logged).toMatchObject([{ from: "192.0.2.1", endpoint: "core/firmware/status", name: "router" }]);
   });
 
-  it("that is wrong wait ever longer when it is another each time, and not when it is the same", async () => {
+  it("that is wrong are delayed more and more if it is a different one each time, and not if it is the same", async () => {
     const { ask } = rig();
     let guessed = 0;
     for (const i of ten) void ask("192.0.2.1", `guess ${i}`).then(() => (guessed += 1));
@@ -43,7 +43,7 @@ describe("calls with a key", () => {
     expect(guessed).toBeLessThan(10);
   });
 
-  it("of one who has expired get the answer of a wrong one, and are logged as what they are", async () => {
+  it("of an expired user get the same response as a wrong key, and are logged with the reason", async () => {
     const { logged, ask } = rig();
     expect(await ask("192.0.2.1", "late")).toEqual(await ask("192.0.2.2", "wrong"));
     expect(logged).toMatchObject([
@@ -53,7 +53,7 @@ describe("calls with a key", () => {
     expect(logged[1]).not.toHaveProperty("name");
   });
 
-  it("that is wrong do not fill the disk with their log", async () => {
+  it("that is wrong do not fill the disk with log lines", async () => {
     const { logged, ask } = rig();
     for (const _ of ten) void ask("192.0.2.1", "wrong");
     expect(logged.map(({ failures }) => failures)).toEqual([1, 2, 4, 8]);

@@ -11,7 +11,7 @@ export type Asking = {
   readonly authorization: string | undefined;
   readonly endpoint: EndpointName;
   readonly from: string;
-  /** Aborts when the caller has hung up. */
+  /** Aborts when the caller disconnects. */
   readonly gone: AbortSignal;
 };
 
@@ -19,10 +19,10 @@ export type Authorised =
   | { readonly kind: "key"; readonly key: ApiKey }
   | { readonly kind: "refused"; readonly answer: answers.Answer };
 
-/** So many failed calls are held back at once. */
+/** At most this many failed calls are delayed at the same time. */
 const mostHeldBack = 100;
 
-/** Lets a key through that may call the endpoint. Whoever shows a good key never waits, whatever others do from there. */
+/** Accepts a key that may call the endpoint. A valid key is never delayed, whatever others at the same address do. */
 export function createAuthorising(
   keys: Pick<KeyStore, "check" | "whyRefused">,
   log: Logger,
@@ -53,7 +53,7 @@ export function createAuthorising(
   };
 }
 
-/** Callers get one and the same answer for all of them. */
+/** For the log only: callers get the same response for all of them. */
 const refusals: Readonly<Record<Refusal["kind"], string>> = {
   unknown: "unknown key or wrong secret",
   revoked: "the key is revoked",
@@ -61,7 +61,7 @@ const refusals: Readonly<Record<Refusal["kind"], string>> = {
   expired: "the user has expired",
 };
 
-/** A secret that is wrong here may be right elsewhere: it is not kept. */
+/** A secret that is wrong here may be valid elsewhere, so only its hash is kept. */
 const guessOf = ({ key, secret }: { readonly key: string; readonly secret: string }): string =>
   hash("sha256", `${key}:${secret}`, "base64");
 
@@ -71,8 +71,8 @@ export type Credentials =
   | { readonly kind: "given"; readonly key: string; readonly secret: string };
 
 /**
- * As the original reads it: the word after the first blank is base64 of `key:secret`. The scheme is not looked at, a second
- * blank leaves nothing to decode, and whatever follows a second colon is dropped.
+ * Parses the header as OPNsense does: the word after the first space is base64 of `key:secret`. The scheme is ignored, after two
+ * spaces there is nothing to decode, and everything after a second colon is dropped.
  */
 export function readCredentials(header: string | undefined): Credentials {
   if (header === undefined) return { kind: "missing" };

@@ -6,11 +6,11 @@ import type { Answer } from "./answers.ts";
 export type Call = {
   readonly key: ApiKey;
   readonly from: string;
-  /** What stood behind the action in the path. */
+  /** The path segments after the action. */
   readonly parameters: readonly string[];
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 };
 
-/** Answers, or has taken the response over. */
+/** Returns a response, or `taken` if the endpoint writes it itself. */
 export type Endpoint = (call: Call) => Promise<Answer | "taken">;

@@ -3,7 +3,7 @@ import { type AccessStore, openAccess } from "../access/store.ts";
 
 const administrator = "root";
 
-/** A secret that signs in once, within 15 minutes. Whoever is not there yet is made, and may do everything. */
+/** A secret that signs in once, within 15 minutes. A user who does not exist is created, with all privileges. */
 export async function makeSignInSecret(
   access: AccessStore,
   user: string | undefined,
@@ -11,11 +11,16 @@ export async function makeSignInSecret(
 ): Promise<string> {
   const name = user ?? administrator;
   if (access.users.add({ name, privileges: ["all"], now: now() }))
-    access.audit.note({ name: "sign-in link", source: "this machine" }, "user added", `${name}, may all`, now());
+    access.audit.note(
+      { name: "sign-in link", source: "this machine" },
+      "user added",
+      `${name}, privileges: all`,
+      now(),
+    );
   return await createSessions(access.sessions, () => now().getTime()).makeLink(name);
 }
 
-/** For whoever has the data folder: the service need not run, and hears nothing of it. */
+/** Works on the data folder directly: the service need not run, and is not notified. */
 export async function makeSignInLink(database: string, user: string | undefined, url: string): Promise<MadeLink> {
   const access = openAccess(database);
   try {
@@ -27,5 +32,5 @@ export async function makeSignInLink(database: string, user: string | undefined,
   }
 }
 
-/** `isNew`: whoever it is for was made for it. */
+/** `isNew`: the user was created for this link. */
 type MadeLink = { readonly link: string; readonly name: string; readonly isNew: boolean };

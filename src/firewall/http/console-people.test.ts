@@ -10,39 +10,39 @@ const by = { name: "root", source: "203.0.113.1" };
 access.users.add({ name: "root", privileges: ["all"], now: new Date() });
 const anna: UserWish = { name: "anna", fullName: "", disabled: false, expires: null, privileges: [] };
 
-describe("a wish for a user, whatever was sent", () => {
+describe("a request for a user, whatever was sent", () => {
   it.each([
-    ["no name", { name: undefined }, /^A user's name has/],
-    ["null for a name", { name: null }, /^A user's name has/],
-    ["a name with a blank", { name: "an na" }, /^A user's name has/],
-    ["no full name", { fullName: undefined }, /^The full name has/],
-    ["no end", { expires: undefined }, /^The end is not a day/],
-    ["a number for an end", { expires: 5 }, /^The end is not a day/],
-    ["no privileges", { privileges: undefined }, /^Privileges are a list/],
+    ["no name", { name: undefined }, /^A user name can contain only/],
+    ["null for a name", { name: null }, /^A user name can contain only/],
+    ["a name with a space", { name: "an na" }, /^A user name can contain only/],
+    ["no full name", { fullName: undefined }, /^The full name can have/],
+    ["no end", { expires: undefined }, /^The expiry is not a valid date/],
+    ["a number for an end", { expires: 5 }, /^The expiry is not a valid date/],
+    ["no privileges", { privileges: undefined }, /^Privileges must be a list/],
     ["an unknown privilege", { privileges: ["fly"] }, /^There is no privilege fly/],
-  ])("%s is told", (_, sent, wrong) => {
+  ])("%s is reported", (_, sent, wrong) => {
     expect(people.addUser({ ...anna, ...sent } as UserWish, by)).toEqual({ wrong: expect.stringMatching(wrong) });
   });
 
-  it("is done when all is well", () => {
+  it("is done if it is valid", () => {
     expect(people.addUser(anna, by)).toBe("done");
   });
 });
 
-it("lets nobody shut himself out of the pages, but others may do it", async () => {
+it("lets nobody lock themselves out of the pages, but others may do it", async () => {
   access.users.add({ name: "anna", now: new Date(), privileges: ["all"] });
   const herself = { ...by, name: "anna" };
   expect(await people.changeUser("anna", { ...anna, disabled: true, privileges: ["all"] }, herself)).toEqual({
     wrong: "You cannot disable yourself.",
   });
   expect(await people.changeUser("anna", anna, herself)).toEqual({
-    wrong: "You cannot take “All pages” from yourself; another administrator can.",
+    wrong: "You cannot remove “All pages” from yourself; another administrator can.",
   });
   expect(await people.changeUser("anna", { ...anna, fullName: "Anna", privileges: ["all"] }, herself)).toBe("done");
   expect(await people.changeUser("anna", anna, by)).toBe("done");
 });
 
-it("leaves what a change does not speak of as it is", async () => {
+it("leaves fields unchanged that a change does not include", async () => {
   const end = "2027-01-31T22:59:59.000Z";
   people.addUser({ ...anna, expires: end, privileges: ["traffic"], disabled: true }, by);
   expect(await people.changeUser("anna", { fullName: "Anna" }, by)).toBe("done");
@@ -93,19 +93,19 @@ describe("a manager who does not have everything", () => {
     ["enabling one who has more", (by) => people.changeUser("off", { disabled: false }, by)],
     ["an end for one who has more", (by) => people.changeUser("boss", { expires: now.toISOString() }, by)],
     ["removing one who has more", (by) => people.removeUser("boss", by)],
-    ["removing one who has more by a group", (by) => people.removeUser("bound", by)],
+    ["removing one who has more through a group", (by) => people.removeUser("bound", by)],
     ["a key of one who has more", (by) => people.addKey("boss", by)],
-    ["a key of one who has more by a group", (by) => people.addKey("bound", by)],
+    ["a key of one who has more through a group", (by) => people.addKey("bound", by)],
     ["a key of one who is disabled and has more", (by) => people.addKey("off", by)],
     ["revoking a key of one who has more", (by) => people.revokeKey(idOf("boss"), by)],
     ["a group with more", (by) => people.addGroup({ ...crew, name: "made", privileges: more }, by)],
     ["more for a group", (by) => people.changeGroup({ name: "crew", privileges: more }, by)],
     ["less for a group with more", (by) => people.changeGroup({ name: "admins", privileges: [] }, by)],
     ["joining a group with more", (by) => people.changeGroup({ name: "admins", members: ["bound", "peer"] }, by)],
-    ["sending away from a group with more", (by) => people.changeGroup({ name: "admins", members: [] }, by)],
+    ["removing a member from a group with more", (by) => people.changeGroup({ name: "admins", members: [] }, by)],
     ["opening a group with more to all networks", (by) => people.changeGroup({ name: "admins", networks: [] }, by)],
     ["removing a group with more", (by) => people.removeGroup("admins", by)],
-    ["one who has more into a group", (by) => people.changeGroup({ name: "crew", members: ["boss"] }, by)],
+    ["adding one who has more to a group", (by) => people.changeGroup({ name: "crew", members: ["boss"] }, by)],
     ["a new group of one who has more", (by) => people.addGroup({ ...crew, name: "made", members: ["boss"] }, by)],
   ];
 
@@ -115,7 +115,7 @@ describe("a manager who does not have everything", () => {
     expect([people.list(), people.audit()]).toEqual(before);
   });
 
-  it.each(tooMuch)("may do, having everything: %s", async (_, attempt) => {
+  it.each(tooMuch)("may do with all privileges: %s", async (_, attempt) => {
     const done = await attempt(by);
     expect(done === "done" || (typeof done === "object" && done !== null && "made" in done)).toBe(true);
   });
@@ -133,29 +133,29 @@ describe("a manager who does not have everything", () => {
     expect(await attempt(manager)).toBe("done");
   });
 
-  it("has what a group gives only where it counts", () => {
+  it("has a group's privileges only in its networks", () => {
     access.groups.join("admins", "manager");
     expect(people.addKey("bound", manager)).toHaveProperty("forbidden");
     expect(people.addKey("bound", { ...manager, source: "198.51.100.9" })).toHaveProperty("made");
     expect(people.addKey("boss", { ...manager, source: "198.51.100.9" })).toHaveProperty("forbidden");
   });
 
-  it("does not outlive themselves", async () => {
+  it("cannot create anything that is valid longer than themselves", async () => {
     const end = new Date("2026-12-31T00:00:00Z");
     access.users.change("manager", { expires: end });
     const later = { expires: "2027-01-01T00:00:00.000Z" };
-    const forbidden = { forbidden: expect.stringMatching(/^That would stay valid longer than your own account/) };
+    const forbidden = { forbidden: expect.stringMatching(/^That would be valid longer than your own account/) };
     expect(await people.changeUser("manager", later, manager)).toEqual(forbidden);
     expect(people.addUser({ ...wish("made"), ...later }, manager)).toEqual(forbidden);
     expect(people.addUser({ ...wish("made"), expires: end.toISOString() }, manager)).toBe("done");
   });
 
-  it("gives nothing to those who stay valid longer than themselves, by a group neither", async () => {
+  it("cannot give anything to users who are valid longer, not even through a group", async () => {
     access.users.change("manager", { expires: new Date("2026-12-31T00:00:00Z") });
     access.users.add({ name: "made", now });
     const mayNot = (forbidden: RegExp) => ({ forbidden: expect.stringMatching(forbidden) });
-    expect(await people.changeUser("made", { privileges: ["traffic"] }, manager)).toEqual(mayNot(/^That would stay/));
-    const byGroup = mayNot(/^The user made stays valid longer than your own account/);
+    expect(await people.changeUser("made", { privileges: ["traffic"] }, manager)).toEqual(mayNot(/^That would be/));
+    const byGroup = mayNot(/^The user made is valid longer than your own account/);
     expect(people.changeGroup({ name: "crew", members: ["made"] }, manager)).toEqual(byGroup);
     expect(people.addGroup({ ...crew, name: "new", members: ["made"] }, manager)).toEqual(byGroup);
     access.groups.change("crew", { privileges: [] });
@@ -165,7 +165,7 @@ describe("a manager who does not have everything", () => {
     expect(people.changeGroup({ name: "crew", privileges: ["traffic"], members: ["manager"] }, manager)).toBe("done");
   });
 
-  it("keeps a group whose members have more as it is", () => {
+  it("cannot change a group whose members have more", () => {
     access.groups.join("crew", "boss");
     expect(people.changeGroup({ name: "crew", privileges: [] }, manager)).toEqual({
       forbidden: expect.stringMatching(/^The user boss has “All pages”/),

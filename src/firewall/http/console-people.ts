@@ -13,7 +13,7 @@ import { excessInWords, openStandings, standingOf } from "../access/standings.ts
 import type { AccessStore } from "../access/store.ts";
 import { nameFault, type User } from "../access/users.ts";
 
-/** What a change came to: nothing to say, what is wrong with it, or why whoever asked may not. */
+/** The result of a change: done, what is wrong with it, or why the caller may not make it. */
 export type Changed = "done" | { readonly wrong: string } | Forbidden | "missing";
 type Forbidden = { readonly forbidden: string };
 
@@ -51,7 +51,7 @@ export function consolePeople(access: AccessStore, now: () => Date) {
     return found && { forbidden: excessInWords(found) };
   };
 
-  /** Members gain and lose with their group, so nobody among those it touches may have more than whoever changes it. */
+  /** Members gain and lose privileges with their group, so no affected member may have more than the caller. */
   const groupExcess = (by: Actor, before: Group | undefined, wish: ConsoleGroup | undefined): Forbidden | undefined => {
     const after = wish && { ...wish, privileges: wish.privileges.filter(isPrivilege) };
     const own = excess(by, {
@@ -85,7 +85,7 @@ export function consolePeople(access: AccessStore, now: () => Date) {
   return {
     list,
 
-    /** What a person may here and now, by himself and by his groups. */
+    /** The privileges that a user has here and now, directly and through groups. */
     rightsOf: (user: User, from: string): readonly Privilege[] =>
       rightsOf(standings.holder(user), undefined, { from, now: now() }),
 
@@ -95,11 +95,11 @@ export function consolePeople(access: AccessStore, now: () => Date) {
       const forbidden = excess(by, { after: standingOf({ ...toHolder(wish), groups: [] }) });
       if (forbidden !== undefined) return forbidden;
       if (!users.add({ name: wish.name, now: now(), ...toChange(wish) }))
-        return { wrong: `There is a user ${wish.name} already.` };
+        return { wrong: `A user ${wish.name} already exists.` };
       return noted(by, "user added", described(wish));
     },
 
-    /** What it leaves out stays as it is. */
+    /** Fields that are left out stay unchanged. */
     changeUser: async (name: string, change: Partial<UserWish>, by: Actor): Promise<Changed> => {
       const user = users.find(name);
       if (user === undefined) return "missing";
@@ -152,12 +152,12 @@ export function consolePeople(access: AccessStore, now: () => Date) {
       if (wrong !== undefined) return { wrong };
       const forbidden = groupExcess(by, undefined, wish);
       if (forbidden !== undefined) return forbidden;
-      if (!groups.add({ name: wish.name, now: now() })) return { wrong: `There is a group ${wish.name} already.` };
+      if (!groups.add({ name: wish.name, now: now() })) return { wrong: `A group ${wish.name} already exists.` };
       fillGroup(wish);
       return noted(by, "group added", describedGroup(wish));
     },
 
-    /** What it leaves out stays as it is; its members are those that it names. */
+    /** Fields that are left out stay unchanged; `members` replaces the whole list. */
     changeGroup: (change: Partial<ConsoleGroup> & Pick<ConsoleGroup, "name">, by: Actor): Changed => {
       const group = groups.find(change.name);
       if (group === undefined) return "missing";
@@ -184,27 +184,27 @@ export function consolePeople(access: AccessStore, now: () => Date) {
 }
 
 function userFault({ fullName, expires, privileges: held }: UserWish): string | undefined {
-  if (typeof fullName !== "string" || fullName.length > 200) return "The full name has at most 200 characters.";
+  if (typeof fullName !== "string" || fullName.length > 200) return "The full name can have at most 200 characters.";
   if (expires !== null && (typeof expires !== "string" || Number.isNaN(Date.parse(expires))))
-    return "The end is not a day.";
+    return "The expiry is not a valid date.";
   return privilegeFault(held);
 }
 
-/** Of whoever changes himself: nobody might be left to undo it. */
+/** Users must not lock themselves out: perhaps nobody else could undo it. */
 function shutOut({ privileges: had }: User, { disabled, privileges: held }: UserWish): string | undefined {
   if (disabled) return "You cannot disable yourself.";
   if (!had.includes("all") || held.includes("all")) return undefined;
-  return `You cannot take “${displayNames.all}” from yourself; another administrator can.`;
+  return `You cannot remove “${displayNames.all}” from yourself; another administrator can.`;
 }
 
 function groupWishFault({ networks, members, privileges: held }: ConsoleGroup): string | undefined {
-  if (!isTexts(networks) || !isTexts(members)) return "Networks and members are lists.";
+  if (!isTexts(networks) || !isTexts(members)) return "Networks and members must be lists.";
   const bad = networks.find((text) => parseNetwork(text) === undefined && parseAddress(text) === undefined);
   return bad === undefined ? privilegeFault(held) : `${bad} is not a network such as 192.0.2.0/24.`;
 }
 
 function privilegeFault(held: readonly string[]): string | undefined {
-  if (!isTexts(held)) return "Privileges are a list.";
+  if (!isTexts(held)) return "Privileges must be a list.";
   const unknown = held.find((text) => !isPrivilege(text));
   return unknown === undefined ? undefined : `There is no privilege ${unknown}.`;
 }
@@ -224,7 +224,7 @@ const toHolder = (wish: UserWish) => {
   return { ...held, ...(expires !== "never" && { expires }) };
 };
 
-/** Those who join or leave; all members when what the group may do changes. */
+/** Users who join or leave; all members if the group's privileges or networks change. */
 function touchedMembers(before: Group | undefined, after: ConsoleGroup | undefined): readonly string[] {
   const [had, has] = [before?.members ?? [], after?.members ?? []];
   const rights = (group: Group | ConsoleGroup | undefined) => JSON.stringify([group?.privileges, group?.networks]);
@@ -233,7 +233,7 @@ function touchedMembers(before: Group | undefined, after: ConsoleGroup | undefin
 }
 
 const described = ({ name, disabled, privileges: held }: UserWish): string =>
-  `${name}, may ${held.join(" ") || "nothing"}${disabled ? ", disabled" : ""}`;
+  `${name}, privileges: ${held.join(" ") || "none"}${disabled ? ", disabled" : ""}`;
 
 const describedGroup = ({ name, privileges: held, members }: ConsoleGroup): string =>
-  `${name}, may ${held.join(" ") || "nothing"}, of ${members.join(" ") || "nobody"}`;
+  `${name}, privileges: ${held.join(" ") || "none"}, members: ${members.join(" ") || "none"}`;

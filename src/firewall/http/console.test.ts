@@ -6,7 +6,7 @@ import { createLog } from "../../process/log.ts";
 import { openAccess } from "../access/store.ts";
 import { createFirewallConsole } from "./console.ts";
 
-it("logs nothing of requests that are broken off: anybody could fill the disk so", async () => {
+it("does not log aborted requests, with which anybody could fill the disk", async () => {
   const lines: string[] = [];
   const access = openAccess(":memory:");
   onTestFinished(access.close);

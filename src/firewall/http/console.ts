@@ -28,7 +28,7 @@ export type FirewallConsoleOptions = {
 
 const service = "firewall";
 
-/** The pages, and what they ask for: signing in, the interfaces as they change, users, groups, keys and the audit log. */
+/** The pages and their API: signing in, live interfaces, users, groups, keys and the audit log. */
 export function createFirewallConsole(options: FirewallConsoleOptions) {
   const { access, log, now } = options;
   const sessions = createSessions(access.sessions, () => now().getTime());
@@ -36,18 +36,18 @@ export function createFirewallConsole(options: FirewallConsoleOptions) {
   const pages = createStaticPages({ page: "firewall", isPage: (path) => pagePaths.test(path), folder: options.pages });
 
   return {
-    /** False for requests that are not the console's. */
+    /** False if the request is not for the console. */
     handle: async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
       const path = (request.url ?? "").split("?", 1)[0] ?? "";
       try {
         const answer = path.startsWith("/console/")
           ? await answerTo(request, response)
           : request.method === "GET" && (await pages(path, String(request.headers["accept-encoding"] ?? "")));
-        // Without built pages the service answers at its root as it always did.
+        // Without built pages, the root path is answered by the API.
         if (!answer || (answer !== "taken" && answer.status === 503)) return false;
         if (answer !== "taken") response.writeHead(answer.status, answer.headers).end(answer.body);
       } catch (error) {
-        // Whoever has gone hears nothing, and is nobody's fault.
+        // A client that disconnected needs no response, and it is not an error.
         if (response.destroyed) return true;
         log.error({ err: error, path }, "console: a request failed");
         if (response.headersSent) response.destroy();
@@ -107,7 +107,7 @@ function createAnswering(options: FirewallConsoleOptions, sessions: ReturnType<t
 
   return async (request: IncomingMessage, response: ServerResponse): Promise<Answer | undefined> => {
     const plain = await readPlainRequest(request);
-    if (plain === undefined) return problem(413, "That is too much.");
+    if (plain === undefined) return problem(413, "The request is too large.");
     const route = `${plain.method} ${plain.path}`;
     if (route === "GET /console/ca.pem" && caFile !== undefined)
       return { status: 200, headers: { "content-type": "application/x-pem-file" }, body: await readFile(caFile) };
@@ -118,7 +118,8 @@ function createAnswering(options: FirewallConsoleOptions, sessions: ReturnType<t
     if (found === undefined) return problem(401, "Sign in first.");
     const { user, session } = found;
     if (route === "GET /console/events") {
-      if (!isAllowed(user, "interface-status", plain)) return problem(403, "You may not see the interfaces.");
+      if (!isAllowed(user, "interface-status", plain))
+        return problem(403, "You are not allowed to see the interfaces.");
       const mayStay = async () => {
         const still = await signedIn(plain);
         return typeof still === "object" && isAllowed(still.user, "interface-status", plain);
@@ -129,7 +130,7 @@ function createAnswering(options: FirewallConsoleOptions, sessions: ReturnType<t
       });
       return opened === "taken" ? opened : problem(opened.holder ? 429 : 503, `${fullText(opened)}.`);
     }
-    if (!isAllowed(user, "user-management", plain)) return problem(403, "You may not manage users.");
+    if (!isAllowed(user, "user-management", plain)) return problem(403, "You are not allowed to manage users.");
     const managed = await manage(people, plain, { name: user.name, source: plain.from });
     if (managed.status === 403) log.warn({ who: user.name, from: plain.from, route }, "console: a change was refused");
     return managed;
@@ -165,13 +166,13 @@ async function manage(people: People, { method, path, body }: PlainRequest, by: 
     case "DELETE groups/:name":
       return toAnswer(people.removeGroup(name, by));
     default:
-      return problem(404, "There is nothing here.");
+      return problem(404, "Not found.");
   }
 }
 
 function toAnswer(changed: Changed) {
   if (changed === "done") return { status: 204, headers: {}, body: "" };
-  if (changed === "missing") return problem(404, "There is no such one any more.");
+  if (changed === "missing") return problem(404, "It no longer exists.");
   return "forbidden" in changed ? problem(403, changed.forbidden) : problem(422, changed.wrong);
 }
 

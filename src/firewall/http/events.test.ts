@@ -7,7 +7,7 @@ import type { FeedState } from "../report/feed.ts";
 import { takeSnapshot } from "../report/snapshot.ts";
 import { createEventStreams } from "./events.ts";
 
-/** Streams over a feed that the test turns itself; `padding` makes a report that no socket buffer holds. */
+/** Streams of a feed that the test controls; `padding` makes a report larger than any socket buffer. */
 async function streams({ most = 10, mostOfKey = 10, heartbeat = 60_000, padding = "" } = {}) {
   const listeners = new Set<(state: FeedState) => void>();
   const stateOf = (count: number): FeedState => {
@@ -53,7 +53,7 @@ async function streams({ most = 10, mostOfKey = 10, heartbeat = 60_000, padding 
   const forbid = () => {
     allowed = false;
   };
-  /** As `moor key revoke` does, in another process. */
+  /** Revokes like `moor key revoke` in another process. */
   const revoke = () => {
     forbid();
     written += 1;
@@ -81,13 +81,13 @@ function textOf(response: IncomingMessage) {
 const closed = (response: IncomingMessage) => new Promise<void>((resolve) => response.once("close", resolve));
 
 describe("createEventStreams", () => {
-  it("gives a sign of life", async () => {
+  it("sends heartbeats", async () => {
     const { open } = await streams({ heartbeat: 30 });
     const text = textOf(await open());
     await expect.poll(() => text().split(": heartbeat\n\n").length).toBeGreaterThan(3);
   });
 
-  it("refuses one too many, and takes one again when another has left", async () => {
+  it("refuses one too many, and accepts one again when another has left", async () => {
     const { open, listening } = await streams({ most: 2 });
     const [first] = [await open(), await open()];
     expect((await open()).statusCode).toBe(503);
@@ -96,7 +96,7 @@ describe("createEventStreams", () => {
     expect((await open()).statusCode).toBe(200);
   });
 
-  it("piles nothing up for a listener who does not read, and gives him the last state when he does", async () => {
+  it("queues nothing for a listener that does not read, and sends the latest state when it does", async () => {
     const { open, change, listening } = await streams({ padding: "x".repeat(300_000) });
     const response = await open();
     await expect.poll(listening).toBe(1);
@@ -110,7 +110,7 @@ describe("createEventStreams", () => {
     expect(text().split("event: change").length - 1).toBeLessThan(60);
   });
 
-  it("lets go of one who never reads", async () => {
+  it("disconnects one that never reads", async () => {
     const { open, change, listening } = await streams({ heartbeat: 40, padding: "x".repeat(4_000_000) });
     await open();
     await expect.poll(listening).toBe(1);
@@ -118,22 +118,19 @@ describe("createEventStreams", () => {
     await expect.poll(listening).toBe(0);
   });
 
-  it.each(["at the next sign of life", "at the next change"])(
-    "ends %s when the listener may stay no longer",
-    async (at) => {
-      const heartbeat = at === "at the next change" ? 60_000 : 30;
-      const { open, change, forbid } = await streams({ heartbeat });
-      const response = await open();
-      const text = textOf(response);
-      await expect.poll(text).toContain("snapshot");
-      forbid();
-      change();
-      await closed(response);
-      expect(text()).not.toContain("event: change");
-    },
-  );
+  it.each(["at the next heartbeat", "at the next change"])("ends %s if the listener has lost access", async (at) => {
+    const heartbeat = at === "at the next change" ? 60_000 : 30;
+    const { open, change, forbid } = await streams({ heartbeat });
+    const response = await open();
+    const text = textOf(response);
+    await expect.poll(text).toContain("snapshot");
+    forbid();
+    change();
+    await closed(response);
+    expect(text()).not.toContain("event: change");
+  });
 
-  it("ends with the look after a key was revoked, and by itself when nobody looks", async () => {
+  it("ends with the check after a key was revoked, or with the next automatic check", async () => {
     const { open, revoke, look, listening } = await streams();
     const [one, other] = [await open(), await open()];
     for (const response of [one, other]) response.resume();
@@ -152,7 +149,7 @@ describe("createEventStreams", () => {
     await expect.poll(there.listening).toBe(0);
   });
 
-  it("refuses a key that has too many, and no other", async () => {
+  it("refuses only the key that has too many", async () => {
     const { open, listening } = await streams({ mostOfKey: 2 });
     const [first] = [await open(), await open()];
     expect((await open()).statusCode).toBe(429);
@@ -161,7 +158,7 @@ describe("createEventStreams", () => {
     expect((await open()).statusCode).toBe(200);
   });
 
-  it("ends when there is no telling whether anything changes", async () => {
+  it("ends when changes can no longer be detected", async () => {
     const { open, lose, listening } = await streams();
     const response = await open();
     response.resume();
@@ -171,7 +168,7 @@ describe("createEventStreams", () => {
     await expect.poll(listening).toBe(0);
   });
 
-  it("ends all", async () => {
+  it("ends all streams", async () => {
     const { open, closeAll, listening } = await streams();
     const all = [await open(), await open()];
     for (const response of all) response.resume();

@@ -10,7 +10,7 @@ import type { FeedState, ReportFeed } from "../report/feed.ts";
 
 export type EventsOptions = {
   readonly feed: ReportFeed;
-  /** Another value after every write to the users, keys and sessions, also by another process. */
+  /** Changes with every write to the users, keys and sessions, including writes by another process. */
   readonly accessVersion: () => string;
   /** More streams than this are refused: each costs a connection for as long as it lasts. */
   readonly most?: number;
@@ -24,18 +24,18 @@ type MayStay = () => Promise<boolean>;
 export type Listener = { readonly mayStay: MayStay; readonly holders: readonly Holder[] };
 
 export type EventStreams = {
-  /** `full` when there are too many already; nothing was sent then. */
+  /** `full` if there are already too many; then nothing was sent. */
   readonly open: (
     request: IncomingMessage,
     response: ServerResponse,
     listener: Listener,
   ) => Promise<"taken" | Extract<Seat, { kind: "full" }>>;
-  /** Ends the streams of those who have lost access since the last look. */
+  /** Ends the streams of listeners who have lost access since the last check. */
   readonly look: () => void;
   readonly close: () => void;
 };
 
-/** Streams at the same time of one key or console session, and of one user with all of them. */
+/** Concurrent streams per key or console session, and per user in total. */
 const mostStreams = { ofKey: 20, ofUser: 100 };
 
 export const holdersOf = (kind: "key" | "session", id: string | number, user: string): readonly Holder[] => [
@@ -43,25 +43,25 @@ export const holdersOf = (kind: "key" | "session", id: string | number, user: st
   { name: `user ${user}`, most: mostStreams.ofUser },
 ];
 
-/** What to do about a limit that is reached. */
+/** The error message when a limit is reached. */
 export const fullText = ({ holder }: { readonly holder?: Holder }): string =>
   holder === undefined
     ? "Too many event streams are open; try again later"
-    : `This ${holder.name.split(" ")[0]} has ${holder.most} event streams open, the most allowed; close one, or share one stream`;
+    : `This ${holder.name.split(" ")[0]} has ${holder.most} event streams open, the maximum; close one, or share a stream`;
 
 const headers = {
   "content-type": "text/event-stream",
   "cache-control": "no-store",
-  // nginx would hold events back until its buffer is full.
+  // Otherwise nginx would buffer the events.
   "x-accel-buffering": "no",
 };
 
-/** Milliseconds in which a key that another process has revoked, `moor key revoke` for one, is noticed. */
+/** Milliseconds until a key is noticed that another process, such as `moor key revoke`, has revoked. */
 const lookEvery = 250;
 
 const heartbeatLine = ": heartbeat\n\n";
 
-/** Server-sent events: a snapshot, every change, and a sign of life. */
+/** Server-sent events: a snapshot, every change, and heartbeats. */
 export function createEventStreams(options: EventsOptions): EventStreams {
   const { feed, accessVersion, most = 500, heartbeat = heartbeatInterval } = options;
   const streams = new Set<Stream>();
@@ -82,7 +82,7 @@ export function createEventStreams(options: EventsOptions): EventStreams {
 
   const add = (stream: Stream, response: ServerResponse) => {
     streams.add(stream);
-    // What was written between the first check and now is looked at too.
+    // Access may have been lost between the first check and now.
     stream.check();
     if (timers.length === 0) {
       const beat = () => {
@@ -90,7 +90,7 @@ export function createEventStreams(options: EventsOptions): EventStreams {
       };
       timers = [setInterval(beat, heartbeat).unref(), setInterval(look, lookEvery).unref()];
     }
-    // Whoever goes on to listen would take what he has for what is; asking, he is told why it is not known.
+    // A client that kept listening would mistake stale data for current; when it reconnects, it gets the error.
     const stopFollowing = feed.follow(stream.change, stream.end);
     response.once("close", () => {
       stopFollowing();
@@ -125,7 +125,7 @@ export function createEventStreams(options: EventsOptions): EventStreams {
   };
 }
 
-/** A file that cannot be read now is looked at again soon; before an event is sent, that ends the stream. */
+/** If the file cannot be read now, the next check tries again; the check before an event would end the stream. */
 function versionOr(read: () => string, before: string): string {
   try {
     return read();
@@ -142,8 +142,8 @@ type Stream = {
 };
 
 /**
- * One listener. While he does not read, nothing is piled up for him: of the changes meanwhile he gets the last. One who does
- * not read for two heartbeats is gone.
+ * One listener. While it does not read, nothing is queued for it: it gets only the latest change. A listener that does not
+ * read for two heartbeats is disconnected.
  */
 function createStream(response: ServerResponse, mayStay: MayStay): Stream {
   let [owed, silent] = [undefined as FeedState | undefined, 0];
@@ -175,7 +175,7 @@ function createStream(response: ServerResponse, mayStay: MayStay): Stream {
   };
 }
 
-/** A hundred listeners hear of one change: its bytes are made once. */
+/** A change may go to a hundred listeners, but its bytes are encoded once. */
 const frames = new WeakMap<FeedState, Buffer>();
 function changeFrame(state: FeedState): Buffer {
   const made = frames.get(state) ?? Buffer.from(frame(interfaceEvents.change, state), "latin1");

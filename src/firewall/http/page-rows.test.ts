@@ -10,23 +10,23 @@ const named = (fields: Record<string, unknown>) => pageRows(rows, fields).rows.m
 
 describe("pageRows", () => {
   it.each<[string, Record<string, unknown>, readonly string[]]>([
-    ["no wish", {}, ["eth10", "eth9", "lo"]],
+    ["no fields", {}, ["eth10", "eth9", "lo"]],
     ["all", { rowCount: -1 }, ["eth10", "eth9", "lo"]],
     ["the first two", { current: 1, rowCount: 2 }, ["eth10", "eth9"]],
-    ["the rest, as texts", { current: "2", rowCount: "2" }, ["lo"]],
-    ["a page that is not there", { current: 9, rowCount: 2 }, []],
+    ["the rest, as text", { current: "2", rowCount: "2" }, ["lo"]],
+    ["a page that does not exist", { current: 9, rowCount: 2 }, []],
     ["found in any cell", { searchPhrase: "WAN" }, ["eth9"]],
     ["all words", { searchPhrase: "eth 1500" }, ["eth10"]],
-    ["sorted as people count", { sort: { name: "asc" } }, ["eth9", "eth10", "lo"]],
+    ["sorted numerically", { sort: { name: "asc" } }, ["eth9", "eth10", "lo"]],
     ["backwards", { sort: { mtu: "desc" } }, ["lo", "eth9", "eth10"]],
     ["nonsense", { current: "x", rowCount: {}, searchPhrase: 7, sort: "name" }, ["eth10", "eth9", "lo"]],
     ["a page before the first", { current: -3, rowCount: 1 }, ["eth10"]],
-    ["a column that is not there", { sort: { __proto__: "asc", nothing: "desc" } }, ["eth10", "eth9", "lo"]],
+    ["a column that does not exist", { sort: { __proto__: "asc", nothing: "desc" } }, ["eth10", "eth9", "lo"]],
   ])("%s", (_, fields, names) => {
     expect(named(fields)).toEqual(names);
   });
 
-  it("counts what was found and what is shown", () => {
+  it("counts the matches and the rows shown", () => {
     expect(pageRows(rows, { rowCount: 1, searchPhrase: "eth" })).toMatchObject({
       total: 2,
       rowCount: 1,

@@ -11,15 +11,15 @@ export type Page<Row> = {
   readonly rows: readonly Row[];
 };
 
-/** The part of a list that a request asks for. */
+/** The page of a list that a request asks for. */
 export const askedPage = async <Row extends Cells>(
   request: IncomingMessage,
   rows: readonly Row[],
 ): Promise<Page<Row>> => pageRows(rows, await readFields(request));
 
 /**
- * `fields` is what OPNsense's tables send; anything that is not a sensible wish is no wish. Every word of the phrase must be in
- * one of the cells. `total` counts what was found, `rowCount` what is shown; -1 asks for all of them.
+ * `fields` is what OPNsense's tables send; invalid values are ignored. Every word of the phrase must be in
+ * one of the cells. `total` counts the matches, `rowCount` the rows on this page; a requested -1 means all.
  */
 export function pageRows<Row extends Cells>(rows: readonly Row[], fields: Cells): Page<Row> {
   const current = Math.max(1, wholeNumber(fields.current) ?? 1);
@@ -48,7 +48,7 @@ const cellText = (cell: unknown): string => (typeof cell === "string" ? cell : (
 const compareCells = (a: unknown, b: unknown): number =>
   cellText(a).localeCompare(cellText(b), "en", { numeric: true });
 
-/** The fields of a JSON or form body; of a GET, those of the query. What cannot be read, or is too long, is no field. */
+/** The fields of a JSON or form body, or of the query of a GET. A body that is invalid or too long has no fields. */
 async function readFields(request: IncomingMessage): Promise<Cells> {
   const [, query = ""] = (request.url ?? "").split("?", 2);
   if (request.method === "GET" || request.method === "HEAD") return fromForm(query);
@@ -56,7 +56,7 @@ async function readFields(request: IncomingMessage): Promise<Cells> {
   return /json/i.test(request.headers["content-type"] ?? "") ? fieldsOfJson(body) : fromForm(body);
 }
 
-/** `sort[name]=asc` is a field in a field. */
+/** `sort[name]=asc` is a nested field. */
 function fromForm(text: string): Cells {
   const fields: Record<string, unknown> = {};
   const sort: Record<string, string> = {};

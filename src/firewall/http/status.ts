@@ -14,7 +14,7 @@ import type { Endpoint } from "./call.ts";
 import { type EventStreams, fullText, holdersOf } from "./events.ts";
 import { askedPage } from "./page-rows.ts";
 
-/** Each reader rejects when the kernel could not be read. */
+/** Each reader rejects if the kernel cannot be read. */
 export type StatusOptions = {
   readonly config: FirewallConfig;
   readonly readSnapshot: () => Promise<Snapshot>;
@@ -27,7 +27,7 @@ export type StatusOptions = {
   readonly now: () => Date;
 };
 
-/** What the machine is like. */
+/** The endpoints that report the state of the machine. */
 export function statusEndpoints(options: StatusOptions) {
   const { config, readSnapshot, readRoutes, readArp, readActivity, streams, now } = options;
   const mayListen = createListenerCheck(options);
@@ -102,8 +102,8 @@ const isFalseInPhp = (text = ""): boolean => text === "" || text === "0";
 const events = "diagnostics/interface/events";
 
 /**
- * A key that is revoked while it listens is revoked here too. A hundred listeners with one key are one question, for as long as
- * nothing was written to the keys.
+ * A stream must end when its key is revoked. The result is cached, so that a hundred listeners with one key cost one check
+ * until something is written to the keys.
  */
 function createListenerCheck({ keys, accessVersion, now }: Pick<StatusOptions, "keys" | "accessVersion" | "now">) {
   let [askedAt, version, known] = [Number.NEGATIVE_INFINITY, "", new Map<string, boolean>()];
@@ -119,5 +119,5 @@ function createListenerCheck({ keys, accessVersion, now }: Pick<StatusOptions, "
   };
 }
 
-/** An empty PHP array is a list. No name of an entry is a number, so a plain object keeps their order. */
+/** An empty PHP array is a list. No key is a number, so a plain object keeps the order. */
 const asJson = (map: ReadonlyMap<string, object>): unknown => (map.size === 0 ? [] : Object.fromEntries(map));

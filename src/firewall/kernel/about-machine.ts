@@ -1,15 +1,15 @@
 import { arch, hostname, release, type } from "node:os";
 import { version } from "../../process/version.ts";
 
-/** Which of the original's releases the answers look like: clients refuse those that they take for too old. */
+/** The OPNsense release that the responses imitate: clients refuse releases that seem too old. */
 const likeRelease = "26.7.2";
 
 const machine = (): string => ({ x64: "amd64", arm64: "aarch64" })[arch() as "x64" | "arm64"] ?? arch();
 const operatingSystem = (): string => `${type()} ${release()}`;
 
 /**
- * The connection test of nearly every client. There is nothing to update from here, and that is what it says. As in the
- * original the check stands at the top and inside of the product: some clients read the version there, some here.
+ * Nearly every client tests the connection with this. It says that there is nothing to update. As in OPNsense, the check is
+ * at the top level and inside `product`: some clients read the version here, some there.
  */
 export function firmwareStatus(now: Date) {
   const series = likeRelease.split(".").slice(0, 2).join(".");
@@ -37,7 +37,7 @@ export function firmwareStatus(now: Date) {
   };
 }
 
-/** Where some clients test the connection, and others look for plugins: there are none. */
+/** Some clients test the connection with this, others look for plugins: there are none. */
 export function firmwareInfo(now: Date) {
   const { product_id, product_version, product } = firmwareStatus(now);
   return { product_id, product_version, package: [], plugin: [], changelog: [], product };
@@ -49,7 +49,7 @@ function asDatePrints(at: Date): string {
   return `${day} ${month} ${date} ${time} UTC ${year}`;
 }
 
-/** What monitoring asks first. `System` is how releases before 25.1 said it, and what clients of that time look for. */
+/** Monitoring asks this first. Releases before 25.1 had `System`, which clients of that time expect. */
 export const systemStatus = () => ({
   metadata: { system: { status: "OK", message: "No problems were detected.", title: "System" } },
   subsystems: [],

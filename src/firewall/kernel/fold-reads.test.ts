@@ -26,7 +26,7 @@ function reader() {
 }
 
 describe("foldReads", () => {
-  it("shares one read among all who ask meanwhile", async () => {
+  it("shares one read among all callers meanwhile", async () => {
     const { ask, reads, finish } = reader();
     const answers = [ask(), ask(), ask()];
     finish(0);
@@ -34,7 +34,7 @@ describe("foldReads", () => {
     expect(reads()).toBe(1);
   });
 
-  it("gives a finished read for less than 200 ms, counted from its beginning", async () => {
+  it("returns a finished read for less than 200 ms, counted from its start", async () => {
     const { ask, reads, finish, pass } = reader();
     const first = ask();
     pass(150);
@@ -49,7 +49,7 @@ describe("foldReads", () => {
     expect(reads()).toBe(2);
   });
 
-  it("does not hand out a slow read to those who came late, nor start a second one beside it", async () => {
+  it("does not give a slow read to late callers, and does not start a second one in parallel", async () => {
     const { ask, reads, finish, pass } = reader();
     const early = ask();
     pass(500);
@@ -62,7 +62,7 @@ describe("foldReads", () => {
     expect(await Promise.all(late)).toEqual([1, 1]);
   });
 
-  it("tells a failure to those who waited, and reads again for the next", async () => {
+  it("gives a failure to those who waited, and reads again for the next", async () => {
     const { ask, finish, fail } = reader();
     const [one, other] = [ask(), ask()];
     fail(0);
@@ -73,7 +73,7 @@ describe("foldReads", () => {
     expect(await again).toBe(1);
   });
 
-  it("goes on after a slow read that failed", async () => {
+  it("continues after a slow read that failed", async () => {
     const { ask, reads, finish, fail, pass } = reader();
     const early = ask();
     pass(500);
@@ -85,7 +85,7 @@ describe("foldReads", () => {
     expect(await late).toBe(1);
   });
 
-  it("begins a fresh read at once, and gives nothing older to those who ask afterwards", async () => {
+  it("starts a new read immediately, and returns nothing older to later callers", async () => {
     const { ask, startNew, reads, finish, pass } = reader();
     const early = ask();
     finish(0);

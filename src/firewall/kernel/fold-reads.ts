@@ -1,11 +1,11 @@
 export type FoldedReads<T> = {
   /**
-   * Many askers, few reads: whoever asks while a fresh enough read is under way or done gets that one. The answer was begun
-   * at most `maxAge` ms before it was asked for, and no two of these reads run at once, also when reading is slow. A failure
-   * is shared by those who waited for it and then forgotten.
+   * Many callers share few reads: a caller gets the read that is running or finished, if it began at most `maxAge` ms before
+   * the call. Two of these reads never run at the same time, even if reading is slow. A failure goes to the callers who
+   * waited for it, and is then forgotten.
    */
   readonly recent: () => Promise<T>;
-  /** Begun now, whatever else goes on; whoever asks later for a recent one gets this or a later one. */
+  /** Starts a read now, in any case; later callers of `recent` get this one or a newer one. */
   readonly startNew: () => Promise<T>;
 };
 

@@ -7,7 +7,7 @@ const never = new AbortController().signal;
 const now = () => performance.now();
 
 describe("foldTriggers", () => {
-  it("works at once for the first, and once more for all that come meanwhile", async () => {
+  it("runs immediately for the first trigger, and once more for all that arrive meanwhile", async () => {
     let works = 0;
     const trigger = foldTriggers(
       async () => {
@@ -23,14 +23,14 @@ describe("foldTriggers", () => {
     expect(works).toBe(2);
   });
 
-  it("keeps its distance in a burst", async () => {
+  it("keeps the spacing in a burst", async () => {
     const starts: number[] = [];
     let read = 0;
     const clock = () => {
       read = now();
       return read;
     };
-    // The time that was read last is that of the start.
+    // The last time that was read is that of the start.
     const trigger = foldTriggers(async () => void starts.push(read), { spacing: 40, signal: never, now: clock });
     const end = now() + 200;
     while (now() < end) {
@@ -41,7 +41,7 @@ describe("foldTriggers", () => {
     for (const [at, start] of starts.slice(1).entries()) expect(start - (starts[at] ?? 0)).toBeGreaterThan(39.9);
   });
 
-  it("ends with a work that began after the last trigger", async () => {
+  it("ends with a run that began after the last trigger", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 6 }), { maxLength: 12 }), async (pauses) => {
         let [state, seen] = [0, -1];

@@ -1,15 +1,15 @@
 import { setTimeout as wait } from "node:timers/promises";
 
 export type FoldTriggers = {
-  /** Milliseconds between the beginnings of two works. */
+  /** Milliseconds between the starts of two runs of `work`. */
   readonly spacing: number;
   readonly signal: AbortSignal;
   readonly now: () => number;
 };
 
 /**
- * Many triggers, few works: the first starts one at once, those that come meanwhile start one more together. Whenever the
- * triggers end, a work that began after the last of them follows. `work` must not reject.
+ * Many triggers cause few runs of `work`: the first starts one immediately, those that arrive meanwhile start one more
+ * together. The last run always begins after the last trigger. `work` must not reject.
  */
 export function foldTriggers(work: () => Promise<void>, { spacing, signal, now }: FoldTriggers): () => void {
   let [owed, running, startedAt] = [false, false, Number.NEGATIVE_INFINITY];
@@ -18,7 +18,7 @@ export function foldTriggers(work: () => Promise<void>, { spacing, signal, now }
     while (owed && !signal.aborted) {
       const pause = startedAt + spacing - now();
       if (pause > 0) {
-        // Timers count from the turn that they are set in, so they may come early.
+        // Timers count from the start of the event loop's turn, so they may fire early.
         await wait(pause, undefined, { signal }).catch(() => undefined);
         continue;
       }

@@ -1,12 +1,12 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What the machine has been doing, as the kernel counts it at one moment. */
+/** The kernel's counters of what the machine has been doing, at one moment. */
 export type ActivitySample = {
   /** The first line of /proc/stat. */
   readonly cpu: CpuTicks;
   readonly processors: number;
-  /** /proc/loadavg as it is. */
+  /** /proc/loadavg, unparsed. */
   readonly load: string;
   /** /proc/meminfo, in KiB. */
   readonly memory: Readonly<Record<string, number>>;
@@ -24,19 +24,19 @@ export type ThreadSample = {
   readonly processName: string;
   readonly name: string;
   readonly isKernel: boolean;
-  /** The letter of /proc/PID/stat. */
+  /** The state letter of /proc/PID/stat. */
   readonly state: string;
   readonly priority: number;
   readonly nice: number;
   readonly processor: number;
-  /** KiB of the whole process. */
+  /** KiB, of the whole process. */
   readonly size: number;
   readonly resident: number;
-  /** Used so far. */
+  /** Processor time used so far. */
   readonly ticks: number;
 };
 
-/** Reads /proc. Threads that end meanwhile are left out; so are those that this user may not see (`hidepid`, systemd's ProtectProc). */
+/** Reads /proc. Leaves out threads that end meanwhile, and those that this user may not see (`hidepid`, systemd's ProtectProc). */
 export async function readActivity(proc = "/proc", passwd = "/etc/passwd"): Promise<ActivitySample> {
   const text = (name: string) => readFile(join(proc, name), "utf8");
   const [stat, load, meminfo, uptime, names] = await Promise.all([
@@ -48,7 +48,7 @@ export async function readActivity(proc = "/proc", passwd = "/etc/passwd"): Prom
   ]);
   const users = new Map(names.split("\n").map((line) => [line.split(":")[2] ?? "", line.split(":")[0] ?? ""]));
   const threads: ThreadSample[] = [];
-  // One process after the other: hundreds of files at a time would be in the way of everything else.
+  // One process at a time: reading hundreds of files in parallel would block everything else.
   for (const pid of (await readdir(proc)).filter((name) => /^\d+$/.test(name)))
     threads.push(...(await readProcess(join(proc, pid), users)));
   return {
@@ -62,7 +62,7 @@ export function parseCpu(stat: string): CpuTicks {
   if (fields === undefined || fields.some(Number.isNaN)) throw new Error("/proc/stat has no line for all processors");
   const [user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0] = fields;
   const [interrupt, resting] = [irq + softirq, idle + iowait];
-  // Guests' time is counted in user and nice already.
+  // The time of guests is already included in user and nice.
   const total = user + nice + system + interrupt + resting + steal;
   return { user, nice, system, interrupt, idle: resting, total };
 }
@@ -84,7 +84,7 @@ async function readProcess(folder: string, users: ReadonlyMap<string, string>): 
   }
 }
 
-/** `proc_pid_stat(5)`: the name stands in brackets and may hold blanks and brackets itself. */
+/** `proc_pid_stat(5)`: the name is in parentheses and may itself contain spaces and parentheses. */
 export function parseThread(status: string, stat: string, users: ReadonlyMap<string, string>): ThreadSample {
   const of = (name: string) => new RegExp(`^${name}:\\s+(\\S+)`, "m").exec(status)?.[1];
   const [open, close] = [stat.indexOf("("), stat.lastIndexOf(")")];
@@ -95,7 +95,7 @@ export function parseThread(status: string, stat: string, users: ReadonlyMap<str
     ...{ pid: Number(of("Tgid")), tid: Number(stat.slice(0, open)), user: users.get(uid) ?? uid },
     processName: /^Name:\t(.*)$/m.exec(status)?.[1] ?? "",
     name: stat.slice(open + 1, close),
-    // Kernel threads have no memory of their own.
+    // Kernel threads have no memory.
     isKernel: of("VmSize") === undefined && of("State") !== "Z",
     ...{ state: fields[0] ?? "", priority: number(18), nice: number(19), processor: number(39) },
     ...{ size: Number(of("VmSize") ?? 0), resident: Number(of("VmRSS") ?? 0), ticks: number(14) + number(15) },

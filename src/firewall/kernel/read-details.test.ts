@@ -36,7 +36,7 @@ describe("withDetails", () => {
     expect((await withDetails([card], folders))[0]?.details).toEqual(details);
   });
 
-  it("asks only cards for their speed", async () => {
+  it("reads the speed only of cards", async () => {
     await write(folders.devices, cardFiles);
     const veth = { ...card, linkinfo: { info_kind: "veth" } };
     expect((await withDetails([veth], folders))[0]?.details).toEqual({});
@@ -69,13 +69,13 @@ describe("reportNd6", () => {
     ["a host", {}, ["UP"], ["performnud", "accept_rtadv", "auto_linklocal"]],
     ["a router", { forwarding: 1 }, ["UP"], ["performnud", "auto_linklocal"]],
     [
-      "a router that listens",
+      "a router that accepts advertisements",
       { forwarding: 1, accept_ra: 2 },
       ["UP"],
       ["performnud", "accept_rtadv", "auto_linklocal"],
     ],
     ["one without IPv6", { disable_ipv6: 1, accept_ra: 0 }, ["UP"], ["performnud", "ifdisabled", "auto_linklocal"]],
-    ["no link-local of its own", { addr_gen_mode: 1, accept_ra: 0 }, ["UP"], ["performnud"]],
+    ["no automatic link-local address", { addr_gen_mode: 1, accept_ra: 0 }, ["UP"], ["performnud"]],
     ["no check for duplicates", { accept_dad: 0, accept_ra: 0 }, ["UP"], ["performnud", "auto_linklocal", "no_dad"]],
     ["WireGuard", { accept_ra: 0, addr_gen_mode: 1 }, ["UP", "NOARP"], ["no_dad"]],
   ])("%s", (_, more, flags, words) => {
@@ -84,7 +84,7 @@ describe("reportNd6", () => {
     });
   });
 
-  it("claims nothing where nothing is known", () => {
+  it("reports nothing if nothing is known", () => {
     expect(reportNd6(card)).toEqual({});
   });
 });

@@ -3,12 +3,12 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { DeviceDetails, Ipv6Settings, KernelRow } from "./row.ts";
 
-/** Where the kernel shows what `ip` does not print. */
+/** Folders where the kernel shows what `ip` does not print. */
 export type DetailFolders = { readonly devices: string; readonly ipv6: string };
 
 const kernelFolders: DetailFolders = { devices: "/sys/class/net", ipv6: "/proc/sys/net/ipv6/conf" };
 
-/** The rows with what two folders of the kernel add. What cannot be read there is left out. */
+/** Adds details from two folders of the kernel to the rows. What cannot be read is left out. */
 export async function withDetails(
   rows: readonly KernelRow[],
   folders: DetailFolders = kernelFolders,
@@ -24,7 +24,7 @@ async function readDetails(row: KernelRow, folders: DetailFolders): Promise<Devi
 
 /**
  * Speed and duplex of a card. In a network namespace this folder may show another namespace's devices, and one of them may
- * have the same name: only what has the same index and hardware address is believed.
+ * have the same name, so the index and hardware address must match.
  */
 async function readCard(row: KernelRow, folder: string): Promise<DeviceDetails> {
   const read = (name: string) =>
@@ -43,7 +43,7 @@ async function readCard(row: KernelRow, folder: string): Promise<DeviceDetails> 
 
 const settingNames = ["disable_ipv6", "accept_ra", "forwarding", "addr_gen_mode", "accept_dad"] as const;
 
-/** These files are the kernel's memory: reading them does not wait, and a turn of the thread pool would cost more. */
+/** These files are in the kernel's memory: reading them does not block, and using the thread pool would cost more. */
 function readIpv6(folder: string): Ipv6Settings | undefined {
   const read = (name: string) => Number(readFileSync(join(folder, name), "utf8"));
   try {

@@ -11,7 +11,7 @@ import { readKernel } from "./read.ts";
 
 const run = promisify(execFile);
 
-/** The report of a network namespace of its own, after `setUp` was done in it. Needs no root. */
+/** The report of a new network namespace after `setUp` has run in it. Needs no root. */
 async function reportAfter(setUp: string): Promise<Record<string, WireInterface>> {
   const program = `
     const { readKernel } = await import(${JSON.stringify(new URL("read.ts", import.meta.url).href)});
@@ -41,7 +41,7 @@ describe("real devices", () => {
     });
   });
 
-  it("shows addresses, peers and lifetimes as they were set", async () => {
+  it("shows addresses, peers and lifetimes as set", async () => {
     const report = await reportAfter(`${veth}
       ip link set lo up; ip link set wan up mtu 1492; ip link set isp up
       ip addr add 192.0.2.1/24 dev wan
@@ -79,8 +79,8 @@ describe("real devices", () => {
     expect((await reportAfter(`${veth}; ${setUp}`)).wan).toMatchObject({ flags, status });
   });
 
-  it("a tentative address says so", async () => {
-    // The check for duplicates lasts ten minutes here: a slow machine must not see its end.
+  it("a tentative address is marked", async () => {
+    // Duplicate address detection takes ten minutes here, so that it does not end on a slow machine.
     const report = await reportAfter(`${veth}
       echo 600 > /proc/sys/net/ipv6/conf/wan/dad_transmits
       ip link set wan up; ip link set isp up
@@ -89,7 +89,7 @@ describe("real devices", () => {
     expect(tentative).toMatchObject({ "2001:db8::1": true, "2001:db8::2": false });
   });
 
-  it("a bridge names its ports, and devices stand in the order of their making", async () => {
+  it("a bridge lists its ports, and devices are in the order of their creation", async () => {
     const report = await reportAfter(`${veth}; ip link add br0 type bridge; ip link set isp master br0
       ip tuntap add dev tun0 mode tun; ip addr add 192.0.2.1 peer 192.0.2.2 dev tun0`);
     expect(Object.keys(report)).toEqual(["lo", "isp", "wan", "br0", "tun0"]);
@@ -108,7 +108,7 @@ describe("real devices", () => {
     expect(report.tun0).not.toHaveProperty("status");
   });
 
-  it("odd names and a renamed device come through", async () => {
+  it("odd names and a renamed device are reported", async () => {
     const report = await reportAfter(`${veth}; ip link set wan name __proto__; ip link set isp name 'a"b'`);
     expect(Object.keys(report)).toEqual(["lo", 'a"b', "__proto__"]);
   });
@@ -124,22 +124,22 @@ describe("readKernel", () => {
 
   it.each([
     ["`ip` fails", "echo 'Cannot open netlink socket: Permission denied' >&2; exit 1", 15_000, /netlink socket/],
-    ["`ip` fails without a word", "exit 1", 15_000, /failed: it said nothing and ended with code 1$/],
-    ["`ip` prints no JSON", "echo hello", 15_000, /cannot be read/],
-    ["`ip` prints nothing", "exit 0", 15_000, /cannot be read/],
-    ["`ip` hangs", "exec sleep 30", 300, /within 300 ms/],
+    ["`ip` fails without an error", "exit 1", 15_000, /failed: it ended with code 1 and printed no error$/],
+    ["`ip` prints no JSON", "echo hello", 15_000, /cannot parse the output/],
+    ["`ip` prints nothing", "exit 0", 15_000, /cannot parse the output/],
+    ["`ip` hangs", "exec sleep 30", 300, /timed out after 300 ms/],
     ["`ip` never stops printing", "exec cat /dev/zero", 15_000, /maxBuffer/],
-  ])("throws, and never answers with nothing, when %s", async (_, text, limit, message) => {
+  ])("throws, and never returns an empty list, if %s", async (_, text, limit, message) => {
     const commands = [await program(text)];
     await expect(readKernel({ commands, limit })).rejects.toThrow(message);
   });
 
-  it("stops when told to", async () => {
+  it("stops when the signal aborts", async () => {
     const commands = [await program("exec sleep 30")];
     await expect(readKernel({ commands, signal: AbortSignal.timeout(50) })).rejects.toThrow(/stopped/);
   });
 
-  it("looks in the next place when there is no `ip` in the first", async () => {
+  it("tries the next path if there is no `ip` at the first", async () => {
     const commands = ["/nowhere/ip", await program(`echo '[{"ifname":"x0","flags":[],"addr_info":[]}]'`)];
     expect((await readKernel({ commands })).map(({ ifname }) => ifname)).toEqual(["x0"]);
   });
@@ -148,7 +148,7 @@ describe("readKernel", () => {
     ["there is no `ip`", async () => "/nowhere/ip"],
     ["`ip` is BusyBox's", () => program('echo "ip: unrecognized option: json" >&2; echo "BusyBox v1.36" >&2; exit 1')],
     ["`ip` is too old", () => program(`echo 'Option "-json" is unknown, try "ip -help".' >&2; exit 255`)],
-  ])("takes Node's list when %s", async (_, command) => {
+  ])("uses Node's list if %s", async (_, command) => {
     const report = reportOf(await readKernel({ commands: [await command()] }));
     expect([...report.keys()]).toEqual(Object.keys(networkInterfaces()));
     expect(report.size).toBeGreaterThan(0);

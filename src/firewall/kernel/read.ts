@@ -3,7 +3,7 @@ import { type KernelAddress, type KernelRow, parseKernelRows } from "./row.ts";
 import { type RunIpOptions, runIp } from "./run-ip.ts";
 
 /**
- * Every network device of this machine, as it is now. Without a usable `ip` Node's own list is taken: it has only devices
+ * The current network devices of this machine. Without a usable `ip` it uses Node's own list, which has only devices
  * that are up and have an address. A failed read throws; it is never an empty list.
  */
 export async function readKernel(options: RunIpOptions = {}): Promise<readonly KernelRow[]> {
@@ -12,11 +12,11 @@ export async function readKernel(options: RunIpOptions = {}): Promise<readonly K
   try {
     return parseKernelRows(found.printed);
   } catch (error) {
-    throw new Error(`what \`${found.command}\` printed cannot be read: ${(error as Error).message}`, { cause: error });
+    throw new Error(`cannot parse the output of \`${found.command}\`: ${(error as Error).message}`, { cause: error });
   }
 }
 
-/** Node tells less than `ip`: what it does not tell stays out. It lists only devices that are up and running. */
+/** Node knows less than `ip`, so some fields are missing. It lists only devices that are up and running. */
 export function rowsFromNode(list: NodeJS.Dict<NetworkInterfaceInfo[]>): readonly KernelRow[] {
   return Object.entries(list).map(([ifname, addresses = []]) => ({
     ifname,

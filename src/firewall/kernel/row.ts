@@ -1,15 +1,15 @@
 import { isObject } from "../../core/is-object.ts";
 
 /**
- * One network device as the kernel describes it, in the words of `ip -json -details addr`. Only what the report needs is
- * named here; whatever else a newer `ip` says is let through unread. Optional is what not every device or kernel has.
+ * One network device as the kernel describes it, in the words of `ip -json -details addr`. Only the fields that the report
+ * needs are declared; others are ignored. Fields that not every device or kernel has are optional.
  */
 export type KernelRow = {
   readonly ifindex?: number;
   readonly ifname: string;
   /** The device below: a VLAN's parent, a veth's other end. */
   readonly link?: unknown;
-  /** Where a veth's other end is, when that is another network namespace. */
+  /** The network namespace of a veth's other end, if that is another one. */
   readonly link_netnsid?: number;
   readonly master?: string;
   readonly flags: readonly string[];
@@ -27,7 +27,7 @@ export type KernelRow = {
     readonly info_slave_data?: Readonly<Record<string, unknown>>;
   };
   readonly stats64?: { readonly rx?: Counters; readonly tx?: Counters };
-  /** From other places than `ip`. */
+  /** From other sources than `ip`. */
   readonly details?: DeviceDetails;
   readonly addr_info: readonly KernelAddress[];
 };
@@ -63,19 +63,19 @@ export type KernelAddress = {
   readonly mngtmpaddr?: Mark;
   readonly "stable-privacy"?: Mark;
   readonly protocol?: string;
-  /** Seconds; 4294967295 is "for ever". Missing when nothing could tell (no `ip`). */
+  /** Seconds; 4294967295 means forever. Missing if unknown (no `ip`). */
   readonly valid_life_time?: number;
   readonly preferred_life_time?: number;
 };
 
-/** Being there is what counts: old releases of `ip` may print such a mark as null. */
+/** Presence counts: old releases of `ip` may print such a mark as null. */
 type Mark = boolean | null;
 
 export const isMarked = (mark: Mark | undefined): boolean => mark !== undefined && mark !== false;
 
 type Kind = "string" | "string?" | "number?" | "object?";
 
-// Checked by hand: a schema library would be a tenth of the service's memory, for this one answer.
+// Checked by hand: a schema library for this one input would take a tenth of the service's memory.
 const rowFields: Partial<Record<keyof KernelRow, Kind>> = {
   ifindex: "number?",
   ifname: "string",
@@ -108,15 +108,15 @@ const addressFields: Partial<Record<keyof KernelAddress, Kind>> = {
   preferred_life_time: "number?",
 };
 
-/** Reads what `ip` printed. Anything but a list of devices throws: an unreadable answer is never "no devices". */
+/** Parses the output of `ip`. Anything but a list of devices throws: invalid output never means "no devices". */
 export function parseKernelRows(text: string): readonly KernelRow[] {
   const parsed: unknown = JSON.parse(text);
   if (!Array.isArray(parsed)) throw new Error("not a list of devices");
-  // Some releases print `{}` for a device that went away while they were listing.
+  // Some releases print `{}` for a device that disappears during the listing.
   const rows: readonly unknown[] = parsed.filter((row) => !isObject(row) || Object.keys(row).length > 0);
   return rows.map((row, at) => {
     if (isKernelRow(row)) return row;
-    throw new Error(`not a list of devices: entry ${at + 1} is not one`);
+    throw new Error(`not a list of devices: entry ${at + 1} is invalid`);
   });
 }
 

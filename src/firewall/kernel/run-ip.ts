@@ -10,7 +10,7 @@ export type RunIpOptions = {
 
 export const usualCommands = ["ip", "/usr/sbin/ip", "/sbin/ip"];
 
-/** What `ip` printed, and which one; undefined when there is none, or only one too old or too small to print JSON. */
+/** The output of `ip`, and its path; undefined if there is none, or only one that cannot print JSON. */
 export async function runIp(
   args: readonly string[],
   options: RunIpOptions = {},
@@ -50,8 +50,8 @@ const printsNoJson = (stderr: string): boolean => /busybox|unrecognized option|i
 
 function whyFailed(error: ExecFileException, stderr: string, limit: number): string {
   if (error.name === "AbortError") return "stopped";
-  if (error.signal === "SIGKILL" && typeof error.code !== "string") return `no answer within ${limit} ms`;
+  if (error.signal === "SIGKILL" && typeof error.code !== "string") return `timed out after ${limit} ms`;
   if (stderr.trim() === "" && typeof error.code === "number")
-    return `it said nothing and ended with code ${error.code}`;
+    return `it ended with code ${error.code} and printed no error`;
   return stderr.trim() || error.message;
 }

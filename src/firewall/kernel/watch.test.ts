@@ -12,8 +12,8 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "moor-watch-"));
 });
 
-/** An `ip` that counts its starts. */
-async function teller(text: string): Promise<string> {
+/** A fake `ip` that counts its starts. */
+async function fakeIp(text: string): Promise<string> {
   const path = join(folder, "ip");
   await writeFile(path, `#!/bin/sh\n[ "$1" = -V ] && exit\necho x >> ${join(folder, "starts")}\n${text}\n`);
   await chmod(path, 0o755);
@@ -44,10 +44,10 @@ function watched(commands: readonly string[], every = { monitored: 60_000, alone
 }
 
 describe("watchKernel", () => {
-  it("tells of every line, and of one look more when the teller listens", async () => {
+  it("reports every line, and once more when `ip monitor` has started", async () => {
     const go = join(folder, "go");
     const text = `echo one; while [ ! -e ${go} ]; do sleep 0.02; done; echo two; exec sleep 60`;
-    const { seen } = watched([await teller(text)]);
+    const { seen } = watched([await fakeIp(text)]);
     await expect.poll(() => seen.changes).toBe(2);
     await writeFile(go, "");
     await expect.poll(() => seen.changes).toBe(3);
@@ -55,8 +55,8 @@ describe("watchKernel", () => {
     expect(seen.changes).toBe(3);
   });
 
-  it("starts the teller again when it ends, slower and slower, and looks each time", async () => {
-    const { seen } = watched([await teller("exit 1")]);
+  it("restarts `ip monitor` when it ends, with growing delays, and reports each time", async () => {
+    const { seen } = watched([await fakeIp("exit 1")]);
     await expect.poll(starts).toBeGreaterThan(5);
     expect(seen.changes).toBeGreaterThan(4);
     expect(await starts()).toBeLessThan(60);
@@ -64,16 +64,16 @@ describe("watchKernel", () => {
     expect(seen.logged[0]).toContain("`ip monitor` ended");
   });
 
-  it("looks now and then without being told, also when there is no teller at all", async () => {
+  it("reports periodically without events, even without any `ip`", async () => {
     const { seen } = watched([join(folder, "nothing")], { monitored: 60_000, alone: 1_000 });
     await expect.poll(() => seen.changes).toBeGreaterThan(1);
     expect(seen.logged.join("")).toContain("there is no `ip`");
   });
 
-  it("looks seldom while it is told", async () => {
-    const { seen } = watched([await teller("exec sleep 60")], { monitored: 60_000, alone: 1_000 });
+  it("reports rarely while `ip monitor` runs", async () => {
+    const { seen } = watched([await fakeIp("exec sleep 60")], { monitored: 60_000, alone: 1_000 });
     await expect.poll(starts).toBe(1);
-    // By then it has looked once more for what came before the teller listened.
+    // By then it has reported once more for changes before `ip monitor` listened.
     await sleep(500);
     const before = seen.changes;
     await sleep(2_300);
@@ -82,7 +82,7 @@ describe("watchKernel", () => {
 
   const startedTeller = async () => {
     const file = join(folder, "pid");
-    const command = await teller(`echo $$ > ${file}; exec sleep 60`);
+    const command = await fakeIp(`echo $$ > ${file}; exec sleep 60`);
     const pid = async () => {
       await expect.poll(() => readFile(file, "utf8").catch(() => "")).toMatch(/\d\n/);
       return Number(await readFile(file, "utf8"));
@@ -98,7 +98,7 @@ describe("watchKernel", () => {
     await expect.poll(() => isRunning(running)).toBe(false);
   });
 
-  it("leaves no process behind when it is killed itself", async () => {
+  it("leaves no process behind if it is killed", async () => {
     const { command, pid } = await startedTeller();
     const program = `
       const { watchKernel } = await import(${JSON.stringify(new URL("watch.ts", import.meta.url).href)});
@@ -111,7 +111,7 @@ describe("watchKernel", () => {
     await expect.poll(() => isRunning(running)).toBe(false);
   });
 
-  it("ends when a terminal stops all its programs at once", async () => {
+  it("ends when a terminal interrupts all its programs", async () => {
     const { command, pid } = await startedTeller();
     const program = `
       const { watchKernel } = await import(${JSON.stringify(new URL("watch.ts", import.meta.url).href)});

@@ -6,7 +6,7 @@ import type { Logger } from "../../process/log.ts";
 import { runIp, usualCommands } from "./run-ip.ts";
 
 export type WatchKernel = {
-  /** Something may have changed: look. */
+  /** Something may have changed. */
   readonly onChange: () => void;
   readonly signal: AbortSignal;
   readonly log: Logger;
@@ -18,12 +18,12 @@ export type WatchKernel = {
   readonly backOff?: { readonly base: number; readonly cap: number };
 };
 
-/** `ip` says nothing when it begins to listen; what changes before that is found by one more look. */
+/** `ip monitor` does not say when it starts to listen; one more reading after this time finds earlier changes. */
 const listeningBy = 150;
 
 /**
- * Calls `onChange` whenever the kernel tells of a changed address or link, until the signal aborts. The teller (`ip
- * monitor`) is started again when it ends. A net below it: a look every half minute, every second while nobody tells.
+ * Calls `onChange` whenever the kernel reports a changed address or link, until the signal aborts. `ip monitor` is restarted
+ * when it ends. As a safety net it also calls every half minute, or every second while `ip monitor` does not run.
  */
 export async function watchKernel(options: WatchKernel): Promise<void> {
   const { onChange, signal, log, every = { monitored: 30_000, alone: 1_000 } } = options;
@@ -37,7 +37,8 @@ export async function watchKernel(options: WatchKernel): Promise<void> {
     });
     if (signal.aborted) break;
     failures = performance.now() - startedAt > 60_000 ? 1 : failures + 1;
-    if (failures === 1) log.warn({ because: ended }, "the kernel's changes are looked for every second for now");
+    if (failures === 1)
+      log.warn({ because: ended }, "cannot watch the kernel for changes; reading it every second instead");
     await pause(backOffDelay(failures, random(), backOff), signal);
   }
   await net;
@@ -55,13 +56,13 @@ async function watchNet(every: () => number, onChange: () => void, signal: Abort
 }
 
 /**
- * `ip` would outlive a moor that was killed, until the kernel next has something to tell. So a shell stands between: it holds
- * nothing but the reading end of a pipe from moor, and when that pipe ends, however it does, it ends `ip`. Ctrl-C reaches all
- * programs of a terminal at once, and `ip` does not heed it: so the shell must not either.
+ * If moor were killed, `ip` would keep running until the kernel's next event. So a shell runs in between: it only reads from a
+ * pipe from moor, and kills `ip` when that pipe is closed for any reason. Ctrl-C reaches all programs of a terminal, and `ip`
+ * ignores it, so the shell must ignore it too.
  */
 const untilPipeEnds = 'trap "" INT; "$0" -o monitor address link & exec >&-; read -r _; kill $!; wait';
 
-/** Resolves with the reason when the teller has ended. */
+/** Resolves with the reason when `ip monitor` has ended. */
 async function listen(
   commands: readonly string[],
   signal: AbortSignal,
@@ -80,7 +81,7 @@ async function listen(
   const late = setTimeout(onChange, listeningBy);
   onState(true);
   try {
-    // Only `ip` has the other end: it closes when `ip` has ended, by itself or by the shell.
+    // Only `ip` has the other end open, so this closes when `ip` ends.
     await once(shell.stdout, "close");
     return "`ip monitor` ended";
   } finally {

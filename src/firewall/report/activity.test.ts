@@ -24,7 +24,7 @@ const sample = (ticks: number, idle: number, threads: readonly ThreadSample[]): 
 });
 const at = new Date(2026, 10, 15, 9, 8, 7);
 
-describe("the head, which clients read by the number of the line", () => {
+describe("the header lines, which clients read by number", () => {
   const { headers } = activityOf(sample(1_000, 500, []), sample(1_200, 650, []), at);
   it.each([
     [0, "last pid: 4711;  load averages:  0.31,  0.35, 10.02  up 3+04:05:06    09:08:07"],
@@ -34,14 +34,14 @@ describe("the head, which clients read by the number of the line", () => {
     [4, "Swap: 2048M Total, 0K Free"],
   ])("%i: %s", (line, text) => expect(headers[line]).toBe(text));
 
-  it("has no line for swap where there is none", () => {
+  it("has no line for swap if there is none", () => {
     const bare = { ...sample(1, 1, []), memory: {} };
     expect(activityOf(bare, bare, at).headers).toHaveLength(4);
   });
 });
 
 describe("the rows, one per thread", () => {
-  it("have every column as a text, the busiest first", () => {
+  it("have every column as text, the busiest first", () => {
     const before = sample(1_000, 0, [thread(7, 100), thread(8, 100)]);
     const after = sample(1_200, 0, [thread(7, 110), thread(8, 150, { name: "libuv-worker", state: "R" })]);
     expect(activityOf(before, after, at).details).toEqual([
@@ -53,7 +53,7 @@ describe("the rows, one per thread", () => {
     ]);
   });
 
-  it("show a thread that is new with no share, kernel threads in brackets, and long times in minutes", () => {
+  it("show a new thread with no share, kernel threads in brackets, and long times in minutes", () => {
     const born = thread(9, 600_000, { isKernel: true, name: "kworker/0:1", processName: "kworker/0:1", size: 0 });
     expect(activityOf(sample(0, 0, []), sample(100, 0, [born]), at).details).toEqual([
       expect.objectContaining({ WCPU: "0.00%", COMMAND: "[kworker/0:1]", TIME: "100:00", SIZE: "0K" }),
@@ -62,20 +62,20 @@ describe("the rows, one per thread", () => {
 });
 
 describe("what the kernel prints", () => {
-  it("is read: processors, with what guests used counted once", () => {
+  it("is parsed: processors, with guest time counted once", () => {
     expect(parseCpu("cpu  10 1 20 300 5 2 3 4 9 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n")).toEqual({
       ...{ user: 10, nice: 1, system: 20, interrupt: 5, idle: 305, total: 345 },
     });
     expect(() => parseCpu("nonsense")).toThrow(/no line for all processors/);
   });
 
-  it("is read: memory", () => {
+  it("is parsed: memory", () => {
     expect(parseMemory("MemTotal:  16000 kB\nHugePages_Total:       0\nMemFree:  200 kB\n")).toEqual({
       ...{ MemTotal: 16_000, MemFree: 200 },
     });
   });
 
-  it("is read: a thread whose name looks like the rest of the line", () => {
+  it("is parsed: a thread whose name looks like the rest of the line", () => {
     const status =
       "Name:\ta) b (c\nState:\tS (sleeping)\nTgid:\t12\nUid:\t33\t33\t33\t33\nVmSize:\t 900 kB\nVmRSS:\t 80 kB\n";
     const numbers = Array.from({ length: 49 }, (_, at) => String(at + 4)).join(" ");

@@ -1,16 +1,17 @@
 import type { ActivitySample, CpuTicks, ThreadSample } from "../kernel/read-activity.ts";
 
-/** What Linux counts in, on every machine that it shows to programs (`USER_HZ`). */
+/** Linux's unit for programs, the same on every machine (`USER_HZ`). */
 const ticksPerSecond = 100;
 
 /**
- * What `top` prints on FreeBSD: a head of lines that clients read by number and pattern, and a row per thread, whose cells are
- * texts. Shares are those between the two samples.
+ * The output of `top` on FreeBSD: header lines that clients parse by number and pattern, and a row per thread with text
+ * cells. Shares are measured between the two samples.
  */
 export function activityOf(before: ActivitySample, after: ActivitySample, at: Date) {
   const passed = (after.cpu.total - before.cpu.total) / Math.max(1, after.processors);
-  const had = new Map(before.threads.map(({ tid, ticks }) => [tid, ticks]));
-  const shareOf = ({ tid, ticks }: ThreadSample) => (100 * (ticks - (had.get(tid) ?? ticks))) / Math.max(1, passed);
+  const ticksBefore = new Map(before.threads.map(({ tid, ticks }) => [tid, ticks]));
+  const shareOf = ({ tid, ticks }: ThreadSample) =>
+    (100 * (ticks - (ticksBefore.get(tid) ?? ticks))) / Math.max(1, passed);
   const rows = after.threads.map((thread) => ({ thread, share: Math.max(0, shareOf(thread)) }));
   return {
     headers: [loadLine(after, at), threadLine(after), cpuLine(before.cpu, after.cpu), ...memoryLines(after.memory)],
@@ -46,7 +47,7 @@ function memoryLines(memory: ActivitySample["memory"]): string[] {
   return [`${used}, ${of("MemFree")} Free`, ...swap];
 }
 
-/** No command lines: there may be secrets in them. */
+/** Without command lines, which may contain secrets. */
 function threadRow(thread: ThreadSample, share: number): Readonly<Record<string, string>> {
   const { pid, tid, user, priority, nice, size, resident, processor, ticks, isKernel, processName, name } = thread;
   const seconds = Math.floor(ticks / ticksPerSecond);
@@ -65,7 +66,7 @@ const states: Readonly<Record<string, string>> = {
   ...{ R: "RUN", S: "sleep", D: "disk", I: "idle", Z: "zomb", T: "stop", t: "stop" },
 };
 
-/** `top` has four digits and a unit. */
+/** `top` prints up to four digits and a unit. */
 function sizeText(kibibytes: number): string {
   if (kibibytes < 10_000) return `${kibibytes}K`;
   const mebibytes = Math.round(kibibytes / 1024);

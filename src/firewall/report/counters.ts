@@ -8,8 +8,8 @@ const count = (counters: Counters | undefined, name: string): number => {
 };
 
 /**
- * As the overview shows them: texts, under names with blanks, and every one that the original has. Some clients fail for a
- * key that is missing, others drop all interfaces for one without a number: what Linux does not tell is 0.
+ * Counters as in the overview: texts, under names with spaces, and all that OPNsense has. Some clients fail if a key is
+ * missing, others drop all interfaces if a number is: what Linux does not provide is 0.
  */
 export function countersOf(row: KernelRow, flags: readonly string[]): Readonly<Record<string, string>> {
   const { ifname, ifindex, stats64, mtu, txqlen, promiscuity, details } = row;
@@ -65,13 +65,13 @@ function linkLayer({ link_type = "" }: KernelRow) {
   };
 }
 
-/** FreeBSD's numbers: 2 is up, 1 down, and 0 a device that has no carrier to lose. */
+/** FreeBSD's numbers: 2 is up, 1 is down, 0 is a device without a carrier. */
 function linkState({ link_type, flags }: KernelRow): string {
   if (link_type !== "ether") return "0";
   return flags.includes("LOWER_UP") ? "2" : "1";
 }
 
-/** By identifier: the counters of each device, and what people call it. */
+/** The counters and description of each device, by identifier. */
 export const trafficOf = (snapshot: Snapshot, config: FirewallConfig): ReadonlyMap<string, object> =>
   new Map(
     reportedRows(snapshot, config).map(({ row, device, name }) => [
@@ -80,7 +80,7 @@ export const trafficOf = (snapshot: Snapshot, config: FirewallConfig): ReadonlyM
     ]),
   );
 
-/** `[WAN] (ppp0) / 203.0.113.7` to what was counted: one entry for the device, one for each of its addresses. */
+/** Counters by keys such as `[WAN] (ppp0) / 203.0.113.7`: one entry for the device, one for each of its addresses. */
 export function statisticsOf(snapshot: Snapshot, config: FirewallConfig): ReadonlyMap<string, object> {
   return new Map(
     reportedRows(snapshot, config).flatMap(({ row, device, name }) => {
@@ -98,7 +98,7 @@ export function statisticsOf(snapshot: Snapshot, config: FirewallConfig): Readon
   );
 }
 
-/** The devices that are reported, with what people call them. */
+/** The reported devices, with their descriptions. */
 const reportedRows = ({ rows, report }: Snapshot, config: FirewallConfig) =>
   rows.flatMap((row) => {
     const device = report.get(row.ifname);

@@ -49,7 +49,7 @@ function machine() {
 }
 
 describe("createReportFeed", () => {
-  it("gives the same id while nothing changes, and the next after a change", async () => {
+  it("has the same id while nothing changes, and the next after a change", async () => {
     const { feed, become } = machine();
     expect((await feed.current()).id).toBe("77-1");
     expect((await feed.current()).id).toBe("77-1");
@@ -57,7 +57,7 @@ describe("createReportFeed", () => {
     expect((await feed.current()).id).toBe("77-2");
   });
 
-  it("tells every listener of a change, once, and nobody of no change", async () => {
+  it("reports a change once to every listener, and nothing if nothing changed", async () => {
     const { feed, become, tell } = machine();
     await feed.current();
     const heard: FeedState[][] = [[], []];
@@ -99,7 +99,7 @@ describe("createReportFeed", () => {
     expect(watchers()).toBe(1);
   });
 
-  it("says once that the kernel cannot be read, once that it can again, and invents nothing meanwhile", async () => {
+  it("logs once that the kernel cannot be read, once that it can again, and reports nothing meanwhile", async () => {
     const { feed, tell, logged, ...it } = machine();
     await feed.current();
     const heard: FeedState[] = [];
@@ -120,7 +120,7 @@ describe("createReportFeed", () => {
     ]);
   });
 
-  it("tells who listens that what he has may not hold any longer", async () => {
+  it("notifies listeners that their data may be stale", async () => {
     const { feed, tell, ...it } = machine();
     await feed.current();
     let lost = 0;
@@ -134,7 +134,7 @@ describe("createReportFeed", () => {
     await expect(feed.current()).rejects.toThrow("netlink is out of order");
   });
 
-  it.each(["stops", "loses its last listener"])("takes a reading that fails while it %s for no fault", async (end) => {
+  it.each(["stops", "loses its last listener"])("does not log a reading that fails while it %s", async (end) => {
     const { feed, tell, logged, stopping, ...it } = machine();
     const leave = feed.follow(nothing, nothing);
     it.break(true);

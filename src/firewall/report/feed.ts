@@ -3,33 +3,33 @@ import { foldTriggers } from "../kernel/fold-triggers.ts";
 import { sameReport } from "./same-report.ts";
 import type { Snapshot } from "./snapshot.ts";
 
-/** The report under the id of its last change. */
+/** The report, with the id of its last change. */
 export type FeedState = { readonly id: string; readonly snapshot: Snapshot };
 
 export type ReportFeed = {
-  /** As it is now. */
+  /** The current state. */
   readonly current: () => Promise<FeedState>;
   /**
-   * Hears of every change from now on, and when there is no telling whether anything changes; the kernel is watched while
-   * somebody does. Returns the way to leave.
+   * Calls `listener` for every change from now on, and `onLost` when changes can no longer be detected. The kernel is watched while
+   * there are listeners. Returns a function that stops following.
    */
   readonly follow: (listener: (state: FeedState) => void, onLost: () => void) => () => void;
 };
 
 export type FeedOptions = {
-  /** May give a reading that is a little old. */
+  /** May return a reading that is a little old. */
   readonly readRecent: () => Promise<Snapshot>;
-  /** Begun after it was asked for. */
+  /** Always starts a new reading. */
   readonly readNow: () => Promise<Snapshot>;
   /** Calls back when something may have changed, until the signal aborts. */
   readonly watch: (onChange: () => void, signal: AbortSignal) => Promise<void>;
-  /** Sets the ids of this start apart from those of every other. */
+  /** Makes the ids of this start different from those of any other. */
   readonly epoch: string;
   readonly log: Logger;
   readonly now: () => number;
   /** Milliseconds between two readings in a burst of changes. */
   readonly spacing?: number;
-  /** Aborts when all of it is to end: readings fail then, and that is no fault. */
+  /** Aborts on shutdown: readings that fail then are not errors. */
   readonly stopping?: AbortSignal;
 };
 
@@ -40,7 +40,7 @@ export function createReportFeed(options: FeedOptions): ReportFeed {
   let watching: AbortController | undefined;
 
   const take = (snapshot: Snapshot): FeedState => {
-    // Readings overlap: an older one that comes later says nothing.
+    // Readings overlap, so an older one may arrive later.
     if (latest !== undefined && (snapshot.takenAt < latest.snapshot.takenAt || sameReport(latest.snapshot, snapshot)))
       return latest;
     changes += 1;
@@ -68,7 +68,7 @@ export function createReportFeed(options: FeedOptions): ReportFeed {
     watch(
       foldTriggers(() => look(signal), { spacing, signal, now }),
       signal,
-    ).catch((error: unknown) => log.error({ err: error }, "the kernel is not watched any more"));
+    ).catch((error: unknown) => log.error({ err: error }, "stopped watching the kernel"));
   };
 
   return {

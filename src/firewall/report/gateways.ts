@@ -6,7 +6,7 @@ export type GatewayItem = Readonly<
   Record<"name" | "address" | "status" | "loss" | "delay" | "stddev" | "monitor" | "status_translated", string>
 >;
 
-/** Nothing is probed: a gateway is up when its link is, and the kernel does not say otherwise. */
+/** Nothing is probed: a gateway is up if its link is, unless the kernel says otherwise. */
 export function gatewayItems(routes: readonly Route[], report: Report): readonly GatewayItem[] {
   const taken = new Map<string, number>();
   return routes.flatMap(({ family, dev, gateway, flags }) => {
@@ -29,8 +29,8 @@ export function gatewayItems(routes: readonly Route[], report: Report): readonly
 }
 
 /**
- * The same as the gateway page lists them: with the settings that a gateway has in the original, which are texts there except
- * for these few flags. `monitor_disable` says that nothing is probed.
+ * The gateways as on the gateway page, with all settings that they have in OPNsense, which are texts except for a
+ * few flags. `monitor_disable` says that nothing is probed.
  */
 export function gatewayRows(routes: readonly Route[], report: Report, config: FirewallConfig) {
   const known = routes.filter(({ dev }) => report.has(dev));

@@ -28,7 +28,7 @@ function reportTunnel({ linkinfo }: KernelRow): Pick<Extra, "tunnel"> {
   return { tunnel: { proto: local.includes(":") ? "inet6" : "inet", src_addr: local, dest_addr: remote } };
 }
 
-/** `ip` prints `any` for an end that is not fixed. */
+/** `ip` prints `any` for an endpoint that is not fixed. */
 const isAddress = (value: unknown): value is string => typeof value === "string" && /^[0-9a-f.:]+$/i.test(value);
 
 function reportVlan({ link, linkinfo }: KernelRow): Pick<Extra, "vlan"> {
@@ -44,7 +44,7 @@ function reportVlan({ link, linkinfo }: KernelRow): Pick<Extra, "vlan"> {
   };
 }
 
-/** Linux maps packet priorities one by one; priority 0 is what nobody asked anything special for. */
+/** Linux maps each packet priority separately; 0 is the default priority. */
 function priorityOfPlainTraffic(map: unknown): number {
   const rows: readonly unknown[] = Array.isArray(map) ? map : [];
   const row = rows.find((each) => (each as { from?: unknown } | null)?.from === 0) as { to?: unknown } | undefined;
@@ -87,7 +87,7 @@ function reportVxlan({ linkinfo }: KernelRow): Pick<Extra, "vxlan"> {
   return { vxlan: { vni: String(data.id), ...address("local"), ...address("group"), ...address("remote") } };
 }
 
-/** FreeBSD calls a bond a lagg, and its modes otherwise. */
+/** FreeBSD calls a bond a lagg, and has other names for the modes. */
 const protocols: Readonly<Record<string, string>> = {
   "802.3ad": "lacp",
   "active-backup": "failover",
@@ -112,7 +112,7 @@ function reportBond(
   };
 }
 
-/** A port that carries traffic is active; LACP tells in addition which ways it was agreed on, and why. */
+/** A port that carries traffic is active; LACP also reports what was negotiated. */
 function reportPort({ linkinfo }: KernelRow): { flags: string[]; state: string[] } {
   const data = linkinfo?.info_slave_data ?? {};
   const reported: readonly unknown[] = Array.isArray(data.ad_actor_oper_port_state_str)
@@ -126,7 +126,7 @@ function reportPort({ linkinfo }: KernelRow): { flags: string[]; state: string[]
   };
 }
 
-/** Both systems have the same bits of IEEE 802.1AX; FreeBSD's names for them. */
+/** FreeBSD's names for the bits of IEEE 802.1AX, which both systems have. */
 const stateWords: Readonly<Record<string, string>> = {
   active: "activity",
   short_timeout: "timeout",

@@ -10,7 +10,7 @@ export type Neighbour = {
   readonly isPermanent: boolean;
 };
 
-/** The ARP table: neighbours by IPv4 address that have answered. */
+/** The ARP table: IPv4 neighbours that have answered. */
 export async function readArp(options: RunIpOptions = {}): Promise<readonly Neighbour[]> {
   const found = await runIp(["-json", "-family", "inet", "neigh", "show"], options);
   if (found === undefined) throw new Error("the ARP table cannot be read without `ip` (iproute2)");
@@ -19,17 +19,17 @@ export async function readArp(options: RunIpOptions = {}): Promise<readonly Neig
 
 export function parseNeighbours(printed: string): readonly Neighbour[] {
   const parsed: unknown = printed.trim() === "" ? [] : JSON.parse(printed);
-  if (!Array.isArray(parsed)) throw new Error("what `ip neigh` printed is not a list of neighbours");
+  if (!Array.isArray(parsed)) throw new Error("the output of `ip neigh` is not a list of neighbours");
   return parsed.flatMap(({ dst, dev, lladdr, state }: Readonly<Record<string, unknown>>) => {
-    // Without a hardware address nobody has answered yet, or nobody is there.
+    // Without a hardware address, the neighbour has not answered.
     if (typeof dst !== "string" || typeof dev !== "string" || typeof lladdr !== "string") return [];
     return [{ address: dst, dev, mac: lladdr, isPermanent: Array.isArray(state) && state.includes("PERMANENT") }];
   });
 }
 
 /**
- * One row per neighbour with every key of the original. Linux drops an entry when it needs the room and not at a certain time,
- * so nothing here expires; names and manufacturers are not in the kernel.
+ * One row per neighbour with every key that OPNsense has. Linux drops entries when it needs space, not at a certain time,
+ * so nothing here expires; the kernel has no host names or manufacturers.
  */
 export function arpRows(neighbours: readonly Neighbour[], { rows, report }: Snapshot, config: FirewallConfig) {
   return neighbours.flatMap(({ address, dev, mac, isPermanent }) => {

@@ -24,7 +24,7 @@ const row = (one: KernelRow) =>
   overviewOf(takeSnapshot([one], config, 0), config, { statistics: false, routes: [] })[0];
 
 describe("overviewOf", () => {
-  it("adds what an administrator sees, and writes addresses with their prefix", () => {
+  it("adds the administrator's settings, and writes addresses with their prefix", () => {
     const addr_info = [inet("203.0.113.7"), inet6("2001:db8::1"), inet6("fe80::1")];
     const shown = row(device("ppp0", { link_type: "ppp", addr_info }));
     expect(shown).toMatchObject({
@@ -35,7 +35,7 @@ describe("overviewOf", () => {
     });
   });
 
-  it("leaves the key of a family out that has no address", () => {
+  it("leaves out the key of a family without addresses", () => {
     const shown = row(device("eth0", { addr_info: [inet("192.0.2.1")] }));
     expect(shown).not.toHaveProperty("ipv6");
     expect(shown).toMatchObject({ addr6: "" });
@@ -63,12 +63,12 @@ describe("overviewOf", () => {
       "2001:db8:b::1/64",
     ],
     ["not a tentative one", [inet6("2001:db8::1", forever, { tentative: true })], ""],
-    ["the first that lasts for ever", [inet6("2001:db8:a::1"), inet6("2001:db8:b::1", 600)], "2001:db8:a::1/64"],
+    ["the first without a lifetime", [inet6("2001:db8:a::1"), inet6("2001:db8:b::1", 600)], "2001:db8:a::1/64"],
   ])("the primary IPv6 address is %s", (_, addr_info, addr6) => {
     expect(row(device("eth0", { addr_info }))).toMatchObject({ addr6 });
   });
 
-  it("adds counters as texts when asked to", () => {
+  it("adds counters as text on request", () => {
     const stats64 = { rx: { bytes: 12, packets: 3 }, tx: { bytes: 9007199254740991 } };
     const snapshot = takeSnapshot([device("eth0", { stats64 })], noConfig, 0);
     const [shown] = overviewOf(snapshot, noConfig, { statistics: true, routes: [] });
@@ -78,7 +78,7 @@ describe("overviewOf", () => {
   });
 });
 
-it("shows a device its own gateways, and none where a line has no address at its other end", () => {
+it("lists the gateways of each device, and none if a line has no address at its other end", () => {
   const destination = "default";
   const routes = [
     { family: "inet", destination, dev: "eth0", gateway: "192.0.2.9", flags: [] },
@@ -101,7 +101,7 @@ describe("statisticsOf", () => {
     });
   });
 
-  it("writes the flags as netstat does there, in bits", () => {
+  it("writes the flags as netstat does, in bits", () => {
     const card = device("eth0", { flags: ["BROADCAST", "MULTICAST", "UP", "LOWER_UP"] });
     expect([...statisticsOf(takeSnapshot([card], noConfig, 0), noConfig).values()]).toMatchObject([
       { flags: "0x8043" },
@@ -126,7 +126,7 @@ describe("gateways", () => {
     ]);
   });
 
-  it("names several apart, and passes over those of hidden devices", () => {
+  it("gives several different names, and skips those of hidden devices", () => {
     const routes = [
       via,
       { ...via, gateway: "192.0.2.8" },
@@ -146,7 +146,7 @@ describe("gateways", () => {
       [{ family: "inet", destination: "default", dev: "ppp0", flags: [] }],
     ],
     [
-      "over two hops",
+      "with two next hops",
       '[{"dst":"default","nexthops":[{"gateway":"192.0.2.9","dev":"eth0","flags":[]},{"dev":"b","flags":["dead"]}]}]',
       [via, { family: "inet", destination: "default", dev: "b", flags: ["dead"] }],
     ],
@@ -155,7 +155,7 @@ describe("gateways", () => {
     expect(parseRoutes(printed, "inet")).toEqual(routes);
   });
 
-  it("refuses what is no list", () => {
+  it("refuses anything but a list", () => {
     expect(() => parseRoutes("{}", "inet")).toThrow(/not a list/);
   });
 });

@@ -5,10 +5,10 @@ import { countersOf } from "./counters.ts";
 import type { Route } from "./routes.ts";
 import type { Snapshot } from "./snapshot.ts";
 
-/** One row of the overview: the report's keys, with addresses as `address/prefix`, and what an administrator sees of it. */
+/** One row of the overview: the report's keys, with addresses as `address/prefix`, and the administrator's settings. */
 export type OverviewRow = Readonly<Record<string, unknown>>;
 
-/** What is shown beside the report itself. */
+/** What to include besides the report itself. */
 export type OverviewWish = { readonly statistics: boolean; readonly routes: readonly Route[] };
 
 export function overviewOf({ rows, report }: Snapshot, config: FirewallConfig, wish: OverviewWish): OverviewRow[] {
@@ -34,7 +34,7 @@ function overviewRow(
     link_type: linkTypeOf(row),
     addr4: withPrefix(ipv4[0]),
     addr6: withPrefix(primaryIpv6(ipv6)),
-    // The family's key is missing when the family has no address.
+    // A family without addresses has no key.
     ...(ipv4.length > 0 && { ipv4: ipv4.map((each) => ({ ipaddr: withPrefix(each) })) }),
     ...(ipv6.length > 0 && { ipv6: ipv6.map((each) => ({ ipaddr: withPrefix(each) })) }),
     vlan_tag: device.vlan?.tag ?? null,
@@ -49,7 +49,7 @@ function stateOf(flags: readonly string[]): string {
   return flags.includes("running") ? "up" : "no carrier";
 }
 
-/** How it got its address, as far as the kernel knows. */
+/** How the device got its address, as far as the kernel knows. */
 function linkTypeOf(row: KernelRow | undefined): string {
   const first = row?.addr_info.find(({ family }) => family === "inet");
   if (row?.link_type === "ppp") return "pppoe";
@@ -60,7 +60,7 @@ function linkTypeOf(row: KernelRow | undefined): string {
 const withPrefix = (address: { readonly ipaddr: string; readonly subnetbits: number } | undefined): string =>
   address === undefined ? "" : `${address.ipaddr}/${address.subnetbits}`;
 
-/** The original's own choice: usable, global before local (fc00::/7), and of those with an end the one that lasts longest. */
+/** OPNsense's own choice: usable, global before local (fc00::/7), and of those with a lifetime the longest. */
 function primaryIpv6(addresses: readonly WireIpv6[]): WireIpv6 | undefined {
   const usable = addresses.filter(
     (each) => !each["link-local"] && each.deprecated !== true && each.tentative !== true && each.ipaddr !== "::1",
@@ -76,16 +76,16 @@ function primaryIpv6(addresses: readonly WireIpv6[]): WireIpv6 | undefined {
 
 const isUniqueLocal = (text: string): boolean => /^f[cd]/i.test(text);
 
-/** One row of the overview as a table of the original's pages: the counters beside the rest, each with its label. */
+/** One row of the overview as a table on OPNsense's pages: all values and counters, each with its label. */
 export function detailsOf({ statistics, ...row }: OverviewRow): Readonly<Record<string, object>> {
-  // Both have flags: those of the report are words.
+  // Both have flags; the report's are words.
   const cells = { ...row, ...(statistics as object | undefined), flags: row.flags };
   return Object.fromEntries(
     Object.entries(cells).map(([name, value]) => [name, { value, translation: labels[name] ?? labelOf(name) }]),
   );
 }
 
-/** Where the label is more than the key with its first letters raised. */
+/** Labels that differ from the capitalised key. */
 const labels: Readonly<Record<string, string>> = {
   is_physical: "Physical",
   ipv4: "IPv4 Addresses",
@@ -98,7 +98,7 @@ const labels: Readonly<Record<string, string>> = {
   vlan_tag: "VLAN Tag",
 };
 
-/** The original has no label for the others, and shows the key. */
+/** OPNsense has no label for these and shows the key. */
 const plain = new Set(["addr4", "addr6", "macaddr_hw", "mtu", "nd6", "laggport", "members"]);
 
 const labelOf = (name: string): string =>

@@ -38,7 +38,7 @@ const inet6 = (local: string, rest: Partial<KernelAddress> = {}): KernelAddress 
 const only = (row: KernelRow, others: readonly KernelRow[] = []) => reportOf([row, ...others]).get(row.ifname);
 
 describe("reportOf", () => {
-  it("writes every key in the original's order and types", () => {
+  it("writes every key in OPNsense's order and types", () => {
     const rows = [
       device({
         ifname: "eth0",
@@ -177,7 +177,7 @@ describe("reportOf", () => {
       },
     ],
     [
-      "a failover whose spare is not in use",
+      "a failover whose backup is not in use",
       { mode: "active-backup" },
       { state: "BACKUP", mii_status: "UP" },
       { laggproto: "failover", laggport: { eth1: { flags: [], state: [] } } },
@@ -188,7 +188,7 @@ describe("reportOf", () => {
       { state: "ACTIVE", mii_status: "DOWN" },
       { laggproto: "roundrobin", laggport: { eth1: { flags: [], state: [] } } },
     ],
-    ["a mode of tomorrow", { mode: "new", xmit_hash_policy: "newer" }, {}, { laggproto: "new", lagghash: "newer" }],
+    ["an unknown mode", { mode: "new", xmit_hash_policy: "newer" }, {}, { laggproto: "new", lagghash: "newer" }],
   ])("a bond is a lagg: %s", (_, info_data, info_slave_data, expected) => {
     const bond = device({ ifname: "bond0", linkinfo: { info_kind: "bond", info_data: { ...info_data } } });
     const port = device({
@@ -239,7 +239,7 @@ describe("addresses", () => {
     );
   });
 
-  it("puts what may be used first, then temporary, deprecated and unproven ones, and link-local last", () => {
+  it("puts usable addresses first, then temporary, deprecated and unproven ones, and link-local last", () => {
     const marks = { "7": { temporary: true }, d: { deprecated: true }, e: { tentative: true }, f: { dadfailed: true } };
     const last = (text: string) => text.at(-1) as keyof typeof marks;
     const order = "fe80::1 2001:db8::f 2001:db8::e 2001:db8::d 2001:db8::7 fd00:db8::1 febf::2 2001:db8::1".split(" ");
@@ -262,7 +262,7 @@ describe("addresses", () => {
     expect(ipv6(inet6(text))?.[0]?.["link-local"]).toBe(expected);
   });
 
-  it("cuts the zone off", () => {
+  it("removes the zone", () => {
     expect(ipv6(inet6("fe80::1%eth0"))?.[0]).toMatchObject({ ipaddr: "fe80::1", "link-local": true });
   });
 
@@ -278,7 +278,7 @@ describe("addresses", () => {
     ["tentative", { tentative: true }, { tentative: true }],
     ["a duplicate", { dadfailed: true }, { tentative: true }],
     ["a mark of an old `ip`", { deprecated: null }, { deprecated: true }],
-    ["made from a router's announcement", { mngtmpaddr: true }, { autoconf: true }],
+    ["from a router advertisement", { mngtmpaddr: true }, { autoconf: true }],
     ["a privacy address", { temporary: true }, { autoconf: true }],
     ["a stable privacy address", { "stable-privacy": true }, { autoconf: true }],
     ["a newer kernel's word", { protocol: "kernel_ra" }, { autoconf: true }],
@@ -287,7 +287,7 @@ describe("addresses", () => {
     expect(ipv6(inet6("2001:db8::1", rest))?.[0]).toMatchObject(expected);
   });
 
-  it("leaves out an address without a prefix length, and families it does not know", () => {
+  it("leaves out addresses without a prefix length, and unknown families", () => {
     const { prefixlen: _, ...bare } = inet("192.0.2.1", 24);
     expect(
       only(device({ ifname: "x0", addr_info: [bare, { ...inet6("2001:db8::1"), family: "mpls" }] })),
@@ -331,7 +331,7 @@ describe("without `ip`", () => {
     ],
   });
 
-  it("says what Node knows, and claims nothing else", () => {
+  it("reports what Node knows, and nothing else", () => {
     expect(Object.fromEntries(reportOf(rows))).toEqual({
       lo: {
         flags: ["up", "loopback", "running"],
@@ -356,7 +356,7 @@ describe("without `ip`", () => {
     });
   });
 
-  it("is still the shape of the contract", () => {
+  it("still has the shape of the contract", () => {
     expect(Check(InterfaceConfig, Object.fromEntries(reportOf(rows)))).toBe(true);
   });
 });
@@ -365,7 +365,7 @@ describe("parseKernelRows", () => {
   it.each([
     ["nothing", ""],
     ["text", "Cannot open netlink socket"],
-    ["half an answer", '[{"ifname":"eth0"'],
+    ["truncated output", '[{"ifname":"eth0"'],
     ["an object", '{"ifname":"eth0"}'],
     ["null", "null"],
     ["a device without a name", '[{"flags":[],"addr_info":[]}]'],
@@ -380,7 +380,7 @@ describe("parseKernelRows", () => {
     expect(() => parseKernelRows(text)).toThrow(/JSON|not a list of devices/);
   });
 
-  it("passes over the gap of a device that just went away", () => {
+  it("skips the gap of a device that has just disappeared", () => {
     expect(parseKernelRows('[{},{"ifname":"eth0","flags":[],"addr_info":[]}]')).toHaveLength(1);
   });
 });

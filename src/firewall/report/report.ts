@@ -16,7 +16,7 @@ function reportDevice(row: KernelRow, all: readonly KernelRow[]): WireInterface 
   const ethernet = row.link_type === "ether";
   return {
     flags: reportFlags(row),
-    // Neither is in the kernel's answer; asking every driver for them is not worth what clients do with it.
+    // The kernel's output has neither, and clients use them too little to query every driver.
     capabilities: [],
     options: [],
     macaddr,
@@ -34,14 +34,14 @@ function reportDevice(row: KernelRow, all: readonly KernelRow[]): WireInterface 
   };
 }
 
-/** A veth that leads out of this network namespace is the card of a container, and all the hardware that it has. */
+/** A veth whose other end is outside this network namespace acts as the network card of a container. */
 const isCard = ({ linkinfo, link_netnsid }: KernelRow): boolean =>
   linkinfo?.info_kind === undefined || (linkinfo.info_kind === "veth" && link_netnsid !== undefined);
 
 const noMac = "00:00:00:00:00:00";
 const isMac = (text: string | undefined): text is string => /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/.test(text ?? "");
 
-/** FreeBSD's words in FreeBSD's order; what Linux has no notion of (simplex) is not claimed. */
+/** FreeBSD's words in FreeBSD's order, without those that Linux does not have (simplex). */
 const flagWords = [
   "UP",
   "BROADCAST",
@@ -57,13 +57,13 @@ const flagWords = [
 
 function reportFlags({ flags, promiscuity = 0 }: KernelRow): string[] {
   const set = new Set(flags);
-  // `ip` prints no RUNNING: it prints NO-CARRIER for a device that is up and does not run.
+  // `ip` prints no RUNNING; it prints NO-CARRIER for a device that is up but not running.
   if (set.has("UP") && !set.has("NO-CARRIER")) set.add("RUNNING");
   if (promiscuity > 0) set.add("PROMISC");
   return flagWords.filter((word) => set.has(word)).map((word) => word.toLowerCase());
 }
 
-/** An address without a prefix length is left out, as the original does. */
+/** Leaves out an address without a prefix length, as OPNsense does. */
 function reportIpv4(address: KernelAddress): WireIpv4[] {
   if (address.prefixlen === undefined) return [];
   return [{ ipaddr: address.local, subnetbits: address.prefixlen, ...reportPeer(address) }];
@@ -73,12 +73,12 @@ function reportIpv6(address: KernelAddress): WireIpv6[] {
   if (address.prefixlen === undefined) return [];
   const ipaddr = withoutZone(address.local);
   const peer = reportPeer(address);
-  const known = isTold(address);
+  const known = hasDetails(address);
   return [
     {
       ...(known && { autoconf: isAutoconfigured(address) }),
       ...(known && { deprecated: isMarked(address.deprecated) }),
-      // Linux forgets the prefix of a router that went away instead of keeping it detached.
+      // Linux drops the prefix of a router that is gone instead of keeping it as detached.
       ...(known && { detached: false }),
       ipaddr,
       "link-local": isLinkLocal(ipaddr),
@@ -92,15 +92,15 @@ function reportIpv6(address: KernelAddress): WireIpv6[] {
   ];
 }
 
-/** The kernel gives every address its lifetimes; where they are missing, Node's short list is all there is. */
-const isTold = (address: KernelAddress): boolean => address.valid_life_time !== undefined;
+/** The kernel reports lifetimes for every address; if they are missing, the data comes from Node's short list. */
+const hasDetails = (address: KernelAddress): boolean => address.valid_life_time !== undefined;
 
 function reportPeer(address: KernelAddress): { tunnel: boolean; endpoint?: string } | Record<never, never> {
-  if (!isTold(address)) return {};
+  if (!hasDetails(address)) return {};
   return address.address === undefined ? { tunnel: false } : { tunnel: true, endpoint: withoutZone(address.address) };
 }
 
-/** `dynamic` alone is no sign: DHCPv6 clients and people set lifetimes too. */
+/** `dynamic` alone is not enough: DHCPv6 clients and people set lifetimes too. */
 const isAutoconfigured = (address: KernelAddress): boolean =>
   address.protocol === "kernel_ra" ||
   isMarked(address.mngtmpaddr) ||
@@ -115,9 +115,9 @@ const withoutZone = (text: string): string => text.replace(/%.*$/, "");
 const isLinkLocal = (text: string): boolean => /^fe[89ab][0-9a-f]:/i.test(text);
 
 /**
- * The usual recipe takes the first address of a family that is not link-local, so what may be used and stays comes first; the
- * kernel lists the newest first, whatever its state. The report has a mark for some of the states only: none for temporary
- * addresses (RFC 8981) and for duplicates.
+ * Most clients take the first address of a family that is not link-local, so usable and permanent addresses come first; the
+ * kernel lists the newest first, whatever its state. The report can mark only some of the states, and neither temporary
+ * addresses (RFC 8981) nor duplicates.
  */
 const bestFirst = (addresses: readonly KernelAddress[]): readonly KernelAddress[] =>
   addresses.toSorted((a, b) => rank(a) - rank(b));
@@ -129,12 +129,12 @@ function rank(address: KernelAddress): number {
   return Number(isMarked(address.temporary));
 }
 
-/** Not yet known to be free, or known to be taken by somebody else (RFC 4862 section 5.4). */
+/** Duplicate address detection has not finished, or has failed (RFC 4862 section 5.4). */
 const isUnproven = ({ tentative, dadfailed }: KernelAddress): boolean => isMarked(tentative) || isMarked(dadfailed);
 
 /**
- * Linux knows a card's speed, not the name of the cable standard, so the text has Linux's words in the original's form.
- * Without a link the whole text is what is there, as in the original.
+ * Linux knows a card's speed, but not the name of the cable standard, so the text has Linux's words in OPNsense's format.
+ * Without a link there is none, as in OPNsense.
  */
 export function reportMedia({ details, flags }: KernelRow): Pick<WireInterface, "media" | "media_raw"> {
   const { speed, duplex } = details ?? {};
@@ -143,13 +143,13 @@ export function reportMedia({ details, flags }: KernelRow): Pick<WireInterface, 
   return { media, media_raw: `Ethernet autoselect (${media})` };
 }
 
-/** FreeBSD's words for what Linux keeps as numbers; the loopback and others without IPv6 have none. */
+/** FreeBSD's words for what Linux has as numbers; loopback and other devices without IPv6 have none. */
 export function reportNd6({ details, flags }: KernelRow): Pick<WireInterface, "nd6"> {
   const settings = details?.ipv6;
   if (settings === undefined) return {};
   const words = {
     performnud: !flags.includes("NOARP"),
-    // A router takes announcements only when told to twice.
+    // With forwarding on, Linux accepts router advertisements only if accept_ra is 2.
     accept_rtadv: settings.accept_ra === 2 || (settings.accept_ra === 1 && settings.forwarding === 0),
     ifdisabled: settings.disable_ipv6 === 1,
     auto_linklocal: settings.addr_gen_mode !== 1,

@@ -36,7 +36,7 @@ describe("the routing table", () => {
     ["a host", "inet", { dst: "192.0.2.9", dev: "eth0", protocol: "static", flags: [] }, { flags: "UHS" }],
     ["on a dead link", "inet", { dst: "192.0.2.0/24", dev: "eth0", flags: ["dead", "linkdown"] }, { flags: "S" }],
     [
-      "by a router of the other family",
+      "through a router of the other family",
       "inet",
       { dst: "default", via: { family: "inet6", host: "fe80::1" }, dev: "eth0", flags: [] },
       { gateway: "fe80::1%eth0", flags: "UGS" },
@@ -48,7 +48,7 @@ describe("the routing table", () => {
       { proto: "ipv6", destination: "fe80::%eth0/64", gateway: "link#2", flags: "U", expire: "" },
     ],
     [
-      "from a router's announcement",
+      "from a router advertisement",
       "inet6",
       { dst: "default", gateway: "fe80::1", dev: "eth0", protocol: "ra", expires: 1700, flags: [] },
       { gateway: "fe80::1%eth0", flags: "UGS", expire: "1700" },
@@ -57,7 +57,7 @@ describe("the routing table", () => {
     expect(rows(family, route)).toEqual([expect.objectContaining(expected)]);
   });
 
-  it("has all columns as texts, one row per gateway, and nothing of hidden devices", () => {
+  it("has all columns as text, one row per gateway, and nothing of hidden devices", () => {
     const hops = [
       { gateway: "192.0.2.1", dev: "eth0" },
       { gateway: "198.51.100.1", dev: "eth1" },
@@ -73,7 +73,7 @@ describe("the routing table", () => {
 });
 
 describe("the gateway page", () => {
-  it("has the types that strict clients demand, and one default per family", () => {
+  it("has the types that strict clients require, and one default per family", () => {
     const printed = [
       { dst: "default", gateway: "203.0.113.1", dev: "veth0" },
       { dst: "default", gateway: "192.0.2.1", dev: "eth0" },
@@ -108,7 +108,7 @@ describe("the ARP table", () => {
     { dst: "192.0.2.4", dev: "veth0", lladdr: "02:00:5e:10:00:04", state: ["REACHABLE"] },
   ];
 
-  it("has who answered on what is not hidden", () => {
+  it("has the neighbours that answered, on devices that are not hidden", () => {
     const rows = arpRows(parseNeighbours(JSON.stringify(printed)), snapshot, config);
     expect(rows).toEqual([
       {
@@ -120,7 +120,7 @@ describe("the ARP table", () => {
   });
 
   it("may be empty", () => expect(parseNeighbours("")).toEqual([]));
-  it("refuses what is no list", () => expect(() => parseNeighbours("{}")).toThrow(/not a list/));
+  it("refuses anything but a list", () => expect(() => parseNeighbours("{}")).toThrow(/not a list/));
 });
 
 it("without `ip` tables are unknown, not empty", async () => {

@@ -2,22 +2,22 @@ import { describe, type FirewallConfig } from "../config.ts";
 import { type RunIpOptions, runIp } from "../kernel/run-ip.ts";
 import type { Snapshot } from "./snapshot.ts";
 
-/** A route, or one of several gateways of a route, as `ip -json route` prints it. */
+/** A route, or one of the gateways of a multipath route, as `ip -json route` prints it. */
 export type Route = {
   readonly family: "inet" | "inet6";
   /** `default`, or a network or address. */
   readonly destination: string;
   readonly dev: string;
-  /** Absent on point-to-point links and for networks that are connected directly. */
+  /** Absent on point-to-point links and for directly connected networks. */
   readonly gateway?: string;
   readonly flags: readonly string[];
-  /** Who set it: `kernel`, `static`, `dhcp`, `ra` …; absent for `ip route add` by hand. */
+  /** Who set it: `kernel`, `static`, `dhcp`, `ra` …; absent for a manual `ip route add`. */
   readonly protocol?: string;
   /** Seconds. */
   readonly expires?: number;
 };
 
-/** Default routes alone, or the whole main table. */
+/** Only default routes, or the whole main table. */
 export async function readRoutes(which: "default" | "all", options: RunIpOptions = {}): Promise<readonly Route[]> {
   const table = which === "default" ? ["default"] : ["table", "main"];
   const both = await Promise.all(
@@ -27,16 +27,16 @@ export async function readRoutes(which: "default" | "all", options: RunIpOptions
     }),
   );
   const known = both.filter((routes) => routes !== undefined).flat();
-  // Default routes are a part of other answers, which are right without them.
+  // Default routes are only part of other responses, which are valid without them.
   if (which === "all" && both.includes(undefined)) throw new Error("routes cannot be read without `ip` (iproute2)");
   return known;
 }
 
 export function parseRoutes(printed: string, family: Route["family"]): readonly Route[] {
   const parsed: unknown = printed.trim() === "" ? [] : JSON.parse(printed);
-  if (!Array.isArray(parsed)) throw new Error("what `ip route` printed is not a list of routes");
+  if (!Array.isArray(parsed)) throw new Error("the output of `ip route` is not a list of routes");
   return parsed.flatMap((row: Fields) => {
-    // A route over several gateways lists them.
+    // A multipath route lists its gateways.
     const hops: readonly unknown[] = Array.isArray(row.nexthops) ? row.nexthops : [row];
     return hops.flatMap((hop) => oneHop(row, hop as Fields, family));
   });
@@ -63,7 +63,7 @@ function oneHop(row: Fields, hop: Fields, family: Route["family"]): Route[] {
   ];
 }
 
-/** Columns of FreeBSD's `netstat -rn`, all of them texts; Linux has no number of a next hop to show. */
+/** The columns of FreeBSD's `netstat -rn`, all as text; Linux has no next-hop numbers. */
 export function routeRows(routes: readonly Route[], { rows, report }: Snapshot, config: FirewallConfig) {
   return routes.flatMap((route) => {
     const device = report.get(route.dev);
@@ -85,7 +85,7 @@ export function routeRows(routes: readonly Route[], { rows, report }: Snapshot, 
   });
 }
 
-/** Up, by a gateway, to a host, set by somebody else than the kernel. */
+/** U: up, G: through a gateway, H: to a host, S: not set by the kernel. */
 function flagsOf({ destination, family, gateway, flags, protocol }: Route): string {
   const isUp = !flags.includes("dead") && !flags.includes("linkdown");
   const isHost = destination !== "default" && (!destination.includes("/") || hostPrefix[family].test(destination));
@@ -95,5 +95,5 @@ function flagsOf({ destination, family, gateway, flags, protocol }: Route): stri
 
 const hostPrefix = { inet: /\/32$/, inet6: /\/128$/ };
 
-/** Link-local addresses stand with their zone in FreeBSD's list: `fe80::%eth0/64`. */
+/** FreeBSD prints link-local addresses with their zone: `fe80::%eth0/64`. */
 const withZone = (text: string, dev: string): string => text.replace(/^(fe[89ab][0-9a-f]:[^/%]*)/i, `$1%${dev}`);

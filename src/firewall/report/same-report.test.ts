@@ -26,9 +26,9 @@ describe("sameReport", () => {
   it.each<[string, boolean, readonly KernelRow[]]>([
     ["a minute later, lifetimes a minute shorter", true, [aged(60)]],
     ["the kernel rounds", true, [aged(61)]],
-    ["prolonged by a router", false, [aged(0)]],
-    ["cut short by a router", false, [aged(600)]],
-    ["without an end now", false, [aged(60, { valid_life_time: 0xffffffff })]],
+    ["extended by a router", false, [aged(0)]],
+    ["shortened by a router", false, [aged(600)]],
+    ["without a lifetime now", false, [aged(60, { valid_life_time: 0xffffffff })]],
     ["deprecated now", false, [aged(60, { deprecated: true, preferred_life_time: 0 })]],
     ["another address", false, [aged(60, { local: "2001:db8::2" })]],
     ["no address", false, [device({ addr_info: [] })]],
@@ -37,12 +37,12 @@ describe("sameReport", () => {
     ["renamed", false, [{ ...aged(60), ifname: "wan" }]],
     ["gone", false, []],
     ["one more device", false, [aged(60), device({ ifname: "eth1", ifindex: 3, addr_info: [] })]],
-    ["counters ran on", true, [{ ...aged(60), stats64: { rx: { bytes: 5 } } }]],
+    ["counters changed", true, [{ ...aged(60), stats64: { rx: { bytes: 5 } } }]],
   ])("%s: %s", (_, same, rows) => {
     expect(sameReport(at(0, device()), at(60, ...rows))).toBe(same);
   });
 
-  it("tells two devices that changed places", () => {
+  it("notices two devices that swapped places", () => {
     const [one, other] = [device({ ifname: "a", addr_info: [] }), device({ ifname: "b", addr_info: [] })];
     expect(sameReport(at(0, one, { ...other, ifindex: 3 }), at(0, { ...one, ifindex: 3 }, other))).toBe(false);
   });

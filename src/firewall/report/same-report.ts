@@ -1,12 +1,12 @@
 import type { WireInterface, WireIpv6 } from "../../contract/interfaces.ts";
 import type { Snapshot } from "./snapshot.ts";
 
-/** Lifetimes are whole seconds of a clock that runs on; two readings of one moment may be this far apart. */
+/** Lifetimes are whole seconds that count down; two readings of the same state may differ by this much. */
 const slack = 2_000;
 
 /**
- * Whether two readings show the same machine. A lifetime counts down by itself: it has changed only when the moment at which
- * it ends has, as when a router prolongs it.
+ * Whether two readings show the same state. Lifetimes count down all the time: one has changed only if the moment at which
+ * it ends has, for example because a router extended it.
  */
 export function sameReport(one: Snapshot, other: Snapshot): boolean {
   if (one.report.size !== other.report.size) return false;

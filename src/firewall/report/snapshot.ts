@@ -3,17 +3,17 @@ import type { KernelRow } from "../kernel/row.ts";
 import { phpJson } from "./php-json.ts";
 import { type Report, reportOf } from "./report.ts";
 
-/** The machine at one moment, in the kernel's words and in the report's. */
+/** The machine at one moment, as kernel rows and as the report. */
 export type Snapshot = {
   readonly rows: readonly KernelRow[];
   readonly report: Report;
-  /** The report as it goes over the wire: one line. */
+  /** The report as sent to clients, in one line. */
   readonly text: string;
-  /** Milliseconds on the clock that the reader was given. */
+  /** Milliseconds on the reader's clock. */
   readonly takenAt: number;
 };
 
-/** Hidden devices are not there: no answer of any kind has them. */
+/** Leaves out hidden devices, so that no response of any kind has them. */
 export function takeSnapshot(all: readonly KernelRow[], config: FirewallConfig, takenAt: number): Snapshot {
   const rows = all.filter(({ ifname }) => !settingsOf(config, ifname).hidden);
   const report = reportOf(rows);
