@@ -30,9 +30,6 @@ const avoidable: readonly (readonly [phrase: RegExp, instead: string])[] = [
 /** Where such a phrase is right, and why. The text is a part of its line. */
 const right: readonly (readonly [file: string, text: string, reason: string])[] = [];
 
-/** Switch this on when the messages of the program are plain English too. */
-const checksMessages = false;
-
 type Text = { readonly file: string; readonly line: number; readonly text: string };
 
 /** What is code in a page, a URL or a command is not a sentence of ours. */
@@ -62,7 +59,7 @@ const texts: readonly Text[] = [
 describe("plain English", () => {
   it.each(texts)("$file", (text) => expect(faultsIn([text])).toEqual([]));
 
-  it.runIf(checksMessages)("what the program says", () => expect(faultsIn(allMessages(repository))).toEqual([]));
+  it("what the program says", () => expect(faultsIn(allMessages(repository))).toEqual([]));
 
   it("phrases to avoid are noticed", () => {
     expect(faultsIn([{ file: "x.md", line: 7, text: "Now\nit is told at\nonce." }])).toEqual([
@@ -72,7 +69,7 @@ describe("plain English", () => {
   });
 
   it("every exception is still needed", () => {
-    const all = [...texts, ...(checksMessages ? allMessages(repository) : [])];
+    const all = [...texts, ...allMessages(repository)];
     expect(right.filter(([file, part]) => !all.some((each) => each.file === file && each.text.includes(part)))).toEqual(
       [],
     );

@@ -83,7 +83,7 @@ export function primaryServerRoutes(api: FastifyInstance, service: RecordService
     {
       schema: {
         tags,
-        summary: "Remove a primary server; without its last one a zone becomes a primary zone",
+        summary: "Remove a primary server; a zone that has lost its last one becomes a primary zone",
         response: { 200: DeletedAnswer, 403: GatewayAnswer, 404: DeletedAnswer },
       },
     },

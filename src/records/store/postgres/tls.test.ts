@@ -105,7 +105,11 @@ describe("an unusable connection is explained, with what to do and without the p
       /authentication failed .*; correct the password in/,
     ],
     ["localhost?sslmode=require", { password: "" }, /: it asks for a password, and none is configured; give it in/],
-    ["localhost?sslmode=require", { user: "visitor" }, /: connection requires a valid client certificate; allow this user/],
+    [
+      "localhost?sslmode=require",
+      { user: "visitor" },
+      /: connection requires a valid client certificate; allow this user/,
+    ],
     [
       "localhost?sslmode=require",
       { name: "none" },
