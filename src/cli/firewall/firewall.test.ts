@@ -129,7 +129,7 @@ describe("moor firewall", () => {
       "a config that Windows saved as Unicode",
       {},
       "\uFEFFi\0n\0t\0:\0",
-      /firewall\.yaml: it is not UTF-8; save it again as UTF-8\n$/,
+      /firewall\.yaml: it is not UTF-8; save it as UTF-8\n$/,
     ],
     ["a config that is no YAML", {}, "interfaces: {\n", /firewall\.yaml:2:1: this is not valid YAML: Flow map.*\n$/],
     [

@@ -255,7 +255,7 @@ describe("the port of this machine", () => {
     expect(logged.at(-1)).toMatchObject({
       msg: "the status page is unavailable",
       because: expect.stringMatching(
-        /^port \d+ on 127\.0\.0\.1 is in use .* choose another with control: listen: HOST:PORT$/,
+        /^port \d+ on 127\.0\.0\.1 is in use .* choose another port with control: listen: HOST:PORT$/,
       ),
     });
   });
