@@ -184,7 +184,7 @@ describe("the form of a record", () => {
     await open(`${harbour}?edit=mail/A`);
     await page.getByLabel("Labels").fill("customer=North Ltd");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("is not a label value; use letters, digits, '-', '_' and '.'").waitFor();
+    await page.getByText("is not a label value; use at most 63 letters, digits, '-', '_' and '.'").waitFor();
     expect(await page.getByLabel("Labels").inputValue(), "what was typed").toBe("customer=North Ltd");
   });
 

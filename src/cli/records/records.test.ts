@@ -98,7 +98,7 @@ describe("moor records", () => {
       await client.end();
       expect(await ended).toBe(1);
       expect(printed.err).toMatch(
-        /^moor: the database .* a newer moor \(schema 99, .*start the newer version instead/m,
+        /^moor: the database .* a newer moor \(schema 99; .*start the newer version instead/m,
       );
     } finally {
       await server.stop();
