@@ -1,4 +1,4 @@
-import { randomFillSync, randomInt } from "node:crypto";
+import { randomInt, randomUUID } from "node:crypto";
 
 /** Letters and digits without look-alikes, as in short UUIDs. */
 const alphabet = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
@@ -20,16 +20,7 @@ export function newRecordIds(): (i: number) => string {
  * large import writes a few hundred index pages instead of one per record.
  */
 export const newRecordId = (): string => {
-  if (used === pool.length) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  const random = pool.toString("hex", used, used + randomBytesInId);
-  used += randomBytesInId;
-  return Date.now().toString(16).padStart(12, "0") + random;
+  // Node makes these from random bytes fetched for many ids. The parts in between carry the version and the variant.
+  const random = randomUUID();
+  return Date.now().toString(16).padStart(12, "0") + random.slice(0, 8) + random.slice(24);
 };
-
-const randomBytesInId = 10;
-/** Getting random bytes from the system costs far more than making an id, so they are fetched for many ids. */
-const pool = Buffer.alloc(randomBytesInId * 256);
-let used = pool.length;
