@@ -37,8 +37,7 @@ export function effectOf(zone: Zone, existing: readonly RRset[], wanted: Wanted,
 }
 
 /** The first sets of a zone, under its initial serial. */
-export function firstEffect(zone: Zone, sets: readonly RRset[], by: Writer): WriteEffect {
-  const changes = diffSets([], sets);
+export function firstEffect(zone: Zone, changes: readonly Change[], by: Writer): WriteEffect {
   return { zone, changes, newSettings: false, log: changes.map((change) => logRow(zone, zone.serial, by, change)) };
 }
 

@@ -1,5 +1,6 @@
 import { enclosing } from "../../../core/names/name.ts";
 import { type Neighbourhood, type NewZoneName, refusalOfName } from "../../../core/names/zone-neighbours.ts";
+import { diffSets } from "../../../core/records/changes.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import type { Action, LoggedChange, NewZone, Zone, ZoneKey } from "../../model.ts";
 import { keysKept } from "../kept-actions.ts";
@@ -191,7 +192,7 @@ export function createBatch(loaded: Loaded) {
       const zone = { ...identity, number, serial, recordCount, modified: wish.created };
       createdZones.add(number);
       noteMoved(zone.name);
-      apply(firstEffect(zone, first, { actor, now: wish.created }));
+      apply(firstEffect(zone, diffSets([], first), { actor, now: wish.created }));
       return zone;
     },
 

@@ -1,4 +1,4 @@
-import { diffSets } from "../../../core/records/changes.ts";
+import { type Change, diffSets } from "../../../core/records/changes.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import type { NewZone, Zone } from "../../model.ts";
 import type { WriteEffect } from "../write-effect.ts";
@@ -16,6 +16,8 @@ export type PlannedWrite = {
 
 /** `finish` is called after the writes, in the same transaction. */
 export type Plan<T> = { readonly writes: readonly PlannedWrite[]; readonly finish: () => T };
+
+export type FirstSets = { readonly created: readonly Change[]; readonly staged: Staged | undefined };
 
 export type LargeWritesOptions = {
   readonly commit: Commit;
@@ -73,10 +75,12 @@ export function createLargeWrites({ commit, known, writer, stage }: LargeWritesO
     },
 
     /** For the first sets of a zone, which do not depend on the content of the store. */
-    commitNew: <T>({ sets }: NewZone, work: (staged: Staged | undefined) => T): Promise<T> =>
-      sets.length > largest
-        ? withStaged([{ changes: diffSets([], sets), log: [] }], ([staged]) => work(staged))
-        : commit(() => work(undefined)),
+    commitNew: <T>({ sets }: NewZone, work: (first: FirstSets) => T): Promise<T> => {
+      const created = diffSets([], sets);
+      return created.length > largest
+        ? withStaged([{ changes: created, log: [] }], ([staged]) => work({ created, staged }))
+        : commit(() => work({ created, staged: undefined }));
+    },
   };
 }
 

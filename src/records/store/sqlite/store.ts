@@ -17,11 +17,11 @@ import { createSqliteFeed } from "./feed.ts";
 import { watchForeignCommits } from "./foreign-commits.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { createKnownRows } from "./known-rows.ts";
-import { createLargeWrites, type PlannedWrite } from "./large-writes.ts";
+import { createLargeWrites, type FirstSets, type PlannedWrite } from "./large-writes.ts";
 import { prepareNeighbours } from "./neighbours.ts";
 import { prepareReads } from "./read.ts";
 import { migrations } from "./schema.ts";
-import { prepareStaging, type Staged } from "./staged-writes.ts";
+import { prepareStaging } from "./staged-writes.ts";
 import { prepareTokens } from "./tokens.ts";
 import { openWalSync } from "./wal-sync.ts";
 import { prepareSetWriter } from "./write.ts";
@@ -61,7 +61,15 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
     disk,
     counters,
   );
-  const large = createLargeWrites({ commit, known, writer, stage: prepareStaging(database) });
+  let stage: ReturnType<typeof prepareStaging> | undefined;
+  const large = createLargeWrites({
+    ...{ commit, known, writer },
+    stage: (parts) => {
+      // Preparing takes a third of the time of opening a store, and few programs write that much.
+      stage ??= prepareStaging(database);
+      return stage(parts);
+    },
+  });
   const sql = sqliteSql(database, commit);
   const transferKeys = createSqlTransferKeys(sql);
   const access = createChangeFeed();
@@ -108,7 +116,7 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
   const obstacleTo = (wish: NewZoneName): NotCreated | undefined =>
     read.zoneBy({ name: wish.name }) === undefined ? refusalOfName(wish, neighboursOf(wish)) : "name-taken";
 
-  const insertNew = (zone: NewZone, actor: string, staged: Staged | undefined): Zone | NotCreated => {
+  const insertNew = (zone: NewZone, actor: string, first: FirstSets): Zone | NotCreated => {
     const obstacle = obstacleTo(zone);
     if (obstacle !== undefined) return obstacle;
     const { id, account, name, settings, created: at, sets } = zone;
@@ -118,7 +126,7 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
     insertZone.run(id, account, name, JSON.stringify(settings), serial, count, at, at);
     const made = known.zone(id);
     if (made === undefined) throw new Error("a zone that was just written cannot be read");
-    writer.createSets(made, sets, { actor, now: at }, staged);
+    writer.createSets(made, first.created, { actor, now: at }, first.staged);
     return made;
   };
 
@@ -168,7 +176,7 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
       return revoked;
     },
 
-    createZone: (zone, actor) => large.commitNew(zone, (staged) => insertNew(zone, actor, staged)),
+    createZone: (zone, actor) => large.commitNew(zone, (first) => insertNew(zone, actor, first)),
     obstacleTo: async (wish) => obstacleTo(wish),
 
     write: (request, decide) =>
@@ -209,10 +217,10 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
       }),
 
     actCreateZone: (zone, act) =>
-      large.commitNew(zone, (staged) => {
+      large.commitNew(zone, (first) => {
         const before = actions.known<Zone>(act);
         if (before !== undefined) return before;
-        const made = insertNew(zone, act.actor, staged);
+        const made = insertNew(zone, act.actor, first);
         return typeof made === "string" ? made : actions.keep(made, act.command, act, made);
       }),
 

@@ -12,7 +12,7 @@ export type SetWriter = {
   /** `existing` are the sets that the write could see. Staged rows are copied. */
   readonly apply: (effect: WriteEffect, existing: readonly RRset[], staged?: Staged) => void;
   /** The first sets of a zone, under its initial serial. */
-  readonly createSets: (zone: Zone, sets: readonly RRset[], by: Writer, staged?: Staged) => void;
+  readonly createSets: (zone: Zone, created: readonly Change[], by: Writer, staged?: Staged) => void;
   /** The zone's row was deleted. */
   readonly removed: (zone: Zone) => void;
   readonly begun: () => void;
@@ -99,8 +99,8 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows): SetW
         forgetRows();
       }
     },
-    createSets: (zone, sets, by, staged) => {
-      const effect = firstEffect(zone, sets, by);
+    createSets: (zone, created, by, staged) => {
+      const effect = firstEffect(zone, created, by);
       if (staged === undefined) writeRows(effect);
       else copyRows(effect, staged);
     },
