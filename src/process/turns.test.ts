@@ -5,7 +5,7 @@ import { createTurns } from "./turns.ts";
 
 const unaborted = new AbortController().signal;
 
-/** Work of so many steps, each noted; the clock moves by one with every look at it. */
+/** Work of a given number of steps, each noted; the clock moves by one with every look at it. */
 function* steps(count: number, note: () => void): Generator<void, string> {
   for (let i = 0; i < count; i++) {
     note();

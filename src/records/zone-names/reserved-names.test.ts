@@ -9,7 +9,7 @@ describe("a name that no single account should own", () => {
     ["co.uk", "public-suffix"],
     ["github.io", "public-suffix"],
     ["foo.ck", "public-suffix"],
-    // Listed as *.sch.uk and so on: every name below is a suffix, so many owners have names below these too.
+    // Listed as *.sch.uk and so on: every name below is a suffix too, shared by many owners.
     ["sch.uk", "public-suffix"],
     ["kawasaki.jp", "public-suffix"],
     ["nom.br", "public-suffix"],

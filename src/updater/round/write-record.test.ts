@@ -75,7 +75,7 @@ describe("an update that is written", () => {
       "done",
     ],
     ["is not there", { held: missing }, update("compare"), ["current"], "refused"],
-    ["is not there and shall be", { held: missing }, update("compare", true), ["current", "replace 9.9.9.9"], "done"],
+    ["is missing, to be created", { held: missing }, update("compare", true), ["current", "replace 9.9.9.9"], "done"],
   ])("%s", async (_, service, planned, asked, kind) => {
     const { write, ...seen } = rig(service);
     expect((await write(planned))?.outcome?.kind).toBe(kind);
