@@ -8,3 +8,13 @@ export function finish<T>(steps: Steps<T>): T {
     if (step.done) return step.value;
   }
 }
+
+/** The result of `turn` for each item, one item per step. */
+export function* mapInSteps<Item, T>(items: readonly Item[], turn: (item: Item) => T): Steps<readonly T[]> {
+  const results: T[] = [];
+  for (const item of items) {
+    results.push(turn(item));
+    yield;
+  }
+  return results;
+}

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import {
   BulkCreateAnswer,
   BulkCreateInput,
@@ -7,6 +7,7 @@ import {
   GatewayAnswer,
 } from "../../contract/records-v1.ts";
 import type { Result } from "../../core/result.ts";
+import { mapInSteps } from "../../core/steps.ts";
 import { sendRefused } from "../http/refused-requests.ts";
 import type { BulkOutcome, OrFaults } from "../service/bulk-operations.ts";
 import type { RecordService } from "../service/service.ts";
@@ -17,6 +18,12 @@ import { recordToWire } from "./wire.ts";
 const tags = ["records"];
 
 export function bulkRoutes(api: FastifyInstance, service: RecordService): void {
+  /** Up to 10,000 entries, a few milliseconds at a time. */
+  const each =
+    ({ actor }: FastifyRequest): Each =>
+    (entries, turn) =>
+      service.turns.run(actor.account, mapInSteps(entries, turn));
+
   api.post(
     "/records/bulk",
     {
@@ -32,8 +39,8 @@ export function bulkRoutes(api: FastifyInstance, service: RecordService): void {
       const bulk = bulkFromWire(request.body);
       const none = { records: [], valid_records: [], invalid_records: [] };
       if (!bulk.ok) return sendRefused(reply, { ...none, error: errorOf(bulk.faults, {}) });
-      const entries = bulk.value.map((entry) => orFaults(recordFromWire(entry)));
-      return sendCreated(reply, bulk.value, await service.createRecords(request.actor, entries));
+      const entries = await each(request)(bulk.value, (entry) => orFaults(recordFromWire(entry)));
+      return sendCreated(reply, bulk.value, await service.createRecords(request.actor, entries), each(request));
     },
   );
 
@@ -52,48 +59,65 @@ export function bulkRoutes(api: FastifyInstance, service: RecordService): void {
       const bulk = bulkFromWire(request.body);
       const none = { records: [], failed_records: [] };
       if (!bulk.ok) return sendRefused(reply, { ...none, error: errorOf(bulk.faults, {}) });
-      const entries = bulk.value.map((entry) => orFaults(changedRecordFromWire(entry)));
-      return sendReplaced(reply, bulk.value, await service.replaceRecords(request.actor, entries));
+      const entries = await each(request)(bulk.value, (entry) => orFaults(changedRecordFromWire(entry)));
+      return sendReplaced(reply, bulk.value, await service.replaceRecords(request.actor, entries), each(request));
     },
   );
 }
+
+type Each = <Item, T>(entries: readonly Item[], turn: (entry: Item) => T) => Promise<readonly T[]>;
 
 const orFaults = <T>(read: Result<T>): OrFaults<T> => (read.ok ? read.value : { faults: read.faults });
 
 const newKeys = ["type", "name", "value", "ttl", "zone_id"] as const;
 const changedKeys = ["id", ...newKeys] as const;
 
-function sendCreated(reply: FastifyReply, sent: readonly unknown[], outcomes: readonly BulkOutcome[]): FastifyReply {
+async function sendCreated(
+  reply: FastifyReply,
+  sent: readonly unknown[],
+  outcomes: readonly BulkOutcome[],
+  each: Each,
+): Promise<FastifyReply> {
   const refusal = outcomes.find((outcome) => outcome.kind === "denied");
   if (refusal) return reply.code(403).send(deniedBody(refusal.because));
   const invalid = sent.filter((_, i) => isNotDone(outcomes[i]));
   if (invalid.length === 0) {
-    return reply.send({ records: recordsOf(outcomes), valid_records: [], invalid_records: [] });
+    return reply.send({
+      records: await each(recordsOf(outcomes), recordToWire),
+      valid_records: [],
+      invalid_records: [],
+    });
   }
   const message = outcomes.map((outcome, i) => messageOf(outcome, sent[i])).join("");
+  const valid = sent.filter((_, i) => !isNotDone(outcomes[i]));
   return sendRefused(reply, {
     records: [],
-    valid_records: sent.filter((_, i) => !isNotDone(outcomes[i])).map((entry) => echoOf(entry, newKeys)),
-    invalid_records: invalid.map((entry) => echoOf(entry, newKeys)),
+    valid_records: await each(valid, (entry) => echoOf(entry, newKeys)),
+    invalid_records: await each(invalid, (entry) => echoOf(entry, newKeys)),
     error: { message, code: 422 },
   });
 }
 
-function sendReplaced(reply: FastifyReply, sent: readonly unknown[], outcomes: readonly BulkOutcome[]): FastifyReply {
-  const records = recordsOf(outcomes);
+async function sendReplaced(
+  reply: FastifyReply,
+  sent: readonly unknown[],
+  outcomes: readonly BulkOutcome[],
+  each: Each,
+): Promise<FastifyReply> {
+  const records = await each(recordsOf(outcomes), recordToWire);
+  const echo = (entry: unknown) => echoOf(entry, changedKeys);
   const refusal = outcomes.find((outcome) => outcome.kind === "denied");
   if (refusal && records.length === 0) return reply.code(403).send(deniedBody(refusal.because));
   if (outcomes.some(isStray)) {
     const message = outcomes.map((outcome, i) => messageOf(outcome, sent[i])).join("");
-    const failed_records = sent.map((entry) => echoOf(entry, changedKeys));
-    return sendRefused(reply, { records, failed_records, error: { message, code: 422 } });
+    return sendRefused(reply, { records, failed_records: await each(sent, echo), error: { message, code: 422 } });
   }
   const failed = sent.filter((_, i) => outcomes[i]?.kind !== "done");
-  return reply.send({ records, failed_records: failed.map((entry) => echoOf(entry, changedKeys)) });
+  return reply.send({ records, failed_records: await each(failed, echo) });
 }
 
 const recordsOf = (outcomes: readonly BulkOutcome[]) =>
-  outcomes.flatMap((outcome) => (outcome.kind === "done" ? [recordToWire(outcome.placed)] : []));
+  outcomes.flatMap((outcome) => (outcome.kind === "done" ? [outcome.placed] : []));
 
 const isNotDone = (outcome: BulkOutcome | undefined): boolean =>
   outcome !== undefined && outcome.kind !== "done" && outcome.kind !== "unprocessed";

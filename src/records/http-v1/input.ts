@@ -46,10 +46,13 @@ export function bulkFromWire(body: unknown): Result<readonly unknown[]> {
 /** The part of an unprocessed entry that the answer repeats. */
 export function echoOf(entry: unknown, keys: readonly string[]): Record<string, unknown> {
   const sent = keysOf(entry);
-  return Object.fromEntries(keys.flatMap((key) => (isFlat(sent[key]) ? [[key, sent[key]]] : [])));
+  const echo: Record<string, unknown> = {};
+  for (const key of keys) if (isFlat(sent[key])) echo[key] = sent[key];
+  return echo;
 }
 
-const isFlat = (value: unknown): boolean => ["string", "number", "boolean"].includes(typeof value) || value === null;
+const isFlat = (value: unknown): boolean =>
+  typeof value === "string" || typeof value === "number" || typeof value === "boolean" || value === null;
 
 /** The part of a refused body that an error message may repeat. */
 export function subjectOf(body: unknown): { type?: string; name?: string; value?: string } {
@@ -66,9 +69,12 @@ type Keys = Readonly<Record<string, unknown>>;
 /** With keys in lower case. If a key comes in two spellings, its value is `ambiguous`: either choice would be a guess. */
 function keysOf(body: unknown): Keys {
   if (typeof body !== "object" || body === null) return {};
+  const names = Object.keys(body);
+  // Copying every entry of a bulk request would take longer than reading it.
+  if (names.every((name) => name === name.toLowerCase())) return body as Keys;
   const entries = Object.entries(body);
   const keys: Record<string, unknown> = Object.fromEntries(entries.map(([key, value]) => [key.toLowerCase(), value]));
-  if (Object.keys(keys).length < entries.length) {
+  if (Object.keys(keys).length < names.length) {
     const spellings = Map.groupBy(entries, ([key]) => key.toLowerCase());
     for (const [key, given] of spellings) if (given.length > 1) keys[key] = ambiguous;
   }

@@ -1,5 +1,6 @@
 import type { Instant } from "../../core/instant.ts";
 import type { Fault } from "../../core/result.ts";
+import type { Turns } from "../../process/turns.ts";
 import type { PlacedRecord } from "../model.ts";
 import type { Decision, WriteView } from "../store/port.ts";
 import { inParts } from "./edit/in-parts.ts";
@@ -22,7 +23,12 @@ export type BulkOutcome =
   | NotDone;
 
 /** Many records, in one write per zone. Outcomes are in the order of the entries. */
-export function bulkOperations({ store, now }: RecordServiceOptions, sight: Sight, rules: RecordRules) {
+export function bulkOperations(
+  { store, now }: RecordServiceOptions,
+  sight: Sight,
+  rules: RecordRules,
+  turns: Pick<Turns, "next">,
+) {
   const request = (actor: Actor, zone: string, entries: readonly Numbered[], at: Instant) => ({
     ...writtenBy(actor, at),
     at: { zone },
@@ -60,7 +66,11 @@ export function bulkOperations({ store, now }: RecordServiceOptions, sight: Sigh
     ): Promise<readonly BulkOutcome[]> => {
       const at = now();
       const { numbered, repeated } = withoutRepeats(entries);
-      const places = await inParts(numbered, ({ id }) => sight.record(actor, id));
+      const places = await inParts(
+        numbered,
+        ({ id }) => sight.record(actor, id),
+        () => turns.next(actor.account),
+      );
       const found = numbered.flatMap((entry, i) => {
         const zone = places[i]?.zone.id;
         return zone === undefined ? [] : [{ ...entry, zone }];

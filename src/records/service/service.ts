@@ -36,7 +36,7 @@ export function createRecordService(options: RecordServiceOptions) {
     ...grantOperations(options, sight),
     ...actionOperations(options),
     ...recordOperations(options, sight, rules, turns),
-    ...bulkOperations(options, sight, rules),
+    ...bulkOperations(options, sight, rules, turns),
     ...zoneFileOperations(options, sight, turns),
     ...dyndnsOperations(options, sight),
     ...primaryServerOperations(options, sight, changeSettings),
