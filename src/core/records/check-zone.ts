@@ -29,18 +29,17 @@ export function* checkingOwners<Given extends { readonly owner: string }>(
 const mostFaults = 1_000;
 
 /** The same for all sets of a zone, which must then also have its SOA. */
-export function checkZone(sets: readonly RRset[]): readonly Fault[] {
-  const faults = [...checkOwners(sets)];
-  if (!sets.some((set) => set.type === "SOA" && set.owner === apex)) {
-    faults.push({
-      code: "soa-missing",
-      where: setKey(apex, "SOA"),
-      message: "the zone has no SOA record",
-      todo: "add one SOA record at @",
-    });
-  }
-  return faults;
-}
+export const checkZone = (sets: readonly RRset[]): readonly Fault[] => [...checkOwners(sets), ...checkSoaExists(sets)];
+
+export const checkSoaExists = (sets: readonly RRset[]): readonly Fault[] =>
+  sets.some((set) => set.type === "SOA" && set.owner === apex) ? [] : [soaMissing];
+
+const soaMissing: Fault = {
+  code: "soa-missing",
+  where: setKey(apex, "SOA"),
+  message: "the zone has no SOA record",
+  todo: "add one SOA record at @",
+};
 
 function* byOwner<Set extends { readonly owner: string }>(sets: readonly Set[]): Steps<Iterable<readonly Set[]>> {
   const [first] = sets;

@@ -3,7 +3,7 @@ import type { Instant } from "../../../core/instant.ts";
 import { lostServers } from "../../../core/names/lost-servers.ts";
 import { apex } from "../../../core/names/name.ts";
 import { checkingNewSets, checkNewSets } from "../../../core/records/check-new-sets.ts";
-import { checkZone } from "../../../core/records/check-zone.ts";
+import { checkSoaExists } from "../../../core/records/check-zone.ts";
 import { type RRset, setKey, type ZoneRecord } from "../../../core/records/rrset.ts";
 import { withSerial } from "../../../core/records/serial.ts";
 import { type Fault, fail, failAll, ok, type Result } from "../../../core/result.ts";
@@ -31,10 +31,17 @@ type Manner = {
   readonly command?: string;
   readonly reading: (text: string, zoneName: string) => Steps<Result<ZoneFile>>;
   readonly setsOf: (view: WriteView, file: ZoneFile, stamp: ImportStamp) => readonly RRset[];
-  readonly faultsOf: (view: WriteView, wanted: readonly RRset[], file: ZoneFile) => readonly Fault[];
+  /** `clashes`: sets of the file that cannot coexist. */
+  readonly faultsOf: (
+    view: WriteView,
+    wanted: readonly RRset[],
+    file: ZoneFile,
+    clashes: readonly Fault[],
+  ) => readonly Fault[];
 };
 
-type ImportStamp = { readonly now: Instant; readonly newIds: readonly ((i: number) => string)[] };
+type ImportStamp = { readonly now: Instant; readonly newIds: NewIds };
+type NewIds = readonly ((i: number) => string)[];
 
 export function zoneFileOperations({ store, now, nameservers }: RecordServiceOptions, sight: Sight, turns: Turns) {
   /** Replaces the whole zone with the contents of the file, in one write. If the file has a fault, nothing is changed. */
@@ -52,10 +59,11 @@ export function zoneFileOperations({ store, now, nameservers }: RecordServiceOpt
     if (obstacle) return obstacle;
     const file = await turns.run(actor.account, manner.reading(text, zone.name));
     if (!file.ok) return refused(manner.command ? [...zoneFaults(zone), ...file.faults] : file.faults);
-    const stamp = { now: now(), newIds: file.value.sets.map(newRecordIds) };
+    const { newIds, clashes } = await turns.run(actor.account, preparing(file.value));
+    const stamp = { now: now(), newIds };
     const decide: DecideAct<Done | NotDone> = (view) => {
       const wanted = manner.setsOf(view, file.value, stamp);
-      const faults = manner.faultsOf(view, wanted, file.value);
+      const faults = manner.faultsOf(view, wanted, file.value, clashes);
       if (faults.length > 0) return noChange(refused(faults));
       const settings = { ...view.zone.settings, ttl: file.value.ttl ?? view.zone.settings.ttl };
       return { wanted, settings, ...(manner.command && { command: manner.command }), result: { kind: "done" } };
@@ -68,7 +76,7 @@ export function zoneFileOperations({ store, now, nameservers }: RecordServiceOpt
     command: "import_zonefile",
     reading: (text, zoneName) => parsingZoneFile(text, zoneName, mostFileRecords),
     setsOf: importedSets,
-    faultsOf: ({ zone, sets: before }, wanted, file) => [
+    faultsOf: ({ zone, sets: before }, wanted, file, clashes) => [
       ...zoneFaults(zone),
       ...(before.some((set) => set.locked) ? [setsLocked] : []),
       ...lowTtls(file, lowestTtl),
@@ -77,7 +85,7 @@ export function zoneFileOperations({ store, now, nameservers }: RecordServiceOpt
         serversNamed(wanted),
         nameservers.map((server) => `${server}.`),
       ),
-      ...placeInFile([...checkZone(wanted), ...checkNewSets(before, wanted)], file.sets),
+      ...placeInFile([...clashes, ...checkSoaExists(wanted), ...checkNewSets(before, wanted)], file.sets),
     ],
   };
 
@@ -119,6 +127,18 @@ function* validatingZoneFile(text: string): Steps<Result<number>> {
   return faults.length > 0 ? failAll(faults) : ok(sets.reduce((sum, set) => sum + set.records.length, 0));
 }
 
+/** What does not depend on the zone is done before the transaction, during which everybody waits. */
+function* preparing({ sets }: ZoneFile): Steps<{ readonly newIds: NewIds; readonly clashes: readonly Fault[] }> {
+  const newIds = [];
+  for (const { records } of sets) {
+    const ids = newRecordIds();
+    for (const i of records.keys()) ids(i);
+    newIds.push(ids);
+    yield;
+  }
+  return { newIds, clashes: yield* findingClashes(sets) };
+}
+
 /** Refuses a file without records, which would empty the zone; to do that, delete the zone. */
 function* readingZoneFile(text: string, zoneName: string): Steps<Result<ZoneFile>> {
   const file = yield* parsingZoneFile(text, zoneName, mostFileRecords);
@@ -128,9 +148,12 @@ function* readingZoneFile(text: string, zoneName: string): Steps<Result<ZoneFile
 const v1Manner: Manner = {
   reading: readingZoneFile,
   setsOf: keptSets,
-  faultsOf: ({ zone, sets }, wanted, file) =>
+  faultsOf: ({ zone, sets }, wanted, file, clashes) =>
     placeInFile(
-      [...zoneFaults(zone), ...lockFaults(sets, wanted), ...checkZone(wanted), ...checkNewSets(sets, wanted)],
+      [
+        ...[...zoneFaults(zone), ...lockFaults(sets, wanted), ...clashes],
+        ...[...checkSoaExists(wanted), ...checkNewSets(sets, wanted)],
+      ],
       file.sets,
     ),
 };
