@@ -20,7 +20,7 @@ const intro = `# All settings of \`moor update\`
 
 <!-- Made by scripts/describe-config.ts from the description in src/updater/config. Edit that, and run the script again. -->
 
-What each setting of \`moor.yaml\` means. [updater.md](updater.md) explains what the updater does with them;
+What each setting of \`moor.yaml\` means. [updater.md](updater.md) explains what \`moor update\` does with them;
 [moor.sample.yaml](../moor.sample.yaml) is a commented file to start from. \`moor update --check\` names every fault with its line, and
 \`moor.schema.json\` lets editors check and complete the file: copy the first line of the sample.
 
@@ -33,11 +33,11 @@ names:
   - { name: home, zone: example.org, ipv4: pppoe0, ipv6: igb0 }
 \`\`\`
 
-- A **path** starts at the folder of the config.
+- A **path** is relative to the folder of the config.
 - A **duration** is a whole number of seconds, minutes or hours (\`30s\`, \`5m\`, \`1h\`), from \`1s\` to \`24h\`.
 - A **secret** is never written into the config itself. It is in a file that only you can read (\`chmod 600\`), \`{ file: PATH }\`, or in an
   environment variable, \`{ env: NAME }\`. The file holds the secret and nothing else.
-- Everything may be left out that is not *required*.
+- A setting that is not *required* may be left out.
 `;
 
 function printPage(root: Schema): string {

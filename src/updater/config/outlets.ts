@@ -115,7 +115,7 @@ export const controlSettings = mapping(
   { listen: needed(listen), token: needed(secret("The token that `POST /check` needs.")) },
   {
     title: "Control",
-    description: "Where the watcher serves /status, /metrics, /health/live, /health/ready and POST /check.",
+    description: "Where `moor update` serves its page, /status, /metrics, /health/live, /health/ready and POST /check.",
     needsAll: true,
     turn: ({ listen, token }) => ({ ...listen, token }),
   },

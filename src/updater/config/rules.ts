@@ -51,7 +51,7 @@ const confirm = orShort(
 export const ruleFields = shared("Rules", {
   public: choice(
     ["warn", "require"],
-    "What to do with private, NAT, unique local and documentation addresses: publish them with a warning, or never.",
+    "What to do with private, carrier NAT, unique local, documentation and reserved addresses: publish them with a warning, or never.",
     "warn",
   ),
   holdDown: duration("How long a new address must be present before it is written.", "10s"),
