@@ -79,7 +79,7 @@ export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: 
       await outlets.close();
       updater.close();
       await history.settled();
-      // Last, so that a change in the meantime is read too.
+      // Last, so that a change while the others close is noticed too.
       files.close();
     }
     return next;

@@ -66,7 +66,7 @@ export type UpdaterConfig = {
   readonly control?: ControlConfig;
   readonly notify: readonly NotifyConfig[];
   readonly heartbeats: readonly HeartbeatConfig[];
-  /** The config and every file it names, each with its look before it was read. When one changes, all are read again. */
+  /** The config and every file it names, each with its `lookOf` from before it was read. When one changes, all are read again. */
   readonly files: ReadonlyMap<string, string>;
   /** Shown at every start: what works but is not safe. */
   readonly warnings: readonly string[];

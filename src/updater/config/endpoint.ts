@@ -31,7 +31,7 @@ export const endpointFields = (description: string, example: string, mayHaveQuer
 
 const trusts = ["ca", "fingerprint", "insecure"] as const;
 
-/** Each alone decides which certificate is trusted. Without any, the well-known authorities are. */
+/** At most one of them may be set. Without any, the well-known authorities are trusted. */
 export function oneTrust(given: readonly string[], what: string): readonly KeyFault[] {
   const both = trusts.filter((key) => given.includes(key));
   if (both.length < 2) return [];

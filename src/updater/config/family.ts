@@ -22,7 +22,7 @@ export type FamilyConfig = {
   readonly host?: HostPart;
 };
 
-/** Without a source, the name's is used. */
+/** A family without a source uses the name's. */
 type OwnFamily = Omit<FamilyConfig, "source"> & { readonly source?: string };
 
 const devices = oneOrMore(

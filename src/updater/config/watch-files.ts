@@ -41,8 +41,8 @@ export function watchFiles(files: ReadonlyMap<string, string>, changed: () => vo
 }
 
 /**
- * Per file, not per folder: the state file may be in the same folder, and writing it is no change of the config. A pipe has no
- * look: reading it would change that.
+ * What shows that a file has changed. Per file, not per folder: the state file may be in the same folder, and writing it does not
+ * change the config. The same for every pipe: using one changes its times.
  */
 export function lookOf(path: string): string {
   try {

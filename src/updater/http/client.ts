@@ -94,7 +94,7 @@ export async function createHttpClient(endpoint: Endpoint, given: Partial<HttpLi
     async send(request, signal) {
       const limited = AbortSignal.any([signal, AbortSignal.timeout(limits.timeoutMs)]);
       const first = await attempt(request, limited);
-      // The other side closed an idle connection just as we reused it: nothing was read, so retry on a new one.
+      // The other side closed an idle connection just as we reused it, before any answer: retry on a new one.
       if (!first.staleSocket) return first.outcome;
       const { outcome } = await attempt(request, limited);
       return outcome.kind === "answer" ? { ...outcome, resent: true } : outcome;

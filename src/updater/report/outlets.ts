@@ -9,7 +9,7 @@ import type { UpdaterPage } from "./http-page.ts";
 import type { Notify } from "./reporter.ts";
 import type { Status } from "./status.ts";
 
-/** Everything that leaves this process, except its log. Only what the config asks for is loaded. */
+/** How the watcher reports besides its log: notices, heartbeats and the status page. Only what the config asks for is loaded. */
 export type Outlets = { readonly notify: Notify; close(): Promise<void> };
 
 export type OutletTools = {

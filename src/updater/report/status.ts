@@ -20,7 +20,7 @@ export type StatusKeeper = {
 };
 
 export function createStatusKeeper(clock: () => Instant): StatusKeeper {
-  let heardAt = performance.now();
+  let lastRoundAt = performance.now();
   let status: Status = {
     started: iso(clock()),
     rounds: 0,
@@ -33,7 +33,7 @@ export function createStatusKeeper(clock: () => Instant): StatusKeeper {
   };
   return {
     note(round, state, next) {
-      heardAt = performance.now();
+      lastRoundAt = performance.now();
       const names = namesIn(round, state, status.names);
       const done = round.changed.filter(({ outcome }) => outcome?.kind === "done").length;
       const failed = round.changed.filter(({ outcome }) => outcome && "fault" in outcome);
@@ -49,7 +49,7 @@ export function createStatusKeeper(clock: () => Instant): StatusKeeper {
       };
     },
     now: () => status,
-    silence: () => performance.now() - heardAt,
+    silence: () => performance.now() - lastRoundAt,
   };
 }
 
@@ -60,7 +60,7 @@ function namesIn(
 ): readonly NameStatus[] {
   return results.map((result) => {
     const last =
-      (isUnread(result) || isBeingLookedAt(result, state)) && before.find(({ name }) => name === result.subject.title);
+      (isUnread(result) || isBeingChecked(result, state)) && before.find(({ name }) => name === result.subject.title);
     if (last) return last;
     const { kind, what, because, todo } = summarise(result, true);
     const kept = state.get(result.subject.key);
@@ -79,8 +79,8 @@ function namesIn(
   });
 }
 
-/** A record that was correct when last seen stays ok while its service is slow to confirm it. */
-const isBeingLookedAt = ({ underWay, subject, plan }: UpdateResult, state: Pick<StateFile, "get">): boolean => {
+/** A record that was correct when last read stays ok while a slow service is asked again. */
+const isBeingChecked = ({ underWay, subject, plan }: UpdateResult, state: Pick<StateFile, "get">): boolean => {
   const kept = state.get(subject.key);
   return underWay === true && "address" in plan && kept?.address === plan.address.text && !kept.inDoubt;
 };

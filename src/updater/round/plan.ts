@@ -26,7 +26,7 @@ export type RoundFacts = {
   readonly readings: ReadonlyMap<string, SourceReading>;
   readonly state: Pick<StateFile, "get">;
   readonly recall: Recall;
-  /** Because of a Retry-After, a quota, or our back-off after a failed write. */
+  /** Until when to write nothing: because of a Retry-After, a quota, or our back-off after a failed write. */
   readonly notBefore: (subject: Subject) => Instant | undefined;
   readonly now: Instant;
 };
@@ -43,7 +43,7 @@ export function planRound(subjects: readonly Subject[], facts: RoundFacts): read
   });
 }
 
-/** Without those of `compare: record`: two clients with different stored addresses would overwrite each other by turns. */
+/** Leaves out names with `compare: record`: two clients with different stored addresses would keep overwriting each other. */
 export function publishedOf(alike: readonly Subject[], state: RoundFacts["state"]): readonly string[] {
   const stored = alike.map(({ key, rules }) => (rules.compare === "record" ? undefined : state.get(key)?.address));
   return [...new Set(stored)].filter((address) => address !== undefined);

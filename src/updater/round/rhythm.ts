@@ -1,4 +1,4 @@
-/** Milliseconds. The round after it sends no request; it only notices a clock change or a sleep of the machine. */
+/** Milliseconds. The round after such a pause sends no request; it only notices a clock change or a sleep of the machine. */
 export const longestPause = 600_000;
 
 /** Milliseconds without a round after which a watcher counts as stuck. */

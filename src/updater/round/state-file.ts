@@ -16,8 +16,8 @@ export type StateFile = {
   hold(target: string): Instant | undefined;
   setHold(target: string, until: Instant): Promise<void>;
   /**
-   * Retries what an earlier `set` could not write, and adopts what another process has written. Returns whether one has since
-   * the last call.
+   * Retries what an earlier `set` could not write, and adopts what another process has written. Returns whether another process
+   * has written since the last call.
    */
   flush(): Promise<boolean>;
 };
@@ -105,7 +105,7 @@ function opened(
     if (look === seen.look) return;
     const before = seen.text;
     seen = { look, text: await readFile(path, "utf8").catch(() => "") };
-    // Restored from a backup, touched, or on a file system that renumbers its inodes.
+    // Only the metadata changed: restored from a backup, touched, or on a file system that renumbers its inodes.
     if (seen.text === before) return;
     const theirs = parseContent(seen.text);
     if (!theirs || theirs === "newer") return;

@@ -13,6 +13,6 @@ export async function openSource(config: SourceConfig): Promise<AddressSource> {
   if (!kind) throw new Error(`no source of kind ${config.kind}`);
   const connect: Parameters<typeof kind.open>[1] = async (endpoint) =>
     (await import("../http/client.ts")).createHttpClient(endpoint);
-  // The same kind read its settings.
+  // The cast is safe: the settings were read by the same kind.
   return kind.open(config as never, connect);
 }

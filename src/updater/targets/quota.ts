@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Instant } from "../../core/instant.ts";
 
-/** Requests left over for people who sign in to see what is going on. */
+/** Requests kept in reserve for people who sign in to see what is going on. */
 const reserve = 4;
 const hour = 3_600_000;
 

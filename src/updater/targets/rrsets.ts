@@ -222,7 +222,7 @@ const idOf = ({ zone, name, type }: SetName) => `${zone}/${name}/${type}`;
 /** Spec 2.3: `YYYY-MM-DD HH:MM:SS (UTC)`. */
 const commentAt = (now: number) => `${new Date(now).toISOString().slice(0, 19).replace("T", " ")} (UTC)`;
 
-/** A token sees only the zones of its own project, so a missing zone is reported as such. */
+/** The service answers 404 both for a missing set and for a zone that the token cannot see; only its text tells them apart. */
 function noSet({ zone, name, family, create }: Omit<ReplaceOrder, "value">, { said }: Absent): TargetFault {
   if (/^zone not found/i.test(said)) return noZone(zone);
   const because = `there is no record ${absoluteName(name, zone)} ${recordTypeOf(family)}`;

@@ -179,7 +179,7 @@ export async function readPages<T>(
   return later(`the record service's list of ${key} does not end, or repeats its pages`, "see the service's log");
 }
 
-/** The newer API may omit the last page, and then gives the next one. */
+/** The newer API may omit `last_page`; then `next_page` says whether there is more. */
 function goesOn({ meta }: Body, page: number): boolean {
   const pagination = isObject(meta) && isObject(meta.pagination) ? meta.pagination : {};
   const { last_page: last, next_page: next } = pagination;

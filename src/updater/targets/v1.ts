@@ -128,7 +128,7 @@ const notTaken = (id: string, isIt: boolean): TargetFault =>
     `check it with \`moor show ${printable(id)}\``,
   );
 
-/** Sends the name as the record has it: a service may treat `home` and `home.example.org.` as the same. */
+/** Sends the name as the record spells it: for `home`, a service may also return `home.example.org.`. */
 function replacementFor(order: ReplaceOrder, record: ReadableRecord): RecordReplacement {
   const ttl = order.ttl ?? record.ttl ?? undefined;
   return {
