@@ -41,7 +41,7 @@ export type PostgresBudget = CommonBudget & {
   readonly close: () => Promise<void>;
 };
 
-/** Uses its own connection, so that the limit never waits behind calls that wait for one of the pool. */
+/** Uses its own connection, so that rate limiting never waits for the pool. */
 export function openPostgresBudget(options: { connect: () => Promise<Client>; log: Logger }): PostgresBudget {
   let client: Client | undefined;
   const session = keepSession({

@@ -27,8 +27,8 @@ const maximumShares = 10_000;
 
 /**
  * One budget per token for all nodes. Each node takes a small part of it in advance and counts calls against that part without
- * asking the database. What it does not use within three seconds is forfeited. The amount that can be in advance at a time (a
- * twentieth) is not in the common bucket, so all nodes together never allow more calls than a single node would.
+ * asking the database. What it does not use within three seconds is forfeited. The common bucket is smaller by what it refills in
+ * three seconds (a twentieth), so all nodes together never allow more calls than a single node would.
  *
  * While the database is slow or down, each node uses its own bucket: a limit that is too generous for a while is better than an
  * outage.
@@ -58,7 +58,7 @@ export function createSharedRateLimit({ perMinute, budget, patience = 250 }: Sha
     return share.refill;
   };
 
-  /** A call that arrives while a query is running is not part of it, and waits for the next one. */
+  /** A running query does not count calls that arrive after it was sent. If it grants too few, they wait for the next one. */
   const wait = async (token: number, share: Share, now: Instant): Promise<void> => {
     share.waiting += 1;
     for (let round = 0; round < 3 && !isAhead(share.emptyUntil, now) && !isAhead(troubleUntil, now); round++) {

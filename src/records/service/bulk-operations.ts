@@ -139,7 +139,7 @@ function decide(
   return { wanted: edited.kind === "done" ? edited.wanted : undefined, left };
 }
 
-/** Entries that make others fail are dropped and the rest is tried again, up to this many times. */
+/** Refused entries are dropped and the rest is tried again, up to this many times. */
 const maximumRounds = 8;
 
 function decideSome(

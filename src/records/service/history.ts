@@ -41,8 +41,9 @@ export function historyOperations({ store, now }: RecordServiceOptions, sight: S
     maySee,
 
     /**
-     * The changes to a zone that the actor may see, newest first. `next` is where the next page starts, `rest` how many changes of
-     * the last write are on the following pages; undefined for an actor who sees only some sets.
+     * The changes to a zone that the actor may see, newest first. `next`: where the next page starts. `rest`: how many changes of
+     * the last write on this page are on the following pages; undefined for an actor who sees only some sets. Both are undefined
+     * on the last page.
      */
     history: async (actor: Actor, key: ZoneKey, query: HistoryPage) => {
       const zone = await sight.openZone(actor, key);
@@ -55,7 +56,7 @@ export function historyOperations({ store, now }: RecordServiceOptions, sight: S
       return { kind: "done" as const, zone, rows, next: last?.position, rest };
     },
 
-    /** Undoes one write with a new write; refused if something has changed since. */
+    /** Undoes one write with a new write; refused if what it changed has changed again since. */
     undo: async (actor: Actor, key: ZoneKey, serial: number, asked: Asked = {}): Promise<Written> => {
       const zone = await sight.openZone(actor, key);
       const rows = zone ? await store.historyOf(zone, { serial, limit: wholeWrite }) : [];
@@ -74,7 +75,7 @@ export function historyOperations({ store, now }: RecordServiceOptions, sight: S
         return { ...after, command: "undo_changes", result: { kind: "done" } };
       };
       const owners = () => undone.changes.map((change) => change.owner);
-      // Also for sets that are replaced: their current records may be others with the same content.
+      // The sets that hold these ids now, for `withFreeIds`. Of replaced sets too: their current records may have other ids.
       const records = undone.changes.flatMap(({ after }) => after?.records.map((record) => record.id) ?? []);
       const request = { ...writtenBy(actor, now()), at: key, owners, records, ...asked };
       return writtenIn<Done>(await store.act(request, decide));
@@ -157,7 +158,7 @@ function atSerial(set: RRset | null, zone: Zone): RRset | undefined {
   };
 }
 
-/** Protection prevents changes to what is published, but not its own removal. */
+/** Labels and protection can be changed on a protected set. */
 const onlyMarks = (before: RRset, after: RRset): boolean => {
   const { labels: _, locked: __, ...unmarked } = after;
   const { labels, locked } = before;

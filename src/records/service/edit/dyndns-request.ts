@@ -24,7 +24,7 @@ const maximumHosts = 20;
 
 /**
  * The dyndns2 protocol. `myip` and `myipv6` may each hold several addresses of either family, separated by commas; empty parameters
- * count as not given. Without any, the caller's address is used if it is reachable for others.
+ * count as not given. Without any, the caller's address is used if others can reach it.
  */
 export function readDyndns(query: Readonly<Record<string, unknown>>, caller: string): DyndnsRequest {
   const names = words(query.hostname);
