@@ -3,8 +3,8 @@ import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs
 import { basename, dirname, join } from "node:path";
 
 /**
- * The folder holds secrets: only its owner may read it. A folder with other people's files, such as /tmp, keeps its
- * mode, because they would be locked out. Errors say what to do.
+ * The folder holds secrets, so only its owner may read it. A folder that also holds other files, such as /tmp, keeps its mode:
+ * their owners would be locked out. Errors say what to do.
  */
 export async function openDataFolder(path: string): Promise<void> {
   try {
@@ -17,19 +17,19 @@ export async function openDataFolder(path: string): Promise<void> {
   }
 }
 
-/** Databases, certificates, secrets and configs of the programs, and drafts of them. */
+/** moor's databases, certificates, secrets and configs, and drafts of them. */
 const ofMoor = /^\.?(?:ca|server|records|firewall|moor|up)[.-]/;
 
-/** The same for what only makes sense in a folder that a service has used: a mistyped name must not make another. */
+/** For commands that need the folder of an existing service: a mistyped name must not create a new one. */
 export async function findDataFolder(path: string): Promise<void> {
   if (!(await isThere(path))) throw new Error(`there is no folder ${path}; ${theService}`);
   await openDataFolder(path);
 }
 
-/** The same for what only makes sense with a database in it: a mistyped name must not look like a service without anything. */
+/** For commands that need an existing database: with a mistyped name, the service must not look empty. */
 export async function findDatabase(file: string): Promise<void> {
   const folder = dirname(file);
-  // With a dot at its end only a folder is there.
+  // With `/.` at the end, the path exists only if it is a folder.
   if (!(await isThere(file)) && (await isThere(`${folder}/.`)))
     throw new Error(`there is no ${basename(file)} in the folder ${folder}; ${theService}`);
   await findDataFolder(folder);
@@ -37,7 +37,7 @@ export async function findDatabase(file: string): Promise<void> {
 
 const theService = "give the folder of the service with --data, or start the service first";
 
-/** Node's own recursive form never ends below a folder that takes no new ones and says so oddly, as /proc does. */
+/** Node's `recursive` option loops forever where mkdir fails with ENOENT although the parent exists, as in /proc. */
 async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 });
@@ -56,7 +56,7 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** The new content, also after a power cut: write, fsync, rename, fsync the folder. */
+/** The file has the new content even after a power cut: write, fsync, rename, fsync the folder. */
 export async function replaceFile(path: string, content: string, mode = 0o600): Promise<void> {
   await swapFile(path, content, mode);
   const folder = await open(dirname(path), "r");
@@ -67,7 +67,7 @@ export async function replaceFile(path: string, content: string, mode = 0o600): 
   }
 }
 
-/** The old content or the new one, never a mix. After a power cut it may be either. */
+/** The file has the old or the new content, never a mix. After a power cut it may be either. */
 export async function swapFile(path: string, content: string, mode = 0o600): Promise<void> {
   const draft = join(dirname(path), `.${basename(path)}.${randomBytes(4).toString("hex")}`);
   try {
@@ -96,7 +96,7 @@ export async function asNewFile(path: string, put: () => Promise<void>): Promise
   }
 }
 
-/** Unknown is not empty: only "there is no such file" gives undefined, every other failure throws. */
+/** A file that cannot be read is not a missing one: only ENOENT returns undefined, every other failure throws. */
 export async function readFileIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, "utf8");

@@ -1,10 +1,11 @@
 import type { Logger } from "./log.ts";
 
-/** Work that many nodes could do and that must be done once: whichever node leads does it. */
+/** Work that only one of several nodes may do: the one that leads. */
 export type Duties = {
   /**
-   * `begin` is called when this node starts to lead (immediately, if it leads already), and what it returns when it no longer leads. Both
-   * may happen many times, never two beginnings without an end. Gives the way to withdraw, which ends the work too.
+   * Calls `begin` when this node starts to lead (immediately if it already leads), and the function that `begin` returned when the
+   * node stops leading. This may happen many times; `begin` is never called twice without an end in between. Returns a function
+   * that ends the work and unregisters it.
    */
   readonly whenLeading: (begin: () => EndWork) => () => Promise<void>;
   readonly isLeading: () => boolean;
@@ -18,7 +19,7 @@ export type LedDuties = Duties & { readonly lead: () => void; readonly stepDown:
 
 type Work = { readonly start: () => void; readonly stop: () => Promise<void> };
 
-/** The duties of a node that does not decide on its own when it leads. */
+/** The caller decides when this node leads. */
 export function createDuties(log: Logger): LedDuties {
   const works = new Set<Work>();
   let leading = false;
@@ -51,32 +52,32 @@ export function createDuties(log: Logger): LedDuties {
   };
 }
 
-/** One node and no other: it leads from the start. */
+/** For a single node: it always leads. */
 export function leadAlways(log: Logger): Duties {
   const duties = createDuties(log);
   duties.lead();
   return duties;
 }
 
-/** A beginning waits for the end before it: the same work is never done twice at a time by one node. */
+/** `start` waits until the previous run has ended: one node never does the same work twice at the same time. */
 function createWork(begin: () => EndWork, log: Logger): Work {
   let end: EndWork | undefined;
   let ending = Promise.resolve();
-  /** Whatever was said before the last word does not count, also when its turn comes only now. */
-  let word = 0;
+  /** The number of calls so far. A `start` that is no longer the latest call when its turn comes does nothing. */
+  let calls = 0;
 
   const logFailure = (error: unknown) => log.error({ err: error }, "a task of the leading node failed");
   const start = () => {
-    word += 1;
-    const said = word;
+    calls += 1;
+    const call = calls;
     ending = ending
       .then(() => {
-        if (said === word && end === undefined) end = begin();
+        if (call === calls && end === undefined) end = begin();
       })
       .catch(logFailure);
   };
   const stop = (): Promise<void> => {
-    word += 1;
+    calls += 1;
     const over = Promise.try(end ?? (() => undefined));
     end = undefined;
     ending = Promise.all([ending, over]).then(() => undefined, logFailure);

@@ -4,7 +4,7 @@ import type { Instant } from "../core/instant.ts";
 const mostLines = 60;
 const minute = 60_000;
 
-/** Runs what writes a line, at most 60 times a minute; when there were more, the next minute begins with `reportSkipped`. */
+/** Runs `write` at most 60 times per minute; after more calls, the next minute starts with `reportSkipped`. */
 export function createFewLines(
   now: () => Instant,
   reportSkipped: (count: number) => void,
@@ -12,7 +12,7 @@ export function createFewLines(
   let since = Number.NEGATIVE_INFINITY;
   let count = 0;
   return (write) => {
-    // A clock that was put back begins a minute too.
+    // A clock that was set back starts a new minute too.
     if (Math.abs(now() - since) >= minute) {
       if (count > mostLines) reportSkipped(count - mostLines);
       since = now();

@@ -1,6 +1,6 @@
 import { within } from "./within.ts";
 
-/** Undefined when all is well, otherwise why it is not. */
+/** Returns what is wrong, or undefined if all is well. */
 export type Check = () => string | undefined | Promise<string | undefined>;
 
 export type Readiness = {
@@ -8,7 +8,7 @@ export type Readiness = {
   readonly parts: Readonly<Record<string, { readonly ok: boolean; readonly because?: string }>>;
 };
 
-/** Whether a service should be sent requests: all of its parts are well, and it is not about to stop. */
+/** Whether a service can take requests: all of its parts are well, and it is not stopping. */
 export type Health = {
   readonly add: (part: string, check: Check) => void;
   readonly look: () => Promise<Readiness>;
@@ -16,9 +16,9 @@ export type Health = {
   readonly stop: () => void;
 };
 
-/** Milliseconds. */
+/** Milliseconds that a check may take; after that, its part counts as failing. */
 const patience = 2_000;
-/** Milliseconds. Anyone may ask, so more frequent requests get the last result again. */
+/** Milliseconds that a result is reused: anyone may ask, however often. */
 const keptFor = 250;
 
 export function createHealth(now = () => performance.now()): Health {
@@ -55,7 +55,7 @@ export function createHealth(now = () => performance.now()): Health {
   };
 }
 
-/** For callers without a secret: which part fails, but not why. */
+/** For unauthenticated callers: which part fails, but not why. */
 export const withoutReasons = ({ ready, parts }: Readiness): Readiness => ({
   ready,
   parts: Object.fromEntries(Object.entries(parts).map(([name, { ok }]) => [name, { ok }])),

@@ -30,7 +30,7 @@ export function createLog({ format, level: lowest = "info", write }: LogOptions)
 /** For callers that report in another way. */
 export const noLog: Logger = createLog({ format: "text", level: "silent", write: () => undefined });
 
-/** Secrets that could ride along in a logged request or config are replaced before a line is made. */
+/** Replaced in every line: a logged request or config may contain secrets. */
 const secretFields = new Set(["token", "secret", "password", "authorization", "auth-api-token", "cookie"]);
 export const hidden = "(hidden)";
 
@@ -39,14 +39,14 @@ const withoutSecrets = (fields: object, print: (value: unknown) => unknown): obj
     Object.entries(fields).map(([key, value]) => [key, secretFields.has(key) ? hidden : print(value)]),
   );
 
-/** JSON would make `{}` of an error; a secret may ride along in a request or its headers. */
+/** JSON would print an error as `{}`. A nested object, such as the headers of a request, may contain a secret. */
 function printable(value: unknown): unknown {
   if (value instanceof Error) return errorFields(value);
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return withoutSecrets(value, (inner) => inner);
 }
 
-/** With what systems and databases add to an error: its code, and what it is about. */
+/** Includes what the system or a database adds to an error, such as its code. */
 function errorFields(error: Error): object {
   const { message, stack, cause } = error;
   const added = Object.entries(error).filter(([, value]) => value !== undefined && typeof value !== "object");

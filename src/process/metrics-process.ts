@@ -4,10 +4,10 @@ import { family } from "./metrics.ts";
 /** The usual metrics of a Node process, under the names that dashboards know. */
 export type ProcessMetrics = { readonly print: () => string; readonly close: () => void };
 
-/** Milliseconds between two looks at how late a timer is. */
+/** Milliseconds between two samples of the event loop's delay. */
 const resolution = 20;
 
-/** The delay of timers, measured since the last request. */
+/** The event loop's delay and utilization are those since the last `print`. */
 export function openProcessMetrics(version: string): ProcessMetrics {
   const delay = monitorEventLoopDelay({ resolution });
   delay.enable();

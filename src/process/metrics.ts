@@ -1,6 +1,6 @@
 /**
- * Counting for Prometheus: plain numbers while the program runs, text when they are requested. What is counted often is counted into
- * fields and arrays; names and labels are put together at the asking only.
+ * Metrics for Prometheus: plain numbers while the program runs, text on request. What is counted often is counted in fields and
+ * arrays; names and labels are built only on request.
  */
 
 export type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
@@ -13,7 +13,7 @@ export function family(name: string, type: "counter" | "gauge", help: string, sa
 
 export const metricsType = "text/plain; version=0.0.4; charset=utf-8";
 
-/** How long things took, in seconds: how many within each bound, and all of it together. */
+/** Durations in seconds: how many were between each bound and the one before it, how many above all, and their sum. */
 export type Histogram = { readonly bounds: readonly number[]; readonly counts: Float64Array; sum: number };
 
 export const createHistogram = (bounds: readonly number[]): Histogram => ({
@@ -22,7 +22,7 @@ export const createHistogram = (bounds: readonly number[]): Histogram => ({
   sum: 0,
 });
 
-/** The first bounds are met most: looking from the front is quicker than halving. */
+/** Most values are within the first bounds, so a linear search is faster than a binary one. */
 export function observe(histogram: Histogram, seconds: number): void {
   const { bounds, counts } = histogram;
   let at = 0;
@@ -39,14 +39,14 @@ export function histogramFamily(name: string, help: string, samples: readonly La
 }
 
 function printHistogram(name: string, labels: Readonly<Record<string, string>>, histogram: Histogram): string {
-  let so = 0;
+  let total = 0;
   const buckets = [...histogram.bounds, Number.POSITIVE_INFINITY].map((bound, i) => {
-    so += histogram.counts[i] ?? 0;
+    total += histogram.counts[i] ?? 0;
     const le = bound === Number.POSITIVE_INFINITY ? "+Inf" : String(bound);
-    return `${name}_bucket${printLabels({ ...labels, le })} ${so}\n`;
+    return `${name}_bucket${printLabels({ ...labels, le })} ${total}\n`;
   });
   const of = printLabels(labels);
-  return `${buckets.join("")}${name}_sum${of} ${histogram.sum}\n${name}_count${of} ${so}\n`;
+  return `${buckets.join("")}${name}_sum${of} ${histogram.sum}\n${name}_count${of} ${total}\n`;
 }
 
 function printLabels(labels: Readonly<Record<string, string>>): string {

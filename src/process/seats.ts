@@ -3,10 +3,10 @@ export type Holder = { readonly name: string; readonly most: number };
 
 export type Seat =
   | { readonly kind: "seat"; readonly leave: () => void }
-  /** `holder`: whose limit is reached; absent when it is the limit of all together. */
+  /** `holder`: whose limit is reached; absent if it is the limit for all holders together. */
   | { readonly kind: "full"; readonly holder?: Holder };
 
-/** Limits how many streams are open, or questions wait, at the same time: one holder cannot take the places of all others. */
+/** Limits how many streams are open, or queries wait, at the same time. One holder cannot use up the seats of all others. */
 export function createSeats(most: number) {
   const held = new Map<string, number>();
   let open = 0;

@@ -2,8 +2,8 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 /**
- * V8 collects when it needs room, which an idle program never does. `moor update` after a minute of watching: 62 MB resident, without
- * this 65 MB, and with the compilers that bin turns off 75 MB.
+ * V8 collects garbage when it needs room, and an idle program never does. `moor update` after a minute of watching: 62 MB resident;
+ * 65 MB without this, and 75 MB if the compilers run too, which `bin/moor.ts` turns off.
  */
 export function collectAfterStart(): void {
   setTimeout(() => {
@@ -13,7 +13,7 @@ export function collectAfterStart(): void {
   }, 5_000).unref();
 }
 
-/** There is work after all, and it is to be quick: from now on the compilers may do theirs. */
+/** Turns the compilers back on that `bin/moor.ts` turned off: there is work now, and it must be fast. */
 export function letCompilersRun(): void {
   for (const compiler of ["opt", "maglev", "sparkplug"]) setFlagsFromString(`--${compiler}`);
 }

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 
-/** The service manager of most Linux machines, when it started us. */
+/** Does nothing if systemd did not start us. */
 export type Systemd = { ready(): void; reloading(): void; close(): void };
 
 const silent: Systemd = { ready: () => undefined, reloading: () => undefined, close: () => undefined };
@@ -13,8 +13,8 @@ type SystemdOptions = {
 };
 
 /**
- * Tells systemd that we are ready, and at half its watchdog's time that we are alive, as long as `isAlive` says so. Through its
- * own little program: Node has no datagram sockets of that kind.
+ * Notifies systemd that we are ready and, twice per watchdog interval, that we are alive, as long as `isAlive` returns true. Uses
+ * the program `systemd-notify`: Node has no Unix datagram sockets.
  */
 export function openSystemd({ env, status, isAlive = () => true }: SystemdOptions): Systemd {
   if (!env.NOTIFY_SOCKET) return silent;

@@ -3,7 +3,7 @@ import { StoreBusy } from "./database/store-busy.ts";
 
 /**
  * Long work in small parts, so that one owner's work never holds up the others' short requests. The event loop gets its turn
- * between two parts, and owners take turns: a hundred requests of one owner together get as much as one of another.
+ * between two parts, and owners take turns: a hundred requests of one owner together get as much time as one of another.
  */
 export type Turns = {
   /** Resolves when this owner's next part may run: one part at a time over all owners, and then the others' short requests. */
@@ -11,8 +11,8 @@ export type Turns = {
   /** Runs the steps to their end, as many per part as fit into a few milliseconds. Ends early when the signal is aborted. */
   readonly run: <T>(owner: number, steps: Steps<T>, signal?: AbortSignal) => Promise<T>;
   /**
-   * For a request that needs much memory: an owner has one at a time, the others wait in their order. Gives the way to let the
-   * next one in. Rejects with `StoreBusy` when too many wait, and with the signal's reason when that is aborted.
+   * For a request that needs much memory: each owner has one at a time, and its others wait in order. Returns a function that lets
+   * the next one in. Rejects with `StoreBusy` if too many wait, and with the signal's reason if that is aborted.
    */
   readonly hold: (owner: number, signal: AbortSignal) => Promise<() => void>;
 };
@@ -61,7 +61,7 @@ export function createTurns(options: TurnsOptions = {}): Turns {
   };
   /**
    * The others get as much time as the part took, or until there is nothing to do for them. One turn of the loop is not enough:
-   * it takes one new connection, and one piece of each request.
+   * it accepts one new connection, and reads one piece of each request.
    */
   const giveWay = (since: number, turned: number, time: number) => {
     setImmediate(() => {

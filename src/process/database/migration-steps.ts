@@ -1,16 +1,16 @@
 /**
  * One step of a schema. Forwards only: a released step is never edited, a change is a new step at the end.
  *
- * `oldest` says how many steps a program must know at least to work on a database that has taken this one. Left out: this step
- * itself, so that older programs stop. A step that only adds what older programs can do without may name a lower number: then
- * two versions work side by side while many nodes are upgraded one after another.
+ * `oldest`: how many steps a program must know to use a database that has this one. By default, all steps up to this one, so
+ * that older programs refuse to run. A step that older programs can ignore may set a lower number: then two versions work side by
+ * side while nodes are upgraded one after another.
  */
 export type MigrationStep = string | { readonly sql: string; readonly oldest: number };
 
 /** The schema version of a database: how many steps it has taken, and how many a program must know to use it. */
 export type SchemaState = { readonly taken: number; readonly oldest: number };
 
-/** Steps to take, none for a newer database that this program can work on; or that it cannot. */
+/** The steps still to run: none for a newer database that this program can use, `too-new` for one that it cannot. */
 export function stepsFor(
   known: readonly MigrationStep[],
   { taken, oldest }: SchemaState,
@@ -19,7 +19,7 @@ export function stepsFor(
   return known.slice(taken).map((step) => (typeof step === "string" ? step : step.sql));
 }
 
-/** What the database says when all steps are taken. */
+/** The schema version after all steps have run. */
 export function stateAfter(known: readonly MigrationStep[], { oldest }: SchemaState): SchemaState {
   const oldests = known.map((step, i) => (typeof step === "string" ? i + 1 : step.oldest));
   return { taken: known.length, oldest: Math.max(oldest, ...oldests) };

@@ -1,7 +1,7 @@
-/** A part of an SQL text, or a whole one: the words, and between each two of them a value. */
+/** An SQL statement or a part of one: pieces of text, with a value between each two. */
 export type SqlText = { readonly words: readonly string[]; readonly values: readonly unknown[] };
 
-/** Writes SQL. A value becomes a parameter, so that it may come from a client; a part written with `sql` is put in its place. */
+/** A template tag. Values become parameters, so they may come from a client; parts written with `sql` are inserted as SQL. */
 export function sql(words: readonly string[], ...given: readonly unknown[]): SqlText {
   let last = words[0] ?? "";
   const before: string[] = [];
@@ -22,7 +22,7 @@ const parameter = (value: unknown): SqlText => ({ words: ["", ""], values: [valu
 
 const isText = (value: unknown): value is SqlText => typeof value === "object" && value !== null && "words" in value;
 
-/** All of these must hold. */
+/** Needs at least one condition. */
 export const allOf = (conditions: readonly SqlText[]): SqlText =>
   conditions.reduce((before, condition) => sql`${before} AND ${condition}`);
 
@@ -30,7 +30,7 @@ export const allOf = (conditions: readonly SqlText[]): SqlText =>
 export type Sql = {
   readonly dialect: Dialect;
   readonly read: RunSql;
-  /** Gives the rows of its RETURNING. */
+  /** Returns the rows of its RETURNING clause. */
   readonly write: RunSql;
 };
 
@@ -38,13 +38,12 @@ export type RunSql = <Row>(text: SqlText) => Promise<readonly Row[]>;
 
 export type Dialect = {
   readonly placeholder: (nth: number) => string;
-  /** Is one of these: one text however many there are, none included. */
+  /** Whether the column has one of these values. The SQL text is the same for any number of values, even none. */
   readonly anyOf: (column: SqlText, values: readonly (string | number)[]) => SqlText;
-  /** Has this part somewhere. */
   readonly contains: (column: SqlText, part: string) => SqlText;
   /** A text column whose JSON can be read with `->` and `->>`. */
   readonly asJson: (column: SqlText) => SqlText;
-  /** A column that the planner must not search by. */
+  /** Keeps SQLite's planner from using an index on this column. */
   readonly unindexed: (column: SqlText) => SqlText;
 };
 

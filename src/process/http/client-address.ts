@@ -5,7 +5,7 @@ import { isInNetwork, type Network } from "../../core/addresses/network.ts";
 /** Which proxies are trusted to name the client, and in which header they do so. */
 export type TrustedProxies = {
   readonly networks: readonly Network[];
-  /** Only one of them: a proxy passes the other on as its client sent it. */
+  /** Only one of the two: a proxy passes on the other as its client sent it. */
   readonly header: ProxyHeader;
 };
 
@@ -16,7 +16,7 @@ export type ProxyTrust = {
   readonly isTrusted: (peer: string) => boolean;
   /** The caller's address: the peer's own, unless that is a trusted proxy. */
   readonly clientOf: (peer: string, headers: IncomingHttpHeaders) => string;
-  /** What the caller spoke, when a trusted proxy says so. */
+  /** The scheme that the caller used, if a trusted proxy names it. */
   readonly schemeOf: (peer: string, headers: IncomingHttpHeaders) => "http" | "https" | undefined;
 };
 
@@ -24,8 +24,8 @@ const longestHeader = 2_000;
 const answersKept = 1_000;
 
 /**
- * Each proxy appends the address of its client. So from the right, the first that is not a trusted proxy is the caller; everything
- * further left is only a claim of that caller. At anything that is not an address, the search ends with the hop before it.
+ * Each proxy appends the address of its client. So, from the right, the first address that is not a trusted proxy is the caller;
+ * everything further left is only a claim of that caller. If a hop is not an address, the one to its right counts.
  */
 export function trustProxies({ networks, header }: TrustedProxies): ProxyTrust {
   const isTrusted = (peer: string): boolean => {
@@ -85,7 +85,7 @@ function readNode(text: string): Address | undefined {
   return mapped === undefined ? parseAddress(bare) : parseIpv4(mapped);
 }
 
-/** The same few callers come again and again. */
+/** Caches results: the same few callers come again and again. */
 function keep<T>(answer: (text: string) => T): (text: string) => T {
   const known = new Map<string, T>();
   return (text) => {

@@ -2,7 +2,7 @@ import type { Server, Socket } from "node:net";
 
 const openOf = new WeakMap<Server, Set<Socket>>();
 
-/** To be called before the server listens. */
+/** Call this before the server listens. */
 export function followConnections(server: Server): void {
   const open = new Set<Socket>();
   openOf.set(server, open);
@@ -12,7 +12,7 @@ export function followConnections(server: Server): void {
   });
 }
 
-/** Node's `closeAllConnections` leaves those in place whose TLS handshake has not ended, and a server that closes waits for them. */
+/** Node's `closeAllConnections` skips connections whose TLS handshake has not finished, and `close` waits for them. */
 export function cutAllConnections(server: Server): void {
   for (const socket of openOf.get(server) ?? []) socket.destroy();
 }

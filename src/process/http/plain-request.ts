@@ -8,18 +8,18 @@ export type PlainRequest = {
   readonly headers: IncomingMessage["headers"];
   readonly body: string;
   readonly from: string;
-  /** By which the request is known in the log. */
+  /** The request's id in the log. */
   readonly id?: string;
 };
 
 const longest = 64 * 1024;
 
-/** Undefined when the body is longer than any that is meant for a page. */
+/** Undefined if the body is longer than any that our pages send. */
 export async function readPlainRequest(request: IncomingMessage): Promise<PlainRequest | undefined> {
   const pieces: Buffer[] = [];
   let length = 0;
   if (request.method !== "GET" && request.method !== "HEAD") {
-    // One that is too long is read to its end as well: the connection is good for the next request only then.
+    // A body that is too long is read to its end too: otherwise the connection could not be used for the next request.
     for await (const piece of request as AsyncIterable<Buffer>) {
       length += piece.length;
       if (length <= longest) pieces.push(piece);

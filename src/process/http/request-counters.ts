@@ -9,21 +9,21 @@ declare module "fastify" {
   }
 }
 
-/** All requests of one route: its pattern, never a path that was asked for. */
+/** The requests of one route. `route` is its pattern, never a requested path: clients could request any number of paths. */
 export type RouteCounter = {
   readonly method: string;
   readonly route: string;
-  /** By the place of the status in `statuses`. */
+  /** In the order of `statuses`. */
   readonly answers: Float64Array;
   readonly seconds: Histogram;
 };
 
 export type RequestCounters = {
-  /** For Node's server, in place of its own: it knows when it was begun and what was answered. */
+  /** Replaces the response class of Node's server: it measures the time to the answer and counts its status. */
   readonly Response: typeof ServerResponse;
-  /** From here on requests of this server's routes are counted. To be called before there are any. */
+  /** Counts requests per route of this server. Call this before any route is added. */
   readonly follow: (server: FastifyInstance) => void;
-  /** What was asked for at least once. */
+  /** Routes with at least one answer. */
   readonly routes: () => readonly CountedRoute[];
 };
 
@@ -36,11 +36,11 @@ export type CountedRoute = {
 
 /** Seconds. */
 const bounds = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
-/** More different ones than any service gives; the last counts for all further ones. */
+/** More than any service uses; all further statuses count as the last one. */
 const mostStatuses = 32;
 
 export function createRequestCounters(): RequestCounters {
-  /** The place of each status, one up: 0 is none. */
+  /** By status: its index in `statuses` plus one; 0 if it is not there yet. */
   const places = new Uint8Array(1_000);
   const statuses: number[] = [];
   const known = new Map<string, RouteCounter>();

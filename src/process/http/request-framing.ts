@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 
-/** The newest answer of a connection, and the one before it unless that was given already. */
+/** The response to the newest request of a connection, and the one before it unless that was sent already. */
 type Newest = { readonly response: ServerResponse; readonly before: ServerResponse | undefined };
 
 /**
- * Where one request ends and the next one begins, and that they are handled in this order. Node parses pipelined requests and
- * starts all of them: a GET sent after a PUT would read what was there before it. Node's parser refuses most requests that a
- * proxy in front may cut differently (two lengths, a length and chunks, bare line feeds); what it lets pass is refused here.
+ * Handles pipelined requests in order, and refuses requests whose end is ambiguous. Node starts pipelined requests as soon as they
+ * are parsed: a GET sent after a PUT would read the old state. Node's parser refuses most requests that a proxy in front may split
+ * differently (two lengths, a length and chunks, bare line feeds); the rest is refused here.
  */
 export function createRequestFraming() {
   const newest = new WeakMap<Socket, Newest>();
@@ -17,7 +17,7 @@ export function createRequestFraming() {
     follow: (server: FastifyInstance): void => {
       server.addHook("onRequest", (request, reply, done) => {
         const { socket } = request.raw;
-        // What comes after a fault may be the rest of it.
+        // What follows a faulty request may be a part of it.
         if (faulty.has(socket)) return;
         const before = unlessGiven(newest.get(socket)?.response);
         newest.set(socket, { response: reply.raw, before });
@@ -28,16 +28,16 @@ export function createRequestFraming() {
         } else if (before === undefined) {
           done();
         } else {
-          // On a connection that is gone no later request is started.
+          // On a closed connection, no further request is started.
           before.once("close", () => (socket.destroyed ? undefined : done()));
         }
       });
     },
 
-    /** For Fastify's `clientErrorHandler`. The answer to what could not be read must not be taken for that of a request before it. */
+    /** For Fastify's `clientErrorHandler`. The error answer must not be mistaken for the answer to an earlier request. */
     sendUnreadable: (error: NodeJS.ErrnoException, socket: Socket): void => {
       if (error.code === "ECONNRESET" || socket.destroyed || faulty.has(socket)) return;
-      // What is written before the handshake is never sent, and would be waited for without end.
+      // Data written before the handshake is never sent, and closing would wait for it forever.
       if (isBeforeHandshake(socket)) {
         socket.destroy();
         return;
@@ -58,7 +58,7 @@ export function createRequestFraming() {
   };
 }
 
-/** Node keeps this on every TLS socket, its types do not. */
+/** Node sets this on every TLS socket, but its types do not mention it. */
 type Secured = { readonly secureConnecting?: boolean };
 const isBeforeHandshake = (socket: Socket & Secured): boolean => socket.secureConnecting === true;
 

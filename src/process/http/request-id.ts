@@ -7,8 +7,8 @@ const [first, end] = [0x1000000, 0x10000000];
 const longest = 64;
 
 /**
- * A name for each request, by which its log lines and its answer are found together: 32 hex digits. A proxy that is trusted
- * may have named it already. Counting costs a tenth of what a random name for each would.
+ * An id for each request, in its log lines and its answer: 32 hex digits. A trusted proxy may have set one already. Counting
+ * costs a tenth of what a random id per request would.
  */
 export function createRequestIds(proxies?: Pick<ProxyTrust, "isTrusted">): (request: IncomingMessage) => string {
   let prefix = "";
@@ -29,7 +29,7 @@ export function createRequestIds(proxies?: Pick<ProxyTrust, "isTrusted">): (requ
   };
 }
 
-/** It goes into log lines and headers: what could end either is left out. */
+/** It goes into log lines and headers: characters that could end either are removed. */
 const cleaned = (text: string): string =>
   text
     .slice(0, 4 * longest)

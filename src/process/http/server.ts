@@ -19,15 +19,15 @@ export type HttpServerOptions = {
   readonly bodyLimit: number;
   /** Proxies that are trusted to name the client; none if absent. */
   readonly proxies?: ProxyTrust | undefined;
-  /** Answers a path whose percent escapes are no text: it names nothing, so no route and no hook is asked. */
+  /** Answers requests whose path has invalid percent-encoding. They reach no route and no hook. */
   readonly sendBadPath?: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
   /** Absent: requests are not counted. */
   readonly counters?: RequestCounters | undefined;
-  /** Milliseconds in which requests that are under way may be answered when it closes. */
+  /** When the server closes: milliseconds for requests under way to be answered. */
   readonly closeWithin?: number;
 };
 
-/** A server with every wait bounded. Requests are not logged one by one: that costs more than answering them. */
+/** A server with a limit on every wait. Requests are not logged one by one: that costs more than answering them. */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const { sendBadPath } = options;
   const framing = createRequestFraming();
@@ -36,11 +36,11 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     requestTimeout: 30_000,
     connectionTimeout: 60_000,
     keepAliveTimeout: 65_000,
-    // `answerBeforeClosing` ends the others.
+    // `answerBeforeClosing` closes the others.
     forceCloseConnections: "idle",
     return503OnClosing: false,
     logger: false,
-    // What answers GET answers HEAD (RFC 9110, 9.1): load balancers ask so, and clients that only want to know if a token is good.
+    // Every GET route answers HEAD (RFC 9110, 9.1): for load balancers, and for clients that only check whether a token is valid.
     exposeHeadRoutes: true,
     // The client DNS::Hetzner writes two slashes before an id.
     routerOptions: { maxParamLength: 300, ignoreDuplicateSlashes: true },
@@ -61,7 +61,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const ownTls = options.tls !== undefined;
   server.addHook("onRequest", (request, reply, done) => {
     reply.headers(neverCached);
-    // Behind a proxy it is the proxy that speaks TLS, and says so if its operator wants.
+    // Behind a proxy, the proxy speaks TLS, and its operator decides about this header.
     if (ownTls) reply.headers(transportSecurity(request.headers.host));
     done();
   });
@@ -70,7 +70,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   return server;
 }
 
-/** Whoever waits for an answer when the server closes gets it first, within `limit` milliseconds. */
+/** When the server closes, requests under way are answered first, for at most `limit` milliseconds. */
 function answerBeforeClosing(server: FastifyInstance, limit: number): void {
   followConnections(server.server);
   let often: NodeJS.Timeout | undefined;
@@ -87,8 +87,8 @@ function answerBeforeClosing(server: FastifyInstance, limit: number): void {
 }
 
 /**
- * From now on every answer is the last on its connection. A proxy that keeps connections open has none left then into which it
- * could send a request just as they are closed.
+ * From now on, every answer is the last on its connection. So a proxy that keeps connections open has none left on which it could
+ * send a request just as it is closed.
  */
 export function giveLastAnswers(server: Server): void {
   server.prependListener("request", (_, response) => {
@@ -96,7 +96,7 @@ export function giveLastAnswers(server: Server): void {
   });
 }
 
-/** Fastify can do this too, but accepts any text as an address, and has none once the connection is closed. */
+/** Fastify can do this too, but accepts any text as an address, and returns undefined after the connection is closed. */
 function nameCallers(server: FastifyInstance, proxies: ProxyTrust | undefined): void {
   const peerOf = ({ raw }: FastifyRequest) => raw.socket.remoteAddress ?? "";
   server.decorateRequest("ip", {
@@ -145,8 +145,8 @@ async function addressesOfHost(host: string): Promise<readonly string[]> {
 }
 
 /**
- * Takes connections at other addresses into a server, whose own they are from then on. An address that cannot be listened on is
- * left out: the machine may have no IPv6.
+ * Listens on further addresses and hands their connections to `server`, which treats them as its own. An address that cannot be
+ * used is skipped: the machine may have no IPv6.
  */
 async function listenInto(server: Server, hosts: readonly string[], port: number): Promise<readonly NetServer[]> {
   const listening: NetServer[] = [];

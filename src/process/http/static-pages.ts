@@ -18,13 +18,13 @@ export type StaticPagesOptions = {
   readonly folder?: string | undefined;
 };
 
-/** In a clone this file runs as it is, and the pages are built beside it; the package has all of it in one folder. */
+/** In a clone, this file runs from `src` and the pages are in `dist`; in the package, both are in `dist`. */
 const builtPages = (): string =>
   fileURLToPath(
     new URL(import.meta.url.endsWith(".ts") ? "../../../dist/console/" : "../../../console/", import.meta.url),
   );
 
-/** Nothing from elsewhere, nothing inline but styles (the component library sets some), and no page around ours. */
+/** Nothing from other origins, nothing inline except styles (the component library sets some), and no framing by other pages. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -36,7 +36,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** For every page that is served beside ours, too. */
+/** Also sent with the API documentation. */
 export const pageHeaders = {
   "content-security-policy": policy,
   "x-content-type-options": "nosniff",
@@ -53,7 +53,7 @@ const types: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2",
 };
 
-/** Undefined for paths that are not the pages'. Files are read when first asked for, and kept. */
+/** The returned function gives undefined for paths that are not the pages'. Files are read on their first request and cached. */
 export function createStaticPages({ page, isPage, folder = builtPages() }: StaticPagesOptions) {
   const files = new Map<string, Promise<Buffer | undefined>>();
   const fileOf = (name: string): Promise<Buffer | undefined> => {
@@ -86,7 +86,7 @@ export function createStaticPages({ page, isPage, folder = builtPages() }: Stati
   };
 }
 
-/** Longer names than a disk takes name none of the files. */
+/** Limited in length: a name that is too long for the file system would be an error instead of a missing file. */
 const assetPath = /^\/assets\/([\w.-]{1,100})$/;
 const plain = { "content-type": "text/plain; charset=utf-8" };
 

@@ -6,21 +6,21 @@ import { cutAllConnections, followConnections } from "./open-connections.ts";
 
 const leastTls = "TLSv1.2";
 
-/** Node refuses a handshake that offers none of these; `curl --http1.0` and old clients offer the second alone. */
+/** Node refuses a handshake that offers none of these; `curl --http1.0` and old clients offer only the second. */
 const spoken = ["http/1.1", "http/1.0"];
 
-/** What every server of moor takes. */
+/** The TLS options of every server. */
 export const handshake = { minVersion: leastTls, ALPNProtocols: spoken, handshakeTimeout: 10_000 } as const;
 
-/** The certificate's successor, without a restart. */
+/** Switches to a renewed certificate without a restart. */
 export const showPair = (server: TlsServer, pair: Pair): void =>
   server.setSecureContext({ ...pair, minVersion: leastTls });
 
 export type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
- * HTTPS with every wait bounded and nothing else: a service that mostly waits on a small router has no room for a framework
- * (docs/firewall.md, "What it costs"). What is not HTTP at all is answered 400 or 431 by Node and closed.
+ * HTTPS with a limit on every wait, without a framework: the service mostly waits, and has to fit on a small router
+ * (docs/firewall.md, "What it costs"). Node answers requests that it cannot parse with 400 or 431, and closes the connection.
  */
 export function createTlsServer(pair: Pair, handle: Handle): Server {
   const server = createServer(
@@ -40,7 +40,7 @@ export function createTlsServer(pair: Pair, handle: Handle): Server {
   return server;
 }
 
-/** Whoever still waits for an answer is cut off. */
+/** Does not wait for requests under way. */
 export function closeServer(server: Server): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   server.close(() => resolve());

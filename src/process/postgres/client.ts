@@ -1,20 +1,20 @@
 import pg from "pg";
 
-/** A connection to a database, as everything in moor has it. */
+/** The connection that all of moor uses. */
 export class PostgresClient extends pg.Client {
   constructor(config: pg.ClientConfig = {}) {
-    // A pool hides the password from what copies its config.
+    // The pool makes `password` non-enumerable, so the spread does not copy it.
     super({ ...config, password: config.password, keepAlive: true, keepAliveInitialDelayMillis: 10_000 });
-    // Every number that is kept fits into a double.
+    // Every stored number fits into a double.
     this.setTypeParser(pg.types.builtins.INT8, Number);
-    // Users notice a lost connection by their query, or listen for it. Without a listener, an error event would end the program:
-    // a server that is stopped may say it in the packet that lets the connection in.
+    // Callers notice a lost connection when a query fails, or listen for it. Without a listener, an error event would end the
+    // process: a server that is being stopped may send its error in the same packet that accepts the connection.
     this.on("error", () => undefined);
   }
 
   /**
-   * Ends a connection that it could not sign in on. The driver leaves it to the server, which takes a minute: until then the
-   * program does not end, and a node that tries again and again leaves none for anybody else.
+   * Closes a connection on which signing in failed. The driver leaves that to the server, which takes a minute: until then, the
+   * process does not exit, and a node that keeps retrying uses up the server's connections.
    */
   override connect(): Promise<pg.Client>;
   override connect(done: (error: Error | null) => void): void;

@@ -2,15 +2,15 @@ import { randomUUID } from "node:crypto";
 import type { Statement } from "./statement.ts";
 
 /**
- * Each transaction leaves its own mark, so that a client that lost the connection during the commit can check whether it happened. Its
- * number would not do: after a crash the server gives numbers of transactions that left no trace to others.
+ * Each transaction leaves its own mark, so that a client that lost the connection during the commit can check whether it happened.
+ * The transaction id is not enough: after a crash, the server reuses the ids of transactions that left no trace.
  */
 export type CommitMark = {
-  /** To be sent right before COMMIT. */
+  /** Send this right before COMMIT. */
   readonly leave: Statement;
-  /** Gives a row when the transaction has committed. */
+  /** Returns a row if the transaction has committed. */
   readonly find: Statement;
-  /** It is known how the transaction ended: the next one may have its place. */
+  /** Call this when it is known how the transaction ended: the next one may use the place. */
   readonly free: () => void;
 };
 

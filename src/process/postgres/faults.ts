@@ -3,8 +3,8 @@ import { refusalOf } from "./refusals.ts";
 /**
  * What an error of PostgreSQL or of the connection means for the work: `lost`: the connection is gone, and a new one
  * may work; `refused`: there was no connection, and trying again does not help until something is changed; `repeat`: another
- * transaction was in the way, and a retry will work; `stale`: a table has a new column since the statement was
- * prepared on this connection, and a new one will work; `slow`: it exceeded its time limit; `unable`: the server cannot do it in
+ * transaction was in the way, and a retry will work; `stale`: a table got a new column after the statement was prepared on
+ * this connection, and a new connection will work; `slow`: it exceeded its time limit; `unable`: the server cannot do it in
  * the state it is in, and nothing was written.
  */
 export type PostgresFault = "lost" | "refused" | "repeat" | "stale" | "slow" | "unable" | "other";
@@ -41,7 +41,7 @@ const faults: Readonly<Record<string, PostgresFault>> = {
 
 export const onlyReads = "the database is read-only: it is a standby, or configured so";
 
-/** What is wrong with the server, as clients read it. */
+/** What is wrong with the server, in words for clients. */
 export const inabilityOf = (error: unknown): string | undefined =>
   inabilities[(error as { readonly code?: string }).code ?? ""];
 

@@ -3,13 +3,13 @@ import type { Logger } from "../log.ts";
 import { keepSession, type SessionTiming } from "./session.ts";
 
 export type ListenOptions = {
-  /** Gives a client that is connected; called again whenever the connection is lost. */
+  /** Returns a connected client; called again whenever the connection is lost. */
   readonly connect: () => Promise<Client>;
   readonly channels: readonly string[];
   readonly onNotice: (channel: string, payload: string) => void;
   /**
-   * Listening has begun, for the first time or again: what was said before is not known, so everything must be looked at.
-   * From here on no notice is missed until the next call.
+   * Listening has begun, for the first time or again. Earlier notifications are lost, so everything must be checked. From here
+   * on, none is missed until the next call.
    */
   readonly onGap: () => void;
   readonly log: Logger;
@@ -18,7 +18,7 @@ export type ListenOptions = {
 };
 
 export type Listening = {
-  /** False while notices may be missed: what is remembered on the strength of them must not be trusted then. */
+  /** False while notifications may be missed: caches that depend on them must not be trusted then. */
   readonly isUp: () => boolean;
   readonly close: () => Promise<void>;
 };

@@ -19,8 +19,8 @@ export const schemaChannel = "moor_schema";
 export const schemaStatement = "SELECT taken, oldest FROM schema_version";
 
 /**
- * Runs the steps that the database has not taken yet, all of them or none; of several nodes that start at the same time, one does it.
- * `look` sees the database before, and throws when it must be left alone.
+ * Runs the steps that the database does not have yet, all or none. If several nodes start at the same time, one of them does it.
+ * `look` gets the database first, and throws if it must not be changed.
  */
 export async function migratePostgres(
   connect: () => Promise<Client>,
@@ -35,7 +35,7 @@ export async function migratePostgres(
     await look(client);
     const before = await schemaOf(client);
     if (stepsFor(steps, before).length === 0) return;
-    // A large database may take its time, and so may the node that is migrating it now.
+    // Migrating a large database takes long, and so does waiting for a node that is doing it now.
     await client.query("SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = 0");
     await client.query(`BEGIN; SELECT pg_advisory_xact_lock(${lock})`);
     await client.query(
@@ -57,12 +57,12 @@ export async function migratePostgres(
     if (error instanceof DatabaseTrouble) throw error;
     throw new DatabaseTrouble(`the database ${shown} cannot be used: ${reasonOf(error)}`, { cause: error });
   } finally {
-    // What was begun and not committed goes with the connection.
+    // Ending the connection rolls back what was not committed.
     if (client !== undefined) await endClient(client);
   }
 }
 
-/** Nothing taken: there is no store in it. */
+/** `taken` is 0 if the database contains no store. */
 export async function schemaOf(client: Client): Promise<SchemaState> {
   if (!(await hasTable(client, "schema_version"))) return { taken: 0, oldest: 0 };
   const { rows } = await client.query<SchemaState>(schemaStatement);

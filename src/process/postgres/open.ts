@@ -13,11 +13,11 @@ import type { PostgresAddress } from "./url.ts";
 
 /** A pool of connections to one database. Everything it waits for has a limit; what it cannot do now throws `StoreBusy`. */
 export type Postgres = {
-  /** One read-only statement: it is repeated when the connection is lost. */
+  /** One read-only statement; it is repeated if the connection is lost. */
   readonly read: (statement: Statement) => Promise<Rows>;
   /**
    * `work` must be repeatable: it is run again when another transaction was in the way or the connection was lost before the
-   * commit. It happens once or, when this rejects with anything but a `StoreBusy` that says otherwise, not at all.
+   * commit. It takes effect once. If this rejects, nothing was written, unless a `StoreBusy` says that this is not known.
    */
   readonly transact: <T>(
     work: (run: (statement: Statement) => Promise<Rows>) => Promise<Ending<T>>,
@@ -27,22 +27,22 @@ export type Postgres = {
   /** A separate connection, outside the pool. */
   readonly connect: () => Promise<pg.Client>;
   readonly connections: () => ConnectionCount;
-  /** What is under way is ended first, unless that takes long. */
+  /** Waits for work under way, but not for long. */
   readonly close: () => Promise<void>;
 };
 
-/** Of the pool, now. `waiting` is work that wants one. */
+/** The connections of the pool now. `waiting`: requests that wait for one. */
 export type ConnectionCount = { readonly used: number; readonly idle: number; readonly waiting: number };
 
 export type PostgresLimits = {
   readonly connections: number;
   /** How many may wait for a connection; more are refused immediately. */
   readonly waiting: number;
-  /** Milliseconds, from here on. To connect, or to get a connection of the pool. */
+  /** Milliseconds, from here on. To connect, or to get a connection from the pool. */
   readonly connect: number;
   readonly statement: number;
   readonly lock: number;
-  /** How long something is tried again while the database cannot be reached. */
+  /** How long work is retried while the database cannot be reached. */
   readonly patience: number;
 };
 
@@ -127,7 +127,7 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
         if (isAway) outages.failed(error as Error);
         const pause = backOffDelay(failures, Math.random(), backOff[isAway ? "away" : "repeat"]);
         const again = fault === "repeat" ? failures < mostRepeats : isAway || fault === "stale";
-        if (!again || performance.now() + pause - since > patience) throw asTold(error, fault);
+        if (!again || performance.now() + pause - since > patience) throw forCaller(error, fault);
         await sleep(pause);
       }
     }
@@ -153,11 +153,11 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
       return { used: totalCount - idle, idle, waiting };
     },
     close: async () => {
-      // The pool forgets callers that still wait for a connection.
+      // After its end, the pool forgets callers that still wait for a connection.
       await Promise.race([Promise.allSettled(underWay), sleep(closePatience, undefined, { ref: false })]);
       const ending = pool.end();
       await Promise.race([ending, sleep(farewellPatience, undefined, { ref: false })]);
-      // A server that hangs answers no farewell.
+      // A server that hangs does not close its side.
       for (const client of open) client.connection.stream.destroy();
       await ending;
     },
@@ -166,7 +166,7 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
 
 const backOff = { away: { base: 50, cap: 1_000 }, repeat: { base: 2, cap: 50 } } as const;
 
-function asTold(error: unknown, fault: PostgresFault): unknown {
+function forCaller(error: unknown, fault: PostgresFault): unknown {
   switch (fault) {
     case "lost":
       return new StoreBusy("the database cannot be reached", { cause: error, retryAfter: 5, isLogged: true });
@@ -190,8 +190,8 @@ function asTold(error: unknown, fault: PostgresFault): unknown {
 }
 
 /**
- * Nearly every query finds a few rows by a key, whatever the statistics of a young table say: planned once, by an index. Planning
- * anew cost as much as the rest, and a table of a few pages was read through for every record.
+ * Nearly every query finds a few rows by key. So each is planned once and uses an index, whatever the statistics of a new table
+ * say: planning every time took as long as the rest of the query, and small tables were scanned for every record.
  */
 const plans = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off";
 
@@ -203,7 +203,7 @@ function clientConfig({ config }: PostgresAddress, limits: PostgresLimits): pg.C
     statement_timeout: limits.statement,
     lock_timeout: limits.lock,
     idle_in_transaction_session_timeout: limits.statement,
-    // A server that is gone without a word does not keep its own limits.
+    // A server that has vanished cannot enforce its own limits.
     query_timeout: limits.statement + 2_000,
     // Two statements that do not depend on each other's answers share a round trip.
     pipeline: true,

@@ -4,17 +4,17 @@ import { poolerTodo } from "./refusals.ts";
 import { endClient } from "./session.ts";
 
 /**
- * With a transaction-mode pooler, the next client gets the locks and notifications of the previous one: two nodes would lead
- * at the same time, and none would learn of the others' writes. Such a pooler is found when one connection sees a setting of another.
+ * A transaction-mode pooler hands a session, with its locks and LISTENs, to the next client: two nodes would lead at the same
+ * time, and neither would be notified of the other's writes. Such a pooler shows when a connection loses a setting of its session.
  */
 export async function expectOwnSession(client: Client, connect: () => Promise<Client>): Promise<void> {
   const other = await connect();
   try {
     const mine = await mark(client);
-    // A pooler that rotates its sessions shows in the first query; one that reuses the last session shows after the other connection's query.
-    const goesOn = (await markOn(client)) === mine;
+    // A pooler that rotates its sessions shows in the next query; one that reuses the last session, after a query of `other`.
+    const isKept = (await markOn(client)) === mine;
     const others = await mark(other);
-    if (goesOn && (await markOn(client)) === mine && (await markOn(other)) === others) return;
+    if (isKept && (await markOn(client)) === mine && (await markOn(other)) === others) return;
   } finally {
     await endClient(other);
   }

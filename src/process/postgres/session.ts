@@ -5,13 +5,13 @@ import type { Logger } from "../log.ts";
 import { refusalOf } from "./refusals.ts";
 
 export type SessionOptions = {
-  /** Gives a client that is connected; called again for every new session. */
+  /** Returns a connected client; called again for every new session. */
   readonly connect: () => Promise<Client>;
-  /** Sets a new session up. When it throws, the session is given up and the next one tried. */
+  /** Sets up a new session. If it throws, the session is closed and another one is tried. */
   readonly begin: (client: Client, signal: AbortSignal) => Promise<void>;
-  /** How the server is asked whether it is there, unless a plain question will do. */
+  /** Checks that the server answers; `SELECT 1` by default. */
   readonly ask?: (client: Client) => Promise<unknown>;
-  /** It is set up. */
+  /** The session is set up. */
   readonly ready?: () => void;
   /** The session that was ready is lost, or does not answer. */
   readonly lost?: () => void;
@@ -24,9 +24,9 @@ export type SessionOptions = {
 
 /** Milliseconds. */
 export type SessionTiming = {
-  /** Between two looks whether the server is there. */
+  /** Between two checks that the server answers. */
   readonly probe: number;
-  /** In which it must answer one, and any statement of `begin`. */
+  /** For connecting, for `begin`, and for each check. */
   readonly patience: number;
   /** The longest pause between two tries to connect. */
   readonly slowest: number;
@@ -37,13 +37,13 @@ export type KeptSession = {
   readonly close: () => Promise<void>;
 };
 
-/** A server that is gone without a word is noticed after 1 + 2 seconds. */
+/** A server that has vanished is noticed within 1 + 2 seconds. */
 const usual: SessionTiming = { probe: 1_000, patience: 2_000, slowest: 500 };
 const firstPause = 50;
 
 /**
- * One session that is more than a place to run statements: it listens, or it holds a lock. It is kept for as long as it lives
- * and reopened when it does not; callers are notified when it ends.
+ * Keeps a session open that has a state, such as a LISTEN or a lock. If it is lost, a new one is opened and set up; `lost` and
+ * `ready` notify the caller.
  */
 export function keepSession(options: SessionOptions): KeptSession {
   const { log, what, random = Math.random, ask = (client) => client.query("SELECT 1") } = options;
@@ -111,7 +111,7 @@ async function openClient(connect: () => Promise<Client>, limit: number, signal:
   }
 }
 
-/** A peer that is gone never answers the farewell, and what it says in parting is of no use. */
+/** A server that has vanished does not close its side, and errors no longer matter. */
 export async function endClient(client: Client): Promise<void> {
   client.on("error", () => undefined);
   await within(client.end(), 500, undefined).catch(() => client.connection.stream.destroy());

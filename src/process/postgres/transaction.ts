@@ -8,7 +8,7 @@ import { type Committed, type Ending, type Rows, type Statement, toQuery } from 
 type Run = (statement: Statement) => Promise<Rows>;
 type Connections = {
   readonly withClient: <T>(work: (client: PoolClient) => Promise<T>) => Promise<T>;
-  /** Milliseconds in which the end of a transaction is found out. */
+  /** Milliseconds to find out how a transaction ended. */
   readonly limit: number;
   readonly mark: () => CommitMark;
 };
@@ -22,7 +22,7 @@ export async function resultOf<T>(work: (run: Run) => Promise<Ending<T>>, to: Co
   try {
     return await to.withClient(async (client) => {
       const begun = begin(client);
-      // It is looked at when the work is done; a connection that ends before that must not end the program.
+      // It is awaited after the work; until then, its rejection must not end the process.
       begun.catch(() => undefined);
       try {
         const { result, last } = await work((statement) => client.query(toQuery(statement)));
@@ -60,7 +60,7 @@ export async function resultOf<T>(work: (run: Run) => Promise<Ending<T>>, to: Co
 
 type Doubt = { readonly xid: string; readonly mark: CommitMark };
 
-/** The number of the transaction, asked for together with its beginning: afterwards it may be too late. */
+/** Returns the transaction id. It is read together with BEGIN: once the connection is lost, it is too late. */
 async function begin(client: PoolClient): Promise<string> {
   const [, { rows }] = await Promise.all([
     client.query("BEGIN"),
@@ -71,7 +71,7 @@ async function begin(client: PoolClient): Promise<string> {
   return row.xid;
 }
 
-/** After a statement that failed, the server takes COMMIT for ROLLBACK. */
+/** After a failed statement, the server treats COMMIT as ROLLBACK. */
 async function commit(client: PoolClient, last: Statement, mark: CommitMark): Promise<Rows> {
   const sent = [client.query(toQuery(last)), client.query(toQuery(mark.leave)), client.query("COMMIT")] as const;
   const [rows, marked, ended] = await Promise.allSettled(sent);
@@ -114,5 +114,5 @@ async function isUnderWay(client: PoolClient, xid: string): Promise<boolean> {
   }
 }
 
-/** After a crash the server does not know the number yet that it has given before. */
+/** The error for an id that the server has not given out yet. After a crash, that may be one from before the crash. */
 const inTheFuture = "22023";

@@ -4,7 +4,7 @@ import type { Logger } from "../log.ts";
 import { keepSession } from "./session.ts";
 
 export type TurnOptions = {
-  /** Gives a client that is connected, for this purpose alone. */
+  /** Returns a connected client that is used for nothing else. */
   readonly connect: () => Promise<Client>;
   readonly log: Logger;
   readonly random?: () => number;
@@ -14,16 +14,16 @@ export type TurnOptions = {
 const lock = "1836019570, 1";
 
 /**
- * A node leads for `lease` after it has asked something that was answered. The server frees the lock of a node that has said
- * nothing for `deserted`: later than that, so that two never lead, and early enough that another has it within 5 seconds.
+ * A node leads for `lease` after it sent a query that was answered. The server frees the lock of a node that has sent nothing for
+ * `deserted`. That is later, so that two nodes never lead at the same time, and early enough for another to lead within 5 seconds.
  */
 const timing = { probe: 1_000, patience: 1_500, slowest: 1_000 };
 const lease = timing.probe + timing.patience;
 const deserted = 3_000;
 
 /**
- * One node at a time leads: the one whose session holds the lock. A node that is killed loses it with its connection; one
- * whose network fails loses it by its silence. Needs its own session at the server, so no transaction-mode pooler.
+ * One node at a time leads: the one whose session holds the lock. A node that is killed loses it with its connection; one whose
+ * network fails loses it by a timeout. Needs its own session at the server, so no transaction-mode pooler.
  */
 export function takeTurns({ connect, log, random }: TurnOptions): Duties {
   const duties = createDuties(log);
@@ -35,7 +35,7 @@ export function takeTurns({ connect, log, random }: TurnOptions): Duties {
     log.warn("this node no longer leads");
     duties.stepDown();
   };
-  /** Counted from the request: it is not known how long the answer travelled, or how late it was read. */
+  /** `over` is counted from the query: it is not known how long the answer took, or how late it was read. */
   const leadUntil = (over: number): void => {
     clearTimeout(end);
     const left = over - performance.now();
@@ -52,7 +52,7 @@ export function takeTurns({ connect, log, random }: TurnOptions): Duties {
       if (duties.isLeading() && session.isUp()) leadUntil(over);
       return;
     }
-    // One that holds the lock already is given it again.
+    // A session that already holds the lock gets it again.
     const { rows } = await client.query<{ taken: boolean }>(`SELECT pg_try_advisory_lock(${lock}) AS taken`);
     if (rows[0]?.taken && session.isUp()) leadUntil(over);
   };

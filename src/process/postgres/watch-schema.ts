@@ -11,22 +11,22 @@ import { schemaStatement } from "./migrate.ts";
 import type { Postgres } from "./open.ts";
 
 export type WatchedSchema = {
-  /** It writes nothing more, and is not well, from the moment on that the schema is known to be too new. */
+  /** Once the schema is known to be too new, `transact` refuses to write and `look` fails. */
   readonly postgres: Postgres;
-  /** The schema may be another. */
+  /** Call this when the schema may have changed. */
   readonly look: () => void;
-  /** Settles when it has become too new for this program. */
+  /** Resolves when the schema has become too new for this program. */
   readonly outgrown: Promise<DatabaseTrouble>;
 };
 
 export type WatchOptions = {
   readonly steps: readonly MigrationStep[];
-  /** The database, as it may be shown. */
+  /** The address of the database, without secrets. */
   readonly shown: string;
   readonly log: Logger;
 };
 
-/** A newer program may bring the database forward while this one works on it, and by more than this one can live with. */
+/** A newer program may migrate the database while this one uses it, to a schema that this one cannot use. */
 export function watchSchema(postgres: Postgres, { steps, shown, log }: WatchOptions): WatchedSchema {
   const outgrown = Promise.withResolvers<DatabaseTrouble>();
   let trouble: DatabaseTrouble | undefined;
@@ -53,7 +53,7 @@ export function watchSchema(postgres: Postgres, { steps, shown, log }: WatchOpti
         return await postgres.look(statement);
       },
     },
-    // What cannot be read now is looked at again soon; that the database is away is said elsewhere.
+    // A failed check is repeated soon; outages of the database are reported elsewhere.
     look: () => void look().catch(() => undefined),
     outgrown: outgrown.promise,
   };

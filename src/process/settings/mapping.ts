@@ -14,7 +14,7 @@ import {
 } from "./setting.ts";
 import { type FaultDetail, quoted, type Spot } from "./yaml-reader.ts";
 
-/** Settings by their keys. All may be left out but those that are needed. */
+/** Settings by key. All are optional, except those marked with `needed`. */
 export type Fields = Readonly<Record<string, Setting<unknown> & Presence>>;
 
 type Presence = { readonly needed?: Absence; readonly usual?: string | boolean };
@@ -22,20 +22,20 @@ type Absence = { readonly todo?: string | undefined; readonly message?: string |
 type Needed<T> = Setting<T> & { readonly needed: Absence };
 type Usual<T> = Setting<T> & { readonly usual: string | boolean };
 
-/** Without it the mapping is wrong; by default its example is what to add. */
+/** Required: without it, the mapping is a fault. The default `todo` is to add its example. */
 export const needed = <T>(setting: Setting<T>, todo?: string, message?: string): Needed<T> => ({
   ...setting,
   needed: { todo, message },
 });
 
-/** Where it is left out, it is read as if this stood there. */
+/** If it is missing, it is read as if `usual` were written. */
 export const usually = <T>(setting: Setting<T>, usual: string | boolean): Usual<T> => ({
   ...setting,
   schema: { ...setting.schema, default: usual },
   usual,
 });
 
-/** Settings that several mappings have; the reference page lists them once, below this title. */
+/** Settings that several mappings share; the reference page lists them once, under this title. */
 export function shared<F extends Fields>(title: string, fields: F): F {
   const entries = Object.entries(fields).map(([key, field]) => {
     return [key, { ...field, schema: { ...field.schema, [sharedTable]: title } }] as const;
@@ -54,20 +54,20 @@ export type ValueOf<F extends Fields> = { readonly [K in Always<F>]: Value<F[K]>
 type Options<F extends Fields, T> = {
   readonly title?: string;
   readonly description?: string;
-  /** What its settings are called in messages: "url of NAME"; empty when they go by their keys alone. */
+  /** The NAME in messages about its settings: "url of NAME". If it is empty, they are called by their keys alone. */
   readonly of?: string;
-  /** Whether what is missing is said once, for all that are needed. */
+  /** If any required setting is missing, report one fault that names all required ones. */
   readonly needsAll?: boolean;
-  /** Which keys may be combined, before any value is read. */
+  /** Checks which keys are used together, before any value is read. */
   readonly keys?: (given: readonly string[], what: string) => readonly KeyFault[];
-  /** What must hold between the values. Called also when some are wrong, with the others. */
+  /** Checks the values together. If some are wrong, it is called with the others. */
   readonly check?: (right: Partial<ValueOf<F>>, place: Place) => void;
-  /** Makes what is wanted of the values. */
+  /** Converts the values to the result. */
   readonly turn?: (value: ValueOf<F>, place: Place) => T | undefined;
   readonly schema?: Schema;
 };
 
-/** A fault of the value at `at`, or of the mapping. The values of `skip` are not looked at any more. */
+/** A fault of the value at `at`, or of the mapping. The values of `skip` are not read. */
 export type KeyFault = FaultDetail & { readonly at?: string; readonly skip?: readonly string[] };
 
 export type Mapping<T> = Setting<T> & {
@@ -160,18 +160,18 @@ const inWords = (words: readonly string[]) => words.join(", ").replace(/, (?=[^,
 
 type Kinds = Readonly<Record<string, Mapping<unknown>>>;
 
-/** The value of each kind, and beside it which kind it is. */
+/** The value of each kind, with the kind itself under the tag. */
 type OfKinds<Tag extends string, K extends Kinds> = {
   [P in keyof K & string]: Value<K[P]> & { readonly [T in Tag]: P };
 }[keyof K & string];
 
-/** A mapping with a setting that says which others there are: `kind: mail`. */
+/** A mapping in which one setting decides which others there are: `kind: mail`. */
 export function kindsOf<Tag extends string, K extends Kinds>(
   tag: Tag,
   kinds: K,
   about: {
     readonly description: string;
-    /** Where the setting is left out. */
+    /** The default kind. */
     readonly usual?: keyof K & string;
     /** What it is called in messages once its kind is known. */
     readonly what?: (kind: string, what: string) => string;
@@ -197,7 +197,7 @@ export function kindsOf<Tag extends string, K extends Kinds>(
         const value = settings.read(at, whatOf(kind ?? "", what), reading);
         return value === undefined ? undefined : ({ ...(value as object), [tag]: kind } as OfKinds<Tag, K>);
       }
-      // Which settings it may have cannot be said; what no kind has is wrong all the same.
+      // Without a kind, its settings are not known, but a key that no kind has is wrong anyway.
       if (!readKeys(at, what, keysOfAll, reading) || given?.node) return undefined;
       return reading.fault(at, missing(`${what} has no ${tag}`, `add \`${tag}: ${words.join("|")}\``));
     },

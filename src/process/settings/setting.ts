@@ -2,28 +2,28 @@ import { isMap, isScalar, isSeq } from "yaml";
 import type { FaultDetail, Spot, YamlReader } from "./yaml-reader.ts";
 
 /**
- * What a config file may say in one place: how it is read, and as JSON Schema what editors and the reference page say about it.
- * Plain objects and not typebox, whose library costs a small program 20 MB of memory and a fifth of a second at its start.
+ * One setting of a config file: how it is read, and its JSON Schema for editors and the reference page. Plain objects instead of
+ * typebox: loading that library takes 20 MB of memory and a fifth of a second, too much for a small program.
  */
 export type Setting<T> = {
   readonly schema: Schema;
-  /** `what` names it in messages. Undefined after a fault was noted. */
+  /** `what` names it in messages. Returns undefined after it has reported a fault. */
   readonly read: (at: Spot, what: string, reading: Reading) => T | undefined;
 };
 
 export type Schema = { readonly [keyword: string]: unknown };
 
-/** Keywords for the reference page only: what people call such a value, and the table that it shares with settings of other mappings. */
+/** Keywords for the reference page only: the type in plain words, and the table that lists settings shared by several mappings. */
 export const typeInWords = "x-type";
 export const sharedTable = "x-table";
 
-/** The type of what a setting is read as. */
+/** The type that a setting is read as. */
 export type Value<S> = S extends Setting<infer T> ? T : never;
 
 /** A document being read, with all that it may refer to. */
 export type Reading = YamlReader & Surroundings;
 
-/** Where secrets and other files named in a config come from. Every secret is read when the config is, and again with it. */
+/** Where secrets and other files named in a config come from. Secrets are read whenever the config is read. */
 export type Surroundings = {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** A path as written in the config, made absolute. */
@@ -80,7 +80,7 @@ export const text = (description: string, example: string, more: Schema = {}): S
   },
 });
 
-/** A file, as a path that starts at the config's folder. */
+/** A path, relative to the config's folder. */
 export const path = (description: string, example: string) => text(description, example, { [typeInWords]: "path" });
 
 type Range = { readonly from: number; readonly to: number };
@@ -111,7 +111,7 @@ export const flag = (description: string): Setting<boolean> => ({
   },
 });
 
-/** One word of a few. `usual`: what holds without it. */
+/** One of a few words. `usual`: the default. */
 export const choice = <const T extends string>(words: readonly T[], description: string, usual?: T): Setting<T> =>
   refined(
     text(description, words.at(-1) ?? ""),
@@ -137,7 +137,7 @@ export const duration = (description: string, example: string, more: Schema = {}
     { pattern: "^[0-9]{1,6}[smh]$", [typeInWords]: "duration", ...more },
   );
 
-/** A setting with a rule that its schema cannot say, which may also make something else of the value. */
+/** A setting with a rule that its schema cannot express. The rule may also convert the value. */
 export const refined = <T, U>(
   setting: Setting<T>,
   rule: (value: T, place: Place) => U | undefined,
@@ -150,7 +150,7 @@ export const refined = <T, U>(
   },
 });
 
-/** `entry` names one of them in messages. */
+/** `entry` names one entry in messages. */
 export const listOf = <T>(item: Setting<T>, description: string, entry?: string): Setting<readonly T[]> => ({
   schema: { type: "array", description, items: item.schema },
   read(at, what, reading) {
@@ -161,7 +161,7 @@ export const listOf = <T>(item: Setting<T>, description: string, entry?: string)
   },
 });
 
-/** One value, or a list of them. `todo`: what to do about an empty list, where that is not right. */
+/** One value, or a list of them. `todo`: what to do about an empty list, if that is a fault. */
 export function oneOrMore<T>(item: Setting<T>, todo?: string): Setting<readonly T[]> {
   const { description, examples, ...one } = item.schema;
   const list = listOf(item, "");
@@ -179,7 +179,7 @@ export function oneOrMore<T>(item: Setting<T>, todo?: string): Setting<readonly 
   };
 }
 
-/** A mapping whose keys are names of the user's choice; each value has its name beside what it says. */
+/** A mapping whose keys are names of the user's choice; each value gets its key as `name`. */
 export const named = <T extends object>(
   item: Setting<T>,
   whatOf: (name: string) => string,
@@ -201,7 +201,7 @@ export const named = <T extends object>(
 export const notAMapping = (at: Spot, what: string): FaultDetail =>
   wrongType(at, what, "a mapping", "write its settings below it, each as `key: value`, indented");
 
-/** A mapping, or a shorter way to say what most people mean. */
+/** A mapping, or a short form for the usual case. */
 export const orShort = <T, S>(full: Setting<T>, short: Setting<S>, expand: (value: S) => T): Setting<T> => {
   const { description, examples, ...one } = short.schema;
   return {

@@ -12,7 +12,7 @@ import {
 } from "yaml";
 import type { Fault } from "../../core/result.ts";
 
-/** Gives access to a YAML document piece by piece and collects what is wrong with it, each fault with its line and column. */
+/** Reads a YAML document piece by piece and collects its faults, with the line and column of each. */
 export type YamlReader = {
   readonly faults: readonly Fault[];
   readonly root: Spot;
@@ -20,7 +20,7 @@ export type YamlReader = {
   readonly document: Document;
   /** File, line and column. */
   readonly where: (at: Spot) => string;
-  /** Notes a fault; returns undefined, so that a reading can end with it. */
+  /** Notes a fault. Returns undefined, so that a `read` can end with it. */
   readonly fault: (at: Spot, fault: FaultDetail) => undefined;
   /** Undefined when it is not a mapping. */
   readonly pairs: (at: Spot) => readonly Pair[] | undefined;
@@ -37,7 +37,7 @@ export type Pair = { readonly name: string; readonly key: Spot; readonly value: 
 export type FaultDetail = Omit<Fault, "where">;
 
 /** A file that is not YAML has errors nearly everywhere: listing more would not help. */
-const syntaxFaultsTold = 3;
+const syntaxFaultsShown = 3;
 const longestQuote = 80;
 
 export function createYamlReader(text: string, file: string): YamlReader {
@@ -53,14 +53,14 @@ export function createYamlReader(text: string, file: string): YamlReader {
     faults.push({ ...detail, where: where(at) });
   };
   const errors = document.errors.map((error) => ({ error, at: { node: null, offset: error.pos[0] } }));
-  for (const { error, at } of errors.slice(0, syntaxFaultsTold)) fault(at, syntaxFault(error));
+  for (const { error, at } of errors.slice(0, syntaxFaultsShown)) fault(at, syntaxFault(error));
   visit(document, {
     Alias: (_, alias) => {
       if (!alias.resolve(document)) fault(spotOf(document, alias, 0), noAnchor(alias));
     },
   });
-  const untold = errors.slice(syntaxFaultsTold);
-  if (untold[0]) fault(untold[0].at, moreFaults(untold.length));
+  const others = errors.slice(syntaxFaultsShown);
+  if (others[0]) fault(others[0].at, moreFaults(others.length));
 
   return {
     faults,

@@ -1,6 +1,6 @@
 import { StoreBusy } from "../database/store-busy.ts";
 
-/** Errors of the disk or of another process, which may end soon: nothing was written. */
+/** Turns an error caused by the disk or by another process into `StoreBusy`: it may be over soon, and nothing was written. */
 export function asStoreBusy(error: unknown): unknown {
   const kind = sqliteKind(error);
   const reason = kind === undefined ? undefined : reasons.get(kind);
@@ -48,7 +48,7 @@ const todos: ReadonlyMap<number, string> = new Map([
   [sqliteKinds.full, diskTodo],
 ]);
 
-/** A readable error, when a folder's disk is full or read-only. */
+/** A readable error if the folder's disk is full or read-only. */
 export function asDiskTrouble(error: unknown, folder: string): unknown {
   const { code = "" } = error as NodeJS.ErrnoException;
   const why = isFullDisk(error) ? full : diskReasons[code];
@@ -63,5 +63,5 @@ const diskReasons: Readonly<Record<string, string>> = {
   EROFS: "its disk is read-only; choose another folder",
 };
 
-/** As SQLite says it. */
+/** As reported by SQLite, not by the file system. */
 export const isFullDisk = (error: unknown): boolean => sqliteKind(error) === sqliteKinds.full;

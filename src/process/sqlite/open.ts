@@ -13,8 +13,8 @@ import { todoBesideFile } from "./faults.ts";
 export { DatabaseTrouble };
 
 /**
- * Opens `path` (or `:memory:`), checks it, and takes the migration steps it has not taken yet. WAL with `synchronous=FULL`:
- * a commit is on disk when it returns, and other processes may read and write the same file.
+ * Opens `path` (or `:memory:`), checks it, and runs the missing migration steps. WAL with `synchronous=FULL`: a commit is on disk
+ * when it returns, and other processes may read and write the same file.
  */
 export function openSqlite(path: string, migrations: readonly MigrationStep[]): DatabaseSync {
   let database: DatabaseSync | undefined;
@@ -37,8 +37,8 @@ export function openSqlite(path: string, migrations: readonly MigrationStep[]): 
 const fileTodo = "Replace the file with a good copy, or move it away to start with an empty database.";
 
 /**
- * The last two keep a store of a million records nearly as quick as a small one; memory is taken only for pages that are read. No
- * map of the file: it makes reads from such a store a third quicker, and takes 64 KB of memory for every page.
+ * The last two keep a store with a million records nearly as fast as a small one; the cache uses memory only for pages that are
+ * read. No memory map: it would make reads from such a store a third faster, but use 64 KB of memory per page.
  */
 const settings = `
   PRAGMA busy_timeout = 5000;
@@ -49,7 +49,7 @@ const settings = `
   PRAGMA cache_size = -65536;
 `;
 
-/** Reading a large file through would hold up every start; a fault there shows when its page is read. */
+/** Checking all of a larger file would delay every start; its damage shows when the page is read. */
 const checkedWhole = 64 * 1024 * 1024;
 
 function checkFile(database: DatabaseSync, path: string): void {
@@ -76,7 +76,7 @@ function migrate(database: DatabaseSync, path: string, steps: readonly Migration
   }
 }
 
-/** `PRAGMA user_version` counts the steps taken. The table is there once a program that knows fewer could do as well. */
+/** `PRAGMA user_version` counts the steps. The table exists only if a program that knows fewer steps can use the database too. */
 function stateOf(database: DatabaseSync): SchemaState {
   const taken = Number(database.prepare("PRAGMA user_version").get()?.user_version);
   const there = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'schema_oldest'").get();

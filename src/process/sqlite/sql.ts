@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { inWords, type Sql, type SqlText, sqliteDialect } from "../database/sql.ts";
 
-/** Each text is prepared when it is first needed: their words come from the code and never from a client, so their number is bounded. */
+/** Statements are prepared on first use and kept. Their text comes from the code, not from clients, so their number is bounded. */
 export function sqliteSql(
   database: DatabaseSync,
   commit: <T>(write: () => T) => Promise<T> = async (write) => write(),

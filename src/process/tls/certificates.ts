@@ -21,9 +21,8 @@ export type PairName = "server" | "firewall";
 const day = 24 * 60 * 60 * 1000;
 
 /**
- * The private authority in `folder` and a server certificate from it: made when missing, made again when the server
- * certificate ends within 30 days, is of a time that has not come, or does not name one of `names`. The authority is
- * never replaced: clients imported it.
+ * The private authority in `folder` and a server certificate from it, created if missing. The server certificate is also replaced
+ * if it expires within 30 days, is not valid yet, or lacks one of `names`. The authority is never replaced: clients imported it.
  */
 export async function ensureCertificate(
   folder: string,
@@ -92,7 +91,7 @@ const damaged = (folder: string, what: string): Error =>
       "Replace both with good copies. Or remove both, restart, and make every client trust the new authority.",
   );
 
-/** The whole content or nothing, and never over a file that is there. */
+/** Creates the file with all of its content or not at all, and never replaces an existing one. */
 async function createWhole(path: string, content: string): Promise<void> {
   const draft = `${path}.${randomBytes(4).toString("hex")}`;
   try {
@@ -105,7 +104,7 @@ async function createWhole(path: string, content: string): Promise<void> {
   }
 }
 
-// The library behind issue-certificate is large and needed once a year, so it is loaded on use.
+/** Loads its library on use: it is large and needed once a year. */
 async function makeServerPair(
   folder: string,
   pairName: PairName,

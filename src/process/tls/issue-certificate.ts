@@ -27,8 +27,8 @@ const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 const clockBegins = Date.UTC(2026, 10);
 
 /**
- * A self-signed authority for twenty years: for TLS servers alone, and for no names but the permitted ones and those below them.
- * The limit of names is not critical: mbedTLS, which OpenWrt's clients have, refuses an authority with it otherwise.
+ * A self-signed authority, valid for twenty years, only for TLS servers, and only for the permitted names and names below them.
+ * The name constraints are not marked as critical: mbedTLS, which OpenWrt's clients use, would refuse the authority.
  */
 export async function issueAuthority(now: Date, permitted: readonly string[] | undefined): Promise<Pair> {
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);

@@ -32,7 +32,7 @@ export type TlsOptions = {
 
 export type CertificateFiles = { readonly cert: string; readonly key: string };
 
-/** The longest wait of a new address for a certificate that names it. A check costs two milliseconds of CPU. */
+/** How long a new address may have to wait for a certificate that includes it. A check costs two milliseconds of CPU. */
 const minute = 60_000;
 const tenSeconds = 10_000;
 
@@ -40,7 +40,7 @@ const outsideAuthority =
   "the certificate does not include these names, because the private authority is limited to other domains; give a certificate for them with " +
   "--cert, or remove ca.key and ca.pem, restart, and make every client trust the new authority";
 
-/** `ca`: only of our own authority. A foreign chain may contain an expired one for old clients. */
+/** `ca`: set only for our own authority. An operator's chain may include an expired authority for old clients. */
 type Loaded = Pair & { readonly ca?: string };
 
 export async function openTlsMaterial(options: TlsOptions): Promise<TlsMaterial> {

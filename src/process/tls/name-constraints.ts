@@ -22,9 +22,9 @@ const privateNames = [
 ];
 
 /**
- * For which names an authority may answer, itself and names below: those of the machine, and the domains of the names that its
- * operator gave when it was made. Undefined, for any, when none was given: which they will be later is not known then, and a
- * certificate for them must come from this authority. Addresses are never limited.
+ * The names that a new authority may sign for, including names below them: those of the machine and of home networks, and the
+ * domains of the `given` names. Undefined (any name) if no domain is given: later ones are not known yet, and their certificates
+ * must come from this authority too. Addresses are never limited.
  */
 export function permittedNames(given: readonly string[], hostname: string): readonly string[] | undefined {
   const domains = given.filter((name) => name.includes(".") && parseAddress(name) === undefined).map(domainOf);
@@ -33,7 +33,7 @@ export function permittedNames(given: readonly string[], hostname: string): read
     : [...new Set(["localhost", hostname.toLowerCase(), ...domains, ...privateNames])];
 }
 
-/** `dns.example.org` is of `example.org`; `example.org` and `example.co.uk` are domains themselves. */
+/** The domain of `dns.example.org` is `example.org`; `example.org` and `example.co.uk` are domains themselves. */
 function domainOf(name: string): string {
   const labels = name.toLowerCase().replace(/\.$/, "").split(".");
   const above = labels.slice(1);
@@ -42,7 +42,7 @@ function domainOf(name: string): string {
   return (isShared ? labels : above).join(".");
 }
 
-/** Whether an authority with this certificate may answer for a host name or address. */
+/** Whether the authority with this certificate may sign for a host name or address. */
 export function permits(authority: string): (name: string) => boolean {
   const bases = readNameConstraints(new X509Certificate(authority).raw);
   return (name) => {
@@ -57,7 +57,7 @@ export function writeNameConstraints(permitted: readonly string[]): Buffer {
   return tlv(tags.sequence, tlv(tags.permitted, ...subtrees));
 }
 
-/** The permitted DNS names in a certificate; undefined when it limits none. */
+/** The permitted DNS names in a certificate; undefined if it does not limit them. */
 function readNameConstraints(certificate: Buffer): readonly string[] | undefined {
   const at = certificate.indexOf(oidBytes);
   if (at < 0) return undefined;
@@ -71,7 +71,7 @@ function readNameConstraints(certificate: Buffer): readonly string[] | undefined
 
 type Part = { readonly tag: number; readonly content: Buffer };
 
-/** DER, as far as it is whole. */
+/** Reads DER, up to the first incomplete part. */
 function partsOf(bytes: Buffer): readonly Part[] {
   const parts: Part[] = [];
   for (let at = 0; at + 2 <= bytes.length; ) {
