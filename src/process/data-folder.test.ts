@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 
 describe("openDataFolder", () => {
-  it("makes all that is missing, for its owner alone", async () => {
+  it("creates all missing folders, readable only by their owner", async () => {
     const path = join(folder, "a", "b", "c");
     await openDataFolder(path);
     expect((await stat(path)).mode & 0o777).toBe(0o700);
@@ -18,13 +18,13 @@ describe("openDataFolder", () => {
   });
 
   it.each([
-    ["closes an empty one to others", [], 0o700],
+    ["makes an empty folder private", [], 0o700],
     [
-      "closes one with nothing but moor's own in it",
+      "makes a folder private that holds only moor's files",
       ["ca.key", "records.sqlite-wal", ".up.yaml.0a1b", "moor.yaml"],
       0o700,
     ],
-    ["locks nobody out of one that others use too", ["records.sqlite", "of somebody else"], 0o1777],
+    ["leaves a folder open that others use too", ["records.sqlite", "of somebody else"], 0o1777],
   ])("%s", async (_, names, mode) => {
     for (const name of names) await writeFile(join(folder, name), "");
     await chmod(folder, 0o1777);
@@ -49,7 +49,7 @@ describe("openDataFolder", () => {
 });
 
 describe("findDataFolder", () => {
-  it("makes nothing for a name that was mistyped, and says what to do", async () => {
+  it("creates nothing for a mistyped name, and says what to do", async () => {
     await expect(findDataFolder(join(folder, "misstyped"))).rejects.toThrow(
       /there is no folder .*misstyped; give the folder of/,
     );
@@ -84,7 +84,7 @@ describe("replaceFile", () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600);
   });
 
-  it("leaves the old content and no draft when it cannot", async () => {
+  it("leaves the old content and no draft when it fails", async () => {
     const path = join(folder, "a-folder");
     await openDataFolder(join(path, "inside"));
     await expect(replaceFile(path, "text")).rejects.toThrow();

@@ -8,21 +8,21 @@ const log = noLog;
 
 describe("work of the leading node", () => {
   it("is done immediately if there is only one node", async () => {
-    const said: string[] = [];
+    const calls: string[] = [];
     const duties = leadAlways(log);
     const withdraw = duties.whenLeading(() => {
-      said.push("begun");
-      return () => void said.push("ended");
+      calls.push("begun");
+      return () => void calls.push("ended");
     });
     await turn();
-    expect(said).toEqual(["begun"]);
+    expect(calls).toEqual(["begun"]);
     await withdraw();
-    expect(said).toEqual(["begun", "ended"]);
+    expect(calls).toEqual(["begun", "ended"]);
     await duties.close();
-    expect(said).toHaveLength(2);
+    expect(calls).toHaveLength(2);
   });
 
-  it("ends within the call that ends the turn", async () => {
+  it("is told to end before `stepDown` returns", async () => {
     const duties = createDuties(log);
     let ended = false;
     duties.whenLeading(() => () => {
@@ -34,7 +34,7 @@ describe("work of the leading node", () => {
     expect(ended).toBe(true);
   });
 
-  it("continues with the rest when one fails to start or to stop", async () => {
+  it("continues when other work fails to start or to stop", async () => {
     const duties = createDuties(log);
     let [begun, ended] = [0, 0];
     const fail = () => {
@@ -58,7 +58,7 @@ describe("work of the leading node", () => {
     expect([begun, ended]).toEqual([2, 2]);
   });
 
-  it("is never done twice at a time, however often the lead changes", async () => {
+  it("never runs twice at the same time, however often the lead changes", async () => {
     const step = fc.constantFrom("lead", "stepDown", "wait");
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {

@@ -3,30 +3,30 @@ import { createFewLines } from "./few-lines.ts";
 
 function rig() {
   const clock = { now: 10 * 3_600_000 };
-  const told: number[] = [];
+  const skipped: number[] = [];
   let written = 0;
   const few = createFewLines(
     () => clock.now,
-    (more) => told.push(more),
+    (more) => skipped.push(more),
   );
   const write = (times: number) => {
     for (let i = 0; i < times; i++) few(() => void written++);
     return written;
   };
-  return { clock, told, write };
+  return { clock, skipped, write };
 }
 
-it("writes sixty lines a minute, and then how many more there were", () => {
-  const { clock, told, write } = rig();
+it("writes sixty lines per minute, and then reports how many it skipped", () => {
+  const { clock, skipped, write } = rig();
   expect(write(100)).toBe(60);
   clock.now += 59_999;
   expect(write(1)).toBe(60);
   clock.now += 1;
   expect(write(1)).toBe(61);
-  expect(told).toEqual([41]);
+  expect(skipped).toEqual([41]);
 });
 
-it("is not silent until a clock that was put back has caught up", () => {
+it("writes again immediately after the clock was set back", () => {
   const { clock, write } = rig();
   write(60);
   clock.now -= 3_600_000;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createHealth, withoutReasons } from "./health.ts";
 
-describe("whether a service is ready", () => {
-  it("is, while all of its parts are", async () => {
+describe("a service", () => {
+  it("is ready while all of its parts are well", async () => {
     let [at, trouble] = [0, undefined as string | undefined];
     const health = createHealth(() => at);
     health.add("store", async () => undefined);
@@ -19,7 +19,7 @@ describe("whether a service is ready", () => {
     expect(withoutReasons(now).parts.certificate).toEqual({ ok: false });
   });
 
-  it("is not when a part cannot say, or says nothing in time", async () => {
+  it("is not ready if the check of a part fails or takes too long", async () => {
     const health = createHealth();
     health.add("store", () => Promise.reject(new Error("the disk is gone")));
     health.add("log", () => new Promise(() => undefined));
@@ -29,7 +29,7 @@ describe("whether a service is ready", () => {
     });
   });
 
-  it("is not from the moment it stops, though its parts still are", async () => {
+  it("is not ready once it is stopping, even if its parts are well", async () => {
     const health = createHealth();
     health.add("store", () => undefined);
     expect((await health.look()).ready).toBe(true);
@@ -40,11 +40,11 @@ describe("whether a service is ready", () => {
     });
   });
 
-  it("checks once for many requests at the same time", async () => {
-    let looks = 0;
+  it("checks its parts once for many simultaneous requests", async () => {
+    let checks = 0;
     const health = createHealth(() => 0);
-    health.add("store", async () => void looks++);
+    health.add("store", async () => void checks++);
     await Promise.all(Array.from({ length: 50 }, () => health.look()));
-    expect(looks).toBe(1);
+    expect(checks).toBe(1);
   });
 });

@@ -15,13 +15,13 @@ describe("a log line", () => {
     );
   });
 
-  it("for people says what an error said", () => {
+  it("for people has the message of an error", () => {
     const { log, written } = lines("text");
     log.error({ err: new Error("disk full") }, "a request failed");
     expect(written[0]).toContain('a request failed  error="disk full"');
   });
 
-  it("for programs has what an error said, why, and what the system added to it", () => {
+  it("for programs has the message of an error, its cause, and the fields that the system added", () => {
     const { log, written } = lines("json");
     const cause = new TypeError("no netlink");
     log.error({ err: Object.assign(new Error("disk full", { cause }), { code: "ENOSPC" }) }, "a request failed");

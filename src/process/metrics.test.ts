@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createHistogram, family, histogramFamily, observe } from "./metrics.ts";
 
 describe("metrics as text", () => {
-  it("a family without labels, and one with labels that need escaping", () => {
+  it("print a family without labels, and escape labels", () => {
     expect(family("moor_x_total", "counter", "Things.", [[{}, 3]])).toBe(
       "# HELP moor_x_total Things.\n# TYPE moor_x_total counter\nmoor_x_total 3\n",
     );
@@ -11,7 +11,7 @@ describe("metrics as text", () => {
     );
   });
 
-  it("a histogram counts what lies within each bound, bounds included, and all of it", () => {
+  it("print a histogram with the number of values up to and including each bound, and the total", () => {
     const histogram = createHistogram([0.1, 1]);
     for (const seconds of [0.05, 0.1, 0.5, 2]) observe(histogram, seconds);
     expect(histogramFamily("moor_h_seconds", "How long.", [[{ route: "/x" }, histogram]])).toBe(

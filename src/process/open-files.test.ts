@@ -9,7 +9,7 @@ console.log(JSON.stringify([partOfFiles(2, Infinity), partOfFiles(4, 1000), part
 it.each([
   [200, [100, 50, 25]],
   [1_024, [512, 256, 128]],
-])("of %i files HTTP, DNS over TCP and transfers take parts, and some are left", (most, expected) => {
+])("HTTP, DNS over TCP and transfers share %i files, and leave some", (most, expected) => {
   const script = `ulimit -n ${most}; exec "$0" --input-type=module -e "$1"`;
   const out = execFileSync("sh", ["-c", script, process.execPath, parts], { encoding: "utf8" });
   expect(JSON.parse(out)).toEqual(expected);

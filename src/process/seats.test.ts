@@ -22,13 +22,13 @@ describe("createSeats", () => {
     expect(seats.take([other]).kind).toBe("seat");
   });
 
-  it("has a limit for all together", () => {
+  it("has a limit for all holders together", () => {
     const seats = createSeats(1);
     seats.take([token]);
     expect(seats.take([other])).toEqual({ kind: "full" });
   });
 
-  it("says whether there is a seat, and for whom", () => {
+  it("says for whom a seat is free", () => {
     const seats = createSeats(3);
     for (let i = 0; i < 2; i++) seats.take([token]);
     expect([token, other].map((each) => seats.isFreeFor([each]))).toEqual([false, true]);
@@ -38,7 +38,7 @@ describe("createSeats", () => {
     expect(seats.isFreeFor([account])).toBe(true);
   });
 
-  it("gives a seat that was left to the next one, and gives it back once only", () => {
+  it("gives a seat that was left to the next holder, and ignores a second `leave`", () => {
     const seats = createSeats(2);
     const [first] = [seats.take([token]), seats.take([token])];
     leave(first);

@@ -15,13 +15,13 @@ function rig() {
   return { said, closed, opened, log: createLog({ format: "text", write: (line) => said.push(line) }) };
 }
 
-it("closes last what was opened first", async () => {
+it("closes in reverse order of opening", async () => {
   const { closed, opened, log } = rig();
   await closeInReverse([opened("database"), opened("server"), opened("watcher")], log);
   expect(closed).toEqual(["watcher", "server", "database"]);
 });
 
-it("continues after one that fails, and logs which", async () => {
+it("continues after something fails to close, and logs what it was", async () => {
   const { said, closed, opened, log } = rig();
   const broken = opened("server", () => Promise.reject(new Error("broken")));
   await closeInReverse([opened("database"), broken], log);

@@ -5,7 +5,7 @@ import { createTurns } from "./turns.ts";
 
 const unaborted = new AbortController().signal;
 
-/** Work of a given number of steps, each noted; the clock moves by one with every look at it. */
+/** Work with a given number of steps, each noted. */
 function* steps(count: number, note: () => void): Generator<void, string> {
   for (let i = 0; i < count; i++) {
     note();
@@ -13,6 +13,7 @@ function* steps(count: number, note: () => void): Generator<void, string> {
   }
   return "done";
 }
+/** A clock that advances by one whenever it is read. */
 const ticking = () => {
   let time = 0;
   return () => time++;
@@ -60,7 +61,7 @@ describe("long work", () => {
     void work.then(() => {
       over = true;
     });
-    // Somebody else has two milliseconds of work in every turn of the loop.
+    // Others have two milliseconds of work in every turn of the loop.
     while (!over) {
       await nextTurn();
       time += 2;
@@ -86,7 +87,7 @@ describe("long work", () => {
     await Promise.all(greedy);
   });
 
-  it("ends when it is not wanted any more", async () => {
+  it("ends when its signal aborts", async () => {
     const turns = createTurns({ part: 1, clock: ticking() });
     const gone = new AbortController();
     let done = 0;
@@ -104,7 +105,7 @@ describe("long work", () => {
 });
 
 describe("large requests", () => {
-  it("go in one at a time per owner, in their order", async () => {
+  it("are let in one at a time per owner, in order", async () => {
     const turns = createTurns();
     const order: string[] = [];
     const first = await turns.hold(1, unaborted);
@@ -125,7 +126,7 @@ describe("large requests", () => {
     (await turns.hold(1, unaborted))();
   });
 
-  it("beyond a few that wait are refused, with a time to retry", async () => {
+  it("are refused, with a time to retry, if too many are waiting", async () => {
     const turns = createTurns({ mostWaiting: 2 });
     const release = await turns.hold(1, unaborted);
     const waiting = [turns.hold(1, unaborted), turns.hold(1, unaborted)];
@@ -136,7 +137,7 @@ describe("large requests", () => {
     for (const each of waiting) (await each)();
   });
 
-  it("leave the line when their client hangs up", async () => {
+  it("leave the queue when their client disconnects", async () => {
     const turns = createTurns();
     const release = await turns.hold(1, unaborted);
     const gone = new AbortController();

@@ -15,6 +15,6 @@ it.each([
   ["[2001:db8::1]", false],
   ["", false],
   [undefined, false],
-])("under the name %s HSTS is sent: %s", (host, told) => {
-  expect(transportSecurity(host)).toEqual(told ? { "strict-transport-security": "max-age=604800" } : {});
+])("for the host %s, HSTS is sent: %s", (host, isSent) => {
+  expect(transportSecurity(host)).toEqual(isSent ? { "strict-transport-security": "max-age=604800" } : {});
 });

@@ -15,7 +15,7 @@ describe("the listener for operators", () => {
     return { health, url: urlOf(listener.address, "http") };
   };
 
-  it("gives metrics and health, and says what there is", async () => {
+  it("serves metrics and health, and nothing else", async () => {
     const { url, health } = await open();
     const metrics = await fetch(`${url}/metrics`);
     expect(metrics.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
@@ -40,12 +40,12 @@ describe("the listener for operators", () => {
     ["localhost:9054", 200],
     ["evil.example", 403],
     ["127.0.0.1.evil.example", 403],
-  ])("on loopback, asked under the name %s: %d", async (name, status) => {
+  ])("on loopback, answers a request for the host %s with %d", async (name, status) => {
     await open();
     expect(await statusFor(listener.address, name)).toBe(status);
   });
 
-  it("elsewhere, any name will do", async () => {
+  it("elsewhere, answers requests for any host", async () => {
     await open(undefined, "0.0.0.0");
     expect(await statusFor({ ...listener.address, host: "127.0.0.1" }, "node1.example")).toBe(200);
   });

@@ -29,7 +29,7 @@ async function send(body: string) {
 }
 
 describe("a request for a page", () => {
-  it("that is too long leaves the connection good for the next one", async () => {
+  it("that is too long leaves the connection usable for the next one", async () => {
     expect(await send("a".repeat(1_000_000))).toMatchObject({ status: 413 });
     expect(await send("short")).toEqual({ status: 200, body: "short", again: true });
   });

@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const each of opened.splice(0)) await ("destroy" in each ? each.destroy() : each.close());
 });
 
-/** A server that says which requests it has begun; `/slow` is answered when it is let go on. */
+/** A server that lists the requests it has started; `/slow` is answered after `goOn`. */
 async function start() {
   const server = createHttpServer({ bodyLimit: 1_000, closeWithin: 100 });
   opened.push(server);
@@ -41,12 +41,12 @@ const next = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n";
 const post = (headers: string, body: string) => `POST /first HTTP/1.1\r\nHost: a\r\n${headers}\r\n${body}${next}`;
 
 describe("pipelined requests", () => {
-  it("are begun one after another, each when the one before is answered", async () => {
+  it("are started one after another, each when the one before it is answered", async () => {
     const { port, begun, goOn } = await start();
     const { socket, got } = dial(port);
     socket.write(["/slow", "/b", "/c"].map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join(""));
     await expect.poll(() => begun).toEqual(["/slow"]);
-    // Another connection is answered meanwhile; so would these have been.
+    // By the time another connection is answered, these would have been started too.
     expect(await (await fetch(`http://127.0.0.1:${port}/other`)).text()).toBe("<GET /other >");
     expect(begun).toEqual(["/slow", "/other"]);
     goOn();
@@ -54,7 +54,7 @@ describe("pipelined requests", () => {
     expect(begun).toEqual(["/slow", "/other", "/b", "/c"]);
   });
 
-  it("are not begun when their connection is gone", async () => {
+  it("are not started after their connection was closed", async () => {
     const { port, begun, goOn, server } = await start();
     const { socket } = dial(port);
     const gone = new Promise((resolve) =>
@@ -69,7 +69,7 @@ describe("pipelined requests", () => {
     expect(begun).toEqual(["/slow", "/other"]);
   });
 
-  it("that are answered before what cannot be read keep their answers, and then the connection ends", async () => {
+  it("before an unreadable one are still answered, and then the connection is closed", async () => {
     const { port, begun, goOn } = await start();
     const { socket, answers, closed } = dial(port);
     socket.write(`GET /slow HTTP/1.1\r\nHost: a\r\n\r\n${next}no HTTP\r\n\r\n`);
@@ -81,12 +81,12 @@ describe("pipelined requests", () => {
   });
 });
 
-describe("a request that may be cut differently elsewhere", () => {
+describe("a request that a proxy may split differently", () => {
   it.each([
     ["two Host headers", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"],
     ["the same Host header twice", "GET / HTTP/1.1\r\nHost: a\r\nhost: a\r\n\r\n"],
     ["two hosts in one header", "GET / HTTP/1.1\r\nHost: a, b\r\n\r\n"],
-    ["a path for a host", "GET / HTTP/1.1\r\nHost: a/b\r\n\r\n"],
+    ["a path as the host", "GET / HTTP/1.1\r\nHost: a/b\r\n\r\n"],
     ["no Host header", "GET / HTTP/1.1\r\n\r\n"],
     ["a length and chunks", post("Content-Length: 6\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\nG")],
     ["chunks and a length", post("Transfer-Encoding: chunked\r\nContent-Length: 3\r\n", "3\r\nabc\r\n0\r\n\r\n")],
@@ -105,9 +105,9 @@ describe("a request that may be cut differently elsewhere", () => {
     ["a folded header", post("X: y\r\n Transfer-Encoding: chunked\r\nContent-Length: 5\r\n", "hello")],
     ["bare line feeds", "GET / HTTP/1.1\nHost: a\n\n"],
     ["a NUL in a header", "GET / HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n"],
-    ["a chunk that goes on", post("Transfer-Encoding: chunked\r\n", "5\r\nhelloXX0\r\n\r\n")],
+    ["a chunk longer than its size", post("Transfer-Encoding: chunked\r\n", "5\r\nhelloXX0\r\n\r\n")],
     ["chunks with bare line feeds", post("Transfer-Encoding: chunked\r\n", "5\nhello\n0\n\n")],
-  ])("is a 400 and the end of its connection: %s", async (_, bytes) => {
+  ])("gets a 400, and its connection is closed: %s", async (_, bytes) => {
     const { port, begun } = await start();
     const { socket, answers, closed } = dial(port);
     socket.write(bytes);
@@ -118,7 +118,7 @@ describe("a request that may be cut differently elsewhere", () => {
   it.each([
     ["a length", post("Content-Length: 5\r\n", "hello")],
     ["chunks", post("Transfer-Encoding: Chunked\r\n", "5\r\nhello\r\n0\r\n\r\n")],
-  ])("is not one with %s alone", async (_, bytes) => {
+  ])("is not one with only %s", async (_, bytes) => {
     const { port } = await start();
     const { socket, got } = dial(port);
     socket.write(bytes);

@@ -35,7 +35,7 @@ describe("an HTTP server", () => {
   };
   const claims = { "x-forwarded-for": "203.0.113.9", "x-forwarded-proto": "https", "x-request-id": "from-proxy" };
 
-  it("believes no header about its callers", async () => {
+  it("trusts no header about its callers", async () => {
     const url = await start();
     const seen = await (await fetch(`${url}/who/a`, { headers: claims })).json();
     expect(seen).toEqual({ ip: "127.0.0.1", scheme: "http", id: expect.stringMatching(/^[0-9a-f]{32}$/) });
@@ -55,13 +55,13 @@ describe("an HTTP server", () => {
     expect(await seen).toBe("");
   });
 
-  it("believes those of a proxy that is trusted, in every part of it", async () => {
+  it("takes address, scheme and id of a request from a trusted proxy", async () => {
     const url = await start({ proxies });
     const seen = await (await fetch(`${url}/who/a`, { headers: claims })).json();
     expect(seen).toEqual({ ip: "203.0.113.9", scheme: "https", id: "from-proxy" });
   });
 
-  it("counts by the route's pattern and status, whichever part answers", async () => {
+  it("counts requests by route pattern and status, even those that a hook answers", async () => {
     const counters = createRequestCounters();
     const url = await start({ counters });
     for (const name of ["a", "b"]) await fetch(`${url}/who/${name}`);
@@ -126,7 +126,7 @@ describe("an HTTP server", () => {
       return { here: `http://127.0.0.1:${port}`, there: `http://127.0.0.2:${port}`, port };
     };
 
-    it("answers on all that the machine has", async () => {
+    it("answers on every address that the machine has", async () => {
       const made = createHttpServer({ bodyLimit: 1_000 });
       made.get("/", async () => "hello");
       const { here, there } = await startBoth(made);
@@ -159,7 +159,7 @@ describe("an HTTP server", () => {
       half.write("GET / HTTP/1.1\r\n");
       await taken;
       await Promise.all([server.close(), cut]);
-      expect([half.bytesWritten, half.bytesRead], "asked by half, and not answered").toEqual([16, 0]);
+      expect([half.bytesWritten, half.bytesRead], "half a request was sent, and not answered").toEqual([16, 0]);
     });
   });
 

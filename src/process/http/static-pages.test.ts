@@ -20,7 +20,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const pages = () => createStaticPages({ page: "records", isPage: (path) => path === "/" || path === "/zones", folder });
 
 describe("pages", () => {
-  it("show the same file at each of their paths, under a strict policy, and are revalidated", async () => {
+  it("are the same file at each of their paths, have a strict policy, and are revalidated", async () => {
     for (const path of ["/", "/zones"]) {
       const answer = await pages()(path, undefined);
       expect(answer?.body.toString()).toBe("<p>page</p>");
@@ -34,7 +34,7 @@ describe("pages", () => {
     }
   });
 
-  it("send their files compressed to clients that accept it, and cacheable forever", async () => {
+  it("have assets that are compressed for clients that accept it, and may be cached forever", async () => {
     const zipped = await pages()("/assets/a-1.js", "br, gzip");
     expect(zipped?.headers).toMatchObject({
       "content-encoding": "gzip",
@@ -44,7 +44,7 @@ describe("pages", () => {
   });
 
   it.for(["/assets/../secret", "/assets/%2e%2e/secret", "/assets/..%2fsecret", "/secret", "/assets/a/b"])(
-    "give nothing else: %s",
+    "do not expose other files: %s",
     async (path) => {
       const answer = await pages()(path, "gzip");
       expect(answer === undefined || answer.status === 404).toBe(true);
@@ -52,7 +52,7 @@ describe("pages", () => {
   );
 
   it.for(["/assets/..", "/assets/.", "/assets/folder"])(
-    "are not broken by a request for a folder: %s",
+    "are still served after a request for a folder: %s",
     async (path) => {
       const answering = pages();
       expect(await answering(path, undefined)).toMatchObject({ status: 404 });
@@ -60,11 +60,11 @@ describe("pages", () => {
     },
   );
 
-  it("answer a request for a name that is too long for the disk", async () => {
+  it("do not fail for a name that is too long for the file system", async () => {
     expect(await pages()(`/assets/${"a".repeat(300)}`, undefined)).toBeUndefined();
   });
 
-  it("are read again after a time at which they could not be read", async () => {
+  it("are read again after they could not be read", async () => {
     const file = join(folder, "assets/late.js");
     await symlink(file, file);
     const answering = pages();
@@ -74,7 +74,7 @@ describe("pages", () => {
     expect((await answering("/assets/late.js", undefined))?.body.toString()).toBe("2");
   });
 
-  it("say how to build them when they are not there", async () => {
+  it("say how to build them if they are missing", async () => {
     const answer = await createStaticPages({ page: "firewall", isPage: () => true, folder })("/", undefined);
     expect(answer?.status).toBe(503);
     expect(answer?.body).toContain("npm run build:console");

@@ -33,7 +33,7 @@ const servers = {
   },
 };
 
-/** What a client gets that offers these protocols in its handshake. */
+/** The answer to a client that offers these protocols in its handshake. */
 async function ask(port: number, offered: readonly string[] | undefined, version: string): Promise<string> {
   const socket = connect({
     ...{ host: "127.0.0.1", port, ca: certificate.ca },
@@ -49,7 +49,7 @@ it.each(
     { name, start, offered: ["h2", "http/1.1"], version: "1.1" },
     { name, start, offered: ["http/1.0"], version: "1.0" },
   ]),
-)("the server $name answers HTTP/$version to who offers $offered", async ({ start, offered, version }) => {
+)("the server $name answers HTTP/$version to a client that offers $offered", async ({ start, offered, version }) => {
   const { port, close } = await start();
   try {
     expect(await ask(port, offered, version)).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*hello/);
@@ -58,7 +58,7 @@ it.each(
   }
 });
 
-it.each(Object.entries(servers))("the server %s waits for no handshake when it closes", async (_, start) => {
+it.each(Object.entries(servers))("the server %s does not wait for a handshake when it closes", async (_, start) => {
   const { port, close } = await start();
   const silent = connectPlain(port, "127.0.0.1").on("error", () => undefined);
   try {

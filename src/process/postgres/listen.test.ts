@@ -63,7 +63,7 @@ describe("listening to PostgreSQL", () => {
     expect(heard).toEqual(["tide: in", "wind: up"]);
   });
 
-  it("begins again, and says so, when its connection is ended", async () => {
+  it("begins again, and reports the gap, after its connection was terminated", async () => {
     const { heard, begun } = listen();
     await begun(1);
     const client = await server.connect();
@@ -77,7 +77,7 @@ describe("listening to PostgreSQL", () => {
     expect(heard).toEqual(["tide: back"]);
   });
 
-  it("notices a server that is gone without a word, and that it is back", async () => {
+  it("notices that the server has vanished, and that it is back", async () => {
     const { listening, heard, begun } = listen();
     await begun(1);
     cable.silence();
@@ -89,7 +89,7 @@ describe("listening to PostgreSQL", () => {
     expect(heard).toEqual(["wind: calm"]);
   });
 
-  it("outlives a restart of the server", async () => {
+  it("begins again after a restart of the server", async () => {
     const { heard, begun } = listen();
     await begun(1);
     await server.restart("crash");

@@ -16,10 +16,10 @@ const int32 = (value: number): Buffer => {
 };
 
 const welcome = Buffer.concat([message("R", 0), message("Z", "I")]);
-/** Both come in one packet where a server is stopped while somebody signs in. */
+/** Sent in one packet with `welcome` if the server is stopped while a client signs in. */
 const farewell = message("E", "SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0");
 
-/** Who waits for one of these waits for longer than a test may take. */
+/** Limits that are longer than a test may take. */
 const never = { connect: 600_000, statement: 600_000, lock: 600_000 };
 
 const open = new Set<Socket>();
@@ -27,9 +27,9 @@ afterEach(() => {
   for (const socket of open) socket.destroy();
 });
 
-/** A database on a server that does only this for whoever comes. */
+/** A database on a server that only runs `greet` for each connection. */
 async function databaseOn(greet: (socket: Socket) => void): Promise<Postgres> {
-  // Whose program hangs does not hear that the other side has ended.
+  // A hanging server does not notice that the client has closed its side.
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     open.add(socket);
     socket.on("error", () => undefined).on("close", () => open.delete(socket));
@@ -42,7 +42,7 @@ async function databaseOn(greet: (socket: Socket) => void): Promise<Postgres> {
   return openPostgres(address, noLog, { ...usualLimits, ...never, patience: 200 });
 }
 
-it("a server that is stopped while it lets a connection in ends nothing but that", async () => {
+it("a server that is stopped while it accepts a connection makes the store busy, and nothing worse", async () => {
   const database = await databaseOn((socket) => socket.end(Buffer.concat([welcome, farewell])));
   await expect(database.read({ text: "SELECT 1" })).rejects.toBeInstanceOf(StoreBusy);
   await database.close();
@@ -51,15 +51,15 @@ it("a server that is stopped while it lets a connection in ends nothing but that
 const done = Buffer.concat([message("C", "SELECT 0\0"), message("Z", "I")]);
 
 it.each([
-  ["lets nobody in", () => undefined],
-  ["answers nobody", (socket: Socket) => void socket.write(welcome)],
-  ["answered once", (socket: Socket) => void socket.once("data", () => socket.write(done)).write(welcome)],
-])("a server that hangs and %s does not hold up the end", async (_, greet) => {
+  ["accepts no client", () => undefined],
+  ["answers no query", (socket: Socket) => void socket.write(welcome)],
+  ["has answered one query", (socket: Socket) => void socket.once("data", () => socket.write(done)).write(welcome)],
+])("a server that hangs and %s does not delay the end", async (_, greet) => {
   const database = await databaseOn(greet);
   void database.read({ text: "SELECT 1" }).catch(() => undefined);
   await expect.poll(() => open.size).toBe(1);
   await database.close();
-  // What is sent into a connection that is gone comes back as an error; into one that only says no more it does not.
+  // Writing to a destroyed connection fails; writing to one that is only half closed does not.
   const stillHeld = () => {
     for (const socket of open) socket.write(welcome);
     return open.size;

@@ -15,7 +15,7 @@ afterEach(() => {
 });
 
 async function listening(meet: (socket: Socket) => void): Promise<string> {
-  // A server that hangs does not notice who has gone.
+  // A hanging server does not notice that the client has closed its side.
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     sockets.add(socket);
     meet(socket.on("error", () => undefined));
@@ -25,8 +25,7 @@ async function listening(meet: (socket: Socket) => void): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Only who is silent is not waited for. */
-async function saidOf(at: string, connectionTimeoutMillis: number): Promise<string> {
+async function messageFor(at: string, connectionTimeoutMillis: number): Promise<string> {
   const address = readPostgresUrl(`postgres://me:geheim@${at}`, { env: {} });
   if (!address.ok) throw new Error(address.faults.map(({ message }) => message).join());
   const { config, shown } = address.value;
@@ -43,12 +42,12 @@ it.each<[string, () => Promise<string>, RegExp]>([
     /ECONNREFUSED 127\.0\.0\.1:1; check that the server is running, and the/,
   ],
   [
-    "takes the connection and is silent",
+    "accepts the connection and is silent",
     async () => `${await listening(() => undefined)}/x`,
     /timeout expired; the server does not answer; .* no firewall drops the packets$/,
   ],
   [
-    "lets a first connection in and then is silent",
+    "accepts the first connection and then is silent",
     async () => {
       let met = 0;
       return `${await listening((socket) => socket.once("data", () => (met++ === 0 ? socket.write(welcome) : undefined)))}/x`;
@@ -56,24 +55,25 @@ it.each<[string, () => Promise<string>, RegExp]>([
     /timeout expired; the server does not answer/,
   ],
   [
-    "takes the connection and ends it",
+    "accepts the connection and closes it",
     async () => `${await listening((socket) => socket.end())}/x`,
     /Connection terminated unexpectedly; check that the server is running, and the host and port in the address$/,
   ],
   [
-    "speaks something else",
+    "speaks another protocol",
     async () => `${await listening((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"))}/x?sslmode=require`,
     /SSL connection; this may not be a PostgreSQL server; check that/,
   ],
   [
-    "has no such name",
+    "has a name that does not exist",
     async () => "db.invalid/x?sslmode=disable",
-    /db\.invalid; (?:correct the host|see whether this)/,
+    /db\.invalid; (?:correct the host|check that this machine can resolve names)/,
   ],
   ["has no socket", async () => "/x?host=/nowhere", /ENOENT .*; check that the server is running/],
 ])("a server that %s is reported with what to do, and without the password", async (what, at, says) => {
-  const said = await saidOf(await at(), what.endsWith("is silent") ? 300 : 100_000);
-  expect(said).toMatch(/^the database postgres:\/\/me@\S+ cannot be used: /);
-  expect(said).toMatch(says);
-  expect(said).not.toContain("geheim");
+  // Only a silent server is not waited for.
+  const message = await messageFor(await at(), what.endsWith("is silent") ? 300 : 100_000);
+  expect(message).toMatch(/^the database postgres:\/\/me@\S+ cannot be used: /);
+  expect(message).toMatch(says);
+  expect(message).not.toContain("geheim");
 });

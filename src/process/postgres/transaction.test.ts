@@ -2,7 +2,7 @@ import type { PoolClient } from "pg";
 import { expect, it } from "vitest";
 import { resultOf } from "./transaction.ts";
 
-/** A standby has no numbers for transactions: it refuses to give one, and then everything in the transaction that failed. */
+/** A standby assigns no transaction ids: it refuses the request for one, and then everything else in the failed transaction. */
 const standby = {
   query: async (asked: string | { readonly text: string }) => {
     const text = typeof asked === "string" ? asked : asked.text;
@@ -13,12 +13,12 @@ const standby = {
   },
 } as unknown as PoolClient;
 
-it("reports the first error, not those that followed from it", async () => {
+it("a transaction reports its first error, not those that follow from it", async () => {
   const done = resultOf(async (run) => ({ result: await run({ text: "SELECT 1" }) }), {
     withClient: (work) => work(standby),
     limit: 1_000,
     mark: () => {
-      throw new Error("nothing comes to a commit");
+      throw new Error("no commit was expected");
     },
   });
   await expect(done).rejects.toMatchObject({ code: "25006" });

@@ -20,10 +20,10 @@ afterEach(async () => {
 });
 afterAll(() => server.stop());
 
-/** Nodes that note when they begin and end; `together` is the most that were at it at one time. */
+/** Nodes that note when they begin and end; `together` is the highest number that worked at the same time. */
 async function startNodes(count: number) {
   const seen = { working: new Set<number>(), together: 0, ends: 0 };
-  /** A node that looks at its answers long after they came, and how many have come since. */
+  /** A node that reads its answers late, and how many it has received since. */
   const late = { node: -1, answers: 0 };
   for (let i = 0; i < count; i++) {
     const cable = await layCable(server.port);
@@ -60,7 +60,7 @@ async function startNodes(count: number) {
 }
 
 describe("turns of nodes on one PostgreSQL", () => {
-  it("has one node lead, and the next when that one closes", async () => {
+  it("let one node lead, and another after that one has closed", async () => {
     const { seen, leader } = await startNodes(3);
     const first = await leader();
     await nodes[first]?.close();
@@ -68,7 +68,7 @@ describe("turns of nodes on one PostgreSQL", () => {
     expect(seen.together).toBe(1);
   });
 
-  it("passes the lead on when the network of the leading node goes silent", async () => {
+  it("pass on the lead when the network of the leading node fails", async () => {
     const { seen, leader } = await startNodes(2);
     const first = await leader();
     cables[first]?.silence();
@@ -77,7 +77,7 @@ describe("turns of nodes on one PostgreSQL", () => {
     expect(seen.together).toBe(1);
   });
 
-  it("lets no two lead, however late the leading one looked at its last answer", async () => {
+  it("never let two nodes lead, however late the leading one read its last answer", async () => {
     const { seen, leader, late } = await startNodes(2);
     const first = await leader();
     late.node = first;
@@ -87,9 +87,9 @@ describe("turns of nodes on one PostgreSQL", () => {
     expect(seen.together).toBe(1);
   });
 
-  it("passes it on when the session is ended at the server, and after a crash of the server", async () => {
+  it("pass on the lead when the server ends the session, and after a crash of the server", async () => {
     const { seen, leader } = await startNodes(2);
-    /** On a slow machine a turn may have ended by itself before. */
+    /** On a slow machine, a turn may already have ended by its timeout. */
     const endsAfter = async (strike: () => Promise<unknown>) => {
       await leader();
       const before = seen.ends;

@@ -22,20 +22,20 @@ describe("the address of a PostgreSQL database", () => {
     ["postgres://moor@[2001:db8::1]/dns", {}, "postgres://moor@[2001:db8::1]:5432/dns"],
     ["postgres://moor@/dns?host=/run/postgresql", {}, "postgres://moor@/run/postgresql:5432/dns"],
     ["postgres:///", { PGHOST: "h", PGUSER: "u", PGDATABASE: "d", PGPORT: "1" }, "postgres://u@h:1/d"],
-  ] as const)("%s is shown as it is meant", ([text, env, shown]) => {
+  ] as const)("%s is shown in full", ([text, env, shown]) => {
     expect(read(text, env).shown).toBe(shown);
   });
 
   it.for([
-    ["its own", "postgres://moor:p%40ss@db/x", {}, "p@ss"],
-    ["one with a comma", "postgres://moor:p,w@db/x", {}, "p,w"],
-    ["that of the environment", "postgres://moor@db/x", { PGPASSWORD: "env" }, "env"],
-  ] as const)("has a password: %s, and shows none", async ([, text, env, password]) => {
+    ["its own password", "postgres://moor:p%40ss@db/x", {}, "p@ss"],
+    ["a password with a comma", "postgres://moor:p,w@db/x", {}, "p,w"],
+    ["the password in the environment", "postgres://moor@db/x", { PGPASSWORD: "env" }, "env"],
+  ] as const)("uses %s, and does not show it", async ([, text, env, password]) => {
     expect(await passwordOf(text, env)).toBe(password);
     if (password) expect(JSON.stringify(read(text, env))).not.toContain(password);
   });
 
-  it("says what to do where a password is asked for and there is none", async () => {
+  it("says what to do if the server asks for a password and there is none", async () => {
     await expect(passwordOf("postgres://moor@db/x")).rejects.toThrow(
       /none is configured; give it in --database-password-file/,
     );
@@ -62,10 +62,10 @@ describe("the address of a PostgreSQL database", () => {
     ["postgres://moor@db:0/x", {}, "--database has an invalid port; a port is from 1 to 65535"],
     ["postgres://db/x?sslmode=require&sslrootcert=system", {}, "sslrootcert=system only with sslmode=verify-full"],
     ["postgres://moor@a/x?connect_timeout=9", {}, "moor does not know; remove it: connect_timeout"],
-  ] as const)("%s with %j is a fault, with its place", ([text, env, told]) => {
+  ] as const)("%s with %j is a fault, with its place", ([text, env, expected]) => {
     const result = readPostgresUrl(text, { env });
     const faults = result.ok ? [] : result.faults.map(({ where, message }) => `${where} ${message}`);
-    expect(faults).toEqual([expect.stringContaining(told)]);
+    expect(faults).toEqual([expect.stringContaining(expected)]);
   });
 
   it("uses the system's authorities under the name that libpq has for them", () => {
@@ -87,7 +87,7 @@ describe("the address of a PostgreSQL database", () => {
     ["postgres://moor@localhost/x?sslmode=require", { rejectUnauthorized: false }],
     ["postgres://moor@db/x?sslmode=verify-ca", { rejectUnauthorized: true, checkServerIdentity: expect.anything() }],
     ["postgres://moor@db/x", { rejectUnauthorized: true }],
-  ] as const)("%s has the TLS it says", ([text, ssl]) => {
+  ] as const)("%s uses TLS as its sslmode says", ([text, ssl]) => {
     const given = read(text).config.ssl;
     if (ssl === false) expect(given).toBe(false);
     else expect(given).toMatchObject(ssl);
@@ -117,7 +117,7 @@ describe("a passfile", () => {
     ["db:5432:dns:other:no", undefined],
     ["db:5432:dns:moor", undefined],
     ["", undefined],
-  ] as const)("%j gives %j", ([text, password]) => {
+  ] as const)("%j contains the password %j", ([text, password]) => {
     expect(passwordIn(text, key)).toBe(password);
   });
 });

@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 
 describe("ensureCertificate", () => {
-  it("makes an authority and a server certificate that names hosts and addresses", async () => {
+  it("creates an authority, and a server certificate with host names and addresses", async () => {
     const made = await ensureCertificate(folder, ["dns.example.org", "192.0.2.7", "2001:db8::7"], now);
     const server = new X509Certificate(made.cert);
     const ca = new X509Certificate(made.ca);
@@ -30,7 +30,7 @@ describe("ensureCertificate", () => {
     expect(server.checkIP("2001:db8::7")).toBe("2001:db8::7");
   });
 
-  it("makes a chain that passes the strict checks of RFC 5280, which Python makes since 3.13", async () => {
+  it("creates a chain that passes the strict checks of RFC 5280, as Python applies them since 3.13", async () => {
     await ensureCertificate(folder, [], now);
     const said = execFileSync(
       "openssl",
@@ -43,15 +43,15 @@ describe("ensureCertificate", () => {
     expect(said).toMatch(/server\.pem: OK/);
   });
 
-  it("keeps what is there", async () => {
+  it("keeps valid certificates", async () => {
     const first = await ensureCertificate(folder, [], now);
     expect(await ensureCertificate(folder, [], inDays(200))).toEqual(first);
   });
 
   it.each([
-    ["the certificate ends soon", inDays(380), []],
+    ["the certificate expires soon", inDays(380), []],
     ["a name is new", now, ["new.example.org"]],
-  ])("makes a new server certificate from the same authority when %s", async (_, later, names) => {
+  ])("issues a new server certificate from the same authority if %s", async (_, later, names) => {
     const first = await ensureCertificate(folder, [], now);
     const second = await ensureCertificate(folder, names, later);
     expect(second.ca).toBe(first.ca);
@@ -59,7 +59,7 @@ describe("ensureCertificate", () => {
     expect(new X509Certificate(second.cert).validToDate.getTime()).toBeGreaterThan(inDays(395).getTime() - 1);
   });
 
-  it("makes a new server certificate when that of a clock that was ahead is not valid yet", async () => {
+  it("issues a new server certificate if the old one, from a clock that was ahead, is not valid yet", async () => {
     const first = await ensureCertificate(folder, [], now);
     const ahead = await ensureCertificate(folder, [], inDays(3650));
     const back = await ensureCertificate(folder, [], inDays(1));
@@ -67,18 +67,18 @@ describe("ensureCertificate", () => {
     expect(new X509Certificate(back.cert).validFromDate.getTime()).toBeLessThan(inDays(1).getTime());
   });
 
-  it("keeps the server certificate when the clock is from before the authority was made", async () => {
+  it("keeps the server certificate if the clock shows a time before the authority was created", async () => {
     const first = await ensureCertificate(folder, [], now);
     expect(await ensureCertificate(folder, [], new Date("1970-01-02"))).toEqual(first);
   });
 
-  it("makes an authority that lasts, also on a machine that does not know the time yet", async () => {
+  it("creates an authority that lasts, even on a machine that does not know the time yet", async () => {
     const { ca } = await ensureCertificate(folder, [], new Date("1970-01-02"));
     expect(new X509Certificate(ca).validFromDate.getTime()).toBeLessThan(now.getTime());
     expect(new X509Certificate(ca).validToDate.getTime()).toBeGreaterThan(inDays(19 * 365).getTime());
   });
 
-  it.each(["server.pem", "server.key"])("makes a new server certificate when %s is damaged", async (file) => {
+  it.each(["server.pem", "server.key"])("issues a new server certificate if %s is damaged", async (file) => {
     const first = await ensureCertificate(folder, [], now);
     await writeFile(join(folder, file), "torn");
     const second = await ensureCertificate(folder, [], now);
@@ -87,9 +87,9 @@ describe("ensureCertificate", () => {
   });
 
   it.each([
-    ["both are no PEM", "torn", "torn"],
-    ["the key is of another", makeKey(), undefined],
-  ])("says what to do when the authority is damaged, and makes no other: %s", async (_, key, cert) => {
+    ["neither file is PEM", "torn", "torn"],
+    ["the key belongs to another", makeKey(), undefined],
+  ])("says what to do if the authority is damaged, and creates no other: %s", async (_, key, cert) => {
     await ensureCertificate(folder, [], now);
     const published = await readFile(join(folder, "ca.pem"), "utf8");
     await writeFile(join(folder, "ca.key"), key);
@@ -100,7 +100,7 @@ describe("ensureCertificate", () => {
     expect(await readFile(join(folder, "ca.key"), "utf8")).toBe(key);
   });
 
-  it("makes no other authority when the key of the one that clients trust is lost", async () => {
+  it("creates no other authority if the key of the one that clients trust is lost", async () => {
     const { ca } = await ensureCertificate(folder, [], now);
     await rm(join(folder, "ca.key"));
     await expect(ensureCertificate(folder, [], now)).rejects.toThrow(
@@ -134,7 +134,7 @@ describe("ensureCertificate", () => {
     expect((await ensureCertificate(folder, ["new.example.org"], now)).ca).toBe(ca);
   });
 
-  it("finishes what a crash left half done", async () => {
+  it("completes what a crash interrupted", async () => {
     const { ca } = await ensureCertificate(folder, [], now);
     await rm(join(folder, "ca.pem"));
     expect((await ensureCertificate(folder, [], now)).ca).toBe(ca);

@@ -36,7 +36,7 @@ async function followed(options: Partial<TlsOptions> = {}) {
 }
 
 describe("the private authority's certificate", () => {
-  it("is renewed while the service runs, before it ends", async () => {
+  it("is renewed while the service runs, before it expires", async () => {
     let now = days(0);
     const { material, shown } = await followed({ now: () => now });
     now = days(360);
@@ -49,7 +49,7 @@ describe("the private authority's certificate", () => {
     expect(new X509Certificate(shown[0]?.cert ?? "").verify(ca.publicKey)).toBe(true);
   });
 
-  it("says when it is not valid now", async () => {
+  it("is reported while it is not valid", async () => {
     let now = days(0);
     const { material } = await followed({ now: () => now, every: 1_000_000 });
     expect(material.trouble()).toBeUndefined();
@@ -60,8 +60,8 @@ describe("the private authority's certificate", () => {
   });
 
   it.each<[string, (pem: string) => string]>([
-    ["with the line ends of Windows", (pem) => pem.replaceAll("\n", "\r\n")],
-    ["without one at its end", (pem) => pem.trimEnd()],
+    ["with Windows line ends", (pem) => pem.replaceAll("\n", "\r\n")],
+    ["without a final line end", (pem) => pem.trimEnd()],
   ])("may be saved %s", async (_, saved) => {
     const { cert } = await ensureCertificate(folder, [], days(0), "firewall");
     await writeFile(join(folder, "firewall.pem"), saved(cert));
@@ -71,7 +71,7 @@ describe("the private authority's certificate", () => {
     expect(() => createSecureContext(material.pair)).not.toThrow();
   });
 
-  it("says when the authority is not valid now, and what to do", async () => {
+  it("is reported while the authority is not valid, with what to do", async () => {
     let now = days(0);
     const { material, shown } = await followed({ now: () => now });
     now = days(21 * 365);
@@ -82,7 +82,7 @@ describe("the private authority's certificate", () => {
     await expect.poll(() => logged.join("")).toContain("the private authority expired");
   });
 
-  it("is made again soon when the clock is put right", async () => {
+  it("is replaced soon after the clock was corrected", async () => {
     await ensureCertificate(folder, [], days(0), "firewall");
     let now = days(3_650);
     const { material, shown } = await followed({ now: () => now });
@@ -115,7 +115,7 @@ describe("the private authority's certificate", () => {
     await expect.poll(() => shown.length).toBe(1);
   });
 
-  it("is shown to the next connection, and the one before is not cut off", async () => {
+  it("is presented to new connections after a renewal", async () => {
     let names = ["before.test"];
     const { material } = await followed({ names: () => names });
     const server = createTlsServer(material.pair, (_, response) => response.end("x"));
@@ -144,13 +144,13 @@ describe("the operator's files", () => {
     await replace(files().cert, pair.cert);
     return { ...pair, finish: () => replace(files().key, pair.key) };
   };
-  /** At once: half a file would be a fault of its own. */
+  /** Atomic: half a file would be another fault. */
   const replace = async (path: string, text: string) => {
     await writeFile(`${path}.new`, text);
     await rename(`${path}.new`, path);
   };
 
-  it("are used as they are, without an authority of ours, whatever the machine is called", async () => {
+  it("are used as they are, without a private authority, whatever the machine's names are", async () => {
     const own = await put(["own.test"]);
     await own.finish();
     const names = () => {
@@ -162,7 +162,7 @@ describe("the operator's files", () => {
     await expect(readFile(join(folder, "ca.key"))).rejects.toThrow(/ENOENT/);
   });
 
-  it("are logged once when they have expired, but not when an authority in their chain has", async () => {
+  it("are reported once after they have expired, but not if an authority in their chain has", async () => {
     const old = await ensureCertificate(await mkdtemp(join(tmpdir(), "moor-tls-old-")), [], days(-8_000));
     const { cert, finish } = await put(["own.test"]);
     await replace(files().cert, cert + old.ca);
@@ -176,14 +176,14 @@ describe("the operator's files", () => {
     expect(logged.filter((line) => line.includes("expired on"))).toHaveLength(1);
   });
 
-  it("may say in a comment that the key is not ENCRYPTED", async () => {
+  it("may contain a comment with the word ENCRYPTED", async () => {
     const own = await put(["own.test"]);
     const key = `# not ENCRYPTED\n${own.key}`;
     await writeFile(files().key, key);
     expect((await followed({ files: files() })).material).toMatchObject({ pair: { key } });
   });
 
-  it("are read again when both have changed, and not in between", async () => {
+  it("are used again after both have changed, and not in between", async () => {
     await (await put(["own.test"])).finish();
     const { shown } = await followed({ files: files() });
     const next = await put(["next.test"]);
@@ -196,7 +196,7 @@ describe("the operator's files", () => {
 
   const broken: Record<string, () => Promise<unknown>> = {
     missing: async () => undefined,
-    "not of one another": async () => {
+    mismatched: async () => {
       await (await put(["a"])).finish();
       await put(["b"]);
     },
@@ -214,7 +214,7 @@ describe("the operator's files", () => {
       await finish();
       await writeFile(files().cert, cert + cert.slice(0, 200));
     },
-    exchanged: async () => {
+    swapped: async () => {
       const { cert, key } = await put(["a"]);
       await writeFile(files().cert, key);
       await writeFile(files().key, cert);
@@ -223,7 +223,7 @@ describe("the operator's files", () => {
       const { cert } = await put(["a"]);
       await writeFile(files().key, cert);
     },
-    locked: async () => {
+    encrypted: async () => {
       const { key } = await put(["a"]);
       const lock = { type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "secret" } as const;
       await writeFile(files().key, createPrivateKey(key).export(lock));
@@ -231,14 +231,14 @@ describe("the operator's files", () => {
   };
   it.each([
     ["missing", /^there is no file .*own\.pem; --cert and --key take PEM files/],
-    ["not of one another", /is not the key/],
+    ["mismatched", /is not the key/],
     ["not PEM", /own.pem is not a PEM file/],
     ["cut off", /own\.pem does not contain a readable certificate \(.+\); --cert takes/],
     ["followed by a chain that is cut off", /own\.pem does not contain a readable certificate \(.+\); --cert takes/],
-    ["exchanged", /own\.pem does not contain a readable certificate/],
+    ["swapped", /own\.pem does not contain a readable certificate/],
     ["without a key", /own\.key does not contain a readable key \(.+\); --key takes/],
-    ["locked", /own\.key is encrypted with a passphrase; give a key without one/],
-  ])("stop the start when they are %s", async (how, message) => {
+    ["encrypted", /own\.key is encrypted with a passphrase; give a key without one/],
+  ])("prevent the start if they are %s", async (how, message) => {
     await broken[how]?.();
     await expect(followed({ files: files() })).rejects.toThrow(message);
   });

@@ -11,7 +11,7 @@ import { permits, permittedNames } from "./name-constraints.ts";
 const now = new Date();
 const given = ["dns.example.org", "192.0.2.7"];
 
-describe("the names that an authority may answer for", () => {
+describe("the names that an authority may sign for", () => {
   it.each([
     [[], undefined],
     [["192.0.2.1", "2001:db8::1", "nas", "localhost"], undefined],
@@ -20,7 +20,7 @@ describe("the names that an authority may answer for", () => {
     [["example.org"], "example.org"],
     [["example.co.uk"], "example.co.uk"],
     [["router.home"], "router.home"],
-  ])("made with %j are limited to %s and those of the machine", (names, domain) => {
+  ])("are limited, if it is created with %j, to %s and those of the machine", (names, domain) => {
     const permitted = permittedNames(names, "Harbour");
     if (domain === undefined) expect(permitted).toBeUndefined();
     else expect(permitted).toEqual(expect.arrayContaining(["localhost", "harbour", domain, "fritz.box", "home.arpa"]));
@@ -45,7 +45,7 @@ describe("the names that an authority may answer for", () => {
   });
 });
 
-/** What OpenSSL says of a certificate for these names, and what Node does when it is shown one. */
+/** How OpenSSL and Node judge a certificate for these names. */
 async function judged(permitted: readonly string[] | undefined, names: readonly string[]) {
   const authority = await issueAuthority(now, permitted);
   const server = await issueServerCertificate(authority, names, now);
@@ -78,17 +78,17 @@ describe("clients", () => {
 
   it.each([
     [
-      "names and addresses of later, within",
+      "later names and addresses within the constraints",
       permitted,
       ["later.example.org", "harbour", "198.51.100.9", "2001:db8::9"],
     ],
-    ["any name, where no domain was known", undefined, ["dns.example.com", "2001:db8::9"]],
-  ])("take a certificate for %s", async (_, limit, names) => {
+    ["any name, if no domain was known", undefined, ["dns.example.com", "2001:db8::9"]],
+  ])("accept a certificate for %s", async (_, limit, names) => {
     const { openssl, node } = await judged(limit, names);
     expect([openssl, node]).toEqual(["server.pem: OK", "OK"]);
   });
 
-  it("take none for a name outside, and none for anything but a TLS server", async () => {
+  it("accept none for a name outside them, and none for anything but a TLS server", async () => {
     const outside = await judged(permitted, ["bank.example.com"]);
     expect(outside.openssl).toMatch(/permitted subtree violation/);
     expect(outside.node).toMatch(/permitted subtree violation/);
@@ -98,7 +98,7 @@ describe("clients", () => {
   });
 });
 
-it("a name that comes later and lies outside is left out and named, and the other names keep their certificate", async () => {
+it("a later name outside the constraints is left out and reported, and the other names keep their certificate", async () => {
   const folder = mkdtempSync(join(tmpdir(), "moor-constraints-"));
   const first = await ensureCertificate(folder, given, now);
   expect(first.uncovered).toEqual([]);
