@@ -59,7 +59,7 @@ async function start(given: Partial<Pick<KeepTools, "env" | "now" | "patience">>
   );
 }
 
-/** It cannot be asked for another round before its first reading. */
+/** A round can be requested only after the first reading. */
 async function startAndRead() {
   const before = polls();
   await start();
@@ -124,7 +124,7 @@ describe("a firewall that pushes", () => {
   });
 });
 
-describe("asked to", () => {
+describe("a request for a check", () => {
   it("starts a round immediately", async () => {
     stop.abort();
     await running;
@@ -278,5 +278,5 @@ it("the service manager is notified even after the clock was set forward or the 
   ahead = 24 * 3_600_000;
   const before = beats();
   await until(() => beats() > before + 2);
-  expect(heard(), "it did not stop").not.toContain("STOPPING=1");
+  expect(heard(), "it is still running").not.toContain("STOPPING=1");
 });

@@ -25,7 +25,7 @@ it("a wake before a nap ends that nap before it begins, and no other", async () 
   await second;
 });
 
-it("a forgotten wake does not end it", async () => {
+it("a forgotten wake does not end a nap", async () => {
   const nap = createNap();
   nap.wake();
   nap.forget();
@@ -35,7 +35,7 @@ it("a forgotten wake does not end it", async () => {
   await napping;
 });
 
-it("a review asks again how long it takes", async () => {
+it("a review asks again how much of the nap is left", async () => {
   const nap = createNap();
   let left = 3_600_000;
   const napping = nap.sleep(() => left);

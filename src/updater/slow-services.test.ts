@@ -10,10 +10,10 @@ import { createStatusKeeper } from "./report/status.ts";
 import { openStateFile } from "./round/state-file.ts";
 import { openUpdater, type Updater, type WatchOptions } from "./updater.ts";
 
-/** A record service that takes longer for everything than the reporter waits. */
+/** A record service that takes longer for every request than the reporter waits. */
 let slow: TestServer;
 let takes: (asked: Asked) => number;
-/** What it waits for besides. */
+/** What it also waits for. */
 let held: (asked: Asked) => Promise<void> | undefined;
 let loop: Loop;
 let logged: string[];
@@ -21,9 +21,9 @@ let updater: Updater;
 let stop: AbortController;
 let watching: Promise<void>;
 let wake: () => void;
-/** Of the first name, after each round. */
+/** The `ok` of the first name, after each round. */
 let oks: (boolean | undefined)[];
-/** The address that the last name is to have, after the last round. */
+/** The address that the last name should get, after the last round. */
 let wanted: string | null | undefined;
 
 beforeEach(async () => {
@@ -48,7 +48,7 @@ afterEach(async () => {
 });
 
 async function watchSlow(names: string, patience = 50): Promise<void> {
-  // Under another name it is another service.
+  // With another host name, it counts as another service.
   const other = slow.url.replace("127.0.0.1", "localhost");
   const target = `timeout: 10s }, slow: { url: "${slow.url}", token: { file: t } }, other: { url: "${other}", token: { file: t }, timeout: 5m`;
   loop = await openLoop(names, () => 0.5, { target });
@@ -138,7 +138,7 @@ it("what waits for its turn at a slow service is written with the latest address
     loop.says.firewall = () => ({ body: { wan0: wanWith([address], []) } });
     wake();
   };
-  /** Not before the first of them are at the service; those stay there until another address was planned for all. */
+  /** The second change comes while the first writes are held at the service. They continue when it has been planned for all. */
   const changeTwice = async (first: string, second: string) => {
     const gate = Promise.withResolvers<void>();
     held = () => gate.promise;

@@ -21,7 +21,7 @@ it("ignores a stored hold that is longer than any service may ask for", async ()
 
 it.each([
   ["without Retry-After", {}],
-  ["with one of no time", { "retry-after": "0" }],
+  ["with a Retry-After of 0", { "retry-after": "0" }],
 ])("pauses for a service that answers 429 %s: no other name asks meanwhile", async (_, headers) => {
   loop = await openLoop();
   loop.says.service = ({ method }) => (method === "PUT" ? { status: 429, headers, body: {} } : undefined);
@@ -33,7 +33,7 @@ it.each([
   expect(await loop.round()).toEqual(["done", "done"]);
 });
 
-it("retries a name immediately whose service did not answer, when it has answered for another name", async () => {
+it("retries a name immediately if its service did not answer, but then answered for another name", async () => {
   loop = await openLoop(undefined, () => 0.9);
   loop.says.service = () => ({ fault: "reset" });
   for (let tries = 0; tries < 8; tries++) {
@@ -46,7 +46,7 @@ it("retries a name immediately whose service did not answer, when it has answere
   expect(await loop.round()).toEqual(["done", "nothing"]);
 });
 
-it("is due immediately for a name that waits to retry its service, when it has answered for another name", async () => {
+it("is due immediately for a name that waits to retry its service, if that answered for another name", async () => {
   loop = await openLoop(undefined, () => 0.9);
   loop.says.service = () => ({ fault: "reset" });
   await loop.round();
@@ -61,7 +61,7 @@ it("is due immediately for a name that waits to retry its service, when it has a
   expect(await loop.round()).toEqual(["nothing", "done"]);
 });
 
-it("does not retry a name whose service did not answer while that service only reports errors to others", async () => {
+it("does not retry a name whose service did not answer while it answers only with errors for others", async () => {
   loop = await openLoop(undefined, () => 0.9);
   loop.says.service = ({ path, method }) => {
     if (method !== "PUT") return undefined;
@@ -138,7 +138,7 @@ it("reads the list of a v1 zone once for many names", async () => {
   }
   loop.records.push({ id: "tv6b", type: "AAAA", name: "tv", value: "2001:db8::2", zone_id: "z1" });
   expect(await loop.round()).toEqual(["done", "done", "done", "done", "done", "failed"]);
-  // Three names begin together, each finds its other family known; of two records neither is.
+  // Three names start in parallel, and the other family of each is cached then; of two records with one name, neither is.
   expect(listed()).toBe(4);
 });
 

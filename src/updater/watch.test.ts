@@ -205,7 +205,7 @@ describe("a requested round", () => {
   });
 });
 
-describe("watching two record services, one of which says nothing", () => {
+describe("watching two record services, one of which does not answer", () => {
   const names = `  - { name: home, zone: example.org, ipv4: wan0, target: dns }
   - { name: one, zone: example.net, ipv4: wan0, target: silent }
   - { name: two, zone: example.net, ipv4: wan0, target: silent }`;
@@ -233,7 +233,7 @@ describe("watching two record services, one of which says nothing", () => {
     silent.close();
   });
 
-  it("writes a new address, the last of several, to the other before that one has ended", async () => {
+  it("writes new addresses to the one that answers, without waiting for the other", async () => {
     for (const address of ["9.9.9.10", "9.9.9.11"]) {
       loop.says.firewall = () => ({ body: { wan0: wanWith([address], []) } });
       wake();

@@ -36,32 +36,32 @@ const mailTo = (to: string, server = "smtps://mail.test") =>
 
 test.each([
   [
-    "a port for everybody",
+    "a port that is open to everyone",
     "control: { listen: '0.0.0.0:9053', token: { file: token } }",
     /not a loopback address with a port/,
   ],
   [
-    "a port of no address",
+    "a port on an invalid address",
     "control: { listen: '127.0.0.300:9053', token: { file: token } }",
     /127\.0\.0\.300:9053 is not a loopback address with a port/,
   ],
-  ["a notice of no kind", "notify: [{ url: 'https://a.test' }]", /has no kind/],
-  ["a notice of an empty kind", "notify: [{ kind: , url: 'https://a.test' }]", /has no kind/],
+  ["a notice without a kind", "notify: [{ url: 'https://a.test' }]", /has no kind/],
+  ["a notice with an empty kind", "notify: [{ kind: , url: 'https://a.test' }]", /has no kind/],
   [
     "a setting of another kind of notice",
     "notify: [{ kind: webhook, url: 'https://a.test', server: 'smtp://b.test' }]",
     /^moor\.yaml:1:\d+: notify by webhook has no setting "server"; the settings are kind, url/,
   ],
-  ["a url of mail", mailTo("a@b.test, url: 'https://a.test'"), /notify by mail has no setting "url"/],
-  ["a notice to nobody", "notify: [{ kind: mail, from: a@b.test }]", /mail needs server, from and to/],
+  ["mail with a URL", mailTo("a@b.test, url: 'https://a.test'"), /notify by mail has no setting "url"/],
+  ["mail without a server", "notify: [{ kind: mail, from: a@b.test }]", /mail needs server, from and to/],
   [
-    "a mail without recipient",
+    "mail without a recipient",
     "notify: [{ kind: mail, server: 'smtps://mail.test', from: a@b.test }]",
     /mail needs server, from and to; add `to: me@example\.org`/,
   ],
-  ["a mail server that is none", mailTo("a@b.test", "mail.test"), /is not the URL of a mail server/],
-  ["a mail to nobody", mailTo("[]"), /to of mail is an empty list/],
-  ["a user of mail without password", mailTo("a@b.test, user: me"), /a user but no password/],
+  ["a mail server that is not a URL", mailTo("a@b.test", "mail.test"), /is not the URL of a mail server/],
+  ["mail with an empty list of recipients", mailTo("[]"), /to of mail is an empty list/],
+  ["mail with a user but no password", mailTo("a@b.test, user: me"), /a user but no password/],
 ])("%s is a fault", (_, text, expected) => {
   const config = read(text);
   if (config.ok) throw new Error("accepted");

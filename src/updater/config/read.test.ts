@@ -55,7 +55,7 @@ const names = "names: [{ name: home, zone: example.org, ipv4: wan0 }]";
 const good = `${source}\n${target}\n${names}\n`;
 
 describe("a good config", () => {
-  it("fills in what may be left out", () => {
+  it("is completed with the defaults", () => {
     const config = read(good);
     expect(config).toMatchObject({
       ok: true,
@@ -104,13 +104,13 @@ describe("a good config", () => {
     expect(config.ok && config.value.warnings).toEqual([expect.stringMatching(warning)]);
   });
 
-  it("allows plain http to this machine only", () => {
+  it("may use plain http for this machine only", () => {
     for (const host of ["127.0.0.1:8080", "localhost", "[::1]:80"]) {
       expect(read(good.replace("https://dns.test", `http://${host}`)).ok).toBe(true);
     }
   });
 
-  it("accepts names as people write them", () => {
+  it("may contain names as people write them", () => {
     const config = read(`${source}\n${target}\nnames: [{ name: Zürich, zone: Bücher.example, ipv4: wan0 }]\n`);
     expect(config.ok && config.value.names).toMatchObject([{ name: "xn--zrich-kva", zone: "xn--bcher-kva.example" }]);
   });
@@ -133,7 +133,7 @@ names:
   });
 });
 
-describe("what else a name may say", () => {
+describe("a name", () => {
   const nameWith = (text: string) =>
     read(`${source}\n${target}\nnames: [{ name: home, zone: example.org, ${text} }]\n`);
   const families = (text: string) => {
@@ -142,9 +142,9 @@ describe("what else a name may say", () => {
   };
 
   it.each([
-    ["several devices in order", "ipv4: [wan0, wan1]", { devices: ["wan0", "wan1"] }],
-    ["several devices, written out", "ipv4: { interface: [wan0, wan1] }", { devices: ["wan0", "wan1"] }],
-    ["a virtual address", "ipv4: { interface: wan0, vhid: 3 }", { devices: ["wan0"], vhid: "3" }],
+    ["may list several devices in order", "ipv4: [wan0, wan1]", { devices: ["wan0", "wan1"] }],
+    ["may list several devices as `interface`", "ipv4: { interface: [wan0, wan1] }", { devices: ["wan0", "wan1"] }],
+    ["may use a virtual address", "ipv4: { interface: wan0, vhid: 3 }", { devices: ["wan0"], vhid: "3" }],
   ])("%s", (_, text, expected) => expect(families(text)).toEqual([["ipv4", { source: "fw", ...expected }]]));
 
   it.each([
@@ -152,11 +152,11 @@ describe("what else a name may say", () => {
     ["host: ::1:2", { prefixLength: 64 }],
     ["mac: 02:00:5e:10:00:01", { prefixLength: 64 }],
     ["host: '::1:0:0:0:2', prefix: 56", { prefixLength: 56, lengthIsGiven: true }],
-  ])("a host part: %s", (text, host) => {
+  ])("may have a host part: %s", (text, host) => {
     expect(families(`ipv6: { interface: lan0, ${text} }`)).toMatchObject([["ipv6", { host }]]);
   });
 
-  it("takes rules from the config, and the name's own first", () => {
+  it("has the rules of the config, overridden by its own", () => {
     const rules = "public: require\nverify: 1h\nwhen: carp-master\nvhid: 1\nconfirm: dns\n";
     const config = read(
       `${rules}${source}\n${target}\nnames:\n  - { name: a, zone: example.org, ipv4: wan0 }\n  - { name: b, zone: example.org, ipv4: wan0, public: warn, when: always, holdDown: 5s }\n`,
@@ -167,7 +167,7 @@ describe("what else a name may say", () => {
     ]);
   });
 
-  it("may have its families from two firewalls, and then needs no source", () => {
+  it("may read its families from two firewalls, and then needs no source", () => {
     const two = `${source.slice(0, -1)}, other: { url: 'https://192.0.2.2', keyFile: secrets/download } }`;
     const text = `${two}\n${target}\nnames: [{ name: home, zone: example.org, ipv4: { interface: a, source: fw }, ipv6: { interface: b, source: other } }]\n`;
     const config = read(text);
@@ -177,7 +177,7 @@ describe("what else a name may say", () => {
     ]);
   });
 
-  it("lists every file it read", () => {
+  it("is in a config that lists every file it read", () => {
     const config = read(good);
     expect(config.ok && [...config.value.files.keys()].map((file) => file.slice(folder.length + 1)).toSorted()).toEqual(
       ["moor.yaml", "secrets/key", "secrets/secret", "secrets/token"],
@@ -187,15 +187,15 @@ describe("what else a name may say", () => {
 
 const faults: [string, string, RegExp][] = [
   ["an unknown rule", "public: always", /public cannot be "always"; write warn or require/],
-  ["carp-master of nothing", "when: carp-master", /needs a VHID.*vhid: 1/],
-  ["a vhid for nothing", "vhid: 1", /vhid is set without when/],
-  ["a cap of none", "changesPerHour: 0", /changesPerHour is not a whole number from 1/],
-  ["a server that is none", "confirm: { dns: [ns1.example.org] }", /ns1\.example\.org is not an IP address/],
-  ["a server at no port", "confirm: { dns: ['192.0.2.53:99999'] }", /192\.0\.2\.53:99999 is not an IP address/],
-  ["an IPv6 server at no port", "confirm: { dns: ['[2001:db8::53]:0'] }", /\[2001:db8::53\]:0 is not an IP address/],
-  ["an IPv4 host part", good.replace("ipv4: wan0", "ipv4: { interface: wan0, host: '::1' }"), /only for IPv6/],
+  ["carp-master without a VHID", "when: carp-master", /needs a VHID.*vhid: 1/],
+  ["a VHID without carp-master", "vhid: 1", /vhid is set without when/],
+  ["a limit of no changes", "changesPerHour: 0", /changesPerHour is not a whole number from 1/],
+  ["a DNS server given by name", "confirm: { dns: [ns1.example.org] }", /ns1\.example\.org is not an IP address/],
+  ["a server's bad port", "confirm: { dns: ['192.0.2.53:99999'] }", /192\.0\.2\.53:99999 is not an IP address/],
+  ["an IPv6 server's bad port", "confirm: { dns: ['[2001:db8::53]:0'] }", /\[2001:db8::53\]:0 is not an IP address/],
+  ["a host part for IPv4", good.replace("ipv4: wan0", "ipv4: { interface: wan0, host: '::1' }"), /only for IPv6/],
   [
-    "a host part too long",
+    "a host part that is too long",
     good.replace("ipv4: wan0", "ipv6: { interface: wan0, host: '1::1' }"),
     /not a host part for a prefix of 64 bits/,
   ],
@@ -207,24 +207,20 @@ const faults: [string, string, RegExp][] = [
   ],
   ["an empty list of devices", good.replace("ipv4: wan0", "ipv4: []"), /empty list/],
   [
-    "a source of a family that is not there",
+    "an unknown source of a family",
     good.replace("ipv4: wan0", "ipv4: { interface: wan0, source: fv }"),
     /there is no source "fv".*did you mean "fw"/,
   ],
-  ["create through v1", good.replace("ipv4: wan0", "ipv4: wan0, create: true"), /the API v1 cannot create records/],
-  ["an alias of nothing", good.replace("wan0", "*wan"), /^moor\.yaml:3:48: there is no anchor &wan before this/],
-  ["no YAML", "a: [", /^moor\.yaml:1:\d+: this is not valid YAML/],
+  ["create with v1", good.replace("ipv4: wan0", "ipv4: wan0, create: true"), /the API v1 cannot create records/],
+  ["an alias without an anchor", good.replace("wan0", "*wan"), /^moor\.yaml:3:48: there is no anchor &wan before this/],
+  ["text that is not YAML", "a: [", /^moor\.yaml:1:\d+: this is not valid YAML/],
   ["empty", "", /^moor\.yaml:1:1: the config is empty, not a mapping/],
   ["a list", "- 1", /^moor\.yaml:1:1: the config is a list/],
   ["a key twice", "interval: 30s\ninterval: 40s", /^moor\.yaml:2:1: this key is given twice/],
   ["a misspelt key", "soruces: {}", /^moor\.yaml:1:1: the config has no setting "soruces"; did you mean "sources"\?/],
-  [
-    "a state in the config itself",
-    `${good}state: moor.yaml`,
-    /^moor\.yaml:4:8: state is a file that this config reads/,
-  ],
-  ["a state in a secret", `${good}state: ./secrets/token`, /state is a file that this config reads.*another file/],
-  ["a history in the config itself", `${good}history: moor.yaml`, /history is a file that this config reads/],
+  ["the config as the state", `${good}state: moor.yaml`, /^moor\.yaml:4:8: state is a file that this config reads/],
+  ["a secret as the state", `${good}state: ./secrets/token`, /state is a file that this config reads.*another file/],
+  ["the config as the history", `${good}history: moor.yaml`, /history is a file that this config reads/],
   ["one file for both", `${good}history: moor-state.json`, /^moor\.yaml:4:10: history and state name the same file/],
   ["a state that is a folder", `${good}state: secrets`, /^moor\.yaml:4:8: state is a folder: .*; name another file/],
   ["a history that is a folder", `${good}history: .`, /^moor\.yaml:4:10: history is a folder/],
@@ -236,12 +232,12 @@ const faults: [string, string, RegExp][] = [
   ["a history that is a link to a pipe", `${good}history: to-pipe`, /^moor\.yaml:4:10: history is a pipe/],
   ["a state that is a link to the config", `${good}state: to-config`, /state is a file that this config reads/],
   [
-    "two links to one file that is not there yet",
+    "two links to one file that does not exist yet",
     `${good}state: to-nothing\nhistory: nothing`,
     /history and state name the same file/,
   ],
   [
-    "the state in the usual history",
+    "the default history as the state",
     `${good}state: moor-history.jsonl`,
     /^moor\.yaml:4:8: state and history name the same file/,
   ],
@@ -290,16 +286,16 @@ const faults: [string, string, RegExp][] = [
     /secret in keyFile of source fw/,
   ],
   [
-    "a key file of another form",
+    "a key file in another format",
     "sources: { fw: { url: 'https://192.0.2.1', keyFile: secrets/key } }",
     /^moor\.yaml:1:53: keyFile of source fw has no lines key=… and secret=…; .*`key:` and `secret:`/,
   ],
   ["an unknown api", good.replace("token:", "api: v7, token:"), /api of target dns cannot be "v7"; write v1/],
   ["a missing ca", good.replace("token:", "ca: nope.pem, token:"), /ca of target dns: there is no file nope\.pem/],
-  ["a ca that is none", good.replace("token:", "ca: secrets/key, token:"), /contains no certificate/],
-  ["a ca that was cut off", good.replace("token:", "ca: cut.pem, token:"), /certificate 2 in cut\.pem is damaged/],
+  ["a CA file without a certificate", good.replace("token:", "ca: secrets/key, token:"), /contains no certificate/],
+  ["a CA file that was cut off", good.replace("token:", "ca: cut.pem, token:"), /certificate 2 in cut\.pem is damaged/],
   [
-    "a torn ca",
+    "a damaged CA file",
     good.replace("token:", "ca: torn.pem, token:"),
     /^moor\.yaml:2:48: .* damaged; copy the whole file again/,
   ],
@@ -323,7 +319,7 @@ const faults: [string, string, RegExp][] = [
   ["no zone", good.replace("zone: example.org, ", ""), /this name has no zone/],
   ["a bad zone", good.replace("zone: example.org", "zone: org"), /at least two labels/],
   ["the zone repeated in the name", good.replace("name: home", "name: home.example.org"), /write home/],
-  ["a name outside of the zone", good.replace("name: home", "name: home.example.net."), /^moor\.yaml:3:17: /],
+  ["a name outside the zone", good.replace("name: home", "name: home.example.net."), /^moor\.yaml:3:17: /],
   ["a bad ttl", good.replace("ipv4:", "ttl: -1, ipv4:"), /ttl is not a whole number from 0/],
   ["a ttl with a unit", good.replace("ipv4:", "ttl: 60s, ipv4:"), /without a unit/],
   ["names as a mapping", `${source}\n${target}\nnames: { a: b }`, /names is a mapping, not a list/],
@@ -367,7 +363,7 @@ names:
     ]);
   });
 
-  it("of a text that is not a config are few, and quote little of it", () => {
+  it("in a text that is not a config are few, and quote little of it", () => {
     const config = read(`# moor\n\n${`\`${"word ".repeat(500)}: |\n| x: y\n`.repeat(20)}`);
     if (config.ok) throw new Error("accepted");
     expect(config.faults.length).toBe(4);
@@ -376,12 +372,12 @@ names:
     for (const { message } of config.faults) expect(message.length).toBeLessThan(200);
   });
 
-  it("of a long key quote its beginning", () => {
+  it("in a long key quote only its beginning", () => {
     const config = read(`${"k".repeat(900)}: 1\n`);
     expect(config).toMatchObject({ ok: false, faults: [{ message: expect.stringMatching(/setting "k{60,100}…"$/) }] });
   });
 
-  it("of a missing file say how to create one", () => {
+  it("about a missing file say how to create one", () => {
     const config = readConfig("none.yaml", {}, folder);
     expect(config).toMatchObject({ ok: false, faults: [{ where: "none.yaml", code: "missing-file" }] });
   });

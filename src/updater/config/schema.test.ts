@@ -71,7 +71,7 @@ it("the sample has every setting", () => {
 
 test.each<[string, string, boolean]>([
   ["the sample", sample, true],
-  ["the sample with all that is commented out in it", uncommented(sample), true],
+  ["the sample with everything uncommented", uncommented(sample), true],
   ["a misspelt setting", `${sample}\ncolour: red\n`, false],
   [
     "a setting of another kind of notice",
@@ -79,7 +79,7 @@ test.each<[string, string, boolean]>([
     false,
   ],
   ["a token in the config", sample.replace("{ file: secrets/dns-token }", "thetoken"), false],
-  ["a span of time without unit", sample.replace("interval: 30s", "interval: 30"), false],
+  ["a duration without a unit", sample.replace("interval: 30s", "interval: 30"), false],
 ])("editors judge %s as the reader does", (_, text, isRight) => {
   expect(Check(schema, parse(text))).toBe(isRight);
 });

@@ -50,7 +50,7 @@ describe("trust", () => {
       /not valid for other\.test; correct `serverName:`/,
     ],
     [
-      "the right CA, the url's own name",
+      "the right CA, the host name of the URL",
       () => get(server.url.replace("127.0.0.1", "localhost"), { kind: "ca", pem: good.ca }),
       /not valid for localhost; .*set `serverName:` to it/,
     ],
@@ -69,12 +69,12 @@ describe("trust", () => {
     ],
     ["insecure", () => get(expired.url, { kind: "insecure" }), "answer"],
     [
-      "TLS where there is none",
+      "TLS to a plain HTTP server",
       async () => withPlain((url) => get(url.replace("http:", "https:"))),
       /does not speak TLS/,
     ],
     [
-      "no TLS where there is",
+      "plain HTTP to a TLS server",
       () => get(server.url.replace("https:", "http:")),
       /closed the connection unexpectedly|does not speak HTTP/,
     ],
@@ -127,7 +127,7 @@ describe("what can happen on the way", () => {
       /cannot be resolved|the resolver did not answer/,
     ],
     [
-      "no end of the body",
+      "a body that does not end",
       () =>
         withPlain(
           (url) => get(url, undefined, undefined, 400),

@@ -21,8 +21,8 @@ describe("a secret in a service's text is hidden", () => {
     ["in entities of HTML", entities],
     ["base64", Buffer.from(token).toString("base64")],
     ["base64 for URLs", Buffer.from(token).toString("base64url")],
-    ["base64 behind one character", Buffer.from(`:${token}`).toString("base64")],
-    ["base64 between others", Buffer.from(`user:${token}\n`).toString("base64")],
+    ["base64 after one character", Buffer.from(`:${token}`).toString("base64")],
+    ["base64 between other characters", Buffer.from(`user:${token}\n`).toString("base64")],
     ["hexadecimal", Buffer.from(token).toString("hex")],
     ["wrapped", `${token.slice(0, 10)}\r\n  ${token.slice(10)}`],
     ["wrapped inside JSON", JSON.stringify(`${token.slice(0, 10)}\n\t${token.slice(10)}`)],
@@ -67,7 +67,7 @@ describe("secrets are known from what is sent", () => {
     expect(secretsIn(headers)).toEqual(secrets);
   });
 
-  it("and from the address of a web hook", () => {
+  it("including the URL of a web hook", () => {
     const url = new URL("https://hooks.test/services/T00000000/B1/XXXXXXXXXXXX?room=7&key=verysecret");
     expect(secretsOfUrl(url)).toEqual(["services", "T00000000", "XXXXXXXXXXXX", "verysecret"]);
   });

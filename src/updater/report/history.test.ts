@@ -58,7 +58,7 @@ it("names a path that is a folder, both when writing and when reading", async ()
   await expect(readHistory(folder)).rejects.toThrow(`${folder} cannot be read (EISDIR)`);
 });
 
-it("stays a link, and its target is truncated", async () => {
+it("truncates the target of a link, which stays a link", async () => {
   mkdirSync(join(folder, "disk"));
   symlinkSync(join("disk", "h"), file);
   const history = openHistory(file, () => undefined);

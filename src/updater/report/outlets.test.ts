@@ -192,7 +192,7 @@ describe("heartbeats", () => {
   });
 });
 
-describe("the port of this machine", () => {
+describe("the control port", () => {
   const ask = async (path: string, init: RequestInit = {}) => {
     const response = await fetch(`http://127.0.0.1:${control.port}${path}`, init);
     return { status: response.status, body: await response.text() };
@@ -229,10 +229,10 @@ describe("the port of this machine", () => {
   });
 
   test.each([
-    ["without a token", {}, 401, 0],
-    ["with a wrong one", { authorization: "Bearer nope" }, 401, 0],
-    ["with the right one", { authorization: "Bearer tok" }, 202, 1],
-  ])("starts a round on POST /check %s", async (_, headers, expected, count) => {
+    ["refuses POST /check without a token", {}, 401, 0],
+    ["refuses POST /check with a wrong token", { authorization: "Bearer nope" }, 401, 0],
+    ["starts a round on POST /check with the right token", { authorization: "Bearer tok" }, 202, 1],
+  ])("%s", async (_, headers, expected, count) => {
     expect((await ask("/check", { method: "POST", headers })).status).toBe(expected);
     expect(checks).toBe(count);
   });
@@ -245,7 +245,7 @@ describe("the port of this machine", () => {
     expect(raw).toMatch(/^HTTP\/1\.1 403/);
   });
 
-  it("says where its page is", async () => {
+  it("logs the URL of its page", async () => {
     await open({ control: { host: "127.0.0.1", port: 0, token } });
     expect(logged.at(-1)).toMatchObject({ page: expect.stringMatching(/^http:\/\/127\.0\.0\.1:[1-9]\d*\/$/) });
   });

@@ -21,10 +21,10 @@ const cases: [string, Side, Side, number | undefined, Side, boolean][] = [
   ["theirs is later and in doubt", ["a", 9, 4], ["a", 9, 5, "doubt"], undefined, ["a", 9, 5, "doubt"], false],
   ["theirs is later and out of doubt", ["a", 9, 4, "doubt"], ["a", 1, 5], undefined, ["a", 1, 5], false],
   ["they overwrote ours", ["a", 1, 5], ["b", 9, 4], undefined, ["a", 1, 5], true],
-  ["both at once", ["a", 1, 5], ["b", 9, 5], undefined, ["b", 9, 5, "doubt"], true],
-  ["both at once, ours by the later clock", ["a", 9, 5], ["b", 1, 5], undefined, ["a", 9, 5, "doubt"], true],
-  ["both at once, the same address", ["a", 1, 5], ["a", 9, 5], undefined, ["a", 9, 5], false],
-  ["both at once, one in doubt", ["a", 1, 5, "doubt"], ["a", 1, 5], undefined, ["a", 1, 5, "doubt"], true],
+  ["both independently", ["a", 1, 5], ["b", 9, 5], undefined, ["b", 9, 5, "doubt"], true],
+  ["both independently, ours by the later clock", ["a", 9, 5], ["b", 1, 5], undefined, ["a", 9, 5, "doubt"], true],
+  ["both independently, the same address", ["a", 1, 5], ["a", 9, 5], undefined, ["a", 9, 5], false],
+  ["both independently, one in doubt", ["a", 1, 5, "doubt"], ["a", 1, 5], undefined, ["a", 1, 5, "doubt"], true],
   ["ours is new and follows theirs", ["a", 1, 5], ["b", 9, 4], 4, ["a", 1, 5], true],
   ["ours is new and does not know theirs", ["a", 1, 5], ["b", 9, 5], 4, ["b", 9, 6, "doubt"], true],
   ["ours is new and does not know several", ["a", 1, 5], ["b", 9, 8], 4, ["b", 9, 9, "doubt"], true],
@@ -51,7 +51,7 @@ describe("what two processes have stored", () => {
     expect([mergeState(ours, contentOf(other), unsaved), ours]).toEqual([lacks, contentOf(expected)]);
   });
 
-  it("what only one has is kept, and the longer of two holds", () => {
+  it("includes what only one has, and the longer of two holds", () => {
     const ours: StateContent = { ...contentOf(["a", 1, 1]), holds: { x: 5, y: 9 } };
     const theirs: StateContent = { entries: { l: entryOf(["b", 2]) }, holds: { x: 7, y: 3 }, turns: { l: 3 } };
     expect(mergeState(ours, theirs, new Map())).toBe(true);

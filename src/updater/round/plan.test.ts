@@ -45,39 +45,49 @@ describe("what a round plans for a name", () => {
   const verify = 60 * minute;
   const master = { carpMaster: "1" };
   const cases: [string, SourceReading, Given, Partial<Plan>][] = [
-    ["the stored address", reportOf("9.9.9.9"), { stored: storedBefore(0) }, { kind: "nothing" }],
-    ["another", reportOf("9.9.9.8"), { stored: storedBefore(0) }, { kind: "replace" }],
+    ["is nothing for the stored address", reportOf("9.9.9.9"), { stored: storedBefore(0) }, { kind: "nothing" }],
+    ["is a write for another address", reportOf("9.9.9.8"), { stored: storedBefore(0) }, { kind: "replace" }],
     [
-      "the stored one, in doubt",
+      "is a write for the stored address if it is in doubt",
       reportOf("9.9.9.9"),
       { stored: storedBefore(0, { inDoubt: true }) },
       { kind: "replace" },
     ],
-    ["on the master", reportOf("9.9.9.9", [["1", "MASTER"]]), { rules: master }, { kind: "replace" }],
+    ["is a write on the CARP master", reportOf("9.9.9.9", [["1", "MASTER"]]), { rules: master }, { kind: "replace" }],
     [
-      "on the one that stands by",
+      "is nothing on the CARP backup",
       reportOf("9.9.9.9", [["1", "BACKUP"]]),
       { rules: master },
       { kind: "nothing", because: "not-master" },
     ],
     [
-      "where nobody knows who is the master",
+      "is nothing if the master is unknown",
       reportOf("9.9.9.9", [["2", "MASTER"]]),
       { rules: master },
       { kind: "nothing", because: "not-master" },
     ],
     [
-      "stored lately",
+      "is nothing if the address was stored recently",
       reportOf("9.9.9.9"),
       { rules: { verify }, stored: storedBefore(verify - 1) },
       { kind: "nothing" },
     ],
-    ["stored long ago", reportOf("9.9.9.9"), { rules: { verify }, stored: storedBefore(verify) }, { kind: "compare" }],
-    ["stored in the future", reportOf("9.9.9.9"), { rules: { verify }, stored: storedBefore(-1) }, { kind: "compare" }],
+    [
+      "is a comparison if it was stored long ago",
+      reportOf("9.9.9.9"),
+      { rules: { verify }, stored: storedBefore(verify) },
+      { kind: "compare" },
+    ],
+    [
+      "is a comparison if it was stored in the future",
+      reportOf("9.9.9.9"),
+      { rules: { verify }, stored: storedBefore(-1) },
+      { kind: "compare" },
+    ],
   ];
   test.each(cases)("%s", (_, read, given, expected) => expect(plan(read, given).plan).toMatchObject(expected));
 
-  it("counts a look at the record as lately stored", () => {
+  it("is nothing if the record was read recently", () => {
     const recall = createRecall();
     recall.verified("home A", now - verify + 1);
     const given = { rules: { verify }, stored: storedBefore(9 * verify), recall };
@@ -85,7 +95,7 @@ describe("what a round plans for a name", () => {
     expect(plan(reportOf("9.9.9.9"), { ...given, at: now + 1 }).plan.kind).toBe("compare");
   });
 
-  it("holds an address down from when it was first seen without a break", () => {
+  it("waits for holdDown from when the address was first seen without a break", () => {
     const given = {
       rules: { holdDown: minute },
       stored: storedBefore(0, { address: "9.9.9.1" }),
@@ -99,7 +109,7 @@ describe("what a round plans for a name", () => {
     expect(planAt("9.9.9.9", 2 * minute)).toMatchObject({ kind: "replace" });
   });
 
-  it("is nothing, with what to do, when the address is not known", () => {
+  it("is nothing, with what to do, if the address is unknown", () => {
     const unavailable = { kind: "unavailable", because: "it is down", todo: "start it" } as const;
     expect(plan(unavailable)).toMatchObject({
       ...{ plan: { kind: "nothing", because: "unknown" }, device: "wan0" },
@@ -113,7 +123,7 @@ describe("what a round plans for a name", () => {
     expect(plan(reportOf("9.9.9.9"))).not.toHaveProperty("trouble");
   });
 
-  describe("of two addresses of one network, however each is renewed", () => {
+  describe("with two addresses of one network, whatever their lifetimes", () => {
     const pair: SourceReading = reading({
       ...{ device: "wan0", ipv4: [] },
       ipv6: [
@@ -134,11 +144,11 @@ describe("what a round plans for a name", () => {
         state: { get: (key) => (stored[key] ? storedBefore(0, { address: stored[key] }) : undefined) },
       }).map(({ choice }) => (choice.kind === "address" ? choice.address.text : choice.kind));
 
-    it("all names have the one that was published first", () => {
+    it("uses the one that was published first for all names", () => {
       const subjects = [named("new"), named("old"), named("other")];
       expect(addresses(subjects, { old: "2a00::1", other: "2a00::2" })).toEqual(["2a00::1", "2a00::1", "2a00::1"]);
     });
-    it("two clients of one record take the same, whatever each has stored", () => {
+    it("uses the same one for two clients of one record, whatever each has stored", () => {
       const shared = [named("shared", { compare: "record" })];
       expect(addresses(shared, { shared: "2a00::1" })).toEqual(["2a00::2"]);
     });

@@ -5,7 +5,7 @@ const hour = 3_600_000;
 const start = Date.parse("2026-11-15T12:00:00Z");
 
 describe("what a process recalls of a name", () => {
-  it("since when its address has been the same, without a break", () => {
+  it("includes since when its address is the same, without a break", () => {
     const recall = createRecall();
     const since = (address: string | undefined, at: number) => {
       recall.saw("a", address, at);
@@ -19,27 +19,27 @@ describe("what a process recalls of a name", () => {
     expect(recall.steadySince("b")).toBeUndefined();
   });
 
-  it("its changes of the last hour, oldest first", () => {
+  it("includes its changes within the last hour, oldest first", () => {
     const recall = createRecall();
     for (const at of [start, start + 1, start + hour]) recall.changed("a", at);
     expect(recall.changes("a")).toEqual([start + 1, start + hour]);
     expect(recall.changes("b")).toEqual([]);
   });
 
-  it("no changes that lie ahead, as after a clock was put back", () => {
+  it("does not include changes in the future, as after the clock was set back", () => {
     const recall = createRecall();
     for (const at of [start + 5, start]) recall.changed("a", at);
     expect(recall.changes("a")).toEqual([start]);
   });
 
-  it("no more changes than a cap could count, the last ones", () => {
+  it("includes at most as many changes as changesPerHour can count, the latest ones", () => {
     const recall = createRecall();
     for (let i = 0; i < 3_601; i++) recall.changed("a", start + i);
     expect(recall.changes("a")).toHaveLength(3_600);
     expect(recall.changes("a").at(-1)).toBe(start + 3_600);
   });
 
-  it("when its record was last seen to be right", () => {
+  it("includes when its record was last seen to be correct", () => {
     const recall = createRecall();
     expect(recall.verifiedAt("a")).toBeUndefined();
     recall.verified("a", start);

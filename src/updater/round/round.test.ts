@@ -78,13 +78,13 @@ describe("when all is well", () => {
 });
 
 const hostileFirewalls: [string, () => Reply, RegExp][] = [
-  ["breaks the connection off", () => ({ fault: "reset" }), /closed the connection unexpectedly/],
+  ["a connection that is reset", () => ({ fault: "reset" }), /closed the connection unexpectedly/],
   ["401", () => ({ status: 401, body: { status: 401, message: "Authentication Failed" } }), /key and its secret/],
   ["403", () => ({ status: 403, body: { status: 403, message: "Forbidden" } }), /may not read/],
-  ["302 to its login", () => ({ status: 302, headers: { location: "/?url=x" } }), /a redirect/],
+  ["302 to its login page", () => ({ status: 302, headers: { location: "/?url=x" } }), /a redirect/],
   ["404", () => ({ status: 404, body: { errorMessage: "Endpoint not found" } }), /has no interface status call/],
   ["500", () => ({ status: 500, body: { errorMessage: "Unexpected error" } }), /answered 500/],
-  ["200 with a good body but 201", () => ({ ...goodFirewall(), status: 201 }), /answered 201/],
+  ["201 with a good body", () => ({ ...goodFirewall(), status: 201 }), /answered 201/],
   ["a web page", () => ({ body: "<!doctype html><p>Login" }), /web page/],
   ["an empty body", () => ({ body: "" }), /empty body/],
   ["text", () => ({ body: "Service unavailable" }), /not JSON/],
@@ -103,7 +103,7 @@ const hostileFirewalls: [string, () => Reply, RegExp][] = [
   ["no such interface", () => ({ body: { wan1: wanWith(["9.9.9.9"], []) } }), /its interfaces are wan1/],
 ];
 
-describe("a firewall that cannot be believed changes nothing", () => {
+describe("a bad answer of the firewall changes nothing", () => {
   test.each(hostileFirewalls)("%s", async (_, reply, reason) => {
     await loop.round();
     const before = loop.service.asked.length;
@@ -161,7 +161,7 @@ const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toU
 const put = (reply: Reply) => (asked: Asked) => (asked.method === "PUT" ? reply : undefined);
 
 const hostileServices: [string, (asked: Asked) => Reply | undefined, string][] = [
-  ["breaks every connection off", () => ({ fault: "reset" }), "later"],
+  ["every connection is reset", () => ({ fault: "reset" }), "later"],
   ["401", () => ({ status: 401, body: { message: "Invalid authentication credentials" } }), "unauthorised"],
   ["403", put({ status: 403, body: { message: "Forbidden" } }), "unauthorised"],
   [
@@ -173,7 +173,7 @@ const hostileServices: [string, (asked: Asked) => Reply | undefined, string][] =
   ["409", put({ status: 409, body: { error: { message: "conflict", code: 409 } } }), "later"],
   ["422", put({ status: 422, body: { record: {}, error: { message: "invalid A record", code: 422 } } }), "refused"],
   ["422 that means 409", put({ status: 422, body: { error: { message: "409 Conflict: ", code: 422 } } }), "later"],
-  ["400 with a bare text", put({ status: 400, body: { error: "json not valid" } }), "refused"],
+  ["400 with only a text", put({ status: 400, body: { error: "json not valid" } }), "refused"],
   ["429 in seconds", put({ status: 429, headers: { "retry-after": "60" }, body: { message: "slow down" } }), "later"],
   ["429 with a date", put({ status: 429, headers: { "retry-after": inSeconds(60) }, body: {} }), "later"],
   ["500", put({ status: 500, body: "oops" }), "later"],
@@ -199,20 +199,20 @@ describe("a record service that rejects a write: nothing is stored, and the next
     expect(loop.stored()).toEqual(both);
   });
 
-  it("knows a zone however the service writes its name", async () => {
+  it("finds a zone however the service spells its name", async () => {
     const zones = [{ id: "z1", name: "Example.ORG." }];
     loop.says.service = ({ path }) => (path.startsWith("/api/v1/zones") ? { body: { zones } } : undefined);
     expect(await loop.round()).toEqual(["done", "done"]);
   });
 
-  it("says what the service said", async () => {
+  it("reports the message of the service", async () => {
     loop.says.service = put({ status: 422, body: { error: { message: "ungültig:\n \u001b[31m A", code: 422 } } });
     const { results } = await loop.updater.round(new AbortController().signal);
     const fault = { because: "the record service refused: 422: ungültig: \\u{1b}[31m A" };
     expect(results[0]?.outcome).toMatchObject({ fault });
   });
 
-  it("says what the record held, whatever the service sends for it", async () => {
+  it("reports what the record held, whatever the service sends for it", async () => {
     const { results } = await loop.updater.round(new AbortController().signal);
     const reasons = results.map(
       (result) => summarise({ ...result, found: { values: ["\u001b[2J"], ttl: null } }, true).because,
@@ -221,7 +221,7 @@ describe("a record service that rejects a write: nothing is stored, and the next
   });
 });
 
-describe("manners", () => {
+describe("the updater", () => {
   it.each([
     ["seconds", () => "60"],
     ["a date", () => new Date(loop.clock.now + 60_000).toUTCString()],
@@ -347,7 +347,7 @@ describe("records named by id", () => {
   });
 });
 
-it("an interface that is up but has no link is not just called down", async () => {
+it("an interface that is up but has no link is reported as down or without a link", async () => {
   await loop.close();
   loop = await openLoop("  - { name: home, zone: example.org, ipv4: [wan0, wan1] }");
   const unplugged = { ...wanWith(["9.9.9.8"], []), flags: ["up"], status: "no carrier" };

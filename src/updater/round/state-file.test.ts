@@ -65,8 +65,8 @@ describe("the state file", () => {
     ["empty", ""],
     ["torn", '{"version":1,"entr'],
     ["another file altogether", "[]"],
-    ["no object", "null"],
-    ["a version that never was", '{"version":0,"entries":{}}'],
+    ["not an object", "null"],
+    ["a version that never existed", '{"version":0,"entries":{}}'],
     ["without entries", '{"version":1}'],
     ["entries of a wrong type", '{"version":1,"entries":{"a":"9.9.9.9"}}'],
     ["one entry of a wrong type", '{"version":1,"entries":{"a":{"address":"9.9.9.9","storedAt":""},"b":null}}'],
@@ -154,8 +154,8 @@ describe("the state file", () => {
 describe("a state file that is a link", () => {
   it.each([
     ["to a file", "disk/state", '{"version":1,"entries":{}}'],
-    ["to a file that is not there yet", "disk/state", undefined],
-    ["through a folder that is one", "linked/../disk/state", '{"version":1,"entries":{}}'],
+    ["to a file that does not exist yet", "disk/state", undefined],
+    ["through a linked folder", "linked/../disk/state", '{"version":1,"entries":{}}'],
   ])("stays one: %s", async (_, to, content) => {
     mkdirSync(join(folder, "disk"));
     mkdirSync(join(folder, "disk", "deep"));
@@ -274,7 +274,7 @@ describe("a state file of two processes", () => {
   });
 
   it.each([
-    ["taken away", () => rmSync(path)],
+    ["removed", () => rmSync(path)],
     ["damaged", () => writeFileSync(path, "{")],
   ])(
     "does not count as shared when it was %s: it is left as it is until there is something to store",

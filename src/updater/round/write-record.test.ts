@@ -59,23 +59,29 @@ function rig({ held = found(), zone = { kind: "found", value: [] }, outcome, sto
 describe("an update that is written", () => {
   test.each<[string, Service, ActingUpdate, readonly string[], string]>([
     ["is written", {}, update("replace"), ["replace 9.9.9.9"], "done"],
-    ["is read first, and right", { held: found("9.9.9.9") }, update("compare"), ["current"], "same"],
+    ["is not written if the record is correct", { held: found("9.9.9.9") }, update("compare"), ["current"], "same"],
     [
-      "is read first, and another",
+      "is written if the record holds another address",
       { held: found("9.9.9.8") },
       update("compare"),
       ["current", "replace 9.9.9.9"],
       "done",
     ],
     [
-      "is one of two values",
+      "is written if the record holds another address besides",
       { held: found("9.9.9.9", "9.9.9.8") },
       update("compare"),
       ["current", "replace 9.9.9.9"],
       "done",
     ],
-    ["is not there", { held: missing }, update("compare"), ["current"], "refused"],
-    ["is missing, to be created", { held: missing }, update("compare", true), ["current", "replace 9.9.9.9"], "done"],
+    ["is refused if the record is missing", { held: missing }, update("compare"), ["current"], "refused"],
+    [
+      "is written if the record is missing and may be created",
+      { held: missing },
+      update("compare", true),
+      ["current", "replace 9.9.9.9"],
+      "done",
+    ],
   ])("%s", async (_, service, planned, asked, kind) => {
     const { write, ...seen } = rig(service);
     expect((await write(planned))?.outcome?.kind).toBe(kind);
@@ -120,28 +126,28 @@ describe("an update that is written", () => {
 
 describe("an update that is previewed", () => {
   test.each<[string, Service, ActingUpdate, object]>([
-    ["right", { held: found("9.9.9.9") }, update("compare"), { outcome: { kind: "same" } }],
+    ["the record is correct", { held: found("9.9.9.9") }, update("compare"), { outcome: { kind: "same" } }],
     [
-      "another",
+      "the record holds another address",
       { held: found("9.9.9.8") },
       update("compare"),
       { plan: { kind: "replace" }, found: { values: ["9.9.9.8"] } },
     ],
-    ["not there", { held: missing }, update("replace"), { outcome: { kind: "refused", fault: missing } }],
+    ["the record is missing", { held: missing }, update("replace"), { outcome: { kind: "refused", fault: missing } }],
     [
-      "not there, with its zone",
+      "the record and its zone are missing",
       { held: missing, zone: later },
       update("replace", true),
       { outcome: { kind: "refused", fault: later } },
     ],
-    ["busy", { held: later }, update("replace"), { outcome: { kind: "refused", fault: later } }],
+    ["the service is busy", { held: later }, update("replace"), { outcome: { kind: "refused", fault: later } }],
   ])("%s: nothing is written or stored", async (_, service, planned, expected) => {
     const { preview, asked, kept } = rig(service);
     expect(await preview(planned)).toMatchObject(expected);
     expect([asked, kept.size]).toEqual([["current"], 0]);
   });
 
-  it("a missing record, to be created", async () => {
+  it("has no fault if a missing record may be created", async () => {
     const { preview } = rig({ held: missing });
     expect(await preview(update("replace", true))).not.toHaveProperty("outcome");
   });

@@ -15,7 +15,7 @@ it("makes control characters of the firewall harmless for the terminal", () => {
   expect(read.report.get("wän0")?.ipv6[0]?.text).toBe(`${"9".repeat(100)}…`);
 });
 
-it("also in the text of a fault", () => {
+it("makes them harmless in the text of a fault too", () => {
   expect(readInterfaceReport('{"\\u001b[2J":7}')).toEqual({
     kind: "unreadable",
     because: "the firewall's answer is malformed: \\u{1b}[2J is not an object",
@@ -25,11 +25,11 @@ it("also in the text of a fault", () => {
 it.each([
   ["a PPPoE line, which has no status", { flags: ["up"] }, true],
   ["a card with a link", { flags: ["up"], status: "active" }, true],
-  ["a wireless one with a link", { flags: ["up"], status: "associated" }, true],
-  ["a card whose cable is out, although it is switched on", { flags: ["up"], status: "no carrier" }, false],
+  ["a wireless card with a link", { flags: ["up"], status: "associated" }, true],
+  ["a card that is switched on, but has no cable", { flags: ["up"], status: "no carrier" }, false],
   ["a card that is switched off", { flags: [], status: "no carrier" }, false],
-  ["one that reports neither", {}, undefined],
-])("%s is up or not", (_, reported, up) => {
+  ["an interface that reports neither", {}, undefined],
+])("reads whether an interface is up: %s", (_, reported, up) => {
   const read = readInterfaceReport(JSON.stringify({ wan0: reported }));
   expect(read.kind === "report" && read.report.get("wan0")?.up).toBe(up);
 });

@@ -68,7 +68,7 @@ describe("replacing a set (spec 4.6)", () => {
     });
   });
 
-  it("takes the public service's url, which ends with /v1, as it is", async () => {
+  it("uses the public service's URL, which ends with /v1, as it is", async () => {
     target.close();
     await openTarget({ path: "/v1" });
     await target.replace(order, never);
@@ -169,9 +169,9 @@ describe("waiting for the action", () => {
       "later",
       /failed: action_failed no/,
     ],
-    ["an action of another shape", writes({ status: 201, body: { action: { id: "x" } } }), "later", /no action/],
+    ["an action in another format", writes({ status: 201, body: { action: { id: "x" } } }), "later", /no action/],
     [
-      "success, and the old value",
+      "success with the old value",
       writes({ status: 201, body: action("success") }),
       "later",
       /does not hold the new address/,
@@ -253,7 +253,7 @@ describe("waiting for the action", () => {
     ],
     ["503", writes({ status: 503, body: "oops" }), "later", /503/],
     ["a web page", writes({ status: 200, body: "<html>" }), "later", /a web page instead of JSON/],
-    ["broken off", writes({ fault: "reset" }), "later", /closed the connection/],
+    ["a connection that is reset", writes({ fault: "reset" }), "later", /closed the connection/],
   ])("%s", async (_, reply, kind, because) => {
     instead = reply;
     const fault = { kind, because: expect.stringMatching(because) };
@@ -266,8 +266,8 @@ it("says what to do about a set that is protected", async () => {
   expect(await target.replace(order, never)).toMatchObject({ fault: { todo: expect.stringMatching(/protection/) } });
 });
 
-describe("looking", () => {
-  it("continues with the next page even if the last page is not given", async () => {
+describe("reading", () => {
+  it("continues with the next page even if the number of the last page is missing", async () => {
     const zone = (id: number) => ({ id, name: `z${id}.example`, ttl: 60 });
     instead = ({ path }) => {
       const page = Number(/[?&]page=(\d+)/.exec(path)?.[1]);
@@ -289,7 +289,7 @@ describe("looking", () => {
     });
   });
 
-  it("lists zones and records, and shows one by the id that the list gave", async () => {
+  it("lists zones and records, and finds a record by its id in the list", async () => {
     expect(await target.zones(never)).toEqual({ kind: "found", value: [{ id: "77", name: "example.org", ttl: 3600 }] });
     const listed = await target.records("example.org", never);
     const id = listed.kind === "found" ? listed.value.find(({ type }) => type === "A")?.id : "";

@@ -8,19 +8,19 @@ const page = (ids: readonly number[], pagination?: object): Answer<Body> => ({
   value: { items: ids.map((id) => ({ id })), ...(pagination ? { meta: { pagination } } : {}) },
 });
 
-/** `asked`: how often the service is asked at the most. */
+/** The number at the end: how often the service is asked at most. */
 const cases: [string, (page: number) => Answer<Body>, readonly number[] | RegExp, number][] = [
   ["one page", () => page([1, 2]), [1, 2], 1],
-  ["one page that has one twice", () => page([1, 1]), [1], 1],
+  ["one page with an item twice", () => page([1, 1]), [1], 1],
   ["two pages", (n) => page([n], { last_page: 2 }), [1, 2], 2],
   ["pages that are linked", (n) => page([n], { next_page: n < 3 ? n + 1 : null }), [1, 2, 3], 3],
-  ["one that moved to the next page", (n) => page(n === 1 ? [1, 2] : [2, 3], { last_page: 2 }), [1, 2, 3], 2],
+  ["an item that moved to the next page", (n) => page(n === 1 ? [1, 2] : [2, 3], { last_page: 2 }), [1, 2, 3], 2],
   ["a last page that is empty by now", (n) => page(n === 1 ? [1, 2] : [], { last_page: 2 }), [1, 2], 2],
   ["the same page again and again", () => page([1, 2], { last_page: 1_000_000 }), /repeats its pages/, 2],
   ["the same page again, linked", (n) => page([1, 2], { next_page: n + 1 }), /repeats its pages/, 2],
   ["the same page for the last one", () => page([1, 2], { last_page: 2 }), /repeats its pages/, 2],
   ["empty pages again and again", () => page([], { last_page: 1_000_000 }), /repeats its pages/, 2],
-  ["two pages by turns", (n) => page([n % 2], { last_page: 1_000_000 }), /repeats its pages/, 3],
+  ["two alternating pages", (n) => page([n % 2], { last_page: 1_000_000 }), /repeats its pages/, 3],
   ["new items without end", (n) => page([n], { next_page: n + 1 }), /repeats its pages/, 1_000],
 ];
 

@@ -42,7 +42,7 @@ describe.each(["v1", "rrsets"] as const)("the TTL of a record at %s", (api) => {
     expect(loop.service.asked.length).toBe(length);
   });
 
-  it("is written when it was added to the config, and left alone when it was taken out", async () => {
+  it("is written when it was added to the config, and left alone when it was removed", async () => {
     await open(api, "create: false");
     expect(record()).toMatchObject({ ttl: 77 });
     expect(await roundAfterEdit("create: false", "ttl: 300")).toBe("done");

@@ -130,27 +130,27 @@ describe.each<Api>(["v1", "rrsets"])("a write at %s that was carried out, whatev
 
 const raw = (head: string, body = "") => ({ raw: `HTTP/1.1 ${head}\r\nconnection: close\r\n\r\n${body}` });
 
-describe.each<Api>(["v1", "rrsets"])("a write at %s that ends oddly", (api) => {
+describe.each<Api>(["v1", "rrsets"])("the answer to a write at %s", (api) => {
   const success = JSON.stringify(api === "v1" ? { record: written } : { action: started });
   test.each<[string, Reply, "done" | "unknown"]>([
     ["is reset", { fault: "reset" }, "unknown"],
     ["never ends", { body: success, fault: "hang" }, "unknown"],
     ["is cut short", { body: success, fault: "truncate" }, "unknown"],
-    ["is cut short, and its length was never said", raw("200 OK", success.slice(0, -5)), "unknown"],
+    ["is cut short and has no length", raw("200 OK", success.slice(0, -5)), "unknown"],
     ["is an error cut short", raw("422 No", '{"error":{"message":"no","code":422'), "unknown"],
-    ["is no HTTP", { raw: "SSH-2.0-x\r\n" }, "unknown"],
+    ["is not HTTP", { raw: "SSH-2.0-x\r\n" }, "unknown"],
     ["has a status of two digits", raw("20 OK", success), "unknown"],
-    ["has a status that there is not", raw("999 No", success), "unknown"],
+    ["has an unknown status", raw("999 No", success), "unknown"],
     ["switches protocols", raw("101 Switching Protocols\r\nupgrade: h2c"), "unknown"],
     [
-      "switches protocols as it is done",
+      "switches protocols with the right headers",
       { raw: "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n" },
       "unknown",
     ],
-    ["goes on and says no more", { raw: "HTTP/1.1 100 Continue\r\n\r\n" }, "unknown"],
-    ["gives hints and says no more", { raw: "HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n" }, "unknown"],
+    ["is 100 Continue and nothing else", { raw: "HTTP/1.1 100 Continue\r\n\r\n" }, "unknown"],
+    ["is 103 Early Hints and nothing else", { raw: "HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n" }, "unknown"],
     [
-      "gives hints first",
+      "starts with 103 Early Hints",
       { raw: `HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n${raw("200 OK", success).raw}` },
       api === "v1" ? "done" : "unknown",
     ],
@@ -169,32 +169,27 @@ it("a write that was sent twice is not refused by the second answer: the first m
   expect([asked.filter(({ method }) => method === "PUT").length, kind]).toEqual([2, "unknown"]);
 });
 
-describe("a record set is written in several calls", () => {
+describe("a record set is written in several calls, and", () => {
   const no = { error: { code: "invalid_input", message: "no", details: null } };
   const running = { action: { id: 5001, status: "running", error: null } };
   const posted = ({ method }: Asked) => method === "POST";
   const other = { name: "other", create: true };
   test.each<[string, (asked: Asked) => Reply | undefined, WriteOutcome["kind"], object?]>([
-    ["all are", () => undefined, "done", { ttl: 60 }],
-    ["it is made", () => undefined, "done", other],
+    ["all succeed", () => undefined, "done", { ttl: 60 }],
+    ["it is created", () => undefined, "done", other],
     [
-      "making it is refused",
+      "its creation is refused",
       ({ path }) => (path.endsWith("/rrsets") ? { status: 422, body: no } : undefined),
       "refused",
       other,
     ],
     [
-      "making it is answered oddly",
+      "its creation is answered with a redirect",
       ({ path }) => (path.endsWith("/rrsets") ? { status: 302 } : undefined),
       "unknown",
       other,
     ],
-    [
-      "a proxy says that it is not there",
-      (asked) => (posted(asked) ? { status: 404, body: "<html>" } : undefined),
-      "unknown",
-      other,
-    ],
+    ["a proxy answers 404", (asked) => (posted(asked) ? { status: 404, body: "<html>" } : undefined), "unknown", other],
     [
       "the TTL is refused",
       ({ path }) => (path.endsWith("/change_ttl") ? { status: 422, body: no } : undefined),
@@ -203,7 +198,7 @@ describe("a record set is written in several calls", () => {
     ],
     ["it cannot be read back", (asked) => (posted(asked) ? undefined : { status: 401, body: no }), "unknown"],
     [
-      "the action cannot be asked for",
+      "the action cannot be read",
       ({ path }) =>
         path.includes("/actions/") ? { status: path.endsWith("5001") ? 403 : 201, body: running } : undefined,
       "unknown",
@@ -236,10 +231,10 @@ describe("a success counts only for what was sent", () => {
     ["another value", { value: "9.9.9.8" }],
     ["no address", { value: "home" }],
     ["another zone", { zone_id: "z2" }],
-    ["an error as a text beside it", {}, { error: "no" }],
-    ["an error with a code beside it", {}, { error: { message: "no", code: 422 } }],
-    ["an error in words beside it", {}, { error: { code: "conflict", message: "no" } }],
-    ["a list of errors beside it", {}, { error: ["no"] }],
+    ["an error as text next to it", {}, { error: "no" }],
+    ["an error with a numeric code next to it", {}, { error: { message: "no", code: 422 } }],
+    ["an error with a code in words next to it", {}, { error: { code: "conflict", message: "no" } }],
+    ["a list of errors next to it", {}, { error: ["no"] }],
   ])("v1, %s", async (_, changed, beside) => {
     const reply = toWrites({ body: { record: { ...written, ...changed }, ...beside } });
     expect((await outcomeOf("v1", reply)).kind).toBe("unknown");
@@ -248,9 +243,9 @@ describe("a success counts only for what was sent", () => {
   });
 
   test.each<[string, object]>([
-    ["an empty error beside it", { error: {} }],
-    ["null beside it", { error: null }],
-  ])("v1, and %s is none", async (_, beside) => {
+    ["an empty error", { error: {} }],
+    ["an error of null", { error: null }],
+  ])("v1, and %s next to it does not matter", async (_, beside) => {
     expect((await outcomeOf("v1", toWrites({ body: { record: written, ...beside } }))).kind).toBe("done");
   });
 
@@ -272,14 +267,14 @@ describe("a record of another zone is never written", () => {
   const writes = ({ asked }: Awaited<ReturnType<typeof outcomeOf>>) =>
     asked.filter(({ method }) => method === "PUT").map(({ path }) => path);
 
-  it("though it is listed", async () => {
+  it("even if it is listed", async () => {
     const alone = await outcomeOf("v1", listed([elsewhere]));
     expect([alone.kind, writes(alone)]).toEqual(["refused", []]);
     const beside = await outcomeOf("v1", listed([elsewhere, ...firstRecords()]));
     expect([beside.kind, writes(beside)]).toEqual(["done", ["/api/v1/records/r4"]]);
   });
 
-  it("though the config names its id", async () => {
+  it("even if the config has its id", async () => {
     const found = ({ path }: Asked) => (path.endsWith("/x4") ? { body: { record: elsewhere } } : undefined);
     const named = await outcomeOf("v1", found, false, { recordId: "x4" });
     expect(named).toMatchObject({
@@ -289,7 +284,7 @@ describe("a record of another zone is never written", () => {
     expect(writes(named)).toEqual([]);
   });
 
-  it("though the service gives it for another id", async () => {
+  it("even if the service returns it for another id", async () => {
     const found = ({ path }: Asked) =>
       path.endsWith("/r4") ? { body: { record: { ...written, id: "x4" } } } : undefined;
     const named = await outcomeOf("v1", found, false, { recordId: "r4" });
