@@ -8,7 +8,7 @@ import type { Actor } from "./sight.ts";
 let store: SqliteStore;
 let service: RecordService;
 let zoneId: string;
-/** What was read of the zone's sets. */
+/** What was read from the zone's sets. */
 let read: (SetQuery | SetPageQuery)[];
 
 const owner: Actor = { account: 1, label: "owner", scope: wholeAccount };

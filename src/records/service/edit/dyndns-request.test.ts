@@ -14,7 +14,7 @@ describe("a dyndns2 request", () => {
     );
   });
 
-  it("has the given addresses, in whichever parameter they are", () => {
+  it("has the given addresses, whichever parameter they are in", () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.ipV6(), fc.boolean(), (four, six, apart) => {
         const query = apart ? { myip: four, myipv6: six } : { myip: `${six} , ${four}` };

@@ -28,7 +28,7 @@ describe("a host that is pointed at an address", () => {
   const fresh = { id: "new", now: 9 };
   const at = (text: string) => parseAddress(text) as Address;
 
-  it("has only that one, also if it was the first of several", () => {
+  it("has only that one, even if it was the first of several", () => {
     const two = { ...aSet("home"), records: [aRecord("home", "192.0.2.1"), aRecord("home", "192.0.2.2")] };
     const pointed = pointHost([two], "home", { ipv4: at("192.0.2.1") }, fresh);
     expect(pointed?.wanted.map(({ records }) => records.map(({ rdata }) => rdata))).toEqual([["192.0.2.1"]]);

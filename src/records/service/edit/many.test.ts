@@ -30,7 +30,7 @@ const keyed = (sets: readonly RRset[]) =>
   sets.flatMap((set) => set.records.map((record) => `${set.owner} ${set.type} ${record.rdata} ${record.id}`)).sort();
 
 describe("many records in one edit", () => {
-  it("give the same result as one after the other, and are refused if one of those is", () => {
+  it("give the same result as one edit after the other, and are refused if one of those is", () => {
     fc.assert(
       fc.property(contents, (list) => {
         let sets: readonly RRset[] = [];
