@@ -23,23 +23,23 @@ export function openProcessMetrics(version: string): ProcessMetrics {
     );
     delay.reset();
     return [
-      one("process_cpu_user_seconds_total", "counter", "Time in this program's code.", user / 1e6),
-      one("process_cpu_system_seconds_total", "counter", "Time in the kernel for this program.", system / 1e6),
-      one("process_resident_memory_bytes", "gauge", "Memory that is really held.", memory.rss),
-      one("process_start_time_seconds", "gauge", "When it was started.", performance.timeOrigin / 1_000),
-      one("nodejs_heap_size_used_bytes", "gauge", "Objects of the program.", memory.heapUsed),
-      one("nodejs_heap_size_total_bytes", "gauge", "Room for objects.", memory.heapTotal),
-      one("nodejs_external_memory_bytes", "gauge", "Memory behind objects: buffers and such.", memory.external),
-      one("nodejs_eventloop_lag_p50_seconds", "gauge", "How late half of the timers were at most.", lag[0]),
-      one("nodejs_eventloop_lag_p99_seconds", "gauge", "How late 99 of 100 timers were at most.", lag[1]),
-      one("nodejs_eventloop_lag_max_seconds", "gauge", "How late the latest timer was.", lag[2]),
+      one("process_cpu_user_seconds_total", "counter", "Total user CPU time.", user / 1e6),
+      one("process_cpu_system_seconds_total", "counter", "Total system CPU time.", system / 1e6),
+      one("process_resident_memory_bytes", "gauge", "Resident memory.", memory.rss),
+      one("process_start_time_seconds", "gauge", "When the process started.", performance.timeOrigin / 1_000),
+      one("nodejs_heap_size_used_bytes", "gauge", "Used heap.", memory.heapUsed),
+      one("nodejs_heap_size_total_bytes", "gauge", "Allocated heap.", memory.heapTotal),
+      one("nodejs_external_memory_bytes", "gauge", "Memory outside the heap, such as buffers.", memory.external),
+      one("nodejs_eventloop_lag_p50_seconds", "gauge", "Median delay of the event loop.", lag[0]),
+      one("nodejs_eventloop_lag_p99_seconds", "gauge", "99th percentile of the event loop's delay.", lag[1]),
+      one("nodejs_eventloop_lag_max_seconds", "gauge", "Longest delay of the event loop.", lag[2]),
       one(
         "nodejs_eventloop_utilization",
         "gauge",
-        "The part of the time in which it had something to do.",
+        "Fraction of the time in which the event loop was busy.",
         utilization,
       ),
-      family("moor_build_info", "gauge", "What runs.", [[{ version, node: process.version }, 1]]),
+      family("moor_build_info", "gauge", "The versions of moor and Node.", [[{ version, node: process.version }, 1]]),
     ].join("");
   };
   return { print, close: () => void delay.disable() };
