@@ -1,6 +1,6 @@
 import pg from "pg";
 
-/** The connection that all of moor uses. */
+/** The class of every connection to PostgreSQL. */
 export class PostgresClient extends pg.Client {
   constructor(config: pg.ClientConfig = {}) {
     // The pool makes `password` non-enumerable, so the spread does not copy it.

@@ -15,7 +15,8 @@ const lock = "1836019570, 1";
 
 /**
  * A node leads for `lease` after it sent a query that was answered. The server frees the lock of a node that has sent nothing for
- * `deserted`. That is later, so that two nodes never lead at the same time, and early enough for another to lead within 5 seconds.
+ * `deserted`: longer than `lease`, so that two nodes never lead at the same time, and short enough for another to lead within 5
+ * seconds.
  */
 const timing = { probe: 1_000, patience: 1_500, slowest: 1_000 };
 const lease = timing.probe + timing.patience;

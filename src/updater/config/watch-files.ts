@@ -42,7 +42,7 @@ export function watchFiles(files: ReadonlyMap<string, string>, changed: () => vo
 
 /**
  * What shows that a file has changed. Per file, not per folder: the state file may be in the same folder, and writing it does not
- * change the config. The same for every pipe: using one changes its times.
+ * change the config. All pipes look the same: using one changes its times.
  */
 export function lookOf(path: string): string {
   try {
