@@ -29,6 +29,12 @@ export const endpointFields = (description: string, example: string, mayHaveQuer
   ...trustFields,
 });
 
+/** The same for a service that everyone reaches at one URL. */
+export const hostedFields = (usual: string) => ({
+  url: usually(webAddress("Another URL, for example of a proxy.", usual, false), usual),
+  ...trustFields,
+});
+
 const trusts = ["ca", "fingerprint", "insecure"] as const;
 
 /** At most one of them may be set. Without any, the well-known authorities are trusted. */

@@ -61,7 +61,7 @@ export function namesSettings(known: Known) {
     source: reference("source", known.sources, "The source of its addresses. Not needed if there is only one."),
     target: reference("target", targets, "The target to write it to. Not needed if there is only one."),
     ttl: integer({ from: 0, to: highestTtl }, "Seconds. Without it, the record keeps its TTL.", 60),
-    create: usually(flag("Create the record if it does not exist (rrsets only)."), false),
+    create: usually(flag("Create the record if it does not exist. Not with `v1` and `dyndns2`."), false),
     ipv4: familySettings("ipv4", ownSource),
     ipv6: familySettings("ipv6", ownSource),
     ...ruleFields,
@@ -81,7 +81,7 @@ export function namesSettings(known: Known) {
       const needsSource = given.length === 0 || given.some((family) => right[family]?.source === undefined);
       if (needsSource && !place.has("source") && !onlySource) place.fault(noReference("source", known.sources));
       if (!place.has("target") && !onlyTarget) place.fault(noReference("target", targets));
-      checkCreate(right.create, known.targets.get(right.target ?? onlyTarget ?? ""), place);
+      checkAbilities(right, known.targets.get(right.target ?? onlyTarget ?? ""), place);
       if (right.name === undefined || right.zone === undefined) return;
       const owner = ownerOf(right.name, right.zone);
       if (!owner.ok) for (const { where: _, ...detail } of owner.faults) place.fault(detail, "name");
@@ -149,8 +149,18 @@ const noReference = (kind: string, known: readonly string[]) =>
 const thereAre = (kind: string, known: readonly string[]) =>
   known.length === 0 ? `there are no ${kind}s yet` : `the ${kind}s are ${known.join(", ")}`;
 
-function checkCreate(create: boolean | undefined, api: string | undefined, { fault }: Place): void {
-  if (!create || api === undefined || targetKinds[api]?.canCreate !== false) return;
-  const message = `the API ${api} cannot create records, so this one must exist`;
-  fault({ code: "cannot-create", message, todo: "create it in the console, and remove `create:`" }, "create");
+function checkAbilities(
+  { create, ttl }: { readonly create?: boolean; readonly ttl?: number },
+  api: string | undefined,
+  { fault }: Place,
+): void {
+  const can = targetKinds[api ?? ""]?.can;
+  if (create && can?.create === false) {
+    const message = `the API ${api} cannot create records, so this one must exist`;
+    fault({ code: "cannot-create", message, todo: "create it in the console, and remove `create:`" }, "create");
+  }
+  if (ttl !== undefined && can?.ttl === false) {
+    const message = `the API ${api} cannot set a TTL`;
+    fault({ code: "cannot-set-ttl", message, todo: "remove `ttl:`; the service chooses it" }, "ttl");
+  }
 }

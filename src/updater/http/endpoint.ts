@@ -7,6 +7,9 @@ export type Endpoint = {
   readonly timeout?: number;
 };
 
+/** Like `url.origin`, which is "null" for a scheme that browsers do not know. */
+export const originOf = ({ protocol, host }: URL): string => `${protocol}//${host}`;
+
 /** Why the other side's certificate is trusted. */
 export type HttpTrust =
   | { readonly kind: "system" }

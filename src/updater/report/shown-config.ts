@@ -2,6 +2,7 @@ import type { ShownConfig } from "../../contract/updater-page.ts";
 import { urlOf } from "../../process/listen-address.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import type { ControlConfig, HeartbeatConfig, NotifyConfig } from "../config/outlets.ts";
+import { originOf } from "../http/endpoint.ts";
 import { describeRhythm } from "../round/rhythm.ts";
 import { devicesOf, type Subject, subjectsOf } from "../round/subjects.ts";
 
@@ -15,7 +16,7 @@ export function shownConfig(config: UpdaterConfig): ShownConfig {
       ...{ name, url: url?.origin ?? kind, trust: trust?.kind ?? "none", key: "hidden" },
     })),
     targets: [...config.targets.values()].map(({ name, url, api, trust }) => ({
-      ...{ name, url: url.origin, api, trust: trust.kind, token: "hidden" },
+      ...{ name, url: originOf(url), api, trust: trust?.kind ?? "none", token: "hidden" },
     })),
     names: subjectsOf(config).map((subject) => ({
       name: subject.title,

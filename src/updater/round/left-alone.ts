@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Instant } from "../../core/instant.ts";
 import type { UpdaterConfig } from "../config/config.ts";
+import { originOf } from "../http/endpoint.ts";
 import { longestHold } from "../http/retry-after.ts";
 import { createPacing } from "../sources/pacing.ts";
 import { roomAgainAt } from "../targets/quota.ts";
@@ -116,9 +117,11 @@ export function createLeftAlone(
   };
 }
 
-/** Targets with the same origin are one service. */
-export const serviceOfTarget = (targets: UpdaterConfig["targets"], target: string): string =>
-  targets.get(target)?.url.origin ?? target;
+/** Targets with the same host are one service. */
+export function serviceOfTarget(targets: UpdaterConfig["targets"], target: string): string {
+  const url = targets.get(target)?.url;
+  return url ? originOf(url) : target;
+}
 
 function latest(instants: readonly (Instant | undefined)[]): Instant | undefined {
   const known = instants.filter((instant) => instant !== undefined);

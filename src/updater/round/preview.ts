@@ -38,9 +38,9 @@ export async function previewRecord(
   const { order } = update.subject;
   const held = await target.current(order, signal);
   if (held.kind === "missing" && order.create) {
-    // The record may be missing, but its zone must exist.
+    // The record may be missing, but its zone must exist, as far as the API can show it.
     const zone = await target.records(order.zone, signal);
-    return zone.kind === "found" ? update : unsent(update, zone);
+    return zone.kind === "found" || zone.kind === "unsupported" ? update : unsent(update, zone);
   }
   if (held.kind !== "found") return unsent(update, held);
   if (plan.kind === "replace") return update;

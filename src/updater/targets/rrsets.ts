@@ -15,7 +15,7 @@ import type {
   TargetKind,
   WriteOutcome,
 } from "./target.ts";
-import { type TokenTarget, tokenSettings } from "./token-target.ts";
+import { hostedSettings, type TokenTarget, tokenSettings } from "./token-target.ts";
 import { unknown, type WriteAnswer } from "./write-answer.ts";
 
 export type Waiting = { readonly first: number; readonly longest: number; readonly total: number };
@@ -30,8 +30,19 @@ export const rrsets = {
     "`Authorization: Bearer` and `/v1/zones/…/rrsets`, the API of `moor records` and `https://api.hetzner.cloud`.",
     "https://api.hetzner.cloud",
   ),
-  canCreate: true,
+  can: { create: true, ttl: true },
   open: async (config: TokenTarget, connect) => createRRsetsTarget(config, await connect(config)),
+} satisfies TargetKind<TokenTarget>;
+
+/** The same API where most people use it, so that they need no URL. */
+export const hetzner = {
+  ...rrsets,
+  ...hostedSettings(
+    "Target: hetzner",
+    "Hetzner's DNS service: `rrsets` with its URL.",
+    "https://api.hetzner.cloud",
+    "An API token of the project that has the zone, with read and write permission.",
+  ),
 } satisfies TargetKind<TokenTarget>;
 
 /** The newer record service (spec 4.6): whole sets, and writes that continue after the answer. */

@@ -4,15 +4,19 @@ import type { Secret } from "../config/secret.ts";
 import type { HttpClient } from "../http/client.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 
-/** An API for writing records: the settings of its config entry, and how to open it. */
-export type TargetKind<Config> = Mapping<Endpoint> & {
-  /** Whether it can create a missing record. */
-  readonly canCreate: boolean;
-  open(config: Config, connect: (endpoint: Endpoint) => Promise<HttpClient>): Promise<RecordTarget>;
+/** An API for writing records: the settings of its config entry, and how to open it. `connect` is for those that use HTTP. */
+export type TargetKind<Config> = Mapping<Pick<Endpoint, "url">> & {
+  /** Whether it can create a missing record, and set a TTL. */
+  readonly can: { readonly create: boolean; readonly ttl: boolean };
+  open(config: Config, connect: Connect): Promise<RecordTarget>;
 };
 
+export type Connect = (endpoint: Endpoint) => Promise<HttpClient>;
+
 /** What the rest of the program knows about an entry of `targets:`; its other settings are private to its API. */
-export type TargetConfig = Endpoint & {
+export type TargetConfig = Partial<Endpoint> & {
+  /** A server without a web address is `dns://host:port`. The state file's keys contain it. */
+  readonly url: URL;
   readonly name: string;
   readonly api: string;
   /** Targets with the same service and the same token share a quota. */
@@ -43,7 +47,7 @@ export type ReplaceOrder = {
   readonly ttl?: number;
   /** Without it, the record is found by zone, name and type. */
   readonly recordId?: string;
-  /** Create the record if it is missing; an API that cannot do so reports the missing record. */
+  /** Create the record if it is missing. The config allows this only with an API that can. */
   readonly create?: boolean;
 };
 
@@ -54,6 +58,8 @@ export type TargetFault = {
     | "ambiguous"
     | "refused"
     | "unauthorised"
+    /** This API has no such call. */
+    | "unsupported"
     /** May succeed later. */
     | "later";
   readonly because: string;

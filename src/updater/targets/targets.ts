@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { kindsOf } from "../../process/settings/mapping.ts";
-import { rrsets } from "./rrsets.ts";
+import { hetzner, rrsets } from "./rrsets.ts";
 import type { RecordTarget, TargetConfig, TargetFault, TargetKind, WriteOutcome } from "./target.ts";
 import { v1 } from "./v1.ts";
 
 /** All APIs for writing records. */
-export const targetKinds: Readonly<Record<string, TargetKind<never>>> = { v1, rrsets };
+export const targetKinds: Readonly<Record<string, TargetKind<never>>> = { v1, rrsets, hetzner };
 
 export const usualApi = "v1";
 

@@ -1,6 +1,6 @@
 import { mapping, needed } from "../../process/settings/mapping.ts";
 import type { Value } from "../../process/settings/setting.ts";
-import { endpointFields, oneTrust, withTrust } from "../config/endpoint.ts";
+import { endpointFields, hostedFields, oneTrust, withTrust } from "../config/endpoint.ts";
 import { secret } from "../config/secret.ts";
 import type { TargetConfig } from "./target.ts";
 
@@ -11,6 +11,13 @@ export const tokenSettings = (title: string, description: string, example: strin
       ...endpointFields("The URL of the record service.", example),
       token: needed(secret("A token that may write the records.")),
     },
+    { title, description, keys: oneTrust, turn: withTrust },
+  );
+
+/** The same for a hosted service: only the token is needed. */
+export const hostedSettings = (title: string, description: string, url: string, token: string) =>
+  mapping(
+    { ...hostedFields(url), token: needed(secret(token)) },
     { title, description, keys: oneTrust, turn: withTrust },
   );
 

@@ -24,7 +24,7 @@ export const v1 = {
     "`Auth-API-Token` and `/api/v1/records`, an API of `moor records`. The records must exist.",
     "https://dns.example.org",
   ),
-  canCreate: false,
+  can: { create: false, ttl: true },
   open: async (config: TokenTarget, connect) => createV1Target(config, await connect(config)),
 } satisfies TargetKind<TokenTarget>;
 
