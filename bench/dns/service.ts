@@ -4,7 +4,7 @@ import { Agent, request } from "node:http";
 import { join } from "node:path";
 import { hashSecret } from "../../src/access/secret.ts";
 import { wholeAccount } from "../../src/core/may.ts";
-import { decodeMessage, encodeMessage } from "../../src/nameserver/wire/message.ts";
+import { decodeMessage, encodeMessage } from "../../src/process/dns/message.ts";
 import { plainSettings } from "../../src/records/model.ts";
 import { recordsDatabase } from "../../src/records/open-store.ts";
 import { newRecordId } from "../../src/records/service/edit/new-id.ts";

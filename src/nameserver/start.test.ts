@@ -1,9 +1,9 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { expect, it, onTestFinished, vi } from "vitest";
+import { emptyMessage, encodeMessage } from "../process/dns/message.ts";
 import { createLog } from "../process/log.ts";
 import { startNameserver } from "./start.ts";
-import { emptyMessage, encodeMessage } from "./wire/message.ts";
 
 const question = encodeMessage({ ...emptyMessage, id: 1, questions: [{ name: "a.example", type: 1, class: 1 }] });
 

@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { decodeMessage, emptyMessage, encodeMessage, type Message } from "../../src/nameserver/wire/message.ts";
+import { decodeMessage, emptyMessage, encodeMessage, type Message } from "../../src/process/dns/message.ts";
 import { patience } from "../rig/patience.ts";
 
 export type Asked = { readonly name: string; readonly type: number };

@@ -4,7 +4,7 @@ import { recordTypes, typeCode } from "../../src/core/rdata/table.ts";
 import { dname } from "../../src/core/records/dname.ts";
 import type { ZoneContent } from "../../src/core/records/zone-view.ts";
 import { startNameserver } from "../../src/nameserver/start.ts";
-import type { Message, ResourceRecord } from "../../src/nameserver/wire/message.ts";
+import type { Message, ResourceRecord } from "../../src/process/dns/message.ts";
 import { createLog } from "../../src/process/log.ts";
 import { writtenSets } from "../rig/core/written-sets.suite.ts";
 import { createRandom, pick } from "../rig/random.ts";

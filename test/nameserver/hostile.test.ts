@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import { createLoadedZones } from "../../src/nameserver/answer/loaded-zones.ts";
 import { createResponder, type Respond } from "../../src/nameserver/answer/respond.ts";
 import { startNameserver } from "../../src/nameserver/start.ts";
-import { decodeMessage } from "../../src/nameserver/wire/message.ts";
+import { decodeMessage } from "../../src/process/dns/message.ts";
 import { createLog } from "../../src/process/log.ts";
 import { testLimit } from "../rig/patience.ts";
 import { createRandom } from "../rig/random.ts";

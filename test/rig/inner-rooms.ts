@@ -18,6 +18,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
   "src/process": {
     database: [],
     settings: [],
+    dns: [],
     sqlite: ["database"],
     postgres: ["database", "log.ts", "data-folder.ts", "duties.ts", "listen-address.ts"],
     tls: ["data-folder.ts", "log.ts"],

@@ -3,8 +3,8 @@ import { expect, it } from "vitest";
 import { zonesInMemory } from "../../../test/nameserver/zones-in-memory.ts";
 import { dnameTo, writtenSets, writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
 import { typeCode } from "../../core/rdata/table.ts";
-import { types } from "../wire/codes.ts";
-import { emptyMessage, encodeMessage } from "../wire/message.ts";
+import { types } from "../../process/dns/codes.ts";
+import { emptyMessage, encodeMessage } from "../../process/dns/message.ts";
 import { createLoadedZones } from "./loaded-zones.ts";
 import { createResponder } from "./respond.ts";
 

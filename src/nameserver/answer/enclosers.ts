@@ -1,6 +1,6 @@
 import { nodeOf } from "../../core/records/answer.ts";
 import type { ZoneNode } from "../../core/records/zone-view.ts";
-import { flags, rcodes } from "../wire/codes.ts";
+import { flags, rcodes } from "../../process/dns/codes.ts";
 import { createKeptMap } from "./kept-map.ts";
 import type { LoadedZone, LoadedZones } from "./loaded-zones.ts";
 import { keyAbove, labelsOfKey, type NameKey } from "./name-key.ts";

@@ -1,7 +1,7 @@
 import type { AnswerSet } from "../../core/records/answer.ts";
 import type { ViewSet, ZoneView } from "../../core/records/zone-view.ts";
-import { headerLength } from "../wire/codes.ts";
-import { createMessageWriter } from "../wire/message-writer.ts";
+import { headerLength } from "../../process/dns/codes.ts";
+import { createMessageWriter } from "../../process/dns/message-writer.ts";
 import { writeSets } from "../wire/write-sets.ts";
 
 /**

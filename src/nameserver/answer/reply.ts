@@ -1,5 +1,5 @@
-import { flags, headerLength, maximumMessage, types } from "../wire/codes.ts";
-import { bareOptLength, ednsUdpSize, udpRoomFor } from "../wire/edns.ts";
+import { flags, headerLength, maximumMessage, types } from "../../process/dns/codes.ts";
+import { bareOptLength, ednsUdpSize, udpRoomFor } from "../../process/dns/edns.ts";
 import type { Query } from "../wire/read-query.ts";
 import { placeTail } from "./negative-tail.ts";
 import type { NegativeAnswer, Prepared } from "./prepare.ts";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type ZonesInMemory, zonesInMemory } from "../../../test/nameserver/zones-in-memory.ts";
 import { dnameTo, writtenSets, writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
-import { decodeMessage, emptyMessage, encodeMessage, type Message } from "../wire/message.ts";
+import { decodeMessage, emptyMessage, encodeMessage, type Message } from "../../process/dns/message.ts";
 import { createLoadedZones } from "./loaded-zones.ts";
 import { createResponder, type Respond } from "./respond.ts";
 

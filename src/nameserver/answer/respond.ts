@@ -1,4 +1,4 @@
-import { classes, rcodes, types } from "../wire/codes.ts";
+import { classes, rcodes, types } from "../../process/dns/codes.ts";
 import { type Query, readQuery } from "../wire/read-query.ts";
 import { createEnclosers } from "./enclosers.ts";
 import { createKeptMap } from "./kept-map.ts";

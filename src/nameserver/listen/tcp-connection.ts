@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
+import { headerLength } from "../../process/dns/codes.ts";
+import { createFrameReader, framed } from "../../process/dns/tcp-frames.ts";
 import type { Reply, RespondTo, Stream } from "../answer/respond.ts";
 import { countReply } from "../metrics/counters.ts";
-import { headerLength } from "../wire/codes.ts";
-import { createFrameReader, framed } from "../wire/tcp-frames.ts";
 import type { TcpPlace } from "./tcp-places.ts";
 
 export type TcpLimits = {

@@ -6,13 +6,13 @@ import { writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
 import { freePort } from "../../../test/rig/free-port.ts";
 import { until } from "../../../test/rig/until.ts";
 import { nameToWire } from "../../core/names/wire.ts";
+import { opcodes, rcodes } from "../../process/dns/codes.ts";
+import { emptyMessage, encodeMessage } from "../../process/dns/message.ts";
 import { createLog } from "../../process/log.ts";
 import { defaultLoadLimits } from "../answer/loaded-zones.ts";
 import { refuseUnread } from "../answer/reply.ts";
 import { createDnsCounters, type DnsCounters } from "../metrics/counters.ts";
 import { startNameserver } from "../start.ts";
-import { opcodes, rcodes } from "../wire/codes.ts";
-import { emptyMessage, encodeMessage } from "../wire/message.ts";
 import { defaultRateLimit, rateLimitMemory } from "./rate-limit.ts";
 import { spawnWorker, startWorkers } from "./workers.ts";
 

@@ -1,4 +1,4 @@
-import { headerLength, opcodes, types } from "../wire/codes.ts";
+import { headerLength, opcodes, types } from "../../process/dns/codes.ts";
 
 /** What the header of a packet shows without parsing the rest: every query passes here first. */
 export type Glance =

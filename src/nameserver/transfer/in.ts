@@ -1,8 +1,8 @@
 import { parseRdata, rdataToWire } from "../../core/rdata/rdata.ts";
 import { compareSerials, serialOf } from "../../core/records/serial.ts";
-import { classes, opcodes, rcodes, types } from "../wire/codes.ts";
-import type { Message, ResourceRecord } from "../wire/message.ts";
-import { type Asking, type AskOptions, askTcp, askUdp, nameOf, type Peer } from "./ask.ts";
+import { type Asking, type AskOptions, askTcp, askUdp, nameOf, type Peer } from "../../process/dns/ask.ts";
+import { classes, opcodes, rcodes, types } from "../../process/dns/codes.ts";
+import type { Message, ResourceRecord } from "../../process/dns/message.ts";
 import { noRoom, type TransferMemory } from "./memory.ts";
 import { createTransferSort, type Given, type TransferSort, toLine } from "./sort.ts";
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Instant } from "../../core/instant.ts";
+import { type Asking, type AskOptions, nameOf, type Peer } from "../../process/dns/ask.ts";
+import { classes, opcodes, types } from "../../process/dns/codes.ts";
 import type { Logger } from "../../process/log.ts";
-import { classes, opcodes, types } from "../wire/codes.ts";
-import { type Asking, type AskOptions, nameOf, type Peer } from "./ask.ts";
 
 /** Notifies other nameservers that a zone has changed (RFC 1996). */
 export type Notifier = {

@@ -1,13 +1,13 @@
 import type { Change } from "../../core/records/changes.ts";
 import { compareSerials } from "../../core/records/serial.ts";
 import type { ZoneView } from "../../core/records/zone-view.ts";
+import { flags, opcodes, rcodes, types } from "../../process/dns/codes.ts";
+import { type Edns, ednsUdpSize, udpRoomFor } from "../../process/dns/edns.ts";
+import { emptyMessage, encodeMessage, type Message } from "../../process/dns/message.ts";
+import { soaSerialOf } from "../../process/dns/resource-record.ts";
 import type { LoadedZones } from "../answer/loaded-zones.ts";
 import { keyOfName } from "../answer/name-key.ts";
 import { bareOpt, type Transport } from "../answer/reply.ts";
-import { flags, opcodes, rcodes, types } from "../wire/codes.ts";
-import { type Edns, ednsUdpSize, udpRoomFor } from "../wire/edns.ts";
-import { emptyMessage, encodeMessage, type Message } from "../wire/message.ts";
-import { soaSerialOf } from "../wire/resource-record.ts";
 import { type PackOptions, packRecords, type TransferRecord } from "./pack.ts";
 import type { PackedZones } from "./packed-zones.ts";
 import { soaOf, wholeZone, zoneDifference } from "./records.ts";

@@ -1,5 +1,5 @@
 import type { Label } from "../../core/names/label.ts";
-import { maximumMessage } from "../wire/codes.ts";
+import { maximumMessage } from "../../process/dns/codes.ts";
 
 /** One record of a transfer; the name is absolute. */
 export type TransferRecord = {

@@ -3,10 +3,10 @@ import { createZoneView, writtenSets, writtenZone } from "../../../test/rig/core
 import { labelsOf } from "../../core/names/name.ts";
 import { diffSets } from "../../core/records/changes.ts";
 import { changeZoneView } from "../../core/records/zone-view.ts";
+import { decodeMessage } from "../../process/dns/message.ts";
+import { createMessageWriter } from "../../process/dns/message-writer.ts";
 import { createTurns, type Turns } from "../../process/turns.ts";
 import { bareOpt } from "../answer/reply.ts";
-import { decodeMessage } from "../wire/message.ts";
-import { createMessageWriter } from "../wire/message-writer.ts";
 import { createPackedZones, type PackedZones } from "./packed-zones.ts";
 
 const viewOf = (name: string, hosts = 50) =>

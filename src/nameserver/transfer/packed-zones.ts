@@ -1,7 +1,7 @@
 import { setAt, type ViewSet, type ZoneView } from "../../core/records/zone-view.ts";
 import { finish } from "../../core/steps.ts";
+import { headerLength } from "../../process/dns/codes.ts";
 import type { Turns } from "../../process/turns.ts";
-import { headerLength } from "../wire/codes.ts";
 import { type PackOptions, packRecords } from "./pack.ts";
 import { type SettledZone, settleSteps } from "./records.ts";
 

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
+import { decodeMessage, emptyMessage, encodeMessage, type Message } from "../../process/dns/message.ts";
+import { readTsig, type TsigKey } from "../../process/dns/tsig.ts";
+import { signRequest } from "../../process/dns/tsig-client.ts";
 import { createLoadedZones } from "../answer/loaded-zones.ts";
 import { createResponder } from "../answer/respond.ts";
-import { decodeMessage, emptyMessage, encodeMessage, type Message } from "../wire/message.ts";
-import { readTsig, type TsigKey } from "../wire/tsig.ts";
-import { signRequest } from "../wire/tsig-client.ts";
 import type { UpdateRequest } from "../wire/update-read.ts";
 import { createExchange, type TransferPorts, type UpdateOutcome } from "./respond.ts";
 

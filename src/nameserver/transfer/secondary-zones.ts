@@ -1,9 +1,9 @@
 import { unmapped } from "../../core/addresses/peer-address.ts";
 import type { Instant } from "../../core/instant.ts";
+import { nameOf } from "../../process/dns/ask.ts";
 import type { Logger } from "../../process/log.ts";
 import { partOfFiles } from "../../process/open-files.ts";
 import { countTransfer, type DnsCounters } from "../metrics/counters.ts";
-import { nameOf } from "./ask.ts";
 import { createSharedMemory, noRoom } from "./memory.ts";
 import type { Asker } from "./respond.ts";
 import { type RefreshOutcome, type RefreshPorts, refreshZone, type SecondaryZone } from "./secondary-refresh.ts";

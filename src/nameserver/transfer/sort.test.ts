@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { nameToWire } from "../../core/names/wire.ts";
-import type { ResourceRecord } from "../wire/message.ts";
+import type { ResourceRecord } from "../../process/dns/message.ts";
 import { createTransferSort } from "./sort.ts";
 
 const zone = "example.org";

@@ -1,6 +1,6 @@
-import { headerLength, opcodes, rcodes, types } from "./codes.ts";
-import { bareOptLength } from "./edns.ts";
-import { decodeMessage } from "./message.ts";
+import { headerLength, opcodes, rcodes, types } from "../../process/dns/codes.ts";
+import { bareOptLength } from "../../process/dns/edns.ts";
+import { decodeMessage } from "../../process/dns/message.ts";
 
 /** What came, as far as answering needs it. Its bytes stay where they are: most of them go back as they came. */
 export type Query = {

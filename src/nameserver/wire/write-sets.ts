@@ -1,8 +1,8 @@
 import { typeCode } from "../../core/rdata/table.ts";
 import type { AnswerSet } from "../../core/records/answer.ts";
 import { wireOf } from "../../core/records/zone-view.ts";
-import { classes } from "./codes.ts";
-import type { MessageWriter } from "./message-writer.ts";
+import { classes } from "../../process/dns/codes.ts";
+import type { MessageWriter } from "../../process/dns/message-writer.ts";
 
 /** One record a value. */
 export function writeSets(writer: MessageWriter, sets: readonly AnswerSet[]): void {

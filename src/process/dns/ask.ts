@@ -4,7 +4,7 @@ import { addAbortListener, on } from "node:events";
 import { connect, isIPv6, type Socket } from "node:net";
 import { setImmediate as nextRound } from "node:timers/promises";
 import type { Instant } from "../../core/instant.ts";
-import { headerLength } from "../wire/codes.ts";
+import { headerLength } from "./codes.ts";
 import {
   decodeMessage,
   emptyMessage,
@@ -12,10 +12,10 @@ import {
   type Message,
   type Question,
   type ResourceRecord,
-} from "../wire/message.ts";
-import { createFrameReader, framed } from "../wire/tcp-frames.ts";
-import type { TsigKey } from "../wire/tsig.ts";
-import { type CheckReply, createReplyCheck, signRequest } from "../wire/tsig-client.ts";
+} from "./message.ts";
+import { createFrameReader, framed } from "./tcp-frames.ts";
+import type { TsigKey } from "./tsig.ts";
+import { type CheckReply, createReplyCheck, signRequest } from "./tsig-client.ts";
 
 /** Another nameserver, and the key that both have. */
 export type Peer = {
