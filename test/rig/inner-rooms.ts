@@ -62,7 +62,9 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     // From sources and targets, only the tables of kinds that a config may name, and the types of their entries.
     config: ["http", "sources/sources.ts", "sources/source.ts", "targets/targets.ts", "targets/target.ts"],
     sources: ["config", "http"],
-    targets: ["config", "http"],
+    targets: ["targets/providers", "config", "http"],
+    // One file per hosted service or server with an HTTP API.
+    "targets/providers": ["targets", "config", "http"],
     round: ["sources", "targets", "config", "http"],
     report: ["round", "targets", "config", "http"],
   },

@@ -5,11 +5,13 @@ import { type Hide, hiderOf, secretsIn, secretsOfUrl } from "./hide-secrets.ts";
 import { describeStop, describeTransportFault } from "./transport-faults.ts";
 
 export type HttpRequest = {
-  readonly method: "GET" | "PUT" | "POST";
+  readonly method: "GET" | "PUT" | "POST" | "PATCH" | "DELETE";
   /** Starts with a slash; appended to the path of the endpoint's URL. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Credentials outside of the headers: in the path, the query or the body. */
+  readonly secrets?: readonly string[];
 };
 
 export type HttpOutcome =
@@ -132,8 +134,8 @@ export async function createHttpClient(endpoint: Endpoint, given: Partial<HttpLi
 /** Keeps the last one: nearly all requests to an endpoint carry the same credentials. */
 function rememberHider(): (request: HttpRequest) => Hide {
   let last: { readonly key: string; readonly hide: Hide } | undefined;
-  return ({ headers }) => {
-    const secrets = secretsIn(headers);
+  return ({ headers, secrets: others = [] }) => {
+    const secrets = [...secretsIn(headers), ...others];
     const key = JSON.stringify(secrets);
     if (last?.key !== key) last = { key, hide: hiderOf(secrets) };
     return last.hide;

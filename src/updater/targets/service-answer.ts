@@ -14,26 +14,48 @@ export type Absent = { readonly kind: "absent"; readonly said: string };
 
 export type Body = Readonly<Record<string, unknown>>;
 
+/** How a service formats its answers, and the words for its faults. */
+export type Dialect = {
+  /** Its name in messages. */
+  readonly service: string;
+  /** What to do when it rejects the credentials. */
+  readonly renew: string;
+  readonly parse: (text: string) => Body | undefined;
+  readonly errorIn: (status: number, body: Body | undefined) => WireError;
+};
+
 /** `done`: the statuses that mean success for this call. */
-export function readAnswer(outcome: HttpOutcome, done: readonly number[], now: number): Answer<Body> {
+export function readAnswer(
+  outcome: HttpOutcome,
+  done: readonly number[],
+  now: number,
+  dialect: Dialect = ours,
+): Answer<Body> {
   if (outcome.kind === "failed") return { ...later(outcome.because, outcome.todo), unreached: true, ofService: true };
-  const body = parsed(outcome.body);
-  const error = errorIn(outcome.status, body);
-  if (!done.includes(error.status)) return faultFor(error, parseRetryAfter(outcome.headers["retry-after"], now), now);
-  if (!body) return unreadable(outcome.status, outcome.body);
-  return isError(body.error) ? unexpected(`an error (${error.message || "no message"})`) : { kind: "ok", value: body };
+  const { service } = dialect;
+  const body = dialect.parse(outcome.body);
+  const error = dialect.errorIn(outcome.status, body);
+  if (!done.includes(error.status)) {
+    return faultFor(error, parseRetryAfter(outcome.headers["retry-after"], now), now, dialect);
+  }
+  if (!body) return unreadable(outcome.status, outcome.body, service);
+  return isError(body.error)
+    ? unexpected(`an error (${error.message || "no message"})`, service)
+    : { kind: "ok", value: body };
 }
 
-type WireError = {
+export type WireError = {
   readonly status: number;
+  /** Empty if there is none. */
   readonly code: string;
+  /** Empty if the body is not an error in the service's own format. */
   readonly message: string;
   /** The status of the answer, if an error in its body has another one. */
   readonly outside?: number;
 };
 
 /** Errors come as `error: {message, code}`, as `error: "text"`, or as `message`; the v1 original even sent some with 200. */
-function errorIn(status: number, body: Body | undefined): WireError {
+export function errorIn(status: number, body: Body | undefined): WireError {
   const { error, message } = body ?? {};
   const detail = isObject(error) ? error : {};
   const said = [detail.message, error, message].find((text) => typeof text === "string" && text !== "");
@@ -46,6 +68,13 @@ function errorIn(status: number, body: Body | undefined): WireError {
     ...(inside === status ? {} : { outside: status }),
   };
 }
+
+const ours: Dialect = {
+  service: "the record service",
+  renew: "create a new token in its console, or with `moor token add`, and put it in the file named in the config",
+  parse: (text) => parsed(text),
+  errorIn,
+};
 
 /** The v1 original sends an empty error with some successes. */
 const isError = (error: unknown): boolean =>
@@ -67,6 +96,7 @@ function faultFor(
   { status, code, message, outside }: WireError,
   retryAfter: number | undefined,
   now: number,
+  { service, renew }: Dialect,
 ): Answer<never> {
   const number = outside === undefined ? String(status) : `${outside} with the error ${status}`;
   const said = message ? `${number}: ${message}` : number;
@@ -82,7 +112,7 @@ function faultFor(
         : "nothing: moor retries; see the service's log if this goes on";
     const todo = retryAfter ? waitingUntil(now + retryAfter) : unasked;
     return {
-      ...later(`the record service answered ${said}`, todo),
+      ...later(`${service} answered ${said}`, todo),
       ...(wait === undefined ? {} : { retryAfter: wait }),
       ...(status === 429 || status >= 500 ? { ofService: true } : {}),
     };
@@ -90,20 +120,20 @@ function faultFor(
   if (status === 401 || (status === 403 && !aboutNoToken.includes(code))) {
     return {
       kind: "unauthorised",
-      because: `the record service rejected the token (${said})`,
-      todo: "create a new token in its console, or with `moor token add`, and put it in the file named in the config",
+      because: `${service} rejected the token (${said})`,
+      todo: renew,
     };
   }
   if (status >= 300 && status < 400) {
     return {
       kind: "refused",
-      because: `the record service answered ${status}, a redirect`,
+      because: `${service} answered ${status}, a redirect`,
       todo: "correct the URL; a service that has moved to another API also needs another `api:`",
     };
   }
   return {
     kind: "refused",
-    because: `the record service refused: ${said}`,
+    because: `${service} refused: ${said}`,
     todo:
       code === "protected"
         ? "remove the protection of the record in the console, or remove the name from the config"
@@ -123,25 +153,25 @@ export const later = (because: string, todo = "nothing: moor retries"): TargetFa
 });
 
 /** A 404 that is not in the format of a record service: another program, or another API. */
-export const unknownCall = ({ said }: Absent): TargetFault => ({
+export const unknownCall = ({ said }: Absent, service = ours.service): TargetFault => ({
   kind: "refused",
-  because: `the record service does not offer this call (404${said ? `: ${said}` : ""})`,
+  because: `${service} does not offer this call (404${said ? `: ${said}` : ""})`,
   todo: "check that the URL is that of a record service, and that `api:` is the API it offers",
 });
 
-export const noZone = (zone: string): TargetFault => ({
+export const noZone = (zone: string, service = ours.service): TargetFault => ({
   kind: "missing",
-  because: `the record service has no zone ${zone}, or this token cannot see it`,
+  because: `${service} has no zone ${zone}, or this token cannot see it`,
   todo: "create it in the console; `moor zones` lists the existing ones",
 });
 
-export const unexpected = (lack: string): TargetFault =>
-  later(`the record service reported success, but its answer contains ${lack}`, lookAtUrl);
+export const unexpected = (lack: string, service = ours.service): TargetFault =>
+  later(`${service} reported success, but its answer contains ${lack}`, lookAtUrl);
 
 const lookAtUrl = "check that the URL is that of a record service";
 
-const unreadable = (status: number, body: string): TargetFault =>
-  later(`the record service answered ${status} with ${whatIsWrongWith(body)}`, lookAtUrl);
+const unreadable = (status: number, body: string, service: string): TargetFault =>
+  later(`${service} answered ${status} with ${whatIsWrongWith(body)}`, lookAtUrl);
 
 function whatIsWrongWith(body: string): string {
   if (body.trim() === "") return "an empty body";

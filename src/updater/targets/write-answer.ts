@@ -1,6 +1,6 @@
 import { isObject } from "../../core/is-object.ts";
 import type { HttpOutcome } from "../http/client.ts";
-import { type Absent, type Body, openStatuses, parsed, readAnswer, unexpected, unknownCall } from "./service-answer.ts";
+import { type Absent, type Body, type Dialect, openStatuses, parsed, readAnswer, unexpected, unknownCall } from "./service-answer.ts";
 import type { TargetFault } from "./target.ts";
 
 /**
@@ -39,6 +39,26 @@ export function readWriteAnswer<T>(outcome: HttpOutcome, shape: WriteShape<T>, n
   if (isPlainRefusal(outcome, shape)) return { kind: "refused", because: answer };
   const fault = answer.kind === "absent" ? unknownCall(answer) : answer;
   return unknown(fault, outcome.kind === "answer" && outcome.status >= 200 && outcome.status < 300);
+}
+
+/** The same for the services with a dialect: the whole body is the content. */
+export function readWritten(
+  outcome: HttpOutcome,
+  statuses: readonly number[],
+  now: number,
+  dialect: Dialect,
+): WriteAnswer<Body> {
+  const answer = readAnswer(outcome, statuses, now, dialect);
+  if (answer.kind === "ok") return { kind: "accepted", value: answer.value };
+  if (isOwnError(outcome, dialect)) return { kind: "refused", because: answer };
+  const fault = answer.kind === "absent" ? unknownCall(answer, dialect.service) : answer;
+  return unknown(fault, outcome.kind === "answer" && outcome.status >= 200 && outcome.status < 300);
+}
+
+function isOwnError(outcome: HttpOutcome, { parse, errorIn }: Dialect): boolean {
+  if (outcome.kind === "failed" || outcome.resent) return false;
+  const { status, message } = errorIn(outcome.status, parse(outcome.body));
+  return status >= 400 && status < 500 && !openStatuses.includes(status) && message !== "";
 }
 
 export const unknown = (fault: TargetFault, probablyDone = false): Unknown => ({

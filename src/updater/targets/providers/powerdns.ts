@@ -1,0 +1,111 @@
+import { isObject } from "../../../core/is-object.ts";
+import { absoluteName, askedZoneName, ownerOf } from "../../../core/names/name.ts";
+import { printable } from "../../../core/visible-text.ts";
+import type { HttpClient } from "../../http/client.ts";
+import { type Body, type Dialect, errorIn, noZone, unexpected, unknownCall } from "../service-answer.ts";
+import { createSetTarget, idOf, type SetCalls } from "../set-target.ts";
+import type { Lookup, TargetKind } from "../target.ts";
+import { type TokenTarget, tokenSettings } from "../token-target.ts";
+import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
+
+export const powerdns = {
+  ...tokenSettings(
+    "Target: powerdns",
+    "The HTTP API of a PowerDNS Authoritative Server. `token` is its `api-key`. Comments and disabled records are kept.",
+    "https://pdns.example.org",
+  ),
+  can: { create: true, ttl: true },
+  open: async (config: TokenTarget, connect) => createSetTarget(powerdnsCalls(config, await connect(config))),
+} satisfies TargetKind<TokenTarget>;
+
+const service = "PowerDNS";
+
+const dialect: Dialect = {
+  service,
+  renew: "use the `api-key` of pdns.conf, and put it in the file named in the config",
+  parse: parseAny,
+  errorIn,
+};
+
+/** For a set that is created, if the config has no `ttl:`. */
+const usualTtl = 300;
+
+/** Records that are switched off are not served, but stay in the set. */
+type Disabled = ReadableSet["records"];
+
+function powerdnsCalls(config: TokenTarget, client: HttpClient): SetCalls<Disabled> {
+  const base = /\/servers\/[^/]+\/?$/.test(config.url.pathname) ? "" : "/api/v1/servers/localhost";
+  const api = openJsonApi(client, dialect, () => ({ "x-api-key": config.token() }));
+  const pathOf = (zone: string) => `${base}/zones/${encodeURIComponent(`${zone}.`)}`;
+
+  const setsIn = async (zone: string, query: string, signal: AbortSignal): Promise<Lookup<readonly ReadableSet[]>> => {
+    const answer = await api.get(pathOf(zone) + query, signal);
+    if (answer.kind === "absent") return noZone(zone, service);
+    if (answer.kind !== "ok") return answer;
+    const { name, rrsets } = answer.value;
+    if (!isText(name) || askedZoneName(name) !== zone || !Array.isArray(rrsets) || !rrsets.every(isSet)) {
+      return unexpected("no record sets of the zone", service);
+    }
+    return { kind: "found", value: rrsets };
+  };
+
+  return {
+    service,
+    async read({ zone, name, type }, signal) {
+      const owner = `${absoluteName(name, zone)}.`;
+      // Versions before 4.7 ignore the query and send the whole zone.
+      const found = await setsIn(zone, `?rrset_name=${encodeURIComponent(owner)}&rrset_type=${type}`, signal);
+      if (found.kind !== "found") return found;
+      const set = found.value.find((each) => each.type === type && each.name.toLowerCase() === owner);
+      if (!set) return { kind: "found", value: undefined };
+      const values = set.records.filter(({ disabled }) => !disabled).map(({ content }) => content);
+      const rest = set.records.filter(({ disabled }) => disabled);
+      return { kind: "found", value: { values, ttl: set.ttl, rest } };
+    },
+    async write({ zone, name, type }, { value, ttl }, held, signal) {
+      const set = {
+        ...{ name: `${absoluteName(name, zone)}.`, type, ttl: ttl ?? held?.ttl ?? usualTtl, changetype: "REPLACE" },
+        // Without `comments`, they stay as they are.
+        records: [{ content: value, disabled: false }, ...(held?.rest ?? [])],
+      };
+      const written = await api.send("PATCH", pathOf(zone), { rrsets: [set] }, [200, 204], signal);
+      return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
+    },
+    async zones(signal) {
+      const answer = await api.get(`${base}/zones`, signal);
+      if (answer.kind === "absent") return unknownCall(answer, service);
+      if (answer.kind !== "ok") return answer;
+      const { list } = answer.value;
+      if (!Array.isArray(list) || !list.every(isZone)) return unexpected("no list of zones", service);
+      return { kind: "found", value: list.map(({ id, name }) => ({ id, name: askedZoneName(name) })) };
+    },
+    async records(zone, signal) {
+      const found = await setsIn(zone, "", signal);
+      if (found.kind !== "found") return found;
+      const listed = found.value.flatMap(({ name, type, ttl, records }) => {
+        const owner = ownerOf(askedZoneName(name), zone) ?? printable(name);
+        const id = idOf({ zone, name: owner, type });
+        return records.map(({ content }) => ({ id, zoneId: zone, name: owner, type, value: content, ttl }));
+      });
+      return { kind: "found", value: listed };
+    },
+    close: () => client.close(),
+  };
+}
+
+type ReadableSet = {
+  readonly name: string;
+  readonly type: string;
+  readonly ttl: number;
+  readonly records: readonly { readonly content: string; readonly disabled?: boolean }[];
+};
+
+const isSet = (value: unknown): value is ReadableSet =>
+  isObject(value) &&
+  [value.name, value.type].every(isText) &&
+  isNumber(value.ttl) &&
+  Array.isArray(value.records) &&
+  value.records.every((record: unknown) => isObject(record) && isText(record.content));
+
+const isZone = (value: unknown): value is Body & { id: string; name: string } =>
+  isObject(value) && isText(value.id) && isText(value.name);

@@ -1,0 +1,154 @@
+import { parseAddress, recordTypeOf } from "../../core/addresses/address.ts";
+import { firstFew } from "../../core/first-few.ts";
+import { absoluteName } from "../../core/names/name.ts";
+import { printable } from "../../core/visible-text.ts";
+import { type Absent, later } from "./service-answer.ts";
+import type {
+  Held,
+  ListedRecord,
+  ListedZone,
+  Lookup,
+  RecordTarget,
+  ReplaceOrder,
+  TargetFault,
+  WriteOutcome,
+} from "./target.ts";
+import type { WriteAnswer } from "./write-answer.ts";
+
+/** All records of one name and type. */
+export type SetName = {
+  readonly zone: string;
+  /** Relative to the zone; `@` for the zone itself. */
+  readonly name: string;
+  readonly type: "A" | "AAAA";
+};
+
+/** What a set holds, and what its API needs to write it again without losing anything: ids, flags, comments. */
+export type HeldSet<Rest> = Held & { readonly rest: Rest };
+
+export type NewContent = { readonly value: string; readonly ttl: number | undefined };
+
+/** The calls that differ from service to service. No method throws because of an answer. */
+export type SetCalls<Rest> = {
+  /** Its name in messages. */
+  readonly service: string;
+  /** Undefined if the zone exists, but the set does not. */
+  read(set: SetName, signal: AbortSignal): Promise<Lookup<HeldSet<Rest> | undefined>>;
+  /** Replaces the one value of the set, or creates it if `held` is undefined. Returns the stored set if the answer has it. */
+  write(
+    set: SetName,
+    content: NewContent,
+    held: HeldSet<Rest> | undefined,
+    signal: AbortSignal,
+  ): Promise<WriteAnswer<Held | undefined>>;
+  zones(signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>>;
+  /** By the ids of `idOf`. */
+  records(zone: string, signal: AbortSignal): Promise<Lookup<readonly ListedRecord[]>>;
+  close(): void;
+};
+
+/**
+ * A target for services that write whole sets. Reads a set before it writes it, so that nothing is created or removed by
+ * accident: a missing set needs `create`, and one with several values is left alone. A write counts as done only if the answer
+ * or a second read shows the new address.
+ */
+export function createSetTarget<Rest>(calls: SetCalls<Rest>): RecordTarget {
+  return {
+    replace: (order, signal) => replaceSet(calls, order, signal),
+    async current(order, signal) {
+      const found = await calls.read(setOf(order), signal);
+      if (found.kind !== "found") return found;
+      const { values = [], ttl = null } = found.value ?? {};
+      if (values.length === 0) return noRecord(order);
+      return { kind: "found", value: { values, ttl } };
+    },
+    zones: (signal) => calls.zones(signal),
+    records: (zone, signal) => calls.records(zone, signal),
+    async record(id, signal) {
+      const [zone = ""] = id.split("/");
+      const listed = await calls.records(zone, signal);
+      if (listed.kind !== "found") return listed;
+      const [first, ...others] = listed.value.filter((each) => each.id === id);
+      if (!first) return noRecordWithId(id);
+      return { kind: "found", value: { ...first, value: [first, ...others].map(({ value }) => value).join(" ") } };
+    },
+    close: () => calls.close(),
+  };
+}
+
+async function replaceSet<Rest>(
+  calls: SetCalls<Rest>,
+  order: ReplaceOrder,
+  signal: AbortSignal,
+): Promise<WriteOutcome> {
+  const set = setOf(order);
+  const done = ({ ttl }: Held): WriteOutcome => ({ kind: "done", recordId: idOf(set), ttl });
+  const before = await calls.read(set, signal);
+  if (before.kind !== "found") return refused(before);
+  const held = before.value;
+  const { length } = held?.values ?? [];
+  if (length === 0 && !order.create) return refused(noRecord(order));
+  if (held && length > 1) return refused(several(order, held.values));
+  if (held && holds(held, order) && (order.ttl ?? held.ttl) === held.ttl) return done(held);
+  const written = await calls.write(set, { value: order.value, ttl: order.ttl }, held, signal);
+  if (written.kind === "refused") return refused(faultOf(order, written.because));
+  if (written.kind === "unknown" && !written.probablyDone) return written;
+  if (written.kind === "accepted" && written.value && holds(written.value, order)) return done(written.value);
+  const after = await calls.read(set, signal);
+  if (after.kind === "found" && after.value && holds(after.value, order)) return done(after.value);
+  if (written.kind === "unknown") return { kind: "unknown", fault: written.fault };
+  return { kind: "unknown", fault: after.kind === "found" ? notTaken(calls.service, set) : afterWrite(after) };
+}
+
+export const setOf = ({ zone, name, family }: Omit<ReplaceOrder, "value">): SetName => ({
+  zone,
+  name,
+  type: recordTypeOf(family),
+});
+
+export const idOf = ({ zone, name, type }: { zone: string; name: string; type: string }) => `${zone}/${name}/${type}`;
+
+const holds = ({ values: [first, ...others] }: Held, { value }: ReplaceOrder): boolean =>
+  first !== undefined && others.length === 0 && parseAddress(first)?.text === value;
+
+const refused = (fault: TargetFault): WriteOutcome => ({ kind: "refused", fault });
+
+const afterWrite = (fault: TargetFault): TargetFault => ({ ...fault, afterWrite: true });
+
+const faultOf = (order: ReplaceOrder, because: TargetFault | Absent): TargetFault =>
+  because.kind === "absent" ? noRecord(order) : because;
+
+const notTaken = (service: string, set: SetName): TargetFault =>
+  later(
+    `${service} reported success, but its record does not hold the new address`,
+    `check it with \`moor show ${idOf(set)}\``,
+  );
+
+function noRecord({ zone, name, family, create }: Omit<ReplaceOrder, "value">): TargetFault {
+  return {
+    kind: "missing",
+    because: `there is no record ${absoluteName(name, zone)} ${recordTypeOf(family)}`,
+    todo: create
+      ? "`moor update` creates it with the next address that it writes (create: true); with `verify: 1h`, also after someone deleted it"
+      : "create it with any address, or set `create: true`",
+  };
+}
+
+const several = ({ zone, name, family }: ReplaceOrder, values: readonly string[]): TargetFault => ({
+  kind: "ambiguous",
+  because: `${absoluteName(name, zone)} ${recordTypeOf(family)} holds ${values.length} addresses: ${firstFew(values.map(printable))}`,
+  todo: "remove all but the one that moor should replace",
+});
+
+const noRecordWithId = (id: string): TargetFault => ({
+  kind: "missing",
+  because: `there is no record with the id ${printable(id)}`,
+  todo: "write zone/name/TYPE, such as example.org/home/A; `moor list ZONE` lists the existing records",
+});
+
+/** For an API without such a call. */
+export const cannotList = (service: string, todo: string): TargetFault => ({
+  kind: "unsupported",
+  because: `${service} cannot list zones and records`,
+  todo,
+});
