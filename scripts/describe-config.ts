@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 import { type Schema, sharedTable, typeInWords } from "../src/process/settings/setting.ts";
 import { configSettings } from "../src/updater/config/config.ts";
+import { abilitiesInWords } from "../src/updater/sources/source.ts";
+import { sourceKinds } from "../src/updater/sources/sources.ts";
 
 /**
  * Makes two files from the description of the config: `moor.schema.json` for editors and `docs/config.md` for people.
@@ -77,9 +79,19 @@ function printMapping(title: string, schema: Schema): string {
   const others = new Set(
     settings.flatMap(([, { [sharedTable]: table }]) => (table === undefined ? [] : [words(table)])),
   );
-  const about = title === "Top level" ? "" : `${words(schema.description ?? "")}\n`;
+  const about = title === "Top level" ? "" : `${[schema.description, abilitiesOf(schema)].filter(Boolean).join(" ")}\n`;
   const more = [...others].map((table) => `\nAnd the settings of ${linkTo(table)}.\n`).join("");
   return printTable(title, about, own, requiredIn(schema)) + more;
+}
+
+/** What a kind of source can do. */
+function abilitiesOf(schema: Schema): string | undefined {
+  const kind = words(propertiesOf(schema).kind?.const ?? "");
+  const about = words(schema.title).startsWith("Source: ") ? sourceKinds[kind] : undefined;
+  return (
+    about &&
+    `It ${abilitiesInWords(about.can)}.${about.only === undefined ? "" : " Names need no device: `ipv4: true`."}`
+  );
 }
 
 function printTable(
@@ -141,7 +153,7 @@ function exampleOf(schema: Schema): unknown {
 
 const inline = (value: unknown) => stringify(value, { collectionStyle: "flow", lineWidth: 0 }).trim();
 
-const { schema } = configSettings({ sources: [], targets: new Map() }, () => undefined);
+const { schema } = configSettings({ sources: new Map(), targets: new Map() }, () => undefined);
 mkdirSync(join(folder, "docs"), { recursive: true });
 writeFileSync(join(folder, "moor.schema.json"), printSchema(schema));
 writeFileSync(join(folder, "docs/config.md"), printPage(schema));

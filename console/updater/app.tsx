@@ -70,9 +70,9 @@ export function App() {
         {state.data && rounds === 0 && <p role="status">It has not checked yet.</p>}
         {state.data?.sources
           .filter(({ up }) => !up)
-          .map(({ source, because }) => (
+          .map(({ source, called, because }) => (
             <p className="note" key={source} role="alert">
-              The firewall {source} cannot be read: <WithCode text={because ?? ""} />
+              The {called} {source} cannot be read: <WithCode text={because ?? ""} />
             </p>
           ))}
         <div className="cards">
@@ -104,7 +104,7 @@ const storedIn = (state: UpdaterState | undefined): string =>
 
 function Rounds({ state }: { readonly state: UpdaterState }) {
   const now = useNow(1_000);
-  const pushed = state.sources.some(({ how }) => how === "events");
+  const pushed = state.sources.find(({ how }) => how === "events");
   const next = state.nextRound === null ? undefined : Date.parse(state.nextRound) - now;
   return (
     <span className="quiet" style={{ fontSize: "0.8125rem" }}>
@@ -116,7 +116,7 @@ function Rounds({ state }: { readonly state: UpdaterState }) {
         </>
       )}
       {!pushed && next !== undefined && next > 0 && ` · next check in ${durationInWords(next)}`}
-      {pushed && " · the firewall pushes changes"}
+      {pushed && ` · the ${pushed.called} pushes changes`}
     </span>
   );
 }

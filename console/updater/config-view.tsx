@@ -52,7 +52,7 @@ export default function ConfigView({ ask }: { readonly ask: Request }) {
 
 /** The services that the updater talks to; only those that `names` refers to have a name. */
 const peersOf = ({ sources, targets, others }: ShownConfig) => [
-  ...sources.map(({ url, key, ...source }) => ({ ...source, what: "firewall", where: url, secret: key })),
+  ...sources.map(({ url, key, ...source }) => ({ ...source, where: url, secret: key })),
   ...targets.map(({ url, token, api, ...target }) => ({
     ...target,
     what: `record service (${api})`,

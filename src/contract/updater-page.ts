@@ -4,10 +4,12 @@ export type UpdaterState = {
   readonly started: string;
   readonly rounds: number;
   readonly lastRound: string | null;
-  /** The next scheduled check; a firewall that pushes changes triggers one sooner. */
+  /** The next scheduled check; a source that pushes changes triggers one sooner. */
   readonly nextRound: string | null;
   readonly sources: readonly {
     readonly source: string;
+    /** `firewall` or `source`. */
+    readonly called: string;
     readonly up: boolean;
     readonly how: "events" | "polling";
     readonly because?: string;
@@ -49,6 +51,8 @@ export type ShownConfig = {
   readonly rhythm: string;
   readonly sources: readonly {
     readonly name: string;
+    /** `firewall`, or `source` with its kind. */
+    readonly what: string;
     readonly url: string;
     readonly trust: string;
     readonly key: string;

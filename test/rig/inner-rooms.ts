@@ -66,7 +66,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     // One file per hosted service or server with an HTTP API.
     "targets/providers": ["targets", "config", "http"],
     round: ["sources", "targets", "config", "http"],
-    report: ["round", "targets", "config", "http"],
+    report: ["round", "sources/sources.ts", "sources/source.ts", "targets", "config", "http"],
   },
   "src/cli": {
     io: [],

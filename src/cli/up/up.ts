@@ -107,7 +107,9 @@ function printState(trial: Trial, urls: Urls & { readonly updater: string | unde
   io.out(`  record service   ${urls.records}  (its API is described at ${urls.records}/docs)\n`);
   io.out(`  nameserver       ${urls.dns.host} port ${urls.dns.port}, UDP and TCP\n`);
   io.out(`  firewall status  ${urls.firewall}\n`);
-  io.out(`  updating client  follows ${trial.device}: ${describeRhythm(trial.interval)}\n`);
+  io.out(
+    `  updating client  follows ${trial.device}: ${describeRhythm({ interval: trial.interval, sources: new Map() })}\n`,
+  );
   if (urls.updater) io.out(`                   ${urls.updater}  (its page, for this machine only)\n`);
   io.out(`  data             ${trial.folder}\n`);
   for (const made of trial.made) io.out(`  created          ${made}\n`);

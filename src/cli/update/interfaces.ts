@@ -7,8 +7,8 @@ import { type PlannedUpdate, planRound, publishedOf } from "../../updater/round/
 import { createRecall } from "../../updater/round/recall.ts";
 import { openStateFile, type StateFile } from "../../updater/round/state-file.ts";
 import { type Subject, subjectsOf } from "../../updater/round/subjects.ts";
-import type { SourceReading } from "../../updater/sources/source.ts";
-import { openSource } from "../../updater/sources/sources.ts";
+import { abilitiesInWords, type SourceConfig, type SourceReading } from "../../updater/sources/source.ts";
+import { calledOf, openSource, sourceKinds } from "../../updater/sources/sources.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import { printTable } from "../io/print-table.ts";
 import { loadConfig, pickOne } from "./load-config.ts";
@@ -20,7 +20,7 @@ export type InterfacesOptions = {
 };
 
 /**
- * `moor interfaces`: every address that a firewall reports, the ones that would be used, and why the others would not.
+ * `moor interfaces`: every address that a source reports, the ones that would be used, and why the others would not.
  */
 export async function interfaces(options: InterfacesOptions, io: CommandIo): Promise<number> {
   const config = loadConfig(options.config, io);
@@ -35,16 +35,23 @@ export async function interfaces(options: InterfacesOptions, io: CommandIo): Pro
     const state = await storedBefore(config, io);
     const planned = planFor(subjects, reading, state);
     const rows = rowsOf(reading.report, planned, state);
-    io.out(options.json ? `${JSON.stringify(rows, undefined, 2)}\n` : printRows(rows));
+    io.out(options.json ? `${JSON.stringify(rows, undefined, 2)}\n` : printRows(rows, calledOf(chosen)));
+
     const choices = planned.map((update) => ({ title: update.subject.title, ...describeChoice(update) }));
     for (const { title, kind, because } of choices) {
       if (kind === "failed") io.err(`${title}: ${because}\n`);
       else if (!options.json) io.out(`${title}: ${because}\n`);
     }
+    if (!options.json) io.out(describeSource(chosen));
     return choices.some(({ kind }) => kind === "failed") ? 1 : 0;
   } finally {
     source.close();
   }
+}
+
+function describeSource({ name, kind }: SourceConfig): string {
+  const can = sourceKinds[kind]?.can;
+  return can ? `${name} (${kind}) ${abilitiesInWords(can)}\n` : "";
 }
 
 type Stored = Pick<StateFile, "get">;
@@ -113,8 +120,8 @@ function considered(
   return found.map(({ text, verdict }) => ({ text, verdict: verdict === "taken" ? "not-asked-for" : verdict }));
 }
 
-function printRows(rows: readonly Row[]): string {
-  if (rows.length === 0) return "the firewall reports no interfaces\n";
+function printRows(rows: readonly Row[], called: string): string {
+  if (rows.length === 0) return `the ${called} reports no interfaces\n`;
   const lines = rows.flatMap(({ interface: device, up, addresses }) => {
     const state = up === undefined ? "" : up ? "up" : "down";
     if (addresses.length === 0) return [[device, state, "none", "", ""]];

@@ -203,7 +203,8 @@ describe("moor interfaces", () => {
         "wan0       up     2a00::9  AAAA  would be taken\n" +
         "wan0       up     fe80::1  AAAA  no: link-local\n" +
         "home.example.org A: 9.9.9.9 of wan0 would be taken\n" +
-        "home.example.org AAAA: 2a00::9 of wan0 would be taken\n",
+        "home.example.org AAAA: 2a00::9 of wan0 would be taken\n" +
+        "home (firewall) can push changes and reports addresses with prefixes and lifetimes\n",
     );
   });
 
@@ -219,7 +220,8 @@ describe("moor interfaces", () => {
         "wan0       up     9.9.9.9  A     usable, but no name in the config uses it\n" +
         "wan0       up     fd00::9  AAAA  no: unique local, but only public ones are allowed\n" +
         "wan0       up     2a00::9  AAAA  would be taken\n" +
-        "home.example.org AAAA: 2a00::9 of wan0 (eth8 does not exist) would be taken\n",
+        "home.example.org AAAA: 2a00::9 of wan0 (eth8 does not exist) would be taken\n" +
+        "home (firewall) can push changes and reports addresses with prefixes and lifetimes\n",
     );
     expect(printed.err).toBe("home.example.org A: the firewall home has no interface eth9; its interfaces are wan0\n");
   });

@@ -9,6 +9,7 @@ import type { UpdateResult } from "../../updater/round/result.ts";
 import { describeRhythm } from "../../updater/round/rhythm.ts";
 import type { StateFile } from "../../updater/round/state-file.ts";
 import { devicesOf, type Subject, subjectsOf } from "../../updater/round/subjects.ts";
+import type { SourceConfig } from "../../updater/sources/source.ts";
 import type { Updater } from "../../updater/updater.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { defaultConfig, loadConfig, openState, readTyped } from "./load-config.ts";
@@ -53,13 +54,14 @@ function check(config: UpdaterConfig, io: CommandIo): number {
   for (const subject of subjectsOf(config)) {
     const { title, source, target, order } = subject;
     const ttl = order.ttl === undefined ? "" : `, ttl ${order.ttl}`;
-    io.out(`${title}: from ${devicesOf(subject)} of ${source} (${hostOf(config.sources.get(source))})`);
+    io.out(`${title}: from ${devicesOf(subject)} of ${source} (${placeOf(config.sources.get(source))})`);
     io.out(`, written to ${target} (${hostOf(config.targets.get(target))})${ttl}\n`);
   }
-  io.out(`${describeRhythm(config.interval)}; last addresses in ${config.stateFile}\n`);
+  io.out(`${describeRhythm(config)}; last addresses in ${config.stateFile}\n`);
   return 0;
 }
 
+const placeOf = (source: SourceConfig | undefined) => source?.url?.host ?? source?.kind ?? "";
 const hostOf = (service: Partial<Endpoint> | undefined) => service?.url?.host ?? "";
 
 async function dryRun(updater: Updater, { needsAddress }: UpdateOptions, io: CommandIo): Promise<number> {

@@ -1,6 +1,7 @@
+import { isScalar } from "yaml";
 import type { Family } from "../../core/addresses/address.ts";
 import { type HostPart, hostPartOfMac, parseHostPart, usualPrefixLength } from "../../core/addresses/host-part.ts";
-import { mapping, needed } from "../../process/settings/mapping.ts";
+import { mapping } from "../../process/settings/mapping.ts";
 import {
   integer,
   missing,
@@ -22,16 +23,13 @@ export type FamilyConfig = {
   readonly host?: HostPart;
 };
 
-/** A family without a source uses the name's. */
-type OwnFamily = Omit<FamilyConfig, "source"> & { readonly source?: string };
+/** Without a source, the name's is used; without devices, the only one that the source knows. */
+export type OwnFamily = Omit<FamilyConfig, "source" | "devices"> & Partial<Pick<FamilyConfig, "source" | "devices">>;
 
-const devices = oneOrMore(
-  text(
-    "A device, as listed by `moor interfaces`. In a list, the first one that is up and has a usable address is used.",
-    "pppoe0",
-  ),
-  "name at least one device",
-);
+const deviceWords =
+  "A device, as listed by `moor interfaces`. In a list, the first one that is up and has a usable address is used.";
+
+const devices = oneOrMore(text(deviceWords, "pppoe0"), "name at least one device");
 
 /** The host part of a machine behind the firewall, written out or derived from its MAC address. */
 const hostFields = {
@@ -43,10 +41,32 @@ const hostFields = {
   prefix: integer({ from: 16, to: 126 }, "The length of the prefix in bits.", 56, { default: usualPrefixLength }),
 };
 
-/** `ipv4: pppoe0` and `ipv4: [pppoe0, igb1]` are short for `ipv4: { interface: … }`. */
+/** `ipv4: true`, or the devices. */
+const short: Setting<OwnFamily> = {
+  schema: {
+    ...devices.schema,
+    description: `${deviceWords} \`true\` for a source that knows only one connection.`,
+    anyOf: [...(devices.schema.anyOf as readonly unknown[]), { const: true }],
+  },
+  read(at, what, reading) {
+    const written = isScalar(at.node) ? at.node.value : undefined;
+    if (written === true) return {};
+    if (written === false) return reading.fault(at, falseFamily(what));
+    const read = devices.read(at, what, reading);
+    return read && { devices: read };
+  },
+};
+
+const falseFamily = (what: string) => ({
+  code: "wrong-type",
+  message: `${what} is false`,
+  todo: "leave it out if the name has no such record",
+});
+
+/** `ipv4: true`, `ipv4: pppoe0` and `ipv4: [pppoe0, igb1]` are short for `ipv4: { interface: … }`. */
 export function familySettings(family: Family, source: Setting<string>): Setting<OwnFamily> {
   const fields = {
-    interface: needed(devices, "add `interface: DEVICE`; `moor interfaces` lists the devices"),
+    interface: devices,
     source,
     record: text("The id of the record, if several have this name and type (v1 only).", "a1b2c3"),
     vhid: vhid("Use the virtual address (CARP) of this VHID instead of the interface's own."),
@@ -56,10 +76,16 @@ export function familySettings(family: Family, source: Setting<string>): Setting
     title: "Address",
     turn({ interface: devices, record, host, mac, prefix, ...rest }, place) {
       const part = hostPart({ host, mac, prefix }, family, place);
-      return part && { ...rest, ...part, devices, ...(record === undefined ? {} : { recordId: record }) };
+      if (!part) return undefined;
+      return {
+        ...rest,
+        ...part,
+        ...(devices === undefined ? {} : { devices }),
+        ...(record === undefined ? {} : { recordId: record }),
+      };
     },
   });
-  return orShort(full, devices, (devices): OwnFamily => ({ devices }));
+  return orShort(full, short, (own) => own);
 }
 
 type Written = { readonly [K in keyof typeof hostFields]: Value<(typeof hostFields)[K]> | undefined };

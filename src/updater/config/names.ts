@@ -15,8 +15,10 @@ import {
   type Setting,
   text,
 } from "../../process/settings/setting.ts";
+import { quoted } from "../../process/settings/yaml-reader.ts";
+import { sourceKinds } from "../sources/sources.ts";
 import { targetKinds } from "../targets/targets.ts";
-import { type FamilyConfig, familySettings } from "./family.ts";
+import { type FamilyConfig, familySettings, type OwnFamily } from "./family.ts";
 import { checkWhen, type NameRules, ruleFields } from "./rules.ts";
 
 export type NameConfig = {
@@ -33,7 +35,8 @@ export type NameConfig = {
 
 /** What names can refer to, including entries with faults: those are reported at the entry, not again at each name. */
 export type Known = {
-  readonly sources: readonly string[];
+  /** With the kind of each. */
+  readonly sources: ReadonlyMap<string, string>;
   /** With the API of each. */
   readonly targets: ReadonlyMap<string, string>;
 };
@@ -47,10 +50,10 @@ export function namesSettings(known: Known) {
       fault({ code: "duplicate-name", message, todo: "keep one of the two" }, family);
     taken.add(`${target} ${record}`);
   };
-  const targets = [...known.targets.keys()];
-  const onlySource = known.sources.length === 1 ? known.sources[0] : undefined;
+  const [sources, targets] = [[...known.sources.keys()], [...known.targets.keys()]];
+  const onlySource = sources.length === 1 ? sources[0] : undefined;
   const onlyTarget = targets.length === 1 ? targets[0] : undefined;
-  const ownSource = reference("source", known.sources, "The source for this family, if it differs from the name's.");
+  const ownSource = reference("source", sources, "The source for this family, if it differs from the name's.");
   const fields = {
     name: needed(
       text("The name relative to the zone; `@` for the zone itself.", "home"),
@@ -58,7 +61,7 @@ export function namesSettings(known: Known) {
       "this entry has no name",
     ),
     zone: needed(zoneName, undefined, "this name has no zone"),
-    source: reference("source", known.sources, "The source of its addresses. Not needed if there is only one."),
+    source: reference("source", sources, "The source of its addresses. Not needed if there is only one."),
     target: reference("target", targets, "The target to write it to. Not needed if there is only one."),
     ttl: integer({ from: 0, to: highestTtl }, "Seconds. Without it, the record keeps its TTL.", 60),
     create: usually(flag("Create the record if it does not exist. Not with `v1` and `dyndns2`."), false),
@@ -66,6 +69,8 @@ export function namesSettings(known: Known) {
     ipv6: familySettings("ipv6", ownSource),
     ...ruleFields,
   };
+  const kindOf = (right: { readonly source?: string } & Partial<Record<Family, OwnFamily>>, family: Family) =>
+    known.sources.get(right[family]?.source ?? right.source ?? onlySource ?? "");
   const name = mapping(fields, {
     title: "Name",
     of: "",
@@ -79,8 +84,9 @@ export function namesSettings(known: Known) {
       }
       // A name needs no source if each family has one.
       const needsSource = given.length === 0 || given.some((family) => right[family]?.source === undefined);
-      if (needsSource && !place.has("source") && !onlySource) place.fault(noReference("source", known.sources));
+      if (needsSource && !place.has("source") && !onlySource) place.fault(noReference("source", sources));
       if (!place.has("target") && !onlyTarget) place.fault(noReference("target", targets));
+      for (const family of given) checkDevices(family, right[family], kindOf(right, family), place);
       checkAbilities(right, known.targets.get(right.target ?? onlyTarget ?? ""), place);
       if (right.name === undefined || right.zone === undefined) return;
       const owner = ownerOf(right.name, right.zone);
@@ -95,7 +101,9 @@ export function namesSettings(known: Known) {
         ["ipv6", ipv6],
       ] as const) {
         if (!config) continue;
-        wanted.set(family, { source: source ?? "", ...config });
+        const from = config.source ?? source ?? "";
+        const devices = config.devices ?? [sourceKinds[known.sources.get(from) ?? ""]?.only ?? ""];
+        wanted.set(family, { ...config, source: from, devices });
         refuseTwice(`${absoluteName(owner.value, zone)} ${recordTypeOf(family)}`, target, family, place);
       }
       const own = { name: owner.value, zone, target, create, families: wanted, rules };
@@ -148,6 +156,21 @@ const noReference = (kind: string, known: readonly string[]) =>
 
 const thereAre = (kind: string, known: readonly string[]) =>
   known.length === 0 ? `there are no ${kind}s yet` : `the ${kind}s are ${known.join(", ")}`;
+
+/** Devices are needed where a source knows several; where it knows only one connection, another name would be a mistake. */
+function checkDevices(family: Family, config: OwnFamily | undefined, kind: string | undefined, { fault }: Place): void {
+  const about = sourceKinds[kind ?? ""];
+  if (!config || !about) return;
+  const { only } = about;
+  if (only === undefined && config.devices === undefined) {
+    const todo = "add `interface: DEVICE`; `moor interfaces` lists the devices";
+    fault(missing(`${family} has no interface`, todo), family);
+  }
+  const wrong = only === undefined ? undefined : config.devices?.find((device) => device !== only);
+  if (wrong === undefined) return;
+  const message = `${family} names the device ${quoted(wrong)}, but a source of kind ${kind} knows only one connection`;
+  fault({ code: "one-connection", message, todo: `write \`${family}: true\`` }, family);
+}
 
 function checkAbilities(
   { create, ttl }: { readonly create?: boolean; readonly ttl?: number },

@@ -5,6 +5,7 @@ import { type Fault, fail, ok, type Result } from "../../core/result.ts";
 import type { Reading, Surroundings } from "../../process/settings/setting.ts";
 import { createYamlReader } from "../../process/settings/yaml-reader.ts";
 import { isUtf16 } from "../../process/utf8-text.ts";
+import { usualKind } from "../sources/sources.ts";
 import { usualApi } from "../targets/targets.ts";
 import { configSettings, type UpdaterConfig } from "./config.ts";
 import { checkKeptFiles, keptFiles } from "./kept-files.ts";
@@ -84,11 +85,15 @@ function readRoot(
 function knownIn(reading: Reading): Known {
   const below = (at: Reading["root"] | undefined) => (at && reading.pairs(at)) ?? [];
   const entries = (key: string) => below(below(reading.root).find(({ name }) => name === key)?.value);
-  const apis = entries("targets").map(({ name, value }) => {
-    const api = below(value).find((setting) => setting.name === "api")?.value.node;
-    return [name, isScalar(api) ? String(api.value) : usualApi] as const;
-  });
-  return { sources: entries("sources").map(({ name }) => name), targets: new Map(apis) };
+  const tagsOf = (key: string, tag: string, usual: string) =>
+    entries(key).map(({ name, value }) => {
+      const word = below(value).find((setting) => setting.name === tag)?.value.node;
+      return [name, isScalar(word) ? String(word.value) : usual] as const;
+    });
+  return {
+    sources: new Map(tagsOf("sources", "kind", usualKind)),
+    targets: new Map(tagsOf("targets", "api", usualApi)),
+  };
 }
 
 function unreadable(file: string, code = "unreadable"): Fault {

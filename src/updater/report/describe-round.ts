@@ -144,12 +144,12 @@ function nothing(result: PlannedUpdate, because: NoUpdate): Summary {
     case "unknown":
       return result.trouble
         ? { kind: "failed", what, ...result.trouble }
-        : { kind: "waiting", what, because: notReadYet };
+        : { kind: "waiting", what, because: notReadYet(result.subject.called) };
     case "not-master":
       return {
         kind: "nothing",
         what,
-        because: `this firewall is not the master of VHID ${result.subject.rules.carpMaster}`,
+        because: `this ${result.subject.called} is not the master of VHID ${result.subject.rules.carpMaster}`,
       };
     default:
       return because satisfies never;

@@ -24,7 +24,7 @@ beforeEach(async () => {
   checks = 0;
   status = {
     ...{ started: new Date().toISOString(), rounds: 1, lastRound: new Date().toISOString(), nextRound: null },
-    ...{ changes: 3, failures: 1, sources: [{ source: "home", up: true, how: "events" }] },
+    ...{ changes: 3, failures: 1, sources: [{ source: "home", called: "firewall", up: true, how: "events" }] },
     names: [
       {
         ...{ name: 'ho"me.example.org A', ok: true, wanted: "9.9.9.9", stored: "9.9.9.9" },
@@ -223,7 +223,7 @@ describe("the control port", () => {
     expect((await ask("/health/live")).status).toBe(200);
     expect((await ask("/health/ready")).status).toBe(200);
     silence = 21 * 60_000;
-    status = { ...status, sources: [{ source: "home", up: false, how: "polling" }] };
+    status = { ...status, sources: [{ source: "home", called: "firewall", up: false, how: "polling" }] };
     expect((await ask("/health/live")).status).toBe(503);
     expect((await ask("/health/ready")).status).toBe(503);
   });

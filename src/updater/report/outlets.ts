@@ -58,9 +58,9 @@ async function openControl(config: ControlConfig, tools: OutletTools & Pick<Cont
   }
 }
 
-/** Undefined until the first round has ended and every firewall has answered or failed once. */
+/** Undefined until the first round has ended and every source has answered or failed once. */
 function wellnessOf({ rounds, names, sources }: Status): Wellness | undefined {
-  if (rounds === 0 || sources.some(({ because }) => because === notReadYet)) return undefined;
+  if (rounds === 0 || sources.some(({ called, because }) => because === notReadYet(called))) return undefined;
   const troubles = [
     ...sources.filter(({ up }) => !up).map(({ source, because }) => `${source}: ${because}`),
     ...names.filter(({ ok }) => !ok).map(({ name, because }) => `${name}: ${because}`),

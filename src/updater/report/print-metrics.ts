@@ -13,7 +13,7 @@ export function printMetrics(status: Status): string {
     family(
       "moor_update_source_up",
       "gauge",
-      "1 while the firewall can be read.",
+      "1 while the source can be read.",
       status.sources.map(({ source, up, how }) => [{ source, how }, Number(up)]),
     ),
     family(

@@ -119,8 +119,8 @@ export function createReporter(log: Logger, notify: Notify = () => undefined): R
       for (const result of changed) {
         const { title: name, key } = result.subject;
         const summary = summarySaved(result);
-        // Reported above, once for all names of the firewall, unless it has not answered yet.
-        if (result.choice.kind === "unknown") continue;
+        // Reported above, once for all names of the source, unless it has not answered yet.
+        if (result.choice.kind === "unknown" && readings.get(result.subject.source)?.kind !== "report") continue;
         const fields = { name, ...textsOf(summary) };
         if (summary.kind === "failed") failing(key, fields, `record ${summary.what}`, causeOf(result, summary));
         if (summary.kind === "none")

@@ -5,15 +5,18 @@ import type { ControlConfig, HeartbeatConfig, NotifyConfig } from "../config/out
 import { originOf } from "../http/endpoint.ts";
 import { describeRhythm } from "../round/rhythm.ts";
 import { devicesOf, type Subject, subjectsOf } from "../round/subjects.ts";
+import type { SourceConfig } from "../sources/source.ts";
+import { calledOf } from "../sources/sources.ts";
 
 /** The config as shown on the page. Only the origin of a URL is shown: the rest of a web hook is secret. */
 export function shownConfig(config: UpdaterConfig): ShownConfig {
   return {
     file: config.file,
     stateFile: config.stateFile,
-    rhythm: describeRhythm(config.interval),
-    sources: [...config.sources.values()].map(({ name, kind, url, trust }) => ({
-      ...{ name, url: url?.origin ?? kind, trust: trust?.kind ?? "none", key: "hidden" },
+    rhythm: describeRhythm(config),
+    sources: [...config.sources.values()].map((source) => ({
+      ...{ name: source.name, what: whatOf(source), url: source.url?.origin ?? "—", trust: source.trust?.kind ?? "—" },
+      key: Object.values(source).some((value) => typeof value === "function") ? "hidden" : "—",
     })),
     targets: [...config.targets.values()].map(({ name, url, api, trust }) => ({
       ...{ name, url: originOf(url), api, trust: trust?.kind ?? "none", token: "hidden" },
@@ -31,6 +34,12 @@ export function shownConfig(config: UpdaterConfig): ShownConfig {
     ],
   };
 }
+
+/** `firewall`, as ever, or `source (web)`. */
+const whatOf = (source: SourceConfig): string => {
+  const called = calledOf(source);
+  return called === "source" ? `source (${source.kind})` : called;
+};
 
 const rulesOf = ({ rules, order }: Subject): string =>
   [

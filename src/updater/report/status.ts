@@ -85,18 +85,20 @@ const isBeingChecked = ({ underWay, subject, plan }: UpdateResult, state: Pick<S
   return underWay === true && "address" in plan && kept?.address === plan.address.text && !kept.inDoubt;
 };
 
-/** Its firewall has not answered yet: the previous status is shown. */
+/** Its source has not answered yet: the previous status is shown. */
 const isUnread = ({ choice, trouble }: UpdateResult): boolean => choice.kind === "unknown" && !trouble;
 
-function sourcesIn({ readings, polled }: Round, before: readonly SourceStatus[]): readonly SourceStatus[] {
+function sourcesIn({ readings, polled, results }: Round, before: readonly SourceStatus[]): readonly SourceStatus[] {
   const names = new Set([...readings.keys(), ...polled]);
   return [...names].map((source) => {
     const how = polled.includes(source) ? "polling" : "events";
+    const called = results.find(({ subject }) => subject.source === source)?.subject.called ?? "source";
     const reading = readings.get(source);
-    if (!reading)
-      return before.find((last) => last.source === source) ?? { source, up: false, how, because: notReadYet };
+    const unread = { source, called, up: false, how, because: notReadYet(called) } as const;
+    if (!reading) return before.find((last) => last.source === source) ?? unread;
     return {
       source,
+      called,
       up: reading.kind === "report",
       how,
       ...(reading.kind === "report" ? {} : { because: reading.because }),

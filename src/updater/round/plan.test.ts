@@ -12,7 +12,15 @@ const now = Date.parse("2026-11-15T12:00:00Z");
 const minute = 60_000;
 
 const subjectWith = (rules: NameRules): Subject => ({
-  ...{ key: "home A", title: "home.example.org A", family: "ipv4", source: "office", target: "dns", rules },
+  ...{
+    key: "home A",
+    title: "home.example.org A",
+    family: "ipv4",
+    source: "office",
+    called: "firewall",
+    target: "dns",
+    rules,
+  },
   ...{ policy: { devices: ["wan0"], family: "ipv4" }, policyKey: "wan0" },
   order: { zone: "example.org", name: "home", family: "ipv4" },
 });

@@ -1,10 +1,11 @@
+import type { Family } from "../../core/addresses/address.ts";
 import { carpRole } from "../../core/addresses/carp-role.ts";
 import type { Choice, Considered } from "../../core/addresses/choose-address.ts";
 import { chooseInOrder, type OrderedChoosing, type PassedOver } from "../../core/addresses/choose-in-order.ts";
 import { firstFew } from "../../core/first-few.ts";
 import type { Instant } from "../../core/instant.ts";
 import { type Plan, planUpdate } from "../../core/updates/plan-update.ts";
-import type { SourceReading } from "../sources/source.ts";
+import type { SourceReading, WhyUnknown } from "../sources/source.ts";
 import type { Recall } from "./recall.ts";
 import type { StateFile } from "./state-file.ts";
 import type { Subject } from "./subjects.ts";
@@ -31,7 +32,8 @@ export type RoundFacts = {
   readonly now: Instant;
 };
 
-export const notReadYet = "the firewall has not answered yet";
+/** `called`: what messages call the source. */
+export const notReadYet = (called: string) => `the ${called} has not answered yet`;
 
 export function planRound(subjects: readonly Subject[], facts: RoundFacts): readonly PlannedUpdate[] {
   const chosen = new Map<string, OrderedChoosing>();
@@ -49,13 +51,22 @@ export function publishedOf(alike: readonly Subject[], state: RoundFacts["state"
   return [...new Set(stored)].filter((address) => address !== undefined);
 }
 
-function choose({ source, policy }: Subject, alike: readonly Subject[], facts: RoundFacts): OrderedChoosing {
+function choose(
+  { source, called, policy, family }: Subject,
+  alike: readonly Subject[],
+  facts: RoundFacts,
+): OrderedChoosing {
   const reading = facts.readings.get(source);
-  if (reading?.kind === "report") {
+  const unknown = whyUnknown(reading, family);
+  if (reading?.kind === "report" && !unknown) {
     return chooseInOrder(reading.report, { ...policy, published: publishedOf(alike, facts.state) });
   }
-  const choice = { kind: "unknown", because: reading?.because ?? notReadYet } as const;
+  const choice = { kind: "unknown", because: unknown?.because ?? notReadYet(called) } as const;
   return { choice, device: policy.devices[0] ?? "", considered: [], passedOver: [] };
+}
+
+function whyUnknown(reading: SourceReading | undefined, family: Family): WhyUnknown | undefined {
+  return reading?.kind === "unavailable" ? reading : reading?.unknown?.[family];
 }
 
 function planSubject(subject: Subject, choosing: OrderedChoosing, facts: RoundFacts): PlannedUpdate {
@@ -89,12 +100,17 @@ function isDue(every: number | undefined, last: Instant, now: Instant): boolean 
   return every !== undefined && !(last <= now && now - last < every);
 }
 
-function troubleOf(choice: Choice, { source }: Subject, reading: SourceReading | undefined): PlannedUpdate["trouble"] {
+function troubleOf(
+  choice: Choice,
+  { source, called, family }: Subject,
+  reading: SourceReading | undefined,
+): PlannedUpdate["trouble"] {
   if (!reading) return undefined;
-  if (reading.kind === "unavailable") return { because: reading.because, todo: reading.todo };
+  const unknown = whyUnknown(reading, family);
+  if (unknown) return { because: unknown.because, todo: unknown.todo };
   if (choice.kind !== "unknown-interface") return undefined;
   return {
-    because: `the firewall ${source} has no interface ${choice.device}`,
+    because: `the ${called} ${source} has no interface ${choice.device}`,
     todo: choice.known.length === 0 ? "it reports no interfaces" : `its interfaces are ${firstFew(choice.known)}`,
   };
 }

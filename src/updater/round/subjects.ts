@@ -5,6 +5,7 @@ import type { UpdaterConfig } from "../config/config.ts";
 import type { FamilyConfig } from "../config/family.ts";
 import type { NameConfig } from "../config/names.ts";
 import type { NameRules } from "../config/rules.ts";
+import { calledOf } from "../sources/sources.ts";
 import type { ReplaceOrder } from "../targets/target.ts";
 
 /** One name and one family: the unit of decisions, independent of all others. */
@@ -15,6 +16,8 @@ export type Subject = {
   readonly title: string;
   readonly family: Family;
   readonly source: string;
+  /** What messages call the source. */
+  readonly called: string;
   readonly target: string;
   readonly policy: OrderedPolicy;
   /** The same for subjects that must get the same address, so that the choice for a thousand names is made once. */
@@ -45,6 +48,7 @@ function subjectOf(config: UpdaterConfig, entry: NameConfig, family: Family, wan
     title: `${absoluteName(name, zone)} ${type}`,
     family,
     source,
+    called: calledOf(config.sources.get(source)),
     target,
     policy,
     policyKey: JSON.stringify([source, policy, host?.bytes.join("."), rules.compare === "record"]),

@@ -8,7 +8,7 @@ import type { HttpClient, HttpOutcome } from "../http/client.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { createEventStreamReader } from "../http/event-stream.ts";
 import { readInterfaceReport } from "./read-interface-report.ts";
-import type { AddressSource, FollowEnd, SourceKind, SourceReading } from "./source.ts";
+import { type AddressSource, type FollowEnd, type SourceKind, type SourceReading, unavailable } from "./source.ts";
 
 export type FirewallSource = Endpoint & { readonly key: Secret; readonly secret: Secret };
 
@@ -25,7 +25,7 @@ export const firewall = {
     },
     {
       title: "Source: firewall",
-      description: "An OPNsense, or `moor firewall`.",
+      description: "An OPNsense, or `moor firewall`. `kind: opnsense` means the same.",
       schema: { examples: [{ url: "https://192.168.1.1", keyFile: "secrets/firewall-key.txt" }] },
       keys: (given, what) => [
         ...oneTrust(given, what),
@@ -40,6 +40,8 @@ export const firewall = {
       },
     },
   ),
+  called: "firewall",
+  can: { push: true, prefix: true, lifetimes: true },
   open: async (config: FirewallSource, connect) => createFirewallSource(config, await connect(config)),
 } satisfies SourceKind<FirewallSource>;
 
@@ -140,5 +142,3 @@ const statusWords: Readonly<Record<number, [because: string, todo: string]>> = {
     "correct the URL; OPNsense has the call since release 21.7.8",
   ],
 };
-
-const unavailable = (because: string, todo: string): SourceReading => ({ kind: "unavailable", because, todo });

@@ -1,15 +1,33 @@
+import type { Family } from "../../core/addresses/address.ts";
 import type { InterfaceReport } from "../../core/addresses/interface-report.ts";
 import type { Mapping } from "../../process/settings/mapping.ts";
 import type { HttpClient } from "../http/client.ts";
 import type { Endpoint } from "../http/endpoint.ts";
+
+/** The device name in the reports of all sources that know only one connection. */
+export const onlyDevice = "internet";
 
 /** What the rest of the program knows about an entry of `sources:`; its other settings are private to its kind. */
 export type SourceConfig = Partial<Endpoint> & { readonly name: string; readonly kind: string };
 
 /** A kind of source: the settings of its config entry, and how to open it. `connect` is for those that use HTTP. */
 export type SourceKind<Config> = Mapping<Partial<Endpoint>> & {
+  readonly can: SourceAbilities;
+  /** The device name in its reports, if it knows only one connection. Its names need no device: `ipv4: true`. */
+  readonly only?: typeof onlyDevice;
+  /** What messages call it. */
+  readonly called?: "firewall";
   open(config: Config, connect: (endpoint: Endpoint) => Promise<HttpClient>): Promise<AddressSource>;
 };
+
+/** `push`: reports changes itself, if its version does. `prefix` and `lifetimes`: of IPv6 addresses. */
+export type SourceAbilities = { readonly push: boolean; readonly prefix: boolean; readonly lifetimes: boolean };
+
+export function abilitiesInWords({ push, prefix, lifetimes }: SourceAbilities): string {
+  const known = [prefix && "prefixes", lifetimes && "lifetimes"].filter(Boolean).join(" and ");
+  const reports = known === "" ? "addresses without prefixes and lifetimes" : `addresses with ${known}`;
+  return `${push ? "can push changes" : "is polled"} and reports ${reports}`;
+}
 
 /** A place that knows addresses. `unavailable` is not an empty report: nothing is known, so nothing is done. */
 export type AddressSource = {
@@ -20,8 +38,18 @@ export type AddressSource = {
 };
 
 export type SourceReading =
-  | { readonly kind: "report"; readonly report: InterfaceReport }
-  | { readonly kind: "unavailable"; readonly because: string; readonly todo: string };
+  | { readonly kind: "report"; readonly report: InterfaceReport; readonly unknown?: UnknownFamilies }
+  | ({ readonly kind: "unavailable" } & WhyUnknown);
+
+/** Families about which the report says nothing, although the other one was read. */
+export type UnknownFamilies = Readonly<Partial<Record<Family, WhyUnknown>>>;
+
+export type WhyUnknown = { readonly because: string; readonly todo: string };
+
+export const unavailable = (because: string, todo: string): SourceReading => ({ kind: "unavailable", because, todo });
+
+/** `follow` of a source that has no stream. */
+export const neverPushes = async (): Promise<FollowEnd> => ({ kind: "not-offered" });
 
 export type FollowEnd =
   /** This source has no stream. */

@@ -1,15 +1,26 @@
 import { kindsOf } from "../../process/settings/mapping.ts";
+import { command } from "./command.ts";
 import { firewall } from "./firewall.ts";
 import type { AddressSource, SourceConfig, SourceKind } from "./source.ts";
 
 /** All kinds of sources. */
-const kinds: Readonly<Record<string, SourceKind<never>>> = { firewall };
+export const sourceKinds: Readonly<Record<string, SourceKind<never>>> = {
+  firewall,
+  opnsense: firewall,
+  command,
+};
+
+export const usualKind = "firewall";
 
 /** An entry of `sources:`. */
-export const sourceSettings = kindsOf("kind", kinds, { description: "The kind of source.", usual: "firewall" });
+export const sourceSettings = kindsOf("kind", sourceKinds, { description: "The kind of source.", usual: usualKind });
+
+/** What messages call a source: "the firewall home", "the source home". */
+export const calledOf = (config: SourceConfig | undefined): string =>
+  sourceKinds[config?.kind ?? ""]?.called ?? "source";
 
 export async function openSource(config: SourceConfig): Promise<AddressSource> {
-  const kind = kinds[config.kind];
+  const kind = sourceKinds[config.kind];
   if (!kind) throw new Error(`no source of kind ${config.kind}`);
   const connect: Parameters<typeof kind.open>[1] = async (endpoint) =>
     (await import("../http/client.ts")).createHttpClient(endpoint);

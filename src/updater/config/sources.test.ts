@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readConfig } from "./read.ts";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "moor-config-"));
+  writeFileSync(join(folder, "key"), "key=thekey\nsecret=thesecret\n", { mode: 0o600 });
+  writeFileSync(join(folder, "token"), "thetoken", { mode: 0o600 });
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const firewall = "{ url: 'https://192.0.2.1', keyFile: key }";
+const script = "{ kind: command, command: [./address, -6] }";
+
+function read(sources: string, name: string) {
+  const text = `sources: { ${sources} }
+targets: { dns: { url: 'https://dns.test', token: { file: token } } }
+names: [{ name: home, zone: example.org, ${name} }]
+`;
+  writeFileSync(join(folder, "moor.yaml"), text);
+  const config = readConfig("moor.yaml", {}, folder);
+  if (config.ok) return config.value;
+  return config.faults.map(({ where, message, todo }) => `${where}: ${message}; ${todo}`).join("\n");
+}
+
+function families(sources: string, name: string) {
+  const config = read(sources, name);
+  return typeof config === "string" ? config : [...(config.names[0]?.families ?? [])];
+}
+
+describe("a source", () => {
+  it("of kind opnsense is a firewall", () => {
+    expect(read("fw: { kind: opnsense, url: 'https://192.0.2.1', keyFile: key }", "ipv4: wan0")).toMatchObject({
+      sources: new Map([["fw", expect.objectContaining({ kind: "opnsense", trust: { kind: "system" } })]]),
+    });
+  });
+
+  it("that knows only one connection needs no device", () => {
+    const expected = (family: string) => [family, expect.objectContaining({ source: "a", devices: ["internet"] })];
+    expect(families(`a: ${script}`, "ipv4: true, ipv6: { host: '::1' }")).toEqual([expected("ipv4"), expected("ipv6")]);
+    expect(families(`a: ${script}`, "ipv4: internet")).toEqual([expected("ipv4")]);
+    expect(families(`a: ${script}, fw: ${firewall}`, "ipv4: { source: a }, ipv6: wan0, source: fw")).toMatchObject([
+      expected("ipv4"),
+      ["ipv6", { source: "fw", devices: ["wan0"] }],
+    ]);
+  });
+
+  it("that is a program is found in the config's folder", () => {
+    expect(read(`a: ${script}`, "ipv4: true")).toMatchObject({
+      sources: new Map([
+        ["a", expect.objectContaining({ command: { file: join(folder, "address"), args: ["-6"], folder } })],
+      ]),
+    });
+  });
+
+  it.each([
+    ["no device of many", `fw: ${firewall}`, "ipv4: true", /moor\.yaml:3:48: ipv4 has no interface; add `interface/],
+    ["no device, written out", `fw: ${firewall}`, "ipv4: { vhid: 3 }", /ipv4 has no interface; add `interface/],
+    ["a family that is false", `fw: ${firewall}`, "ipv4: false", /ipv4 is false; leave it out/],
+    [
+      "a device of the only connection",
+      `a: ${script}`,
+      "ipv4: wan0",
+      /the device wan0, but a source of kind command knows only one connection; write `ipv4: true`/,
+    ],
+    ["a program that is none", "a: { kind: command, command: [] }", "ipv4: true", /a is an empty list; name a program/],
+    ["an unknown kind, once", "a: { kind: comand }", "ipv4: true", /^moor\.yaml:1:23: kind of source a cannot be/],
+  ])("is refused with %s", (_, sources, name, expected) => {
+    const faults = read(sources, name);
+    expect(faults).toMatch(expected);
+    expect(String(faults).split("\n").length).toBe(1);
+  });
+});

@@ -1,0 +1,71 @@
+import { spawn } from "node:child_process";
+
+export type Program = { readonly file: string; readonly args: readonly string[]; readonly folder: string };
+
+export type ProgramLimits = { readonly timeoutMs: number; readonly maxBytes: number };
+
+export type ProgramEnd =
+  /** `stderr`: the end of what it printed there. */
+  | { readonly kind: "exited"; readonly code: number; readonly stdout: string; readonly stderr: string }
+  | { readonly kind: "not-started"; readonly code: string }
+  | { readonly kind: "killed"; readonly because: "signal" | "timeout" | "too-long" | "aborted" };
+
+/** The variables of moor's own environment may hold secrets, so none is passed on. */
+const environment = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LANG: "C" };
+
+const longestError = 2_000;
+
+/**
+ * Runs a program without a shell, and waits until it ends. It gets its own process group: whatever it started is killed
+ * with it, so that nothing keeps running or holds the pipes open.
+ */
+export function runProgram(
+  { file, args, folder }: Program,
+  { timeoutMs, maxBytes }: ProgramLimits,
+  signal: AbortSignal,
+): Promise<ProgramEnd> {
+  if (signal.aborted) return Promise.resolve({ kind: "killed", because: "aborted" });
+  const { promise, resolve } = Promise.withResolvers<ProgramEnd>();
+  const child = spawn(file, args, {
+    cwd: folder,
+    env: environment,
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  const chunks: Buffer[] = [];
+  let [size, stderr] = [0, ""];
+  const end = (result: ProgramEnd) => {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", abort);
+    killGroup(child.pid);
+    child.stdout.destroy();
+    child.stderr.destroy();
+    resolve(result);
+  };
+  const abort = () => end({ kind: "killed", because: "aborted" });
+  const timer = setTimeout(() => end({ kind: "killed", because: "timeout" }), timeoutMs);
+  signal.addEventListener("abort", abort, { once: true });
+  child.stdout.on("data", (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > maxBytes) end({ kind: "killed", because: "too-long" });
+    else chunks.push(chunk);
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    stderr = (stderr + chunk.toString("utf8")).slice(-longestError);
+  });
+  child.once("error", ({ code = "unknown" }: NodeJS.ErrnoException) => end({ kind: "not-started", code }));
+  child.once("close", (code) => {
+    if (code === null) end({ kind: "killed", because: "signal" });
+    else end({ kind: "exited", code, stdout: Buffer.concat(chunks).toString("utf8"), stderr });
+  });
+  return promise;
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // It has ended already, with all that it started.
+  }
+}
