@@ -1,5 +1,5 @@
 import { wanWith } from "../rig/updater/services.ts";
-import { address, after, type HostileRow } from "./hostile-row.ts";
+import { type AddressRow, address, after } from "./hostile-row.ts";
 
 const flagged = (flag: string) => ({
   ...{ flags: ["up"], ipv4: [] },
@@ -9,7 +9,7 @@ const publicOnly = { settings: { settings: "public: require" } };
 const published = { outcomes: ["done"], sent: 2, published: "new", stored: "new", warnings: 0 } as const;
 
 /** Every class of the gate, in both families. */
-export const hostileAddresses: readonly HostileRow[] = [
+export const hostileAddresses: readonly AddressRow[] = [
   address("none at all, as during a reconnect", wanWith([], []), /no usable address/),
   address("unspecified", wanWith(["0.0.0.0"], ["::"]), /is unspecified/),
   address("loopback", wanWith(["127.0.0.1"], ["::1"]), /is loopback/),

@@ -1,3 +1,4 @@
+import type { ReadableInterface } from "../../src/contract/interfaces-client.ts";
 import type { TestCertificate } from "../rig/updater/certificates.ts";
 import type { Loop, LoopSettings } from "../rig/updater/loop.ts";
 import type { Asked, Reply } from "../rig/updater/services.ts";
@@ -54,14 +55,17 @@ export const firewall = (
   },
 });
 
+/** A row that other kinds of sources can report too. */
+export type AddressRow = HostileRow & { readonly wan0: ReadableInterface };
+
 /** An interface that can be read and has these addresses; nothing may be sent for unusable ones. */
 export const address = (
   title: string,
-  wan0: unknown,
+  wan0: ReadableInterface,
   logged: RegExp,
   more: Partial<Pick<HostileRow, "outcomes" | "sent" | "published" | "stored" | "settings" | "warnings">> = {},
-): HostileRow => ({
-  ...{ part: "address", title, logged, warnings: 2, sent: 0, outcomes: ["none"], ...more },
+): AddressRow => ({
+  ...{ part: "address", title, wan0, logged, warnings: 2, sent: 0, outcomes: ["none"], ...more },
   begin(loop) {
     loop.says.firewall = () => ({ body: { wan0 } });
   },

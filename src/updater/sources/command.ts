@@ -82,10 +82,7 @@ const killed: Readonly<Record<Killed, (timeout: number) => [what: string, todo: 
 
 /** One line that is not an address makes all of them doubtful. */
 function addressesIn(output: string, failed: (what: string, todo: string) => SourceReading): SourceReading {
-  const lines = output
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "");
+  const lines = output.split(/\r?\n/).filter((line) => line !== "");
   if (lines.length === 0) return failed("printed no address", "let it print one address per line");
   const addresses = lines.map(parseAddress);
   const wrong = addresses.indexOf(undefined);

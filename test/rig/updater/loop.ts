@@ -57,6 +57,8 @@ export type LoopSettings = {
   /** Settings of the source and the target besides their URL and secrets. */
   readonly source?: string;
   readonly target?: string;
+  /** Starts the peer of another kind of source, and returns the entry in `sources:` instead of the firewall's. */
+  readonly entry?: (folder: string) => Promise<string>;
   readonly firewallTls?: TestCertificate;
   readonly serviceTls?: TestCertificate;
 };
@@ -77,7 +79,8 @@ export async function openLoop(names = oneName, random = () => 0, more: LoopSett
   writeFileSync(join(folder, "t"), "t0ken\n", { mode: 0o600 });
   const source = more.source === undefined ? "" : `, ${more.source}`;
   const target = more.target === undefined ? "" : `, ${more.target}`;
-  const text = `sources: { home: { url: "${firewall.url}", keyFile: k${source} } }
+  const entry = (await more.entry?.(folder)) ?? `{ url: "${firewall.url}", keyFile: k${source} }`;
+  const text = `sources: { home: ${entry} }
 targets: { dns: { url: "${service.url}", api: ${api}, token: { file: t }${target} } }
 ${settings}
 names:

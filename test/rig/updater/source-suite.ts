@@ -1,0 +1,179 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { families } from "../../../src/core/addresses/address.ts";
+import { chooseAddress } from "../../../src/core/addresses/choose-address.ts";
+import { readConfig } from "../../../src/updater/config/read.ts";
+import type { AddressSource, SourceReading } from "../../../src/updater/sources/source.ts";
+import { openSource, sourceKinds } from "../../../src/updater/sources/sources.ts";
+import { until } from "../until.ts";
+
+/** The peer of one kind of source: a real one, or a small server on loopback. */
+export type SourceRig = {
+  /** The entry in `sources:`, in flow style. `timeout` is a duration for its time limit, if it has one. */
+  entry(timeout: string): string;
+  /** The device in its reports. */
+  readonly device: string;
+  /** From now on, the peer works and reports these. False if such a thing cannot be said to this kind. */
+  say(addresses: Said): boolean | Promise<boolean>;
+  /** What the peer can do wrong, and what the message says about it. `say` ends it. */
+  readonly faults: readonly SourceFault[];
+  /** From now on the peer accepts requests and never answers. */
+  stall(): void | Promise<void>;
+  /** The requests that wait for an answer of the stalled peer. */
+  stalled(): number;
+  /** The connections or processes that the source has open; with push, those of its stream too. */
+  open(): number;
+  /** For a kind that pushes: ends all streams. A new one is accepted. */
+  hangUp?(): void | Promise<void>;
+  /** Must never be shown; the peer echoes it where it can. */
+  readonly secret?: string;
+  close(): void | Promise<void>;
+};
+
+export type Said = { readonly ipv4: readonly string[]; readonly ipv6: readonly string[] };
+
+export type SourceFault = {
+  readonly title: string;
+  begin(): void | Promise<void>;
+  readonly because: RegExp;
+  /** It only ends at the time limit. */
+  readonly isSlow?: true;
+};
+
+export type StartRig = (folder: string) => SourceRig | Promise<SourceRig>;
+
+const first = { ipv4: ["9.9.9.9"], ipv6: ["2a00::9"] };
+const second = { ipv4: ["9.9.9.10"], ipv6: ["2a00::10"] };
+
+/** What every kind of source must do. */
+export function sourceSuite(kind: string, start: StartRig): void {
+  describe(`a source of kind ${kind}`, () => {
+    let folder: string;
+    let rig: SourceRig;
+    let source: AddressSource;
+    beforeAll(async () => {
+      folder = mkdtempSync(join(tmpdir(), "moor-source-"));
+      rig = await start(folder);
+      source = await openFrom(folder, rig, "60s");
+    });
+    afterAll(async () => {
+      source?.close();
+      await rig?.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
+    const read = (signal = new AbortController().signal) => source.read(signal);
+    const { can, only } = sourceKinds[kind] ?? {};
+
+    it("says what it can, and its device", () => {
+      expect(can).toEqual({
+        push: expect.any(Boolean),
+        prefix: expect.any(Boolean),
+        lifetimes: expect.any(Boolean),
+      });
+      if (only) expect(rig.device).toBe("internet");
+    });
+
+    it("reads both families, and each change", async () => {
+      for (const said of [first, second, first]) {
+        expect(await rig.say(said)).toBe(true);
+        expect(chosenIn(await read(), rig)).toEqual({ ipv4: said.ipv4[0], ipv6: said.ipv6[0] });
+      }
+    });
+
+    it("knows nothing while its peer fails, says what to do, and recovers", async () => {
+      const quick = await openFrom(folder, rig, "1s");
+      for (const { title, begin, because, isSlow } of rig.faults) {
+        await begin();
+        const reading = await (isSlow ? quick : source).read(new AbortController().signal);
+        expect([title, ...whyUnknown(reading, rig)]).toEqual([title, expect.stringMatching(because)]);
+        expect([title, JSON.stringify(reading).includes(rig.secret ?? "no secret")]).toEqual([title, false]);
+        await rig.say(second);
+        expect([title, chosenIn(await read(), rig)]).toEqual([title, { ipv4: "9.9.9.10", ipv6: "2a00::10" }]);
+      }
+      quick.close();
+    });
+
+    it("ends a read promptly when it is aborted", async () => {
+      await rig.stall();
+      const stop = new AbortController();
+      const before = rig.stalled();
+      const reading = read(stop.signal);
+      await until(() => rig.stalled() > before);
+      stop.abort();
+      expect(whyUnknown(await reading, rig)).toEqual([expect.any(String)]);
+      expect(whyUnknown(await read(AbortSignal.abort()), rig)).toEqual([expect.any(String)]);
+      await rig.say(first);
+      expect(chosenIn(await read(), rig)).toEqual({ ipv4: "9.9.9.9", ipv6: "2a00::9" });
+    });
+
+    if (can?.push) {
+      it("pushes a snapshot and each change, ends with its stream, and resumes", async () => {
+        await rig.say(first);
+        const heard: unknown[] = [];
+        const follow = (signal: AbortSignal) =>
+          source.follow((reading) => void heard.push(JSON.stringify(chosenIn(reading, rig))), signal);
+        const hears = (said: Said) => {
+          const wanted = JSON.stringify({ ipv4: said.ipv4[0], ipv6: said.ipv6[0] });
+          return until(() => heard.at(-1) === wanted, { what: () => `${wanted}; it heard ${heard.join(" ")}` });
+        };
+        const following = follow(new AbortController().signal);
+        await hears(first);
+        await rig.say(second);
+        await hears(second);
+        await rig.hangUp?.();
+        expect(await following).toMatchObject({ kind: "ended" });
+        await rig.say(first);
+        const stop = new AbortController();
+        const again = follow(stop.signal);
+        await hears(first);
+        stop.abort();
+        expect((await again).kind).toBe("ended");
+      });
+    } else {
+      it("offers no stream", async () => {
+        expect(await source.follow(() => undefined, new AbortController().signal)).toEqual({ kind: "not-offered" });
+      });
+    }
+
+    it("leaves nothing open", async () => {
+      const other = await openFrom(folder, rig, "60s");
+      await other.read(new AbortController().signal);
+      other.close();
+      source.close();
+      await until(() => rig.open() === 0, { what: () => `${rig.open()} connections to be closed` });
+    });
+  });
+}
+
+async function openFrom(folder: string, rig: SourceRig, timeout: string): Promise<AddressSource> {
+  writeFileSync(join(folder, "token"), "t0ken", { mode: 0o600 });
+  const target = "targets: { dns: { url: 'https://dns.test', token: { file: token } } }";
+  writeFileSync(join(folder, "moor.yaml"), `sources: { it: ${rig.entry(timeout)} }\n${target}\nnames: []\n`);
+  const config = readConfig("moor.yaml", {}, folder);
+  if (!config.ok) throw new Error(JSON.stringify(config.faults));
+  const entry = config.value.sources.get("it");
+  if (!entry) throw new Error("no source");
+  return openSource(entry);
+}
+
+/** Why each family is unknown, each reason once; what is known appears as an empty text. */
+function whyUnknown(reading: SourceReading, { device }: SourceRig): readonly string[] {
+  if (reading.kind === "unavailable") return [reading.todo === "" ? "nothing to do" : reading.because];
+  const { report } = reading;
+  const reasons = families.map((family) => {
+    const { choice } = chooseAddress(report, { device, family });
+    return reading.unknown?.[family]?.because ?? (choice.kind === "unknown-interface" ? "no interface" : "");
+  });
+  return [...new Set(reasons)];
+}
+
+function chosenIn(reading: SourceReading, { device }: SourceRig) {
+  if (reading.kind === "unavailable") return reading;
+  const texts = families.map((family) => {
+    const { choice } = chooseAddress(reading.report, { device, family });
+    return [family, choice.kind === "address" ? choice.address.text : (reading.unknown?.[family] ?? choice)];
+  });
+  return Object.fromEntries(texts) as unknown;
+}

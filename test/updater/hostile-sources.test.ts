@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import { sourceKinds } from "../../src/updater/sources/sources.ts";
+import { type Loop, openLoop } from "../rig/updater/loop.ts";
+import type { SourceRig, StartRig } from "../rig/updater/source-suite.ts";
+import { sourceRigs } from "../rig/updater/sources/rigs.ts";
+import { hostileAddresses } from "./hostile-addresses.ts";
+import { type AddressRow, after, before } from "./hostile-row.ts";
+
+type Opened = { readonly rig: SourceRig; readonly loop: Loop };
+
+/** One loop for all rows: each begins with the same addresses, published and stored. */
+async function open(kind: string, start: StartRig, settings: string): Promise<Opened> {
+  const started = { rig: undefined as SourceRig | undefined };
+  const entry = async (folder: string) => {
+    started.rig = await start(folder);
+    return started.rig.entry("60s");
+  };
+  const device = sourceKinds[kind]?.only ? "true" : "wan0";
+  const names = `  - { name: home, zone: example.org, ipv4: ${device}, ipv6: ${device} }`;
+  const loop = await openLoop(names, () => 0, { settings, entry });
+  if (!started.rig) throw new Error("no rig");
+  return { rig: started.rig, loop };
+}
+
+const publishedIn = ({ records }: Loop) =>
+  Object.fromEntries(records.filter(({ name }) => name === "home").map(({ type, value }) => [type, value]));
+
+/** Whether the row applies to this kind: some addresses cannot even be said to some peers. */
+async function tryRow({ loop, rig }: Opened, row: AddressRow): Promise<boolean> {
+  await rig.say({ ipv4: [before.A], ipv6: [before.AAAA] });
+  await loop.round();
+  expect([row.title, publishedIn(loop)]).toEqual([row.title, before]);
+  const sent = loop.writes().length;
+  const { ipv4 = [], ipv6 = [], flags } = row.wan0;
+  const isFlagged =
+    !flags?.includes("up") || ipv6.some(({ deprecated, tentative, detached }) => deprecated ?? tentative ?? detached);
+  if (isFlagged) return false;
+  const said = { ipv4: ipv4.map(({ ipaddr }) => ipaddr), ipv6: ipv6.map(({ ipaddr }) => ipaddr) };
+  if (!(await rig.say(said))) return false;
+  const kinds = await loop.round();
+  loop.clock.now += 300_000;
+  await loop.round();
+  const expected = row.published === "new" ? after : before;
+  expect([row.title, publishedIn(loop), loop.stored()]).toEqual([row.title, expected, expected]);
+  expect([row.title, loop.writes().length - sent]).toEqual([row.title, row.sent]);
+  const allowed = row.published === "new" ? ["done"] : ["none", "failed"];
+  expect([row.title, kinds.every((each) => allowed.includes(each))]).toEqual([row.title, true]);
+  return true;
+}
+
+describe.each(Object.entries(sourceRigs))("hostile addresses from a source of kind %s", (kind, start) => {
+  it.each([
+    ["by default", ""],
+    ["with public: require", "public: require"],
+  ])("are not published %s", async (_, settings) => {
+    const opened = await open(kind, start, settings);
+    try {
+      const rows = hostileAddresses.filter((row) => (row.settings?.settings ?? "") === settings);
+      const applied: string[] = [];
+      for (const row of rows) if (await tryRow(opened, row)) applied.push(row.title);
+      expect(applied.length).toBeGreaterThanOrEqual(rows.length / 2);
+    } finally {
+      opened.loop.updater.close();
+      await opened.rig.close();
+      await opened.loop.close();
+    }
+  });
+});
