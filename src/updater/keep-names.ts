@@ -118,7 +118,7 @@ function goodConfig({ reload, log }: KeepTools): UpdaterConfig | undefined {
     for (const warning of read.value.warnings) log.warn({ because: warning }, "warning");
     return read.value;
   }
-  const faults = read.ok ? [{ where: read.value.file, message: "there are no names to keep" }] : read.faults;
+  const faults = read.ok ? [{ where: read.value.file, message: "the config has no names" }] : read.faults;
   for (const { where, message } of faults) {
     log.warn({ where, because: message }, "the config has a fault; the previous one stays in force");
   }

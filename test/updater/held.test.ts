@@ -31,7 +31,7 @@ describe("a record service that sends a Retry-After of hours", () => {
     const { lines, ask, check } = watcher;
     await until(() => lines.some(({ target }) => target === "dns"));
     expect(lines.find(({ level }) => level === "warn")).toMatchObject({
-      todo: expect.stringMatching(/^nothing: moor waits until 2.* UTC, as the service asked/),
+      todo: expect.stringMatching(/^no action needed: moor waits until 2.* UTC, as the service asked/),
     });
     const untilWhen = lines.find(({ target }) => target === "dns")?.msg ?? "";
     expect(untilWhen).toMatch(hasUntil);
@@ -39,7 +39,7 @@ describe("a record service that sends a Retry-After of hours", () => {
     await until(async () => (await readHistory(loop.config.historyFile)).some(({ about }) => about === "target dns"));
     const { io, printed } = openTerminal(loop.folder);
     await status({}, io);
-    expect(printed.out).toMatch(/A .* the record service must not be asked before 2.* UTC; /);
+    expect(printed.out).toMatch(/A .* the record service asked not to be called before 2.* UTC; /);
 
     expect(loop.writes().length).toBe(1);
     check();

@@ -72,7 +72,7 @@ it("does not touch the data of a running service", async () => {
 
 it("says how it learns of a change", async () => {
   const { said } = await up({});
-  expect(said).toMatch(/follows lo: immediately when .*; otherwise polls every 2 s\n/);
+  expect(said).toMatch(/follows lo: checks immediately when .*, otherwise every 2 s\n/);
 });
 
 describe("moor up, if a port is in use", () => {

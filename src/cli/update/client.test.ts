@@ -51,7 +51,7 @@ describe("moor status", () => {
       "",
       /the record was changed elsewhere; set `verify: 1h` in the config so that moor corrects .* or put 9\.9\.9\.9 back/,
     ],
-    ["verify: 90m", /the record was changed elsewhere; nothing: moor corrects it within 90 min \(verify\)/],
+    ["verify: 90m", /the record was changed elsewhere; no action needed: moor corrects it within 90 min \(verify\)/],
   ] as const)("says what to do about a record that was changed elsewhere: %s", async ([settings, said]) => {
     await loop.close();
     loop = await openLoop(undefined, undefined, { settings });

@@ -137,7 +137,7 @@ function printRows(rows: readonly Row[], called: string): string {
 }
 
 function verdictWords(verdict: Verdict): string {
-  if (verdict === "taken") return "would be taken";
+  if (verdict === "taken") return "would be used";
   if (verdict === "not-asked-for") return "usable, but no name in the config uses it";
   return `no: ${refusalWords[verdict]}`;
 }

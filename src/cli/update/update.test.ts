@@ -24,7 +24,7 @@ describe("moor update", () => {
     const { io, printed } = terminal();
     expect(await update({ check: true }, io)).toBe(0);
     expect(printed.out).toMatch(
-      /^ok: .*moor\.yaml\nhome\.example\.org A: from wan0 of home .*\n.* AAAA: .*\nimmediately when .* polls every 30 s; last/,
+      /^ok: .*moor\.yaml\nhome\.example\.org A: from wan0 of home .*\n.* AAAA: .*\nchecks immediately when .*, otherwise every 30 s; last/,
     );
     expect([loop.firewall.asked.length, loop.service.asked.length]).toEqual([0, 0]);
   });
@@ -42,7 +42,7 @@ describe("moor update", () => {
     writeFileSync(join(loop.folder, "pipe.yaml"), `state: pipe\n${config}`);
     const { io, printed } = terminal();
     expect(await update({ config: "pipe.yaml", once: true }, io)).toBe(2);
-    expect(printed.err).toMatch(/^pipe\.yaml:1:8: state is a pipe: .*\/pipe; name another file/);
+    expect(printed.err).toMatch(/^pipe\.yaml:1:8: state is a pipe: .*\/pipe; choose another file/);
     expect(loop.service.asked).toEqual([]);
   });
 
@@ -71,8 +71,8 @@ describe("moor update", () => {
     const before = readdirSync(loop.folder);
     expect(await update({ dryRun: true }, io)).toBe(0);
     expect(printed.out).toBe(
-      "home.example.org A: would be replaced by 9.9.9.9: wan0 has it, no address was stored\n" +
-        "home.example.org AAAA: would be replaced by 2a00::9: wan0 has it, no address was stored\n",
+      "home.example.org A: would be replaced by 9.9.9.9: it is the address of wan0; no address was stored\n" +
+        "home.example.org AAAA: would be replaced by 2a00::9: it is the address of wan0; no address was stored\n",
     );
     expect(loop.writes()).toEqual([]);
     expect(readdirSync(loop.folder)).toEqual(before);
@@ -84,11 +84,11 @@ describe("moor update", () => {
     const planned = terminal();
     expect(await update({ dryRun: true }, planned.io)).toBe(0);
     expect(planned.printed.out).toBe(
-      "home.example.org AAAA: would be replaced by 2a00::5:6: its prefix is that of wan0, no address was stored\n",
+      "home.example.org AAAA: would be replaced by 2a00::5:6: its prefix is that of wan0; no address was stored\n",
     );
     const seen = terminal();
     expect(await interfaces({}, seen.io)).toBe(0);
-    expect(seen.printed.out).toContain("home.example.org AAAA: 2a00::5:6 with the prefix of wan0 would be taken\n");
+    expect(seen.printed.out).toContain("home.example.org AAAA: 2a00::5:6 with the prefix of wan0 would be used\n");
   });
 
   it.for([
@@ -115,14 +115,14 @@ describe("moor update", () => {
       "",
       "nope",
       ", create: true",
-      "would be replaced by 9.9.9.9: wan0 has it, no address was stored",
+      "would be replaced by 9.9.9.9: it is the address of wan0; no address was stored",
     ],
     [
       "reads what is compared",
       "192.0.2.1",
       "home",
       ", compare: record",
-      "would be replaced by 9.9.9.9: wan0 has it, the record held 192.0.2.1",
+      "would be replaced by 9.9.9.9: it is the address of wan0; the record held 192.0.2.1",
     ],
     ["leaves what is right", "9.9.9.9", "home", ", compare: record", "left as it is: the record already holds 9.9.9.9"],
   ] as const)("--dry-run knows from reading that the round %s", async ([, held, name, more, said]) => {
@@ -142,7 +142,7 @@ describe("moor update", () => {
     const first = terminal();
     expect(await update({ once: true }, first.io)).toBe(0);
     expect(first.printed.out).toMatch(
-      /A: replaced by 10\.0\.0\.1: wan0 has it, no address was stored; warning: 10\.0\.0\.1 is a private/,
+      /A: replaced by 10\.0\.0\.1: it is the address of wan0; no address was stored; warning: 10\.0\.0\.1 is a private/,
     );
     const second = terminal();
     expect(await update({ once: true }, second.io)).toBe(0);
@@ -199,11 +199,11 @@ describe("moor interfaces", () => {
     expect(await interfaces({}, io)).toBe(0);
     expect(printed.out).toBe(
       "INTERFACE  STATE  ADDRESS  TYPE  CHOICE\n" +
-        "wan0       up     9.9.9.9  A     would be taken\n" +
-        "wan0       up     2a00::9  AAAA  would be taken\n" +
+        "wan0       up     9.9.9.9  A     would be used\n" +
+        "wan0       up     2a00::9  AAAA  would be used\n" +
         "wan0       up     fe80::1  AAAA  no: link-local\n" +
-        "home.example.org A: 9.9.9.9 of wan0 would be taken\n" +
-        "home.example.org AAAA: 2a00::9 of wan0 would be taken\n" +
+        "home.example.org A: 9.9.9.9 of wan0 would be used\n" +
+        "home.example.org AAAA: 2a00::9 of wan0 would be used\n" +
         "home (firewall) can push changes and reports addresses with prefixes and lifetimes\n",
     );
   });
@@ -219,8 +219,8 @@ describe("moor interfaces", () => {
       "INTERFACE  STATE  ADDRESS  TYPE  CHOICE\n" +
         "wan0       up     9.9.9.9  A     usable, but no name in the config uses it\n" +
         "wan0       up     fd00::9  AAAA  no: unique local, but only public ones are allowed\n" +
-        "wan0       up     2a00::9  AAAA  would be taken\n" +
-        "home.example.org AAAA: 2a00::9 of wan0 (eth8 does not exist) would be taken\n" +
+        "wan0       up     2a00::9  AAAA  would be used\n" +
+        "home.example.org AAAA: 2a00::9 of wan0 (eth8 does not exist) would be used\n" +
         "home (firewall) can push changes and reports addresses with prefixes and lifetimes\n",
     );
     expect(printed.err).toBe("home.example.org A: the firewall home has no interface eth9; its interfaces are wan0\n");
@@ -239,9 +239,9 @@ describe("moor interfaces", () => {
     expect(await interfaces({}, seen.io)).toBe(0);
     expect(seen.printed.out).toContain(
       "wan0       up     2a00::8  AAAA  no: as good, but another is already published\n" +
-        "wan0       up     2a00::9  AAAA  would be taken\n" +
-        "home.example.org A: 9.9.9.9 of wan0 would be taken\n" +
-        "home.example.org AAAA: 2a00::9 of wan0 would be taken\n",
+        "wan0       up     2a00::9  AAAA  would be used\n" +
+        "home.example.org A: 9.9.9.9 of wan0 would be used\n" +
+        "home.example.org AAAA: 2a00::9 of wan0 would be used\n",
     );
     const planned = terminal();
     expect(await update({ dryRun: true }, planned.io)).toBe(0);
@@ -253,7 +253,7 @@ describe("moor interfaces", () => {
     const { io, printed } = terminal();
     expect(await interfaces({}, io)).toBe(0);
     expect(printed.out).toContain(
-      "home.example.org A: no address would be taken: wan0 has no usable address: 127.0.0.1 is loop",
+      "home.example.org A: no address would be used: wan0 has no usable address: 127.0.0.1 is loop",
     );
   });
 
@@ -262,7 +262,7 @@ describe("moor interfaces", () => {
     writeFileSync(join(loop.folder, "bare.yaml"), config);
     const { io, printed } = terminal();
     expect(await interfaces({ config: "bare.yaml" }, io)).toBe(0);
-    expect(printed.out).toMatch(/ 9\.9\.9\.9 +A +would be taken\n/);
+    expect(printed.out).toMatch(/ 9\.9\.9\.9 +A +would be used\n/);
   });
 
   it("--json for programs", async () => {

@@ -41,7 +41,7 @@ const trusts = ["ca", "fingerprint", "insecure"] as const;
 export function oneTrust(given: readonly string[], what: string): readonly KeyFault[] {
   const both = trusts.filter((key) => given.includes(key));
   if (both.length < 2) return [];
-  const todo = "keep one: each alone decides which certificate is trusted";
+  const todo = "keep one: each is a different way to choose the trusted certificate";
   return [{ code: "two-trusts", message: `${what} has ${both.join(" and ")}`, todo, at: both[1] ?? "", skip: both }];
 }
 

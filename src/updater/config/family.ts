@@ -29,7 +29,7 @@ export type OwnFamily = Omit<FamilyConfig, "source" | "devices"> & Partial<Pick<
 const deviceWords =
   "A device, as listed by `moor interfaces`. In a list, the first one that is up and has a usable address is used.";
 
-const devices = oneOrMore(text(deviceWords, "pppoe0"), "name at least one device");
+const devices = oneOrMore(text(deviceWords, "pppoe0"), "add at least one device");
 
 /** The host part of a machine behind the firewall, written out or derived from its MAC address. */
 const hostFields = {

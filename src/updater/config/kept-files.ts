@@ -30,7 +30,7 @@ export function checkKeptFiles(kept: Required<Named>, filesRead: readonly string
   }
 }
 
-const todo = "name another file, or remove the setting to use the default next to the config";
+const todo = "choose another file, or remove the setting to use the default next to the config";
 
 /** What the path is instead of a plain file. Reading a pipe would block forever, and writing would replace it with a file. */
 function oddKind(path: string): string | undefined {

@@ -113,7 +113,7 @@ export function namesSettings(known: Known) {
   return listOf(
     name,
     "The names to keep up to date. The records must exist, unless `create: true` is set.",
-    "an entry of names",
+    "an entry in `names:`",
   );
 }
 

@@ -39,9 +39,7 @@ const mail = mapping(
     user: text("The user name, if the server requires one.", "me"),
     password: secret("The user's password."),
     from: needed(text("The sender.", "me@example.org")),
-    to: needed(
-      oneOrMore(text("The recipient, or a list of them.", "me@example.org"), "name at least one mail address"),
-    ),
+    to: needed(oneOrMore(text("The recipient, or a list of them.", "me@example.org"), "add at least one mail address")),
   },
   {
     title: "Notify: mail",
@@ -70,10 +68,7 @@ const notice = kindsOf(
 );
 
 /** `notify:`, a list of places that are notified when something fails and when it is over. */
-export const notifySettings = listOf(
-  notice,
-  "Who is notified of each failure that lasts for a minute, and when it is over.",
-);
+export const notifySettings = listOf(notice, "Who is notified when a failure lasts for a minute, and when it is over.");
 
 export type NotifyConfig = Value<typeof notice>;
 export type MailConfig = Value<typeof mail>;

@@ -222,7 +222,7 @@ const faults: [string, string, RegExp][] = [
   ["a secret as the state", `${good}state: ./secrets/token`, /state is a file that this config reads.*another file/],
   ["the config as the history", `${good}history: moor.yaml`, /history is a file that this config reads/],
   ["one file for both", `${good}history: moor-state.json`, /^moor\.yaml:4:10: history and state name the same file/],
-  ["a state that is a folder", `${good}state: secrets`, /^moor\.yaml:4:8: state is a folder: .*; name another file/],
+  ["a state that is a folder", `${good}state: secrets`, /^moor\.yaml:4:8: state is a folder: .*; choose another file/],
   ["a history that is a folder", `${good}history: .`, /^moor\.yaml:4:10: history is a folder/],
   ["a state that is a device", `${good}state: /dev/null`, /^moor\.yaml:4:8: state is a device: \/dev\/null/],
   ["a history that is a device", `${good}history: /dev/full`, /^moor\.yaml:4:10: history is a device/],
@@ -270,7 +270,7 @@ const faults: [string, string, RegExp][] = [
   [
     "a secret that is a folder",
     good.replace("secrets/token", "secrets"),
-    /cannot be read \(EISDIR\); it is a folder: name a file/,
+    /cannot be read \(EISDIR\); it is a folder: give a file/,
   ],
   ["an empty secret", good.replace("secrets/token", "secrets/empty"), /token of target dns is empty/],
   ["a secret of two words", good.replace("secrets/token", "secrets/many"), /more than one word/],

@@ -102,7 +102,7 @@ function unreadable(file: string, code = "unreadable"): Fault {
         code: "missing-file",
         where: file,
         message: "there is no such config file",
-        todo: "create it with `moor init`, or name another with --config FILE",
+        todo: "create it with `moor init`, or choose another with --config FILE",
       }
     : { code: "unreadable-file", where: file, message: `it cannot be read (${code})`, todo: unreadableTodo(code) };
 }

@@ -93,7 +93,7 @@ export const utf16 = { code: "not-utf-8", todo: "save it as UTF-8" } as const;
 
 /** What to do about a file that exists but cannot be read. */
 export const unreadableTodo = (code: string): string =>
-  code === "EISDIR" ? "it is a folder: name a file" : "fix its permissions";
+  code === "EISDIR" ? "it is a folder: give a file" : "fix its permissions";
 
 function fromFile(path: string, place: Place, line: Half | undefined): Secret | undefined {
   const content = readTextFile(path, place);

@@ -101,7 +101,7 @@ const tooLong: Words = ({ address, mebibytes }) => [
 const words: Readonly<Record<string, Words>> = {
   ECONNREFUSED: ({ address }) => [
     `nothing is listening at ${address}`,
-    "check that it is running, and the port in the URL",
+    "check that the service is running, and the port in the URL",
   ],
   ENOTFOUND: ({ host }) => [`the name ${host} cannot be resolved`, "correct the host in the URL, or use its address"],
   EAI_AGAIN: ({ host }) => [`the resolver did not answer for ${host}`, "check the resolver of this machine"],
@@ -130,7 +130,7 @@ const words: Readonly<Record<string, Words>> = {
     "check the port and the scheme (http or https) in the URL",
   ],
   ETIMEDOUT: slow,
-  MOOR_STOPPED: () => ["stopped before it finished", "nothing: moor is shutting down"],
+  MOOR_STOPPED: () => ["stopped before it finished", "no action needed: moor is shutting down"],
   MOOR_TOO_LONG: tooLong,
   // A small answer that decompresses to a large one.
   ERR_BUFFER_TOO_LARGE: tooLong,

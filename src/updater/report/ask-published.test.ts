@@ -81,7 +81,10 @@ describe("a record service that sent a Retry-After", () => {
     loop.says.service = () => undefined;
     const asked = loop.service.asked.length;
     const look = () => loop.updater.published(subject, AbortSignal.timeout(patience));
-    expect(await look()).toMatchObject({ kind: "later", because: expect.stringContaining("must not be asked before") });
+    expect(await look()).toMatchObject({
+      kind: "later",
+      because: expect.stringContaining("asked not to be called before"),
+    });
     expect(loop.service.asked.length).toBe(asked);
     loop.clock.now += 61_000;
     expect(await look()).toMatchObject({ kind: "found" });

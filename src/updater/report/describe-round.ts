@@ -52,16 +52,17 @@ export function describeChoice(update: PlannedUpdate): Pick<Summary, "kind" | "b
   const { subject, plan, device, passedOver } = update;
   if ("address" in plan) {
     const of = subject.policy.host ? "with the prefix of" : "of";
-    return { kind: "planned", because: `${plan.address.text} ${of} ${device}${instead(passedOver)} would be taken` };
+    return { kind: "planned", because: `${plan.address.text} ${of} ${device}${instead(passedOver)} would be used` };
   }
   const { kind, because, todo } = summarise(update, false);
-  return { kind, because: kind === "failed" ? `${because}; ${todo}` : `no address would be taken: ${because}` };
+  return { kind, because: kind === "failed" ? `${because}; ${todo}` : `no address would be used: ${because}` };
 }
 
 /** What to do about a record that was changed elsewhere. */
 export function driftTodo({ rules: { verify, compare } }: Subject, wanted: string | null): string {
-  if (compare === "record") return "nothing: moor corrects it in the next round (compare: record)";
-  if (verify !== undefined) return `nothing: moor corrects it within ${Math.ceil(verify / 60_000)} min (verify)`;
+  if (compare === "record") return "no action needed: moor corrects it in the next round (compare: record)";
+  if (verify !== undefined)
+    return `no action needed: moor corrects it within ${Math.ceil(verify / 60_000)} min (verify)`;
   const back = wanted === null ? "" : `, or put ${wanted} back`;
   return `set \`verify: 1h\` in the config so that moor corrects such changes within an hour${back}`;
 }
@@ -72,7 +73,7 @@ const plannedWords = {
 } as const;
 
 const waitWords: Readonly<Record<WaitReason, string>> = {
-  asked: "the record service must not be asked before then",
+  asked: "the record service asked not to be called before then",
   "hold-down": "the address is too new (holdDown)",
   cap: "it has reached its limit of changes per hour (changesPerHour)",
 };
@@ -92,7 +93,7 @@ function same(result: UpdateResult): Summary {
 const unsaved = (what: string, code: string): Summary => ({
   kind: "failed",
   what,
-  because: `the state file could not be written (${code}): a restart would write it again`,
+  because: `the state file could not be written (${code}): after a restart, this address would be written again`,
   todo: "free disk space or fix the permissions",
 });
 
@@ -104,8 +105,8 @@ function change(result: PlannedUpdate & Pick<UpdateResult, "found">): string {
   const held = found === undefined ? before : `the record held ${heldWords(found, subject.order.ttl)}`;
   const warning =
     "warning" in plan && plan.warning ? `; warning: ${addressIn(plan)} is ${scopeWords[plan.warning]}` : "";
-  const whose = subject.policy.host ? `its prefix is that of ${device}` : `${device} has it`;
-  return `${whose}${instead(passedOver)}, ${held}${warning}`;
+  const whose = subject.policy.host ? `its prefix is that of ${device}` : `it is the address of ${device}`;
+  return `${whose}${instead(passedOver)}; ${held}${warning}`;
 }
 
 function heldWords({ values, ttl }: Held, wanted: number | undefined): string {
@@ -188,7 +189,7 @@ export const refusalWords: Readonly<Record<Considered["verdict"], string>> = {
   ula: "unique local, but only public ones are allowed",
   documentation: "a documentation address, but only public ones are allowed",
   reserved: "reserved, but only public ones are allowed",
-  "other-vhid": "not the one of the VHID",
+  "other-vhid": "not the address of the VHID",
   "no-prefix": "without a usable prefix",
   "not-first": "not the first",
   "ula-behind-global": "unique local, but there is a global one",

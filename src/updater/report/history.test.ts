@@ -44,7 +44,7 @@ it("reports each entry that cannot be saved, and continues", async () => {
   history.add(notice(1), new Date(0));
   await history.settled();
   expect(warnings).toEqual([
-    expect.stringMatching(/ENOENT.*not\/there.*; fix that, or name another file with `history:`/),
+    expect.stringMatching(/ENOENT.*not\/there.*; fix that, or choose another file with `history:`/),
   ]);
   expect(await readHistory(join(folder, "not", "there"))).toEqual([]);
 });

@@ -43,7 +43,7 @@ export function openHistory(path: string, warn: (because: string) => void): Hist
       writing = writing
         .then(() => append(entryOf(notice, at)))
         .catch((error: Error) =>
-          warn(`${error.message}; fix that, or name another file with \`history:\` in the config`),
+          warn(`${error.message}; fix that, or choose another file with \`history:\` in the config`),
         );
     },
     settled: () => writing,

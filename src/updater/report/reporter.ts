@@ -62,7 +62,7 @@ export function createReporter(log: Logger, notify: Notify = () => undefined): R
   };
   const held = (target: string, until: Instant) => {
     const because = "the record service asked for a pause (Retry-After)";
-    const todo = "nothing: moor waits; *Check now* or SIGUSR1 tries once before then";
+    const todo = "no action needed: moor waits; *Check now* or SIGUSR1 tries once before then";
     waiting(
       `hold ${target}`,
       until,

@@ -11,9 +11,9 @@ type Rhythm = { readonly interval: number; readonly sources: ReadonlyMap<string,
 
 /** How soon a change is noticed, in plain words. */
 export function describeRhythm({ interval, sources }: Rhythm): string {
-  const polls = `polls every ${interval / 1_000} s`;
+  const every = `every ${interval / 1_000} s`;
   const pushing = [...sources.values()].filter(({ kind }) => sourceKinds[kind]?.can.push);
-  if (sources.size > 0 && pushing.length === 0) return polls;
+  if (sources.size > 0 && pushing.length === 0) return `checks ${every}`;
   const called = pushing.every((source) => calledOf(source) === "firewall") ? "firewall" : "source";
-  return `immediately when the ${called} pushes a change; otherwise ${polls}`;
+  return `checks immediately when the ${called} pushes a change, otherwise ${every}`;
 }

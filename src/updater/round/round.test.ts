@@ -354,7 +354,7 @@ it("an interface that is up but has no link is reported as down or without a lin
   loop.says.firewall = () => ({ body: { wan0: unplugged, wan1: wanWith(["9.9.9.9"], []) } });
   const { results } = await loop.updater.round(new AbortController().signal);
   expect(results.map((result) => summarise(result, true).because)[0]).toMatch(
-    /^wan1 has it \(wan0 is down or has no link\)/,
+    /^it is the address of wan1 \(wan0 is down or has no link\)/,
   );
 });
 

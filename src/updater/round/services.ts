@@ -69,6 +69,6 @@ export async function openServices(
 
 const askedToWait = (until: Instant): TargetFault => ({
   kind: "later",
-  because: `the record service must not be asked before ${utcSecond(until)}`,
-  todo: "nothing: moor waits, as the service asked",
+  because: `the record service asked not to be called before ${utcSecond(until)}`,
+  todo: "no action needed: moor waits until then",
 });

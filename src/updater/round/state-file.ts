@@ -65,7 +65,7 @@ export async function openStateFile(
 const unusable = (path: string, what: string, code = "unknown error"): OpenedState => ({
   kind: "unusable",
   because: `the state file ${path} cannot be used: ${what} (${code})`,
-  todo: "fix the permissions, or name another file with `state:` in the config",
+  todo: "fix the permissions, or choose another file with `state:` in the config",
 });
 
 /** The file is not touched, so that nothing is lost when the newer version runs again. */

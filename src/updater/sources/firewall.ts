@@ -25,7 +25,7 @@ export const firewall = {
     },
     {
       title: "Source: firewall",
-      description: "An OPNsense, or `moor firewall`. `kind: opnsense` means the same.",
+      description: "OPNsense, or `moor firewall`. `kind: opnsense` means the same.",
       schema: { examples: [{ url: "https://192.168.1.1", keyFile: "secrets/firewall-key.txt" }] },
       keys: (given, what) => [
         ...oneTrust(given, what),
@@ -112,7 +112,7 @@ function readingOf(outcome: HttpOutcome): SourceReading {
 function readingIn(body: string): SourceReading {
   const read = readInterfaceReport(body);
   if (read.kind === "report") return read;
-  return unavailable(read.because, "check that the URL is that of an OPNsense or `moor firewall`");
+  return unavailable(read.because, "check that the URL is that of OPNsense or `moor firewall`");
 }
 
 const isEventStream = (status: number, headers: IncomingHttpHeaders) =>

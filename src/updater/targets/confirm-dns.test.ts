@@ -68,7 +68,7 @@ it("does not confirm if there is no server to ask", async () => {
   const none = { limit: 300, serversOf: async () => [] };
   expect(await confirmDns({ ...order, servers: [] }, never, none)).toMatchObject({
     kind: "unconfirmed",
-    because: "no name server of example.org was found",
+    because: "no nameserver of example.org was found",
   });
 });
 

@@ -50,7 +50,7 @@ export async function confirmDns(
     const doubts = await Promise.all(servers.map((server) => doubtOf(order, server, open)));
     const [first] = doubts.filter((each) => each !== undefined);
     if (servers.length > 0 && first === undefined) return { kind: "confirmed", servers: servers.length };
-    doubt = first ?? `no name server of ${order.zone} was found`;
+    doubt = first ?? `no nameserver of ${order.zone} was found`;
     if (performance.now() + delay > end) break;
     await pause(delay, undefined, { signal }).catch(() => undefined);
   }

@@ -198,7 +198,7 @@ async function settled(
 const endless = ({ total }: Waiting) =>
   later(
     `the record service started the write, but did not finish it within ${total / 1000} s`,
-    "nothing: moor retries",
+    "no action needed: moor retries",
   );
 
 async function findById(calls: RRsetsCalls, id: string, signal: AbortSignal): Promise<Lookup<ListedRecord>> {

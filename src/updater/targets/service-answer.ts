@@ -108,8 +108,8 @@ function faultFor(
     const wait = status === 429 ? retryAfter || unsaidWait : retryAfter;
     const unasked =
       status === 429
-        ? `nothing: moor waits for ${unsaidWait / 1_000} s`
-        : "nothing: moor retries; see the service's log if this goes on";
+        ? `no action needed: moor waits for ${unsaidWait / 1_000} s`
+        : "no action needed: moor retries; see the service's log if this goes on";
     const todo = retryAfter ? waitingUntil(now + retryAfter) : unasked;
     return {
       ...later(`${service} answered ${said}`, todo),
@@ -144,9 +144,9 @@ function faultFor(
 
 /** Used as a `todo` only: it differs on each try, and must not make the same failure look like a new one. */
 const waitingUntil = (until: number) =>
-  `nothing: moor waits until ${utcSecond(until)}, as the service asked; *Check now* or SIGUSR1 tries once before then`;
+  `no action needed: moor waits until ${utcSecond(until)}, as the service asked; *Check now* or SIGUSR1 tries once before then`;
 
-export const later = (because: string, todo = "nothing: moor retries"): TargetFault => ({
+export const later = (because: string, todo = "no action needed: moor retries"): TargetFault => ({
   kind: "later",
   because,
   todo,
