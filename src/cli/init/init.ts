@@ -107,7 +107,7 @@ function printNext(config: string, written: readonly string[], control: string |
 # run the updating client in this terminal
 ${io.program} update --config ${here(config)}
 
-# show the wanted, the stored and the published address, and why
+# show the wanted, the stored and the published address, and explain them
 ${io.program} status --config ${here(config)}
 
 ${page}# to run it as a service, see the first lines of the unit (--unit FILE writes one; packaging/systemd has one for all users)

@@ -11,9 +11,9 @@ async function moor(...argv: string[]) {
 describe("help", () => {
   it.each([
     ["up", "listens (default: 127.0.0.1:8053)"],
-    ["up", "page is (default: 127.0.0.1:9053)"],
+    ["up", "its page (default: 127.0.0.1:9053)"],
     ["records", "where to listen (default: 127.0.0.1:8053)"],
-    ["records", "a name server of new zones (may be repeated) --hostmaster"],
+    ["records", "a nameserver of new zones (may be repeated) --hostmaster"],
     ["firewall", "where to listen (default: 127.0.0.1:8443)"],
   ])("%s shows a default as you would type it: %s", async (verb, shown) => {
     const { code, words } = await moor(verb, "--help");

@@ -22,13 +22,18 @@ export function observeOptions(command: Command): Command {
       readListen,
     )
     .option("--access-log", "log every request")
-    .option("--trust-proxy <network>", "a proxy that is trusted to name the caller (may be repeated)", readNetworks, [])
+    .option(
+      "--trust-proxy <network>",
+      "trust the client address that this proxy sends (may be repeated)",
+      readNetworks,
+      [],
+    )
     .addOption(
-      new Option("--proxy-header <name>", "the header in which trusted proxies name the caller")
+      new Option("--proxy-header <name>", "the header in which trusted proxies send the client address")
         .choices(proxyHeaders)
         .default(proxyHeaders[0]),
     )
-    .option("--drain <seconds>", "when stopped, report not ready for this time before closing", readSeconds, 0);
+    .option("--drain <seconds>", "on shutdown, report not ready for this long before closing", readSeconds, 0);
 }
 
 export const proxiesOf = ({ trustProxy, proxyHeader }: ObserveFlags): TrustedProxies | undefined =>

@@ -27,12 +27,12 @@ export function addAdminVerbs(program: Command, io: CommandIo, run: Run): void {
   );
   addAccessVerbs(program, io, run);
   addStoreVerbs(program, io, run);
-  const signIn = "Prints a sign-in link for the pages: for the first time, or if the password is lost.";
+  const signIn = "Prints a sign-in link for the pages, for the first time or if you lost the password.";
   storeVerb(program, "sign-in", signIn)
-    .option("--firewall", "to the firewall's pages instead of the DNS console")
+    .option("--firewall", "for the firewall's pages instead of the DNS console")
     .option(
       "--account <name>",
-      "the account (default: main, or the firewall's root); a new name creates a new one",
+      "the account (default: main), or with --firewall the user (default: root); created if missing",
       readAccountName,
     )
     .option("--url <url>", "the URL of the pages, if not this machine's default port")
@@ -42,7 +42,7 @@ export function addAdminVerbs(program: Command, io: CommandIo, run: Run): void {
 function addTokenVerbs(token: Command, io: CommandIo, run: Run): void {
   const load = () => import("../records/token.ts");
   const add = storeVerb(token, "add", "Creates a token and shows it once.")
-    .option("--name <text>", "what it is for", readTokenName, "unnamed")
+    .option("--name <text>", "what the token is for", readTokenName, "unnamed")
     .option(
       "--account <name>",
       "the account whose zones it may use; a new name creates a new account",
@@ -117,8 +117,8 @@ const scopeOptions = (command: Command, allow: string): Command =>
 function addGrantVerbs(grant: Command, io: CommandIo, run: Run): void {
   const load = () => import("../records/grant.ts");
   const add =
-    "Lets an account create a zone of exactly this name, no matter who owns the zones around it, also at a public suffix and " +
-    "at the names of the service's name servers. With --zone it is the consent of that zone's owner instead.";
+    "Lets an account create a zone with exactly this name, even inside or above zones of other accounts, at a public suffix, or " +
+    "at a name of the service's nameservers. With --zone, it is the consent of that zone's owner instead.";
   storeVerb(grant, "add", add)
     .argument("<name>", "the name of the zone to create, such as dev.example.org")
     .option(
@@ -129,7 +129,7 @@ function addGrantVerbs(grant: Command, io: CommandIo, run: Run): void {
     )
     .option(
       "--zone <name>",
-      "grant as the owner of this zone: covers <name> and all names below, or only <name> if it is above the zone; ends with the zone",
+      "grant as the owner of this zone: covers <name> and all names below, or only <name> if it is above the zone; deleted with the zone",
     )
     .action((name, options) => run(async () => (await load()).grantAdd(name, options, io)));
   storeVerb(grant, "list", "Lists all grants, including those that owners created through the API.")

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { CommandIo, Run } from "../io/command-io.ts";
 import { asJson, logOptions, readCount, readPath } from "../io/options.ts";
 
-const whichTarget = ["--target <name>", "which record service of the config, if there are several"] as const;
+const whichTarget = ["--target <name>", "which record service in the config, if there are several"] as const;
 
 /** The updating client, and `moor init`, which writes its config. */
 export function addClientVerbs(program: Command, io: CommandIo, run: Run): void {
@@ -22,7 +22,7 @@ export function addClientVerbs(program: Command, io: CommandIo, run: Run): void 
     "interfaces",
     "Shows every address that the firewall reports, the one that would be used, and why the others would not.",
   )
-    .option("--source <name>", "which firewall of the config, if there are several")
+    .option("--source <name>", "which firewall in the config, if there are several")
     .option(...asJson)
     .action((options) => run(async () => (await import("../update/interfaces.ts")).interfaces(options, io)));
 
@@ -47,15 +47,15 @@ export function addClientVerbs(program: Command, io: CommandIo, run: Run): void 
       run(async () => (await import("../update/ask-target.ts")).show({ ...options, record }, io)),
     );
 
-  verb("status", "Shows for each name: the wanted, the stored and the published address, and why.")
+  verb("status", "Shows the wanted, stored and published address of each name, and explains them.")
     .description(
       "Shows for each name: the wanted address, the one stored last, the one in the record service, when it was written, " +
-        "when it is checked next, and why. Nothing is written.",
+        "when the name is checked next, and the reason. Nothing is written.",
     )
     .option(...asJson)
     .action((options) => run(async () => (await import("../update/status.ts")).status(options, io)));
 
-  verb("history", "Shows the last thousand decisions that acted or failed.")
+  verb("history", "Shows the last thousand updates and failures.")
     .option("--last <count>", "only the newest <count>", readCount)
     .option(...asJson)
     .action((options) => run(async () => (await import("../update/history.ts")).history(options, io)));

@@ -33,7 +33,12 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
     .option("--records <host:port>", "where the record service listens", readListen, readListen("127.0.0.1:8053"))
     .option("--firewall <host:port>", "where the firewall service listens", readListen, readListen("127.0.0.1:8443"))
     .option("--dns <host:port>", "where the nameserver listens", readListen, readListen("127.0.0.1:5300"))
-    .option("--updater <host:port>", "where the updating client's page is", readListen, readListen("127.0.0.1:9053"))
+    .option(
+      "--updater <host:port>",
+      "where the updating client serves its page",
+      readListen,
+      readListen("127.0.0.1:9053"),
+    )
     .option("--metrics <host:port>", "also serve the record service's /metrics and /health there", readListen)
     .action((options) => run(async () => (await import("../up/up.ts")).up(options, io)));
 
@@ -45,23 +50,23 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
     )
     .option("--data <folder>", "where the database and the certificates are stored", readFolder, "./moor-data")
     .option("--listen <host:port>", "where to listen", readListen, readListen("127.0.0.1:8053"))
-    .option("--name <host>", "a further host name or address for the certificate (may be repeated)", readHosts, [])
-    .option("--nameserver <host>", "a name server of new zones (may be repeated)", repeated, [])
+    .option("--name <host>", "an additional host name or address for the certificate (may be repeated)", readHosts, [])
+    .option("--nameserver <host>", "a nameserver of new zones (may be repeated)", repeated, [])
     .option("--hostmaster <mail>", "the address in the SOA of new zones, such as dns@example.org", readMailbox)
     .option("--dns <host:port>", "also answer DNS there, UDP and TCP (may be repeated)", readListens, [])
     .addOption(
-      new Option("--dns-workers <count>", "threads that answer DNS over UDP; 0: the main thread does")
+      new Option("--dns-workers <count>", "number of threads that answer DNS over UDP; with 0, the main thread does")
         .argParser(readWorkers)
         .default(availableParallelism() > 1 ? 1 : 0, "1, or 0 on a single processor"),
     )
     .option(
       "--rate-limit <calls>",
-      "calls per minute and token, such as 300/min, or off; callers on this machine have no limit",
+      "calls per minute per token, such as 300/min, or off; callers on this machine have no limit",
       readRateLimit,
       readRateLimit("3000/min"),
     )
     .addOption(
-      new Option("--plain-http", "no TLS: only behind a TLS proxy, which you name with --trust-proxy").conflicts([
+      new Option("--plain-http", "no TLS: only behind a TLS proxy, given with --trust-proxy").conflicts([
         "cert",
         "key",
       ]),
@@ -78,11 +83,11 @@ function addFirewallVerb(program: Command, io: CommandIo, run: Run): void {
   const firewall = program
     .command("firewall")
     .summary("Runs the firewall status service.")
-    .description("Serves the addresses of this machine's interfaces over HTTPS, in the shape of OPNsense's API.")
+    .description("Serves the addresses of this machine's interfaces over HTTPS, in the format of OPNsense's API.")
     .option("--data <folder>", "where the keys and the certificates are stored", readFolder, "./moor-data")
     .option("--listen <host:port>", "where to listen", readListen, readListen("127.0.0.1:8443"))
-    .option("--name <host>", "a further host name or address for the certificate (may be repeated)", readHosts, [])
-    .option("--config <file>", "names and hides interfaces (default: firewall.yaml in --data)", readPath);
+    .option("--name <host>", "an additional host name or address for the certificate (may be repeated)", readHosts, [])
+    .option("--config <file>", "the file that names and hides interfaces (default: firewall.yaml in --data)", readPath);
   certificateOptions(logOptions(firewall)).action((options) =>
     run(async () => (await import("../firewall/firewall.ts")).firewall(options, io)),
   );
@@ -91,7 +96,12 @@ function addFirewallVerb(program: Command, io: CommandIo, run: Run): void {
 /** Zone transfers from and to other nameservers. The values are checked in `records/transfer-flags.ts`. */
 function transferOptions(command: Command): Command {
   return command
-    .option("--transfer-to <network>", "may transfer every zone without a key (may be repeated)", repeated, [])
+    .option(
+      "--transfer-to <network>",
+      "let this network transfer every zone without a key (may be repeated)",
+      repeated,
+      [],
+    )
     .option("--notify <host:port[,key]>", "a nameserver to notify of changes (may be repeated)", repeated, [])
     .option("--catalog [name]", "also serve a catalog zone that lists all zones")
     .option(...allowPrimary);

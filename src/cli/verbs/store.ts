@@ -30,7 +30,7 @@ export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
     "Replaces the store with a backup. The backup is checked first; the service must not run.",
   )
     .argument("<file>", "a backup; it is not changed", readPath)
-    .option("--move-aside", "keep an existing store with data under another name")
+    .option("--move-aside", "rename an existing store that has data, instead of refusing")
     .action((file, options) =>
       run(async () => {
         const { storeRestore } = await import("../store/backup.ts");
@@ -43,7 +43,7 @@ export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
       run(async () => {
         const namesStore = options.database !== undefined || command.getOptionValueSource("data") !== "default";
         if (file !== undefined && namesStore)
-          command.error("error: name either a file, or the store with --data or --database");
+          command.error("error: give either a file, or the store with --data or --database");
         const { storeCheck } = await import("../store/check.ts");
         return await orStopped("The store was checked only in part.", io, () => storeCheck(file, options, io));
       }),
@@ -68,7 +68,7 @@ export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
     storeVerb(
       store,
       "compact",
-      "Returns unused space to the disk, unless the service runs; with --keep-history it drops older changes first.",
+      "Returns unused space to the disk, unless the service is running; with --keep-history it drops older changes first.",
     ),
   ).action((options) => run(async () => (await import("../store/compact.ts")).storeCompact(options, io)));
   addAccountVerbs(program, io, run);
@@ -79,12 +79,12 @@ function addAccountVerbs(program: Command, io: CommandIo, run: Run): void {
   storeVerb(
     program,
     "export",
-    "Writes an account to a new folder: one zone file per zone, and a manifest for what zone files cannot hold. The same " +
-      "account gives the same bytes. Ids, times and secrets are not included; to keep those, take a backup.",
+    "Writes an account to a new folder: one zone file per zone, and a manifest for what zone files cannot hold. An " +
+      "unchanged account gives the same bytes. Ids, times and secrets are not included; to keep those, take a backup.",
   )
     .summary("Writes an account to a folder, as zone files and a manifest.")
     .argument("<folder>", "the folder to create", readPath)
-    .option("--account <name>", "whose zones", "main")
+    .option("--account <name>", "the account to export", "main")
     .action((folder, options) => run(async () => (await import("../records/export.ts")).exportTo(folder, options, io)));
   storeVerb(program, "import", "Reads and checks a whole folder that moor export wrote, and then creates its zones.")
     .summary("Creates the zones of a folder that moor export wrote.")
@@ -93,7 +93,11 @@ function addAccountVerbs(program: Command, io: CommandIo, run: Run): void {
     .option("--replace", "replace existing zones with those in the files, including protected sets")
     .option("--edited", "accept zone files that were changed since the export")
     .option(...allowPrimary)
-    .option("--tokens <file>", "also create its tokens again, and write their secrets to this file", readPath)
+    .option(
+      "--tokens <file>",
+      "also create the account's tokens again, and write their new secrets to this file",
+      readPath,
+    )
     .action((folder, options) =>
       run(async () => (await import("../records/import.ts")).importFrom(folder, options, io)),
     );

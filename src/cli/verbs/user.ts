@@ -52,7 +52,7 @@ function addUserVerbs(user: Command, io: CommandIo, run: Run): void {
     run(async () => (await load()).userAdd(name, options, io)),
   );
   settings("change", "Changes a user; the given privileges replace the old ones.")
-    .option("--disable", "the user's keys do not work until the user is enabled again")
+    .option("--disable", "disable the user; their keys do not work until the user is enabled again")
     .addOption(new Option("--enable", "enable the user again").conflicts("disable"))
     .action((name, options) => run(async () => (await load()).userChange(name, options, io)));
   dataVerb(user, "password", "Sets a user's password; without a file, creates one and shows it once.")
@@ -66,7 +66,7 @@ function addUserVerbs(user: Command, io: CommandIo, run: Run): void {
     .option(...asJson)
     .action((options) => run(async () => (await load()).userList(options, io)));
   dataVerb(user, "log", "Shows who changed what, the latest first.")
-    .option("--most <count>", "how many", readCount, 50)
+    .option("--most <count>", "how many entries to show", readCount, 50)
     .action((options) => run(async () => (await load()).userLog(options, io)));
 }
 
@@ -77,11 +77,11 @@ function addGroupVerbs(group: Command, io: CommandIo, run: Run): void {
     .option(...privilege)
     .option(
       "--network <range>",
-      "its privileges count only for calls from this network (may be repeated)",
+      "the group's privileges apply only to calls from this network (may be repeated)",
       repeated,
       [],
     )
-    .option("--any-network", "its privileges count from everywhere again")
+    .option("--any-network", "the group's privileges apply to calls from anywhere again")
     .option("--join <user>", "add this user (may be repeated)", repeated, [])
     .option("--leave <user>", "remove this user (may be repeated)", repeated, [])
     .action((name, options) => run(async () => (await load()).groupSet(name, options, io)));
