@@ -171,7 +171,7 @@ function forCaller(error: unknown, fault: PostgresFault): unknown {
     case "lost":
       return new StoreBusy("the database cannot be reached", { cause: error, retryAfter: 5, isLogged: true });
     case "refused":
-      return new StoreBusy("the database refuses this service", {
+      return new StoreBusy("the database refuses connections from this service", {
         cause: error,
         retryAfter: 5,
         isLogged: true,

@@ -22,7 +22,7 @@ export function tellOutages(log: Logger, shown: string): Outages {
         if (!isLost && !isRefused) log.error({ err: error, database: shown }, "the database cannot be reached");
         isLost = true;
       } else {
-        if (!isRefused) log.error({ because, database: shown }, "the database refuses this service");
+        if (!isRefused) log.error({ because, database: shown }, "the database refuses connections from this service");
         isRefused = true;
       }
     },

@@ -57,7 +57,7 @@ it.each<[string, () => Promise<string>, RegExp]>([
   [
     "accepts the connection and closes it",
     async () => `${await listening((socket) => socket.end())}/x`,
-    /Connection terminated unexpectedly; check that the server is running, and the host and port in the address$/,
+    /Connection terminated unexpectedly; check that the server is running, and the host and port in the URL$/,
   ],
   [
     "speaks another protocol",

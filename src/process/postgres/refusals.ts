@@ -32,7 +32,7 @@ type DriverError = Error & {
 
 const untrusted = () =>
   "its certificate is not from a trusted authority; give the file with the authority's certificate: " +
-  "sslrootcert=FILE in the address, or PGSSLROOTCERT";
+  "sslrootcert=FILE in the URL, or PGSSLROOTCERT";
 
 /** https://nodejs.org/api/tls.html#x509-certificate-error-codes and the classes 28, 3D and 53 of PostgreSQL's errors. */
 const refusals: Readonly<Record<string, (error: DriverError) => string>> = {
@@ -47,8 +47,7 @@ const refusals: Readonly<Record<string, (error: DriverError) => string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: ({ host, cert }) =>
     `its certificate is not for ${host} but for ${namesIn(cert?.subjectaltname)}; use one of these names, or install a ` +
     "certificate for this name on the server (sslmode=verify-ca does not check names)",
-  "28P01": ({ message }) =>
-    `${message}; correct the password in --database-password-file, in PGPASSWORD or in the address`,
+  "28P01": ({ message }) => `${message}; correct the password in --database-password-file, in PGPASSWORD or in the URL`,
   "28000": ({ message }) => `${message}; ${lineMissing(message)}`,
   "3D000": ({ message }) => `${message}; create it there, or choose another`,
   "53300": ({ message }) =>
@@ -74,7 +73,7 @@ const wordless: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-const upTodo = "check that the server is running, and the host and port in the address";
+const upTodo = "check that the server is running, and the host and port in the URL";
 const wayTodo = "check that this machine has a network connection and a route to it";
 /** PgBouncer and similar: moor has its own pool, and needs its own sessions and settings. */
 export const poolerTodo = "connect to the server itself, not to the pooler";
@@ -85,7 +84,7 @@ const todos: Readonly<Record<string, string>> = {
   ECONNREFUSED: upTodo,
   ECONNRESET: upTodo,
   ENOENT: upTodo, // a socket in the file system
-  ENOTFOUND: "correct the host in the address, or use its IP address",
+  ENOTFOUND: "correct the host in the URL, or use its IP address",
   EAI_AGAIN: "check that this machine can resolve names",
   EHOSTUNREACH: wayTodo,
   ENETUNREACH: wayTodo,

@@ -26,7 +26,7 @@ export function readPostgresUrl(text: string, sources: PasswordSources): Result<
   }
   const url = parsed(text);
   if (url === undefined) {
-    return fault("is not an address such as postgres://moor@db.example.org/moor");
+    return fault("is not a URL such as postgres://moor@db.example.org/moor");
   }
   const said = decoded(url);
   if (said === undefined) return fault("has a % that is not part of an escape: write %25");

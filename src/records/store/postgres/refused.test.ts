@@ -109,7 +109,7 @@ describe("a database that refuses new connections of a running node", () => {
     const pool = await makePool(store);
     await spoil();
     await cutAll();
-    const refusal = { retryAfter: 5, message: "the database refuses this service" };
+    const refusal = { retryAfter: 5, message: "the database refuses connections from this service" };
     const add = (i: number) => pool.add(store, `192.0.2.${i}`).catch((error: unknown) => error);
     // A request on the connection that was cut, without time for another, fails with that first.
     await expect.poll(() => add(1)).toMatchObject(refusal);
@@ -119,12 +119,14 @@ describe("a database that refuses new connections of a running node", () => {
       expect(busy).toMatchObject(refusal);
       await expect(store.zone(1, "any")).rejects.toThrow(StoreBusy);
     }
-    expect(said.filter((line) => line.includes(says) && line.includes("refuses this service"))).toHaveLength(1);
+    expect(
+      said.filter((line) => line.includes(says) && line.includes("refuses connections from this service")),
+    ).toHaveLength(1);
     await repair();
     expect(await pool.add(store, "192.0.2.9")).toBe("192.0.2.9");
     expect((await pool.look(store)).values).toEqual(["192.0.2.9"]);
-    expect(tellings("refuses this service")).toBe(1);
-    const sinceThen = said.slice(said.findIndex((line) => line.includes("refuses this service")));
+    expect(tellings("refuses connections from this service")).toBe(1);
+    const sinceThen = said.slice(said.findIndex((line) => line.includes("refuses connections from this service")));
     expect(sinceThen.filter((line) => line.includes("the database is back"))).toHaveLength(1);
     expect(said.join("")).not.toMatch(secrets);
     await store.close();
@@ -157,7 +159,7 @@ describe("a database that refuses new connections of a running node", () => {
     await spoil();
     for (let i = 0; i < 5; i += 1)
       await Promise.allSettled(Array.from({ length: 10 }, () => [store.zone(1, "any"), store.zones(1, all)]).flat());
-    expect(tellings("refuses this service")).toBe(1);
+    expect(tellings("refuses connections from this service")).toBe(1);
     expect(tellings("the database is back")).toBe(0);
     await repair();
     await cutAll();
@@ -188,8 +190,12 @@ describe("a database that refuses new connections of a running node", () => {
     };
     await expect
       .poll(answer)
-      .toEqual([503, "5", { error: expect.objectContaining({ message: "the database refuses this service" }) }]);
-    const because = "the database refuses this service";
+      .toEqual([
+        503,
+        "5",
+        { error: expect.objectContaining({ message: "the database refuses connections from this service" }) },
+      ]);
+    const because = "the database refuses connections from this service";
     const health = async () => (await service.health.look()).parts.store;
     await expect.poll(() => cutAll().then(health)).toEqual({ ok: false, because });
     await setPassword("first-secret");

@@ -85,7 +85,7 @@ async function sessionsNow(): Promise<readonly { readonly ssl: boolean; readonly
 }
 
 describe("an unusable connection is explained, with what to do and without the password", () => {
-  const untrusted = /: its certificate is not from a trusted authority; .*: sslrootcert=FILE in the address/;
+  const untrusted = /: its certificate is not from a trusted authority; .*: sslrootcert=FILE in the URL/;
   const plain = /no encryption; it accepts only TLS connections from here: use sslmode=verify-full/;
   const refused: [at: string, env: Record<string, string>, says: RegExp][] = [
     ["localhost?sslmode=verify-full&sslrootcert=OTHER", {}, untrusted],
@@ -141,7 +141,9 @@ describe("an unusable connection is explained, with what to do and without the p
       database,
     ]);
     for (const _ of [1, 2]) await expect(store.everyZone(0, 10)).rejects.toThrow(StoreBusy);
-    expect(said.filter((line) => /refuses this service.*its certificate has expired/.test(line))).toHaveLength(1);
+    expect(
+      said.filter((line) => /refuses connections from this service.*its certificate has expired/.test(line)),
+    ).toHaveLength(1);
     await server.showCertificate(300);
     expect(await store.everyZone(0, 10)).toEqual([]);
     await store.close();
