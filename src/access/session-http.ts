@@ -189,7 +189,7 @@ export const forged = json(403, {
 const tooMuchToDo = Symbol("too much to do");
 
 const busy: PlainAnswer = ((answer) => ({ ...answer, headers: { ...answer.headers, "retry-after": "1" } }))(
-  problem(429, "Others are signing in at this moment. Try again in a second."),
+  problem(429, "Too many sign-ins at this moment. Try again in a second."),
 );
 
 function tooMany(wait: number): PlainAnswer {

@@ -83,7 +83,7 @@ describe("kill -9 under heavy writes", () => {
       "--move-aside",
     );
     expect(code).toBe(1);
-    expect(err).toMatch(/is in use by a running service.*stop that first/);
+    expect(err).toMatch(/is in use by a running service.*stop it first/);
     expect(await service.process.stop()).toMatchObject({ code: 0 });
   });
 });

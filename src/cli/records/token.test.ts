@@ -145,7 +145,7 @@ describe("moor token", () => {
     );
     await moor("token", "add", "--set", "www.here.example A");
     expect(texts.err).toContain(
-      "www.here.example is a name below each zone; for www in here.example, add --zone here.example; " +
+      "Without --zone, www.here.example is relative to each zone; for www in here.example, add --zone here.example; " +
         `if that is a mistake, run: moor token revoke --data ${folder} 4\n`,
     );
   });
@@ -164,7 +164,7 @@ describe("moor token", () => {
   it("says for each wrong option what to write instead", async () => {
     expect(await moor("token", "add", "--zone", "org", "--set", "a..b A")).toBe(2);
     expect(texts.err).toBe(
-      "--zone org: a zone's name has at least two labels; enter a name such as example.org\n" +
+      "--zone org: a zone's name must have at least two labels; enter a name such as example.org\n" +
         "--set a..b A: a label is empty: a dot at the start, or two dots in a row; remove the extra dot\n",
     );
   });

@@ -64,7 +64,7 @@ async function likelyMistakes(store: RecordStore, account: number, scope: Scope)
     if (zone?.account !== account) continue;
     const inside = nameToUnicode(ownerOf(owner, zone.name) ?? owner);
     const [full, name] = [nameToUnicode(owner), nameToUnicode(zone.name)];
-    mistakes.push(`${full} is a name below each zone; for ${inside} in ${name}, add --zone ${name}`);
+    mistakes.push(`Without --zone, ${full} is relative to each zone; for ${inside} in ${name}, add --zone ${name}`);
   }
   return mistakes;
 }

@@ -98,7 +98,7 @@ describe("moor transfer-key", () => {
   });
 
   it("says for a wrong zone what to write instead", async () => {
-    const err = "--zone org: a zone's name has at least two labels; enter a name such as example.org\n";
+    const err = "--zone org: a zone's name must have at least two labels; enter a name such as example.org\n";
     expect(await moor("add", "ns2", "--zone", "org")).toMatchObject({ code: 2, err });
   });
 });

@@ -91,7 +91,7 @@ function printRestored(outcome: RestoreOutcome, file: string, path: string, io: 
     case "faulty":
       return printFaulty(outcome, file, io);
     case "in-use":
-      io.err(`${path} is in use by a running service or another command, so nothing was changed; stop that first.\n`);
+      io.err(`${path} is in use by a running service or another command, so nothing was changed; stop it first.\n`);
       return 1;
     case "holds-data": {
       const what = Number.isNaN(outcome.zones)

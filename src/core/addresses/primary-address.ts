@@ -16,8 +16,8 @@ export function mayBePrimary(address: Address, allowed: readonly Network[]): boo
 /** What is wrong with an address that one may not be transferred from. */
 export function primaryFaults(address: Address, where: string, allowed: readonly Network[]): readonly Fault[] {
   if (mayBePrimary(address, allowed)) return [];
-  const message = `${address.text} is not an address on the internet`;
-  const todo = `name a public address, or ask the operator to permit this one with --allow-primary ${address.text}`;
+  const message = `${address.text} is not a public address`;
+  const todo = `use a public address, or ask the operator to allow this one with --allow-primary ${address.text}`;
   return [{ code: "private-address", where, message, todo }];
 }
 

@@ -110,7 +110,7 @@ function labelFaults(label: Label, open: boolean, where: string): readonly Fault
       {
         code: "label-too-long",
         where,
-        message: `the label that starts with ${start} has ${label.length} bytes; a label has at most ${maximumLabel}`,
+        message: `the label that starts with ${start} has ${label.length} bytes; the limit is ${maximumLabel}`,
         todo: "shorten it, or split it with dots",
       },
     ];

@@ -91,7 +91,7 @@ describe("owners in example.org", () => {
           code: "out-of-zone",
           where: "records[3].name",
           message: "the name www.example.net. is not inside the zone example.org",
-          todo: "use a name that ends with example.org. or a relative name without the dot at its end",
+          todo: "use a name that ends with example.org. or a relative name without a trailing dot",
         },
       ],
     });

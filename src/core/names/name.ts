@@ -146,7 +146,7 @@ const emptyName = (where: string): Fault => ({
 const singleLabel = (where: string): Fault => ({
   code: "single-label",
   where,
-  message: "a zone's name has at least two labels",
+  message: "a zone's name must have at least two labels",
   todo: "enter a name such as example.org",
 });
 
@@ -154,5 +154,5 @@ const outOfZone = (text: string, zoneName: string, where: string): Fault => ({
   code: "out-of-zone",
   where,
   message: `the name ${text.length > 80 ? `${text.slice(0, 80)}...` : text} is not inside the zone ${zoneName}`,
-  todo: `use a name that ends with ${zoneName}. or a relative name without the dot at its end`,
+  todo: `use a name that ends with ${zoneName}. or a relative name without a trailing dot`,
 });

@@ -4,5 +4,5 @@ import { hostName } from "./field-name.ts";
 export const cname = {
   code: 5,
   fields: [{ name: "target", kind: hostName }],
-  todo: "a CNAME record takes the name it is an alias for, such as host.example.org. with a dot at its end",
+  todo: "a CNAME record takes the name it is an alias for, such as host.example.org. with a trailing dot",
 } satisfies TypeDefinition;

@@ -4,5 +4,5 @@ import { hostName } from "./field-name.ts";
 export const ptr = {
   code: 12,
   fields: [{ name: "host", kind: hostName }],
-  todo: "a PTR record takes a host name, such as host.example.org. with a dot at its end",
+  todo: "a PTR record takes a host name, such as host.example.org. with a trailing dot",
 } satisfies TypeDefinition;

@@ -106,6 +106,6 @@ function dnameFault(set: SetData, had: Had): Fault | undefined {
     code: "dname-single",
     where: setKey(owner, type),
     message: `${owner} has more than one DNAME record`,
-    todo: "the names below it move to one place: keep one record",
+    todo: "a DNAME record has one target: keep one record",
   };
 }

@@ -7,7 +7,7 @@ export const lowTtls = (file: ZoneFile, lowest: number): readonly Fault[] => {
     code: "bad-ttl",
     where: "zonefile",
     message: `${where}: ttl is too small`,
-    todo: `a TTL is at least ${lowest}`,
+    todo: `use at least ${lowest}`,
   });
   return [
     ...(file.ttl !== undefined && file.ttl < lowest ? [tooLow("$TTL")] : []),

@@ -10,8 +10,8 @@ function words(error: NodeJS.ErrnoException, { host, port }: ListenAddress, prot
   switch (error.code) {
     case "EADDRINUSE":
       return (
-        `${where} is in use by another program; "ss -lnp sport = :${port}" names it. ` +
-        "Stop that one, or choose another address or port with --dns HOST:PORT"
+        `${where} is in use by another program; "ss -lnp sport = :${port}" shows which. ` +
+        "Stop that program, or choose another address or port with --dns HOST:PORT"
       );
     case "EACCES":
     case "EPERM":

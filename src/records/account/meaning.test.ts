@@ -47,7 +47,7 @@ describe("a manifest", () => {
       "an address that is not on the internet",
       withZone({ primaries: [{ address: "10.0.0.1", port: 53 }] }),
       "zones/0/primaries/0/address",
-      "10.0.0.1 is not an address on the internet",
+      "10.0.0.1 is not a public address",
     ],
     [
       "an unknown algorithm",

@@ -36,7 +36,7 @@ export function serveConsole(options: ConsoleOptions) {
       (_request, body, done) => done(null, body),
     );
     server.all("/console/*", { schema: { hide: true } }, async (request, reply) =>
-      send(reply, (await answerTo(toPlain(request))) ?? problem(404, "There is nothing here.")),
+      send(reply, (await answerTo(toPlain(request))) ?? problem(404, "Not found.")),
     );
     for (const path of [
       "/",
@@ -51,7 +51,7 @@ export function serveConsole(options: ConsoleOptions) {
     ]) {
       server.get(path, { schema: { hide: true } }, async (request, reply) => {
         const answer = await pages(pathOf(request), request.headers["accept-encoding"]);
-        return send(reply, answer ?? problem(404, "There is nothing here."));
+        return send(reply, answer ?? problem(404, "Not found."));
       });
     }
   };

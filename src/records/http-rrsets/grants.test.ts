@@ -112,8 +112,8 @@ describe("a name that no single account should own", () => {
   it.each([
     ["co.uk", /co\.uk is a public suffix.*ask the operator to allow this one/s],
     ["github.io", /public suffix/],
-    ["example.net", /the name servers of this service are in example\.net/],
-    ["ns1.example.net", /name servers/],
+    ["example.net", /the nameservers of this service are in example\.net/],
+    ["ns1.example.net", /nameservers/],
   ])("%s is refused by both APIs", async (name, words) => {
     for (const refusal of [await create(ours, name), await createV1(ours, name)]) {
       expect(refusal.status).toBe(422);

@@ -31,7 +31,11 @@ describe("labels", () => {
   ])("%s is refused", (_, labels, where) => expect(readLabels(labels)).toMatchObject({ faults: [{ where }] }));
 
   test.each<[string, unknown, string]>([
-    ["a prefix that is not a DNS name", { "Example/env": "x" }, "it may follow a DNS name in lower case and '/'"],
+    [
+      "a prefix that is not a DNS name",
+      { "Example/env": "x" },
+      "a prefix, if any, is a DNS name in lower case, followed by '/'",
+    ],
     ["a value with a blank", { env: "a b" }, "use at most 63 letters, digits"],
     ["a value that is not a string", { env: 7 }, "send it as a string, in quotes"],
   ])("%s: the fault says what to do", (_, labels, todo) => {

@@ -28,7 +28,7 @@ const signs = "use at most 63 letters, digits, '-', '_' and '.', with a letter o
 const badValue = (where: string, todo: string): Fault => ({ ...badInput(where, "is not a label value"), todo });
 const badKey = (where: string): Fault => ({
   ...badInput(where, "is not a label key"),
-  todo: `${signs}; it may follow a DNS name in lower case and '/'`,
+  todo: `${signs}; a prefix, if any, is a DNS name in lower case, followed by '/'`,
 });
 
 /**

@@ -84,7 +84,7 @@ const meanings: Readonly<Record<string, string>> = {
   422: "Refused: the error says why",
   429: "Too many calls: Retry-After says when to try again",
   500: "Internal error: the message has an id to look for in the service log",
-  503: "Not possible now: Retry-After says when to try again",
+  503: "Temporarily unavailable: Retry-After says when to try again",
   "4XX": "Not done: the error's code and message say why",
-  "5XX": "Internal error, or not possible now: then Retry-After says when to try again",
+  "5XX": "Internal error, or temporarily unavailable: then Retry-After says when to try again",
 };

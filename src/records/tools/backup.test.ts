@@ -81,7 +81,7 @@ describe("a backup", () => {
 
   it("never overwrites a file", async () => {
     writeFileSync(file, "mine");
-    await expect(backup()).rejects.toThrow(/already exists; name a new file/);
+    await expect(backup()).rejects.toThrow(/already exists; give a new file/);
     expect(readFileSync(file, "utf8")).toBe("mine");
   });
 

@@ -132,7 +132,7 @@ export const oneNameOnly: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EN
 /** Throws unless a new file can be created at `path`. */
 export function expectFree(path: string): void {
   if (existsSync(path))
-    throw new DatabaseTrouble(`${path} already exists; name a new file, or move the existing one away.`);
+    throw new DatabaseTrouble(`${path} already exists; give a new file, or move the existing one away.`);
   expectFolder(dirname(path));
   expectUnused(path);
 }

@@ -83,7 +83,11 @@ function follow(history: History, entry: Logged, step: Step): void {
   const key = read.kind === "settings" ? settingsKey : `${read.owner} ${read.type}`;
   const known = history.sets.get(key);
   if (known !== undefined && known !== digestOf(read.before))
-    step.fault("log-torn", placeOf(entry), `its previous state of ${key} is not what the change before it left`);
+    step.fault(
+      "log-torn",
+      placeOf(entry),
+      `its previous state of ${key} does not match the result of the change before it`,
+    );
   history.sets.set(key, digestOf(read.after));
 }
 
@@ -124,7 +128,7 @@ export function compareRest({ sets }: History, where: string, step: Step): void 
 }
 
 const differs = (where: string, step: Step): void =>
-  step.fault("log-differs", where, "it differs from what the last change in the log left");
+  step.fault("log-differs", where, "it does not match the result of the last change in the log");
 
 const placeOf = ({ position, zone_name: zone }: ChangeRow): string => `change ${position}, zone ${zone}`;
 
