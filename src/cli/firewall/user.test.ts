@@ -108,7 +108,7 @@ describe("moor user", () => {
     expect((await moor("user password anna --from marked")).code).toBe(0);
     expect(await logsIn("of Notepad, 8 files")).toBe("anna");
     await writeFile(join(cwd, "utf-16"), "\uFEFFof Windows, 16\r\n", "utf16le");
-    const unreadable = "utf-16 is not UTF-8; save it again as UTF-8.\n";
+    const unreadable = "utf-16 is not UTF-8; save it as UTF-8.\n";
     expect(await moor("user password anna --from utf-16")).toMatchObject({ code: 2, err: unreadable });
     const missing = "There is no file nothing; create it, or omit --from to get a new password.\n";
     expect(await moor("user password anna --from nothing")).toMatchObject({ code: 2, err: missing });

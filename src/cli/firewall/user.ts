@@ -92,8 +92,7 @@ export async function userPassword(
   const given = text === undefined ? undefined : withoutMark(text).split(/\r?\n/)[0];
   if (options.from !== undefined && text === undefined)
     return refuse(2, `There is no file ${options.from}; create it, or omit --from to get a new password.`, io);
-  if (text !== undefined && isUtf16(text))
-    return refuse(2, `${options.from} is not UTF-8; save it again as UTF-8.`, io);
+  if (text !== undefined && isUtf16(text)) return refuse(2, `${options.from} is not UTF-8; save it as UTF-8.`, io);
   const weak = options.from === undefined ? undefined : passwordFault(given, name);
   if (weak !== undefined) return refuse(2, `${options.from} must contain the password in its first line. ${weak}`, io);
   return withUser(name, options, io, async ({ users, audit, sessions }) => {

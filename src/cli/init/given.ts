@@ -35,7 +35,7 @@ function readText(file: string, { cwd, env }: CommandIo): { readonly text: strin
   const path = file.startsWith("~/") && env.HOME !== undefined ? join(env.HOME, file.slice(2)) : resolve(cwd, file);
   try {
     const text = readFileSync(path, "utf8");
-    return isUtf16(text) ? { wrong: "is not UTF-8; save it again as UTF-8" } : { text: withoutMark(text) };
+    return isUtf16(text) ? { wrong: "is not UTF-8; save it as UTF-8" } : { text: withoutMark(text) };
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     return { wrong: `cannot be read (${code ?? message})` };

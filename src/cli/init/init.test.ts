@@ -82,7 +82,11 @@ describe("a file that an option names", () => {
       "--firewall-key-file nowhere cannot be read (ENOENT)",
     ],
     ["a key file without a key", { firewallKeyFile: "empty" }, "empty has no line key=…"],
-    ["a key file in UTF-16", { firewallKeyFile: "utf-16" }, "--firewall-key-file utf-16 is not UTF-8; save it again"],
+    [
+      "a key file in UTF-16",
+      { firewallKeyFile: "utf-16" },
+      "--firewall-key-file utf-16 is not UTF-8; save it as UTF-8",
+    ],
     ["a marked key file without a secret", { firewallKeyFile: "marked" }, "marked has no line secret=…"],
     ["a token file that is not there", { tokenFile: "nowhere" }, "--token-file nowhere cannot be read (ENOENT)"],
   ] as const)("is named if it cannot be used: %s", async ([, more, said]) => {

@@ -158,7 +158,7 @@ async function offerRecord(family: Family, name: string, asking: NameAsking): Pr
   const what = `${recordTypeOf(family)} record ${visible(absoluteName(name, zone.name))}`;
   const value = addresses[family];
   if (value === undefined) {
-    io.err(`There is no ${what}, and no public address to create it with now.\n`);
+    io.err(`There is no ${what}, and no public address to create it with at the moment.\n`);
     return;
   }
   if (!options.create) {
