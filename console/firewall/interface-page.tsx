@@ -21,7 +21,7 @@ export function InterfacePage({ report, sees }: { readonly report: WireReport | 
 
 const NoPrivilege = () => (
   <p>
-    Seeing the interfaces needs the privilege <b>interface-status</b>. Ask an administrator for it.
+    Viewing the interfaces needs the privilege <b>interface-status</b>. Ask an administrator for it.
   </p>
 );
 

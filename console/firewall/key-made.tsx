@@ -21,7 +21,7 @@ export function KeyMade({ made, onClose }: { readonly made: MadeKey; readonly on
           <Button variant="default" onClick={() => download(made.fileName, made.file)}>
             Download {made.fileName}
           </Button>
-          <Button onClick={onClose}>I have it</Button>
+          <Button onClick={onClose}>I have saved it</Button>
         </Group>
       </Stack>
     </Dialog>

@@ -21,7 +21,7 @@ const words: Readonly<Record<Exclude<Considered["verdict"], "taken">, string>> =
   documentation: "a documentation address",
   reserved: "reserved",
   "other-vhid": "a CARP address with another VHID",
-  "no-prefix": "a single address without a network",
+  "no-prefix": "a single address without a prefix",
   "not-first": "not the first one listed",
   "ula-behind-global": "unique local, and there is a global address",
   "reserved-behind-others": "reserved, and there is a better address",
@@ -36,7 +36,7 @@ const warned: Readonly<Partial<Record<Scope, string>>> = {
   cgnat: "behind the provider’s NAT, not reachable from the internet",
   ula: "unique local, not reachable from the internet",
   documentation: "a documentation address, not reachable from the internet",
-  reserved: "reserved",
+  reserved: "reserved, not reachable from the internet",
 };
 
 export function refusalInWords(text: string, verdict: Considered["verdict"]): string {

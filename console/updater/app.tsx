@@ -67,7 +67,7 @@ export function App() {
         )}
         <Problem error={check.error} />
         {state.data === undefined && !gone && <Skeleton h={160} />}
-        {state.data && rounds === 0 && <p role="status">It has not checked yet.</p>}
+        {state.data && rounds === 0 && <p role="status">The updater has not checked yet.</p>}
         {state.data?.sources
           .filter(({ up }) => !up)
           .map(({ source, called, because }) => (

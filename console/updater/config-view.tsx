@@ -21,7 +21,7 @@ export default function ConfigView({ ask }: { readonly ask: Request }) {
         Read from <span className="mono">{config.file}</span>; {config.rhythm}; last addresses stored in{" "}
         <span className="mono">{config.stateFile}</span>.
       </p>
-      <ListTable heads={["What", "Name", "Where", "Trusted by", "Secret"]}>
+      <ListTable heads={["What", "Name", "Where", "Trust", "Secret"]}>
         {peersOf(config).map(({ what, name, where, trust, secret }) => (
           <tr key={`${what} ${name} ${where}`}>
             <td data-label="What">{what}</td>
@@ -29,7 +29,7 @@ export default function ConfigView({ ask }: { readonly ask: Request }) {
             <td data-label="Where" className="mono">
               {where}
             </td>
-            <td data-label="Trusted by">{trust}</td>
+            <td data-label="Trust">{trust}</td>
             <td data-label="Secret">{secret}</td>
           </tr>
         ))}

@@ -55,7 +55,7 @@ describe("a value that is split into fields and joined again", () => {
   });
 
   it.for([
-    ["NS", "Name server", "ns1.example.net."],
+    ["NS", "Nameserver", "ns1.example.net."],
     ["PTR", "Host name", "host.example.org."],
     ["CNAME", "Target name", "www.example.org."],
     ["A", "IPv4 address", "192.0.2.10"],

@@ -40,7 +40,7 @@ describe("a key for an updater", () => {
     await (await download).saveAs(file);
     const [, key = "", secret = ""] = /^key=(.{80})\nsecret=(.{80})\n$/.exec(await readFile(file, "utf8")) ?? [];
     expect(key).not.toBe("");
-    await page.getByRole("button", { name: "I have it" }).click();
+    await page.getByRole("button", { name: "I have saved it" }).click();
     await expect.poll(() => page.content()).not.toContain(secret);
 
     const config = join(rig.folder, "curl.conf");
@@ -91,7 +91,7 @@ describe("interfaces that cannot be shown", () => {
     let asked = 0;
     page.on("request", (request) => (asked += Number(request.url().endsWith("/console/events"))));
     await signInByLink(page, await rig.service.createSignInLink("clerk"));
-    await page.getByText("Seeing the interfaces needs the privilege").waitFor();
+    await page.getByText("Viewing the interfaces needs the privilege").waitFor();
     expect(await page.getByText("connecting…").count()).toBe(0);
     expect(asked).toBe(0);
     await context.close();
@@ -311,7 +311,7 @@ describe("an error on the user page", () => {
     await page.getByRole("button", { name: "New key for root" }).click();
     await refused.waitFor();
     await page.getByRole("button", { name: "New key for aide2" }).click();
-    await page.getByRole("button", { name: "I have it" }).click();
+    await page.getByRole("button", { name: "I have saved it" }).click();
     expect(await refused.count()).toBe(0);
     await page.getByRole("button", { name: "New key for root" }).click();
     await refused.waitFor();

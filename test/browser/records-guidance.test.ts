@@ -318,7 +318,7 @@ describe("the list of zones", () => {
 describe("the name servers to enter at the registrar", () => {
   it("are those of the service", async () => {
     await open(`${harbour}/settings`);
-    const said = page.getByText("Name servers to enter at the registrar:");
+    const said = page.getByText("Nameservers to enter at the registrar:");
     await said.waitFor();
     expect(await said.textContent()).toContain("ns1.example.net");
     expect(await said.textContent()).toContain("ns2.example.net");
@@ -332,9 +332,7 @@ describe("the name servers to enter at the registrar", () => {
     });
     await open(`${harbour}/settings`);
     await page
-      .getByText(
-        "There are no name servers to enter at the registrar yet. Set them with moor records --nameserver HOST",
-      )
+      .getByText("There are no nameservers to enter at the registrar yet. Set them with moor records --nameserver HOST")
       .waitFor();
     expect(await page.getByText("moor.invalid").count()).toBe(0);
     await page.unroute(zone);

@@ -50,7 +50,7 @@ const pages: readonly (readonly [path: string, shown: (page: Page) => Promise<un
         .first()
         .waitFor(),
   ],
-  [`${zone}/settings`, (page) => page.getByText("Name servers to enter").waitFor()],
+  [`${zone}/settings`, (page) => page.getByText("Nameservers to enter").waitFor()],
   [
     "/zones/lagoon.example",
     async (page) => {

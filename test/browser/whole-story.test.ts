@@ -56,7 +56,7 @@ async function makeKey(page: Page): Promise<{ readonly key: string; readonly sec
   await page.getByRole("button", { name: "Create user" }).click();
   await page.getByRole("button", { name: "New key for updater" }).click();
   const shown = (await page.locator("pre").first().textContent()) ?? "";
-  await page.getByRole("button", { name: "I have it" }).click();
+  await page.getByRole("button", { name: "I have saved it" }).click();
   const [, key = "", secret = ""] = /^key=(.*)\nsecret=(.*)$/.exec(shown) ?? [];
   return { key, secret };
 }
@@ -158,7 +158,7 @@ describe("the updater's page", () => {
     const page = await openPage(context, updater.url);
     await showConfig(page);
     await page.getByText("record service (v1)").waitFor();
-    await page.getByText(/immediately when .* polls every \d+ s/).waitFor();
+    await page.getByText(/checks immediately when .*, otherwise every \d+ s/).waitFor();
     const config = await (await context.request.get(`${updater.url}/page/config`)).text();
     expect(config).toContain("hidden");
     expect(config).not.toMatch(/told-to-nobody|secret=|[A-Za-z0-9+/]{60}/);

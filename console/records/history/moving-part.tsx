@@ -76,7 +76,7 @@ function usualTime({ spans }: MovingName): string {
     .flatMap(({ from, until }) => (until === undefined ? [] : [until - from]))
     .toSorted((a, b) => a - b);
   const middle = held[Math.floor(held.length / 2)];
-  return middle === undefined ? "" : `usually after ${durationInWords(middle)}`;
+  return middle === undefined ? "" : `usually ${durationInWords(middle)} apart`;
 }
 
 async function readAll(request: Request, zone: string) {

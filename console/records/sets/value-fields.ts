@@ -12,7 +12,7 @@ const words: Readonly<Record<string, readonly [label: string, example: string]>>
   "A.address": ["IPv4 address", "192.0.2.10"],
   "AAAA.address": ["IPv6 address", "2001:db8::10"],
   "CNAME.target": ["Target name", "www.example.org."],
-  "NS.host": ["Name server", "ns1.example.net."],
+  "NS.host": ["Nameserver", "ns1.example.net."],
   "PTR.host": ["Host name", "host.example.org."],
   "TXT.strings": ["Text", "v=spf1 mx -all"],
   "HTTPS.target": ["Target (. for the name itself)", "."],

@@ -155,7 +155,7 @@ function Meaning(props: {
   return (
     <Text size="xs" w="100%" role="status">
       Published as <span className="mono">{meaning}</span>
-      {props.isName && ", because the zone’s name is appended to names without a final dot"}
+      {props.isName && ", because the zone’s name is appended to names without a trailing dot"}
     </Text>
   );
 }

@@ -80,7 +80,7 @@ export default function NewZone({ onClose }: { readonly onClose: () => void }) {
         </>
       )}
       <Text size="xs" c="dimmed">
-        To make the zone visible on the internet, enter this service’s name servers at the domain’s registrar.
+        To make the zone visible on the internet, enter this service’s nameservers at the domain’s registrar.
       </Text>
     </FormDialog>
   );

@@ -135,8 +135,8 @@ function NameServers({ names }: { readonly names: readonly string[] }) {
   return (
     <Text size="sm">
       {real.length > 0
-        ? "Name servers to enter at the registrar: "
-        : "There are no name servers to enter at the registrar yet. Set them with "}
+        ? "Nameservers to enter at the registrar: "
+        : "There are no nameservers to enter at the registrar yet. Set them with "}
       <span className="mono">{real.join(" ") || "moor records --nameserver HOST"}</span>
       {real.length > 0 ? "" : "."}
     </Text>
