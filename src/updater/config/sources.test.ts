@@ -66,7 +66,7 @@ describe("a source", () => {
       "ipv4: wan0",
       /the device wan0, but a source of kind command knows only one connection; write `ipv4: true`/,
     ],
-    ["a program that is none", "a: { kind: command, command: [] }", "ipv4: true", /a is an empty list; name a program/],
+    ["a program that is none", "a: { kind: command, command: [] }", "ipv4: true", /a is an empty list; give a program/],
     ["an unknown kind, once", "a: { kind: comand }", "ipv4: true", /^moor\.yaml:1:23: kind of source a cannot be/],
   ])("is refused with %s", (_, sources, name, expected) => {
     const faults = read(sources, name);

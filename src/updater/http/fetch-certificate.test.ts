@@ -19,7 +19,12 @@ it("does not let a name in a certificate overwrite the fingerprint below it", as
 });
 
 it.each([
-  ["nothing listens", undefined, 60_000, /^nothing is listening at 127\.0\.0\.1:\d+; check that the service is running/],
+  [
+    "nothing listens",
+    undefined,
+    60_000,
+    /^nothing is listening at 127\.0\.0\.1:\d+; check that the service is running/,
+  ],
   [
     "no TLS is spoken",
     "HTTP/1.1 400 Bad Request\r\n\r\n",

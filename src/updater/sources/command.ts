@@ -15,7 +15,7 @@ const program = refined(
       "A program that prints addresses, one per line. With arguments, a list; no shell is involved.",
       "/usr/local/bin/my-address",
     ),
-    "name a program",
+    "give a program",
   ),
   ([file = "", ...args], { reading }): Program => ({
     file: file.includes("/") ? reading.resolve(file) : file,
@@ -77,7 +77,7 @@ const killed: Readonly<Record<Killed, (timeout: number) => [what: string, todo: 
   signal: () => ["was killed", "run it by hand to see why"],
   timeout: (ms) => [`did not end within ${ms / 1_000} s, and was killed`, "make it faster, or set a longer `timeout:`"],
   "too-long": () => ["printed more than 64 KiB, and was killed", "let it print only addresses"],
-  aborted: () => ["was stopped", "nothing: moor stopped it"],
+  aborted: () => ["was stopped", "no action needed: moor stopped it"],
 };
 
 /** One line that is not an address makes all of them doubtful. */
