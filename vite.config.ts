@@ -18,7 +18,12 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     rolldownOptions: {
-      input: { records: "console/records.html", firewall: "console/firewall.html", updater: "console/updater.html" },
+      input: {
+        records: "console/records.html",
+        firewall: "console/firewall.html",
+        updater: "console/updater.html",
+        docs: "console/docs.html",
+      },
     },
   },
 });

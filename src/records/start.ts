@@ -116,7 +116,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     leaveHalfTheFiles(server.server, log);
     server.setNotFoundHandler(sendNoRoute);
     observeHttp(server, { health, log, accessLog: options.accessLog });
-    await serveDocs(server);
+    await serveDocs(server, options.pages);
     const sessions = createConsoleSessions(store, consoleStore, now);
     const { guesses } = consoleStore;
     const readCa = caFile === undefined ? undefined : () => readFile(caFile, "utf8");

@@ -123,6 +123,7 @@ it("the API documentation sends requests only to its own host, and can try a cal
   await page.getByRole("button", { name: "Try it out" }).click();
   await page.getByRole("button", { name: "Execute" }).click();
   await page.getByText("No API key found in request").waitFor();
+  expect(await page.title()).toBe("moor records API");
   expect(page.complaints).toEqual([]);
   await context.close();
 });

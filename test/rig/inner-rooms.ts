@@ -22,7 +22,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     sqlite: ["database"],
     postgres: ["database", "log.ts", "data-folder.ts", "duties.ts", "listen-address.ts"],
     tls: ["data-folder.ts", "log.ts"],
-    http: ["tls", "listen-address.ts", "health.ts", "metrics.ts"],
+    http: ["tls", "listen-address.ts", "health.ts", "metrics.ts", "shipped-files.ts"],
   },
   "src/records": {
     store: ["model.ts"],

@@ -1,9 +1,8 @@
-import { readFile } from "node:fs/promises";
-import { extname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { extname } from "node:path";
+import { readShipped } from "../shipped-files.ts";
 
 /** Which of the built pages a service shows. */
-export type PageName = "records" | "firewall" | "updater";
+export type PageName = "records" | "firewall" | "updater" | "docs";
 
 export type PageAnswer = {
   readonly status: number;
@@ -15,14 +14,9 @@ export type StaticPagesOptions = {
   readonly page: PageName;
   /** Paths that the page routes; all serve the same file. */
   readonly isPage: (path: string) => boolean;
+  /** Where the built pages are, if not where they are shipped. */
   readonly folder?: string | undefined;
 };
-
-/** In a clone, this file runs from `src` and the pages are in `dist`; in the package, both are in `dist`. */
-const builtPages = (): string =>
-  fileURLToPath(
-    new URL(import.meta.url.endsWith(".ts") ? "../../../dist/console/" : "../../../console/", import.meta.url),
-  );
 
 /** Nothing from other origins, nothing inline except styles (the component library sets some), and no framing by other pages. */
 const policy = [
@@ -54,12 +48,12 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /** The returned function gives undefined for paths that are not the pages'. Files are read on their first request and cached. */
-export function createStaticPages({ page, isPage, folder = builtPages() }: StaticPagesOptions) {
+export function createStaticPages({ page, isPage, folder }: StaticPagesOptions) {
   const files = new Map<string, Promise<Buffer | undefined>>();
   const fileOf = (name: string): Promise<Buffer | undefined> => {
     const known = files.get(name);
     if (known !== undefined) return known;
-    const reading = readIfThere(join(folder, name));
+    const reading = folder === undefined ? readShipped(`console/${name}`) : readShipped(name, folder);
     files.set(name, reading);
     // Only existing files are cached: requests for random names must not fill the memory.
     const forget = () => files.delete(name);
@@ -95,12 +89,3 @@ const notBuilt: PageAnswer = {
   headers: plain,
   body: "The pages are not built yet. Build them with: npm run build:console\n",
 };
-
-async function readIfThere(path: string): Promise<Buffer | undefined> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    if (["ENOENT", "EISDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
-    throw error;
-  }
-}

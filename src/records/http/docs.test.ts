@@ -87,7 +87,7 @@ describe("the OpenAPI document, linted", () => {
   });
 });
 
-it.for(["/docs", "/docs/json"])("%s has the same security headers as the other pages", async (path) => {
+it.for(["/docs/json", "/docs/yaml"])("%s has the same security headers as the other pages", async (path) => {
   const { status, headers } = await call("GET", path, { token: "" });
   expect([status, headers["content-security-policy"]]).toEqual([200, expect.stringMatching(/frame-ancestors 'none'/)]);
 });

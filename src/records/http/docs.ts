@@ -1,10 +1,9 @@
 import swagger from "@fastify/swagger";
-import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
-import { pageHeaders } from "../../process/http/static-pages.ts";
+import { createStaticPages, pageHeaders } from "../../process/http/static-pages.ts";
 
 /** The OpenAPI document of all routes registered after this, as JSON at `/docs/json` and as a page at `/docs`. */
-export async function serveDocs(server: FastifyInstance): Promise<void> {
+export async function serveDocs(server: FastifyInstance, pages: string | undefined): Promise<void> {
   await server.register(swagger, {
     openapi: {
       // With 3.1 the page takes twice as long to open, and fewer programs can read the document.
@@ -40,23 +39,25 @@ export async function serveDocs(server: FastifyInstance): Promise<void> {
     },
     transformObject: (made) => ("openapiObject" in made ? withMeanings(made.openapiObject) : made.swaggerObject),
   });
-  await server.register(swaggerUi, {
-    routePrefix: "/docs",
-    theme,
-    uiHooks: {
-      onRequest: (_request, reply, next) => {
-        reply.headers(pageHeaders);
-        next();
-      },
-    },
-  });
+  const page = createStaticPages({ page: "docs", isPage: () => true, folder: pages });
+  const hidden = { schema: { hide: true } };
+  for (const path of ["/docs", "/docs/"]) {
+    server.get(path, hidden, async (_request, reply) => {
+      const answer = await page("/docs", undefined);
+      return reply
+        .code(answer?.status ?? 404)
+        .headers(answer?.headers ?? {})
+        .send(answer?.body);
+    });
+  }
+  server.get("/docs/json", hidden, (_request, reply) => reply.headers(pageHeaders).send(server.swagger()));
+  server.get("/docs/yaml", hidden, (_request, reply) =>
+    reply
+      .headers(pageHeaders)
+      .type("application/x-yaml")
+      .send(server.swagger({ yaml: true })),
+  );
 }
-
-/** Hides Swagger's top bar; its input field would only load other documents. */
-const theme = {
-  title: "moor records API",
-  css: [{ filename: "moor.css", content: ".swagger-ui .topbar { display: none }" }],
-};
 
 type Document = { readonly paths?: Readonly<Record<string, object | undefined>> | undefined };
 type Answers = Record<string, { description?: string }>;
