@@ -41,7 +41,11 @@ process.stderr.on("error", () => undefined);
 // In a clone, moor is run by the script beside this file; when installed, moor is on the PATH.
 const script = import.meta.filename.endsWith(".ts") ? join(import.meta.dirname, "moor") : undefined;
 
+// Replaced by `scripts/build.ts`.
+const commit = process.env.MOOR_COMMIT;
+
 process.exitCode = await runMoor(process.argv.slice(2), {
+  ...(commit === undefined ? {} : { commit }),
   ...(script === undefined ? { program: "moor" } : { program: scriptToType(script, process.cwd()), script }),
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),

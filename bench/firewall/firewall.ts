@@ -37,7 +37,7 @@ type Home = {
 };
 
 async function openHome(inside: Namespace, folder: string): Promise<Home> {
-  const moor = (...words: string[]) => inside.start([node, "dist/bin/moor.js", ...words]);
+  const moor = (...words: string[]) => inside.start([node, "dist/program/moor.js", ...words]);
   const keyFile = join(folder, "key");
   await moor("key", "add", "--data", folder, "--to", keyFile).ended;
   // The first start creates the certificates, with a library that is not needed again.

@@ -42,7 +42,7 @@ export async function benchCost(): Promise<Table> {
 
 const programs = (folder: string) => [
   { how: "from a clone (bin/moor)", command: ["env", `XDG_CACHE_HOME=${join(folder, "cache")}`, "bin/moor"] },
-  { how: "built (dist/bin/moor.js)", command: [process.execPath, "dist/bin/moor.js"] },
+  { how: "built (dist/program/moor.js)", command: [process.execPath, "dist/bin/moor.js"] },
 ];
 
 async function openHome() {

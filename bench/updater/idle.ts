@@ -104,7 +104,7 @@ ${list.map((name) => `  - { name: ${name}, zone: example.org, ipv4: wan0, ipv6: 
 }
 
 function startWatcher(home: string) {
-  const args = ["dist/bin/moor.js", "update", "--config", join(home, "moor.yaml")];
+  const args = ["dist/program/moor.js", "update", "--config", join(home, "moor.yaml")];
   const child = spawn(process.execPath, args, { cwd: repository, stdio: "ignore" });
   return {
     pid: child.pid ?? -1,

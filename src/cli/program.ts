@@ -1,11 +1,11 @@
 import { Command, CommanderError } from "commander";
-import { version } from "../process/version.ts";
 import type { CommandIo, Run } from "./io/command-io.ts";
 import { describeOption, describeVerbs, helpFor } from "./io/help-text.ts";
 import { addAdminVerbs } from "./verbs/admin.ts";
 import { addClientVerbs } from "./verbs/client.ts";
 import { addCompletion } from "./verbs/completion.ts";
 import { addServiceVerbs } from "./verbs/service.ts";
+import { addVersion } from "./verbs/version.ts";
 
 /** 0: success. 1: the command failed. 2: the command line is not valid. */
 export async function runMoor(argv: readonly string[], io: CommandIo): Promise<number> {
@@ -38,11 +38,11 @@ const asksForHelp = (argv: readonly string[]): boolean =>
 function createProgram(io: CommandIo, run: Run): Command {
   const program = new Command("moor")
     .description("Keeps a DNS name pointing at an address that changes.")
-    .version(version)
     .configureOutput({ writeOut: io.out, writeErr: io.err })
     .configureHelp({ optionDescription: describeOption })
     .exitOverride()
     .helpCommand("help [command]", "Shows what a command does, and its options.");
+  addVersion(program, io);
   addServiceVerbs(program, io, run);
   addClientVerbs(program, io, run);
   addAdminVerbs(program, io, run);

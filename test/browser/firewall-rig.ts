@@ -9,7 +9,7 @@ import { keysFile, openAccess } from "../../src/firewall/access/store.ts";
 import type { KernelRow } from "../../src/firewall/kernel/row.ts";
 import { type RunningFirewall, startFirewall } from "../../src/firewall/start.ts";
 import { createLog } from "../../src/process/log.ts";
-import { buildConsole, builtPages } from "./console-build.ts";
+import { builtPages } from "../rig/bundle.ts";
 
 export type FirewallRig = {
   readonly folder: string;
@@ -69,7 +69,6 @@ export const householdRows = (wan: string): readonly KernelRow[] => [
 ];
 
 export async function startFirewallRig(): Promise<FirewallRig> {
-  await buildConsole();
   const folder = await mkdtemp(join(tmpdir(), "moor-firewall-pages-"));
   let rows = householdRows("203.0.113.97");
   const service = await startFirewall({
@@ -77,7 +76,7 @@ export async function startFirewallRig(): Promise<FirewallRig> {
     listen: { host: "127.0.0.1", port: 0 },
     log: createLog({ format: "json", write: () => undefined }),
     read: async () => rows,
-    pages: builtPages,
+    pages: builtPages(),
   });
   return {
     folder,

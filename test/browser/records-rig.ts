@@ -5,8 +5,8 @@ import type { BrowserContext, Page } from "playwright-core";
 import { expect } from "vitest";
 import { createLog } from "../../src/process/log.ts";
 import { type RunningRecords, startRecords } from "../../src/records/start.ts";
+import { builtPages } from "../rig/bundle.ts";
 import { freePort } from "../rig/free-port.ts";
-import { buildConsole, builtPages } from "./console-build.ts";
 
 export type RecordsRig = {
   readonly folder: string;
@@ -20,7 +20,6 @@ export type RecordsRig = {
 
 /** The record service with its pages, in a separate folder. */
 export async function startRecordsRig(now = Date.now): Promise<RecordsRig> {
-  await buildConsole();
   const folder = await mkdtemp(join(tmpdir(), "moor-console-"));
   const log = createLog({ format: "json", write: () => undefined });
   const port = await freePort();
@@ -32,7 +31,7 @@ export async function startRecordsRig(now = Date.now): Promise<RecordsRig> {
       nameservers: ["ns1.example.net", "ns2.example.net"],
       log,
       now,
-      pages: builtPages,
+      pages: builtPages(),
     });
   let service = await start();
   const { url } = service;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { builtPages } from "../rig/bundle.ts";
 import { until } from "../rig/until.ts";
 import { type Loop, openLoop } from "../rig/updater/loop.ts";
 import { wanWith } from "../rig/updater/services.ts";
 import { startWatcher, type Watcher } from "../updater/watcher.ts";
 import { type OpenBrowser, openBrowser, openContext, openPage } from "./browser.ts";
-import { buildConsole, builtPages } from "./console-build.ts";
 
 let browser: OpenBrowser;
 let loop: Loop;
@@ -17,13 +17,12 @@ const say = (host: number) => {
 };
 
 beforeAll(async () => {
-  await buildConsole();
   browser = await openBrowser();
   const settings = 'interval: 1s\ncontrol: { listen: "127.0.0.1:0", token: { file: t } }';
   loop = await openLoop(`  - { name: ${name}, zone: example.org, ipv4: wan0, ipv6: wan0 }`, undefined, { settings });
   for (const type of ["A", "AAAA"]) loop.records.push({ id: type, type, name, value: "", zone_id: "z1" });
   say(1);
-  watcher = await startWatcher(loop, { pages: builtPages });
+  watcher = await startWatcher(loop, { pages: builtPages() });
   await until(() => Object.keys(loop.stored()).length === 2);
 });
 afterAll(async () => {

@@ -5,9 +5,9 @@ import { createLog } from "../../src/process/log.ts";
 import { readConfig } from "../../src/updater/config/read.ts";
 import { keepNames } from "../../src/updater/keep-names.ts";
 import { openStateFile } from "../../src/updater/round/state-file.ts";
+import { builtPages } from "../rig/bundle.ts";
 import { freePort } from "../rig/free-port.ts";
 import { until } from "../rig/until.ts";
-import { builtPages } from "./console-build.ts";
 
 export type UpdaterRig = {
   readonly url: string;
@@ -52,7 +52,7 @@ control: { listen: "127.0.0.1:${port}", token: { file: control-token } }
   const stopping = new AbortController();
   const log = createLog({ format: "json", write: () => undefined });
   const tools = { state: opened.state, log, now: Date.now, random: Math.random, host: "test", env: {}, reload };
-  const done = keepNames(config.value, { ...tools, pages: builtPages }, stopping.signal);
+  const done = keepNames(config.value, { ...tools, pages: builtPages() }, stopping.signal);
   const url = `http://127.0.0.1:${port}`;
   const answers = () =>
     fetch(`${url}/status`).then(

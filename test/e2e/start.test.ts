@@ -19,7 +19,11 @@ describe("moor starts", () => {
     const link = join(folder, "moor");
     symlinkSync(join(repository, "bin", "moor"), link);
     const { code, out, err } = await startProcess([link, "--version"], { cwd: folder }).ended;
-    expect([code, out, err]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/), ""]);
+    expect([code, out, err]).toEqual([
+      0,
+      expect.stringMatching(/^\d+\.\d+\.\d+\S* \(commit [0-9a-f]{12}, Node 2\d\.\S+\)\n$/),
+      "",
+    ]);
   });
 
   test("only on a recent Node, and says so", async () => {

@@ -1,43 +1,28 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { builtPackage } from "../rig/bundle.ts";
 import { makeDevice } from "../rig/device.ts";
 import { worthTyping } from "../rig/moor.ts";
 import { type Namespace, node, openNamespace, repository } from "../rig/namespace.ts";
 import { testLimit } from "../rig/patience.ts";
 
-/** moor as npm packs and installs it: built, without its sources, and with only its declared dependencies. */
+/** moor as npm packs and installs it, without its sources and without a registry to ask for dependencies. */
 let folder: string;
 let installed: string;
 let inside: Namespace;
-const moor = (...words: string[]) => [node, join(installed, "dist", "bin", "moor.js"), ...words] as const;
+const moor = (...words: string[]) => [node, join(folder, "prefix/bin/moor"), ...words] as const;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "moor-packed-"));
-  installed = join(folder, "package");
-  const clone = join(folder, "clone");
-  const notCloned = ["node_modules", "dist", ".git"];
-  cpSync(repository, clone, { recursive: true, filter: (path) => !notCloned.includes(basename(path)) });
-  symlinkSync(join(repository, "node_modules"), join(clone, "node_modules"));
-  // vitest sets NODE_ENV to test, which would build the pages for developers.
-  const env = { ...process.env, NODE_ENV: "production" };
-  const npm = (...words: string[]) => execFileSync("npm", words, { cwd: clone, env, stdio: "pipe" });
-  npm("run", "-s", "build");
-  npm("pack", "--ignore-scripts", "--pack-destination", folder);
-  execFileSync("tar", ["-xzf", join(folder, readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? "")], {
-    cwd: folder,
-  });
-  const { dependencies } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
-  for (const name of Object.keys(dependencies)) {
-    const link = join(installed, "node_modules", name);
-    mkdirSync(dirname(link), { recursive: true });
-    symlinkSync(join(repository, "node_modules", name), link);
-  }
+  const npm = (...words: string[]) => execFileSync("npm", words, { cwd: folder, encoding: "utf8", stdio: "pipe" });
+  const [packed = ""] = npm("pack", "--silent", builtPackage()).trim().split("\n").slice(-1);
+  npm("install", "--offline", "--global", "--prefix", "prefix", `./${packed}`);
+  installed = join(folder, "prefix/lib/node_modules/moor");
   inside = await openNamespace();
   await (await makeDevice(inside, "wan0")).readdress({ ipv4: "9.9.1.1" });
-  // Builds and packs everything.
 }, 9 * testLimit);
 afterAll(async () => {
   await inside?.close();
@@ -45,29 +30,39 @@ afterAll(async () => {
 });
 
 describe("the package", () => {
-  it("has what users need, and no tests", () => {
-    const files = readdirSync(installed, { recursive: true, encoding: "utf8" }).filter(
-      (name) => !name.startsWith("node_modules"),
-    );
+  it("has what users need, and neither tests, sources nor other packages", () => {
+    const files = readdirSync(installed, { recursive: true, encoding: "utf8" });
     expect(files).toEqual(
       expect.arrayContaining([
-        ...["README.md", "LICENSE", "CHANGELOG.md", "moor.sample.yaml", "moor.schema.json", "dist/bin/moor.js"],
-        ...["dist/console/records.html", "dist/console/firewall.html", "dist/console/updater.html"],
-        ...["packaging/man/moor.1", "packaging/systemd/moor-update.service"],
+        ...["README.md", "LICENSE", "CHANGELOG.md", "moor.sample.yaml", "moor.schema.json", "program/moor.js"],
+        ...["console/records.html", "console/firewall.html", "console/updater.html", "console/docs.html"],
+        ...["packaging/man/moor.1", "packaging/systemd/moor-update.service", "licences.txt"],
       ]),
     );
-    expect(files.filter((name) => /\.(?:test|suite)\.|\brig\b|^dist\/test\b|\.ts$/.test(name))).toEqual([]);
+    expect(files.filter((name) => /\.(?:test|suite)\.|\brig\b|\.ts$|\.map$|node_modules/.test(name))).toEqual([]);
+    expect(readdirSync(join(folder, "prefix/lib/node_modules"))).toEqual(["moor"]);
+    expect(existsSync(join(folder, "prefix/share/man/man1/moor.1"))).toBe(true);
   });
 
-  it("lists its man page as an array, the only form that npm installs", () => {
-    expect(JSON.parse(readFileSync(join(installed, "package.json"), "utf8")).man).toEqual(["packaging/man/moor.1"]);
+  it("is small", () => {
+    const bytes = readdirSync(installed, { recursive: true, encoding: "utf8" })
+      .map((name) => statSync(join(installed, name)))
+      .reduce((sum, file) => sum + (file.isFile() ? file.size : 0), 0);
+    expect(bytes).toBeLessThan(15e6);
+  });
+
+  it("has the licences of what is in it", () => {
+    const text = readFileSync(join(installed, "licences.txt"), "utf8");
+    for (const name of ["fastify", "pg", "@peculiar/x509", "react-dom", "@mantine/core", "Swagger UI"])
+      expect(text).toMatch(new RegExp(`^${name} \\d+.* \\((?:MIT|Apache-2.0)\\)`, "m"));
   });
 
   it("runs as moor up: pages, APIs and DNS", async () => {
     const up = inside.start(moor("up", "--data", "data"), { cwd: folder });
     await up.says(/Ctrl-C stops it/);
     const { version } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
-    expect((await inside.run(moor("--version"))).out).toBe(`${version}\n`);
+    const said = `${version} (commit tested, Node ${process.versions.node})\n`;
+    expect((await inside.run(moor("--version"))).out).toBe(said);
     const shell = `moor() { '${moor().join("' '")}' "$@"; }`;
     const lines = worthTyping(up.out());
     expect(lines.filter((line) => line.startsWith("moor "))).toHaveLength(2);
@@ -75,10 +70,19 @@ describe("the package", () => {
       const { code, out, err } = await inside.run(["bash", "-c", `${shell}; ${line}`], { cwd: folder });
       expect({ line, code, err, said: out !== "" }).toEqual({ line, code: 0, err: "", said: true });
     }
-    for (const port of [8053, 8443]) {
-      const page = ["curl", "-sk", "-o", "/dev/null", "-w", "%{http_code} %{content_type}"] as const;
-      const { out } = await inside.run([...page, `https://127.0.0.1:${port}/`]);
-      expect(out).toBe("200 text/html; charset=utf-8");
+    for (const path of ["8053/", "8053/docs", "8443/"]) {
+      const url = `https://127.0.0.1:${path}`;
+      const page = ["curl", "-sk", "-w", "%{http_code} %{content_type}", url] as const;
+      const { out } = await inside.run(page);
+      expect(out).toMatch(/200 text\/html; charset=utf-8$/);
+      const assets = [...out.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(
+        ([, asset]) => new URL(asset ?? "", url),
+      );
+      expect(assets.length).toBeGreaterThan(1);
+      for (const asset of assets) {
+        const { out: sent } = await inside.run(["curl", "-sk", "-o", "/dev/null", "-w", "%{http_code}", asset.href]);
+        expect([asset.pathname, sent]).toEqual([asset.pathname, "200"]);
+      }
     }
     expect((await up.stop("SIGINT")).code).toBe(0);
   });

@@ -28,7 +28,8 @@ const house: Readonly<Record<string, Room>> = {
   // Feeds the nameserver from the store: the only place where two features meet.
   "src/publish": { from: [...below, "src/records", "src/nameserver"] },
   "src/cli": { from: [...below, ...features, "src/publish"] },
-  bin: { from: ["src/cli", "src/process"] },
+  // moor itself, and the programs of its threads.
+  bin: { from: ["src/cli", "src/process", "src/nameserver"] },
   console: { from: ["src/core", "src/contract"], browser: true },
   // Benches start the same real processes as the tests.
   bench: { from: [...below, ...features, "src/publish", "src/cli", "bin", "test"] },

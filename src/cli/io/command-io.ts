@@ -4,6 +4,8 @@ export type CommandIo = {
   readonly program: string;
   /** In a clone, the shell script that runs moor; installed, it is on the PATH. */
   readonly script?: string;
+  /** The commit that was built. Absent in a clone, where git knows it. */
+  readonly commit?: string;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
   readonly env: Readonly<Record<string, string | undefined>>;

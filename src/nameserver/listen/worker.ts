@@ -9,14 +9,11 @@ import { createRateLimit, defaultRateLimit } from "./rate-limit.ts";
 import { type Listening, listenUdp } from "./udp.ts";
 import type { FromWorker, WorkerStart } from "./worker-messages.ts";
 
-/** For the thread that runs it: where this file is, and what to call. */
-export const worker = { module: import.meta.url, run };
-
 /**
  * A thread that answers plain questions over UDP. It has its own copy of the zones, sent by the main thread, and does not answer
  * before it knows everything that was written before the question came. Everything else goes to the main thread and comes back.
  */
-async function run(): Promise<void> {
+export async function answerAsWorker(): Promise<void> {
   const port = parentPort;
   if (port === null) throw new Error("not a worker");
   const { listen, coming, told, hidden, rateLimit: limit, counters: memory } = workerData as WorkerStart;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import type { ZoneContent } from "../../core/records/zone-view.ts";
 import type { Logger } from "../../process/log.ts";
+import { startThread } from "../../process/shipped-files.ts";
 import type { RespondTo } from "../answer/respond.ts";
 import { isNews, type ZoneNews, type ZoneSource } from "../answer/zone-source.ts";
-import { worker as program } from "./worker.ts";
 import {
   alone,
   type FromWorker,
@@ -101,12 +101,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   return { close };
 }
 
-/** Like every file, this one does nothing when it is loaded. */
-export const spawnWorker: Spawn = (start) =>
-  new Worker('import(require("node:worker_threads").workerData.module).then(({ worker }) => worker.run())', {
-    eval: true,
-    workerData: { ...start, module: program.module },
-  });
+export const spawnWorker: Spawn = (start) => startThread("dns-worker", { workerData: start });
 
 async function closeWorker(worker: Worker): Promise<void> {
   const ended = new Promise((resolve) => worker.once("exit", resolve));

@@ -1,0 +1,55 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { build } from "vite";
+import { type Built, bundle, modulesOf } from "./build/bundle.ts";
+import { licencesOf } from "./build/licences.ts";
+
+/**
+ * Makes the package that users install, in `dist` or the folder given: the program with its libraries, the pages, the licences of all
+ * that is in them, and a manifest without dependencies. `npm pack ./dist` packs it.
+ */
+const repository = resolve(import.meta.dirname, "..");
+const folder = resolve(process.argv[2] ?? join(repository, "dist"));
+
+rmSync(folder, { recursive: true, force: true });
+mkdirSync(folder, { recursive: true });
+const program = await bundle(repository, join(folder, "program"), commit());
+const pages = await build({
+  configFile: join(repository, "vite.config.ts"),
+  logLevel: "warn",
+  build: { outDir: join(folder, "console") },
+});
+const all = [...program, pages as Built];
+const notices = readFileSync(join(repository, "packaging/licences/swagger-ui.txt"), "utf8");
+writeFileSync(join(folder, "licences.txt"), licencesOf(all.flatMap(modulesOf), notices));
+for (const name of ["README.md", "CHANGELOG.md", "LICENSE", "moor.sample.yaml", "moor.schema.json", "packaging"])
+  cpSync(join(repository, name), join(folder, name), { recursive: true });
+writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest(), null, 2)}\n`);
+chmodSync(join(folder, "program/moor.js"), 0o755);
+
+function manifest(): object {
+  const { name, version, description, license } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
+  return {
+    ...{ name, version, description, license },
+    type: "module",
+    bin: { moor: "program/moor.js" },
+    man: ["packaging/man/moor.1"],
+    // Source maps are for whoever builds it: they are larger than all the rest.
+    files: ["*", "!program/*.map"],
+    engines: { node: ">=24" },
+  };
+}
+
+/** What is built, for `moor --version`. Without git, the environment may say it. */
+function commit(): string {
+  const given = process.env.MOOR_COMMIT;
+  if (given !== undefined) return given;
+  const git = (...words: string[]) =>
+    execFileSync("git", words, { cwd: repository, encoding: "utf8", stdio: "pipe" }).trim();
+  try {
+    return `${git("rev-parse", "--short=12", "HEAD")}${git("status", "--porcelain") === "" ? "" : ", changed"}`;
+  } catch {
+    return "unknown";
+  }
+}
