@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { join } from "node:path";
+import { isSea } from "node:sea";
 import { setFlagsFromString } from "node:v8";
 
 // npm only warns when it installs moor for an older Node.
@@ -38,8 +39,12 @@ process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
 // A service keeps running when its log cannot be written, and logs again when there is space.
 process.stderr.on("error", () => undefined);
 
-// In a clone, moor is run by the script beside this file; when installed, moor is on the PATH.
-const script = import.meta.filename.endsWith(".ts") ? join(import.meta.dirname, "moor") : undefined;
+// In a clone, moor is run by the script beside this file, and as a single executable it is that; when installed, moor is on the PATH.
+const script = import.meta.filename.endsWith(".ts")
+  ? join(import.meta.dirname, "moor")
+  : isSea()
+    ? process.execPath
+    : undefined;
 
 // Replaced by `scripts/build.ts`.
 const commit = process.env.MOOR_COMMIT;

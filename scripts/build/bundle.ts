@@ -31,6 +31,7 @@ export async function bundle(repository: string, folder: string, commit: string)
   };
   return [
     await write("moor", { dir: folder, format: "esm", entryFileNames: "moor.js", chunkFileNames: "[name]-[hash].js" }),
+    await write("single-file", { file: join(folder, "single-file.js"), format: "esm", codeSplitting: false }),
     await write("dns-worker", { file: join(folder, "dns-worker.cjs"), format: "cjs", codeSplitting: false }),
   ];
 }

@@ -67,7 +67,7 @@ describe("the unit that --unit writes", () => {
     expect(await init(given, { ...terminal().io, script: join(folder, "bin/moor") })).toBe(0);
     const text = readFileSync(unit, "utf8");
     const at = `${loop.folder}/${word}`;
-    expect(text).toContain(`\nExecStart=/bin/sh "${at}/bin/moor" update --config "${at}/moor.yaml"\n`);
+    expect(text).toContain(`\nExecStart=/usr/bin/env "${at}/bin/moor" update --config "${at}/moor.yaml"\n`);
     expect(text).toContain(`\nReadWritePaths="${loop.folder}/${path}" `);
     const said = execFileSync(analyze, ["verify", "--man=no", unit], { encoding: "utf8", stdio: "pipe" });
     expect(said).toBe("");

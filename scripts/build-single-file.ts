@@ -1,0 +1,60 @@
+import { execFileSync } from "node:child_process";
+import { copyFileSync, existsSync, globSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+
+/**
+ * Puts the package in `dist` and Node into one file that runs on a machine without Node. Run `npm run build` first, then:
+ * node scripts/build-single-file.ts [--dist FOLDER] [--node FILE] [--output FILE]
+ *
+ * `--node`: the Node to put into it, for another processor; of the same version as the one that runs this.
+ */
+const repository = resolve(import.meta.dirname, "..");
+const { values } = parseArgs({
+  options: {
+    dist: { type: "string", default: join(repository, "dist") },
+    node: { type: "string", default: process.execPath },
+    output: { type: "string", default: join(repository, "moor") },
+  },
+});
+const dist = resolve(values.dist);
+const output = resolve(values.output);
+if (!existsSync(join(dist, "program/single-file.js"))) {
+  console.error(`${dist} is not built; run first: npm run build`);
+  process.exit(1);
+}
+
+const folder = mkdtempSync(join(tmpdir(), "moor-single-file-"));
+try {
+  const executable = join(folder, "node");
+  copyFileSync(values.node, executable);
+  strip(executable);
+  const assets = globSync(["program/*.js", "program/*.cjs", "console/**/*", "licences.txt"], { cwd: dist })
+    .filter((file) => statSync(join(dist, file)).isFile())
+    .sort();
+  const config = {
+    main: join(dist, "program/single-file.js"),
+    mainFormat: "module",
+    executable,
+    output,
+    disableExperimentalSEAWarning: true,
+    assets: Object.fromEntries(assets.map((file) => [file, join(dist, file)])),
+  };
+  writeFileSync(join(folder, "config.json"), JSON.stringify(config));
+  execFileSync(process.execPath, ["--build-sea", join(folder, "config.json")], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+} finally {
+  rmSync(folder, { recursive: true });
+}
+console.log(`${output}: ${(statSync(output).size / 1e6).toFixed(0)} MB`);
+
+/** A fifth of Node is names for debuggers. Another processor's file needs that processor's `strip`; without it the file is larger. */
+function strip(file: string): void {
+  try {
+    execFileSync("strip", [file], { stdio: "pipe" });
+  } catch {
+    console.error("not stripped: binutils are not installed, or are for another processor");
+  }
+}
