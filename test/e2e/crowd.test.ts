@@ -5,8 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { askOverTcp } from "../nameserver/ask-over-tcp.ts";
+import { builtProgram } from "../rig/bundle.ts";
 import { freePort } from "../rig/free-port.ts";
-import { node, repository } from "../rig/namespace.ts";
+import { node } from "../rig/namespace.ts";
 import { type StartedProcess, startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
 
@@ -20,7 +21,7 @@ beforeAll(async () => {
   ports = { https: await freePort(), dns: await freePort(), metrics: await freePort() };
   const at = (port: number) => `127.0.0.1:${port}`;
   const words = ["--listen", at(ports.https), "--dns", at(ports.dns), "--metrics", at(ports.metrics)];
-  const moor = [node, join(repository, "bin", "moor.ts"), "records", "--data", folder, ...words];
+  const moor = [node, builtProgram(), "records", "--data", folder, ...words];
   service = startProcess(["sh", "-c", `ulimit -n ${files} && exec "$@"`, "sh", ...moor], { cwd: folder });
   await service.says(/Metrics and health are at/);
 });

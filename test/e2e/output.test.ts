@@ -2,7 +2,8 @@ import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { node, repository } from "../rig/namespace.ts";
+import { builtProgram } from "../rig/bundle.ts";
+import { node } from "../rig/namespace.ts";
 import { startProcess } from "../rig/started-process.ts";
 
 let folder: string;
@@ -18,7 +19,7 @@ afterAll(() => {
 });
 
 const start = (words: string, output: "pipe" | number, log: "pipe" | number) =>
-  startProcess([node, join(repository, "bin", "moor.ts"), ...words.split(" ")], {
+  startProcess([node, builtProgram(), ...words.split(" ")], {
     cwd: folder,
     stdio: ["ignore", output, log],
   });

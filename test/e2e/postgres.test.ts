@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { node, repository } from "../rig/namespace.ts";
+import { builtProgram } from "../rig/bundle.ts";
+import { node } from "../rig/namespace.ts";
 import { type PostgresServer, startPostgres } from "../rig/postgres.ts";
 import { type StartedProcess, startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
@@ -38,7 +39,7 @@ afterAll(async () => {
 
 const database = (address = url) => ["--database", address, "--database-password-file", "password"];
 const moorWith = (more: Record<string, string>, ...words: readonly string[]): StartedProcess =>
-  startProcess([node, join(repository, "bin", "moor.ts"), ...words], { cwd: folder, env: { ...process.env, ...more } });
+  startProcess([node, builtProgram(), ...words], { cwd: folder, env: { ...process.env, ...more } });
 const moor = (...words: readonly string[]): StartedProcess => moorWith({}, ...words);
 const start = () => moor("records", ...database(), "--data", "data", "--listen", "127.0.0.1:0", "--rate-limit", "off");
 

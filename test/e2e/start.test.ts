@@ -2,6 +2,7 @@ import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, sym
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { builtProgram } from "../rig/bundle.ts";
 import { node, repository } from "../rig/namespace.ts";
 import { startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
@@ -12,7 +13,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const program = join(repository, "bin", "moor.ts");
+const source = join(repository, "bin", "moor.ts");
 
 describe("moor starts", () => {
   test("through a symbolic link to the script of a clone, as from a folder on the PATH", async () => {
@@ -29,7 +30,7 @@ describe("moor starts", () => {
   test("only on a recent Node, and says so", async () => {
     const pretend = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.19.2" } })`;
     const old = ["--import", `data:text/javascript,${encodeURIComponent(pretend)}`];
-    const { code, err } = await startProcess([node, ...old, program, "--version"], { cwd: folder }).ended;
+    const { code, err } = await startProcess([node, ...old, source, "--version"], { cwd: folder }).ended;
     expect([code, err]).toEqual([2, expect.stringMatching(/^moor needs Node 24 or newer, .* is 20\.19\.2; .*\n$/)]);
   });
 
@@ -37,7 +38,7 @@ describe("moor starts", () => {
     const refuse =
       'import { registerHooks } from "node:module"; registerHooks({ resolve: (name, context, next) => { ' +
       'if (/^(fastify|typebox)/.test(name)) throw new Error(name + " was loaded"); return next(name, context); } });';
-    const quick = [node, "--import", `data:text/javascript,${encodeURIComponent(refuse)}`, program] as const;
+    const quick = [node, "--import", `data:text/javascript,${encodeURIComponent(refuse)}`, source] as const;
     const words = ["token", "add", "--data", "quick", "--to", "quick-token"];
     expect((await startProcess([...quick, ...words], { cwd: folder }).ended).err).not.toContain("was loaded");
     expect(existsSync(join(folder, "quick-token"))).toBe(true);
@@ -48,7 +49,7 @@ describe("moor starts", () => {
   test.each(["firewall", "records"])("%s without a sign-in link in output that may end up in a log", async (verb) => {
     const printed = join(folder, `printed-${verb}`);
     const output = openSync(printed, "w");
-    const service = startProcess([node, program, verb, "--data", `data-${verb}`, "--listen", "127.0.0.1:0"], {
+    const service = startProcess([node, builtProgram(), verb, "--data", `data-${verb}`, "--listen", "127.0.0.1:0"], {
       cwd: folder,
       stdio: ["ignore", output, output],
     });
@@ -60,7 +61,7 @@ describe("moor starts", () => {
   });
 
   test.each(["firewall", "records"])("%s with a sign-in link for the person at the terminal", async (verb) => {
-    const words = `${node} ${program} ${verb} --data terminal-${verb} --listen 127.0.0.1:0`;
+    const words = `${node} ${builtProgram()} ${verb} --data terminal-${verb} --listen 127.0.0.1:0`;
     // A pseudo-terminal.
     const service = startProcess(["script", "--quiet", "--return", "--command", words, "/dev/null"], {
       cwd: folder,

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { makeDevice } from "../rig/device.ts";
-import { startMoor, worthTyping } from "../rig/moor.ts";
-import { type Namespace, openNamespace } from "../rig/namespace.ts";
+import { worthTyping } from "../rig/moor.ts";
+import { type Namespace, node, openNamespace, repository } from "../rig/namespace.ts";
 import type { Ended, StartedProcess } from "../rig/started-process.ts";
 
-/** Run as a newcomer would, but in a folder whose name a shell would split. */
+/** Run as a newcomer would in a clone, from source, but in a folder whose name a shell would split. */
 let inside: Namespace;
 let cwd: string;
 let up: StartedProcess;
@@ -27,8 +27,10 @@ afterAll(async () => {
   rmSync(cwd, { recursive: true, force: true });
 });
 
+const startUp = (words: readonly string[]) => inside.start([node, join(repository, "bin/moor.ts"), ...words], { cwd });
+
 async function start(): Promise<StartedProcess> {
-  const started = startMoor(inside, ["up", "--data", "my data"], { cwd });
+  const started = startUp(["up", "--data", "my data"]);
   await started.says(/Ctrl-C stops it/);
   return started;
 }
@@ -43,7 +45,7 @@ describe("the first start", () => {
   it("blocks a second one in the same folder, which overwrites nothing", async () => {
     const before = inData("up.yaml");
     const others = ["--records", "--firewall", "--dns", "--updater"].flatMap((each) => [each, "127.0.0.1:0"]);
-    const second = await startMoor(inside, ["up", "--data", "my data", ...others], { cwd }).ended;
+    const second = await startUp(["up", "--data", "my data", ...others]).ended;
     expect([second.code, second.err]).toEqual([
       2,
       `A running service uses the data in ${data()}; stop it, or choose another folder with --data.\n`,

@@ -5,8 +5,9 @@ import { connect as connectPlain, type Socket } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { connect as connectTls } from "node:tls";
+import { builtProgram } from "../rig/bundle.ts";
 import { freePort } from "../rig/free-port.ts";
-import { node, repository } from "../rig/namespace.ts";
+import { node } from "../rig/namespace.ts";
 import { patience } from "../rig/patience.ts";
 import { type StartedProcess, startProcess } from "../rig/started-process.ts";
 import type { Request } from "./invented-requests.ts";
@@ -24,7 +25,7 @@ export type Face = {
 
 export type Agent = http.Agent;
 
-const moor = (...words: readonly string[]) => startProcess([node, join(repository, "bin/moor.ts"), ...words], {});
+const moor = (...words: readonly string[]) => startProcess([node, builtProgram(), ...words], {});
 
 async function prepare(...words: readonly string[]): Promise<void> {
   const ended = await moor(...words).ended;

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { builtProgram } from "../rig/bundle.ts";
 import { type Cable, layCable } from "../rig/cable.ts";
 import { freePort } from "../rig/free-port.ts";
-import { node as nodeProgram, repository } from "../rig/namespace.ts";
+import { node as nodeProgram } from "../rig/namespace.ts";
 import { type PostgresServer, startPostgres } from "../rig/postgres.ts";
 import { secretIn } from "../rig/services.ts";
 import { type StartedProcess, startProcess } from "../rig/started-process.ts";
@@ -37,7 +38,7 @@ export async function startCluster({ count, words = [] }: ClusterOptions): Promi
   const server = await startPostgres();
   const started: StartedProcess[] = [];
   const moor = (...args: readonly string[]): StartedProcess => {
-    const begun = startProcess([nodeProgram, join(repository, "bin", "moor.ts"), ...args], {
+    const begun = startProcess([nodeProgram, builtProgram(), ...args], {
       cwd: folder,
       env: { ...process.env, ...server.env },
     });

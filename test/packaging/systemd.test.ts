@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { builtProgram } from "../rig/bundle.ts";
 import { node, repository } from "../rig/namespace.ts";
 
 const analyze = "systemd-analyze";
@@ -27,7 +28,7 @@ describe("the systemd units", () => {
   it.each(units)("%s uses only options that moor has", (unit) => {
     const text = readFileSync(join(folder, unit), "utf8");
     const [, verb = "", words = ""] = /^ExecStart=\/usr\/bin\/env moor (\w+) (.*)$/m.exec(text) ?? [];
-    const help = execFileSync(node, [join(repository, "bin", "moor.ts"), verb, "--help"], { encoding: "utf8" });
+    const help = execFileSync(node, [builtProgram(), verb, "--help"], { encoding: "utf8" });
     const examples = [...text.matchAll(/^#.*MOOR_RECORDS_OPTIONS=(.*)$/gm)].map(([, given]) => given);
     const used = [words, ...examples].join(" ").match(/(?<= |^)--[a-z-]+/g) ?? [];
     const known: readonly string[] = help.match(/--[a-z-]+/g) ?? [];

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { builtProgram } from "../rig/bundle.ts";
 import { prepareWithMoor, startMoor } from "../rig/moor.ts";
 import { type Namespace, node, openNamespace, repository } from "../rig/namespace.ts";
 import { patience } from "../rig/patience.ts";
@@ -126,13 +127,7 @@ describe("moor behind nginx", () => {
   });
 
   it("lets people sign in: the cookie is for TLS, and the page's own origin is known", async () => {
-    const made = await inside.run([
-      node,
-      join(repository, "bin", "moor.ts"),
-      "sign-in",
-      "--data",
-      join(folder, "data"),
-    ]);
+    const made = await inside.run([node, builtProgram(), "sign-in", "--data", join(folder, "data")]);
     const link = /sign-in#(\S+)/.exec(made.out)?.[1];
     const body = ["-d", JSON.stringify({ link }), "-H", "Content-Type: application/json"] as const;
     const foreign = await curl(home, "/console/sign-in-link", ...body, "-H", "Origin: https://evil.example");

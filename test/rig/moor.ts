@@ -1,14 +1,14 @@
-import { join } from "node:path";
-import { type Namespace, node, repository, type StartOptions } from "./namespace.ts";
+import { builtProgram } from "./bundle.ts";
+import { type Namespace, node, type StartOptions } from "./namespace.ts";
 import type { Ended, StartedProcess } from "./started-process.ts";
 
-const program = [node, join(repository, "bin", "moor.ts")] as const;
+const program = () => [node, builtProgram()] as const;
 
 export const startMoor = (inside: Namespace, words: readonly string[], options: StartOptions = {}): StartedProcess =>
-  inside.start([...program, ...words], options);
+  inside.start([...program(), ...words], options);
 
 export const runMoor = (inside: Namespace, words: readonly string[], options: StartOptions = {}): Promise<Ended> =>
-  inside.run([...program, ...words], options);
+  inside.run([...program(), ...words], options);
 
 /** For preparing a test: throws if the exit code is not 0. */
 export async function prepareWithMoor(inside: Namespace, words: readonly string[]): Promise<Ended> {

@@ -1,5 +1,6 @@
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { patience } from "./patience.ts";
+import { withSourceLines } from "./readable-stack.ts";
 import { until } from "./until.ts";
 
 /** A real process and its output so far. */
@@ -43,7 +44,7 @@ export function startProcess(command: readonly [string, ...string[]], options: S
   });
   // If the process cannot be started, the error appears where its end is awaited.
   ended.catch(() => undefined);
-  const output = () => `${command.join(" ")}\n${texts.out}${texts.err}`;
+  const output = () => withSourceLines(`${command.join(" ")}\n${texts.out}${texts.err}`);
 
   return {
     child,

@@ -1,5 +1,6 @@
 import { Agent, request } from "undici";
-import { environment, node, repository } from "../rig/namespace.ts";
+import { builtProgram } from "../rig/bundle.ts";
+import { environment, node } from "../rig/namespace.ts";
 import { type StartedProcess, startProcess } from "../rig/started-process.ts";
 
 /** A write that was sent. Without a status there was no answer: it may have happened or not. */
@@ -8,7 +9,7 @@ export type Sent = { readonly owner: string; readonly value: string; status?: nu
 /** One process of the record service, over plain HTTP. */
 export type Service = { readonly process: StartedProcess; readonly url: string };
 
-export const moor = [node, `${repository}/bin/moor.ts`] as const;
+export const moor = [node, builtProgram()] as const;
 
 /** `atTerminal`: with a pseudo-terminal. */
 export async function startService(data: string, around: readonly string[] = [], atTerminal = false): Promise<Service> {

@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { environment, node, repository } from "../rig/namespace.ts";
+import { builtProgram } from "../rig/bundle.ts";
+import { environment, node } from "../rig/namespace.ts";
 import { startProcess } from "../rig/started-process.ts";
 import { type Loop, openLoop } from "../rig/updater/loop.ts";
 import { wanWith } from "../rig/updater/services.ts";
@@ -20,7 +21,7 @@ afterEach(async () => {
 
 /** A disk of 16 kB that only this process sees. `prepare` runs before moor, `look` after it. */
 function onSmallDisk(prepare: string, look: string) {
-  const moor = `${node} ${repository}/bin/moor.ts update --once --config ${loop.folder}/moor.yaml`;
+  const moor = `${node} ${builtProgram()} update --once --config ${loop.folder}/moor.yaml`;
   const script = `mount -t tmpfs -o size=16k none ${disk} && cd ${disk} && ${prepare}; ${moor}; code=$?; ${look}; exit $code`;
   return startProcess(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script], {
     env: environment,

@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, test } from "vitest";
-import { node, repository } from "../rig/namespace.ts";
+import { builtProgram } from "../rig/bundle.ts";
+import { node } from "../rig/namespace.ts";
 import { type StartedProcess, startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
 import { type Loop, openLoop } from "../rig/updater/loop.ts";
@@ -12,7 +13,7 @@ let loop: Loop;
 let watcher: StartedProcess;
 beforeEach(async () => {
   loop = await openLoop(undefined, undefined, { settings: "interval: 1h" });
-  watcher = startProcess([node, join(repository, "bin", "moor.ts"), "update"], { cwd: loop.folder });
+  watcher = startProcess([node, builtProgram(), "update"], { cwd: loop.folder });
   await watcher.says(/replaced by 2a00::9/);
 });
 afterEach(async () => {

@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { builtProgram } from "../../../test/rig/bundle.ts";
 import { openTerminal } from "../../../test/rig/cli/terminal.ts";
-import { node, repository } from "../../../test/rig/namespace.ts";
+import { node } from "../../../test/rig/namespace.ts";
 import { fillStore } from "../../../test/rig/records/filled-store.ts";
 import { startProcess } from "../../../test/rig/started-process.ts";
 import { until } from "../../../test/rig/until.ts";
@@ -52,8 +53,7 @@ function addManyRows(): void {
   database.close();
 }
 
-const start = (words: string) =>
-  startProcess([node, `${repository}/bin/moor.ts`, ...words.split(" ")], { cwd: folder });
+const start = (words: string) => startProcess([node, builtProgram(), ...words.split(" ")], { cwd: folder });
 
 it("a copy of many rows stops on SIGTERM, and continues later", async () => {
   addManyRows();

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { join } from "node:path";
-import { repository } from "../namespace.ts";
+import { builtProgram } from "../bundle.ts";
 import { until } from "../until.ts";
 
 /** moor as a process at a real terminal, and a user who reads and types. */
@@ -14,7 +13,7 @@ export type Person = {
 };
 
 export function sitDown(words: readonly string[], cwd: string): Person & { readonly leave: () => void } {
-  const command = [process.execPath, join(repository, "bin", "moor.ts"), ...words].map(quoted).join(" ");
+  const command = [process.execPath, builtProgram(), ...words].map(quoted).join(" ");
   // `script` gives its command a new terminal, even if this process has none.
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const env = { PATH, NODE_COMPILE_CACHE, TERM: "xterm", HOME: cwd };
