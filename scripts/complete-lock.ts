@@ -6,6 +6,8 @@ import { readFileSync, writeFileSync } from "node:fs";
  * refuses that lock file everywhere. This puts an entry for each of them back, with the platform that its name says; they are
  * optional, so a machine of another platform never fetches them. Run it after `npm install`: npx node scripts/complete-lock.ts
  *
+ * It leaves out which Node a package needs: all run on the Node that `npm ci` brings, and npm would warn where another one runs npm.
+ *
  * What has no hash of its content yet is looked up in the registry, so that `npm ci` takes nothing else under its name anywhere.
  *
  * It ends with 1 where a platform that moor is made for is among them: `npm ci` there would do without the package, and then fail.
@@ -18,6 +20,7 @@ type Entry = {
   cpu?: string[];
   os?: string[];
   libc?: string[];
+  engines?: unknown;
   optionalDependencies?: Record<string, string>;
 };
 
@@ -35,6 +38,8 @@ for (const [place, { optionalDependencies = {}, dev }] of Object.entries(lock.pa
     added.push(name);
   }
 }
+
+for (const entry of Object.values(lock.packages)) delete entry.engines;
 
 for (const [place, entry] of Object.entries(lock.packages)) {
   if (place === "" || "link" in entry || entry.integrity !== undefined) continue;

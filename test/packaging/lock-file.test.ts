@@ -3,12 +3,19 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { repository } from "../rig/namespace.ts";
 
-type Entry = { readonly link?: boolean; readonly integrity?: string };
+type Entry = { readonly link?: boolean; readonly integrity?: string; readonly engines?: unknown };
+
+const lock = JSON.parse(readFileSync(join(repository, "package-lock.json"), "utf8")) as {
+  readonly packages: Readonly<Record<string, Entry>>;
+};
+
+it("makes npm warn of no older Node: moor runs on the one that npm installs", () => {
+  const warning = Object.entries(lock.packages).filter(([, { engines }]) => engines !== undefined);
+  // Run: npx node scripts/complete-lock.ts
+  expect(warning.map(([place]) => place)).toEqual([]);
+});
 
 it("has the hash of every package, for every platform", () => {
-  const lock = JSON.parse(readFileSync(join(repository, "package-lock.json"), "utf8")) as {
-    readonly packages: Readonly<Record<string, Entry>>;
-  };
   const lacking = Object.entries(lock.packages).filter(
     ([place, { link, integrity }]) => place !== "" && !link && !/^sha512-[\w+/]{86}==$/.test(integrity ?? ""),
   );
