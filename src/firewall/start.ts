@@ -52,7 +52,7 @@ export type RunningFirewall = {
   /** The CA that clients must trust; absent with the operator's certificate. */
   readonly caFile?: string;
   /** A URL that signs in to the pages once, within 15 minutes; as the administrator if no user is given. */
-  readonly createSignInLink: (user?: string) => Promise<string>;
+  readonly createSignInLink: (user?: string, origin?: string) => Promise<string>;
   /** True while no user has a password, so that a link is the only way in. */
   readonly needsSignInLink: () => boolean;
   readonly close: () => Promise<void>;
@@ -106,7 +106,7 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
     const url = urlOf(hereOf(address));
     return {
       ...{ url, address, ...(caFile && { caFile }) },
-      createSignInLink: async (user) => signInLink(url, await console.makeLink(user)),
+      createSignInLink: async (user, origin = url) => signInLink(origin, await console.makeLink(user)),
       needsSignInLink: console.isNew,
       close: () => closeInReverse(opened, log),
     };

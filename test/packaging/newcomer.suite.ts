@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { worthTyping } from "../rig/moor.ts";
 import { environment, type Namespace, repository } from "../rig/namespace.ts";
 
-/** moor without its sources, on a machine with one interface, `wan0`. */
+/** moor without its sources, on a machine with one interface: `wan0` with the address 9.9.1.1. */
 export type Installed = {
   readonly inside: Namespace;
   /** An empty folder to work in. */
@@ -24,7 +24,8 @@ export function newcomerSuite(installed: () => Installed): void {
   };
   const moor = (words: string) => shell(`exec ${installed().program} ${words}`);
   const fetched = async (url: string, ...words: string[]) =>
-    (await installed().inside.run(["curl", "-sk", "-w", "%{http_code} %{content_type}", ...words, url])).out;
+    (await shell(`curl -sS --cacert data/ca.pem -w '%{http_code} %{content_type}' ${words.join(" ")} ${url}`).ended)
+      .out;
 
   it("says its version, the commit and the runtime", async () => {
     const { version } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
@@ -33,7 +34,7 @@ export function newcomerSuite(installed: () => Installed): void {
   });
 
   it("runs as moor up: pages, APIs and DNS", async () => {
-    const up = moor("up --data data");
+    const up = moor("up --data data --host");
     await up.says(/Ctrl-C stops it/);
     const lines = worthTyping(up.out());
     expect(lines.filter((line) => line.startsWith(`${installed().program} `))).toHaveLength(2);
@@ -41,8 +42,10 @@ export function newcomerSuite(installed: () => Installed): void {
       const { code, out, err } = await shell(line).ended;
       expect({ line, code, err, said: out !== "" }).toEqual({ line, code: 0, err: "", said: true });
     }
+    // As another machine sees it.
     for (const path of ["8053/", "8053/docs", "8443/"]) {
-      const url = `https://127.0.0.1:${path}`;
+      const url = `https://9.9.1.1:${path}`;
+      expect(up.out()).toContain(new URL(url).origin);
       const page = await fetched(url);
       expect(page).toMatch(/200 text\/html; charset=utf-8$/);
       const assets = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, asset = ""]) => asset);
@@ -53,6 +56,11 @@ export function newcomerSuite(installed: () => Installed): void {
           expect.stringMatching(/^200 (?:text\/javascript|text\/css|image\/svg)/),
         ]);
     }
+    for (const [words, port] of [
+      ["", 8053],
+      ["--firewall", 8443],
+    ] as const)
+      expect((await moor(`sign-in --data data ${words}`).ended).out).toMatch(`https://9.9.1.1:${port}/sign-in#`);
     expect((await up.stop("SIGINT")).code).toBe(0);
   });
 
@@ -70,6 +78,7 @@ export function newcomerSuite(installed: () => Installed): void {
     await records.says(/The nameserver listens/);
     const { out } = await installed().inside.run(["dig", "+short", "@127.0.0.1", "-p", "8153", "home.test", "SOA"]);
     expect(out).toMatch(/^\S+ \S+ \d+ \d+ \d+ \d+ \d+\n$/);
+    expect((await moor("sign-in --data data").ended).out).toMatch("https://127.0.0.1:8154/sign-in#");
     expect((await records.stop("SIGINT")).code).toBe(0);
   });
 

@@ -6,6 +6,7 @@ import { startFirewall } from "../../firewall/start.ts";
 import { openDataFolder, readFileIfThere } from "../../process/data-folder.ts";
 import { alsoAt, type ListenAddress } from "../../process/listen-address.ts";
 import { createLog } from "../../process/log.ts";
+import { noteServiceUrl } from "../../process/service-url.ts";
 import { shellWord } from "../../process/shell-word.ts";
 import { letCompilersRun } from "../../process/small-footprint.ts";
 import { openSystemd } from "../../process/systemd.ts";
@@ -43,6 +44,7 @@ export async function firewall(options: FirewallCommand, io: CommandIo): Promise
   const caFile = service.caFile ?? resolve(io.cwd, options.cert ?? "");
   io.out(service.caFile ? `Clients must trust the certificate in ${caFile}\n` : `Its certificate is ${caFile}\n`);
   printNext({ url: service.url, caFile, keyFile: join(data, "firewall-key.txt") }, data, io);
+  await noteServiceUrl(data, "firewall", service.url);
   const command = `${io.program} sign-in --firewall ${dataFlag({ data })} --url ${service.url}`;
   const makeLink = service.needsSignInLink() ? () => service.createSignInLink() : undefined;
   await printSignIn({ name: "pages", url: service.url, command, makeLink, caFile: service.caFile }, io);

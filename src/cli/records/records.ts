@@ -7,6 +7,7 @@ import { parseTyped } from "../../core/names/unicode.ts";
 import { isLoopbackName } from "../../process/http/loopback-name.ts";
 import { alsoAt, bracketed, type ListenAddress, urlOf } from "../../process/listen-address.ts";
 import { createLog } from "../../process/log.ts";
+import { noteServiceUrl } from "../../process/service-url.ts";
 import { closeInReverse, type Opened } from "../../process/shutdown.ts";
 import { openSystemd } from "../../process/systemd.ts";
 import { type RunningDns, startDns } from "../../publish/start.ts";
@@ -59,11 +60,12 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
   const certificate = readCertificate(options, io);
   if (certificate === "half") return 2;
   const database = readStorePlace(options, io);
+  const dataFolder = resolve(io.cwd, options.data);
   const opened: Opened[] = [];
   try {
     const service = await startRecords({
       database,
-      dataFolder: resolve(io.cwd, options.data),
+      dataFolder,
       listen: options.listen,
       names: options.name,
       nameservers,
@@ -98,6 +100,7 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
     const where = storeFlags(options, database);
     io.out(`To create a token: ${io.program} token add ${where}\n`);
     const url = options.plainHttp ? behindProxy : service.url;
+    if (!options.plainHttp) await noteServiceUrl(dataFolder, "records", url);
     const command = `${io.program} sign-in ${where} --url ${url}`;
     const makeLink = (await service.needsSignInLink()) ? () => service.createSignInLink("main", url) : undefined;
     await printSignIn({ name: "console", url, command, makeLink, caFile: service.caFile }, io);

@@ -3,6 +3,7 @@ import { keysFile } from "../../firewall/access/store.ts";
 import * as firewallConsole from "../../firewall/http/console-link.ts";
 import { findDatabase } from "../../process/data-folder.ts";
 import { createLog } from "../../process/log.ts";
+import { type NotedService, readServiceUrl } from "../../process/service-url.ts";
 import * as recordsConsole from "../../records/make-sign-in-link.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
@@ -17,13 +18,14 @@ export type SignInCommand = DatabaseOptions & {
 /** `moor sign-in`: prints a sign-in link, for a user without a password or who lost it. */
 export async function signIn(options: SignInCommand, io: CommandIo): Promise<number> {
   const { data, firewall, account, url } = options;
-  const where = url ?? `https://127.0.0.1:${firewall ? 8443 : 8053}`;
+  const folder = resolve(io.cwd, data);
+  const where = url ?? (await placeOf(folder, firewall ? "firewall" : "records"));
   if (!URL.canParse(where))
     return refuse(2, `--url: ${where} is not a URL; write one such as https://127.0.0.1:8053`, io);
   const { origin } = new URL(where);
   const log = createLog({ format: "text", write: io.err });
   const { link, name, isNew } = firewall
-    ? await firewallConsole.makeSignInLink(await findKeys(resolve(io.cwd, data)), account, origin)
+    ? await firewallConsole.makeSignInLink(await findKeys(folder), account, origin)
     : await recordsConsole.makeSignInLink(await findStore(options, io), log, account ?? "main", origin);
   if (isNew) io.err(firewall ? newUser(name) : newAccount(name));
   io.err(
@@ -32,6 +34,10 @@ export async function signIn(options: SignInCommand, io: CommandIo): Promise<num
   io.out(`${link}\n`);
   return 0;
 }
+
+/** Where the service is, or will be if it is started without options. */
+const placeOf = async (folder: string, service: NotedService): Promise<string> =>
+  (await readServiceUrl(folder, service)) ?? `https://127.0.0.1:${service === "firewall" ? 8443 : 8053}`;
 
 /** Creates no database: a link is useless if no service uses the database. */
 async function findKeys(folder: string): Promise<string> {

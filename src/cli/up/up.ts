@@ -1,7 +1,8 @@
 import { relative, resolve } from "node:path";
 import { startFirewall } from "../../firewall/start.ts";
-import type { ListenAddress } from "../../process/listen-address.ts";
+import { hereOf, type ListenAddress } from "../../process/listen-address.ts";
 import { createLog, type Logger } from "../../process/log.ts";
+import { noteServiceUrl } from "../../process/service-url.ts";
 import { shellWord } from "../../process/shell-word.ts";
 import { closeInReverse, type Opened } from "../../process/shutdown.ts";
 import { caFileIn } from "../../process/tls/certificates.ts";
@@ -16,12 +17,15 @@ import { curlForInterfaces, curlForRecords, dataFlag } from "../io/try-lines.ts"
 import { unsetNameservers } from "../records/records.ts";
 import { watchRecords } from "../records/watch.ts";
 import { loadConfig, openState } from "../update/load-config.ts";
+import { addressOn, openToOthers, seenFrom } from "./other-machines.ts";
 import { openUpPage, type UpPage, type Watched } from "./page.ts";
 import { prepareTrial, type Trial, writeTrialConfig } from "./prepare.ts";
 
 export type UpCommand = {
   readonly data: string;
   readonly interface?: string;
+  /** True: listen on all addresses, with links to the address of the interface. */
+  readonly host?: string | true;
   readonly records: ListenAddress;
   readonly firewall: ListenAddress;
   readonly dns: ListenAddress;
@@ -38,7 +42,8 @@ export async function up(options: UpCommand, io: CommandIo): Promise<number> {
     const folder = resolve(io.cwd, options.data);
     const trial = await prepareTrial(folder, options.interface, io);
     if (trial === undefined) return 2;
-    const urls = await startServices(options, folder, log, opened);
+    const host = options.host === true ? addressOn(trial.device) : options.host;
+    const urls = await startServices(options, folder, host, log, opened);
     await writeTrialConfig(trial, urls);
     const watched = await startUpdater(trial, io, opened);
     if (watched === undefined) return 1;
@@ -56,29 +61,46 @@ export async function up(options: UpCommand, io: CommandIo): Promise<number> {
 }
 
 export type Urls = {
+  /** For this machine. */
   readonly records: string;
   readonly firewall: string;
+  /** For browsers, which may be on other machines. */
+  readonly pages: { readonly records: string; readonly firewall: string };
   readonly dns: ListenAddress;
   readonly caFile: string;
   /** Creates sign-in links. */
   readonly signIn: { readonly dns: () => Promise<string>; readonly firewall: () => Promise<string> };
 };
 
-async function startServices(options: UpCommand, dataFolder: string, log: Logger, opened: Opened[]): Promise<Urls> {
-  const shared = { dataFolder, log, names: [] };
+async function startServices(
+  options: UpCommand,
+  dataFolder: string,
+  host: string | undefined,
+  log: Logger,
+  opened: Opened[],
+): Promise<Urls> {
+  const listenAt = (at: ListenAddress) => (host === undefined ? at : openToOthers(at, host));
+  const shared = { dataFolder, log, names: host === undefined ? [] : [host] };
   const records = await startRecords({
-    ...{ ...shared, listen: options.records, listenOption: "--records", nameservers: unsetNameservers },
+    ...{ ...shared, listen: listenAt(options.records), listenOption: "--records", nameservers: unsetNameservers },
     counted: options.metrics !== undefined,
   });
   opened.push({ name: "record service", close: records.close });
-  const dns = await startDns({ listen: [options.dns], store: records.store, nameservers: unsetNameservers, log });
+  const listen = [listenAt(options.dns)];
+  const dns = await startDns({ listen, store: records.store, nameservers: unsetNameservers, log });
   opened.push({ name: "nameserver", close: dns.close });
   await watchRecords(records, dns, { at: options.metrics, opened });
-  const firewall = await startFirewall({ ...shared, listen: options.firewall, listenOption: "--firewall" });
+  const firewall = await startFirewall({ ...shared, listen: listenAt(options.firewall), listenOption: "--firewall" });
   opened.push({ name: "firewall status service", close: firewall.close });
+  const pages = { records: seenFrom(records.url, host), firewall: seenFrom(firewall.url, host) };
+  for (const service of ["records", "firewall"] as const) await noteServiceUrl(dataFolder, service, pages[service]);
   const [at = options.dns] = dns.addresses;
-  const signIn = { dns: () => records.createSignInLink("main"), firewall: () => firewall.createSignInLink() };
-  return { records: records.url, firewall: firewall.url, dns: at, caFile: caFileIn(dataFolder), signIn };
+  const signIn = {
+    dns: () => records.createSignInLink("main", pages.records),
+    firewall: () => firewall.createSignInLink(undefined, pages.firewall),
+  };
+  const caFile = caFileIn(dataFolder);
+  return { records: records.url, firewall: firewall.url, pages, dns: hereOf(at), caFile, signIn };
 }
 
 async function startUpdater(trial: Trial, io: CommandIo, opened: Opened[]): Promise<Watched | undefined> {
@@ -104,9 +126,10 @@ async function firstRound(updater: Updater, onRound: UpPage["onFirstRound"], io:
 
 function printState(trial: Trial, urls: Urls & { readonly updater: string | undefined }, io: CommandIo): void {
   io.out("moor is up, everything on this machine:\n");
-  io.out(`  record service   ${urls.records}  (its API is described at ${urls.records}/docs)\n`);
+  const { records, firewall } = urls.pages;
+  io.out(`  record service   ${records}  (its API is described at ${records}/docs)\n`);
   io.out(`  nameserver       ${urls.dns.host} port ${urls.dns.port}, UDP and TCP\n`);
-  io.out(`  firewall status  ${urls.firewall}\n`);
+  io.out(`  firewall status  ${firewall}\n`);
   io.out(
     `  updating client  follows ${trial.device}: ${describeRhythm({ interval: trial.interval, sources: new Map() })}\n`,
   );
@@ -120,8 +143,8 @@ async function printLinks(trial: Trial, urls: Urls, io: CommandIo): Promise<void
   const [dns, firewall] = [await linkToShow(urls.signIn.dns, io), await linkToShow(urls.signIn.firewall, io)];
   if (dns === undefined || firewall === undefined) {
     io.out("\nTo get sign-in links:\n");
-    io.out(`  DNS console      ${io.program} sign-in ${data} --url ${urls.records}\n`);
-    io.out(`  firewall pages   ${io.program} sign-in --firewall ${data} --url ${urls.firewall}\n`);
+    io.out(`  DNS console      ${io.program} sign-in ${data} --url ${urls.pages.records}\n`);
+    io.out(`  firewall pages   ${io.program} sign-in --firewall ${data} --url ${urls.pages.firewall}\n`);
   } else {
     io.out("\nSign in with these links; each works once, within 15 minutes:\n");
     io.out(`  DNS console      ${dns}\n`);

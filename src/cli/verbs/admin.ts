@@ -35,7 +35,7 @@ export function addAdminVerbs(program: Command, io: CommandIo, run: Run): void {
       "the account (default: main), or with --firewall the user (default: root); created if missing",
       readAccountName,
     )
-    .option("--url <url>", "the URL of the pages, if not this machine's default port")
+    .option("--url <url>", "the URL of the pages (default: where the service was last started)")
     .action((options) => run(async () => (await import("../records/sign-in.ts")).signIn(options, io)));
 }
 

@@ -30,6 +30,10 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
     )
     .option("--data <folder>", "where everything is stored", readFolder, "./moor-data")
     .option("--interface <name>", "the interface to follow (default: the one of the default route)")
+    .option(
+      "--host [address]",
+      "also let other machines in, with links to this address or name (default: the address of the interface)",
+    )
     .option("--records <host:port>", "where the record service listens", readListen, readListen("127.0.0.1:8053"))
     .option("--firewall <host:port>", "where the firewall service listens", readListen, readListen("127.0.0.1:8443"))
     .option("--dns <host:port>", "where the nameserver listens", readListen, readListen("127.0.0.1:5300"))
