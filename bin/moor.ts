@@ -11,10 +11,14 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
   process.exit(2);
 }
 
-// Two verbs run for months and mostly wait. V8's compilers never return the megabytes they take when they first run, and resolving
-// imports is enough to start them. So they are switched off before the first import; nothing may be imported above this.
-const [verb = ""] = process.argv.slice(2);
-const mostlyWaits = verb === "firewall" || (verb === "update" && !process.argv.includes("--once"));
+// Three verbs run for months and mostly wait. V8's compilers never return the megabytes they take when they first run, and resolving
+// imports is enough to start them. So they are switched off before the first import; nothing may be imported above this. The services
+// switch them on at the first connection. Questions over UDP make none, so a nameserver keeps them.
+const [verb = "", ...given] = process.argv.slice(2);
+const mostlyWaits =
+  verb === "firewall" ||
+  (verb === "update" && !given.includes("--once")) ||
+  (verb === "records" && !given.some((word) => word.startsWith("--dns")));
 if (mostlyWaits) {
   for (const compiler of ["opt", "maglev", "sparkplug"]) setFlagsFromString(`--no-${compiler}`);
   (await import("../src/process/small-footprint.ts")).collectAfterStart();

@@ -57,6 +57,8 @@ export type RecordsOptions = {
   readonly plainHttp?: boolean;
   /** The proxies whose headers about the caller are trusted; absent: none. */
   readonly proxies?: TrustedProxies | undefined;
+  /** Called when there is work to do. */
+  readonly onFirstConnection?: (() => void) | undefined;
   /** Logs every request. */
   readonly accessLog?: boolean | undefined;
   /** Counts requests, for `/metrics`. */
@@ -114,6 +116,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
       : await createTlsServer(options, { http, health, opened });
     opened.push({ name: "record service", close: () => server.close() });
     leaveHalfTheFiles(server.server, log);
+    server.server.once("connection", () => options.onFirstConnection?.());
     server.setNotFoundHandler(sendNoRoute);
     observeHttp(server, { health, log, accessLog: options.accessLog });
     await serveDocs(server, options.pages);
