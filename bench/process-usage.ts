@@ -2,15 +2,18 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 
-/** CPU seconds used so far by a process, and its current and maximum resident megabytes. */
-export function usageOf(pid: number): { readonly cpu: number; readonly resident: number; readonly peak: number } {
+/** Megabytes. `own`: not shared with other processes that run the same program. */
+export type Usage = { readonly cpu: number; readonly resident: number; readonly own: number; readonly peak: number };
+
+/** CPU seconds used so far by a process, and its current and maximum resident memory. */
+export function usageOf(pid: number): Usage {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
     .replace(/^.*\) /, "")
     .split(" ");
   const ticks = Number(fields[11]) + Number(fields[12]);
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   const megabytes = (key: string) => (Number(new RegExp(`^${key}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) * 1024) / 1e6;
-  return { cpu: ticks / 100, resident: megabytes("VmRSS"), peak: megabytes("VmHWM") };
+  return { cpu: ticks / 100, resident: megabytes("VmRSS"), own: megabytes("RssAnon"), peak: megabytes("VmHWM") };
 }
 
 /** CPU milliseconds, user and system together, of a program that runs to its end. */
@@ -24,3 +27,12 @@ export async function cpuOfRun(
   const [user = Number.NaN, system = Number.NaN] = stderr.trim().split("\n").at(-1)?.split(" ").map(Number) ?? [];
   return 1000 * (user + system);
 }
+
+export async function inTurn<T>(times: number, measure: () => Promise<T>): Promise<readonly T[]> {
+  const all: T[] = [];
+  for (let i = 0; i < times; i++) all.push(await measure());
+  return all;
+}
+
+export const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;

@@ -15,6 +15,7 @@ const benches: Readonly<Record<string, (only: readonly string[]) => Promise<read
   "dns-load": async () => (await import("./dns/load.ts")).benchDnsLoad(),
   "dns-transfer": async () => (await import("./dns/transfer.ts")).benchTransfer(),
   firewall: async () => (await import("./firewall/firewall.ts")).benchFirewall(),
+  size: async () => (await import("./size/size.ts")).benchSize(),
   updater: async () => (await import("./updater/updater.ts")).benchUpdater(),
 };
 

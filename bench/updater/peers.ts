@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { until } from "../../test/rig/until.ts";
 import { startServer, type TestServer } from "../../test/rig/updater/services.ts";
-import { cpuOfRun, usageOf } from "../process-usage.ts";
+import { cpuOfRun, median, type Usage, usageOf } from "../process-usage.ts";
 import type { Table } from "../table.ts";
 
 /** Debian's own clients at the same work: an address from a command, sent to a server that accepts everything. */
@@ -71,21 +71,12 @@ export async function benchPeers(): Promise<Table> {
   return { title: "Debian's clients at the same task", how: "npm run bench updater", heads, rows };
 }
 
+const path = { PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
+
 async function measure(peer: Peer): Promise<string[]> {
-  const path = { PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
-  if (!isThere(peer.name, path)) return [peer.name, "not installed", "", "", ""];
-  const folder = mkdtempSync(join(tmpdir(), `moor-bench-${peer.name}-`));
-  const server = await startServer(({ path: asked }) => ({ body: `good ${addressIn(asked)}\n` }));
-  const say = (address: string) => writeFileSync(join(folder, "address"), `${address}\n`);
-  writeFileSync(join(folder, "config"), peer.config(folder, server), { mode: 0o600 });
-  say("9.9.9.9");
-  try {
-    await cpuOfRun(peer.once(folder), { env: path });
+  const measured = await watchWith(peer, async ({ folder, server, say, usage }) => {
     const cpu = await cpuOfRun(peer.once(folder), { env: path });
-    const [program = "", ...args] = peer.watch(folder);
-    const child = spawn(program, args, { env: path, stdio: "ignore" });
-    await sleep(5_000);
-    const { resident } = usageOf(child.pid ?? -1);
+    const { resident } = usage();
     const times: number[] = [];
     for (let n = 1; n <= changes; n++) {
       // At a different point of its sleep each time.
@@ -97,17 +88,44 @@ async function measure(peer: Peer): Promise<string[]> {
       await until(wrote, { limit: 120_000, every: 20, what: () => `${peer.name} to write ${address}` });
       times.push(performance.now() - start);
     }
+    const written = `${(median(times) / 1000).toFixed(1)} s`;
+    return [peer.name, `${cpu.toFixed(0)} ms`, `${resident.toFixed(1)} MB`, peer.looks, written];
+  });
+  return measured ?? [peer.name, "not installed", "", "", ""];
+}
+
+/** Its memory while it watches. Undefined if it is not installed. */
+export async function usageOfPeer(name: string): Promise<Usage | undefined> {
+  const peer = peers.find((each) => each.name === name);
+  return peer && (await watchWith(peer, async ({ usage }) => usage()));
+}
+
+type Watching = {
+  readonly folder: string;
+  readonly server: TestServer;
+  /** Changes the address that it reads. */
+  readonly say: (address: string) => void;
+  readonly usage: () => Usage;
+};
+
+/** Starts it after one run that wrote the address, so that it has nothing to do. Undefined if it is not installed. */
+async function watchWith<T>(peer: Peer, use: (watching: Watching) => Promise<T>): Promise<T | undefined> {
+  if (!isThere(peer.name)) return undefined;
+  const folder = mkdtempSync(join(tmpdir(), `moor-bench-${peer.name}-`));
+  const server = await startServer(({ path: asked }) => ({ body: `good ${addressIn(asked)}\n` }));
+  const say = (address: string) => writeFileSync(join(folder, "address"), `${address}\n`);
+  writeFileSync(join(folder, "config"), peer.config(folder, server), { mode: 0o600 });
+  say("9.9.9.9");
+  try {
+    await cpuOfRun(peer.once(folder), { env: path });
+    const [program = "", ...args] = peer.watch(folder);
+    const child = spawn(program, args, { env: path, stdio: "ignore" });
+    await sleep(5_000);
+    const done = await use({ folder, server, say, usage: () => usageOf(child.pid ?? -1) });
     const ended = once(child, "exit");
     child.kill("SIGTERM");
     await ended;
-    const median = times.toSorted((a, b) => a - b)[changes >> 1] ?? Number.NaN;
-    return [
-      peer.name,
-      `${cpu.toFixed(0)} ms`,
-      `${resident.toFixed(1)} MB`,
-      peer.looks,
-      `${(median / 1000).toFixed(1)} s`,
-    ];
+    return done;
   } finally {
     await server.close();
     rmSync(folder, { recursive: true, force: true });
@@ -116,9 +134,9 @@ async function measure(peer: Peer): Promise<string[]> {
 
 const addressIn = (path: string) => new URL(path, "http://x").searchParams.get("myip") ?? "";
 
-function isThere(program: string, env: NodeJS.ProcessEnv): boolean {
+function isThere(program: string): boolean {
   try {
-    execFileSync("sh", ["-c", `command -v ${program}`], { env, stdio: "ignore" });
+    execFileSync("sh", ["-c", `command -v ${program}`], { env: path, stdio: "ignore" });
     return true;
   } catch {
     return false;
