@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout } from "node:timers/promises";
 import { signInLink } from "../access/session.ts";
+import type { AcmeCertificate } from "../process/acme/keep-certificate.ts";
+import type { AcmeOptions } from "../process/acme/obtain-certificate.ts";
 import { openDataFolder } from "../process/data-folder.ts";
 import { neverCached, transportSecurity } from "../process/http/answer-headers.ts";
 import { listenOn } from "../process/http/listen-on.ts";
@@ -38,6 +40,8 @@ export type FirewallOptions = {
   readonly names?: readonly string[];
   /** The operator's certificate, instead of one from the private authority. */
   readonly certificate?: CertificateFiles;
+  /** A certificate from an ACME authority for public names; other names keep the one from the private authority. */
+  readonly acme?: AcmeOptions | undefined;
   readonly config?: FirewallConfig;
   /** The folder of the built pages, if not next to this program. */
   readonly pages?: string;
@@ -51,7 +55,8 @@ export type RunningFirewall = {
   readonly address: ListenAddress;
   /** The CA that clients must trust; absent with the operator's certificate. */
   readonly caFile?: string;
-  /** A URL that signs in to the pages once, within 15 minutes; as the administrator if no user is given. */
+  readonly acme: AcmeCertificate | undefined;
+  /** A URL that signs in to the pages once, within 15 minutes; as the administrator if no user is given. `origin`: if people use another address. */
   readonly createSignInLink: (user?: string, origin?: string) => Promise<string>;
   /** True while no user has a password, so that a link is the only way in. */
   readonly needsSignInLink: () => boolean;
@@ -79,6 +84,7 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
       names: () => [...(options.names ?? []), ...addressesOf(options.listen)],
     });
     opened.push({ name: "certificate", close: tls.close });
+    const acme = options.acme && (await openAcme(options.acme, options, opened));
     const streams = createEventStreams({ feed, accessVersion: access.version });
     const [{ keys }, now, config] = [access, () => new Date(), options.config ?? noConfig];
     const read = { readSnapshot, ...readTables(stopping.signal) };
@@ -96,16 +102,20 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
       // The request may have been a sign-out, or have revoked a key.
       streams.look();
     };
-    const server = createTlsServer(tls.pair, (request, response) => void answer(request, response));
+    const server = createTlsServer(
+      { ...tls.pair, ...(acme && { SNICallback: acme.SNICallback }) },
+      (request, response) => void answer(request, response),
+    );
     server.once("connection", () => options.onFirstConnection?.());
     opened.push({ name: "firewall server", close: () => closeServer(server) });
     opened.push({ name: "event streams", close: streams.close });
     tls.follow((pair) => showPair(server, pair));
     const address = await listenOn(server, options.listen, options.listenOption);
+    if (acme) opened.push({ name: "ACME orders", close: acme.lead() });
     const { caFile } = tls;
     const url = urlOf(hereOf(address));
     return {
-      ...{ url, address, ...(caFile && { caFile }) },
+      ...{ url, address, ...(caFile && { caFile }), acme },
       createSignInLink: async (user, origin = url) => signInLink(origin, await console.makeLink(user)),
       needsSignInLink: console.isNew,
       close: () => closeInReverse(opened, log),
@@ -114,6 +124,25 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
     await closeInReverse(opened, log);
     throw error;
   }
+}
+
+/** There are no zones here, so names are proved over HTTP. The code is loaded only if it is used. */
+async function openAcme(acme: AcmeOptions, { dataFolder, log }: FirewallOptions, opened: Opened[]) {
+  const [{ openAcmeCertificate }, { savedInFile }, { serveChallenges }] = await Promise.all([
+    import("../process/acme/keep-certificate.ts"),
+    import("../process/acme/saved.ts"),
+    import("../process/acme/http-challenge.ts"),
+  ]);
+  const kept = await openAcmeCertificate({
+    ...{ ...acme, log, saved: savedInFile(dataFolder, "firewall-acme.json") },
+    proofs: {
+      canPublish: async () => false,
+      publish: async () => undefined,
+      serve: (answers) => serveChallenges(acme.http, answers),
+    },
+  });
+  opened.push({ name: "ACME certificate", close: kept.close });
+  return kept;
 }
 
 type Machine = { readonly feed: ReportFeed; readonly readSnapshot: () => Promise<Snapshot> };

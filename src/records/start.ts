@@ -4,6 +4,8 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { signInLink } from "../access/session.ts";
 import type { Network } from "../core/addresses/network.ts";
 import type { Instant } from "../core/instant.ts";
+import type { AcmeCertificate } from "../process/acme/keep-certificate.ts";
+import type { AcmeOptions } from "../process/acme/obtain-certificate.ts";
 import { openDataFolder } from "../process/data-folder.ts";
 import type { DatabaseTrouble } from "../process/database/migration-steps.ts";
 import type { Duties } from "../process/duties.ts";
@@ -41,6 +43,8 @@ export type RecordsOptions = {
   readonly names: readonly string[];
   /** The operator's certificate, instead of one from the private authority. */
   readonly certificate?: CertificateFiles;
+  /** A certificate from an ACME authority for public names; other names keep the one from the private authority. */
+  readonly acme?: AcmeOptions | undefined;
   readonly nameservers: readonly [string, ...string[]];
   /** The mailbox in the SOA of new zones; absent: hostmaster at the first name server. */
   readonly hostmaster?: string | undefined;
@@ -69,6 +73,8 @@ export type RunningRecords = {
   readonly url: string;
   /** The CA certificate that clients must trust; absent with the operator's certificate. */
   readonly caFile?: string;
+  /** Orders nothing before its `lead` is called: the authority will ask the nameserver. */
+  readonly acme: AcmeCertificate | undefined;
   /** For other readers of the change log, such as the nameserver. */
   readonly store: RecordStore;
   /** For work that only one node on the database must do. */
@@ -111,9 +117,9 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
       proxies: options.proxies && trustProxies(options.proxies),
       counters: options.counted ? requests : undefined,
     };
-    const { server, caFile } = options.plainHttp
-      ? { server: createHttpServer(http), caFile: undefined }
-      : await createTlsServer(options, { http, health, opened });
+    const { server, caFile, acme } = options.plainHttp
+      ? { server: createHttpServer(http), caFile: undefined, acme: undefined }
+      : await createTlsServer({ ...options, now }, { http, health, opened, store });
     opened.push({ name: "record service", close: () => server.close() });
     leaveHalfTheFiles(server.server, log);
     server.server.once("connection", () => options.onFirstConnection?.());
@@ -137,6 +143,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     return {
       url,
       ...(caFile !== undefined && { caFile }),
+      acme,
       store,
       duties: ties.duties,
       createSignInLink: async (account, origin = url) => signInLink(origin, await sessions.makeLink(account)),
@@ -166,18 +173,20 @@ const sendBadPath = (request: FastifyRequest, reply: FastifyReply): FastifyReply
 
 /** A new certificate is used from the next connection on, without a restart. */
 async function createTlsServer(
-  { dataFolder, listen: at, names, certificate, log }: RecordsOptions,
-  { http, health, opened }: { http: HttpServerOptions; health: Health; opened: Opened[] },
+  { dataFolder, listen: at, names, certificate, log, now, acme: wish }: RecordsOptions & { now: () => Instant },
+  { http, health, opened, store }: { http: HttpServerOptions; health: Health; opened: Opened[]; store: RecordStore },
 ) {
   const tls = await openTlsMaterial({
     ...{ folder: dataFolder, pairName: "server" as const, log, ...(certificate && { files: certificate }) },
     names: () => [...names, ...addressesOf(at)],
   });
   opened.push({ name: "certificate", close: tls.close });
-  const server = createHttpServer({ ...http, tls: tls.pair });
-  health.add("certificate", tls.trouble);
+  const acme = wish && (await (await import("./open-acme.ts")).openAcme(wish, store, now, log));
+  if (acme) opened.push({ name: "ACME certificate", close: acme.close });
+  const server = createHttpServer({ ...http, tls: { ...tls.pair, ...(acme && { SNICallback: acme.SNICallback }) } });
+  health.add("certificate", () => tls.trouble() ?? acme?.trouble());
   tls.follow((pair) => {
     if (server.server instanceof TlsServer) showPair(server.server, pair);
   });
-  return { server, caFile: tls.caFile };
+  return { server, caFile: tls.caFile, acme };
 }

@@ -10,6 +10,7 @@ import { noteServiceUrl } from "../../process/service-url.ts";
 import { shellWord } from "../../process/shell-word.ts";
 import { letCompilersRun } from "../../process/small-footprint.ts";
 import { openSystemd } from "../../process/systemd.ts";
+import { type AcmeFlags, describeAcme, publicUrl, readAcme } from "../io/acme-options.ts";
 import { type CertificateOptions, readCertificate } from "../io/certificate-option.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import type { LogOptions } from "../io/options.ts";
@@ -18,7 +19,8 @@ import { printSignIn } from "../io/sign-in.ts";
 import { curlForInterfaces, dataFlag } from "../io/try-lines.ts";
 
 export type FirewallCommand = LogOptions &
-  CertificateOptions & {
+  CertificateOptions &
+  AcmeFlags & {
     readonly data: string;
     readonly listen: ListenAddress;
     readonly name: readonly string[];
@@ -29,6 +31,8 @@ export async function firewall(options: FirewallCommand, io: CommandIo): Promise
   const data = resolve(io.cwd, options.data);
   const certificate = readCertificate(options, io);
   if (certificate === "half") return 2;
+  const acme = await readAcme(options, options.name, io);
+  if (acme === "refused") return 2;
   const config = await loadFirewallConfig(options, data, io);
   if (config === undefined) return 2;
   const service = await startFirewall({
@@ -39,15 +43,19 @@ export async function firewall(options: FirewallCommand, io: CommandIo): Promise
     config,
     onFirstConnection: letCompilersRun,
     ...certificate,
+    ...acme,
   });
   io.out(`The firewall status service listens on ${service.url}${alsoAt(options.listen)}\n`);
   const caFile = service.caFile ?? resolve(io.cwd, options.cert ?? "");
   io.out(service.caFile ? `Clients must trust the certificate in ${caFile}\n` : `Its certificate is ${caFile}\n`);
+  if (service.acme) io.out(describeAcme(service.acme, service.url));
   printNext({ url: service.url, caFile, keyFile: join(data, "firewall-key.txt") }, data, io);
-  await noteServiceUrl(data, "firewall", service.url);
-  const command = `${io.program} sign-in --firewall ${dataFlag({ data })} --url ${service.url}`;
-  const makeLink = service.needsSignInLink() ? () => service.createSignInLink() : undefined;
-  await printSignIn({ name: "pages", url: service.url, command, makeLink, caFile: service.caFile }, io);
+  const url = publicUrl(service.acme, service.url);
+  await noteServiceUrl(data, "firewall", url);
+  const command = `${io.program} sign-in --firewall ${dataFlag({ data })} --url ${url}`;
+  const makeLink = service.needsSignInLink() ? () => service.createSignInLink(undefined, url) : undefined;
+  const warnOf = service.acme?.expires() ? undefined : service.caFile;
+  await printSignIn({ name: "pages", url, command, makeLink, caFile: warnOf }, io);
   const systemd = openSystemd({ env: io.env, status: "serving this machine's interfaces" });
   systemd.ready();
   await aborted(io.signal, io.signal);

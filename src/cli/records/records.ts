@@ -15,6 +15,7 @@ import { type RunningDns, startDns } from "../../publish/start.ts";
 import { type RunningRecords, startRecords } from "../../records/start.ts";
 import { startKeepingHistory } from "../../records/tools/keep-history.ts";
 import { trimTables } from "../../records/tools/tables/open.ts";
+import { type AcmeFlags, describeAcme, publicUrl, readAcme } from "../io/acme-options.ts";
 import { type CertificateOptions, readCertificate } from "../io/certificate-option.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
@@ -30,6 +31,7 @@ import { watchRecords } from "./watch.ts";
 export type RecordsCommand = LogOptions &
   ObserveFlags &
   CertificateOptions &
+  AcmeFlags &
   TransferFlags &
   DatabaseOptions & {
     readonly listen: ListenAddress;
@@ -60,6 +62,8 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
   }
   const certificate = readCertificate(options, io);
   if (certificate === "half") return 2;
+  const acme = await readAcme(options, options.name, io);
+  if (acme === "refused") return 2;
   const database = readStorePlace(options, io);
   const dataFolder = resolve(io.cwd, options.data);
   const opened: Opened[] = [];
@@ -74,6 +78,7 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
       allowedPrimaries: options.allowPrimary,
       log,
       ...certificate,
+      ...acme,
       plainHttp: options.plainHttp ?? false,
       proxies: proxiesOf(options),
       accessLog: options.accessLog,
@@ -97,15 +102,20 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
       workers: options.dnsWorkers,
     });
     opened.push({ name: "nameserver", close: dns.close });
+    // Only now: the authority will ask the nameserver.
+    if (service.acme) opened.push({ name: "ACME orders", close: service.duties.whenLeading(service.acme.lead) });
     const metrics = await watchRecords(service, dns, { at: options.metrics, opened });
     printPlaces({ service, dns, metrics }, options, io);
     const where = storeFlags(options, database);
     io.out(`To create a token: ${io.program} token add ${where}\n`);
-    const url = options.plainHttp ? behindProxy : service.url;
+    const url = options.plainHttp ? behindProxy : publicUrl(service.acme, service.url);
     if (!options.plainHttp) await noteServiceUrl(dataFolder, "records", url);
     const command = `${io.program} sign-in ${where} --url ${url}`;
     const makeLink = (await service.needsSignInLink()) ? () => service.createSignInLink("main", url) : undefined;
-    await printSignIn({ name: "console", url, command, makeLink, caFile: service.caFile }, io);
+    await printSignIn(
+      { name: "console", url, command, makeLink, caFile: service.acme?.expires() ? undefined : service.caFile },
+      io,
+    );
     const systemd = openSystemd({ env: io.env, status: "serving its zones" });
     opened.push({ name: "service manager", close: () => systemd.close() });
     systemd.ready();
@@ -129,6 +139,7 @@ function printPlaces(
   io.out(`The record service listens on ${service.url}${alsoAt(options.listen)}\n`);
   io.out(`Its API is described at ${service.url}/docs\n`);
   if (service.caFile) io.out(`Clients must trust the certificate in ${service.caFile}\n`);
+  if (service.acme) io.out(describeAcme(service.acme, service.url));
   for (const { host, port } of dns.addresses) io.out(`The nameserver listens on ${host} port ${port}, UDP and TCP\n`);
   if (metrics) io.out(`Metrics and health are at ${urlOf(metrics, "http")}/metrics and /health/ready\n`);
   if (options.plainHttp && !isLoopbackName(bracketed(options.listen.host))) {

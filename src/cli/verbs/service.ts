@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { type Command, Option } from "commander";
+import { acmeOptions } from "../io/acme-options.ts";
 import { certificateOptions } from "../io/certificate-option.ts";
 import type { CommandIo, Run } from "../io/command-io.ts";
 import { connectionsOption, databaseOptions } from "../io/database-options.ts";
@@ -76,8 +77,8 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
       ]),
     );
   connectionsOption(databaseOptions(records));
-  transferOptions(certificateOptions(logOptions(observeOptions(keepHistoryOption(records))))).action((options) =>
-    run(async () => (await import("../records/records.ts")).records(options, io)),
+  transferOptions(acmeOptions(certificateOptions(logOptions(observeOptions(keepHistoryOption(records)))))).action(
+    (options) => run(async () => (await import("../records/records.ts")).records(options, io)),
   );
 
   addFirewallVerb(program, io, run);
@@ -92,7 +93,7 @@ function addFirewallVerb(program: Command, io: CommandIo, run: Run): void {
     .option("--listen <host:port>", "where to listen", readListen, readListen("127.0.0.1:8443"))
     .option("--name <host>", "an additional host name or address for the certificate (may be repeated)", readHosts, [])
     .option("--config <file>", "the file that names and hides interfaces (default: firewall.yaml in --data)", readPath);
-  certificateOptions(logOptions(firewall)).action((options) =>
+  acmeOptions(certificateOptions(logOptions(firewall))).action((options) =>
     run(async () => (await import("../firewall/firewall.ts")).firewall(options, io)),
   );
 }

@@ -2,6 +2,7 @@ import { lookup } from "node:dns/promises";
 import { once } from "node:events";
 import type { Server } from "node:http";
 import { createServer, type Server as NetServer } from "node:net";
+import type { TlsOptions } from "node:tls";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { type ListenAddress, listenTrouble } from "../listen-address.ts";
 import { neverCached, transportSecurity } from "./answer-headers.ts";
@@ -15,7 +16,7 @@ import { handshake } from "./tls-server.ts";
 
 export type HttpServerOptions = {
   /** Without it the server speaks plain HTTP: only behind a proxy, and in benchmarks. */
-  readonly tls?: { readonly cert: string; readonly key: string };
+  readonly tls?: { readonly cert: string; readonly key: string; readonly SNICallback?: TlsOptions["SNICallback"] };
   readonly bodyLimit: number;
   /** Proxies that are trusted to name the client; none if absent. */
   readonly proxies?: ProxyTrust | undefined;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
-import type { Server as TlsServer } from "node:tls";
+import type { TlsOptions, Server as TlsServer } from "node:tls";
 import type { Pair } from "../tls/issue-certificate.ts";
 import { cutAllConnections, followConnections } from "./open-connections.ts";
 
@@ -22,7 +22,7 @@ export type Handle = (request: IncomingMessage, response: ServerResponse) => voi
  * HTTPS with a limit on every wait, without a framework: the service mostly waits, and has to fit on a small router
  * (docs/firewall.md, "What it costs"). Node answers requests that it cannot parse with 400 or 431, and closes the connection.
  */
-export function createTlsServer(pair: Pair, handle: Handle): Server {
+export function createTlsServer(pair: Pair & Pick<TlsOptions, "SNICallback">, handle: Handle): Server {
   const server = createServer(
     {
       ...pair,

@@ -123,7 +123,7 @@ function unfitness({ cert, ca }: Loaded, now: Date): string | undefined {
 }
 
 /** Of several certificates in one text, the first. */
-function outside(what: string, pem: string, now: Date): string | undefined {
+export function outside(what: string, pem: string, now: Date): string | undefined {
   const { validFromDate, validToDate } = new X509Certificate(pem);
   if (now < validFromDate) return `${what} is not valid before ${validFromDate.toISOString()}`;
   return now > validToDate ? `${what} expired on ${validToDate.toISOString()}` : undefined;

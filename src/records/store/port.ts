@@ -32,6 +32,9 @@ export type RecordStore = StoreParts & {
   readonly revokeToken: (id: number, now: Instant) => Promise<boolean>;
   /** A named secret of this database. It is the same for all nodes, and created when it is first needed. */
   readonly secret: (name: string) => Promise<string>;
+  /** For a secret that is not simply random, such as a certificate's key. */
+  readonly findSecret: (name: string) => Promise<string | undefined>;
+  readonly replaceSecret: (name: string, value: string) => Promise<void>;
   /** Counts one use without writing: counts are written together every few seconds and when the store closes. */
   readonly noteUse: (id: number, now: Instant) => void;
 

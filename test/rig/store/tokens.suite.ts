@@ -62,6 +62,13 @@ export function describeTokens(name: string, open: () => Promise<RecordStore>): 
       expect([again, other === one]).toEqual([one, false]);
     });
 
+    it("keeps a secret that is given, until it is replaced", async () => {
+      expect(await store.findSecret("given")).toBeUndefined();
+      await store.replaceSecret("given", "one");
+      await store.replaceSecret("given", "two");
+      expect([await store.findSecret("given"), await store.secret("given")]).toEqual(["two", "two"]);
+    });
+
     it("stores the scope of a token", async () => {
       const scope = { access: "read", zones: ["example.org"] } as const;
       await store.addToken({ account, name: "narrow", hash: "h3", scope, created: at });

@@ -12,7 +12,16 @@ import { inTransaction, postgresSql } from "./sql.ts";
 
 type TokenStore = Pick<
   RecordStore,
-  "account" | "ensureAccount" | "addToken" | "tokenByHash" | "tokens" | "revokeToken" | "secret" | "noteUse"
+  | "account"
+  | "ensureAccount"
+  | "addToken"
+  | "tokenByHash"
+  | "tokens"
+  | "revokeToken"
+  | "secret"
+  | "findSecret"
+  | "replaceSecret"
+  | "noteUse"
 >;
 
 const mostKept = 10_000;

@@ -46,6 +46,12 @@ export function createSqlTokens({ read, write }: Sql) {
       return (await write(good)).length === 1;
     },
 
+    findSecret,
+    replaceSecret: async (name: string, value: string): Promise<void> => {
+      await write(sql`INSERT INTO secrets (name, value) VALUES (${name}, ${value})
+                      ON CONFLICT (name) DO UPDATE SET value = excluded.value`);
+    },
+
     /** The first caller writes it; all others read what that one wrote. */
     secret: async (name: string): Promise<string> => {
       const known = await findSecret(name);

@@ -10,7 +10,16 @@ import type { Commit } from "./group-commit.ts";
 
 type TokenStore = Pick<
   RecordStore,
-  "account" | "ensureAccount" | "addToken" | "tokenByHash" | "tokens" | "revokeToken" | "secret" | "noteUse"
+  | "account"
+  | "ensureAccount"
+  | "addToken"
+  | "tokenByHash"
+  | "tokens"
+  | "revokeToken"
+  | "secret"
+  | "findSecret"
+  | "replaceSecret"
+  | "noteUse"
 >;
 
 type TokenOptions = {

@@ -1,0 +1,125 @@
+import { fieldsOfJson, isObject } from "../../core/is-object.ts";
+import type { AccountKey } from "./account-key.ts";
+import { AcmeFailure, describeProblem, type Problem, problemKind } from "./failure.ts";
+import { type AcmeAnswer, openTransport } from "./transport.ts";
+
+/** One account at one authority (RFC 8555 section 6). Everything throws `AcmeFailure`. */
+export type AcmeClient = {
+  readonly key: AccountKey;
+  /** Absent if the authority has no terms. */
+  readonly terms: string | undefined;
+  readonly newOrder: (names: readonly string[]) => Promise<Resource>;
+  /** Without a payload it only reads (POST-as-GET). */
+  readonly post: (url: string, payload?: object) => Promise<Resource>;
+  readonly close: () => void;
+};
+
+/** An object of the authority. Its fields are read where they are used. */
+export type Resource = {
+  readonly url: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** Unparsed: a certificate is not JSON. */
+  readonly body: string;
+  /** Milliseconds. */
+  readonly retryAfter: number | undefined;
+};
+
+export type ClientOptions = {
+  readonly directory: string;
+  readonly trust?: string | undefined;
+  readonly mail: string;
+  readonly key: AccountKey;
+  readonly now: () => Date;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Registers with every opening: for a known key the authority answers with the existing account, so nothing about it has to be kept,
+ * and an authority that lost its accounts (a test authority) gets a new one.
+ */
+export async function openAcmeClient(options: ClientOptions): Promise<AcmeClient> {
+  const { directory, key, mail, now } = options;
+  const transport = openTransport(options.trust, options.signal);
+  let nonce: string | undefined;
+
+  const read = (answer: AcmeAnswer, url: string): Resource => {
+    nonce = headerOf(answer, "replay-nonce") ?? nonce;
+    const retryAfter = readRetryAfter(headerOf(answer, "retry-after"), now());
+    const fields = fieldsOfJson(answer.body);
+    if (answer.status >= 400) throw refusal(answer.status, fields, retryAfter);
+    return { url: headerOf(answer, "location") ?? url, fields, body: answer.body, retryAfter };
+  };
+  const takeNonce = async (from: string): Promise<string> => {
+    if (nonce === undefined) read(await transport.send("HEAD", from), from);
+    const taken = nonce;
+    nonce = undefined;
+    if (taken === undefined)
+      throw new AcmeFailure("unavailable", "the authority sent no nonce; check --acme-directory");
+    return taken;
+  };
+
+  try {
+    const urls = readDirectory(read(await transport.send("GET", directory), directory).fields, directory);
+    const post = async (url: string, payload: object | undefined, identity: object): Promise<Resource> => {
+      for (let tries = 1; ; tries++) {
+        const header = { alg: "ES256", ...identity, nonce: await takeNonce(urls.newNonce), url };
+        const body = key.sign(header, payload === undefined ? "" : JSON.stringify(payload));
+        try {
+          return read(await transport.send("POST", url, body), url);
+        } catch (error) {
+          // RFC 8555 section 6.5: the answer brought a new nonce.
+          if (!(error instanceof AcmeFailure && error.problem === "badNonce" && tries < mostTries)) throw error;
+        }
+      }
+    };
+    const wish = { termsOfServiceAgreed: true, contact: [`mailto:${mail}`] };
+    const account = await post(urls.newAccount, wish, { jwk: key.jwk });
+    const asAccount = (url: string, payload?: object) => post(url, payload, { kid: account.url });
+    return {
+      key,
+      terms: urls.terms,
+      newOrder: (names) => asAccount(urls.newOrder, { identifiers: names.map((value) => ({ type: "dns", value })) }),
+      post: asAccount,
+      close: transport.close,
+    };
+  } catch (error) {
+    transport.close();
+    throw error;
+  }
+}
+
+const mostTries = 10;
+
+const headerOf = ({ headers }: AcmeAnswer, name: string): string | undefined => {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+};
+
+/** Any answer of 5xx, and of a proxy before the authority, says nothing about our request. */
+function refusal(status: number, problem: Problem, retryAfter: number | undefined): AcmeFailure {
+  const ours = status < 500 && problem.type !== undefined;
+  const said = problem.type === undefined ? `it answered with status ${status}` : describeProblem(problem);
+  return new AcmeFailure(ours ? "refused" : "unavailable", `the authority refuses the request: ${said}`, {
+    retryAfter,
+    problem: problemKind(problem),
+  });
+}
+
+/** Seconds, or a date (RFC 9110 section 10.2.3); in milliseconds. */
+export function readRetryAfter(text: string | undefined, now: Date): number | undefined {
+  if (text === undefined) return undefined;
+  const wait = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now.getTime();
+  return Number.isNaN(wait) ? undefined : Math.max(0, wait);
+}
+
+function readDirectory(fields: Resource["fields"], directory: string) {
+  const { newNonce, newAccount, newOrder, meta } = fields;
+  if (typeof newNonce !== "string" || typeof newAccount !== "string" || typeof newOrder !== "string") {
+    throw new AcmeFailure(
+      "unavailable",
+      `${directory} is not the directory of an ACME authority; correct --acme-directory`,
+    );
+  }
+  const terms = isObject(meta) && typeof meta.termsOfService === "string" ? meta.termsOfService : undefined;
+  return { newNonce, newAccount, newOrder, terms };
+}

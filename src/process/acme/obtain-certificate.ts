@@ -1,0 +1,77 @@
+import type { ListenAddress } from "../listen-address.ts";
+import type { Logger } from "../log.ts";
+import { createKey, readAccountKey } from "./account-key.ts";
+import { openAcmeClient } from "./client.ts";
+import { AcmeFailure } from "./failure.ts";
+import { completeOrder, type Proofs } from "./order.ts";
+import type { Issued } from "./plan.ts";
+import { issuedOf, parseSaved, type Saved, type SavedText } from "./saved.ts";
+
+export type AcmeOptions = {
+  readonly mail: string;
+  readonly directory: string;
+  /** PEM certificates to trust for the directory, instead of the public ones. */
+  readonly trust?: string | undefined;
+  readonly names: readonly string[];
+  /** Where the check HTTP-01 is answered; the authority connects to port 80. */
+  readonly http: ListenAddress;
+  /** Milliseconds between two looks at the clock and at what another node has saved. */
+  readonly every?: number;
+};
+
+export type KeepOptions = AcmeOptions & {
+  readonly saved: SavedText;
+  readonly proofs: Proofs;
+  readonly log: Logger;
+  readonly now?: () => Date;
+  /** 0 to 1. */
+  readonly random?: () => number;
+};
+
+/**
+ * Orders a certificate and saves it. Every step that must not be repeated is saved before it is taken, so that a restart, or the next leading node,
+ * continues the order.
+ */
+export async function obtainCertificate(options: KeepOptions, signal: AbortSignal): Promise<Issued> {
+  const { saved: text, proofs, directory, names, log, now = () => new Date() } = options;
+  let saved = parseSaved(await text.read());
+  const save = async (next: Saved) => {
+    saved = next;
+    await text.write(JSON.stringify(next));
+  };
+  if (saved.accountKey === undefined) await save({ ...saved, accountKey: createKey() });
+  const client = await openAcmeClient({ ...options, key: readAccountKey(saved.accountKey ?? ""), now, signal });
+  if (issuedOf(saved) === undefined && client.terms) log.info({ terms: client.terms }, agreed);
+  try {
+    const unfinished = isFor(saved.order, options) ? saved.order : undefined;
+    const key = unfinished?.key ?? createKey();
+    const cert = await completeOrder({
+      ...{ client, proofs, names, signal, unfinished: unfinished?.url },
+      begun: (url) => save({ ...saved, order: { url, directory, names, key } }),
+      csr: async () => (await import("./csr.ts")).requestCertificate(names, key),
+    });
+    const certificate = { directory, names, cert, key };
+    const issued = issuedOf({ certificate });
+    if (issued === undefined) throw new AcmeFailure("refused", "the authority sent a certificate that cannot be used");
+    const { accountKey } = saved;
+    await save({ ...(accountKey && { accountKey }), certificate });
+    return issued;
+  } catch (error) {
+    if (error instanceof AcmeFailure) await save(afterFailure(saved, error, directory, now()));
+    throw error;
+  } finally {
+    client.close();
+  }
+}
+
+/** A refused order cannot be continued, an interrupted one can. A time to wait counts after a restart too. */
+function afterFailure(saved: Saved, { kind, retryAfter }: AcmeFailure, directory: string, now: Date): Saved {
+  const { order, ...others } = saved;
+  const wait = retryAfter !== undefined && { leaveAlone: { directory, until: now.getTime() + retryAfter } };
+  return { ...others, ...(kind === "unavailable" && order && { order }), ...wait };
+}
+
+const agreed = "with --acme you agree to the terms of service of the authority";
+
+const isFor = (order: Saved["order"], { directory, names }: KeepOptions): boolean =>
+  order?.directory === directory && order.names.join() === names.join();

@@ -1,0 +1,62 @@
+import { X509Certificate } from "node:crypto";
+import { join } from "node:path";
+import { isObject } from "../../core/is-object.ts";
+import { readFileIfThere, replaceFile } from "../data-folder.ts";
+import { belongTogether } from "../tls/certificates.ts";
+import type { Pair } from "../tls/issue-certificate.ts";
+import type { Issued } from "./plan.ts";
+
+/** Everything that outlives the process. It holds private keys. */
+export type Saved = {
+  /** PEM. */
+  readonly accountKey?: string;
+  readonly certificate?: Pair & { readonly directory: string; readonly names: readonly string[] };
+  /** An order that was begun: after a restart it goes on. */
+  readonly order?: {
+    readonly url: string;
+    readonly directory: string;
+    readonly names: readonly string[];
+    /** Of the certificate, PEM. */
+    readonly key: string;
+  };
+  /** The authority asked for no requests until then; milliseconds since 1970. */
+  readonly leaveAlone?: { readonly directory: string; readonly until: number };
+};
+
+/** One text, replaced as a whole. Nodes that share a database share it. */
+export type SavedText = {
+  readonly read: () => Promise<string | undefined>;
+  readonly write: (text: string) => Promise<void>;
+};
+
+export const savedInFile = (folder: string, name: string): SavedText => {
+  const path = join(folder, name);
+  return { read: () => readFileIfThere(path), write: (text) => replaceFile(path, text, 0o600) };
+};
+
+/** Throws if the text is damaged: the account key in it cannot be replaced without losing the authority's rate limits and orders. */
+export function parseSaved(text: string | undefined): Saved {
+  if (text === undefined) return {};
+  let read: unknown;
+  try {
+    read = JSON.parse(text);
+  } catch {
+    // Reported below.
+  }
+  if (!isObject(read))
+    throw new Error("the saved certificate of --acme is damaged; restore it, or remove it to order a new one");
+  return read as Saved;
+}
+
+/** Undefined if the pair cannot be used: it is then ordered again. */
+export function issuedOf({ certificate }: Saved): Issued | undefined {
+  if (certificate === undefined) return undefined;
+  try {
+    if (!belongTogether(certificate)) return undefined;
+    const { validFromDate, validToDate } = new X509Certificate(certificate.cert);
+    const { directory, names } = certificate;
+    return { directory, names, validFrom: validFromDate, validTo: validToDate };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,25 @@
+import type { Instant } from "../core/instant.ts";
+import { serveChallenges } from "../process/acme/http-challenge.ts";
+import { type AcmeCertificate, openAcmeCertificate } from "../process/acme/keep-certificate.ts";
+import type { AcmeOptions } from "../process/acme/obtain-certificate.ts";
+import type { Logger } from "../process/log.ts";
+import { acmeProofs } from "./service/acme-proof.ts";
+import type { RecordStore } from "./store/port.ts";
+
+/** The certificate is in the database: all nodes on it serve the same one. */
+const secretName = "acme";
+
+/** A name whose zone is here is proved over DNS, any other over HTTP. */
+export const openAcme = (
+  acme: AcmeOptions,
+  store: RecordStore,
+  now: () => Instant,
+  log: Logger,
+): Promise<AcmeCertificate> =>
+  openAcmeCertificate({
+    ...acme,
+    saved: { read: () => store.findSecret(secretName), write: (text) => store.replaceSecret(secretName, text) },
+    proofs: { ...acmeProofs(store, now), serve: (answers) => serveChallenges(acme.http, answers) },
+    now: () => new Date(now()),
+    log,
+  });

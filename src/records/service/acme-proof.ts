@@ -1,0 +1,62 @@
+import type { Instant } from "../../core/instant.ts";
+import { ownerOf } from "../../core/names/name.ts";
+import type { Zone } from "../model.ts";
+import type { DecideAct, RecordStore } from "../store/port.ts";
+import { checkWrite } from "./edit/check-write.ts";
+import { newRecordIds } from "./edit/new-id.ts";
+import { placed, setAt, withDraft } from "./edit/set.ts";
+
+/** Marks our records, so that those of other ACME clients at the same name are left alone. */
+const comment = "ACME challenge of this service";
+/** Seconds. The authority asks right after the write, and a resolver must not keep the value until the next one. */
+const ttl = 60;
+
+type Place = { readonly zone: Zone; readonly owner: string };
+
+/** Proves to an ACME authority over DNS that a name belongs to this service (RFC 8555 section 8.4), if its zone is here. */
+export function acmeProofs(store: RecordStore, now: () => Instant) {
+  /** A CNAME at `_acme-challenge` leads to the name that the authority asks for instead. */
+  const placeOf = async (name: string): Promise<Place | undefined> => {
+    let challenge = `_acme-challenge.${name}`;
+    for (let steps = 0; steps < mostSteps; steps++) {
+      const zone = await store.zoneHolding(challenge);
+      const owner = zone && ownerOf(challenge, zone.name);
+      if (zone?.settings.mode !== "primary" || owner === undefined) return undefined;
+      const [alias] = await store.sets(zone, { owner, type: "CNAME" });
+      const target = alias?.records[0]?.rdata;
+      if (target === undefined) return { zone, owner };
+      challenge = target.replace(/\.$/, "");
+    }
+    return undefined;
+  };
+  return {
+    canPublish: async (name: string): Promise<boolean> => (await placeOf(name)) !== undefined,
+
+    /** Makes these the only values of ours at the name: what an earlier, interrupted attempt left behind is removed. */
+    publish: async (name: string, values: readonly string[]): Promise<void> => {
+      const place = await placeOf(name);
+      // The zone was deleted meanwhile, and our records with it.
+      if (place === undefined) return;
+      const at = { owner: place.owner, type: "TXT" } as const;
+      const stamp = { now: now(), newId: newRecordIds() };
+      const decide: DecideAct<readonly string[]> = (view) => {
+        const set = setAt(view.sets, at);
+        const others = set?.records.filter((record) => record.comment !== comment) ?? [];
+        const records = [...others, ...values.map((value) => ({ value: `"${value}"`, comment }))];
+        const draft = { records, ttl: set?.ttl ?? ttl };
+        const edited = withDraft({ zone: view.zone, place: at, set, stamp }, draft);
+        if (!edited.ok) return { wanted: undefined, result: edited.faults.map(({ message }) => message) };
+        const wanted = placed(view.sets, at, records.length === 0 ? undefined : edited.value);
+        const faults = checkWrite(view, wanted).map(({ message }) => message);
+        return { wanted: faults.length > 0 ? undefined : wanted, result: faults };
+      };
+      const { zone } = place;
+      const request = { account: zone.account, at: { number: zone.number }, owners: () => [at.owner] };
+      const acted = await store.act({ ...request, actor: "ACME", now: stamp.now }, decide);
+      if (typeof acted === "string" || acted.result.length === 0) return;
+      throw new Error(`the record _acme-challenge.${name} cannot be written: ${acted.result.join("; ")}`);
+    },
+  };
+}
+
+const mostSteps = 8;
