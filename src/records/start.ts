@@ -117,8 +117,8 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
       proxies: options.proxies && trustProxies(options.proxies),
       counters: options.counted ? requests : undefined,
     };
-    const { server, caFile, acme } = options.plainHttp
-      ? { server: createHttpServer(http), caFile: undefined, acme: undefined }
+    const { server, caFile, acme, certificates } = options.plainHttp
+      ? { server: createHttpServer(http), caFile: undefined, acme: undefined, certificates: undefined }
       : await createTlsServer({ ...options, now }, { http, health, opened, store });
     opened.push({ name: "record service", close: () => server.close() });
     leaveHalfTheFiles(server.server, log);
@@ -154,7 +154,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
         giveLastAnswers(server.server);
       },
       outgrown,
-      metrics: () => printRecordMetrics({ requests, store, connections, streams }),
+      metrics: () => printRecordMetrics({ requests, store, connections, streams, certificates }),
       close: () => {
         health.stop();
         return closeInReverse(opened, log);
@@ -188,5 +188,8 @@ async function createTlsServer(
   tls.follow((pair) => {
     if (server.server instanceof TlsServer) showPair(server.server, pair);
   });
-  return { server, caFile: tls.caFile, acme };
+  const issuer = certificate === undefined ? "private" : "file";
+  const expiry = () => ({ [issuer]: tls.expires(), ...(acme && { acme: acme.expires() }) });
+  const certificates = { expiry, ...(acme && { failures: acme.failures }) };
+  return { server, caFile: tls.caFile, acme, certificates };
 }

@@ -10,6 +10,7 @@ import { createLog } from "../../src/process/log.ts";
 import { startDns } from "../../src/publish/start.ts";
 import { createRecordService } from "../../src/records/service/service.ts";
 import { type RecordsOptions, type RunningRecords, startRecords } from "../../src/records/start.ts";
+import type { RecordStore } from "../../src/records/store/port.ts";
 import type { Pebble } from "../rig/pebble.ts";
 import { until } from "../rig/until.ts";
 
@@ -34,7 +35,8 @@ export type AcmeService = RunningRecords & {
 export const hostName = "dns.example.org";
 const nameservers = ["ns1.example.net"] as const;
 
-type Given = Partial<AcmeOptions> & Pick<RecordsOptions, "database"> & { readonly folder?: string; dns?: boolean };
+type Given = Partial<AcmeOptions> &
+  Pick<RecordsOptions, "database"> & { readonly folder?: string; readonly dnsPort?: number };
 
 export const acmeOf = ({ directory, trust, httpPort }: Pebble): AcmeOptions => ({
   ...{ mail: "a@example.org", directory, trust, names: [hostName], every: 20 },
@@ -42,7 +44,7 @@ export const acmeOf = ({ directory, trust, httpPort }: Pebble): AcmeOptions => (
 });
 
 export async function startAcmeService(pebble: Pebble, given: Given = {}): Promise<AcmeService> {
-  const { folder = await mkdtemp(join(tmpdir(), "moor-acme-")), database, dns: withDns = true, ...acme } = given;
+  const { folder = await mkdtemp(join(tmpdir(), "moor-acme-")), database, dnsPort = pebble.dnsPort, ...acme } = given;
   const lines: string[] = [];
   const log = createLog({ format: "json", write: (line) => lines.push(line) });
   let ahead = 0;
@@ -52,17 +54,10 @@ export async function startAcmeService(pebble: Pebble, given: Given = {}): Promi
     ...{ ...(database && { database }), acme: { ...acmeOf(pebble), ...acme } },
   });
   const { store } = service;
-  const at = { host: "127.0.0.1", port: pebble.dnsPort };
-  const dns = await startDns({ listen: withDns ? [at] : [], store, nameservers, log, duties: service.duties });
-  const account = (await store.ensureAccount("main", now())).id;
-  const actor = { account, label: "test", scope: wholeAccount };
-  const operations = createRecordService({ store, now, nameservers });
-  const zone = { name: "example.org" };
-  const content = { kind: "sets", sets: [] } as const;
-  if ((await store.zoneBy(account, zone)) === undefined) {
-    const draft = { ...zone, ttl: 300, content };
-    expect(await operations.createZone(actor, draft)).toMatchObject({ kind: "done" });
-  }
+  const at = { host: "127.0.0.1", port: dnsPort };
+  const dns = await startDns({ listen: [at], store, nameservers, log, duties: service.duties });
+  const { actor, operations } = await ensureZone(store);
+  const { account } = actor;
   let end: (() => Promise<void>) | undefined;
   if (service.acme === undefined) throw new Error("there is no ACME certificate to keep");
   const { acme: kept } = service;
@@ -103,6 +98,19 @@ export async function startAcmeService(pebble: Pebble, given: Given = {}): Promi
     },
     stop,
   };
+}
+
+const zone = { name: "example.org" };
+
+/** The zone example.org in the account main. */
+export async function ensureZone(store: RecordStore) {
+  const operations = createRecordService({ store, now: Date.now, nameservers });
+  const { id: account } = await store.ensureAccount("main", Date.now());
+  const actor = { account, label: "test", scope: wholeAccount };
+  const draft = { ...zone, ttl: 300, content: { kind: "sets", sets: [] } } as const;
+  if ((await store.zoneBy(account, zone)) === undefined)
+    expect(await operations.createZone(actor, draft)).toMatchObject({ kind: "done" });
+  return { actor, operations };
 }
 
 /** A connection that trusts only `ca`, as a client that asks for `servername`. */

@@ -1,7 +1,14 @@
-import { readFile } from "node:fs/promises";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { mkdtemp, readFile, stat } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { startFirewall } from "../../src/firewall/start.ts";
+import { listenOn } from "../../src/process/http/listen-on.ts";
+import { createLog } from "../../src/process/log.ts";
 import { type Pebble, startPebble } from "../rig/pebble.ts";
-import { ask, connectTo, hostName, serialOf, startAcmeService } from "./acme-service.ts";
+import { until } from "../rig/until.ts";
+import { acmeOf, ask, connectTo, hostName, serialOf, startAcmeService } from "./acme-service.ts";
 
 /** The record service gets its certificate from a real authority, which asks the service's own nameserver. */
 
@@ -72,9 +79,9 @@ describe("a certificate from an ACME authority", () => {
 
   it("is not ordered again and again when the clock is far ahead", async () => {
     const service = await startAcmeService(pebble);
-    await service.issued();
     const orders = pebble.orders();
     service.pass(untilRenewal);
+    service.lead();
     await expect.poll(() => service.acme.failures()).toBe(1);
     expect(service.logged().at(-1)?.because).toMatch(/^the new certificate is valid until 20.*; set the clock$/);
     expect(pebble.orders() - orders).toBe(1);
@@ -134,5 +141,38 @@ describe("when the authority does not issue one", () => {
     service.pass(3_600_000);
     // It has lost its accounts, and has a new root.
     await expect.poll(async () => serialOf(await connectTo(service.url, hostName, await pebble.root()))).not.toBe("");
+  });
+});
+
+describe("moor firewall", () => {
+  const start = async () => {
+    const folder = await mkdtemp(join(tmpdir(), "moor-acme-firewall-"));
+    // Only its nameserver is needed: the authority finds the router with it.
+    const { put } = await startAcmeService(pebble);
+    await put("router", "A", "127.0.0.1");
+    const lines: string[] = [];
+    const firewall = await startFirewall({
+      ...{ dataFolder: folder, listen: { host: "127.0.0.1", port: 0 }, read: async () => [] },
+      log: createLog({ format: "text", write: (line) => lines.push(line) }),
+      acme: { ...acmeOf(pebble), names: ["router.example.org"] },
+    });
+    onTestFinished(firewall.close);
+    return { firewall, log: () => lines.join(""), saved: join(folder, "firewall-acme.json") };
+  };
+
+  it("proves its name over HTTP, and keeps its keys to itself", async () => {
+    const { firewall, log, saved } = await start();
+    await until(() => firewall.acme?.expires() !== undefined, { what: log });
+    await connectTo(firewall.url, "router.example.org", await pebble.root());
+    expect((await stat(saved)).mode & 0o777).toBe(0o600);
+  });
+
+  it("says what to do when port 80 is in use", async () => {
+    const other = createServer();
+    await listenOn(other, acmeOf(pebble).http);
+    onTestFinished(() => void other.close());
+    const { log } = await start();
+    await until(() => log().includes("there is no certificate from the authority yet"), { what: log });
+    expect(log()).toMatch(/is in use by another program; stop it, .*; the authority connects to port 80, so forward/);
   });
 });

@@ -79,10 +79,19 @@ async function proveNames(order: Resource, options: OrderOptions): Promise<void>
   }
   const close = await showProofs(tasks, proofs, client);
   try {
-    for (const { challenge } of tasks) if (challenge.status === "pending") await client.post(challenge.url, {});
+    for (const { challenge } of tasks) if (challenge.status === "pending") await askForCheck(challenge, client);
     for (const url of urls) await untilDecided(url, client, signal);
   } finally {
     await close();
+  }
+}
+
+/** An order that is continued may be checked just now: what the authority thinks of the name is in the authorization. */
+async function askForCheck({ url }: Challenge, client: AcmeClient): Promise<void> {
+  try {
+    await client.post(url, {});
+  } catch (error) {
+    if (!(error instanceof AcmeFailure && error.problem === "malformed")) throw error;
   }
 }
 

@@ -14,6 +14,7 @@ export type TlsMaterial = {
   readonly follow: (use: (pair: Pair) => void) => void;
   /** Why the current certificate is not valid now; undefined when it is. */
   readonly trouble: () => string | undefined;
+  readonly expires: () => Date;
   readonly close: () => void;
 };
 
@@ -61,6 +62,7 @@ export async function openTlsMaterial(options: TlsOptions): Promise<TlsMaterial>
     ...(files === undefined && { caFile: caFileIn(folder) }),
     follow: watch.start,
     trouble: watch.unfit,
+    expires: watch.expires,
     close: watch.stop,
   };
 }
@@ -112,7 +114,7 @@ function createWatch(load: () => Promise<Loaded>, first: Loaded, options: TlsOpt
     stop();
     lookLater();
   };
-  return { start, stop, unfit };
+  return { start, stop, unfit, expires: () => new X509Certificate(shown.cert).validToDate };
 }
 
 function unfitness({ cert, ca }: Loaded, now: Date): string | undefined {

@@ -1,0 +1,83 @@
+import { Resolver } from "node:dns/promises";
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { recordsDatabase } from "../../src/records/open-store.ts";
+import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
+import { freePort } from "../rig/free-port.ts";
+import { environment, node, repository } from "../rig/namespace.ts";
+import { type Pebble, startPebble } from "../rig/pebble.ts";
+import { startProcess } from "../rig/started-process.ts";
+import { until } from "../rig/until.ts";
+import { connectTo, ensureZone, hostName, startAcmeService } from "./acme-service.ts";
+import { openRelay } from "./dns-relay.ts";
+
+/** Stopped while the authority checks the name. */
+
+let pebble: Pebble;
+beforeAll(async () => {
+  pebble = await startPebble();
+});
+afterAll(() => pebble.close());
+
+it("a restarted service continues the same order", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "moor-acme-restart-"));
+  const dnsPort = await freePort();
+  const relay = await openRelay(pebble.dnsPort, () => dnsPort);
+  const first = await startAcmeService(pebble, { folder, dnsPort });
+  first.lead();
+  await relay.asked;
+  await first.stop();
+  const orders = pebble.orders();
+  expect(await first.acme.expires()).toBeUndefined();
+  const second = await startAcmeService(pebble, { folder, dnsPort });
+  second.lead();
+  await until(async () => (await second.challenges()).length === 1);
+  relay.open();
+  await second.issued();
+  expect([orders, pebble.orders()]).toEqual([1, 1]);
+});
+
+it("moor records --acme gets its certificate after it was killed, and leaves nothing behind in the zone", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "moor-acme-kill-"));
+  await writeFile(join(folder, "trust.pem"), pebble.trust);
+  const store = openSqliteStore(recordsDatabase(folder));
+  await ensureZone(store);
+  store.close();
+  const [port, dnsPort] = [await freePort(), await freePort()];
+  const relay = await openRelay(pebble.dnsPort, () => dnsPort);
+  const start = () => {
+    const words = [
+      "--data",
+      folder,
+      "--listen",
+      `127.0.0.1:${port}`,
+      "--dns",
+      `127.0.0.1:${dnsPort}`,
+      "--name",
+      hostName,
+    ];
+    const acme = ["--acme", "you@example.org", "--acme-directory", pebble.directory, "--acme-ca", "trust.pem"];
+    const program = join(repository, "bin", "moor.ts");
+    const service = startProcess([node, program, "records", ...words, ...acme], { cwd: folder, env: environment });
+    onTestFinished(async () => void (await service.stop("SIGKILL")));
+    return service;
+  };
+
+  const killed = start();
+  await relay.asked;
+  await killed.stop("SIGKILL");
+  expect(killed.out()).toContain(`At https://${hostName}:${port} they need not: as soon as the log says`);
+  expect(killed.err()).not.toContain("is in use");
+
+  const service = start();
+  await service.says(/The nameserver listens/);
+  relay.open();
+  await service.says(/a certificate from the authority is in use/);
+  await connectTo(`https://127.0.0.1:${port}`, hostName, await pebble.root());
+  const resolver = new Resolver();
+  resolver.setServers([`127.0.0.1:${dnsPort}`]);
+  await expect(resolver.resolveTxt(`_acme-challenge.${hostName}`)).rejects.toThrow(/ENOTFOUND/);
+  expect(killed.err() + service.err()).not.toMatch(/PRIVATE KEY/);
+});
