@@ -11,13 +11,23 @@ export type RecordMetrics = {
   readonly connections?: (() => ConnectionCount) | undefined;
   /** Open event streams. */
   readonly streams: { readonly open: number };
+  /** Absent without TLS. */
+  readonly certificates?: Certificates | undefined;
+};
+
+type Certificates = {
+  /** By issuer. */
+  readonly expiry: () => Readonly<Record<string, Date | undefined>>;
+  /** Failed attempts since the last certificate of the ACME authority; absent if none is asked. */
+  readonly failures?: () => number;
 };
 
 /** Milliseconds. */
 const patience = 1_000;
 
 /** The metrics of the record service, in the Prometheus text format. Names no zone, token or caller. */
-export async function printRecordMetrics({ requests, store, connections, streams }: RecordMetrics): Promise<string> {
+export async function printRecordMetrics(metrics: RecordMetrics): Promise<string> {
+  const { requests, store, connections, streams, certificates } = metrics;
   const routes = requests.routes();
   // The other metrics matter most when the database is down, so they must not depend on it.
   const position = await within(patience, store.lastChange()).catch(() => undefined);
@@ -45,8 +55,21 @@ export async function printRecordMetrics({ requests, store, connections, streams
       ...(position === undefined ? [] : [[{}, position] as const]),
     ]),
     family("moor_event_streams", "gauge", "Readers of the stream of changes.", [[{}, streams.open]]),
+    ...(certificates ? certificateFamilies(certificates) : []),
   ].join("");
 }
+
+const certificateFamilies = ({ expiry, failures }: Certificates): readonly string[] => [
+  family(
+    "moor_certificate_expiry_timestamp_seconds",
+    "gauge",
+    "When the certificate in use expires, by issuer.",
+    Object.entries(expiry()).flatMap(([issuer, at]) => (at ? [[{ issuer }, at.getTime() / 1_000] as const] : [])),
+  ),
+  ...(failures
+    ? [family("moor_acme_failed_attempts", "gauge", "Failed orders since the last certificate.", [[{}, failures()]])]
+    : []),
+];
 
 const connectionFamilies = ({ used, idle, waiting }: ConnectionCount): readonly string[] => [
   family("moor_database_connections", "gauge", "Connections to the database server, by state.", [

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Agent, request } from "undici";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { watchRecords } from "../../src/cli/records/watch.ts";
@@ -27,7 +28,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "moor-dashboard-"));
   const at = { host: "127.0.0.1", port: 0 };
   const nameservers = ["ns1.example.net"] as const;
-  const shared = { dataFolder: folder, names: [], nameservers, log, plainHttp: true, counted: true };
+  const acme = { mail: "a@example.net", directory: "https://127.0.0.1:1/", names: ["dns.example.net"], http: at };
+  const shared = { dataFolder: folder, names: [], nameservers, log, acme, counted: true };
   const server = await startPostgres(["fsync=off"]);
   opened.push({ name: "database", close: server.stop });
   await server.createDatabase("moor");
@@ -37,7 +39,9 @@ beforeAll(async () => {
   const dns = await startDns({ listen: [at], store: service.store, nameservers, log });
   opened.push({ name: "dns", close: dns.close });
   const metrics = await watchRecords(service, dns, { at, opened });
-  await fetch(`${service.url}/health/live`);
+  const dispatcher = new Agent({ connect: { ca: await readFile(service.caFile ?? "") } });
+  await request(`${service.url}/health/live`, { dispatcher });
+  await dispatcher.close();
   const answer = await fetch(`${urlOf(metrics ?? at, "http")}/metrics`);
   served = seriesIn(await answer.text());
 });
