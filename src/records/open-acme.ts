@@ -3,23 +3,29 @@ import { serveChallenges } from "../process/acme/http-challenge.ts";
 import { type AcmeCertificate, openAcmeCertificate } from "../process/acme/keep-certificate.ts";
 import type { AcmeOptions } from "../process/acme/obtain-certificate.ts";
 import type { Logger } from "../process/log.ts";
-import { acmeProofs } from "./service/acme-proof.ts";
+import { type AwaitServed, acmeProofs } from "./service/acme-proof.ts";
 import type { RecordStore } from "./store/port.ts";
 
 /** The certificate is in the database: all nodes on it serve the same one. */
 const secretName = "acme";
 
+export type RecordsAcme = AcmeOptions & { readonly awaitServed?: AwaitServed };
+
 /** A name whose zone is here is proved over DNS, any other over HTTP. */
 export const openAcme = (
-  acme: AcmeOptions,
+  { awaitServed, ...acme }: RecordsAcme,
   store: RecordStore,
   now: () => Instant,
   log: Logger,
 ): Promise<AcmeCertificate> =>
   openAcmeCertificate({
     ...acme,
-    saved: { read: () => store.findSecret(secretName), write: (text) => store.replaceSecret(secretName, text) },
-    proofs: { ...acmeProofs(store, now), serve: (answers) => serveChallenges(acme.http, answers) },
+    saved: {
+      where: `the secret ${secretName} in the database`,
+      read: () => store.findSecret(secretName),
+      write: (text) => store.replaceSecret(secretName, text),
+    },
+    proofs: { ...acmeProofs(store, now, awaitServed), serve: (answers) => serveChallenges(acme.http, answers) },
     now: () => new Date(now()),
     log,
   });

@@ -5,7 +5,6 @@ import { signInLink } from "../access/session.ts";
 import type { Network } from "../core/addresses/network.ts";
 import type { Instant } from "../core/instant.ts";
 import type { AcmeCertificate } from "../process/acme/keep-certificate.ts";
-import type { AcmeOptions } from "../process/acme/obtain-certificate.ts";
 import { openDataFolder } from "../process/data-folder.ts";
 import type { DatabaseTrouble } from "../process/database/migration-steps.ts";
 import type { Duties } from "../process/duties.ts";
@@ -27,6 +26,7 @@ import { observeHttp } from "./http/observe.ts";
 import { rrsetsApi, sendNoPath } from "./http-rrsets/routes.ts";
 import { sendNoRoute, v1Api } from "./http-v1/routes.ts";
 import { tieNodes } from "./node-ties.ts";
+import type { RecordsAcme } from "./open-acme.ts";
 import { openStore, recordsDatabase, type StorePlace } from "./open-store.ts";
 import { printRecordMetrics } from "./print-metrics.ts";
 import { createRecordService } from "./service/service.ts";
@@ -44,7 +44,7 @@ export type RecordsOptions = {
   /** The operator's certificate, instead of one from the private authority. */
   readonly certificate?: CertificateFiles;
   /** A certificate from an ACME authority for public names; other names keep the one from the private authority. */
-  readonly acme?: AcmeOptions | undefined;
+  readonly acme?: RecordsAcme | undefined;
   readonly nameservers: readonly [string, ...string[]];
   /** The mailbox in the SOA of new zones; absent: hostmaster at the first name server. */
   readonly hostmaster?: string | undefined;

@@ -11,6 +11,7 @@ import { noteServiceUrl } from "../../process/service-url.ts";
 import { closeInReverse, type Opened } from "../../process/shutdown.ts";
 import { letCompilersRun } from "../../process/small-footprint.ts";
 import { openSystemd } from "../../process/systemd.ts";
+import { awaitSecondaries } from "../../publish/await-secondaries.ts";
 import { type RunningDns, startDns } from "../../publish/start.ts";
 import { type RunningRecords, startRecords } from "../../records/start.ts";
 import { startKeepingHistory } from "../../records/tools/keep-history.ts";
@@ -78,7 +79,7 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
       allowedPrimaries: options.allowPrimary,
       log,
       ...certificate,
-      ...acme,
+      ...(acme.acme && { acme: { ...acme.acme, awaitServed: awaitSecondaries(transfers.value.notify) } }),
       plainHttp: options.plainHttp ?? false,
       proxies: proxiesOf(options),
       accessLog: options.accessLog,

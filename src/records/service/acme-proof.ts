@@ -1,5 +1,5 @@
 import type { Instant } from "../../core/instant.ts";
-import { ownerOf } from "../../core/names/name.ts";
+import { absoluteName, ownerOf } from "../../core/names/name.ts";
 import type { Zone } from "../model.ts";
 import type { DecideAct, RecordStore } from "../store/port.ts";
 import { checkWrite } from "./edit/check-write.ts";
@@ -11,10 +11,13 @@ const comment = "ACME challenge of this service";
 /** Seconds. The authority asks right after the write, and a resolver must not keep the value until the next one. */
 const ttl = 60;
 
+/** Resolves when the nameservers of the zone serve these TXT values. */
+export type AwaitServed = (name: string, values: readonly string[]) => Promise<void>;
+
 type Place = { readonly zone: Zone; readonly owner: string };
 
 /** Proves to an ACME authority over DNS that a name belongs to this service (RFC 8555 section 8.4), if its zone is here. */
-export function acmeProofs(store: RecordStore, now: () => Instant) {
+export function acmeProofs(store: RecordStore, now: () => Instant, awaitServed: AwaitServed = async () => undefined) {
   /** A CNAME at `_acme-challenge` leads to the name that the authority asks for instead. */
   const placeOf = async (name: string): Promise<Place | undefined> => {
     let challenge = `_acme-challenge.${name}`;
@@ -53,8 +56,9 @@ export function acmeProofs(store: RecordStore, now: () => Instant) {
       const { zone } = place;
       const request = { account: zone.account, at: { number: zone.number }, owners: () => [at.owner] };
       const acted = await store.act({ ...request, actor: "ACME", now: stamp.now }, decide);
-      if (typeof acted === "string" || acted.result.length === 0) return;
-      throw new Error(`the record _acme-challenge.${name} cannot be written: ${acted.result.join("; ")}`);
+      if (typeof acted !== "string" && acted.result.length > 0)
+        throw new Error(`the record _acme-challenge.${name} cannot be written: ${acted.result.join("; ")}`);
+      if (values.length > 0) await awaitServed(absoluteName(at.owner, zone.name), values);
     },
   };
 }

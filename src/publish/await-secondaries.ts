@@ -1,0 +1,37 @@
+import { lookup, Resolver } from "node:dns/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { bracketed, type ListenAddress } from "../process/listen-address.ts";
+
+/** Milliseconds. */
+export type AwaitLimits = { readonly inAll: number; readonly perQuestion: number; readonly apart: number };
+
+const defaultLimits: AwaitLimits = { inAll: 60_000, perQuestion: 2_000, apart: 500 };
+
+/**
+ * Waits until the nameservers that are notified of changes serve these TXT values: an authority may ask any of them. One that does not
+ * answer is not waited for, and after a minute none is: the authority then says what it found.
+ */
+export const awaitSecondaries =
+  (targets: readonly ListenAddress[], limits = defaultLimits) =>
+  async (name: string, values: readonly string[]): Promise<void> => {
+    const end = performance.now() + limits.inAll;
+    const serves = async (target: ListenAddress): Promise<void> => {
+      while (performance.now() < end) {
+        const found = await readTxt(target, name, limits.perQuestion);
+        if (found === "no answer" || values.every((value) => found.includes(value))) return;
+        await sleep(limits.apart);
+      }
+    };
+    await Promise.all(targets.map(serves));
+  };
+
+async function readTxt({ host, port }: ListenAddress, name: string, timeout: number) {
+  try {
+    const resolver = new Resolver({ timeout, tries: 1 });
+    resolver.setServers([`${bracketed((await lookup(host)).address)}:${port}`]);
+    return (await resolver.resolveTxt(name)).map((strings) => strings.join(""));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOTFOUND" || code === "ENODATA" ? [] : "no answer";
+  }
+}
