@@ -23,7 +23,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     postgres: ["database", "log.ts", "data-folder.ts", "duties.ts", "listen-address.ts"],
     tls: ["data-folder.ts", "log.ts"],
     http: ["tls", "listen-address.ts", "health.ts", "metrics.ts", "shipped-files.ts"],
-    acme: ["tls", "http", "data-folder.ts", "duties.ts", "listen-address.ts", "log.ts"],
+    acme: ["tls", "http", "data-folder.ts", "duties.ts", "listen-address.ts", "log.ts", "version.ts"],
   },
   "src/records": {
     store: ["model.ts"],

@@ -35,7 +35,7 @@ export function acmeOptions(command: Command): Command {
     )
     .option(
       "--acme-http <host:port>",
-      "where to answer the check HTTP-01 while a certificate is ordered (default: [::]:80)",
+      "where to answer the check HTTP-01 while a certificate is ordered (default: port 80 of every address)",
       readListen,
     );
 }

@@ -32,15 +32,17 @@ export async function openAcmeCertificate(options: KeepOptions): Promise<AcmeCer
   let shown: { readonly cert: string; readonly leaf: X509Certificate; readonly context: SecureContext } | undefined;
   const progress = { failures: 0 };
 
-  const show = ({ certificate }: Saved) => {
-    if (certificate === undefined || certificate.cert === shown?.cert) return;
+  const show = (saved: Saved) => {
+    const { certificate } = saved;
+    // One that cannot be used is ordered again.
+    if (certificate === undefined || certificate.cert === shown?.cert || issuedOf(saved) === undefined) return;
     const { cert, key, names } = certificate;
     const context = createSecureContext({ cert, key, minVersion: handshake.minVersion });
     shown = { cert, leaf: new X509Certificate(cert), context };
     log.info({ names, until: shown.leaf.validToDate.toISOString() }, "a certificate from the authority is in use");
   };
   const look = async () => {
-    const saved = parseSaved(await text.read());
+    const saved = parseSaved(await text.read(), text.where);
     show(saved);
     return saved;
   };
@@ -122,17 +124,17 @@ function createOrdering(
     // A clock that was ahead, and is now right, must not hold anything back.
     if (held && time.getTime() >= held.from && time.getTime() < held.until) return held.until - time.getTime();
     held = undefined;
-    const wait = Math.max(untilOrder(issuedOf(before), options, time), askedToWait(before, options.directory, time));
+    let issued = issuedOf(before);
+    const wait = Math.max(untilOrder(issued, options, time), askedToWait(before, options.directory, time));
     if (wait > 0) return wait;
     try {
-      const certificate = await obtainCertificate(options, signal);
+      issued = await obtainCertificate(options, signal);
       await look();
-      if (untilOrder(certificate, options, now()) === 0)
-        throw new AcmeFailure("refused", clockAhead(certificate.validTo));
+      if (untilOrder(issued, options, time) === 0) throw new AcmeFailure("refused", clockAhead(issued.validTo));
       progress.failures = 0;
     } catch (error) {
       if (signal.aborted) return 0;
-      hold(asFailure(error), issuedOf(before)?.validTo);
+      hold(asFailure(error), issued?.validTo);
     }
     return 0;
   };

@@ -34,7 +34,7 @@ export type KeepOptions = AcmeOptions & {
  */
 export async function obtainCertificate(options: KeepOptions, signal: AbortSignal): Promise<Issued> {
   const { saved: text, proofs, directory, names, log, now = () => new Date() } = options;
-  let saved = parseSaved(await text.read());
+  let saved = parseSaved(await text.read(), text.where);
   const save = async (next: Saved) => {
     saved = next;
     await text.write(JSON.stringify(next));

@@ -25,17 +25,19 @@ export type Saved = {
 
 /** One text, replaced as a whole. Nodes that share a database share it. */
 export type SavedText = {
+  /** For messages. */
+  readonly where: string;
   readonly read: () => Promise<string | undefined>;
   readonly write: (text: string) => Promise<void>;
 };
 
 export const savedInFile = (folder: string, name: string): SavedText => {
   const path = join(folder, name);
-  return { read: () => readFileIfThere(path), write: (text) => replaceFile(path, text, 0o600) };
+  return { where: path, read: () => readFileIfThere(path), write: (text) => replaceFile(path, text, 0o600) };
 };
 
-/** Throws if the text is damaged: the account key in it cannot be replaced without losing the authority's rate limits and orders. */
-export function parseSaved(text: string | undefined): Saved {
+/** Throws if the text is damaged: a new account in its place would hide that something is wrong with the disk. */
+export function parseSaved(text: string | undefined, where: string): Saved {
   if (text === undefined) return {};
   let read: unknown;
   try {
@@ -43,9 +45,10 @@ export function parseSaved(text: string | undefined): Saved {
   } catch {
     // Reported below.
   }
-  if (!isObject(read))
-    throw new Error("the saved certificate of --acme is damaged; restore it, or remove it to order a new one");
-  return read as Saved;
+  if (isObject(read)) return read as Saved;
+  throw new Error(
+    `${where} is damaged: it holds the ACME account and certificate; restore it, or remove it to start anew`,
+  );
 }
 
 /** Undefined if the pair cannot be used: it is then ordered again. */

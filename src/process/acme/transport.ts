@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { Agent, request as sendRequest } from "node:https";
+import { version } from "../version.ts";
 import { AcmeFailure } from "./failure.ts";
 
 export type AcmeAnswer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string };
@@ -22,7 +23,7 @@ export function openTransport(trust: string | undefined, signal: AbortSignal): T
     send: async (method, url, body) => {
       const limited = AbortSignal.any([signal, AbortSignal.timeout(patience)]);
       const headers = {
-        "user-agent": "moor",
+        "user-agent": `moor/${version}`,
         ...(body !== undefined && {
           "content-type": "application/jose+json",
           "content-length": Buffer.byteLength(body),
