@@ -19,6 +19,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     database: [],
     settings: [],
     dns: [],
+    kernel: ["log.ts"],
     sqlite: ["database"],
     postgres: ["database", "log.ts", "data-folder.ts", "duties.ts", "listen-address.ts"],
     tls: ["data-folder.ts", "log.ts"],

@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
+import type { KernelRow } from "../../process/kernel/row.ts";
 import { reportMedia, reportNd6 } from "../report/report.ts";
 import { type DetailFolders, withDetails } from "./read-details.ts";
-import type { KernelRow } from "./row.ts";
 
 const card: KernelRow = {
   ...{ ifindex: 2, ifname: "eth0", flags: ["UP", "LOWER_UP"], link_type: "ether", address: "02:00:5e:10:00:01" },

@@ -1,5 +1,5 @@
+import type { Counters, KernelRow } from "../../process/kernel/row.ts";
 import { describe, type FirewallConfig, identify } from "../config.ts";
-import type { Counters, KernelRow } from "../kernel/row.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 const count = (counters: Counters | undefined, name: string): number => {

@@ -1,5 +1,5 @@
+import { foldTriggers } from "../../process/kernel/fold-triggers.ts";
 import type { Logger } from "../../process/log.ts";
-import { foldTriggers } from "../kernel/fold-triggers.ts";
 import { sameReport } from "./same-report.ts";
 import type { Snapshot } from "./snapshot.ts";
 

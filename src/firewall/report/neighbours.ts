@@ -1,5 +1,5 @@
+import { type RunIpOptions, runIp } from "../../process/kernel/run-ip.ts";
 import { describe, type FirewallConfig } from "../config.ts";
-import { type RunIpOptions, runIp } from "../kernel/run-ip.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** A machine on the same link, as `ip -json neigh` prints it. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { KernelAddress, KernelRow } from "../../process/kernel/row.ts";
 import { noConfig } from "../config.ts";
-import type { KernelAddress, KernelRow } from "../kernel/row.ts";
 import { statisticsOf } from "./counters.ts";
 import { gatewayItems } from "./gateways.ts";
 import { overviewOf } from "./overview.ts";

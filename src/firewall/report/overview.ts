@@ -1,6 +1,6 @@
 import type { WireInterface, WireIpv6 } from "../../contract/interfaces.ts";
+import type { KernelRow } from "../../process/kernel/row.ts";
 import { describe, type FirewallConfig, identify } from "../config.ts";
-import type { KernelRow } from "../kernel/row.ts";
 import { countersOf } from "./counters.ts";
 import type { Route } from "./routes.ts";
 import type { Snapshot } from "./snapshot.ts";

@@ -1,5 +1,6 @@
 import type { WireInterface, WireIpv4, WireIpv6 } from "../../contract/interfaces.ts";
-import { isMarked, type KernelAddress, type KernelRow } from "../kernel/row.ts";
+import { bestFirst, isLinkLocal, isUnproven, withoutZone } from "../../process/kernel/best-first.ts";
+import { isMarked, type KernelAddress, type KernelRow } from "../../process/kernel/row.ts";
 import { reportKind } from "./kind.ts";
 
 /** A map, not an object: a device may be called `7` or `__proto__`, and the order is the kernel's. */
@@ -110,27 +111,6 @@ const isAutoconfigured = (address: KernelAddress): boolean =>
 const forever = 0xffffffff;
 const lifetime = (seconds: number | undefined): string =>
   seconds === undefined || seconds === forever ? "0" : String(seconds);
-
-const withoutZone = (text: string): string => text.replace(/%.*$/, "");
-const isLinkLocal = (text: string): boolean => /^fe[89ab][0-9a-f]:/i.test(text);
-
-/**
- * Most clients take the first address of a family that is not link-local, so usable and permanent addresses come first; the
- * kernel lists the newest first, whatever its state. The report can mark only some of the states, and neither temporary
- * addresses (RFC 8981) nor duplicates.
- */
-const bestFirst = (addresses: readonly KernelAddress[]): readonly KernelAddress[] =>
-  addresses.toSorted((a, b) => rank(a) - rank(b));
-
-function rank(address: KernelAddress): number {
-  if (isLinkLocal(address.local)) return 4;
-  if (isUnproven(address)) return 3;
-  if (isMarked(address.deprecated)) return 2;
-  return Number(isMarked(address.temporary));
-}
-
-/** Duplicate address detection has not finished, or has failed (RFC 4862 section 5.4). */
-const isUnproven = ({ tentative, dadfailed }: KernelAddress): boolean => isMarked(tentative) || isMarked(dadfailed);
 
 /**
  * Linux knows a card's speed, but not the name of the cable standard, so the text has Linux's words in OPNsense's format.

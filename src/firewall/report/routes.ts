@@ -1,5 +1,5 @@
+import { type RunIpOptions, runIp } from "../../process/kernel/run-ip.ts";
 import { describe, type FirewallConfig } from "../config.ts";
-import { type RunIpOptions, runIp } from "../kernel/run-ip.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** A route, or one of the gateways of a multipath route, as `ip -json route` prints it. */

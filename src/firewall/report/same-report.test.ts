@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { KernelAddress, KernelRow } from "../../process/kernel/row.ts";
 import { noConfig } from "../config.ts";
-import type { KernelAddress, KernelRow } from "../kernel/row.ts";
 import { sameReport } from "./same-report.ts";
 import { takeSnapshot } from "./snapshot.ts";
 

@@ -1,5 +1,5 @@
+import type { KernelRow } from "../../process/kernel/row.ts";
 import { type FirewallConfig, settingsOf } from "../config.ts";
-import type { KernelRow } from "../kernel/row.ts";
 import { phpJson } from "./php-json.ts";
 import { type Report, reportOf } from "./report.ts";
 

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { backOffDelay } from "../../core/updates/back-off.ts";
-import type { Logger } from "../../process/log.ts";
+import type { Logger } from "../log.ts";
 import { runIp, usualCommands } from "./run-ip.ts";
 
 export type WatchKernel = {

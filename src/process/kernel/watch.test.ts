@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { createLog } from "../../process/log.ts";
+import { createLog } from "../log.ts";
 import { watchKernel } from "./watch.ts";
 
 let folder: string;
