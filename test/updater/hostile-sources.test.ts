@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { sourceKinds } from "../../src/updater/sources/sources.ts";
 import { type Loop, openLoop } from "../rig/updater/loop.ts";
 import type { SourceRig, StartRig } from "../rig/updater/source-suite.ts";
-import { sourceRigs } from "../rig/updater/sources/rigs.ts";
+import { lyingRigs } from "../rig/updater/sources/rigs.ts";
 import { hostileAddresses } from "./hostile-addresses.ts";
 import { type AddressRow, after, before } from "./hostile-row.ts";
 
@@ -48,7 +48,7 @@ async function tryRow({ loop, rig }: Opened, row: AddressRow): Promise<boolean> 
   return true;
 }
 
-describe.each(Object.entries(sourceRigs))("hostile addresses from a source of kind %s", (kind, start) => {
+describe.each(Object.entries(lyingRigs))("hostile addresses from a source of kind %s", (kind, start) => {
   it.each([
     ["by default", ""],
     ["with public: require", "public: require"],

@@ -32,13 +32,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function writeConfig(name: string, targetApi: string, more = ""): string {
+function writeConfig(name: string, targetApi: string, more = "", source = firewallEntry()): string {
   const file = join(folder, `${name}.yaml`);
-  const { firewall, records, keyFile, tokenFile, caFile } = services;
+  const { records, tokenFile, caFile } = services;
   writeFileSync(
     file,
     `interval: 1h
-sources: { wall: { url: "${firewall.url}", keyFile: "${keyFile}", ca: "${caFile}" } }
+sources: { wall: ${source} }
 targets: { dns: { api: ${targetApi}, url: "${records.url}", token: { file: "${tokenFile}" }, ca: "${caFile}" } }
 names: [{ name: ${name}, zone: example.org, ipv4: wan0, ipv6: wan0${more} }]
 `,
@@ -46,19 +46,27 @@ names: [{ name: ${name}, zone: example.org, ipv4: wan0, ipv6: wan0${more} }]
   return file;
 }
 
+const firewallEntry = () =>
+  `{ url: "${services.firewall.url}", keyFile: "${services.keyFile}", ca: "${services.caFile}" }`;
+
 const follows = (name: string, A: string, AAAA: string, updater: StartedProcess) =>
   until(async () => JSON.stringify(await api.addresses(zone, name)) === JSON.stringify({ A, AAAA }), {
     ...{ every: 50, what: () => `${A} and ${AAAA}; ${updater.err()}` },
   });
 
-describe.each(["v1", "rrsets"])("a change of an interface, pushed and written by %s", (targetApi) => {
+describe.each([
+  ["v1", "v1", undefined],
+  ["rrsets", "rrsets", undefined],
+  ["v1, from this machine without a firewall service", "v1", "{ kind: interface }"],
+])("a change of an interface, pushed and written by %s", (_, targetApi, source) => {
   it("is in the record immediately", async () => {
-    await api.makeRecord({ zone_id: zone, name: targetApi, type: "A", value: "192.0.2.1", ttl: 60 });
-    await api.makeRecord({ zone_id: zone, name: targetApi, type: "AAAA", value: "2001:db8::1", ttl: 60 });
-    const updater = startMoor(inside, ["update", "--config", writeConfig(targetApi, targetApi)]);
+    const name = source ? "own" : targetApi;
+    await api.makeRecord({ zone_id: zone, name, type: "A", value: "192.0.2.1", ttl: 60 });
+    await api.makeRecord({ zone_id: zone, name, type: "AAAA", value: "2001:db8::1", ttl: 60 });
+    const updater = startMoor(inside, ["update", "--config", writeConfig(name, targetApi, "", source)]);
     for (const host of [2, 3, 4]) {
       await wan.readdress({ ipv4: `9.9.1.${host}`, ipv6: `2a00:1::${host}` });
-      await follows(targetApi, `9.9.1.${host}`, `2a00:1::${host}`, updater);
+      await follows(name, `9.9.1.${host}`, `2a00:1::${host}`, updater);
     }
     expect(await updater.stop()).toMatchObject({ code: 0 });
   });

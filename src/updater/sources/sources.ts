@@ -1,12 +1,14 @@
 import { kindsOf } from "../../process/settings/mapping.ts";
 import { command } from "./command.ts";
 import { firewall } from "./firewall.ts";
+import { ownInterfaces } from "./interface.ts";
 import type { AddressSource, SourceConfig, SourceKind } from "./source.ts";
 
 /** All kinds of sources. */
 export const sourceKinds: Readonly<Record<string, SourceKind<never>>> = {
   firewall,
   opnsense: firewall,
+  interface: ownInterfaces,
   command,
 };
 

@@ -25,7 +25,7 @@ export type SourceRig = {
   stalled(): number;
   /** The connections or processes that the source has open; with push, those of its stream too. */
   open(): number;
-  /** For a kind that pushes: ends all streams. A new one is accepted. */
+  /** For a kind that pushes, and whose streams can end: ends all. A new one is accepted. */
   hangUp?(): void | Promise<void>;
   /** Must never be shown; the peer echoes it where it can. */
   readonly secret?: string;
@@ -118,11 +118,12 @@ export function sourceSuite(kind: string, start: StartRig): void {
           const wanted = JSON.stringify({ ipv4: said.ipv4[0], ipv6: said.ipv6[0] });
           return until(() => heard.at(-1) === wanted, { what: () => `${wanted}; it heard ${heard.join(" ")}` });
         };
-        const following = follow(new AbortController().signal);
+        const end = new AbortController();
+        const following = follow(end.signal);
         await hears(first);
         await rig.say(second);
         await hears(second);
-        await rig.hangUp?.();
+        await (rig.hangUp ? rig.hangUp() : end.abort());
         expect(await following).toMatchObject({ kind: "ended" });
         await rig.say(first);
         const stop = new AbortController();

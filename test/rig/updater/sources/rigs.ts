@@ -1,9 +1,14 @@
 import type { StartRig } from "../source-suite.ts";
 import { startCommand } from "./command.ts";
 import { startFirewall } from "./firewall.ts";
+import { startFakeKernel, startInterface } from "./interface.ts";
 
 /** Every kind of source, with its peer for the shared suite and the hostile table. */
 export const sourceRigs: Readonly<Record<string, StartRig>> = {
   firewall: startFirewall,
+  interface: startInterface,
   command: startCommand,
 };
+
+/** The same, with peers that can say what real ones never would. */
+export const lyingRigs: typeof sourceRigs = { ...sourceRigs, interface: startFakeKernel };
