@@ -17,10 +17,10 @@ import { type FaultDetail, quoted, type Spot } from "./yaml-reader.ts";
 /** Settings by key. All are optional, except those marked with `needed`. */
 export type Fields = Readonly<Record<string, Setting<unknown> & Presence>>;
 
-type Presence = { readonly needed?: Absence; readonly usual?: string | boolean };
+type Presence = { readonly needed?: Absence; readonly usual?: string | number | boolean };
 type Absence = { readonly todo?: string | undefined; readonly message?: string | undefined };
 type Needed<T> = Setting<T> & { readonly needed: Absence };
-type Usual<T> = Setting<T> & { readonly usual: string | boolean };
+type Usual<T> = Setting<T> & { readonly usual: string | number | boolean };
 
 /** Required: without it, the mapping is a fault. The default `todo` is to add its example. */
 export const needed = <T>(setting: Setting<T>, todo?: string, message?: string): Needed<T> => ({
@@ -29,7 +29,7 @@ export const needed = <T>(setting: Setting<T>, todo?: string, message?: string):
 });
 
 /** If it is missing, it is read as if `usual` were written. */
-export const usually = <T>(setting: Setting<T>, usual: string | boolean): Usual<T> => ({
+export const usually = <T>(setting: Setting<T>, usual: string | number | boolean): Usual<T> => ({
   ...setting,
   schema: { ...setting.schema, default: usual },
   usual,

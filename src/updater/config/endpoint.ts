@@ -25,7 +25,7 @@ const trustFields = shared("Certificates and time limits", {
 
 /** The settings shared by everything reached over HTTP. `mayHaveQuery`: for URLs that are issued as a whole, such as web hooks. */
 export const endpointFields = (description: string, example: string, mayHaveQuery = false) => ({
-  url: needed(webAddress(description, example, mayHaveQuery)),
+  url: needed(webAddress(description, example, { mayHaveQuery })),
   ...trustFields,
 });
 
@@ -58,7 +58,12 @@ export function withTrust<V extends Trusts>(
   return { ...rest, trust: ca ?? fingerprint ?? { kind: insecure ? "insecure" : "system" } };
 }
 
-const webAddress = (description: string, example: string, mayHaveQuery: boolean): Setting<URL> =>
+/** `whyNotPlain`: what is wrong with http://. */
+export const webAddress = (
+  description: string,
+  example: string,
+  { mayHaveQuery = false, whyNotPlain = "would send its secret unencrypted" } = {},
+): Setting<URL> =>
   refined(text(description, example, { pattern: "^https?://", [typeInWords]: "URL" }), (written, { what, fault }) => {
     const bad = (message: string, todo: string) => fault({ code: "bad-url", message: `${what} ${message}`, todo });
     const url = URL.canParse(written) ? new URL(written) : undefined;
@@ -69,7 +74,7 @@ const webAddress = (description: string, example: string, mayHaveQuery: boolean)
     if ((url.search && !mayHaveQuery) || url.hash)
       return bad("has a query or a fragment", "write https://host or https://host:port");
     if (url.protocol === "http:" && !isLoopbackName(url.hostname)) {
-      return bad("would send its secret unencrypted", "use https:// (http:// is allowed for loopback only)");
+      return bad(whyNotPlain, "use https:// (http:// is allowed for loopback only)");
     }
     return url;
   });

@@ -1,4 +1,3 @@
-import { parseAddress } from "../../core/addresses/address.ts";
 import { mostChangesPerHour, type UpdateRules } from "../../core/updates/plan-update.ts";
 import { mapping, needed, shared, type ValueOf } from "../../process/settings/mapping.ts";
 import {
@@ -11,8 +10,8 @@ import {
   type Place,
   refined,
   type Setting,
-  text,
 } from "../../process/settings/setting.ts";
+import { dnsServer } from "./dns-server.ts";
 
 export type NameRules = UpdateRules & {
   /** Milliseconds between two reads of the record itself. */
@@ -25,15 +24,6 @@ export type NameRules = UpdateRules & {
 
 export const vhid = (description: string): Setting<string> =>
   refined(integer({ from: 1, to: 255 }, description, 1), String);
-
-/** `192.0.2.53`, `192.0.2.54:5353` or `[2001:db8::53]:53`. */
-const dnsServer = refined(text("An address, with a port if it is not 53.", "192.0.2.53"), (server, { fault }) => {
-  const [, host = server, port = "53"] =
-    /^\[(.*)\](?::(\d{1,5}))?$/.exec(server) ?? /^(\d[\d.]*):(\d{1,5})$/.exec(server) ?? [];
-  if (parseAddress(host) && Number(port) >= 1 && Number(port) <= 65_535) return server;
-  const todo = "write 192.0.2.53 or [2001:db8::53]:53";
-  return fault({ code: "bad-server", message: `${server} is not an IP address`, todo });
-});
 
 const confirm = orShort(
   mapping(

@@ -56,7 +56,7 @@ export async function createHttpClient(endpoint: Endpoint, given: Partial<HttpLi
   const secure = endpoint.url.protocol === "https:";
   // Not with `import`: that evaluates every export of the module, and one of them loads a WebSocket client of 10 MB.
   const http = process.getBuiltinModule(secure ? "node:https" : "node:http");
-  const agent = secure ? await secureAgent(endpoint) : new http.Agent({ keepAlive: true });
+  const agent = secure ? await secureAgent(endpoint) : new http.Agent({ keepAlive: true, ...familyOf(endpoint) });
 
   const hiders = rememberHider();
 
@@ -230,9 +230,13 @@ const unpackers: Readonly<
   ...{ deflate: "inflateSync", br: "brotliDecompressSync", zstd: "zstdDecompressSync" },
 };
 
-async function secureAgent({ trust, serverName }: Endpoint): Promise<PlainAgent> {
+const familyOf = ({ family }: Endpoint) => (family === undefined ? {} : { family: family === "ipv4" ? 4 : 6 });
+
+async function secureAgent(endpoint: Endpoint): Promise<PlainAgent> {
+  const { trust, serverName } = endpoint;
   const { Agent } = process.getBuiltinModule("node:https");
-  const options: AgentOptions = { keepAlive: true, ...(serverName === undefined ? {} : { servername: serverName }) };
+  const named = serverName === undefined ? {} : { servername: serverName };
+  const options: AgentOptions = { keepAlive: true, ...familyOf(endpoint), ...named };
   switch (trust.kind) {
     case "system":
       return new Agent(options);

@@ -1,8 +1,12 @@
+import type { Family } from "../../core/addresses/address.ts";
+
 /** A service to talk to, and how its certificate is checked. */
 export type Endpoint = {
   readonly url: URL;
   readonly trust: HttpTrust;
   readonly serverName?: string;
+  /** Connects only over this family, so that the other side sees an address of it. */
+  readonly family?: Family;
   /** Milliseconds that one request may take. */
   readonly timeout?: number;
 };

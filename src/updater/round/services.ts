@@ -1,3 +1,4 @@
+import { families } from "../../core/addresses/address.ts";
 import type { Instant } from "../../core/instant.ts";
 import { utcSecond } from "../../core/utc-text.ts";
 import type { UpdaterConfig } from "../config/config.ts";
@@ -37,12 +38,14 @@ export async function openServices(
   // After an outage of any length, a firewall is read within the interval.
   const sourcePacing = createPacing(random, config.interval);
   const readers = new Map<string, SourceReader>();
+  const familiesOf = (source: string) =>
+    families.filter((family) => subjects.some((subject) => subject.source === source && subject.family === family));
   const targets = new Map<string, RecordTarget>();
   for (const { source, target } of subjects) {
     const sourceConfig = config.sources.get(source);
     if (sourceConfig && !readers.has(source)) {
       const tools = { pacing: sourcePacing, now, random };
-      readers.set(source, createSourceReader(source, await openSource(sourceConfig), tools));
+      readers.set(source, createSourceReader(source, await openSource(sourceConfig, familiesOf(source)), tools));
     }
     const targetConfig = config.targets.get(target);
     if (!targetConfig || targets.has(target)) continue;

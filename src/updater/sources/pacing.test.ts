@@ -20,6 +20,17 @@ it("ignores an end that a wrong clock has moved far away", () => {
   expect(pacing.notBefore("x", 0)).toBeUndefined();
 });
 
+it("rests after a success, until a check is requested or the clock is set back", () => {
+  const pacing = createPacing(() => 0.5, 30_000);
+  pacing.rest("x", 1_000_000, 300_000);
+  expect(pacing.notBefore("x", 1_000_000)).toBe(1_300_000);
+  expect(pacing.notBefore("x", 0)).toBeUndefined();
+  pacing.retryNow();
+  expect(pacing.notBefore("x", 1_000_000)).toBe(0);
+  for (let n = 0; n < 20; n++) pacing.failed("x", 1000, undefined, 300_000);
+  expect(pacing.notBefore("x", 1000)).toBeGreaterThan(31_000);
+});
+
 it("never exceeds the given maximum", () => {
   const pacing = createPacing(() => 0.999, 30_000);
   for (let n = 0; n < 20; n++) pacing.failed("x", 1000);

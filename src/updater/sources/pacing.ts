@@ -6,9 +6,11 @@ const backOff = { base: 2_000, cap: 300_000 };
 /** Back-off per key after a failure. Kept in memory: a manual restart tries immediately. */
 export type Pacing = {
   notBefore(key: string, now: Instant): Instant | undefined;
-  /** `unreached`: the place that could not be reached, if that was the reason. */
-  failed(key: string, now: Instant, unreached?: string): void;
+  /** `unreached`: the place that could not be reached, if that was the reason. `atMost`: its own maximum, if it is longer. */
+  failed(key: string, now: Instant, unreached?: string, atMost?: number): void;
   succeeded(key: string): void;
+  /** It succeeded, and is not to be asked again for a while. */
+  rest(key: string, now: Instant, ms: number): void;
   /** The place was reached: ends the back-off of all that failed because it could not be. */
   reached(place: string): void;
   /** Ends all back-offs; the failures so far still count for the next one. */
@@ -18,22 +20,30 @@ export type Pacing = {
 /** `longest`: the maximum back-off in milliseconds. */
 export function createPacing(random: () => number, longest = backOff.cap): Pacing {
   const { base, cap } = { ...backOff, cap: Math.min(backOff.cap, longest) };
-  type Failure = { readonly count: number; readonly until: Instant; readonly unreached?: string | undefined };
+  type Failure = {
+    readonly count: number;
+    readonly until: Instant;
+    readonly unreached?: string | undefined;
+    readonly longest: number;
+  };
   const failures = new Map<string, Failure>();
   const retryNow = (isMeant: (failure: Failure) => boolean) => {
     for (const [key, failure] of failures) if (isMeant(failure)) failures.set(key, { ...failure, until: 0 });
   };
   return {
     notBefore(key, now) {
-      const until = failures.get(key)?.until;
+      const { until, longest = 0 } = failures.get(key) ?? {};
       // Further away than any back-off: the clock was set back.
-      return until !== undefined && until - now <= cap ? until : undefined;
+      return until !== undefined && until - now <= longest ? until : undefined;
     },
-    failed(key, now, unreached) {
+    failed(key, now, unreached, atMost = cap) {
       const count = (failures.get(key)?.count ?? 0) + 1;
-      failures.set(key, { count, until: now + backOffDelay(count, random(), { base, cap }), unreached });
+      const longest = Math.max(cap, atMost);
+      const until = now + backOffDelay(count, random(), { base, cap: longest });
+      failures.set(key, { count, until, unreached, longest });
     },
     succeeded: (key) => void failures.delete(key),
+    rest: (key, now, ms) => void failures.set(key, { count: 0, until: now + ms, longest: ms }),
     reached: (place) => retryNow(({ unreached }) => unreached === place),
     retryNow: () => retryNow(() => true),
   };

@@ -9,9 +9,9 @@ export type SourceReader = {
   /** Undefined before its first answer. */
   latest(): SourceReading | undefined;
   isPushing(): boolean;
-  /** Polls and waits for the answer, unless the source pushes or failed too recently. */
+  /** Polls and waits for the answer, unless the source pushes, failed too recently, or must not be polled yet. */
   read(signal: AbortSignal): Promise<void>;
-  /** After a failure: when it may be polled again. */
+  /** When it may be polled again, after a failure or if it must not be polled often. */
   retryAt(): Instant | undefined;
   /** Keeps its stream open until the signal aborts. `onNews`: it pushed, or it stopped pushing and has to be polled. */
   follow(onNews: () => void, signal: AbortSignal): Promise<void>;
@@ -43,8 +43,9 @@ export function createSourceReader(
   const retryAt = () => pacing.notBefore(name, now());
   const note = (reading: SourceReading) => {
     latest = reading;
-    if (reading.kind === "report") pacing.succeeded(name);
-    else pacing.failed(name, now());
+    if (reading.kind === "unavailable") pacing.failed(name, now(), undefined, source.every);
+    else if (source.every === undefined) pacing.succeeded(name);
+    else pacing.rest(name, now(), source.every);
   };
   const ask = async (obsolete: AbortSignal, signal: AbortSignal) => {
     const reading = await source.read(AbortSignal.any([obsolete, signal]));

@@ -17,7 +17,12 @@ export type SourceKind<Config> = Mapping<Partial<Endpoint>> & {
   readonly only?: typeof onlyDevice;
   /** What messages call it. */
   readonly called?: "firewall";
-  open(config: Config, connect: (endpoint: Endpoint) => Promise<HttpClient>): Promise<AddressSource>;
+  /** `wanted`: the families that names use; the others need not be read. */
+  open(
+    config: Config,
+    connect: (endpoint: Endpoint) => Promise<HttpClient>,
+    wanted: readonly Family[],
+  ): Promise<AddressSource>;
 };
 
 /** `push`: reports changes itself, if its version does. `prefix` and `lifetimes`: of IPv6 addresses. */
@@ -35,6 +40,8 @@ export type AddressSource = {
   /** Passes on every report that the source pushes, the first one immediately; returns when the stream ends. */
   follow(reading: (reading: SourceReading) => void, signal: AbortSignal): Promise<FollowEnd>;
   close(): void;
+  /** Milliseconds between two polls, if it must not be polled more often. */
+  readonly every?: number;
 };
 
 export type SourceReading =

@@ -1,14 +1,19 @@
+import { families } from "../../core/addresses/address.ts";
 import { kindsOf } from "../../process/settings/mapping.ts";
 import { command } from "./command.ts";
+import { dns } from "./dns.ts";
 import { firewall } from "./firewall.ts";
 import { ownInterfaces } from "./interface.ts";
 import type { AddressSource, SourceConfig, SourceKind } from "./source.ts";
+import { web } from "./web.ts";
 
 /** All kinds of sources. */
 export const sourceKinds: Readonly<Record<string, SourceKind<never>>> = {
   firewall,
   opnsense: firewall,
   interface: ownInterfaces,
+  web,
+  dns,
   command,
 };
 
@@ -21,11 +26,11 @@ export const sourceSettings = kindsOf("kind", sourceKinds, { description: "The k
 export const calledOf = (config: SourceConfig | undefined): string =>
   sourceKinds[config?.kind ?? ""]?.called ?? "source";
 
-export async function openSource(config: SourceConfig): Promise<AddressSource> {
+export async function openSource(config: SourceConfig, wanted = families): Promise<AddressSource> {
   const kind = sourceKinds[config.kind];
   if (!kind) throw new Error(`no source of kind ${config.kind}`);
   const connect: Parameters<typeof kind.open>[1] = async (endpoint) =>
     (await import("../http/client.ts")).createHttpClient(endpoint);
   // The cast is safe: the settings were read by the same kind.
-  return kind.open(config as never, connect);
+  return kind.open(config as never, connect, wanted);
 }

@@ -1,12 +1,16 @@
 import type { StartRig } from "../source-suite.ts";
 import { startCommand } from "./command.ts";
+import { startDns } from "./dns.ts";
 import { startFirewall } from "./firewall.ts";
 import { startFakeKernel, startInterface } from "./interface.ts";
+import { startWeb } from "./web.ts";
 
 /** Every kind of source, with its peer for the shared suite and the hostile table. */
 export const sourceRigs: Readonly<Record<string, StartRig>> = {
   firewall: startFirewall,
   interface: startInterface,
+  web: startWeb,
+  dns: startDns,
   command: startCommand,
 };
 

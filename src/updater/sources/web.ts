@@ -1,0 +1,123 @@
+import { type Family, parseAddress } from "../../core/addresses/address.ts";
+import { mapping, usually } from "../../process/settings/mapping.ts";
+import { duration, integer, listOf, refined } from "../../process/settings/setting.ts";
+import { webAddress } from "../config/endpoint.ts";
+import type { HttpClient, HttpOutcome } from "../http/client.ts";
+import type { Endpoint } from "../http/endpoint.ts";
+import { parseRetryAfter } from "../http/retry-after.ts";
+import { neverPushes, onlyDevice, type SourceKind } from "./source.ts";
+import { createHearing, type Testimony, type Witness } from "./witnesses.ts";
+
+export type WebSource = {
+  readonly services?: readonly URL[];
+  readonly agree: number;
+  readonly every: number;
+  readonly timeout?: number;
+};
+
+/** Each of another operator, over IPv4 and IPv6, except for the last. */
+const wellKnown = [
+  "https://icanhazip.com",
+  "https://api64.ipify.org",
+  "https://ident.me",
+  "https://ifconfig.co/ip",
+  "https://diagnostic.opendns.com/myip",
+  "https://checkip.amazonaws.com",
+];
+
+const services = refined(
+  listOf(
+    webAddress("The URL of a service that answers with the caller's address.", "https://icanhazip.com", {
+      mayHaveQuery: true,
+      whyNotPlain: "could be answered by anyone on the network path",
+    }),
+    `Services that answer with the caller's address, as plain text. Default: ${wellKnown.join(", ")}.`,
+  ),
+  (urls, { fault }) => {
+    const hosts = urls.map(({ host }) => host);
+    const twice = hosts.find((host, at) => hosts.indexOf(host) !== at);
+    if (twice === undefined) return urls;
+    const message = `${twice} is listed twice, so it would agree with itself`;
+    return fault({ code: "same-service", message, todo: "list each service once" });
+  },
+);
+
+/** For machines behind a router that cannot be asked. */
+export const web = {
+  ...mapping(
+    {
+      services,
+      agree: usually(integer({ from: 1, to: 10 }, "How many services must report the same address.", 2), 2),
+      every: usually(duration("How often to ask them.", "10m"), "5m"),
+      timeout: duration("How long one service may take.", "10s", { default: "15s" }),
+    },
+    {
+      title: "Source: web",
+      description: "Services on the internet that answer with the address they see.",
+      schema: { examples: [{ kind: "web" }] },
+      check({ services, agree = 2 }, { fault }) {
+        const count = services?.length ?? wellKnown.length;
+        if (agree <= count) return;
+        const message = `agree is ${agree}, but there are only ${count} services`;
+        fault({ code: "too-few", message, todo: "list more services, or set a lower `agree:`" }, "agree");
+      },
+    },
+  ),
+  only: onlyDevice,
+  can: { push: false, prefix: false, lifetimes: false },
+  async open({ services, agree, every, timeout }: WebSource, connect, wanted) {
+    const urls = services ?? wellKnown.map((url) => new URL(url));
+    const clients: HttpClient[] = [];
+    const witness = async (url: URL, family: Family): Promise<Witness> => {
+      const endpoint: Endpoint = { url: new URL(url.origin), trust: { kind: "system" }, family };
+      const client = await connect({ ...endpoint, ...(timeout === undefined ? {} : { timeout }) });
+      clients.push(client);
+      return politeWitness(url, client);
+    };
+    const all = (family: Family) => {
+      const those = wanted.includes(family) ? urls.filter((url) => canSee(url, family)) : [];
+      return Promise.all(those.map((url) => witness(url, family)));
+    };
+    const witnesses = { ipv4: await all("ipv4"), ipv6: await all("ipv6") };
+    const todo = "check the internet connection, or list other services in `services:`";
+    return {
+      every,
+      read: createHearing({ witnesses, agree, wanted, todo }),
+      follow: neverPushes,
+      close() {
+        for (const client of clients) client.close();
+      },
+    };
+  },
+} satisfies SourceKind<WebSource>;
+
+/** A host that is written as an address has only this one. */
+function canSee({ hostname }: URL, family: Family): boolean {
+  const literal = parseAddress(hostname.replaceAll(/[[\]]/g, ""));
+  return literal === undefined || literal.family === family;
+}
+
+/** Asks nothing before the time that the service gave in a Retry-After. */
+function politeWitness(url: URL, client: HttpClient): Witness {
+  let notBefore = 0;
+  return {
+    name: url.host,
+    async ask(signal) {
+      if (Date.now() < notBefore) return { kind: "failed", because: "asked for a pause" };
+      const headers = { accept: "text/plain" };
+      const outcome = await client.send({ method: "GET", path: url.pathname + url.search, headers }, signal);
+      const pause = outcome.kind === "answer" && parseRetryAfter(outcome.headers["retry-after"], Date.now());
+      if (pause) notBefore = Date.now() + pause;
+      return testimonyIn(outcome);
+    },
+  };
+}
+
+/** The address alone, or among lines such as `ip=192.0.2.1`. */
+function testimonyIn(outcome: HttpOutcome): Testimony {
+  if (outcome.kind === "failed") return { kind: "failed", because: `failed: ${outcome.because}` };
+  if (outcome.status !== 200) return { kind: "failed", because: `answered ${outcome.status}` };
+  const text = outcome.body.replace(/\r?\n$/, "");
+  if (text === "") return { kind: "failed", because: "answered with an empty body" };
+  return { kind: "said", text: /^ip=(.*)$/m.exec(text)?.[1] ?? text };
+}

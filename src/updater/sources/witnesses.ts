@@ -1,0 +1,95 @@
+import { type Family, families, parseAddress } from "../../core/addresses/address.ts";
+import { firstFew } from "../../core/first-few.ts";
+import { printable } from "../../core/visible-text.ts";
+import { reportConnection } from "./only-connection.ts";
+import { type SourceReading, unavailable, type WhyUnknown } from "./source.ts";
+
+/** Someone on the internet who sees the address that this machine's questions come from. */
+export type Witness = { readonly name: string; ask(signal: AbortSignal): Promise<Testimony> };
+
+export type Testimony =
+  | { readonly kind: "said"; readonly text: string }
+  | { readonly kind: "failed"; readonly because: string };
+
+export type Hearing = {
+  /** For each family, those who see it. */
+  readonly witnesses: Readonly<Record<Family, readonly Witness[]>>;
+  /** So many must say the same: one alone may lie or be wrong. */
+  readonly agree: number;
+  readonly wanted: readonly Family[];
+  /** What to do if they do not agree. */
+  readonly todo: string;
+};
+
+/**
+ * Asks as few witnesses as must agree, each time beginning with another one; the others only if these do not agree. The
+ * families are heard separately.
+ */
+export function createHearing({
+  witnesses,
+  agree,
+  wanted,
+  todo,
+}: Hearing): (signal: AbortSignal) => Promise<SourceReading> {
+  let turn = 0;
+  const hear = async (family: Family, first: number, signal: AbortSignal): Promise<string | WhyUnknown> => {
+    const all = witnesses[family];
+    const inTurn = all.map((_, at) => all[(first + at) % all.length]).filter((each) => each !== undefined);
+    const heard: Heard[] = [];
+    for (const some of [inTurn.slice(0, agree), inTurn.slice(agree)]) {
+      heard.push(...(await Promise.all(some.map((witness) => question(witness, family, signal)))));
+      const agreed = agreedBy(heard, agree);
+      if (agreed !== undefined) return agreed;
+    }
+    return { because: disagreement(heard, family, agree), todo };
+  };
+  return async (signal) => {
+    const first = turn;
+    turn += 1;
+    const found = await Promise.all(wanted.map(async (family) => [family, await hear(family, first, signal)] as const));
+    const known = found.flatMap(([family, result]) => (typeof result === "string" ? [[family, result] as const] : []));
+    const unknown = found.flatMap(([family, result]) =>
+      typeof result === "string" ? [] : [[family, result] as const],
+    );
+    if (known.length === 0) return unavailable(unknown.map(([, { because }]) => because).join("; "), todo);
+    const of = (wantedFamily: Family) => known.flatMap(([family, text]) => (family === wantedFamily ? [text] : []));
+    return {
+      kind: "report",
+      report: reportConnection(of("ipv4"), of("ipv6")),
+      unknown: { ...unaskedOf(wanted), ...Object.fromEntries(unknown) },
+    };
+  };
+}
+
+const unaskedOf = (wanted: readonly Family[]) => {
+  const why = { because: "nobody was asked for this family", todo: "add a name that uses it" };
+  return Object.fromEntries(families.filter((family) => !wanted.includes(family)).map((family) => [family, why]));
+};
+
+type Heard = Testimony & { readonly name: string };
+
+/** An answer that is no address of this family counts as none. */
+async function question({ name, ask }: Witness, family: Family, signal: AbortSignal): Promise<Heard> {
+  const testimony = await ask(signal);
+  if (testimony.kind === "failed") return { name, ...testimony };
+  const address = parseAddress(testimony.text);
+  if (address?.family === family) return { name, kind: "said", text: address.text };
+  const what = `"${printable(testimony.text).slice(0, longestQuoted)}", which is not an ${wordOf[family]} address`;
+  return { name, kind: "failed", because: `answered ${what}` };
+}
+
+const longestQuoted = 50;
+const wordOf: Readonly<Record<Family, string>> = { ipv4: "IPv4", ipv6: "IPv6" };
+
+/** Undefined also if two addresses have enough witnesses. */
+function agreedBy(heard: readonly Heard[], agree: number): string | undefined {
+  const votes = Map.groupBy(heard, (each) => (each.kind === "said" ? each.text : undefined));
+  const enough = [...votes].filter(([text, those]) => text !== undefined && those.length >= agree);
+  return enough.length === 1 ? enough[0]?.[0] : undefined;
+}
+
+function disagreement(heard: readonly Heard[], family: Family, agree: number): string {
+  if (heard.length < agree) return `fewer than ${agree} are listed for ${wordOf[family]}`;
+  const words = heard.map((each) => `${each.name} ${each.kind === "said" ? `said ${each.text}` : each.because}`);
+  return `no ${agree} of ${heard.length} agree on the ${wordOf[family]} address: ${firstFew(words).slice(0, 600)}`;
+}
