@@ -13,7 +13,7 @@ import type { Round, UpdateResult } from "./round/result.ts";
 import { longestPause } from "./round/rhythm.ts";
 import { openServiceQueues } from "./round/service-queue.ts";
 import { openServices, type Services, type ServiceTools } from "./round/services.ts";
-import { type Subject, subjectsOf } from "./round/subjects.ts";
+import { isFrom, originsOf, type Subject, subjectsOf } from "./round/subjects.ts";
 import { withConfirmation, withTimeout, writeRecord } from "./round/write-record.ts";
 import type { SourceReader } from "./sources/source-reader.ts";
 
@@ -175,7 +175,7 @@ function openSteps(
 
   const decide = async (source: string, signal: AbortSignal): Promise<void> => {
     await saveAndMerge();
-    for (const update of plan(subjects.filter((subject) => subject.source === source))) {
+    for (const update of plan(subjects.filter((subject) => isFrom(subject, source)))) {
       happened(update.subject, { kind: "planned", update }, signal);
     }
   };
@@ -187,7 +187,7 @@ function openSteps(
     if (after !== before) moved.add(subject);
     if (event.kind === "ended") ended.push(event.result);
     if (action === "enqueue") queues.add(subject, () => write(subject, signal));
-    if (action === "look-again") sources.get(subject.source)?.nap.wake();
+    if (action === "look-again") for (const origin of originsOf(subject)) sources.get(origin.source)?.nap.wake();
   };
 
   // Write when it is the name's turn at its service, and store the outcome.
@@ -237,7 +237,7 @@ function openSteps(
   const due = (source: string): Instant | undefined => {
     const facts = { state, recall, notBefore: leftAlone.notBefore, interval, now: now() };
     const dues = [...names].map(([subject, each]) =>
-      subject.source === source ? dueAt(subject, each, facts) : undefined,
+      isFrom(subject, source) ? dueAt(subject, each, facts) : undefined,
     );
     return earliest([...dues, readers.get(source)?.retryAt(), unsaved?.retryAt]);
   };

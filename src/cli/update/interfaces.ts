@@ -6,7 +6,7 @@ import { describeChoice, refusalWords } from "../../updater/report/describe-roun
 import { type PlannedUpdate, planRound, publishedOf } from "../../updater/round/plan.ts";
 import { createRecall } from "../../updater/round/recall.ts";
 import { openStateFile, type StateFile } from "../../updater/round/state-file.ts";
-import { type Subject, subjectsOf } from "../../updater/round/subjects.ts";
+import { originsOf, type Subject, subjectsOf } from "../../updater/round/subjects.ts";
 import { abilitiesInWords, type SourceConfig, type SourceReading } from "../../updater/sources/source.ts";
 import { calledOf, openSource, sourceKinds } from "../../updater/sources/sources.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
@@ -31,7 +31,7 @@ export async function interfaces(options: InterfacesOptions, io: CommandIo): Pro
   try {
     const reading = await source.read(io.signal);
     if (reading.kind === "unavailable") return refuse(1, `${reading.because}; ${reading.todo}`, io);
-    const subjects = subjectsOf(config).filter((subject) => subject.source === chosen.name);
+    const subjects = subjectsOf(config).flatMap((subject) => onlyFrom(subject, chosen.name));
     const state = await storedBefore(config, io);
     const planned = planFor(subjects, reading, state);
     const rows = rowsOf(reading.report, planned, state);
@@ -47,6 +47,14 @@ export async function interfaces(options: InterfacesOptions, io: CommandIo): Pro
   } finally {
     source.close();
   }
+}
+
+/** As if the name had no other source. */
+function onlyFrom(subject: Subject, wanted: string): readonly Subject[] {
+  const { others: _, agree: __, ...rest } = subject;
+  return originsOf(subject)
+    .filter(({ source }) => source === wanted)
+    .map(({ devices, ...origin }) => ({ ...rest, ...origin, policy: { ...subject.policy, devices } }));
 }
 
 function describeSource({ name, kind }: SourceConfig): string {

@@ -8,7 +8,7 @@ import { createReporter } from "../../updater/report/reporter.ts";
 import type { UpdateResult } from "../../updater/round/result.ts";
 import { describeRhythm } from "../../updater/round/rhythm.ts";
 import type { StateFile } from "../../updater/round/state-file.ts";
-import { devicesOf, type Subject, subjectsOf } from "../../updater/round/subjects.ts";
+import { describeOrigins, type Subject, subjectsOf } from "../../updater/round/subjects.ts";
 import type { SourceConfig } from "../../updater/sources/source.ts";
 import type { Updater } from "../../updater/updater.ts";
 import type { CommandIo } from "../io/command-io.ts";
@@ -52,9 +52,10 @@ export async function update(options: UpdateOptions, io: CommandIo): Promise<num
 function check(config: UpdaterConfig, io: CommandIo): number {
   io.out(`ok: ${config.file}\n`);
   for (const subject of subjectsOf(config)) {
-    const { title, source, target, order } = subject;
+    const { title, target, order } = subject;
+    const named = (source: string) => `${source} (${placeOf(config.sources.get(source))})`;
     const ttl = order.ttl === undefined ? "" : `, ttl ${order.ttl}`;
-    io.out(`${title}: from ${devicesOf(subject)} of ${source} (${placeOf(config.sources.get(source))})`);
+    io.out(`${title}: from ${describeOrigins(subject, named)}`);
     io.out(`, written to ${target} (${hostOf(config.targets.get(target))})${ttl}\n`);
   }
   io.out(`${describeRhythm(config)}; last addresses in ${config.stateFile}\n`);

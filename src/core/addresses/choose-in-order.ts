@@ -10,6 +10,8 @@ export type OrderedChoosing = {
   readonly choice: Choice;
   /** The interface that the choice speaks about: the taken one, or the first when none was. */
   readonly device: string;
+  /** Its source, if there are several. */
+  readonly source?: string;
   readonly considered: readonly Considered[];
   /** Those before the taken one, and why each was passed over. */
   readonly passedOver: readonly PassedOver[];
@@ -17,36 +19,61 @@ export type OrderedChoosing = {
 
 export type PassedOver = {
   readonly device: string;
-  readonly because: "not-there" | "down" | "no-fit-address";
+  readonly source?: string;
+  readonly because: "unreadable" | "not-there" | "down" | "no-fit-address";
   readonly considered: readonly Considered[];
 };
 
-export function chooseInOrder(report: InterfaceReport, { devices, ...policy }: OrderedPolicy): OrderedChoosing {
-  const [first = "", ...others] = devices;
-  // Alone it is taken as it is, up or not: spec 4.7 asks for its address and for nothing else.
-  if (others.length === 0)
-    return { ...chooseAddress(report, { ...policy, device: first }), device: first, passedOver: [] };
-  const passedOver: PassedOver[] = [];
-  const tried: Choosing[] = [];
-  for (const device of devices) {
-    const choosing = chooseAddress(report, { ...policy, device });
-    tried.push(choosing);
-    const because = reasonAgainst(choosing.choice, report.get(device)?.up);
-    if (!because) return { ...choosing, device, passedOver };
-    passedOver.push({ device, because, considered: choosing.considered });
-  }
-  // Knowing that one of them has nothing is more than knowing nothing about any.
-  const index = Math.max(
-    0,
-    passedOver.findIndex(({ because }) => because !== "not-there"),
+/** One interface of one source. Without a report, the source could not be read, and `unknown` says why. */
+export type Candidate = { readonly device: string; readonly source?: string } & (
+  | { readonly report: InterfaceReport }
+  | { readonly unknown: string }
+);
+
+type Policy = Omit<AddressPolicy, "device">;
+
+export const chooseInOrder = (report: InterfaceReport, { devices, ...policy }: OrderedPolicy): OrderedChoosing =>
+  chooseAmong(
+    devices.map((device) => ({ device, report })),
+    policy,
   );
-  const { choice, considered } = tried[index] ?? chooseAddress(report, { ...policy, device: first });
+
+/** `isAlone`: there is no other to take, so it is taken as it is, up or not: spec 4.7 asks for its address and for nothing else. */
+export function chooseAmong(
+  candidates: readonly Candidate[],
+  policy: Policy,
+  isAlone = candidates.length < 2,
+): OrderedChoosing {
+  const tried: Tried[] = [];
+  for (const candidate of candidates) {
+    const choosing = chooseFrom(candidate, policy);
+    const because = isAlone ? undefined : reasonAgainst(choosing.choice, candidate);
+    if (!because) return { ...choosing, ...nameOf(candidate), passedOver: tried.map(({ passedOver }) => passedOver) };
+    tried.push({ choosing, passedOver: { ...nameOf(candidate), because, considered: choosing.considered } });
+  }
+  const passedOver = tried.map((each) => each.passedOver);
+  // Knowing that one of them has nothing is more than knowing nothing about any.
+  const known = tried.find(({ passedOver: { because } }) => because === "down" || because === "no-fit-address");
+  const first = known ?? tried.find((each) => each.passedOver.because === "not-there") ?? tried[0];
+  if (!first) return { choice: { kind: "unknown", because: "" }, device: "", considered: [], passedOver };
+  const { choice, considered } = first.choosing;
   const none: Choice = choice.kind === "address" ? { kind: "none", because: "no-fit-address" } : choice;
-  return { choice: none, device: passedOver[index]?.device ?? first, considered, passedOver };
+  return { choice: none, considered, ...nameOf(first.passedOver), passedOver };
 }
 
-function reasonAgainst(choice: Choice, up: boolean | undefined): PassedOver["because"] | undefined {
+type Tried = { readonly choosing: Choosing; readonly passedOver: PassedOver };
+
+const nameOf = ({ device, source }: { readonly device: string; readonly source?: string }) =>
+  source === undefined ? { device } : { device, source };
+
+const chooseFrom = (candidate: Candidate, policy: Policy): Choosing =>
+  "report" in candidate
+    ? chooseAddress(candidate.report, { ...policy, device: candidate.device })
+    : { choice: { kind: "unknown", because: candidate.unknown }, considered: [] };
+
+function reasonAgainst(choice: Choice, candidate: Candidate): PassedOver["because"] | undefined {
+  if (choice.kind === "unknown") return "unreadable";
   if (choice.kind === "unknown-interface") return "not-there";
-  if (up === false) return "down";
+  if ("report" in candidate && candidate.report.get(candidate.device)?.up === false) return "down";
   return choice.kind === "address" ? undefined : "no-fit-address";
 }

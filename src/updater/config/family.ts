@@ -18,13 +18,25 @@ export type FamilyConfig = {
   readonly source: string;
   /** In order of preference. */
   readonly devices: readonly string[];
+  /** More sources, in order of preference. */
+  readonly others?: readonly FamilySource[];
+  /** How many of the sources must report the same address, instead of their order. */
+  readonly agree?: number;
   readonly recordId?: string;
   readonly vhid?: string;
   readonly host?: HostPart;
 };
 
+export type FamilySource = Pick<FamilyConfig, "source" | "devices">;
+
+/** The sources of a name: in order of preference, or so many of them must agree. */
+export type Sources = { readonly names: readonly string[]; readonly agree?: number };
+
 /** Without a source, the name's is used; without devices, the only one that the source knows. */
-export type OwnFamily = Omit<FamilyConfig, "source" | "devices"> & Partial<Pick<FamilyConfig, "source" | "devices">>;
+export type OwnFamily = Pick<FamilyConfig, "recordId" | "vhid" | "host"> & {
+  readonly source?: Sources;
+  readonly devices?: readonly string[];
+};
 
 const deviceWords =
   "A device, as listed by `moor interfaces`. In a list, the first one that is up and has a usable address is used.";
@@ -64,7 +76,7 @@ const falseFamily = (what: string) => ({
 });
 
 /** `ipv4: true`, `ipv4: pppoe0` and `ipv4: [pppoe0, igb1]` are short for `ipv4: { interface: … }`. */
-export function familySettings(family: Family, source: Setting<string>): Setting<OwnFamily> {
+export function familySettings(family: Family, source: Setting<Sources>): Setting<OwnFamily> {
   const fields = {
     interface: devices,
     source,

@@ -1,6 +1,5 @@
 import { type Family, families, recordTypeOf } from "../../core/addresses/address.ts";
 import { absoluteName, parseOwner, parseZoneName } from "../../core/names/name.ts";
-import { nearest } from "../../core/names/nearest.ts";
 import { parseTyped } from "../../core/names/unicode.ts";
 import { highestTtl } from "../../core/records/rrset.ts";
 import { fail, type Result } from "../../core/result.ts";
@@ -15,10 +14,9 @@ import {
   type Setting,
   text,
 } from "../../process/settings/setting.ts";
-import { quoted } from "../../process/settings/yaml-reader.ts";
-import { sourceKinds } from "../sources/sources.ts";
 import { targetKinds } from "../targets/targets.ts";
-import { type FamilyConfig, familySettings, type OwnFamily } from "./family.ts";
+import { type FamilyConfig, familySettings, type Sources } from "./family.ts";
+import { checkDevices, noReference, reference, sourcesSetting, withSources } from "./references.ts";
 import { checkWhen, type NameRules, ruleFields } from "./rules.ts";
 
 export type NameConfig = {
@@ -52,8 +50,9 @@ export function namesSettings(known: Known) {
   };
   const [sources, targets] = [[...known.sources.keys()], [...known.targets.keys()]];
   const onlySource = sources.length === 1 ? sources[0] : undefined;
+  const usualSource: Sources | undefined = onlySource === undefined ? undefined : { names: [onlySource] };
   const onlyTarget = targets.length === 1 ? targets[0] : undefined;
-  const ownSource = reference("source", sources, "The source for this family, if it differs from the name's.");
+  const ownSource = sourcesSetting(sources, "The source for this family, if it differs from the name's.");
   const fields = {
     name: needed(
       text("The name relative to the zone; `@` for the zone itself.", "home"),
@@ -61,7 +60,10 @@ export function namesSettings(known: Known) {
       "this entry has no name",
     ),
     zone: needed(zoneName, undefined, "this name has no zone"),
-    source: reference("source", sources, "The source of its addresses. Not needed if there is only one."),
+    source: sourcesSetting(
+      sources,
+      "The source of its addresses. Not needed if there is only one. Of a list, the first that has a usable address is used.",
+    ),
     target: reference("target", targets, "The target to write it to. Not needed if there is only one."),
     ttl: integer({ from: 0, to: highestTtl }, "Seconds. Without it, the record keeps its TTL.", 60),
     create: usually(flag("Create the record if it does not exist. Not with `v1` and `dyndns2`."), false),
@@ -69,8 +71,6 @@ export function namesSettings(known: Known) {
     ipv6: familySettings("ipv6", ownSource),
     ...ruleFields,
   };
-  const kindOf = (right: { readonly source?: string } & Partial<Record<Family, OwnFamily>>, family: Family) =>
-    known.sources.get(right[family]?.source ?? right.source ?? onlySource ?? "");
   const name = mapping(fields, {
     title: "Name",
     of: "",
@@ -86,13 +86,14 @@ export function namesSettings(known: Known) {
       const needsSource = given.length === 0 || given.some((family) => right[family]?.source === undefined);
       if (needsSource && !place.has("source") && !onlySource) place.fault(noReference("source", sources));
       if (!place.has("target") && !onlyTarget) place.fault(noReference("target", targets));
-      for (const family of given) checkDevices(family, right[family], kindOf(right, family), place);
+      for (const family of given)
+        checkDevices(family, right[family], known.sources, right.source ?? usualSource, place);
       checkAbilities(right, known.targets.get(right.target ?? onlyTarget ?? ""), place);
       if (right.name === undefined || right.zone === undefined) return;
       const owner = ownerOf(right.name, right.zone);
       if (!owner.ok) for (const { where: _, ...detail } of owner.faults) place.fault(detail, "name");
     },
-    turn({ name, zone, source = onlySource, target = onlyTarget, ttl, create, ipv4, ipv6, ...rules }, place) {
+    turn({ name, zone, source = usualSource, target = onlyTarget, ttl, create, ipv4, ipv6, ...rules }, place) {
       const owner = ownerOf(name, zone);
       if (!owner.ok || target === undefined) return undefined;
       const wanted = new Map<Family, FamilyConfig>();
@@ -101,9 +102,7 @@ export function namesSettings(known: Known) {
         ["ipv6", ipv6],
       ] as const) {
         if (!config) continue;
-        const from = config.source ?? source ?? "";
-        const devices = config.devices ?? [sourceKinds[known.sources.get(from) ?? ""]?.only ?? ""];
-        wanted.set(family, { ...config, source: from, devices });
+        wanted.set(family, withSources(config, known.sources, source));
         refuseTwice(`${absoluteName(owner.value, zone)} ${recordTypeOf(family)}`, target, family, place);
       }
       const own = { name: owner.value, zone, target, create, families: wanted, rules };
@@ -138,38 +137,6 @@ function ownerOf(written: string, zone: string): Result<string> {
     message: `"${written}" repeats the zone: it would mean ${absoluteName(owner.value, zone)}`,
     todo: `write ${owner.value.slice(0, -zone.length - 1)}`,
   });
-}
-
-const reference = (kind: "source" | "target", known: readonly string[], description: string): Setting<string> =>
-  refined(text(description, kind === "source" ? "home" : "dns"), (name, { fault }) => {
-    if (known.includes(name)) return name;
-    const meant = nearest(name, known);
-    return fault({
-      code: `unknown-${kind}`,
-      message: `there is no ${kind} "${name}"`,
-      todo: `${thereAre(kind, known)}${meant ? `; did you mean "${meant}"?` : ""}`,
-    });
-  });
-
-const noReference = (kind: string, known: readonly string[]) =>
-  missing(`this name has no ${kind}`, `add \`${kind}: …\`; ${thereAre(kind, known)}`);
-
-const thereAre = (kind: string, known: readonly string[]) =>
-  known.length === 0 ? `there are no ${kind}s yet` : `the ${kind}s are ${known.join(", ")}`;
-
-/** Devices are needed where a source knows several; where it knows only one connection, another name would be a mistake. */
-function checkDevices(family: Family, config: OwnFamily | undefined, kind: string | undefined, { fault }: Place): void {
-  const about = sourceKinds[kind ?? ""];
-  if (!config || !about) return;
-  const { only } = about;
-  if (only === undefined && config.devices === undefined) {
-    const todo = "add `interface: DEVICE`; `moor interfaces` lists the devices";
-    fault(missing(`${family} has no interface`, todo), family);
-  }
-  const wrong = only === undefined ? undefined : config.devices?.find((device) => device !== only);
-  if (wrong === undefined) return;
-  const message = `${family} names the device ${quoted(wrong)}, but a source of kind ${kind} knows only one connection`;
-  fault({ code: "one-connection", message, todo: `write \`${family}: true\`` }, family);
 }
 
 function checkAbilities(

@@ -48,6 +48,15 @@ describe("a source", () => {
     ]);
   });
 
+  it("may be one of several, in order or by agreement; devices are those of the sources that have several", () => {
+    const sources = `a: ${script}, b: ${script}, fw: ${firewall}`;
+    expect(families(sources, "source: [fw, a], ipv4: wan0, ipv6: { source: { agree: [b, a] } }")).toEqual([
+      ["ipv4", { source: "fw", devices: ["wan0"], others: [{ source: "a", devices: ["internet"] }] }],
+      ["ipv6", { source: "b", devices: ["internet"], others: [{ source: "a", devices: ["internet"] }], agree: 2 }],
+    ]);
+    expect(families(sources, "source: [a], ipv4: true")).toEqual([["ipv4", { source: "a", devices: ["internet"] }]]);
+  });
+
   it("that is a program is found in the config's folder", () => {
     expect(read(`a: ${script}`, "ipv4: true")).toMatchObject({
       sources: new Map([
@@ -67,6 +76,21 @@ describe("a source", () => {
       /the device wan0, but a source of kind command knows only one connection; write `ipv4: true`/,
     ],
     ["a program that is none", "a: { kind: command, command: [] }", "ipv4: true", /a is an empty list; give a program/],
+    [
+      "no device of the second",
+      `a: ${script}, fw: ${firewall}`,
+      "source: [a, fw], ipv4: true",
+      /ipv4 has no interface/,
+    ],
+    ["a list of none", `a: ${script}`, "source: [], ipv4: true", /source is an empty list; name at least one source/],
+    ["one source twice", `a: ${script}`, "source: [a, a], ipv4: true", /the source a is listed twice; list it once/],
+    ["one that agrees alone", `a: ${script}`, "source: { agree: [a] }, ipv4: true", /2 sources must agree, but only 1/],
+    [
+      "one of several unknown",
+      `a: ${script}`,
+      "source: [a, b], ipv4: true",
+      /there is no source "b"; the sources are a/,
+    ],
     ["an unknown kind, once", "a: { kind: comand }", "ipv4: true", /^moor\.yaml:1:23: kind of source a cannot be/],
   ])("is refused with %s", (_, sources, name, expected) => {
     const faults = read(sources, name);

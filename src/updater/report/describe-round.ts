@@ -4,9 +4,11 @@ import { firstFew } from "../../core/first-few.ts";
 import type { NoUpdate, Plan, WaitReason } from "../../core/updates/plan-update.ts";
 import { utcSecond } from "../../core/utc-text.ts";
 import { printable } from "../../core/visible-text.ts";
-import { notReadYet, type PlannedUpdate } from "../round/plan.ts";
+import { notReadYet } from "../round/choose-for.ts";
+import type { PlannedUpdate } from "../round/plan.ts";
 import type { UpdateResult } from "../round/result.ts";
 import type { Subject } from "../round/subjects.ts";
+import { onlyDevice } from "../sources/source.ts";
 import type { Held } from "../targets/target.ts";
 
 /** The result of one update, for a log line, a table row or an exit code. */
@@ -49,10 +51,13 @@ const atWork = "the record service has not finished the request";
 
 /** Which address a name would get, regardless of its record. */
 export function describeChoice(update: PlannedUpdate): Pick<Summary, "kind" | "because"> {
-  const { subject, plan, device, passedOver } = update;
+  const { subject, plan, passedOver } = update;
   if ("address" in plan) {
     const of = subject.policy.host ? "with the prefix of" : "of";
-    return { kind: "planned", because: `${plan.address.text} ${of} ${device}${instead(passedOver)} would be used` };
+    return {
+      kind: "planned",
+      because: `${plan.address.text} ${of} ${nameOf(update)}${instead(passedOver)} would be used`,
+    };
   }
   const { kind, because, todo } = summarise(update, false);
   return { kind, because: kind === "failed" ? `${because}; ${todo}` : `no address would be used: ${because}` };
@@ -100,12 +105,14 @@ const unsaved = (what: string, code: string): Summary => ({
 const addressIn = (plan: Plan) => ("address" in plan ? plan.address.text : "");
 
 function change(result: PlannedUpdate & Pick<UpdateResult, "found">): string {
-  const { plan, stored, device, found, passedOver, subject } = result;
+  const { plan, stored, found, passedOver, subject } = result;
   const before = stored === undefined ? "no address was stored" : `the stored address was ${stored}`;
   const held = found === undefined ? before : `the record held ${heldWords(found, subject.order.ttl)}`;
   const warning =
     "warning" in plan && plan.warning ? `; warning: ${addressIn(plan)} is ${scopeWords[plan.warning]}` : "";
-  const whose = subject.policy.host ? `its prefix is that of ${device}` : `it is the address of ${device}`;
+  const whose = subject.policy.host
+    ? `its prefix is that of ${nameOf(result)}`
+    : `it is the address of ${nameOf(result)}`;
   return `${whose}${instead(passedOver)}; ${held}${warning}`;
 }
 
@@ -118,9 +125,14 @@ function heldWords({ values, ttl }: Held, wanted: number | undefined): string {
 const instead = (passedOver: readonly PassedOver[]) =>
   passedOver.length === 0
     ? ""
-    : ` (${passedOver.map(({ device, because }) => `${device} ${passedWords[because]}`).join(", ")})`;
+    : ` (${passedOver.map((each) => `${nameOf(each)} ${passedWords[each.because]}`).join(", ")})`;
+
+/** `pppoe0`; with several sources `pppoe0 of home`, or `web` if it knows only one connection. */
+const nameOf = ({ device, source }: { readonly device: string; readonly source?: string }): string =>
+  source === undefined ? device : device === onlyDevice ? source : `${device} of ${source}`;
 
 const passedWords: Readonly<Record<PassedOver["because"], string>> = {
+  unreadable: "cannot be read",
   "not-there": "does not exist",
   down: "is down or has no link",
   "no-fit-address": "has no usable address",
@@ -157,13 +169,14 @@ function nothing(result: PlannedUpdate, because: NoUpdate): Summary {
   }
 }
 
-function noAddress({ subject, device, considered, passedOver }: PlannedUpdate): string {
-  if (passedOver.length < 2) return `${device} has no usable address${seen(considered)}`;
+function noAddress(update: PlannedUpdate): string {
+  const { considered, passedOver } = update;
+  if (passedOver.length < 2) return `${nameOf(update)} has no usable address${seen(considered)}`;
   const others = passedOver.map(({ because, ...each }) => {
     const why = because === "no-fit-address" ? seen(each.considered) : "";
-    return `${each.device} ${passedWords[because]}${why}`;
+    return `${nameOf(each)} ${passedWords[because]}${why}`;
   });
-  return `none of ${subject.policy.devices.join(", ")} can be used; ${others.join("; ")}`;
+  return `none of ${passedOver.map(nameOf).join(", ")} can be used; ${others.join("; ")}`;
 }
 
 const seen = (considered: readonly Considered[]) =>

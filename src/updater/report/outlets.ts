@@ -2,7 +2,7 @@ import { listenTrouble, urlOf } from "../../process/listen-address.ts";
 import type { Logger } from "../../process/log.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import type { ControlConfig } from "../config/outlets.ts";
-import { notReadYet } from "../round/plan.ts";
+import { notReadYet } from "../round/choose-for.ts";
 import type { ControlTools } from "./control.ts";
 import type { Wellness } from "./heartbeats.ts";
 import type { UpdaterPage } from "./http-page.ts";

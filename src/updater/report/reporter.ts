@@ -2,7 +2,7 @@ import type { Instant } from "../../core/instant.ts";
 import { utcSecond } from "../../core/utc-text.ts";
 import type { Logger } from "../../process/log.ts";
 import type { Round, UpdateResult } from "../round/result.ts";
-import type { Subject } from "../round/subjects.ts";
+import { originsOf, type Subject } from "../round/subjects.ts";
 import type { Confirmation } from "../targets/confirm-dns.ts";
 import { type Summary, summarise } from "./describe-round.ts";
 
@@ -33,7 +33,13 @@ export type Reporter = {
 
 /** The keys of all trouble that is possible with this config. */
 export const troublesOf = (subjects: readonly Subject[]): ReadonlySet<string> =>
-  new Set(["state", ...subjects.flatMap(({ key, source }) => [key, `confirm ${key}`, `source ${source}`])]);
+  new Set([
+    "state",
+    ...subjects.flatMap((subject) => [
+      ...[subject.key, `confirm ${subject.key}`],
+      ...originsOf(subject).map(({ source }) => `source ${source}`),
+    ]),
+  ]);
 
 export function createReporter(log: Logger, notify: Notify = () => undefined): Reporter {
   /** Current failures, as last reported. */
@@ -120,7 +126,7 @@ export function createReporter(log: Logger, notify: Notify = () => undefined): R
         const { title: name, key } = result.subject;
         const summary = summarySaved(result);
         // Reported above, once for all names of the source, unless it has not answered yet.
-        if (result.choice.kind === "unknown" && readings.get(result.subject.source)?.kind !== "report") continue;
+        if (result.choice.kind === "unknown" && !isAnyRead(result.subject, readings)) continue;
         const fields = { name, ...textsOf(summary) };
         if (summary.kind === "failed") failing(key, fields, `record ${summary.what}`, causeOf(result, summary));
         if (summary.kind === "none")
@@ -139,6 +145,9 @@ export function createReporter(log: Logger, notify: Notify = () => undefined): R
     },
   };
 }
+
+const isAnyRead = (subject: Subject, readings: Round["readings"]): boolean =>
+  originsOf(subject).some(({ source }) => readings.get(source)?.kind === "report");
 
 /** A service that fails as a whole may give each name a different reason. Otherwise, equal reasons mean the same cause. */
 function causeOf({ subject: { source, target }, outcome }: UpdateResult, { because }: Summary): string {

@@ -4,7 +4,7 @@ import type { UpdaterConfig } from "../config/config.ts";
 import type { ControlConfig, HeartbeatConfig, NotifyConfig } from "../config/outlets.ts";
 import { originOf } from "../http/endpoint.ts";
 import { describeRhythm } from "../round/rhythm.ts";
-import { devicesOf, type Subject, subjectsOf } from "../round/subjects.ts";
+import { describeOrigins, type Subject, subjectsOf } from "../round/subjects.ts";
 import type { SourceConfig } from "../sources/source.ts";
 import { calledOf } from "../sources/sources.ts";
 
@@ -23,7 +23,7 @@ export function shownConfig(config: UpdaterConfig): ShownConfig {
     })),
     names: subjectsOf(config).map((subject) => ({
       name: subject.title,
-      from: `${devicesOf(subject)} of ${subject.source}`,
+      from: describeOrigins(subject),
       to: subject.target,
       rules: rulesOf(subject),
     })),

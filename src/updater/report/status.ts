@@ -1,8 +1,9 @@
 import type { UpdaterState } from "../../contract/updater-page.ts";
 import type { Instant } from "../../core/instant.ts";
-import { notReadYet } from "../round/plan.ts";
+import { notReadYet } from "../round/choose-for.ts";
 import type { Round, UpdateResult } from "../round/result.ts";
 import type { StateFile } from "../round/state-file.ts";
+import { originsOf } from "../round/subjects.ts";
 import { driftTodo, summarise } from "./describe-round.ts";
 
 /** The state of a watcher after its last round. */
@@ -92,7 +93,8 @@ function sourcesIn({ readings, polled, results }: Round, before: readonly Source
   const names = new Set([...readings.keys(), ...polled]);
   return [...names].map((source) => {
     const how = polled.includes(source) ? "polling" : "events";
-    const called = results.find(({ subject }) => subject.source === source)?.subject.called ?? "source";
+    const origins = results.flatMap(({ subject }) => originsOf(subject));
+    const called = origins.find((origin) => origin.source === source)?.called ?? "source";
     const reading = readings.get(source);
     const unread = { source, called, up: false, how, because: notReadYet(called) } as const;
     if (!reading) return before.find((last) => last.source === source) ?? unread;

@@ -1,26 +1,16 @@
-import type { Family } from "../../core/addresses/address.ts";
 import { carpRole } from "../../core/addresses/carp-role.ts";
-import type { Choice, Considered } from "../../core/addresses/choose-address.ts";
-import { chooseInOrder, type OrderedChoosing, type PassedOver } from "../../core/addresses/choose-in-order.ts";
-import { firstFew } from "../../core/first-few.ts";
 import type { Instant } from "../../core/instant.ts";
 import { type Plan, planUpdate } from "../../core/updates/plan-update.ts";
-import type { SourceReading, WhyUnknown } from "../sources/source.ts";
+import type { SourceReading } from "../sources/source.ts";
+import { type Chosen, chooseFor } from "./choose-for.ts";
 import type { Recall } from "./recall.ts";
 import type { StateFile } from "./state-file.ts";
 import type { Subject } from "./subjects.ts";
 
-export type PlannedUpdate = {
+export type PlannedUpdate = Chosen & {
   readonly subject: Subject;
-  readonly choice: Choice;
-  /** The interface of the choice. */
-  readonly device: string;
-  readonly considered: readonly Considered[];
-  readonly passedOver: readonly PassedOver[];
   readonly stored: string | undefined;
   readonly plan: Plan;
-  /** Set if the source was read but the address is unknown: why, and what to do. */
-  readonly trouble?: { readonly because: string; readonly todo: string };
 };
 
 export type RoundFacts = {
@@ -32,11 +22,8 @@ export type RoundFacts = {
   readonly now: Instant;
 };
 
-/** `called`: what messages call the source. */
-export const notReadYet = (called: string) => `the ${called} has not answered yet`;
-
 export function planRound(subjects: readonly Subject[], facts: RoundFacts): readonly PlannedUpdate[] {
-  const chosen = new Map<string, OrderedChoosing>();
+  const chosen = new Map<string, Chosen>();
   const alike = Map.groupBy(subjects, ({ policyKey }) => policyKey);
   return subjects.map((subject) => {
     const choosing = chosen.get(subject.policyKey) ?? choose(subject, alike.get(subject.policyKey) ?? [], facts);
@@ -51,31 +38,21 @@ export function publishedOf(alike: readonly Subject[], state: RoundFacts["state"
   return [...new Set(stored)].filter((address) => address !== undefined);
 }
 
-function choose(
-  { source, called, policy, family }: Subject,
-  alike: readonly Subject[],
-  facts: RoundFacts,
-): OrderedChoosing {
-  const reading = facts.readings.get(source);
-  const unknown = whyUnknown(reading, family);
-  if (reading?.kind === "report" && !unknown) {
-    return chooseInOrder(reading.report, { ...policy, published: publishedOf(alike, facts.state) });
-  }
-  const choice = { kind: "unknown", because: unknown?.because ?? notReadYet(called) } as const;
-  return { choice, device: policy.devices[0] ?? "", considered: [], passedOver: [] };
-}
+const choose = (subject: Subject, alike: readonly Subject[], { readings, state }: RoundFacts): Chosen =>
+  chooseFor(subject, readings, publishedOf(alike, state));
 
-function whyUnknown(reading: SourceReading | undefined, family: Family): WhyUnknown | undefined {
-  return reading?.kind === "unavailable" ? reading : reading?.unknown?.[family];
-}
+/** Milliseconds. A source that could be read before has so long to recover before another one replaces it. */
+const failoverHold = 60_000;
 
-function planSubject(subject: Subject, choosing: OrderedChoosing, facts: RoundFacts): PlannedUpdate {
-  const { key, family, rules } = subject;
+function planSubject(subject: Subject, choosing: Chosen, facts: RoundFacts): PlannedUpdate {
+  const { key, family } = subject;
   const { recall, now } = facts;
-  const { choice } = choosing;
-  const reading = facts.readings.get(subject.source);
+  const { choice, passedOver } = choosing;
+  const reading = facts.readings.get(choosing.source ?? subject.source);
   const kept = facts.state.get(key);
   if (reading) recall.saw(key, choice.kind === "address" ? choice.address.text : undefined, now);
+  const isFailover = passedOver.some(({ because }) => because === "unreadable") && !recall.isFirst(key);
+  const rules = isFailover ? { holdDown: failoverHold, ...subject.rules } : subject.rules;
   const plan = planUpdate({
     ...{ family, choice, rules, now },
     // In doubt, the content of the record is unknown, so even the stored address must be written.
@@ -87,8 +64,7 @@ function planSubject(subject: Subject, choosing: OrderedChoosing, facts: RoundFa
     changes: recall.changes(key),
     verifyDue: isDue(rules.verify, recall.verifiedAt(key) ?? Date.parse(kept?.storedAt ?? ""), now),
   });
-  const trouble = troubleOf(choice, subject, reading);
-  return { subject, ...choosing, stored: kept?.address, plan, ...(trouble ? { trouble } : {}) };
+  return { subject, ...choosing, stored: kept?.address, plan };
 }
 
 function isMaster({ rules }: Subject, reading: SourceReading & { readonly kind: "report" }): boolean {
@@ -98,19 +74,4 @@ function isMaster({ rules }: Subject, reading: SourceReading & { readonly kind: 
 /** A last time in the future (the clock was set back), or none at all, counts as long ago. */
 function isDue(every: number | undefined, last: Instant, now: Instant): boolean {
   return every !== undefined && !(last <= now && now - last < every);
-}
-
-function troubleOf(
-  choice: Choice,
-  { source, called, family }: Subject,
-  reading: SourceReading | undefined,
-): PlannedUpdate["trouble"] {
-  if (!reading) return undefined;
-  const unknown = whyUnknown(reading, family);
-  if (unknown) return { because: unknown.because, todo: unknown.todo };
-  if (choice.kind !== "unknown-interface") return undefined;
-  return {
-    because: `the ${called} ${source} has no interface ${choice.device}`,
-    todo: choice.known.length === 0 ? "it reports no interfaces" : `its interfaces are ${firstFew(choice.known)}`,
-  };
 }

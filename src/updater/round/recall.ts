@@ -6,6 +6,8 @@ export type Recall = {
   /** The address that is wanted now; undefined if there is none. */
   saw(key: string, address: string | undefined, now: Instant): void;
   steadySince(key: string): Instant | undefined;
+  /** Whether no other address was wanted before it. */
+  isFirst(key: string): boolean;
   changed(key: string, now: Instant): void;
   changes(key: string): readonly Instant[];
   /** The record was read or written, and is correct. */
@@ -14,15 +16,16 @@ export type Recall = {
 };
 
 export function createRecall(): Recall {
-  const seen = new Map<string, { readonly address: string; readonly since: Instant }>();
+  const seen = new Map<string, { readonly address: string; readonly since: Instant; readonly isFirst: boolean }>();
   const changes = new Map<string, readonly Instant[]>();
   const verified = new Map<string, Instant>();
   return {
     saw(key, address, now) {
       if (address === undefined) seen.delete(key);
-      else if (seen.get(key)?.address !== address) seen.set(key, { address, since: now });
+      else if (seen.get(key)?.address !== address) seen.set(key, { address, since: now, isFirst: !seen.has(key) });
     },
     steadySince: (key) => seen.get(key)?.since,
+    isFirst: (key) => seen.get(key)?.isFirst ?? true,
     changed(key, now) {
       const known = [...(changes.get(key) ?? []), now];
       changes.set(key, changesThatCount(known, now).slice(-mostChangesPerHour));

@@ -9,7 +9,7 @@ import type { RecordTarget, TargetFault } from "../targets/target.ts";
 import { openTarget } from "../targets/targets.ts";
 import { createLeftAlone, type LeftAlone, serviceOfTarget } from "./left-alone.ts";
 import type { StateFile } from "./state-file.ts";
-import type { Subject } from "./subjects.ts";
+import { isFrom, originsOf, type Subject } from "./subjects.ts";
 
 /** All sources and targets of one config. */
 export type Services = {
@@ -39,14 +39,15 @@ export async function openServices(
   const sourcePacing = createPacing(random, config.interval);
   const readers = new Map<string, SourceReader>();
   const familiesOf = (source: string) =>
-    families.filter((family) => subjects.some((subject) => subject.source === source && subject.family === family));
+    families.filter((family) => subjects.some((subject) => isFrom(subject, source) && subject.family === family));
   const targets = new Map<string, RecordTarget>();
-  for (const { source, target } of subjects) {
+  for (const source of new Set(subjects.flatMap(originsOf).map((origin) => origin.source))) {
     const sourceConfig = config.sources.get(source);
-    if (sourceConfig && !readers.has(source)) {
-      const tools = { pacing: sourcePacing, now, random };
-      readers.set(source, createSourceReader(source, await openSource(sourceConfig, familiesOf(source)), tools));
-    }
+    if (!sourceConfig) continue;
+    const tools = { pacing: sourcePacing, now, random };
+    readers.set(source, createSourceReader(source, await openSource(sourceConfig, familiesOf(source)), tools));
+  }
+  for (const { target } of subjects) {
     const targetConfig = config.targets.get(target);
     if (!targetConfig || targets.has(target)) continue;
     targets.set(target, await openTarget(targetConfig, (headers) => leftAlone.answered(target, headers)));

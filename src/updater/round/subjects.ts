@@ -2,7 +2,7 @@ import { type Family, recordTypeOf } from "../../core/addresses/address.ts";
 import type { OrderedPolicy } from "../../core/addresses/choose-in-order.ts";
 import { absoluteName } from "../../core/names/name.ts";
 import type { UpdaterConfig } from "../config/config.ts";
-import type { FamilyConfig } from "../config/family.ts";
+import type { FamilyConfig, FamilySource } from "../config/family.ts";
 import type { NameConfig } from "../config/names.ts";
 import type { NameRules } from "../config/rules.ts";
 import { calledOf } from "../sources/sources.ts";
@@ -18,6 +18,10 @@ export type Subject = {
   readonly source: string;
   /** What messages call the source. */
   readonly called: string;
+  /** Other sources, if it has several: in order of preference after the first. */
+  readonly others?: readonly Origin[];
+  /** How many of its sources must report the same address; without it, the first that has one is used. */
+  readonly agree?: number;
   readonly target: string;
   readonly policy: OrderedPolicy;
   /** The same for subjects that must get the same address, so that the choice for a thousand names is made once. */
@@ -25,6 +29,17 @@ export type Subject = {
   readonly rules: NameRules;
   readonly order: Omit<ReplaceOrder, "value">;
 };
+
+/** A source, and its devices in order of preference. */
+export type Origin = { readonly source: string; readonly called: string; readonly devices: readonly string[] };
+
+export const originsOf = ({ source, called, policy, others = [] }: Subject): readonly Origin[] => [
+  { source, called, devices: policy.devices },
+  ...others,
+];
+
+export const isFrom = (subject: Subject, source: string): boolean =>
+  originsOf(subject).some((origin) => origin.source === source);
 
 export function subjectsOf(config: UpdaterConfig): readonly Subject[] {
   return config.names.flatMap((name) =>
@@ -34,7 +49,9 @@ export function subjectsOf(config: UpdaterConfig): readonly Subject[] {
 
 function subjectOf(config: UpdaterConfig, entry: NameConfig, family: Family, wanted: FamilyConfig): Subject {
   const { name, zone, target, ttl, create, rules } = entry;
-  const { devices, source, vhid, host, recordId } = wanted;
+  const { devices, source, vhid, host, recordId, agree } = wanted;
+  const originOf = (other: FamilySource): Origin => ({ ...other, called: calledOf(config.sources.get(other.source)) });
+  const others = wanted.others?.map(originOf);
   const type = recordTypeOf(family);
   const policy: OrderedPolicy = {
     devices,
@@ -49,9 +66,11 @@ function subjectOf(config: UpdaterConfig, entry: NameConfig, family: Family, wan
     family,
     source,
     called: calledOf(config.sources.get(source)),
+    ...(others ? { others } : {}),
+    ...(agree === undefined ? {} : { agree }),
     target,
     policy,
-    policyKey: JSON.stringify([source, policy, host?.bytes.join("."), rules.compare === "record"]),
+    policyKey: JSON.stringify([source, others, agree, policy, host?.bytes.join("."), rules.compare === "record"]),
     rules,
     order: {
       zone,
@@ -64,5 +83,10 @@ function subjectOf(config: UpdaterConfig, entry: NameConfig, family: Family, wan
   };
 }
 
-/** `pppoe0`, or `pppoe0, else igb1`. */
-export const devicesOf = ({ policy: { devices } }: Subject): string => devices.join(", else ");
+/** `pppoe0 of home`, or `pppoe0 of home, else igb1 of home`; by agreement, `internet of web and internet of dns, if 2 agree`. */
+export function describeOrigins(subject: Subject, nameOf = (source: string) => source): string {
+  const all = originsOf(subject);
+  const one = ({ source, devices }: Origin) => `${devices.join(", else ")} of ${nameOf(source)}`;
+  if (subject.agree === undefined) return all.map(one).join(", else ");
+  return `${all.map(one).join(" and ")}, if ${subject.agree} agree`;
+}

@@ -1,6 +1,15 @@
 import { isObject } from "../../core/is-object.ts";
 import type { HttpOutcome } from "../http/client.ts";
-import { type Absent, type Body, type Dialect, openStatuses, parsed, readAnswer, unexpected, unknownCall } from "./service-answer.ts";
+import {
+  type Absent,
+  type Body,
+  type Dialect,
+  openStatuses,
+  parsed,
+  readAnswer,
+  unexpected,
+  unknownCall,
+} from "./service-answer.ts";
 import type { TargetFault } from "./target.ts";
 
 /**

@@ -59,6 +59,8 @@ export type LoopSettings = {
   readonly target?: string;
   /** Starts the peer of another kind of source, and returns the entry in `sources:` instead of the firewall's. */
   readonly entry?: (folder: string) => Promise<string>;
+  /** The firewall is a second source, `spare`. */
+  readonly spare?: true;
   readonly firewallTls?: TestCertificate;
   readonly serviceTls?: TestCertificate;
 };
@@ -79,8 +81,9 @@ export async function openLoop(names = oneName, random = () => 0, more: LoopSett
   writeFileSync(join(folder, "t"), "t0ken\n", { mode: 0o600 });
   const source = more.source === undefined ? "" : `, ${more.source}`;
   const target = more.target === undefined ? "" : `, ${more.target}`;
-  const entry = (await more.entry?.(folder)) ?? `{ url: "${firewall.url}", keyFile: k${source} }`;
-  const text = `sources: { home: ${entry} }
+  const own = `{ url: "${firewall.url}", keyFile: k${source} }`;
+  const entry = (await more.entry?.(folder)) ?? own;
+  const text = `sources: { home: ${entry}${more.spare ? `, spare: ${own}` : ""} }
 targets: { dns: { url: "${service.url}", api: ${api}, token: { file: t }${target} } }
 ${settings}
 names:

@@ -1,0 +1,106 @@
+import type { Family } from "../../core/addresses/address.ts";
+import { nearest } from "../../core/names/nearest.ts";
+import { mapping, needed } from "../../process/settings/mapping.ts";
+import {
+  integer,
+  missing,
+  oneOrMore,
+  orShort,
+  type Place,
+  refined,
+  type Setting,
+  text,
+} from "../../process/settings/setting.ts";
+import { quoted } from "../../process/settings/yaml-reader.ts";
+import { sourceKinds } from "../sources/sources.ts";
+import type { FamilyConfig, OwnFamily, Sources } from "./family.ts";
+
+/** The name of a source or target. */
+export const reference = (kind: "source" | "target", known: readonly string[], description: string): Setting<string> =>
+  refined(text(description, kind === "source" ? "home" : "dns"), (name, { fault }) => {
+    if (known.includes(name)) return name;
+    const meant = nearest(name, known);
+    return fault({
+      code: `unknown-${kind}`,
+      message: `there is no ${kind} "${name}"`,
+      todo: `${thereAre(kind, known)}${meant ? `; did you mean "${meant}"?` : ""}`,
+    });
+  });
+
+export const noReference = (kind: string, known: readonly string[]) =>
+  missing(`this name has no ${kind}`, `add \`${kind}: …\`; ${thereAre(kind, known)}`);
+
+const thereAre = (kind: string, known: readonly string[]) =>
+  known.length === 0 ? `there are no ${kind}s yet` : `the ${kind}s are ${known.join(", ")}`;
+
+/** `source: home`, `source: [fibre, mobile]`, or `source: { agree: [web, dns, router], atLeast: 2 }`. */
+export function sourcesSetting(known: readonly string[], description: string): Setting<Sources> {
+  const list = refined(
+    oneOrMore(reference("source", known, description), "name at least one source"),
+    (names, place) => {
+      const twice = names.find((name, at) => names.indexOf(name) !== at);
+      if (twice === undefined) return names;
+      return place.fault({ code: "same-source", message: `the source ${twice} is listed twice`, todo: "list it once" });
+    },
+  );
+  const agreeing = mapping(
+    {
+      agree: needed(list, "list the sources: `agree: [web, dns]`"),
+      atLeast: integer({ from: 2, to: 20 }, "How many of them must report the same address.", 2, { default: 2 }),
+    },
+    {
+      title: "Agreement",
+      description: "Sources of which several must report the same address.",
+      turn({ agree: names, atLeast = 2 }, { fault }): Sources | undefined {
+        if (names.length >= atLeast) return { names, agree: atLeast };
+        const message = `${atLeast} sources must agree, but only ${names.length} are listed`;
+        return fault({ code: "too-few", message, todo: "list more sources" }, "agree");
+      },
+    },
+  );
+  return orShort(agreeing, list, (names): Sources => ({ names }));
+}
+
+type Kinds = ReadonlyMap<string, string>;
+
+const onlyOf = (source: string, kinds: Kinds) => sourceKinds[kinds.get(source) ?? ""]?.only;
+
+/** Devices are needed if a source knows several. If all sources know only one connection, a device would be a mistake. */
+export function checkDevices(
+  family: Family,
+  config: OwnFamily | undefined,
+  kinds: Kinds,
+  usual: Sources | undefined,
+  { fault }: Place,
+): void {
+  const sources = config?.source ?? usual;
+  if (!config || !sources?.names.every((source) => sourceKinds[kinds.get(source) ?? ""])) return;
+  const isOnly = sources.names.every((source) => onlyOf(source, kinds) !== undefined);
+  if (!isOnly && config.devices === undefined) {
+    const todo = "add `interface: DEVICE`; `moor interfaces` lists the devices";
+    fault(missing(`${family} has no interface`, todo), family);
+  }
+  const [first = ""] = sources.names;
+  const wrong = isOnly ? config.devices?.find((device) => device !== onlyOf(first, kinds)) : undefined;
+  if (wrong === undefined) return;
+  const of = `a source of kind ${kinds.get(first)} knows only one connection`;
+  const message = `${family} names the device ${quoted(wrong)}, but ${of}`;
+  fault({ code: "one-connection", message, todo: `write \`${family}: true\`` }, family);
+}
+
+/** The devices are those of the sources that know several; the others have one, whatever it is called elsewhere. */
+export function withSources(config: OwnFamily, kinds: Kinds, usual: Sources | undefined): FamilyConfig {
+  const { source: own, devices = [], ...rest } = config;
+  const { names, agree } = own ?? usual ?? { names: [] };
+  const origins = names.map((source) => {
+    const only = onlyOf(source, kinds);
+    return { source, devices: only === undefined ? devices : [only] };
+  });
+  const [first = { source: "", devices }, ...others] = origins;
+  return {
+    ...rest,
+    ...first,
+    ...(others.length > 0 ? { others } : {}),
+    ...(agree === undefined ? {} : { agree }),
+  };
+}
