@@ -49,6 +49,9 @@ function completed(settings: Record<string, unknown>): Record<string, unknown> {
 
 const authority = (await issueAuthority(new Date(), undefined)).cert;
 
+/** Of a firewall and of a nameserver. */
+const keyFiles = 'key=k\nsecret=s\nkey "home" { algorithm hmac-sha256; secret "MDEyMzQ1Njc4OWFiY2RlZg=="; };\n';
+
 /** The config and the files that it names, in a folder; then what `moor update --check` says. */
 async function check(settings: Record<string, unknown>): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "moor-docs-"));
@@ -57,7 +60,7 @@ async function check(settings: Record<string, unknown>): Promise<string> {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), content, { mode: 0o600 });
   };
-  for (const [, path = ""] of text.matchAll(/keyFile: (\S+)/g)) write(path, "key=k\nsecret=s\n");
+  for (const [, path = ""] of text.matchAll(/keyFile: (\S+)/g)) write(path, keyFiles);
   for (const [, path = ""] of text.matchAll(/\bca: (\S+)/g)) write(path, authority);
   for (const [, path = ""] of text.matchAll(/\bfile: ([^\s}]+)/g)) write(path, "0123456789abcdef0123456789abcdef\n");
   for (const [path = ""] of text.matchAll(new RegExp(`${folder}/\\S+`, "g")))

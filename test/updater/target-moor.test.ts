@@ -6,7 +6,9 @@ import { wholeAccount } from "../../src/core/may.ts";
 import { createLog } from "../../src/process/log.ts";
 import { startRecords } from "../../src/records/start.ts";
 import { forward } from "../rig/updater/configured-target.ts";
-import { describeTarget, type TargetPeer } from "../rig/updater/target-suite.ts";
+import { setsOf } from "../rig/updater/set-lines.ts";
+import type { TargetPeer } from "../rig/updater/target-faults.ts";
+import { describeTarget } from "../rig/updater/target-suite.ts";
 
 const secret = "s".repeat(8).concat("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST");
 
@@ -15,7 +17,15 @@ async function openMoor(): Promise<TargetPeer> {
   const log = createLog({ format: "text", level: "error", write: (line) => process.stderr.write(line) });
   const listen = { host: "127.0.0.1", port: 0 };
   const nameservers = ["ns1.example.net"] as const;
-  const service = await startRecords({ dataFolder, listen, names: [], nameservers, log, plainHttp: true, rateLimit: 1e6 });
+  const service = await startRecords({
+    dataFolder,
+    listen,
+    names: [],
+    nameservers,
+    log,
+    plainHttp: true,
+    rateLimit: 1e6,
+  });
   const { id } = await service.store.ensureAccount("main", Date.now());
   await service.store.addToken({
     ...{ account: id, name: "test", hash: hashSecret(secret), scope: wholeAccount, created: Date.now() },
@@ -39,11 +49,9 @@ async function openMoor(): Promise<TargetPeer> {
     reply: (asked) => forward(service.url, asked),
     async fill(lines) {
       for (const { name, type } of await sets()) await call("DELETE", `/zones/example.org/rrsets/${name}/${type}`);
-      const read = lines.map((line) => /^(\S+) (\d+) (\S+) (.*)$/.exec(line) ?? []);
-      for (const [set, values] of Map.groupBy(read, ([, name, ttl, type]) => `${name} ${ttl} ${type}`)) {
-        const [name, ttl, type] = set.split(" ");
-        const records = values.map(([, , , , value]) => ({ value }));
-        await call("POST", "/zones/example.org/rrsets", { name, type, ttl: Number(ttl), records });
+      for (const { name, type, ttl, values } of setsOf(lines)) {
+        const records = values.map((value) => ({ value }));
+        await call("POST", "/zones/example.org/rrsets", { name, type, ttl, records });
       }
     },
     held: async () =>
@@ -55,11 +63,14 @@ async function openMoor(): Promise<TargetPeer> {
 }
 
 describeTarget({
-  ...{ api: "v1", open: openMoor, secret, calls: 3, several: "left alone" },
-  error: (status, message) => ({ status, body: { error: { message, code: status } } }),
+  ...{ api: "v1", open: openMoor, secret, several: "left alone" },
+  http: { calls: 3, error: (status, message) => ({ status, body: { error: { message, code: status } } }) },
 });
 
 describeTarget({
-  ...{ api: "rrsets", open: openMoor, secret, calls: 2, several: "replaced" },
-  error: (status, message) => ({ status, body: { error: { code: "some_code", message, details: null } } }),
+  ...{ api: "rrsets", open: openMoor, secret, several: "replaced" },
+  http: {
+    calls: 2,
+    error: (status, message) => ({ status, body: { error: { code: "some_code", message, details: null } } }),
+  },
 });

@@ -29,6 +29,7 @@ export type Peer = {
 export type Asking = {
   readonly opcode: number;
   readonly question: Question;
+  readonly answers?: readonly ResourceRecord[];
   readonly authorities?: readonly ResourceRecord[];
   readonly authoritative?: boolean;
 };
@@ -67,6 +68,15 @@ export async function askUdp(peer: Peer, asking: Asking, { signal, limit, now }:
   }
 }
 
+/** An answer came, but its signature is missing or wrong, or it refuses ours. */
+export class UntrustedReply extends Error {
+  readonly rcode: number;
+  constructor(because: string, { rcode }: { readonly rcode: number }) {
+    super(because);
+    this.rcode = rcode;
+  }
+}
+
 /** `covered`: everything so far is signed, or need not be. What comes last must be. */
 export type Part = { readonly message: Message; readonly covered: boolean };
 
@@ -81,7 +91,7 @@ export async function* askTcp(peer: Peer, asking: Asking, { signal, limit, now }
     for await (const packet of packets(socket)) {
       if (!isReply(packet)) throw new Error("the answer is to another question");
       const checked = check(packet);
-      if ("fault" in checked) throw new Error(checked.fault);
+      if ("fault" in checked) throw new UntrustedReply(checked.fault, { rcode: (packet[3] ?? 0) & 0xf });
       const decoded = decodeMessage(checked.message);
       if (!decoded.ok) throw new Error(`a message cannot be read: ${decoded.because}`);
       yield { message: decoded.message, covered: covered() };

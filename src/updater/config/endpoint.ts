@@ -31,7 +31,7 @@ export const endpointFields = (description: string, example: string, mayHaveQuer
 
 /** The same for a service that everyone reaches at one URL. */
 export const hostedFields = (usual: string) => ({
-  url: usually(webAddress("Another URL, for example of a proxy.", usual, false), usual),
+  url: usually(webAddress("Another URL, for example of a proxy.", usual), usual),
   ...trustFields,
 });
 

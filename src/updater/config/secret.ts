@@ -96,13 +96,19 @@ export const unreadableTodo = (code: string): string =>
   code === "EISDIR" ? "it is a folder: give a file" : "fix its permissions";
 
 function fromFile(path: string, place: Place, line: Half | undefined): Secret | undefined {
+  const content = readSecretFile(path, place);
+  return content === undefined ? undefined : checked((line && downloadedLine(content, line)) ?? content.trim(), place);
+}
+
+/** Warns if others can read it too. */
+export function readSecretFile(path: string, place: Place): string | undefined {
   const content = readTextFile(path, place);
   if (content === undefined) return undefined;
   const absolute = place.reading.resolve(path);
   if ((statSync(absolute).mode & 0o077) !== 0) {
     place.reading.warn(`${path} can be read by other users of this machine; run: chmod 600 ${shellWord(absolute)}`);
   }
-  return checked((line && downloadedLine(content, line)) ?? content.trim(), place);
+  return content;
 }
 
 /** Undefined if the file does not have the downloaded format; empty if it does but lacks this line. */

@@ -1,12 +1,13 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { kindsOf } from "../../process/settings/mapping.ts";
 import { powerdns } from "./providers/powerdns.ts";
+import { rfc2136 } from "./rfc2136.ts";
 import { hetzner, rrsets } from "./rrsets.ts";
 import type { RecordTarget, TargetConfig, TargetFault, TargetKind, WriteOutcome } from "./target.ts";
 import { v1 } from "./v1.ts";
 
 /** All APIs for writing records. */
-export const targetKinds: Readonly<Record<string, TargetKind<never>>> = { v1, rrsets, hetzner, powerdns };
+export const targetKinds: Readonly<Record<string, TargetKind<never>>> = { v1, rrsets, hetzner, rfc2136, powerdns };
 
 export const usualApi = "v1";
 

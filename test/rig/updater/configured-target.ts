@@ -5,14 +5,12 @@ import { readConfig } from "../../../src/updater/config/read.ts";
 import type { RecordTarget } from "../../../src/updater/targets/target.ts";
 import { openTarget } from "../../../src/updater/targets/targets.ts";
 
-export type OpenedTarget = { readonly target: RecordTarget; readonly close: () => void };
-
 /** Opens a target as the updater does: from an entry of a config file. `files` are the secrets that it names. */
 export async function openConfigured(
   api: string,
   settings: string,
   files: Readonly<Record<string, string>>,
-): Promise<OpenedTarget> {
+): Promise<RecordTarget> {
   const folder = mkdtempSync(join(tmpdir(), "moor-target-"));
   for (const [name, content] of Object.entries({ k: "key=k\nsecret=s", ...files })) {
     writeFileSync(join(folder, name), `${content}\n`, { mode: 0o600 });
@@ -27,8 +25,7 @@ names: [{ name: home, zone: example.org, ipv4: wan0 }]
   if (!read.ok) throw new Error(JSON.stringify(read.faults));
   const config = read.value.targets.get("dns");
   if (!config) throw new Error("no target");
-  const target = await openTarget(config);
-  return { target, close: () => target.close() };
+  return openTarget(config);
 }
 
 /** Asks a real service on behalf of a test server. */

@@ -1,0 +1,71 @@
+import { parseName } from "../../core/names/name.ts";
+import { isTsigAlgorithm, type TsigKey } from "../../process/dns/tsig.ts";
+import { bracketed } from "../../process/listen-address.ts";
+import { mapping, needed } from "../../process/settings/mapping.ts";
+import { duration, type Place, path, refined, text } from "../../process/settings/setting.ts";
+import { readSecretFile } from "../config/secret.ts";
+import type { TargetConfig } from "./target.ts";
+
+export type Rfc2136Target = TargetConfig & {
+  readonly host: string;
+  readonly port: number;
+  /** A function, so that printing or logging a config by mistake shows no secret. */
+  readonly key: () => TsigKey;
+};
+
+/** `192.0.2.53`, `ns1.example.org`, `192.0.2.54:5353` or `[2001:db8::53]:5353`. */
+const server = refined(
+  text("The primary nameserver of the zone: an address or a name, with a port if it is not 53.", "192.0.2.53"),
+  (written, { what, fault }) => {
+    const [, ipv6, name, digits = "53"] =
+      /^(?:\[([0-9a-f:.]+)\]|([^[\]:\s/]+))(?::(\d{1,5}))?$/i.exec(written) ?? /^([0-9a-f:.]+)$/i.exec(written) ?? [];
+    const host = ipv6 ?? name ?? "";
+    const port = Number(digits);
+    const address = `dns://${bracketed(host)}:${port}`;
+    if (host !== "" && port >= 1 && port <= 65_535 && URL.canParse(address))
+      return { host, port, url: new URL(address) };
+    const todo = "write 192.0.2.53, ns1.example.org or [2001:db8::53]:5353";
+    return fault({ code: "bad-server", message: `${what} is not the address of a nameserver`, todo });
+  },
+);
+
+/** `key "home" { algorithm hmac-sha256; secret "…"; };` */
+function readKey(file: string, place: Place): (() => TsigKey) | undefined {
+  const content = readSecretFile(file, place);
+  if (content === undefined) return undefined;
+  const word = (pattern: RegExp) => pattern.exec(content)?.[1];
+  const name = parseName(word(/\bkey\s+"?([^"\s{]+)"?\s*\{/) ?? "");
+  const algorithm = word(/\balgorithm\s+"?([\w.-]+?)\.?"?\s*;/)?.toLowerCase() ?? "";
+  const secret = Buffer.from(word(/\bsecret\s+"?([A-Za-z0-9+/=]+)"?\s*;/) ?? "", "base64");
+  const bad = (message: string, todo: string) =>
+    place.fault({ code: "bad-key", message: `${place.what} ${message}`, todo });
+  if (!name.ok || name.value === "" || secret.length === 0) {
+    return bad(
+      'has no key "name" { algorithm …; secret "…"; };',
+      "use the file written by `moor transfer-key add --update --to` or tsig-keygen",
+    );
+  }
+  const known = algorithm === "hmac-md5" ? "hmac-md5.sig-alg.reg.int" : algorithm;
+  if (!isTsigAlgorithm(known)) return bad("has an algorithm that moor does not know", "use hmac-sha256 on both sides");
+  const key = { name: name.value, algorithm: known, secret: new Uint8Array(secret) };
+  return () => key;
+}
+
+export const rfc2136Settings = mapping(
+  {
+    server: needed(server),
+    keyFile: needed(
+      refined(
+        path("A file with the TSIG key, as written by `moor transfer-key add` or tsig-keygen.", "secrets/home.key"),
+        readKey,
+      ),
+    ),
+    timeout: duration("How long one request may take.", "30s", { default: "15s" }),
+  },
+  {
+    title: "Target: rfc2136",
+    description:
+      "DNS UPDATE (RFC 2136) with TSIG over TCP: BIND, Knot, PowerDNS, Windows, `moor records`. Every update has the condition that the record still holds what moor read.",
+    turn: ({ server, keyFile, ...rest }) => ({ ...rest, ...server, key: keyFile }),
+  },
+);

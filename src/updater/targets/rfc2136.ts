@@ -1,0 +1,202 @@
+import { addressBytes, addressFromBytes, parseAddress } from "../../core/addresses/address.ts";
+import type { Instant } from "../../core/instant.ts";
+import { absoluteName } from "../../core/names/name.ts";
+import type { Asking } from "../../process/dns/ask.ts";
+import { classes, opcodes, rcodes, types } from "../../process/dns/codes.ts";
+import type { Message, ResourceRecord } from "../../process/dns/message.ts";
+import { type Rfc2136Target, rfc2136Settings } from "./rfc2136-settings.ts";
+import { later } from "./service-answer.ts";
+import { cannotList, createSetTarget, type HeldSet, type SetCalls, type SetName } from "./set-target.ts";
+import type { TargetFault, TargetKind } from "./target.ts";
+import { unknown, type WriteAnswer } from "./write-answer.ts";
+
+export const rfc2136 = {
+  ...rfc2136Settings,
+  can: { create: true, ttl: true },
+  open: async (config: Rfc2136Target) => createSetTarget(updateCalls(config)),
+} satisfies TargetKind<Rfc2136Target>;
+
+const service = "the nameserver";
+const usualTimeout = 15_000;
+/** For a record that is created, if the config has no `ttl:`. */
+const usualTtl = 300;
+const typeCodes = { A: 1, AAAA: 28 } as const;
+const cname = 5;
+
+/** `refused`: the answer was REFUSED without a signature, as Knot sends it for a zone that it does not have. */
+type Heard =
+  | { readonly kind: "heard"; readonly message: Message }
+  | { readonly kind: "silence"; readonly fault: TargetFault; readonly refused: boolean };
+
+/** Reads by a query to the same server; both are signed. Nothing but the records is known, so there is no `rest`. */
+export function updateCalls(config: Rfc2136Target, now: () => Instant = Date.now): SetCalls<undefined> {
+  const ask = async (asking: Asking, signal: AbortSignal): Promise<Heard> => {
+    // Loaded on first use: most people update over HTTP.
+    const { askTcp, UntrustedReply } = await import("../../process/dns/ask.ts");
+    const { host, port, timeout: limit = usualTimeout } = config;
+    try {
+      for await (const { message } of askTcp({ host, port, key: config.key() }, asking, { signal, limit, now })) {
+        return { kind: "heard", message };
+      }
+      return { kind: "silence", fault: unreached("it closed the connection"), refused: false };
+    } catch (error) {
+      const { message, cause } = error as Error;
+      if (!(cause instanceof UntrustedReply)) return { kind: "silence", fault: unreached(message), refused: false };
+      return { kind: "silence", fault: untrusted(cause.message, config), refused: cause.rcode === rcodes.refused };
+    }
+  };
+  return {
+    service,
+    async read(set, signal) {
+      const heard = await ask({ opcode: opcodes.query, question: questionOf(set) }, signal);
+      if (heard.kind === "heard") return heldIn(heard.message, set);
+      return heard.refused ? notItsZone(set) : heard.fault;
+    },
+    async write(set, { value, ttl }, held, signal) {
+      const add = recordOf(set, classes.in, ttl ?? held?.ttl ?? usualTtl, dataOf(value));
+      const send = async (before: HeldSet<undefined> | undefined) =>
+        outcomeOf(await ask(updateOf(set, before, add), signal), set, config);
+      const written = await send(held);
+      // The query may have been answered from a wildcard: then there is no such set to replace, and one can be created.
+      return written === "no-such-set" ? settled(await send(undefined)) : settled(written);
+    },
+    zones: async () => cannotList(service, notListed),
+    records: async () => cannotList(service, notListed),
+    close: () => undefined,
+  };
+}
+
+const notListed = "look on the nameserver, for example with `dig @SERVER ZONE AXFR`";
+
+const nameOf = ({ zone, name }: SetName) => absoluteName(name, zone);
+
+const questionOf = (set: SetName) => ({ name: nameOf(set), type: typeCodes[set.type], class: classes.in });
+
+const recordOf = (set: SetName, klass: number, ttl: number, data: Uint8Array = new Uint8Array()): ResourceRecord => ({
+  ...questionOf(set),
+  class: klass,
+  ttl,
+  data,
+});
+
+function dataOf(value: string): Uint8Array {
+  const address = parseAddress(value);
+  if (address === undefined) throw new Error(`not an address: ${value}`);
+  return addressBytes(address);
+}
+
+/** RFC 2136 section 2.4: the update is carried out only if the set is exactly as it was read, or still missing. */
+function updateOf(set: SetName, held: HeldSet<undefined> | undefined, add: ResourceRecord): Asking {
+  const values = held?.values ?? [];
+  return {
+    opcode: opcodes.update,
+    question: { name: set.zone, type: types.soa, class: classes.in },
+    answers:
+      values.length === 0
+        ? [recordOf(set, classes.none, 0)]
+        : values.map((value) => recordOf(set, classes.in, 0, dataOf(value))),
+    authorities: [...(values.length === 0 ? [] : [recordOf(set, classes.any, 0)]), add],
+  };
+}
+
+function heldIn(message: Message, set: SetName) {
+  if (message.rcode !== rcodes.noError && message.rcode !== rcodes.nxDomain) return refusalOfQuery(message.rcode, set);
+  if (!message.authoritative) return notItsZone(set);
+  const own = message.answers.filter(({ name, class: klass }) => name === nameOf(set) && klass === classes.in);
+  if (own.some(({ type }) => type === cname)) return isAlias(set);
+  const found = own.filter(({ type }) => type === typeCodes[set.type]);
+  const [first] = found;
+  if (!first) return { kind: "found", value: undefined } as const;
+  const values = found.map(({ data }) => addressFromBytes(data)?.text ?? "");
+  return { kind: "found", value: { values, ttl: first.ttl, rest: undefined } } as const;
+}
+
+function outcomeOf(heard: Heard, set: SetName, config: Rfc2136Target): WriteAnswer<undefined> | "no-such-set" {
+  if (heard.kind === "silence") {
+    // A refused signature is refused before the update is read.
+    const { fault } = heard;
+    return fault.kind === "unauthorised" ? { kind: "refused", because: fault } : unknown(fault);
+  }
+  const { rcode } = heard.message;
+  if (rcode === rcodes.noError) return { kind: "accepted", value: undefined };
+  if (rcode === rcodes.nxRrset || rcode === rcodes.nxDomain) return "no-such-set";
+  const fault = refusalOfUpdate(rcode, set, config);
+  // RFC 2136 section 3.4.2: after a failure in between, a server undoes everything, but who knows.
+  return rcode === rcodes.servFail ? unknown(fault) : { kind: "refused", because: fault };
+}
+
+const settled = (written: WriteAnswer<undefined> | "no-such-set"): WriteAnswer<undefined> =>
+  written === "no-such-set" ? { kind: "refused", because: changedMeanwhile } : written;
+
+const changedMeanwhile = later(
+  "another client changed the record at the same time",
+  "nothing: moor reads it and retries",
+);
+
+const unreached = (because: string): TargetFault => ({
+  ...later(
+    `the nameserver cannot be reached: ${because}`,
+    "check `server:` in the config, and that the nameserver accepts TCP there",
+  ),
+  unreached: true,
+  ofService: true,
+});
+
+/** The text is our own: `createReplyCheck` knows what is wrong with a signature. */
+const untrusted = (because: string, { key }: Rfc2136Target): TargetFault => ({
+  kind: "unauthorised",
+  because: `the key ${key().name} does not work with the nameserver: ${because}`,
+  todo: "use a key with the same name, algorithm and secret on both sides, and the right time",
+});
+
+const notItsZone = ({ zone }: SetName): TargetFault => ({
+  kind: "missing",
+  because: `the nameserver has no zone ${zone}, or does not answer questions about it`,
+  todo: "set `server:` to the zone's primary nameserver, and check `zone:`",
+});
+
+const isAlias = (set: SetName): TargetFault => ({
+  kind: "refused",
+  because: `${nameOf(set)} is an alias (CNAME), which can have no ${set.type} record`,
+  todo: "remove the alias, or update the name that it points to",
+});
+
+function refusalOfQuery(rcode: number, set: SetName): TargetFault {
+  // BIND refuses questions about zones that it does not have; others call that NOTAUTH.
+  if (rcode === rcodes.refused || rcode === rcodes.notAuth) return notItsZone(set);
+  return { ...later(`the nameserver answered the query for ${nameOf(set)} with ${codeName(rcode)}`), ofService: true };
+}
+
+function refusalOfUpdate(rcode: number, set: SetName, { key }: Rfc2136Target): TargetFault {
+  const because = `the nameserver refused the update of ${nameOf(set)} ${set.type} (${codeName(rcode)})`;
+  switch (rcode) {
+    case rcodes.refused:
+      return {
+        kind: "unauthorised",
+        because,
+        todo: `allow the key ${key().name} to change this name there: ${grants}`,
+      };
+    case rcodes.notAuth:
+      return { kind: "missing", because, todo: "set `server:` to the zone's primary nameserver, and check the key" };
+    case rcodes.notZone:
+      return { kind: "refused", because, todo: "correct `zone:`; the name is not in it" };
+    case rcodes.yxRrset:
+    case rcodes.yxDomain:
+      return changedMeanwhile;
+    case rcodes.servFail:
+      return { ...later(because, "nothing: moor retries; see the nameserver's log if this goes on"), ofService: true };
+    case rcodes.notImp:
+      return { kind: "refused", because, todo: `turn on dynamic updates there: ${grants}` };
+    default:
+      return { kind: "refused", because, todo: "see the nameserver's log" };
+  }
+}
+
+const grants =
+  "`update-policy` in BIND, an `acl` with `action: update` in Knot, TSIG-ALLOW-DNSUPDATE in PowerDNS, `moor transfer-key add --update`";
+
+const codeNames: Readonly<Record<number, string>> = Object.fromEntries(
+  Object.entries(rcodes).map(([name, code]) => [code, name.toUpperCase()]),
+);
+
+const codeName = (rcode: number) => codeNames[rcode] ?? `error ${rcode}`;

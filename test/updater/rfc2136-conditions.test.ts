@@ -1,0 +1,144 @@
+import { createServer } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { TsigKey } from "../../src/process/dns/tsig.ts";
+import { updateCalls } from "../../src/updater/targets/rfc2136.ts";
+import type { Rfc2136Target } from "../../src/updater/targets/rfc2136-settings.ts";
+import type { SetName } from "../../src/updater/targets/set-target.ts";
+import { run } from "../nameserver/moor-dns.ts";
+import { startUpdateServer, tsigSecret, type UpdateServer } from "../rig/updater/update-servers.ts";
+
+/** What stands between moor and somebody else's change, and the words for each refusal; against BIND. */
+
+const never = new AbortController().signal;
+const home: SetName = { zone: "example.org", name: "home", type: "A" };
+const key = (name = "home", secret = tsigSecret): TsigKey => ({
+  ...{ name, algorithm: "hmac-sha256", secret: new Uint8Array(Buffer.from(secret, "base64")) },
+});
+const configFor = (port: number, tsig = key(), timeout = 15_000): Rfc2136Target => ({
+  ...{ name: "dns", api: "rfc2136", url: new URL(`dns://127.0.0.1:${port}`), host: "127.0.0.1", port, timeout },
+  key: () => tsig,
+});
+
+describe("an UPDATE", () => {
+  let bind: UpdateServer;
+  const nsupdate = (...lines: readonly string[]) =>
+    run(
+      "nsupdate",
+      ["-v", "-y", `hmac-sha256:home:${tsigSecret}`],
+      [`server 127.0.0.1 ${bind.port}`, "zone example.org", ...lines, "send", ""].join("\n"),
+    );
+  const dig = (name: string, type = "A") =>
+    run("dig", ["@127.0.0.1", "-p", `${bind.port}`, "+short", "+tcp", `${name}.example.org`, type]);
+  const calls = (tsig = key(), now?: () => number) => updateCalls(configFor(bind.port, tsig), now);
+
+  beforeAll(async () => {
+    const isUp = async (port: number) =>
+      (
+        await run("dig", ["@127.0.0.1", "-p", `${port}`, "+tries=1", "+time=1", "+short", "example.org", "SOA"])
+      ).includes(" 7200 ");
+    bind = await startUpdateServer("BIND", isUp);
+  });
+  afterAll(() => bind?.close());
+
+  const read = async (set = home, from = calls()) => {
+    const found = await from.read(set, never);
+    if (found.kind !== "found") throw new Error(found.because);
+    return found.value;
+  };
+
+  it("does not overwrite what another client wrote since the read", async () => {
+    await nsupdate("update delete home.example.org A", "update add home.example.org 300 A 192.0.2.1");
+    const stale = await read();
+    await nsupdate("update delete home.example.org A", "update add home.example.org 300 A 192.0.2.66");
+    expect(await calls().write(home, { value: "9.9.9.9", ttl: undefined }, stale, never)).toMatchObject({
+      kind: "refused",
+      because: { kind: "later", because: "another client changed the record at the same time" },
+    });
+    expect(await dig("home")).toBe("192.0.2.66");
+  });
+
+  it("does not remove an address that another client added since the read", async () => {
+    await nsupdate("update delete home.example.org A", "update add home.example.org 300 A 192.0.2.1");
+    const stale = await read();
+    await nsupdate("update add home.example.org 300 A 192.0.2.66");
+    expect((await calls().write(home, { value: "9.9.9.9", ttl: undefined }, stale, never)).kind).toBe("refused");
+    expect((await dig("home")).split("\n").toSorted()).toEqual(["192.0.2.1", "192.0.2.66"]);
+  });
+
+  it("does not create what another client created since the read", async () => {
+    const made: SetName = { ...home, name: "made" };
+    expect(await read(made)).toBeUndefined();
+    await nsupdate("update add made.example.org 300 A 192.0.2.66");
+    expect((await calls().write(made, { value: "9.9.9.9", ttl: 60 }, undefined, never)).kind).toBe("refused");
+    expect(await dig("made")).toBe("192.0.2.66");
+  });
+
+  it("creates a name that a wildcard answered for", async () => {
+    await nsupdate("update add *.wild.example.org 300 A 192.0.2.77");
+    const below: SetName = { ...home, name: "a.wild" };
+    const answered = await read(below);
+    expect(answered?.values).toEqual(["192.0.2.77"]);
+    expect(await calls().write(below, { value: "9.9.9.9", ttl: 60 }, answered, never)).toMatchObject({
+      kind: "accepted",
+    });
+    expect([await dig("a.wild"), await dig("b.wild")]).toEqual(["9.9.9.9", "192.0.2.77"]);
+  });
+
+  it("leaves an alias alone", async () => {
+    await nsupdate("update add alias.example.org 300 CNAME home.example.org");
+    expect(await calls().read({ ...home, name: "alias" }, never)).toMatchObject({
+      kind: "refused",
+      because: "alias.example.org is an alias (CNAME), which can have no A record",
+    });
+  });
+
+  it.each<[string, TsigKey, number, string, RegExp]>([
+    ["a key of another name", key("nobody"), 0, "unauthorised", /BADKEY/],
+    ["another secret", key("home", "AAAA"), 0, "unauthorised", /BADSIG/],
+    ["a clock that is ten minutes late", key(), -600_000, "unauthorised", /BADTIME.*5 minutes apart/],
+  ])("%s is reported as such", async (_, tsig, late, kind, because) => {
+    const from = calls(tsig, () => Date.now() + late);
+    const fault = await from.read(home, never);
+    expect(fault).toMatchObject({ kind, because: expect.stringMatching(because) });
+    expect(JSON.stringify(fault)).not.toContain(tsigSecret);
+    expect(await from.write(home, { value: "9.9.9.9", ttl: 60 }, undefined, never)).toMatchObject({ kind: "refused" });
+  });
+
+  it("a key that may not change the name is reported as such", async () => {
+    const from = calls(key("reader"));
+    const held = await read(home, from);
+    expect(await from.write(home, { value: "9.9.9.9", ttl: 60 }, held, never)).toMatchObject({
+      kind: "refused",
+      because: {
+        kind: "unauthorised",
+        because: "the nameserver refused the update of home.example.org A (REFUSED)",
+        todo: expect.stringContaining("allow the key reader"),
+      },
+    });
+  });
+});
+
+describe("a nameserver that does not answer", () => {
+  it("is unreached if it refuses the connection", async () => {
+    expect(await updateCalls(configFor(1)).read(home, never)).toMatchObject({ kind: "later", unreached: true });
+  });
+
+  it("leaves the outcome of an update open if it closes the connection, or says nothing in time", async () => {
+    const server = createServer((socket) => socket.on("data", () => mode === "close" && socket.destroy()));
+    let mode = "close";
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as { port: number };
+    const write = (timeout: number) =>
+      updateCalls(configFor(port, key(), timeout)).write(home, { value: "9.9.9.9", ttl: 60 }, undefined, never);
+    try {
+      expect(await write(15_000)).toMatchObject({ kind: "unknown", fault: { kind: "later", unreached: true } });
+      mode = "silence";
+      expect(await write(200)).toMatchObject({
+        kind: "unknown",
+        fault: { because: expect.stringContaining("200 ms") },
+      });
+    } finally {
+      server.close();
+    }
+  });
+});
