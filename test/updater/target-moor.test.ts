@@ -1,76 +1,26 @@
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { hashSecret } from "../../src/access/secret.ts";
-import { wholeAccount } from "../../src/core/may.ts";
-import { createLog } from "../../src/process/log.ts";
-import { startRecords } from "../../src/records/start.ts";
-import { forward } from "../rig/updater/configured-target.ts";
-import { setsOf } from "../rig/updater/set-lines.ts";
-import type { TargetPeer } from "../rig/updater/target-faults.ts";
+import { moorToken, openMoorPeer } from "../rig/updater/moor-peer.ts";
 import { describeTarget } from "../rig/updater/target-suite.ts";
 
-const secret = "s".repeat(8).concat("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST");
-
-async function openMoor(): Promise<TargetPeer> {
-  const dataFolder = await mkdtemp(join(tmpdir(), "moor-target-"));
-  const log = createLog({ format: "text", level: "error", write: (line) => process.stderr.write(line) });
-  const listen = { host: "127.0.0.1", port: 0 };
-  const nameservers = ["ns1.example.net"] as const;
-  const service = await startRecords({
-    dataFolder,
-    listen,
-    names: [],
-    nameservers,
-    log,
-    plainHttp: true,
-    rateLimit: 1e6,
-  });
-  const { id } = await service.store.ensureAccount("main", Date.now());
-  await service.store.addToken({
-    ...{ account: id, name: "test", hash: hashSecret(secret), scope: wholeAccount, created: Date.now() },
-  });
-  const call = async (method: string, path: string, body?: unknown) => {
-    const headers = { authorization: `Bearer ${secret}`, "content-type": "application/json" };
-    const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
-    const answer = await fetch(`${service.url}/v1${path}`, init);
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
-    return text === "" ? {} : JSON.parse(text);
-  };
-  await call("POST", "/zones", { name: "example.org", mode: "primary" });
-  type Listed = { name: string; type: string; ttl: number; records: { value: string }[] };
-  const sets = async (): Promise<readonly Listed[]> => {
-    const { rrsets } = (await call("GET", "/zones/example.org/rrsets?per_page=100")) as { rrsets: Listed[] };
-    return rrsets.filter(({ type }) => !["SOA", "NS"].includes(type));
-  };
-  return {
-    settings: "token: { file: secret }",
-    reply: (asked) => forward(service.url, asked),
-    async fill(lines) {
-      for (const { name, type } of await sets()) await call("DELETE", `/zones/example.org/rrsets/${name}/${type}`);
-      for (const { name, type, ttl, values } of setsOf(lines)) {
-        const records = values.map((value) => ({ value }));
-        await call("POST", "/zones/example.org/rrsets", { name, type, ttl, records });
-      }
-    },
-    held: async () =>
-      (await sets())
-        .flatMap(({ name, type, ttl, records }) => records.map(({ value }) => `${name} ${ttl} ${type} ${value}`))
-        .toSorted(),
-    close: () => service.close(),
-  };
-}
+const open = () => openMoorPeer(() => "token: { file: secret }");
 
 describeTarget({
-  ...{ api: "v1", open: openMoor, secret, several: "left alone" },
+  ...{ api: "v1", open, secret: moorToken, several: "left alone" },
   http: { calls: 3, error: (status, message) => ({ status, body: { error: { message, code: status } } }) },
 });
 
 describeTarget({
-  ...{ api: "rrsets", open: openMoor, secret, several: "replaced" },
+  ...{ api: "rrsets", open, secret: moorToken, several: "replaced" },
   http: {
     calls: 2,
     error: (status, message) => ({ status, body: { error: { code: "some_code", message, details: null } } }),
+  },
+});
+
+describeTarget({
+  ...{ api: "dyndns2", secret: moorToken, several: "replaced", lists: false, isWrite: () => true },
+  open: () => openMoorPeer((port) => `user: me, password: { file: secret }, dns: ["127.0.0.1:${port}"]`),
+  http: {
+    calls: 1,
+    error: (status, message) => ({ status, body: message, headers: { "content-type": "text/plain" } }),
   },
 });

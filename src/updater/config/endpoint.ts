@@ -15,7 +15,7 @@ import type { HttpTrust } from "../http/endpoint.ts";
 import { readTextFile } from "./secret.ts";
 
 /** Which certificate of a service is trusted, and how long to wait for it. */
-const trustFields = shared("Certificates and time limits", {
+export const trustFields = shared("Certificates and time limits", {
   ca: refined(path("A PEM file with the only certificates to trust.", "secrets/ca.pem"), trustAuthorities),
   fingerprint: refined(text("The SHA-256 fingerprint of the only certificate to trust.", "AB:CD:…"), trustFingerprint),
   insecure: usually(flag("Trust any certificate. For testing only."), false),

@@ -53,8 +53,13 @@ export function createLeftAlone(
   const defied = new Map<string, Instant>();
 
   const serviceOf = (target: string) => serviceOfTarget(targets, target);
-  /** A Retry-After applies to all targets with the same URL. */
-  const holdKey = (target: string) => targets.get(target)?.url.href ?? target;
+  /** A Retry-After applies to all targets with the same URL, or the same account there. */
+  const holdKey = (target: string) => {
+    const { url, account } = targets.get(target) ?? {};
+    return [url?.href ?? target, ...(account === undefined ? [] : [account])].join(" ");
+  };
+  const nameKey = ({ key, target }: Pick<Subject, "key" | "target">) =>
+    [key, targets.get(target)?.account ?? ""].join(" ").trim();
   const tokenOf = (target: string) => `${serviceOf(target)} ${targets.get(target)?.token?.()}`;
   /** An end beyond the longest hold, or a note from the future, dates from before the clock was set back. */
   const ifAhead = ({ at, until }: Noted): Instant | undefined => {
@@ -62,23 +67,22 @@ export function createLeftAlone(
     return until !== undefined && !wasPutBack && until > now() && until - now() <= longestHold ? until : undefined;
   };
   const quotaUntil = (target: string) => ifAhead(quotas.get(tokenOf(target)) ?? { at: 0, until: undefined });
-  const heldUntil = (target: string) => {
-    const key = holdKey(target);
-    return ifAhead({ at: heldAt.get(key) ?? 0, until: state.hold(key) });
-  };
-  const hold = async (target: string, until: Instant): Promise<void> => {
-    heldAt.set(holdKey(target), now());
+  const heldUntil = (target: string) => untilOf(holdKey(target));
+  const untilOf = (key: string) => ifAhead({ at: heldAt.get(key) ?? 0, until: state.hold(key) });
+  const hold = async (key: string, until: Instant): Promise<void> => {
+    heldAt.set(key, now());
     // It is in memory anyway; a failing disk is reported with the next stored address.
-    await state.setHold(holdKey(target), until).catch(() => undefined);
+    await state.setHold(key, until).catch(() => undefined);
   };
   const isTryAllowed = (target: string): boolean => {
     const since = now() - tryAllowedAt;
     return since >= 0 && since < tryAllowedFor && !defied.has(holdKey(target));
   };
   return {
-    notBefore({ key, target }) {
-      const held = isTryAllowed(target) ? undefined : heldUntil(target);
-      return latest([held, quotaUntil(target), pacing.notBefore(key, now())]);
+    notBefore(subject) {
+      const { key, target } = subject;
+      const held = isTryAllowed(target) ? [] : [heldUntil(target), untilOf(nameKey(subject))];
+      return latest([...held, quotaUntil(target), pacing.notBefore(key, now())]);
     },
     untilForWrite(target) {
       const [quota, held] = [quotaUntil(target), heldUntil(target)];
@@ -90,12 +94,13 @@ export function createLeftAlone(
     answered(target, headers) {
       quotas.set(tokenOf(target), { at: now(), until: roomAgainAt(headers, now()) });
     },
-    async ended({ subject: { key, target }, outcome }) {
+    async ended({ subject, outcome }) {
+      const { key, target } = subject;
       if (!outcome) return;
       if ("fault" in outcome) {
-        const { retryAfter, unreached } = outcome.fault;
+        const { retryAfter, unreached, onlyName } = outcome.fault;
         pacing.failed(key, now(), unreached ? serviceOf(target) : undefined);
-        if (retryAfter) await hold(target, now() + retryAfter);
+        if (retryAfter) await hold(onlyName ? nameKey(subject) : holdKey(target), now() + retryAfter);
         return;
       }
       pacing.succeeded(key);
@@ -103,7 +108,7 @@ export function createLeftAlone(
       pacing.reached(serviceOf(target));
       // The service accepts requests again, unless it sent another Retry-After since, for example to a parallel request.
       const inSpiteOf = defied.get(holdKey(target));
-      if (inSpiteOf !== undefined && inSpiteOf === heldUntil(target)) await hold(target, now());
+      if (inSpiteOf !== undefined && inSpiteOf === heldUntil(target)) await hold(holdKey(target), now());
     },
     allowOneTry() {
       pacing.retryNow();

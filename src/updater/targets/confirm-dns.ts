@@ -2,6 +2,7 @@ import type { Resolver } from "node:dns/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Family, parseAddress } from "../../core/addresses/address.ts";
 import { firstFew } from "../../core/first-few.ts";
+import { enclosing } from "../../core/names/name.ts";
 import { bracketed } from "../../process/listen-address.ts";
 
 /** Whether DNS returns what was written. A record counts as written even if it is not confirmed. */
@@ -89,8 +90,16 @@ async function hear({ name, family, value }: ConfirmOrder, address: string, reso
 
 const silences: ReadonlySet<string> = new Set(["ECONNREFUSED", "ETIMEOUT"]);
 
-async function authoritative(zone: string, resolver: Resolver): Promise<readonly NameServer[]> {
-  const names = await resolver.resolveNs(zone).catch(() => []);
+/** The zone may be only a name below one: then the nameservers are those of the zone above. */
+export async function authoritative(zone: string, resolver: Resolver): Promise<readonly NameServer[]> {
+  for (const above of enclosing(zone).filter((name) => name.includes("."))) {
+    const names = await resolver.resolveNs(above).catch(() => []);
+    if (names.length > 0) return serversOf(names, resolver);
+  }
+  return [];
+}
+
+async function serversOf(names: readonly string[], resolver: Resolver): Promise<readonly NameServer[]> {
   const servers = await Promise.all(
     names.map(async (name) => {
       const both = [resolver.resolve4(name).catch(() => []), resolver.resolve6(name).catch(() => [])];

@@ -21,6 +21,8 @@ export type TargetConfig = Partial<Endpoint> & {
   readonly api: string;
   /** Targets with the same service and the same token share a quota. */
   readonly token?: Secret;
+  /** Differs when the credentials differ: then a wait that the service asked for is over. */
+  readonly account?: string;
   /** The options with which `moor list` and similar commands use this target; absent if they do so by default. */
   readonly flags?: string;
   /** The command to type instead of `moor`, for example in a clone. */
@@ -70,6 +72,8 @@ export type TargetFault = {
   readonly ofService?: boolean;
   /** Milliseconds that the service asked us to wait. */
   readonly retryAfter?: number;
+  /** The wait applies to this record only. */
+  readonly onlyName?: boolean;
   /** The service's own error code, if any. */
   readonly code?: string;
   /** The address was written; a later step failed. */

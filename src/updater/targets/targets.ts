@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { kindsOf } from "../../process/settings/mapping.ts";
+import { dyndns2 } from "./dyndns2.ts";
 import { powerdns } from "./providers/powerdns.ts";
 import { rfc2136 } from "./rfc2136.ts";
 import { hetzner, rrsets } from "./rrsets.ts";
@@ -7,7 +8,14 @@ import type { RecordTarget, TargetConfig, TargetFault, TargetKind, WriteOutcome 
 import { v1 } from "./v1.ts";
 
 /** All APIs for writing records. */
-export const targetKinds: Readonly<Record<string, TargetKind<never>>> = { v1, rrsets, hetzner, rfc2136, powerdns };
+export const targetKinds: Readonly<Record<string, TargetKind<never>>> = {
+  v1,
+  rrsets,
+  hetzner,
+  rfc2136,
+  dyndns2,
+  powerdns,
+};
 
 export const usualApi = "v1";
 

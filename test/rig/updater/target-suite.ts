@@ -122,7 +122,7 @@ export function describeTarget(target: TargetCase): void {
     it("says that a zone is missing", async () => {
       const outcome = await replace({ zone: "example.net" });
       expect(outcome).toMatchObject({ kind: "refused", fault: { kind: "missing" } });
-      expect(faultOf(outcome)?.because).toContain("zone example.net");
+      expect(faultOf(outcome)?.because).toContain("example.net");
     });
 
     if (target.lists === false)

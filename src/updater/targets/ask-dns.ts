@@ -1,0 +1,70 @@
+import type { Resolver } from "node:dns/promises";
+import { type Family, parseAddress, recordTypeOf } from "../../core/addresses/address.ts";
+import { firstFew } from "../../core/first-few.ts";
+import { authoritative, type NameServer } from "./confirm-dns.ts";
+import { later } from "./service-answer.ts";
+import type { Held, Lookup, TargetFault } from "./target.ts";
+
+export type DnsQuestion = {
+  readonly zone: string;
+  /** Absolute. */
+  readonly name: string;
+  readonly family: Family;
+  /** If not empty, asked instead of the zone's own servers. */
+  readonly servers: readonly string[];
+};
+
+/** What the zone's own nameservers return: for APIs that cannot read. If they differ, nothing is known yet. */
+export async function askDns(question: DnsQuestion, signal: AbortSignal): Promise<Lookup<Held>> {
+  const { Resolver } = await import("node:dns/promises");
+  const open = () => new Resolver({ timeout: 2_000, tries: 2 });
+  const { zone, name, family } = question;
+  const given = question.servers.map((address): NameServer => [address]);
+  const servers = given.length > 0 ? given : await authoritative(zone, open());
+  if (servers.length === 0) return unsettled(`no nameserver of ${zone} was found`);
+  const answers = await Promise.all(
+    servers.map((addresses) =>
+      firstAnswer(question, addresses, (address) => {
+        const resolver = open();
+        resolver.setServers([address]);
+        return resolver;
+      }),
+    ),
+  );
+  if (signal.aborted) return later("stopped before DNS answered");
+  const known = answers.filter((answer) => answer !== undefined);
+  const [first] = known;
+  if (first === undefined) return { ...unsettled(`no nameserver of ${zone} answers`), unreached: true };
+  if (known.some((answer) => answer.join() !== first.join())) {
+    return unsettled(
+      `the nameservers of ${zone} differ: ${firstFew(known.map((answer) => answer.join(" ") || "nothing"))}`,
+    );
+  }
+  if (first.length > 0) return { kind: "found", value: { values: first, ttl: null } };
+  return {
+    kind: "missing",
+    because: `there is no record ${name} ${recordTypeOf(family)} in DNS`,
+    todo: "create it at the service, with any address",
+  };
+}
+
+const unsettled = (because: string): TargetFault => later(because, "nothing: moor retries");
+
+/** One address that answers is enough. Empty if the record does not exist; undefined if nobody answers. */
+async function firstAnswer(
+  { name, family }: DnsQuestion,
+  addresses: NameServer,
+  open: (address: string) => Resolver,
+): Promise<readonly string[] | undefined> {
+  for (const address of addresses) {
+    try {
+      const resolver = open(address);
+      const found = await (family === "ipv4" ? resolver.resolve4(name) : resolver.resolve6(name));
+      return found.map((text) => parseAddress(text)?.text ?? text).toSorted();
+    } catch (error) {
+      const { code = "" } = error as NodeJS.ErrnoException;
+      if (code === "ENODATA" || code === "ENOTFOUND") return [];
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,92 @@
+import { createHash } from "node:crypto";
+import { mapping, needed } from "../../process/settings/mapping.ts";
+import { choice, listOf, missing, refined, text } from "../../process/settings/setting.ts";
+import { oneTrust, trustFields, webAddress, withTrust } from "../config/endpoint.ts";
+import { dnsServer } from "../config/dns-server.ts";
+import { type Secret, secret } from "../config/secret.ts";
+import type { Endpoint } from "../http/endpoint.ts";
+import type { TargetConfig } from "./target.ts";
+
+type Service = {
+  readonly url: string;
+  /** The parameter for an IPv6 address, if it is not `myip`. */
+  readonly ipv6?: string;
+  readonly query?: string;
+};
+
+/** Where well-known services accept updates. Sorted by name. */
+const services = {
+  dnsomatic: { url: "https://updates.dnsomatic.com/nic/update" },
+  dyn: { url: "https://members.dyndns.org/nic/update" },
+  dynu: { url: "https://api.dynu.com/nic/update", ipv6: "myipv6" },
+  he: { url: "https://dyn.dns.he.net/nic/update" },
+  infomaniak: { url: "https://infomaniak.com/nic/update" },
+  inwx: { url: "https://dyndns.inwx.com/nic/update", ipv6: "myipv6" },
+  joker: { url: "https://svc.joker.com/nic/update" },
+  noip: { url: "https://dynupdate.no-ip.com/nic/update" },
+  ovh: { url: "https://dns.eu.ovhapis.com/nic/update", query: "system=dyndns" },
+  selfhost: { url: "https://carol.selfhost.de/nic/update" },
+  spdyn: { url: "https://update.spdyn.de/nic/update" },
+  strato: { url: "https://dyndns.strato.com/nic/update" },
+  variomedia: { url: "https://dyndns.variomedia.de/nic/update" },
+} as const satisfies Readonly<Record<string, Service>>;
+
+const names = Object.keys(services) as (keyof typeof services)[];
+
+export type Dyndns2Target = TargetConfig &
+  Endpoint & {
+    readonly user: Secret;
+    readonly password: Secret;
+    readonly ipv6: string;
+    readonly query: string;
+    readonly dns: readonly string[];
+  };
+
+export const dyndns2Settings = mapping(
+  {
+    service: choice(names, "A well-known service, instead of `url`."),
+    url: webAddress(
+      "The URL of any other service. Its path is `/nic/update`, unless it has one.",
+      "https://dns.example.org",
+    ),
+    ...trustFields,
+    user: needed(userName()),
+    password: needed(secret("The password, or the key of this host.")),
+    dns: listOf(
+      dnsServer,
+      "DNS servers that show what the record holds, instead of the zone's own: the protocol cannot read it.",
+    ),
+  },
+  {
+    title: "Target: dyndns2",
+    description:
+      "The protocol of `/nic/update`, which many services speak. The records must exist. It can neither read nor list records, so `verify` asks the zone's own nameservers.",
+    schema: { examples: [{ service: "noip", user: "me", password: { file: "secrets/password" } }] },
+    keys: (given, what) => [
+      ...oneTrust(given, what),
+      ...(given.includes("service") === given.includes("url")
+        ? [missing(`${what} needs exactly one of service and url`, `add \`service: ${names.join("|")}\`, or \`url:\``)]
+        : []),
+    ],
+    turn(value, place) {
+      const { service, user, password, dns = [], url: written, ...rest } = withTrust(value, place);
+      const known: Service | undefined = service === undefined ? undefined : services[service];
+      const address = known ? new URL(known.url) : written;
+      if (address === undefined) return undefined;
+      if (address.pathname === "/") address.pathname = "/nic/update";
+      const account = createHash("sha256").update(`${user}:${password()}`).digest("hex").slice(0, 16);
+      return {
+        ...{ ...rest, url: address, user: () => user, password, dns, account },
+        ...{ ipv6: known?.ipv6 ?? "myip", query: known?.query ?? "" },
+      };
+    },
+  },
+);
+
+function userName() {
+  return refined(text("The user name.", "me"), (written, { what, fault }) =>
+    /^[\x21-\x39\x3b-\x7e]+$/.test(written)
+      ? written
+      : fault({ code: "bad-user", message: `${what} contains a colon or a space`, todo: "write only the user name" }),
+  );
+}

@@ -1,0 +1,146 @@
+import { parseAddress } from "../../core/addresses/address.ts";
+import { absoluteName } from "../../core/names/name.ts";
+import { printable } from "../../core/visible-text.ts";
+import { version } from "../../process/version.ts";
+import type { HttpClient, HttpOutcome } from "../http/client.ts";
+import { parseRetryAfter } from "../http/retry-after.ts";
+import { askDns } from "./ask-dns.ts";
+import { type Dyndns2Target, dyndns2Settings } from "./dyndns2-settings.ts";
+import { type Dialect, later } from "./service-answer.ts";
+import { cannotList } from "./set-target.ts";
+import type { RecordTarget, ReplaceOrder, TargetFault, TargetKind, WriteOutcome } from "./target.ts";
+import { readWritten } from "./write-answer.ts";
+
+export const dyndns2 = {
+  ...dyndns2Settings,
+  can: { create: false, ttl: false },
+  open: async (config: Dyndns2Target, connect) => createDyndns2Target(config, await connect(config)),
+} satisfies TargetKind<Dyndns2Target>;
+
+const service = "the service";
+
+/** One GET per name and family; the answer is a word. Reading is a DNS query. */
+export function createDyndns2Target(
+  config: Dyndns2Target,
+  client: HttpClient,
+  now: () => number = Date.now,
+): RecordTarget {
+  const authorization = () => `Basic ${Buffer.from(`${config.user()}:${config.password()}`).toString("base64")}`;
+  return {
+    async replace(order, signal) {
+      const host = absoluteName(order.name, order.zone);
+      const parameter = order.family === "ipv6" ? config.ipv6 : "myip";
+      const query = `?${config.query && `${config.query}&`}hostname=${encodeURIComponent(host)}&${parameter}=${order.value}`;
+      // The protocol asks for a name and a version; some services refuse the names of libraries.
+      const headers = { authorization: authorization(), "user-agent": `moor/${version}`, accept: "text/plain, */*" };
+      return outcomeOf(await client.send({ method: "GET", path: query, headers }, signal), order, host, now());
+    },
+    current: ({ zone, name, family }, signal) =>
+      askDns({ zone, name: absoluteName(name, zone), family, servers: config.dns }, signal),
+    zones: async () => cannotList(service, notListed),
+    records: async () => cannotList(service, notListed),
+    record: async () => cannotList(service, notListed),
+    close: () => client.close(),
+  };
+}
+
+const notListed = "sign in to the service's web pages: the protocol dyndns2 can only write";
+
+const dialect: Dialect = {
+  service,
+  renew: "correct `user:` and `password:`",
+  parse: (text) => ({ text }),
+  // A web page is no answer of this protocol.
+  errorIn: (status, body) => {
+    const text = String(body?.text ?? "").trim();
+    return { status, code: "", message: text.startsWith("<") ? "" : printable(text.slice(0, 200)) };
+  },
+};
+
+function outcomeOf(outcome: HttpOutcome, order: ReplaceOrder, host: string, now: number): WriteOutcome {
+  const [word = "", said = ""] = outcome.kind === "answer" ? outcome.body.trim().split(/\s+/) : [];
+  // With 429, the word is "abuse", but Retry-After says when it is over.
+  const refusal = outcome.kind === "answer" && outcome.status !== 429 ? refusals[word]?.(host) : undefined;
+  if (refusal && outcome.kind === "answer") {
+    const asked = parseRetryAfter(outcome.headers["retry-after"], now);
+    const fault = refusal.kind === "later" && asked ? { ...refusal, retryAfter: asked } : refusal;
+    // 911 and dnserr are failures on the way; the rest is said before anything is done.
+    return { kind: fault.kind === "later" || outcome.resent ? "unknown" : "refused", fault };
+  }
+  const isDone = outcome.kind === "answer" && outcome.status === 200 && (word === "good" || word === "nochg");
+  if (isDone) return confirmed(order, host, said);
+  const written = readWritten(outcome, [200], now, dialect);
+  if (written.kind === "unknown") return { kind: "unknown", fault: written.fault };
+  if (written.kind === "accepted") return { kind: "unknown", fault: unclear };
+  const { because } = written;
+  return { kind: "refused", fault: because.kind === "absent" ? noPage(because.said) : because };
+}
+
+/** Both words mean that the record holds the address. Some services leave it out. */
+function confirmed(order: ReplaceOrder, host: string, said: string): WriteOutcome {
+  const address = parseAddress(said.split(",").find((part) => parseAddress(part)?.family === order.family) ?? said);
+  if (said === "" || address?.text === order.value) return { kind: "done", recordId: host, ttl: null };
+  // RFC-less, but documented by Dyn: the update was ignored, because the client misbehaved.
+  const because =
+    address?.text === "127.0.0.1"
+      ? "the service ignored the update (good 127.0.0.1)"
+      : `the service stored ${printable(said)} instead of ${order.value}`;
+  return { kind: "unknown", fault: later(because, "see the service's web pages") };
+}
+
+const unclear = later("the service answered with no word of the protocol dyndns2", "check `url:`");
+
+const noPage = (said: string): TargetFault => ({
+  kind: "refused",
+  because: `the service has no such page (404${said && `: ${said}`})`,
+  todo: "correct `url:`; most services use /nic/update",
+});
+
+const halfAnHour = 1_800_000;
+const day = 86_400_000;
+
+/** The protocol blocks clients that go on after these: nothing is sent for a day, or until the settings change. */
+const stop = (kind: TargetFault["kind"], because: string, todo: string, onlyName = true): TargetFault => ({
+  ...{ kind, because, todo: `${todo}; moor sends nothing more for a day, or until that setting changes` },
+  ...{ retryAfter: day, ...(onlyName ? { onlyName } : {}) },
+});
+
+/** The words of the protocol that are not a success. */
+const refusals: Readonly<Record<string, (host: string) => TargetFault>> = {
+  badauth: () =>
+    stop(
+      "unauthorised",
+      "the service rejected the user name or the password (badauth)",
+      "correct `user:` and `password:`",
+      false,
+    ),
+  badagent: () => stop("refused", "the service blocks this program (badagent)", "ask the service to allow moor", false),
+  abuse: (host) =>
+    stop("refused", `the service blocked ${host} because of too many updates (abuse)`, "ask the service to unblock it"),
+  "!donator": (host) =>
+    stop("refused", `the account may not do this for ${host} (!donator)`, "choose another plan at the service"),
+  nohost: (host) =>
+    stop(
+      "missing",
+      `the account has no host ${host} (nohost)`,
+      "create it at the service, or correct `name:` and `zone:`",
+    ),
+  "!yours": (host) =>
+    stop("missing", `the host ${host} belongs to another account (!yours)`, "correct `user:`, or `name:` and `zone:`"),
+  notfqdn: (host) =>
+    stop("refused", `the service does not accept ${host} as a host name (notfqdn)`, "correct `name:` and `zone:`"),
+  numhost: (host) =>
+    stop("refused", `the service reported too many hosts in the update of ${host} (numhost)`, "ask the service"),
+  badsys: () => stop("refused", "the service does not know the kind of update (badsys)", "check `url:`"),
+  badparam: () => stop("refused", "the service does not accept a parameter (badparam)", "check `url:`"),
+  dnserr: () => ({
+    ...later("the service has trouble with its DNS (dnserr)", "nothing: moor retries in half an hour"),
+    retryAfter: halfAnHour,
+    ofService: true,
+  }),
+  "911": () => ({
+    ...later("the service has trouble (911)", "nothing: moor retries in half an hour"),
+    retryAfter: halfAnHour,
+    ofService: true,
+  }),
+};
