@@ -1,10 +1,16 @@
+import { expect, it } from "vitest";
 import { forward } from "../rig/updater/configured-target.ts";
 import { setsOf } from "../rig/updater/set-lines.ts";
-import type { TargetPeer } from "../rig/updater/target-faults.ts";
+import { never, order, type TargetPeer, type TargetRig } from "../rig/updater/target-faults.ts";
 import { describeTarget } from "../rig/updater/target-suite.ts";
 import { pdnsKey, startUpdateServer } from "../rig/updater/update-servers.ts";
 
 type Listed = { name: string; type: string; ttl: number; records: { content: string; disabled?: boolean }[] };
+
+const zonePath = "/api/v1/servers/localhost/zones/example.org.";
+const headers = { "x-api-key": pdnsKey, "content-type": "application/json" };
+const patch = (rig: TargetRig, body: unknown) =>
+  rig.peer.reply?.({ method: "PATCH", path: zonePath, headers, body: JSON.stringify(body) });
 
 async function openPowerdns(): Promise<TargetPeer> {
   let url = "";
@@ -12,10 +18,8 @@ async function openPowerdns(): Promise<TargetPeer> {
     url = `http://127.0.0.1:${http}`;
     return (await fetch(`${url}/api`).catch(() => undefined)) !== undefined;
   });
-  const path = "/api/v1/servers/localhost/zones/example.org.";
   const call = async (method: string, body?: unknown): Promise<{ rrsets: Listed[] }> => {
-    const headers = { "x-api-key": pdnsKey, "content-type": "application/json" };
-    const answer = await fetch(url + path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
+    const answer = await fetch(url + zonePath, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
     const text = await answer.text();
     if (!answer.ok) throw new Error(`${answer.status} ${text}`);
     return text === "" ? { rrsets: [] } : JSON.parse(text);
@@ -47,5 +51,27 @@ async function openPowerdns(): Promise<TargetPeer> {
 
 describeTarget({
   ...{ api: "powerdns", open: openPowerdns, secret: pdnsKey, several: "left alone" },
-  http: { calls: 3, error: (status, message) => ({ status, body: { error: message } }) },
+  more(rig) {
+    it("keeps comments and disabled records", async () => {
+      const name = "home.example.org.";
+      const records = [
+        { content: "192.0.2.1", disabled: false },
+        { content: "192.0.2.99", disabled: true },
+      ];
+      const comments = [{ content: "the hall", account: "me", modified_at: 1_700_000_000 }];
+      const set = { name, type: "A", ttl: 300, changetype: "REPLACE", records, comments };
+      await patch(rig, { rrsets: [set] });
+      expect(await rig.dns.current(order, never)).toMatchObject({ value: { values: ["192.0.2.1"] } });
+      expect((await rig.dns.replace(order, never)).kind).toBe("done");
+      const { body = "" } = (await rig.peer.reply?.({ method: "GET", path: zonePath, headers, body: "" })) ?? {};
+      const { rrsets } = JSON.parse(String(body)) as { rrsets: (Listed & { comments: object[] })[] };
+      const held = rrsets.find((each) => each.name === name && each.type === "A");
+      expect(held?.records.map(({ content, disabled }) => `${content} ${disabled}`).toSorted()).toEqual([
+        "192.0.2.99 true",
+        "9.9.9.9 false",
+      ]);
+      expect(held?.comments).toEqual(comments);
+    });
+  },
+  http: { calls: 4, error: (status, message) => ({ status, body: { error: message } }) },
 });

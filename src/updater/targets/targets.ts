@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { kindsOf } from "../../process/settings/mapping.ts";
 import { dyndns2 } from "./dyndns2.ts";
+import { cloudflare } from "./providers/cloudflare.ts";
+import { desec } from "./providers/desec.ts";
 import { powerdns } from "./providers/powerdns.ts";
 import { rfc2136 } from "./rfc2136.ts";
 import { hetzner, rrsets } from "./rrsets.ts";
@@ -15,6 +17,8 @@ export const targetKinds: Readonly<Record<string, TargetKind<never>>> = {
   rfc2136,
   dyndns2,
   powerdns,
+  cloudflare,
+  desec,
 };
 
 export const usualApi = "v1";

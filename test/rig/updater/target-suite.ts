@@ -23,6 +23,8 @@ export type TargetCase = {
   readonly otherTtl?: number;
   /** Whether a request may change something. */
   readonly isWrite?: (asked: Asked) => boolean;
+  /** Tests of what only this service has. */
+  readonly more?: (rig: TargetRig) => void;
 };
 
 /** What every target must do, whatever its API. */
@@ -155,6 +157,7 @@ export function describeTarget(target: TargetCase): void {
       }
     });
 
+    target.more?.(rig);
     if (http) describeFaults(rig, { ...target, ttl, error: http.error });
   });
 }

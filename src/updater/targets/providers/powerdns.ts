@@ -3,7 +3,7 @@ import { absoluteName, askedZoneName, ownerOf } from "../../../core/names/name.t
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../http/client.ts";
 import { type Body, type Dialect, errorIn, noZone, unexpected, unknownCall } from "../service-answer.ts";
-import { createSetTarget, idOf, type SetCalls } from "../set-target.ts";
+import { createSetTarget, idOf, type SetCalls, type SetName } from "../set-target.ts";
 import type { Lookup, TargetKind } from "../target.ts";
 import { type TokenTarget, tokenSettings } from "../token-target.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
@@ -30,10 +30,7 @@ const dialect: Dialect = {
 /** For a set that is created, if the config has no `ttl:`. */
 const usualTtl = 300;
 
-/** Records that are switched off are not served, but stay in the set. */
-type Disabled = ReadableSet["records"];
-
-function powerdnsCalls(config: TokenTarget, client: HttpClient): SetCalls<Disabled> {
+function powerdnsCalls(config: TokenTarget, client: HttpClient): SetCalls<undefined> {
   const base = /\/servers\/[^/]+\/?$/.test(config.url.pathname) ? "" : "/api/v1/servers/localhost";
   const api = openJsonApi(client, dialect, () => ({ "x-api-key": config.token() }));
   const pathOf = (zone: string) => `${base}/zones/${encodeURIComponent(`${zone}.`)}`;
@@ -51,24 +48,27 @@ function powerdnsCalls(config: TokenTarget, client: HttpClient): SetCalls<Disabl
 
   return {
     service,
-    async read({ zone, name, type }, signal) {
-      const owner = `${absoluteName(name, zone)}.`;
+    async read(set, signal) {
       // Versions before 4.7 ignore the query and send the whole zone.
-      const found = await setsIn(zone, `?rrset_name=${encodeURIComponent(owner)}&rrset_type=${type}`, signal);
+      const query = `?rrset_name=${encodeURIComponent(ownerIn(set))}&rrset_type=${set.type}`;
+      const found = await setsIn(set.zone, query, signal);
       if (found.kind !== "found") return found;
-      const set = found.value.find((each) => each.type === type && each.name.toLowerCase() === owner);
-      if (!set) return { kind: "found", value: undefined };
-      const values = set.records.filter(({ disabled }) => !disabled).map(({ content }) => content);
-      const rest = set.records.filter(({ disabled }) => disabled);
-      return { kind: "found", value: { values, ttl: set.ttl, rest } };
+      const held = found.value.find(isNamed(set));
+      if (!held) return { kind: "found", value: undefined };
+      const values = held.records.filter(({ disabled }) => !disabled).map(({ content }) => content);
+      return { kind: "found", value: { values, ttl: held.ttl, rest: undefined } };
     },
-    async write({ zone, name, type }, { value, ttl }, held, signal) {
-      const set = {
-        ...{ name: `${absoluteName(name, zone)}.`, type, ttl: ttl ?? held?.ttl ?? usualTtl, changetype: "REPLACE" },
+    async write(set, { value, ttl }, held, signal) {
+      // A set is replaced as a whole, and only the whole zone shows the records of it that are switched off.
+      const all = await setsIn(set.zone, "", signal);
+      if (all.kind !== "found") return { kind: "refused", because: all };
+      const disabled = all.value.find(isNamed(set))?.records.filter((record) => record.disabled) ?? [];
+      const wanted = {
+        ...{ name: ownerIn(set), type: set.type, ttl: ttl ?? held?.ttl ?? usualTtl, changetype: "REPLACE" },
         // Without `comments`, they stay as they are.
-        records: [{ content: value, disabled: false }, ...(held?.rest ?? [])],
+        records: [{ content: value, disabled: false }, ...disabled],
       };
-      const written = await api.send("PATCH", pathOf(zone), { rrsets: [set] }, [200, 204], signal);
+      const written = await api.send("PATCH", pathOf(set.zone), { rrsets: [wanted] }, [200, 204], signal);
       return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
     },
     async zones(signal) {
@@ -92,6 +92,11 @@ function powerdnsCalls(config: TokenTarget, client: HttpClient): SetCalls<Disabl
     close: () => client.close(),
   };
 }
+
+const ownerIn = ({ zone, name }: SetName) => `${absoluteName(name, zone)}.`;
+
+const isNamed = (set: SetName) => (each: ReadableSet) =>
+  each.type === set.type && each.name.toLowerCase() === ownerIn(set);
 
 type ReadableSet = {
   readonly name: string;

@@ -1,0 +1,171 @@
+import { isObject } from "../../../core/is-object.ts";
+import { absoluteName, askedZoneName, ownerOf } from "../../../core/names/name.ts";
+import { printable } from "../../../core/visible-text.ts";
+import type { HttpClient } from "../../http/client.ts";
+import { type Body, type Dialect, noZone, readPages, unexpected, unknownCall } from "../service-answer.ts";
+import { createSetTarget, idOf, type SetCalls } from "../set-target.ts";
+import type { Held, Lookup, TargetKind } from "../target.ts";
+import { hostedSettings, type TokenTarget } from "../token-target.ts";
+import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
+
+export const cloudflare = {
+  ...hostedSettings(
+    "Target: cloudflare",
+    "Cloudflare's API, version 4. The proxy setting, comment and tags of a record are kept.",
+    "https://api.cloudflare.com/client/v4",
+    "An API token with the permission Zone / DNS / Edit for the zone. Not the global API key.",
+  ),
+  can: { create: true, ttl: true },
+  open: async (config: TokenTarget, connect) => createSetTarget(cloudflareCalls(config, await connect(config))),
+} satisfies TargetKind<TokenTarget>;
+
+const service = "Cloudflare";
+
+/** Sent with 400, though they are about the token. */
+const tokenCodes = [6003, 6111, 9106, 9109, 10_000, 10_001];
+
+const dialect: Dialect = {
+  service,
+  renew:
+    "create an API token with the permission Zone / DNS / Edit for the zone, and put it in the file named in the config",
+  parse: parseAny,
+  errorIn(status, body) {
+    const [first] = Array.isArray(body?.errors) ? body.errors : [];
+    const { code, message } = isObject(first) ? first : {};
+    const inside = status === 400 && isNumber(code) && tokenCodes.includes(code) ? 401 : status;
+    const failed = body?.success === false && isText(message);
+    return { status: inside, code: "", message: failed ? printable(`${code} ${message}`) : "" };
+  },
+};
+
+/** TTL 1 means automatic; a proxied record has no other. */
+const automatic = 1;
+
+function cloudflareCalls(config: TokenTarget, client: HttpClient): SetCalls<string> {
+  const api = openJsonApi(client, dialect, () => ({ authorization: `Bearer ${config.token()}` }));
+  /** Ids of zones never change. */
+  const zoneIds = new Map<string, string>();
+
+  const listed = async <T>(
+    path: string,
+    isItem: (value: unknown) => value is T,
+    idIn: (item: T) => string,
+    signal: AbortSignal,
+  ) =>
+    readPages(
+      async (page) => {
+        const answer = await api.get(`${path}${path.includes("?") ? "&" : "?"}page=${page}&per_page=50`, signal);
+        if (answer.kind !== "ok") return answer;
+        const info = isObject(answer.value.result_info) ? answer.value.result_info : {};
+        return { kind: "ok", value: { ...answer.value, meta: { pagination: { last_page: info.total_pages } } } };
+      },
+      "result",
+      isItem,
+      idIn,
+    );
+
+  const zoneId = async (zone: string, signal: AbortSignal): Promise<Lookup<string>> => {
+    const known = zoneIds.get(zone);
+    if (known !== undefined) return { kind: "found", value: known };
+    const answer = await api.get(`/zones?name=${encodeURIComponent(zone)}`, signal);
+    if (answer.kind === "absent") return unknownCall(answer, service);
+    if (answer.kind !== "ok") return answer;
+    const { result } = answer.value;
+    if (!Array.isArray(result) || !result.every(isZone)) return unexpected("no list of zones", service);
+    const found = result.find(({ name }) => askedZoneName(name) === zone);
+    if (!found) return noZone(zone, service);
+    zoneIds.set(zone, found.id);
+    return { kind: "found", value: found.id };
+  };
+
+  const recordsIn = async (
+    zone: string,
+    query: string,
+    signal: AbortSignal,
+  ): Promise<Lookup<readonly ReadableRecord[]>> => {
+    const id = await zoneId(zone, signal);
+    if (id.kind !== "found") return id;
+    const answer = await listed(`/zones/${id.value}/dns_records${query}`, isRecord, (record) => record.id, signal);
+    if (answer.kind === "ok") return { kind: "found", value: answer.value };
+    if (answer.kind !== "absent") return answer;
+    zoneIds.delete(zone);
+    return noZone(zone, service);
+  };
+
+  return {
+    service,
+    async read({ zone, name, type }, signal) {
+      const owner = absoluteName(name, zone);
+      const found = await recordsIn(zone, `?type=${type}&name=${encodeURIComponent(owner)}`, signal);
+      if (found.kind !== "found") return found;
+      const records = found.value.filter((each) => each.type === type && askedZoneName(each.name) === owner);
+      const [first] = records;
+      if (!first) return { kind: "found", value: undefined };
+      return {
+        kind: "found",
+        value: { ...heldIn(first), values: records.map(({ content }) => content), rest: first.id },
+      };
+    },
+    async write({ zone, name, type }, { value, ttl }, held, signal) {
+      const path = `/zones/${zoneIds.get(zone)}/dns_records`;
+      const owner = absoluteName(name, zone);
+      const written = held
+        ? await api.send(
+            "PATCH",
+            `${path}/${held.rest}`,
+            { content: value, ...(ttl === undefined ? {} : { ttl }) },
+            [200],
+            signal,
+          )
+        : await api.send(
+            "POST",
+            path,
+            { type, name: owner, content: value, ttl: ttl ?? automatic, proxied: false },
+            [200],
+            signal,
+          );
+      if (written.kind !== "accepted") return written;
+      const { result } = written.value;
+      const isIt =
+        isRecord(result) &&
+        result.type === type &&
+        askedZoneName(result.name) === owner &&
+        (!held || result.id === held.rest);
+      return { kind: "accepted", value: isIt ? heldIn(result) : undefined };
+    },
+    async zones(signal) {
+      const answer = await listed("/zones", isZone, ({ id }) => id, signal);
+      if (answer.kind === "absent") return unknownCall(answer, service);
+      return answer.kind === "ok"
+        ? { kind: "found", value: answer.value.map(({ id, name }) => ({ id, name })) }
+        : answer;
+    },
+    async records(zone, signal) {
+      const found = await recordsIn(zone, "", signal);
+      if (found.kind !== "found") return found;
+      const all = found.value.map(({ name, type, content, ttl }) => {
+        const owner = ownerOf(askedZoneName(name), zone) ?? printable(name);
+        const id = idOf({ zone, name: owner, type });
+        return { id, zoneId: zone, name: owner, type, value: content, ...(ttl === automatic ? {} : { ttl }) };
+      });
+      return { kind: "found", value: all };
+    },
+    close: () => client.close(),
+  };
+}
+
+type ReadableRecord = {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly content: string;
+  readonly ttl: number;
+};
+
+const heldIn = ({ content, ttl }: ReadableRecord): Held => ({ values: [content], ttl: ttl === automatic ? null : ttl });
+
+const isRecord = (value: unknown): value is ReadableRecord =>
+  isObject(value) && [value.id, value.name, value.type, value.content].every(isText) && isNumber(value.ttl);
+
+const isZone = (value: unknown): value is Body & { id: string; name: string } =>
+  isObject(value) && isText(value.id) && isText(value.name);

@@ -1,0 +1,114 @@
+import { isObject } from "../../../core/is-object.ts";
+import { printable } from "../../../core/visible-text.ts";
+import type { HttpClient } from "../../http/client.ts";
+import { type Body, type Dialect, noZone, unexpected, unknownCall } from "../service-answer.ts";
+import { createSetTarget, idOf, type SetCalls } from "../set-target.ts";
+import type { Held, Lookup, TargetKind } from "../target.ts";
+import { hostedSettings, type TokenTarget } from "../token-target.ts";
+import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
+
+export const desec = {
+  ...hostedSettings(
+    "Target: desec",
+    "deSEC's API. It limits writes to 15 per minute and 300 per day for each zone, and most zones to a TTL of at least 3600.",
+    "https://desec.io/api/v1",
+    "A token with write permission for the record sets.",
+  ),
+  can: { create: true, ttl: true },
+  open: async (config: TokenTarget, connect) => createSetTarget(desecCalls(config, await connect(config))),
+} satisfies TargetKind<TokenTarget>;
+
+const service = "deSEC";
+
+const dialect: Dialect = {
+  service,
+  renew: "create a token in deSEC's web pages, and put it in the file named in the config",
+  parse: parseAny,
+  errorIn: (status, body) => ({ status, code: "", message: status < 400 ? "" : printable(textsIn(body).join("; ")) }),
+};
+
+/** `{"detail": "text"}`, or the faults of each field: `{"ttl": ["text"]}`; for several sets, a list of them. */
+function textsIn(value: unknown, field = ""): readonly string[] {
+  if (isText(value)) return [field === "" || field === "detail" ? value : `${field}: ${value}`];
+  if (Array.isArray(value)) return value.flatMap((each) => textsIn(each, field));
+  return isObject(value) ? Object.entries(value).flatMap(([key, each]) => textsIn(each, key)) : [];
+}
+
+/** The lowest that every zone allows, for a set that is created without `ttl:`. */
+const usualTtl = 3600;
+
+function desecCalls(config: TokenTarget, client: HttpClient): SetCalls<undefined> {
+  const api = openJsonApi(client, dialect, () => ({ authorization: `Token ${config.token()}` }));
+  const pathOf = (zone: string) => `/domains/${encodeURIComponent(zone)}/rrsets/`;
+
+  const setsIn = async (zone: string, query: string, signal: AbortSignal): Promise<Lookup<readonly ReadableSet[]>> => {
+    const answer = await api.get(pathOf(zone) + query, signal);
+    if (answer.kind === "absent") return noZone(zone, service);
+    if (answer.kind !== "ok") return answer;
+    const { list } = answer.value;
+    if (!Array.isArray(list) || !list.every(isSet)) return unexpected("no list of record sets", service);
+    return { kind: "found", value: list };
+  };
+
+  return {
+    service,
+    async read({ zone, name, type }, signal) {
+      const subname = subnameOf(name);
+      // Unlike the path of one set, a search tells a missing set from a missing zone.
+      const found = await setsIn(zone, `?subname=${encodeURIComponent(subname)}&type=${type}`, signal);
+      if (found.kind !== "found") return found;
+      const set = found.value.find((each) => each.type === type && each.subname === subname);
+      return { kind: "found", value: set && { ...heldIn(set), rest: undefined } };
+    },
+    async write({ zone, name, type }, { value, ttl }, held, signal) {
+      const subname = subnameOf(name);
+      const content = { records: [value], ...(ttl === undefined ? {} : { ttl }) };
+      const written = held
+        ? await api.send("PATCH", `${pathOf(zone)}${encodeURIComponent(name)}/${type}/`, content, [200], signal)
+        : await api.send("POST", pathOf(zone), { subname, type, ttl: usualTtl, ...content }, [201], signal);
+      if (written.kind !== "accepted") return written;
+      const isIt = isSet(written.value) && written.value.type === type && written.value.subname === subname;
+      return { kind: "accepted", value: isIt ? heldIn(written.value as ReadableSet) : undefined };
+    },
+    async zones(signal) {
+      const answer = await api.get("/domains/", signal);
+      if (answer.kind === "absent") return unknownCall(answer, service);
+      if (answer.kind !== "ok") return answer;
+      const { list } = answer.value;
+      if (!Array.isArray(list) || !list.every(isDomain)) return unexpected("no list of domains", service);
+      return { kind: "found", value: list.map(({ name }) => ({ id: name, name })) };
+    },
+    async records(zone, signal) {
+      const found = await setsIn(zone, "", signal);
+      if (found.kind !== "found") return found;
+      const listed = found.value.flatMap(({ subname, type, ttl, records }) => {
+        const name = subname === "" ? "@" : subname;
+        const id = idOf({ zone, name, type });
+        return records.map((value) => ({ id, zoneId: zone, name, type, value, ttl }));
+      });
+      return { kind: "found", value: listed };
+    },
+    close: () => client.close(),
+  };
+}
+
+type ReadableSet = {
+  readonly subname: string;
+  readonly type: string;
+  readonly ttl: number;
+  readonly records: readonly string[];
+};
+
+const subnameOf = (name: string) => (name === "@" ? "" : name);
+
+const heldIn = ({ records, ttl }: ReadableSet): Held => ({ values: records, ttl });
+
+const isSet = (value: unknown): value is ReadableSet =>
+  isObject(value) &&
+  isText(value.subname) &&
+  isText(value.type) &&
+  isNumber(value.ttl) &&
+  Array.isArray(value.records) &&
+  value.records.every(isText);
+
+const isDomain = (value: unknown): value is Body & { name: string } => isObject(value) && isText(value.name);

@@ -1,0 +1,61 @@
+import type { Asked, Reply } from "../services.ts";
+import { keepRecords } from "./kept-records.ts";
+
+/** deSEC's record sets, as in its documentation. */
+export function fakeDesec(token: string) {
+  const kept = keepRecords();
+  const minimumTtl = 3600;
+  const when = "2026-01-01T00:00:00.000000Z";
+  const nameOf = (subname: string) => (subname === "" || subname === "@" ? "@" : subname);
+  const shown = (name: string, type: string) => {
+    const records = kept.of(name, type);
+    const subname = name === "@" ? "" : name;
+    return {
+      ...{ created: when, touched: when, domain: "example.org", subname, type, ttl: records[0]?.ttl },
+      ...{
+        name: subname === "" ? "example.org." : `${subname}.example.org.`,
+        records: records.map(({ value }) => value),
+      },
+    };
+  };
+  const detail = (status: number, text: string): Reply => ({ status, body: { detail: text } });
+  const notFound = detail(404, "Not found.");
+
+  const reply = ({ method, path, headers, body }: Asked): Reply => {
+    const { pathname, searchParams: query } = new URL(path, "http://x");
+    if (headers.authorization !== `Token ${token}`) return detail(401, "Invalid token.");
+    const domain = { created: when, touched: when, published: when, minimum_ttl: minimumTtl, name: "example.org" };
+    if (pathname === "/domains/") return { body: [domain] };
+    const [, zone, subname, type = ""] = /^\/domains\/([^/]+)\/rrsets\/(?:([^/]+)\/([^/]+)\/)?$/.exec(pathname) ?? [];
+    if (zone !== "example.org") return notFound;
+    if (method === "GET" && subname === undefined) {
+      const sets = [...new Map(kept.all.map(({ name, type }) => [`${name} ${type}`, shown(name, type)])).values()];
+      const isWanted = (key: "subname" | "type") => (set: { subname: string; type: string }) =>
+        [null, set[key]].includes(query.get(key));
+      return { body: sets.filter(isWanted("subname")).filter(isWanted("type")) };
+    }
+    const sent = JSON.parse(body) as { subname?: string; type?: string; ttl?: number; records?: string[] };
+    if (sent.ttl !== undefined && sent.ttl < minimumTtl) {
+      return { status: 400, body: { ttl: [`Ensure this value is greater than or equal to ${minimumTtl}.`] } };
+    }
+    if (method === "POST") {
+      const [name, made] = [nameOf(sent.subname ?? ""), sent.type ?? ""];
+      if (sent.ttl === undefined) return { status: 400, body: { ttl: ["This field is required."] } };
+      if (kept.of(name, made).length > 0) {
+        const text = "Another RRset with the same subdomain and type exists for this domain.";
+        return { status: 400, body: { non_field_errors: [text] } };
+      }
+      kept.put({ name, type: made, ttl: sent.ttl, values: sent.records ?? [] });
+      return { status: 201, body: shown(name, made) };
+    }
+    const name = nameOf(decodeURIComponent(subname ?? ""));
+    const [held] = kept.of(name, type);
+    if (!held) return notFound;
+    if (method === "PATCH") {
+      kept.put({ name, type, ttl: sent.ttl ?? held.ttl, values: sent.records ?? [] });
+      return { body: shown(name, type) };
+    }
+    return { body: shown(name, type) };
+  };
+  return { ...kept, reply };
+}

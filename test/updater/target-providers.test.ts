@@ -1,0 +1,67 @@
+import { expect, it } from "vitest";
+import { fakeCloudflare } from "../rig/updater/fakes/cloudflare.ts";
+import { fakeDesec } from "../rig/updater/fakes/desec.ts";
+import { never, order } from "../rig/updater/target-faults.ts";
+import { describeTarget } from "../rig/updater/target-suite.ts";
+
+/** Every hosted service, as far as it differs from the others: its fake, its errors and its TTLs. */
+
+const secret = "t0ken-0123456789abcdefghijklmnopqrstuvwx";
+const ours = { secret, several: "left alone" } as const;
+const opened = (fake: ReturnType<typeof fakeCloudflare>) => ({
+  ...{ settings: "token: { file: secret }", reply: fake.reply, fill: fake.fill, held: fake.held },
+  close: () => undefined,
+});
+
+const cloudflare = fakeCloudflare(secret);
+
+describeTarget({
+  ...{ ...ours, api: "cloudflare", open: async () => opened(cloudflare) },
+  more(rig) {
+    it("keeps the proxy setting, comment and tags, and sends only what changes", async () => {
+      const [home] = cloudflare.of("home", "A");
+      const extra = { proxied: true, comment: "the hall", tags: ["owner:me"] };
+      if (home) Object.assign(home, { ttl: 1, extra });
+      await rig.dns.current(order, never);
+      rig.server.asked.length = 0;
+      expect(await rig.dns.replace(order, never)).toMatchObject({ kind: "done", ttl: null });
+      expect(cloudflare.of("home", "A")).toMatchObject([{ value: "9.9.9.9", ttl: 1, extra }]);
+      expect(rig.server.asked.map(({ method, body }) => `${method} ${body}`)).toEqual([
+        "GET ",
+        'PATCH {"content":"9.9.9.9"}',
+      ]);
+    });
+
+    it("reports a token in the wrong format as such, though the status is 400", async () => {
+      const errors = [{ code: 6003, message: "Invalid request headers" }];
+      rig.instead = () => ({ status: 400, body: { success: false, errors, messages: [], result: null } });
+      expect(await rig.dns.current(order, never)).toMatchObject({ kind: "unauthorised" });
+    });
+
+    it("reads a zone of several pages", async () => {
+      for (let i = 0; i < 120; i++) cloudflare.add({ name: `h${i}`, type: "A", ttl: 1, value: "192.0.2.1" });
+      const listed = await rig.dns.records("example.org", never);
+      expect(listed.kind === "found" && listed.value.length).toBe(124);
+    });
+  },
+  http: {
+    calls: 3,
+    error: (status, message) => ({
+      status,
+      body: { success: false, errors: [{ code: 1000, message }], messages: [], result: null },
+    }),
+  },
+});
+
+describeTarget({
+  ...{ ...ours, api: "desec", open: async () => opened(fakeDesec(secret)), ttl: 3600, otherTtl: 7200 },
+  more(rig) {
+    it("says which TTL a zone allows", async () => {
+      expect(await rig.dns.replace({ ...order, ttl: 60 }, never)).toMatchObject({
+        kind: "refused",
+        fault: { because: "deSEC refused: 400: ttl: Ensure this value is greater than or equal to 3600." },
+      });
+    });
+  },
+  http: { calls: 2, error: (status, message) => ({ status, body: { detail: message } }) },
+});
