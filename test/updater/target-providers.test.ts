@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { fakeCloudflare } from "../rig/updater/fakes/cloudflare.ts";
 import { fakeDesec } from "../rig/updater/fakes/desec.ts";
+import { fakeRoute53 } from "../rig/updater/fakes/route53.ts";
 import { never, order } from "../rig/updater/target-faults.ts";
 import { describeTarget } from "../rig/updater/target-suite.ts";
 
@@ -8,8 +9,11 @@ import { describeTarget } from "../rig/updater/target-suite.ts";
 
 const secret = "t0ken-0123456789abcdefghijklmnopqrstuvwx";
 const ours = { secret, several: "left alone" } as const;
-const opened = (fake: ReturnType<typeof fakeCloudflare>) => ({
-  ...{ settings: "token: { file: secret }", reply: fake.reply, fill: fake.fill, held: fake.held },
+const opened = (
+  fake: Pick<ReturnType<typeof fakeDesec>, "reply" | "fill" | "held">,
+  settings = "token: { file: secret }",
+) => ({
+  ...{ settings, reply: fake.reply, fill: fake.fill, held: fake.held },
   close: () => undefined,
 });
 
@@ -64,4 +68,29 @@ describeTarget({
     });
   },
   http: { calls: 2, error: (status, message) => ({ status, body: { detail: message } }) },
+});
+
+const route53 = fakeRoute53(secret, secret);
+
+describeTarget({
+  ...{ ...ours, api: "route53", open: async () => opened(route53, "key: { file: secret }, secret: { file: secret }") },
+  http: { calls: 4, error: (status, message) => route53.error(status, "SomeCode", message) },
+  more(rig) {
+    it("does not overwrite what another client wrote since the read", async () => {
+      rig.instead = ({ method }) => {
+        if (method === "POST") route53.put({ name: "home", type: "A", ttl: 300, values: ["192.0.2.66"] });
+        return undefined;
+      };
+      expect(await rig.dns.replace(order, never)).toMatchObject({
+        kind: "refused",
+        fault: { kind: "later", because: "another client changed the record at the same time" },
+      });
+      expect(route53.held()).toContain("home 300 A 192.0.2.66");
+    });
+
+    it("waits when the account sends too much, though the status is 400", async () => {
+      rig.instead = () => route53.error(400, "Throttling", "Rate exceeded");
+      expect(await rig.dns.current(order, never)).toMatchObject({ kind: "later", ofService: true });
+    });
+  },
 });

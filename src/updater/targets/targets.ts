@@ -4,6 +4,7 @@ import { dyndns2 } from "./dyndns2.ts";
 import { cloudflare } from "./providers/cloudflare.ts";
 import { desec } from "./providers/desec.ts";
 import { powerdns } from "./providers/powerdns.ts";
+import { route53 } from "./providers/route53.ts";
 import { rfc2136 } from "./rfc2136.ts";
 import { hetzner, rrsets } from "./rrsets.ts";
 import type { RecordTarget, TargetConfig, TargetFault, TargetKind, WriteOutcome } from "./target.ts";
@@ -19,6 +20,7 @@ export const targetKinds: Readonly<Record<string, TargetKind<never>>> = {
   powerdns,
   cloudflare,
   desec,
+  route53,
 };
 
 export const usualApi = "v1";

@@ -1,0 +1,185 @@
+import { absoluteName, askedZoneName, ownerOf } from "../../../core/names/name.ts";
+import { printable } from "../../../core/visible-text.ts";
+import { mapping, needed } from "../../../process/settings/mapping.ts";
+import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
+import { type Secret, secret } from "../../config/secret.ts";
+import type { HttpClient, HttpOutcome } from "../../http/client.ts";
+import type { Endpoint } from "../../http/endpoint.ts";
+import { type Dialect, later, noZone, readAnswer, unexpected, unknownCall } from "../service-answer.ts";
+import { createSetTarget, idOf, type SetCalls, type SetName } from "../set-target.ts";
+import type { ListedZone, Lookup, TargetConfig, TargetFault, TargetKind } from "../target.ts";
+import { readWritten } from "../write-answer.ts";
+import { elementsIn, escaped, textIn } from "./read-xml.ts";
+import { signAws } from "./sign-aws.ts";
+
+export type Route53Target = TargetConfig & Endpoint & { readonly key: Secret; readonly secret: Secret };
+
+export const route53 = {
+  ...mapping(
+    {
+      ...hostedFields("https://route53.amazonaws.com"),
+      key: needed(secret("The id of an access key that may change the zone.")),
+      secret: needed(secret("The secret of the access key.")),
+    },
+    {
+      title: "Target: route53",
+      description:
+        "Amazon Route 53. A record is replaced only if it still holds what moor read. Alias records and records with a routing policy are left alone.",
+      keys: oneTrust,
+      turn: withTrust,
+    },
+  ),
+  can: { create: true, ttl: true },
+  open: async (config: Route53Target, connect) => createSetTarget(route53Calls(config, await connect(config))),
+} satisfies TargetKind<Route53Target>;
+
+const service = "Route 53";
+const version = "/2013-04-01";
+const usualTtl = 300;
+
+/** Sent with 400. */
+const passing = ["Throttling", "ThrottlingException", "PriorRequestNotComplete"];
+
+const dialect: Dialect = {
+  service,
+  renew:
+    "use an access key with the permissions route53:ListHostedZonesByName, ListResourceRecordSets and ChangeResourceRecordSets",
+  parse: (text) => (text.trimStart().startsWith("<?xml") ? { xml: text } : undefined),
+  errorIn(status, body) {
+    const xml = String(body?.xml ?? "");
+    const code = textIn(xml, "Code") ?? (xml.includes("<InvalidChangeBatch") ? "InvalidChangeBatch" : "");
+    const inside = passing.includes(code) ? 429 : status;
+    const message = status < 400 || code === "" ? "" : `${code}: ${textIn(xml, "Message") ?? ""}`;
+    return { status: inside, code, message: printable(message) };
+  },
+};
+
+function route53Calls(config: Route53Target, client: HttpClient): SetCalls<undefined> {
+  const send = (
+    method: "GET" | "POST",
+    path: string,
+    query: string,
+    body: string,
+    signal: AbortSignal,
+  ): Promise<HttpOutcome> => {
+    const key = { id: config.key(), secret: config.secret(), region: "us-east-1", service: "route53" };
+    const signed = signAws({ method, host: config.url.host, path, query, body }, key, Date.now());
+    const content = body === "" ? {} : { "content-type": "application/xml" };
+    const request = {
+      method,
+      path: query === "" ? path : `${path}?${query}`,
+      headers: { ...signed, ...content },
+      secrets: [key.secret],
+    };
+    return client.send(body === "" ? request : { ...request, body }, signal);
+  };
+  const get = async (
+    path: string,
+    query: string,
+    signal: AbortSignal,
+  ): Promise<Lookup<string> | { kind: "absent"; said: string }> => {
+    const answer = readAnswer(await send("GET", version + path, query, "", signal), [200], Date.now(), dialect);
+    return answer.kind === "ok" ? { kind: "found", value: String(answer.value.xml) } : answer;
+  };
+
+  const zonesFrom = async (query: string, signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>> => {
+    const answer = await get("/hostedzonesbyname", query, signal);
+    if (answer.kind === "absent") return unknownCall(answer, service);
+    if (answer.kind !== "found") return answer;
+    if (!answer.value.includes("<HostedZones")) return unexpected("no list of zones", service);
+    const zones = elementsIn(answer.value, "HostedZone").filter((zone) => textIn(zone, "PrivateZone") !== "true");
+    return {
+      kind: "found",
+      value: zones.map((zone) => ({ id: textIn(zone, "Id")?.replace(/^.*\//, "") ?? "", name: nameIn(zone) })),
+    };
+  };
+  const zoneIds = new Map<string, string>();
+  const zoneId = async (zone: string, signal: AbortSignal): Promise<Lookup<string>> => {
+    const known = zoneIds.get(zone);
+    if (known !== undefined) return { kind: "found", value: known };
+    const found = await zonesFrom(`dnsname=${zone}&maxitems=10`, signal);
+    if (found.kind !== "found") return found;
+    const id = found.value.find(({ name }) => name === zone)?.id;
+    if (!id) return noZone(zone, service);
+    zoneIds.set(zone, id);
+    return { kind: "found", value: id };
+  };
+  const setsIn = async (zone: string, query: string, signal: AbortSignal): Promise<Lookup<readonly string[]>> => {
+    const id = await zoneId(zone, signal);
+    if (id.kind !== "found") return id;
+    const answer = await get(`/hostedzone/${id.value}/rrset`, query, signal);
+    if (answer.kind === "found") {
+      if (!answer.value.includes("<ResourceRecordSets")) return unexpected("no record sets", service);
+      return { kind: "found", value: elementsIn(answer.value, "ResourceRecordSet") };
+    }
+    if (answer.kind !== "absent") return answer;
+    zoneIds.delete(zone);
+    return noZone(zone, service);
+  };
+
+  return {
+    service,
+    async read(set, signal) {
+      const owner = absoluteName(set.name, set.zone);
+      const found = await setsIn(set.zone, `maxitems=2&name=${encodeURIComponent(owner).replaceAll("*", "%2A")}&type=${set.type}`, signal);
+      if (found.kind !== "found") return found;
+      const [first, second] = found.value.filter((each) => nameIn(each) === owner && textIn(each, "Type") === set.type);
+      if (first === undefined) return { kind: "found", value: undefined };
+      const ttl = Number(textIn(first, "TTL"));
+      const isPlain = !/<(?:AliasTarget|SetIdentifier)>/.test(first) && second === undefined;
+      if (!isPlain || !Number.isInteger(ttl)) return notPlain(owner, set);
+      const values = elementsIn(first, "ResourceRecord").map((record) => textIn(record, "Value") ?? "");
+      return { kind: "found", value: { values, ttl, rest: undefined } };
+    },
+    async write(set, { value, ttl }, held, signal) {
+      const change = (action: string, kept: number, content: string) =>
+        `<Change><Action>${action}</Action><ResourceRecordSet><Name>${escaped(absoluteName(set.name, set.zone))}.</Name><Type>${set.type}</Type><TTL>${kept}</TTL><ResourceRecords><ResourceRecord><Value>${content}</Value></ResourceRecord></ResourceRecords></ResourceRecordSet></Change>`;
+      // Both or none are carried out, and deleting works only with the exact content.
+      const changes = [
+        ...(held?.values[0] === undefined ? [] : [change("DELETE", held.ttl ?? 0, held.values[0])]),
+        change("CREATE", ttl ?? held?.ttl ?? usualTtl, value),
+      ];
+      const body = `<?xml version="1.0" encoding="UTF-8"?><ChangeResourceRecordSetsRequest xmlns="https://route53.amazonaws.com/doc/2013-04-01/"><ChangeBatch><Changes>${changes.join("")}</Changes></ChangeBatch></ChangeResourceRecordSetsRequest>`;
+      const path = `${version}/hostedzone/${zoneIds.get(set.zone)}/rrset/`;
+      const written = readWritten(await send("POST", path, "", body, signal), [200], Date.now(), dialect);
+      if (written.kind === "accepted") return { kind: "accepted", value: undefined };
+      const isStale =
+        written.kind === "refused" && "code" in written.because && written.because.code === "InvalidChangeBatch";
+      return isStale ? { kind: "refused", because: changedMeanwhile } : written;
+    },
+    zones: (signal) => zonesFrom("maxitems=100", signal),
+    async records(zone, signal) {
+      const found = await setsIn(zone, "maxitems=300", signal);
+      if (found.kind !== "found") return found;
+      const listed = found.value.flatMap((set) => {
+        const owner = ownerOf(nameIn(set), zone) ?? printable(nameIn(set));
+        const type = textIn(set, "Type") ?? "";
+        const ttl = Number(textIn(set, "TTL"));
+        const more = {
+          id: idOf({ zone, name: owner, type }),
+          zoneId: zone,
+          name: owner,
+          type,
+          ...(ttl ? { ttl } : {}),
+        };
+        return elementsIn(set, "ResourceRecord").map((record) => ({ ...more, value: textIn(record, "Value") ?? "" }));
+      });
+      return { kind: "found", value: listed };
+    },
+    close: () => client.close(),
+  };
+}
+
+/** `\052` is how it writes an asterisk. */
+const nameIn = (xml: string): string => askedZoneName((textIn(xml, "Name") ?? "").replace(/^\\052/, "*"));
+
+const changedMeanwhile = later(
+  "another client changed the record at the same time",
+  "nothing: moor reads it and retries",
+);
+
+const notPlain = (owner: string, { type }: SetName): TargetFault => ({
+  kind: "refused",
+  because: `${owner} ${type} is an alias, or has a routing policy`,
+  todo: "replace it by a plain record with one address, in the console of AWS",
+});

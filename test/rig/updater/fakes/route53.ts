@@ -1,0 +1,99 @@
+import { elementsIn, textIn } from "../../../../src/updater/targets/providers/read-xml.ts";
+import { signAws } from "../../../../src/updater/targets/providers/sign-aws.ts";
+import type { Asked, Reply } from "../services.ts";
+import { keepRecords } from "./kept-records.ts";
+
+/** The three calls of Route 53, as its API reference shows them. */
+export function fakeRoute53(id: string, secret: string) {
+  const kept = keepRecords();
+  const absolute = (name: string) => (name === "@" ? "example.org." : `${name}.example.org.`);
+  const xml = (body: string, status = 200): Reply => ({
+    status,
+    body: `<?xml version="1.0" encoding="UTF-8"?>\n${body}`,
+    headers: { "content-type": "text/xml" },
+  });
+  const error = (status: number, code: string, message: string) =>
+    xml(
+      `<ErrorResponse xmlns="https://route53.amazonaws.com/doc/2013-04-01/"><Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error><RequestId>b25f48e8</RequestId></ErrorResponse>`,
+      status,
+    );
+  const setXml = (name: string, type: string) => {
+    const values = kept.of(name, type);
+    const records = values.map(
+      ({ value }) => `<ResourceRecord><Value>${value.replaceAll('"', "&quot;")}</Value></ResourceRecord>`,
+    );
+    return `<ResourceRecordSet><Name>${absolute(name)}</Name><Type>${type}</Type><TTL>${values[0]?.ttl}</TTL><ResourceRecords>${records.join("")}</ResourceRecords></ResourceRecordSet>`;
+  };
+  const sets = () => [...new Map(kept.all.map(({ name, type }) => [`${name} ${type}`, { name, type }])).values()];
+  /** By reversed labels, then by type, as the real one sorts. */
+  const key = (name: string, type: string) => `${name.split(".").toReversed().join(" ")} ${type}`;
+
+  const reply = ({ method, path, headers, body }: Asked): Reply => {
+    const url = new URL(path, "http://x");
+    const signed = { method, host: headers.host ?? "", path: url.pathname, query: url.search.slice(1), body };
+    const date = String(headers["x-amz-date"]).replace(/^(....)(..)(..T..)(..)(..)Z$/, "$1-$2-$3:$4:$5Z");
+    const wanted = signAws(signed, { id, secret, region: "us-east-1", service: "route53" }, Date.parse(date));
+    if (headers.authorization !== wanted.authorization) {
+      return error(
+        403,
+        "SignatureDoesNotMatch",
+        "The request signature we calculated does not match the signature you provided.",
+      );
+    }
+    if (url.pathname.endsWith("/hostedzonesbyname")) {
+      const zone =
+        "<HostedZone><Id>/hostedzone/Z111</Id><Name>example.org.</Name><Config><PrivateZone>false</PrivateZone></Config></HostedZone>";
+      const from = url.searchParams.get("dnsname") ?? "";
+      return xml(
+        `<ListHostedZonesByNameResponse><HostedZones>${from <= "example.org" ? zone : ""}</HostedZones><IsTruncated>false</IsTruncated></ListHostedZonesByNameResponse>`,
+      );
+    }
+    if (!url.pathname.startsWith("/2013-04-01/hostedzone/Z111/rrset")) {
+      return error(404, "NoSuchHostedZone", `No hosted zone found with ID: ${url.pathname}`);
+    }
+    if (method === "GET") {
+      const [name, type] = [url.searchParams.get("name"), url.searchParams.get("type") ?? ""];
+      const start = name === null ? "" : key(`${name}.`, type);
+      const found = sets().filter((set) => key(absolute(set.name), set.type) >= start);
+      const sorted = found.toSorted((a, b) => (key(absolute(a.name), a.type) < key(absolute(b.name), b.type) ? -1 : 1));
+      const some = sorted.slice(0, Number(url.searchParams.get("maxitems") ?? 300));
+      return xml(
+        `<ListResourceRecordSetsResponse><ResourceRecordSets>${some.map((set) => setXml(set.name, set.type)).join("")}</ResourceRecordSets><IsTruncated>false</IsTruncated></ListResourceRecordSetsResponse>`,
+      );
+    }
+    const before = structuredClone(kept.all);
+    const faults = elementsIn(body, "Change").flatMap((change) => {
+      const name = (textIn(change, "Name") ?? "").replace(/\.?example\.org\.$/, "") || "@";
+      const [type, ttl] = [textIn(change, "Type") ?? "", Number(textIn(change, "TTL"))];
+      const values = elementsIn(change, "ResourceRecord").map((record) => textIn(record, "Value") ?? "");
+      const held = kept.of(name, type);
+      if (textIn(change, "Action") === "CREATE") {
+        if (held.length > 0)
+          return [
+            `Tried to create resource record set [name='${absolute(name)}', type='${type}'] but it already exists`,
+          ];
+        kept.put({ name, type, ttl, values });
+        return [];
+      }
+      const isExact =
+        held.map(({ value }) => value).join() === values.join() && held.every((record) => record.ttl === ttl);
+      if (!isExact)
+        return [
+          `Tried to delete resource record set [name='${absolute(name)}', type='${type}'] but the values provided do not match the current values`,
+        ];
+      kept.put({ name, type, ttl, values: [] });
+      return [];
+    });
+    if (faults.length > 0) {
+      kept.all.splice(0, kept.all.length, ...before);
+      return xml(
+        `<InvalidChangeBatch xmlns="https://route53.amazonaws.com/doc/2013-04-01/"><Messages>${faults.map((fault) => `<Message>${fault}</Message>`).join("")}</Messages><RequestId>b25f48e8</RequestId></InvalidChangeBatch>`,
+        400,
+      );
+    }
+    return xml(
+      "<ChangeResourceRecordSetsResponse><ChangeInfo><Id>/change/C2682N5HXP0BZ4</Id><Status>PENDING</Status><SubmittedAt>2026-01-01T00:00:00Z</SubmittedAt></ChangeInfo></ChangeResourceRecordSetsResponse>",
+    );
+  };
+  return { ...kept, reply, error };
+}
