@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
 import { fakeCloudflare } from "../rig/updater/fakes/cloudflare.ts";
 import { fakeDesec } from "../rig/updater/fakes/desec.ts";
+import { fakeDigitalocean } from "../rig/updater/fakes/digitalocean.ts";
+import { fakeGandi } from "../rig/updater/fakes/gandi.ts";
 import { fakeRoute53 } from "../rig/updater/fakes/route53.ts";
 import { never, order } from "../rig/updater/target-faults.ts";
 import { describeTarget } from "../rig/updater/target-suite.ts";
@@ -93,4 +95,17 @@ describeTarget({
       expect(await rig.dns.current(order, never)).toMatchObject({ kind: "later", ofService: true });
     });
   },
+});
+
+describeTarget({
+  ...{ ...ours, api: "gandi", open: async () => opened(fakeGandi(secret)) },
+  http: {
+    calls: 3,
+    error: (code, message) => ({ status: code, body: { code, message, cause: "Some", object: "HTTPSome" } }),
+  },
+});
+
+describeTarget({
+  ...{ ...ours, api: "digitalocean", open: async () => opened(fakeDigitalocean(secret)) },
+  http: { calls: 2, error: (status, message) => ({ status, body: { id: "some_error", message } }) },
 });

@@ -3,6 +3,8 @@ import { kindsOf } from "../../process/settings/mapping.ts";
 import { dyndns2 } from "./dyndns2.ts";
 import { cloudflare } from "./providers/cloudflare.ts";
 import { desec } from "./providers/desec.ts";
+import { digitalocean } from "./providers/digitalocean.ts";
+import { gandi } from "./providers/gandi.ts";
 import { powerdns } from "./providers/powerdns.ts";
 import { route53 } from "./providers/route53.ts";
 import { rfc2136 } from "./rfc2136.ts";
@@ -21,6 +23,8 @@ export const targetKinds: Readonly<Record<string, TargetKind<never>>> = {
   cloudflare,
   desec,
   route53,
+  gandi,
+  digitalocean,
 };
 
 export const usualApi = "v1";

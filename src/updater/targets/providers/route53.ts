@@ -121,7 +121,11 @@ function route53Calls(config: Route53Target, client: HttpClient): SetCalls<undef
     service,
     async read(set, signal) {
       const owner = absoluteName(set.name, set.zone);
-      const found = await setsIn(set.zone, `maxitems=2&name=${encodeURIComponent(owner).replaceAll("*", "%2A")}&type=${set.type}`, signal);
+      const found = await setsIn(
+        set.zone,
+        `maxitems=2&name=${encodeURIComponent(owner).replaceAll("*", "%2A")}&type=${set.type}`,
+        signal,
+      );
       if (found.kind !== "found") return found;
       const [first, second] = found.value.filter((each) => nameIn(each) === owner && textIn(each, "Type") === set.type);
       if (first === undefined) return { kind: "found", value: undefined };

@@ -1,0 +1,120 @@
+import { isObject } from "../../../core/is-object.ts";
+import { absoluteName } from "../../../core/names/name.ts";
+import { printable } from "../../../core/visible-text.ts";
+import type { HttpClient } from "../../http/client.ts";
+import { type Answer, type Body, type Dialect, noZone, readPages, unknownCall } from "../service-answer.ts";
+import { createSetTarget, idOf, type SetCalls } from "../set-target.ts";
+import type { Held, TargetKind } from "../target.ts";
+import { hostedSettings, type TokenTarget } from "../token-target.ts";
+import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
+
+export const digitalocean = {
+  ...hostedSettings(
+    "Target: digitalocean",
+    "DigitalOcean's domains, API version 2. The lowest TTL is 30.",
+    "https://api.digitalocean.com/v2",
+    "A token with the scopes domain:read, domain:create and domain:update.",
+  ),
+  can: { create: true, ttl: true },
+  open: async (config: TokenTarget, connect) => createSetTarget(digitaloceanCalls(config, await connect(config))),
+} satisfies TargetKind<TokenTarget>;
+
+const service = "DigitalOcean";
+
+const dialect: Dialect = {
+  service,
+  renew:
+    "create a token with the scopes domain:read, domain:create and domain:update, and put it in the file named in the config",
+  parse: parseAny,
+  errorIn: (status, body) => {
+    const isError = status >= 400 && isText(body?.id) && isText(body.message);
+    return { status, code: "", message: isError ? printable(`${body.message}`) : "" };
+  },
+};
+
+function digitaloceanCalls(config: TokenTarget, client: HttpClient): SetCalls<number> {
+  const api = openJsonApi(client, dialect, () => ({ authorization: `Bearer ${config.token()}` }));
+  const pathOf = (zone: string) => `/domains/${encodeURIComponent(zone)}/records`;
+
+  /** A page has a link to the next one. */
+  const listed = <T>(
+    path: string,
+    key: string,
+    isItem: (value: unknown) => value is T,
+    idIn: (item: T) => unknown,
+    signal: AbortSignal,
+  ) =>
+    readPages(
+      async (page): Promise<Answer<Body>> => {
+        const answer = await api.get(`${path}${path.includes("?") ? "&" : "?"}page=${page}&per_page=200`, signal);
+        if (answer.kind !== "ok") return answer;
+        const { links } = answer.value;
+        const hasNext = isObject(links) && isObject(links.pages) && isText(links.pages.next);
+        return {
+          kind: "ok",
+          value: { ...answer.value, meta: { pagination: { last_page: hasNext ? page + 1 : page } } },
+        };
+      },
+      key,
+      isItem,
+      idIn,
+    );
+  const recordsIn = (zone: string, query: string, signal: AbortSignal) =>
+    listed(pathOf(zone) + query, "domain_records", isRecord, ({ id }) => id, signal);
+
+  return {
+    service,
+    async read({ zone, name, type }, signal) {
+      const query = `?type=${type}&name=${encodeURIComponent(absoluteName(name, zone))}`;
+      const answer = await recordsIn(zone, query, signal);
+      if (answer.kind !== "ok") return answer.kind === "absent" ? noZone(zone, service) : answer;
+      const records = answer.value.filter((each) => each.type === type && each.name === name);
+      const [first] = records;
+      if (!first) return { kind: "found", value: undefined };
+      return { kind: "found", value: { values: records.map(({ data }) => data), ttl: first.ttl, rest: first.id } };
+    },
+    async write({ zone, name, type }, { value, ttl }, held, signal) {
+      const content = { type, data: value, ...(ttl === undefined ? {} : { ttl }) };
+      const written = held
+        ? await api.send("PATCH", `${pathOf(zone)}/${held.rest}`, content, [200], signal)
+        : await api.send("POST", pathOf(zone), { name, ...content }, [201], signal);
+      if (written.kind !== "accepted") return written;
+      const { domain_record: stored } = written.value;
+      const isIt =
+        isRecord(stored) && stored.type === type && stored.name === name && (!held || stored.id === held.rest);
+      return { kind: "accepted", value: isIt ? heldIn(stored) : undefined };
+    },
+    async zones(signal) {
+      const answer = await listed("/domains", "domains", isDomain, ({ name }) => name, signal);
+      if (answer.kind === "absent") return unknownCall(answer, service);
+      return answer.kind === "ok"
+        ? { kind: "found", value: answer.value.map(({ name }) => ({ id: name, name })) }
+        : answer;
+    },
+    async records(zone, signal) {
+      const answer = await recordsIn(zone, "", signal);
+      if (answer.kind !== "ok") return answer.kind === "absent" ? noZone(zone, service) : answer;
+      const all = answer.value.map(({ name, type, data, ttl }) => ({
+        ...{ id: idOf({ zone, name, type }), zoneId: zone, name, type, value: data, ttl },
+      }));
+      return { kind: "found", value: all };
+    },
+    close: () => client.close(),
+  };
+}
+
+type ReadableRecord = {
+  readonly id: number;
+  readonly type: string;
+  /** Relative; `@` for the zone itself. */
+  readonly name: string;
+  readonly data: string;
+  readonly ttl: number;
+};
+
+const heldIn = ({ data, ttl }: ReadableRecord): Held => ({ values: [data], ttl });
+
+const isRecord = (value: unknown): value is ReadableRecord =>
+  isObject(value) && isNumber(value.id) && [value.type, value.name, value.data].every(isText) && isNumber(value.ttl);
+
+const isDomain = (value: unknown): value is Body & { name: string } => isObject(value) && isText(value.name);

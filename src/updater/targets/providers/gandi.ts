@@ -1,0 +1,104 @@
+import { isObject } from "../../../core/is-object.ts";
+import { printable } from "../../../core/visible-text.ts";
+import type { HttpClient } from "../../http/client.ts";
+import { type Body, type Dialect, noZone, unexpected, unknownCall } from "../service-answer.ts";
+import { createSetTarget, idOf, type SetCalls, type SetName } from "../set-target.ts";
+import type { Lookup, TargetKind } from "../target.ts";
+import { hostedSettings, type TokenTarget } from "../token-target.ts";
+import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
+
+export const gandi = {
+  ...hostedSettings(
+    "Target: gandi",
+    "Gandi's LiveDNS, version 5. The lowest TTL is 300.",
+    "https://api.gandi.net/v5/livedns",
+    "A personal access token with the permission to manage the domain's technical configuration.",
+  ),
+  can: { create: true, ttl: true },
+  open: async (config: TokenTarget, connect) => createSetTarget(gandiCalls(config, await connect(config))),
+} satisfies TargetKind<TokenTarget>;
+
+const service = "Gandi";
+/** For a set that is created without `ttl:`; Gandi's own default is three hours. */
+const usualTtl = 300;
+
+const dialect: Dialect = {
+  service,
+  renew: "create a personal access token in Gandi's web pages, and put it in the file named in the config",
+  parse: parseAny,
+  errorIn(status, body) {
+    const { message, cause, errors } = body ?? {};
+    const details = Array.isArray(errors) ? errors.flatMap((each) => (isObject(each) ? [each.description] : [])) : [];
+    const texts = [message, ...details, cause].filter(isText);
+    return { status, code: "", message: status < 400 ? "" : printable(texts.slice(0, 2).join("; ")) };
+  },
+};
+
+function gandiCalls(config: TokenTarget, client: HttpClient): SetCalls<undefined> {
+  const api = openJsonApi(client, dialect, () => ({ authorization: `Bearer ${config.token()}` }));
+  const zonePath = (zone: string) => `/domains/${encodeURIComponent(zone)}`;
+  const pathOf = ({ zone, name, type }: SetName) => `${zonePath(zone)}/records/${encodeURIComponent(name)}/${type}`;
+
+  /** A missing set and a missing zone have the same answer. */
+  const absentIn = async (zone: string, signal: AbortSignal): Promise<Lookup<undefined>> => {
+    const answer = await api.get(zonePath(zone), signal);
+    if (answer.kind === "absent") return noZone(zone, service);
+    return answer.kind === "ok" ? { kind: "found", value: undefined } : answer;
+  };
+
+  return {
+    service,
+    async read(set, signal) {
+      const answer = await api.get(pathOf(set), signal);
+      if (answer.kind === "absent") return absentIn(set.zone, signal);
+      if (answer.kind !== "ok") return answer;
+      if (!isSet(answer.value) || answer.value.rrset_name !== set.name || answer.value.rrset_type !== set.type) {
+        return unexpected("no record set", service);
+      }
+      const { rrset_values: values, rrset_ttl: ttl } = answer.value;
+      return { kind: "found", value: { values, ttl, rest: undefined } };
+    },
+    async write(set, { value, ttl }, held, signal) {
+      const content = { rrset_values: [value], rrset_ttl: ttl ?? held?.ttl ?? usualTtl };
+      const written = await api.send("PUT", pathOf(set), content, [200, 201], signal);
+      return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
+    },
+    async zones(signal) {
+      const answer = await api.get("/domains", signal);
+      if (answer.kind === "absent") return unknownCall(answer, service);
+      if (answer.kind !== "ok") return answer;
+      const { list } = answer.value;
+      if (!Array.isArray(list) || !list.every(isDomain)) return unexpected("no list of domains", service);
+      return { kind: "found", value: list.map(({ fqdn }) => ({ id: fqdn, name: fqdn })) };
+    },
+    async records(zone, signal) {
+      const answer = await api.get(`${zonePath(zone)}/records?per_page=1000`, signal);
+      if (answer.kind === "absent") return noZone(zone, service);
+      if (answer.kind !== "ok") return answer;
+      const { list } = answer.value;
+      if (!Array.isArray(list) || !list.every(isSet)) return unexpected("no list of record sets", service);
+      const listed = list.flatMap(({ rrset_name: name, rrset_type: type, rrset_ttl: ttl, rrset_values: values }) =>
+        values.map((value) => ({ id: idOf({ zone, name, type }), zoneId: zone, name, type, value, ttl })),
+      );
+      return { kind: "found", value: listed };
+    },
+    close: () => client.close(),
+  };
+}
+
+type ReadableSet = {
+  readonly rrset_name: string;
+  readonly rrset_type: string;
+  readonly rrset_ttl: number;
+  readonly rrset_values: readonly string[];
+};
+
+const isSet = (value: unknown): value is ReadableSet =>
+  isObject(value) &&
+  isText(value.rrset_name) &&
+  isText(value.rrset_type) &&
+  isNumber(value.rrset_ttl) &&
+  Array.isArray(value.rrset_values) &&
+  value.rrset_values.every(isText);
+
+const isDomain = (value: unknown): value is Body & { fqdn: string } => isObject(value) && isText(value.fqdn);
