@@ -3,6 +3,9 @@ import { fakeCloudflare } from "../rig/updater/fakes/cloudflare.ts";
 import { fakeDesec } from "../rig/updater/fakes/desec.ts";
 import { fakeDigitalocean } from "../rig/updater/fakes/digitalocean.ts";
 import { fakeGandi } from "../rig/updater/fakes/gandi.ts";
+import { fakeIonos } from "../rig/updater/fakes/ionos.ts";
+import { fakeOvh } from "../rig/updater/fakes/ovh.ts";
+import { fakePorkbun } from "../rig/updater/fakes/porkbun.ts";
 import { fakeRoute53 } from "../rig/updater/fakes/route53.ts";
 import { never, order } from "../rig/updater/target-faults.ts";
 import { describeTarget } from "../rig/updater/target-suite.ts";
@@ -108,4 +111,48 @@ describeTarget({
 describeTarget({
   ...{ ...ours, api: "digitalocean", open: async () => opened(fakeDigitalocean(secret)) },
   http: { calls: 2, error: (status, message) => ({ status, body: { id: "some_error", message } }) },
+});
+
+const ovh = fakeOvh(secret);
+const ovhKeys = ["applicationKey", "applicationSecret", "consumerKey"]
+  .map((name) => `${name}: { file: secret }`)
+  .join(", ");
+
+describeTarget({
+  ...{ ...ours, api: "ovh", open: async () => opened(ovh, ovhKeys) },
+  http: { calls: 6, error: (status, message) => ({ status, body: { class: "Client::Some", message } }) },
+  more(rig) {
+    it("publishes what it wrote, and does not call it done otherwise", async () => {
+      await rig.dns.replace(order, never);
+      expect(ovh.isRefreshed.now).toBe(true);
+      rig.instead = ({ path }) => (path.endsWith("/refresh") ? { status: 500, body: { message: "oops" } } : undefined);
+      expect(await rig.dns.replace({ ...order, value: "9.9.9.8" }, never)).toMatchObject({
+        kind: "unknown",
+        fault: { afterWrite: true },
+      });
+    });
+  },
+});
+
+const ionos = fakeIonos(secret);
+
+describeTarget({
+  ...{ ...ours, api: "ionos", open: async () => opened(ionos) },
+  http: { calls: 3, error: (status, message) => ({ status, body: [{ code: "SOME_CODE", message }] }) },
+  more(rig) {
+    it("leaves a record switched off", async () => {
+      const [home] = ionos.of("home", "A");
+      if (home) home.extra = { disabled: true };
+      await rig.dns.replace(order, never);
+      expect(ionos.of("home", "A")).toMatchObject([{ value: "9.9.9.9", extra: { disabled: true } }]);
+    });
+  },
+});
+
+const porkbun = fakePorkbun(secret);
+
+describeTarget({
+  ...{ ...ours, api: "porkbun", open: async () => opened(porkbun, "key: { file: secret }, secret: { file: secret }") },
+  ...{ ttl: 600, otherTtl: 900, isWrite: ({ path }) => /\/dns\/(?:edit|create)\//.test(path) },
+  http: { calls: 3, error: (status, message) => ({ status, body: { status: "ERROR", message } }) },
 });

@@ -5,6 +5,9 @@ import { cloudflare } from "./providers/cloudflare.ts";
 import { desec } from "./providers/desec.ts";
 import { digitalocean } from "./providers/digitalocean.ts";
 import { gandi } from "./providers/gandi.ts";
+import { ionos } from "./providers/ionos.ts";
+import { ovh } from "./providers/ovh.ts";
+import { porkbun } from "./providers/porkbun.ts";
 import { powerdns } from "./providers/powerdns.ts";
 import { route53 } from "./providers/route53.ts";
 import { rfc2136 } from "./rfc2136.ts";
@@ -25,6 +28,9 @@ export const targetKinds: Readonly<Record<string, TargetKind<never>>> = {
   route53,
   gandi,
   digitalocean,
+  ovh,
+  ionos,
+  porkbun,
 };
 
 export const usualApi = "v1";

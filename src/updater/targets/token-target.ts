@@ -21,4 +21,13 @@ export const hostedSettings = (title: string, description: string, url: string, 
     { title, description, keys: oneTrust, turn: withTrust },
   );
 
+/** The same for a service whose key has two halves. */
+export const keyPairSettings = (title: string, description: string, url: string, key: string, half: string) =>
+  mapping(
+    { ...hostedFields(url), key: needed(secret(key)), secret: needed(secret(half)) },
+    { title, description, keys: oneTrust, turn: withTrust },
+  );
+
+export type KeyPairTarget = TargetConfig & Value<ReturnType<typeof keyPairSettings>>;
+
 export type TokenTarget = TargetConfig & Value<ReturnType<typeof tokenSettings>>;

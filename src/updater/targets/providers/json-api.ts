@@ -16,31 +16,42 @@ export type JsonApi = {
   ): Promise<WriteAnswer<Body>>;
 };
 
+/** Called for each request, because a secret may be renewed and a signature covers the request. */
+export type Credentials = (request: {
+  readonly method: string;
+  readonly path: string;
+  readonly body: string;
+}) => Readonly<Record<string, string>>;
+
+/** `secrets`: those that are not in a header with a telling name. */
 export function openJsonApi(
   client: HttpClient,
   dialect: Dialect,
-  /** Called for each request: a secret may be renewed. */
-  credentials: () => Readonly<Record<string, string>>,
+  credentials: Credentials,
+  secrets: () => readonly string[] = () => [],
   now: () => number = Date.now,
 ): JsonApi {
   return {
     async get(path, signal) {
-      const outcome = await client.send({ method: "GET", path, headers: credentials() }, signal);
+      const headers = credentials({ method: "GET", path, body: "" });
+      const outcome = await client.send({ method: "GET", path, headers, secrets: secrets() }, signal);
       return readAnswer(outcome, [200], now(), dialect);
     },
-    async send(method, path, body, statuses, signal) {
-      const headers = { ...credentials(), "content-type": "application/json" };
-      const outcome = await client.send({ method, path, headers, body: JSON.stringify(body) }, signal);
+    async send(method, path, content, statuses, signal) {
+      const body = JSON.stringify(content);
+      const headers = { ...credentials({ method, path, body }), "content-type": "application/json" };
+      const outcome = await client.send({ method, path, headers, body, secrets: secrets() }, signal);
       return readWritten(outcome, statuses, now(), dialect);
     },
   };
 }
 
-/** A list as the whole body becomes `{ list: … }`, and an empty body an empty object. */
+/** A list as the whole body becomes `{ list: … }`, and an empty body or `null` an empty object. */
 export function parseAny(text: string): Body | undefined {
   if (text.trim() === "") return {};
   try {
     const value: unknown = JSON.parse(text);
+    if (value === null) return {};
     if (Array.isArray(value)) return { list: value };
     return isObject(value) ? value : undefined;
   } catch {

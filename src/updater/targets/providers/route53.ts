@@ -1,37 +1,25 @@
 import { absoluteName, askedZoneName, ownerOf } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
-import { mapping, needed } from "../../../process/settings/mapping.ts";
-import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
-import { type Secret, secret } from "../../config/secret.ts";
 import type { HttpClient, HttpOutcome } from "../../http/client.ts";
-import type { Endpoint } from "../../http/endpoint.ts";
 import { type Dialect, later, noZone, readAnswer, unexpected, unknownCall } from "../service-answer.ts";
 import { createSetTarget, idOf, type SetCalls, type SetName } from "../set-target.ts";
-import type { ListedZone, Lookup, TargetConfig, TargetFault, TargetKind } from "../target.ts";
+import type { ListedZone, Lookup, TargetFault, TargetKind } from "../target.ts";
+import { type KeyPairTarget, keyPairSettings } from "../token-target.ts";
 import { readWritten } from "../write-answer.ts";
 import { elementsIn, escaped, textIn } from "./read-xml.ts";
 import { signAws } from "./sign-aws.ts";
 
-export type Route53Target = TargetConfig & Endpoint & { readonly key: Secret; readonly secret: Secret };
-
 export const route53 = {
-  ...mapping(
-    {
-      ...hostedFields("https://route53.amazonaws.com"),
-      key: needed(secret("The id of an access key that may change the zone.")),
-      secret: needed(secret("The secret of the access key.")),
-    },
-    {
-      title: "Target: route53",
-      description:
-        "Amazon Route 53. A record is replaced only if it still holds what moor read. Alias records and records with a routing policy are left alone.",
-      keys: oneTrust,
-      turn: withTrust,
-    },
+  ...keyPairSettings(
+    "Target: route53",
+    "Amazon Route 53. A record is replaced only if it still holds what moor read. Alias records and records with a routing policy are left alone.",
+    "https://route53.amazonaws.com",
+    "The id of an access key that may change the zone.",
+    "The secret of the access key.",
   ),
   can: { create: true, ttl: true },
-  open: async (config: Route53Target, connect) => createSetTarget(route53Calls(config, await connect(config))),
-} satisfies TargetKind<Route53Target>;
+  open: async (config: KeyPairTarget, connect) => createSetTarget(route53Calls(config, await connect(config))),
+} satisfies TargetKind<KeyPairTarget>;
 
 const service = "Route 53";
 const version = "/2013-04-01";
@@ -54,7 +42,7 @@ const dialect: Dialect = {
   },
 };
 
-function route53Calls(config: Route53Target, client: HttpClient): SetCalls<undefined> {
+function route53Calls(config: KeyPairTarget, client: HttpClient): SetCalls<undefined> {
   const send = (
     method: "GET" | "POST",
     path: string,

@@ -1,0 +1,128 @@
+import { isObject } from "../../../core/is-object.ts";
+import { absoluteName, askedZoneName, ownerOf } from "../../../core/names/name.ts";
+import { printable } from "../../../core/visible-text.ts";
+import type { HttpClient } from "../../http/client.ts";
+import { type Dialect, noZone, unexpected, unknownCall } from "../service-answer.ts";
+import { createSetTarget, idOf, type SetCalls } from "../set-target.ts";
+import type { Held, ListedZone, Lookup, TargetKind } from "../target.ts";
+import { hostedSettings, type TokenTarget } from "../token-target.ts";
+import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
+
+export const ionos = {
+  ...hostedSettings(
+    "Target: ionos",
+    "The DNS API of IONOS hosting. The lowest TTL is 60.",
+    "https://api.hosting.ionos.com/dns/v1",
+    "The API key: its public prefix, a dot, and its secret.",
+  ),
+  can: { create: true, ttl: true },
+  open: async (config: TokenTarget, connect) => createSetTarget(ionosCalls(config, await connect(config))),
+} satisfies TargetKind<TokenTarget>;
+
+const service = "IONOS";
+const usualTtl = 300;
+
+/** Errors are lists: `[{"code": "UNAUTHORIZED", "message": "…"}]`. */
+const dialect: Dialect = {
+  service,
+  renew:
+    "create an API key at https://developer.hosting.ionos.com/keys, and put PREFIX.SECRET in the file named in the config",
+  parse: parseAny,
+  errorIn(status, body) {
+    const [first] = Array.isArray(body?.list) ? body.list : [];
+    const { code, message } = isObject(first) ? first : {};
+    const isError = status >= 400 && isText(code);
+    return { status, code: "", message: isError ? printable(isText(message) ? `${code}: ${message}` : code) : "" };
+  },
+};
+
+type Rest = { readonly id: string; readonly disabled: boolean };
+
+function ionosCalls(config: TokenTarget, client: HttpClient): SetCalls<Rest> {
+  const api = openJsonApi(client, dialect, () => ({ "x-api-key": config.token() }));
+  const zoneIds = new Map<string, string>();
+
+  const zones = async (signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>> => {
+    const answer = await api.get("/zones", signal);
+    if (answer.kind === "absent") return unknownCall(answer, service);
+    if (answer.kind !== "ok") return answer;
+    const { list } = answer.value;
+    if (!Array.isArray(list) || !list.every(isZone)) return unexpected("no list of zones", service);
+    for (const { id, name } of list) zoneIds.set(askedZoneName(name), id);
+    return { kind: "found", value: list.map(({ id, name }) => ({ id, name: askedZoneName(name) })) };
+  };
+  const recordsIn = async (
+    zone: string,
+    query: string,
+    signal: AbortSignal,
+  ): Promise<Lookup<readonly ReadableRecord[]>> => {
+    if (!zoneIds.has(zone)) {
+      const found = await zones(signal);
+      if (found.kind !== "found") return found;
+      if (!zoneIds.has(zone)) return noZone(zone, service);
+    }
+    const answer = await api.get(`/zones/${zoneIds.get(zone)}${query}`, signal);
+    if (answer.kind === "absent") {
+      zoneIds.delete(zone);
+      return noZone(zone, service);
+    }
+    if (answer.kind !== "ok") return answer;
+    const { records } = answer.value;
+    if (!Array.isArray(records) || !records.every(isRecord)) return unexpected("no list of records", service);
+    return { kind: "found", value: records };
+  };
+
+  return {
+    service,
+    async read({ zone, name, type }, signal) {
+      const owner = absoluteName(name, zone);
+      const found = await recordsIn(zone, `?recordName=${encodeURIComponent(owner)}&recordType=${type}`, signal);
+      if (found.kind !== "found") return found;
+      const records = found.value.filter((each) => each.type === type && askedZoneName(each.name) === owner);
+      const [first] = records;
+      if (!first) return { kind: "found", value: undefined };
+      const rest = { id: first.id, disabled: first.disabled === true };
+      return { kind: "found", value: { values: records.map(({ content }) => content), ttl: first.ttl, rest } };
+    },
+    async write({ zone, name, type }, { value, ttl }, held, signal) {
+      const path = `/zones/${zoneIds.get(zone)}/records`;
+      const owner = absoluteName(name, zone);
+      const content = { content: value, ttl: ttl ?? held?.ttl ?? usualTtl, disabled: held?.rest.disabled ?? false };
+      const written = held
+        ? await api.send("PUT", `${path}/${held.rest.id}`, content, [200], signal)
+        : await api.send("POST", path, [{ name: owner, type, ...content }], [201], signal);
+      if (written.kind !== "accepted") return written;
+      const [stored] = held ? [written.value] : Array.isArray(written.value.list) ? written.value.list : [];
+      const isIt = isRecord(stored) && stored.type === type && askedZoneName(stored.name) === owner;
+      return { kind: "accepted", value: isIt ? heldIn(stored) : undefined };
+    },
+    zones,
+    async records(zone, signal) {
+      const found = await recordsIn(zone, "", signal);
+      if (found.kind !== "found") return found;
+      const all = found.value.map(({ name: whole, type, content, ttl }) => {
+        const name = ownerOf(askedZoneName(whole), zone) ?? printable(whole);
+        return { id: idOf({ zone, name, type }), zoneId: zone, name, type, value: content, ttl };
+      });
+      return { kind: "found", value: all };
+    },
+    close: () => client.close(),
+  };
+}
+
+type ReadableRecord = {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly content: string;
+  readonly ttl: number;
+  readonly disabled?: boolean;
+};
+
+const heldIn = ({ content, ttl }: ReadableRecord): Held => ({ values: [content], ttl });
+
+const isRecord = (value: unknown): value is ReadableRecord =>
+  isObject(value) && [value.id, value.name, value.type, value.content].every(isText) && isNumber(value.ttl);
+
+const isZone = (value: unknown): value is { id: string; name: string } =>
+  isObject(value) && isText(value.id) && isText(value.name);

@@ -1,0 +1,126 @@
+import { isObject } from "../../../core/is-object.ts";
+import { absoluteName, askedZoneName, ownerOf } from "../../../core/names/name.ts";
+import { printable } from "../../../core/visible-text.ts";
+import type { HttpClient } from "../../http/client.ts";
+import { type Body, type Dialect, noZone, readAnswer, unexpected, unknownCall } from "../service-answer.ts";
+import { createSetTarget, idOf, type SetCalls } from "../set-target.ts";
+import type { Lookup, TargetKind } from "../target.ts";
+import { type KeyPairTarget, keyPairSettings } from "../token-target.ts";
+import { readWritten } from "../write-answer.ts";
+import { isText, parseAny } from "./json-api.ts";
+
+export const porkbun = {
+  ...keyPairSettings(
+    "Target: porkbun",
+    "Porkbun's API, version 3. API access must be switched on for the domain. The lowest TTL is 600. Notes are kept.",
+    "https://api.porkbun.com/api/json/v3",
+    "The API key.",
+    "The secret API key.",
+  ),
+  can: { create: true, ttl: true },
+  open: async (config: KeyPairTarget, connect) => createSetTarget(porkbunCalls(config, await connect(config))),
+} satisfies TargetKind<KeyPairTarget>;
+
+const service = "Porkbun";
+const usualTtl = 600;
+
+const dialect: Dialect = {
+  service,
+  renew: "create an API key in Porkbun's web pages, and switch on API access for the domain",
+  parse: parseAny,
+  // Most errors come with 400, whatever they are about; some with 200.
+  errorIn(status, body) {
+    const said = body?.status === "ERROR" && isText(body.message) ? printable(body.message) : "";
+    const isPlain = status === 400 || (status === 200 && body?.status === "ERROR");
+    const about = /API key|not opted in/i.test(said) ? 401 : /invalid domain/i.test(said) ? 404 : Math.max(status, 400);
+    return { status: isPlain ? about : status, code: "", message: said };
+  },
+};
+
+function porkbunCalls(config: KeyPairTarget, client: HttpClient): SetCalls<string> {
+  /** Every call is a POST; the credentials are in the body. */
+  const post = (path: string, content: object, signal: AbortSignal) => {
+    const [key, secret] = [config.key(), config.secret()];
+    const body = JSON.stringify({ apikey: key, secretapikey: secret, ...content });
+    const headers = { "content-type": "application/json" };
+    return client.send({ method: "POST", path, headers, body, secrets: [key, secret] }, signal);
+  };
+  const ask = async (path: string, signal: AbortSignal) =>
+    readAnswer(await post(path, {}, signal), [200], Date.now(), dialect);
+
+  const recordsIn = async (
+    zone: string,
+    path: string,
+    signal: AbortSignal,
+  ): Promise<Lookup<readonly ReadableRecord[]>> => {
+    const answer = await ask(path, signal);
+    if (answer.kind === "absent") return noZone(zone, service);
+    if (answer.kind !== "ok") return answer;
+    const { records } = answer.value;
+    if (!Array.isArray(records) || !records.every(isRecord)) return unexpected("no list of records", service);
+    return { kind: "found", value: records };
+  };
+
+  return {
+    service,
+    async read({ zone, name, type }, signal) {
+      const below = name === "@" ? "" : `/${encodeURIComponent(name)}`;
+      const found = await recordsIn(zone, `/dns/retrieveByNameType/${zone}/${type}${below}`, signal);
+      if (found.kind !== "found") return found;
+      const owner = absoluteName(name, zone);
+      const records = found.value.filter((each) => each.type === type && askedZoneName(each.name) === owner);
+      const [first] = records;
+      if (!first) return { kind: "found", value: undefined };
+      return {
+        kind: "found",
+        value: { values: records.map(({ content }) => content), ttl: Number(first.ttl), rest: first.id },
+      };
+    },
+    async write({ zone, name, type }, { value, ttl }, held, signal) {
+      const content = {
+        name: name === "@" ? "" : name,
+        type,
+        content: value,
+        ttl: String(ttl ?? held?.ttl ?? usualTtl),
+      };
+      const path = held ? `/dns/edit/${zone}/${encodeURIComponent(held.rest)}` : `/dns/create/${zone}`;
+      const written = readWritten(await post(path, content, signal), [200], Date.now(), dialect);
+      return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
+    },
+    async zones(signal) {
+      const answer = await ask("/domain/listAll", signal);
+      if (answer.kind === "absent") return unknownCall(answer, service);
+      if (answer.kind !== "ok") return answer;
+      const { domains } = answer.value;
+      if (!Array.isArray(domains) || !domains.every(isDomain)) return unexpected("no list of domains", service);
+      return { kind: "found", value: domains.map(({ domain }) => ({ id: domain, name: domain })) };
+    },
+    async records(zone, signal) {
+      const found = await recordsIn(zone, `/dns/retrieve/${zone}`, signal);
+      if (found.kind !== "found") return found;
+      const all = found.value.map(({ name: whole, type, content, ttl }) => {
+        const name = ownerOf(askedZoneName(whole), zone) ?? printable(whole);
+        return { id: idOf({ zone, name, type }), zoneId: zone, name, type, value: content, ttl: Number(ttl) };
+      });
+      return { kind: "found", value: all };
+    },
+    close: () => client.close(),
+  };
+}
+
+type ReadableRecord = {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly content: string;
+  /** Digits. */
+  readonly ttl: string;
+};
+
+const isRecord = (value: unknown): value is ReadableRecord =>
+  isObject(value) &&
+  [value.id, value.name, value.type, value.content].every(isText) &&
+  isText(value.ttl) &&
+  /^\d{1,10}$/.test(value.ttl);
+
+const isDomain = (value: unknown): value is Body & { domain: string } => isObject(value) && isText(value.domain);
