@@ -3,11 +3,13 @@ import { fakeCloudflare } from "../rig/updater/fakes/cloudflare.ts";
 import { fakeDesec } from "../rig/updater/fakes/desec.ts";
 import { fakeDigitalocean } from "../rig/updater/fakes/digitalocean.ts";
 import { fakeGandi } from "../rig/updater/fakes/gandi.ts";
+import { fakeInwx } from "../rig/updater/fakes/inwx.ts";
 import { fakeIonos } from "../rig/updater/fakes/ionos.ts";
+import { fakeNetcup } from "../rig/updater/fakes/netcup.ts";
 import { fakeOvh } from "../rig/updater/fakes/ovh.ts";
 import { fakePorkbun } from "../rig/updater/fakes/porkbun.ts";
 import { fakeRoute53 } from "../rig/updater/fakes/route53.ts";
-import { never, order } from "../rig/updater/target-faults.ts";
+import { never, order, type TargetRig } from "../rig/updater/target-faults.ts";
 import { describeTarget } from "../rig/updater/target-suite.ts";
 
 /** Every hosted service, as far as it differs from the others: its fake, its errors and its TTLs. */
@@ -155,4 +157,38 @@ describeTarget({
   ...{ ...ours, api: "porkbun", open: async () => opened(porkbun, "key: { file: secret }, secret: { file: secret }") },
   ...{ ttl: 600, otherTtl: 900, isWrite: ({ path }) => /\/dns\/(?:edit|create)\//.test(path) },
   http: { calls: 3, error: (status, message) => ({ status, body: { status: "ERROR", message } }) },
+});
+
+/** A session that has ended is opened again with the next try. */
+const describeSession = (forget: () => void) => (rig: TargetRig) =>
+  it("signs in again after the session has ended", async () => {
+    expect((await rig.dns.replace(order, never)).kind).toBe("done");
+    forget();
+    expect(await rig.dns.replace({ ...order, value: "9.9.9.8" }, never)).toMatchObject({
+      fault: { kind: "unauthorised" },
+    });
+    expect((await rig.dns.replace({ ...order, value: "9.9.9.8" }, never)).kind).toBe("done");
+  });
+
+const inwx = fakeInwx("me", secret);
+
+describeTarget({
+  ...{ ...ours, api: "inwx", open: async () => opened(inwx, "user: me, password: { file: secret }") },
+  isWrite: ({ body }) => /"nameserver\.(?:update|create)Record"/.test(body),
+  // Any status but 200 comes from a server in front of the API, and keeps its meaning.
+  http: { calls: 4, error: (status, msg) => ({ status, body: { code: 2400, msg } }) },
+  more: describeSession(inwx.forget),
+});
+
+const netcup = fakeNetcup("123456", secret);
+
+describeTarget({
+  ...{ ...ours, api: "netcup", lists: "records only" },
+  open: async () => opened(netcup, "customer: 123456, key: { file: secret }, password: { file: secret }"),
+  isWrite: ({ body }) => body.includes('"updateDnsRecords"'),
+  http: {
+    calls: 4,
+    error: (status, shortmessage) => ({ status, body: { status: "error", statuscode: 1, shortmessage } }),
+  },
+  more: describeSession(netcup.forget),
 });

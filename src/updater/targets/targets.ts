@@ -5,7 +5,9 @@ import { cloudflare } from "./providers/cloudflare.ts";
 import { desec } from "./providers/desec.ts";
 import { digitalocean } from "./providers/digitalocean.ts";
 import { gandi } from "./providers/gandi.ts";
+import { inwx } from "./providers/inwx.ts";
 import { ionos } from "./providers/ionos.ts";
+import { netcup } from "./providers/netcup.ts";
 import { ovh } from "./providers/ovh.ts";
 import { porkbun } from "./providers/porkbun.ts";
 import { powerdns } from "./providers/powerdns.ts";
@@ -31,6 +33,8 @@ export const targetKinds: Readonly<Record<string, TargetKind<never>>> = {
   ovh,
   ionos,
   porkbun,
+  inwx,
+  netcup,
 };
 
 export const usualApi = "v1";

@@ -15,7 +15,7 @@ export type TargetCase = {
   readonly fileOf?: (secret: string) => string;
   /** For HTTP: the requests for one replaced address, and an error in the service's own format. */
   readonly http?: { readonly calls: number; readonly error: (status: number, message: string) => Reply };
-  readonly lists?: false;
+  readonly lists?: false | "records only";
   /** What happens to a set with two addresses. */
   readonly several: "left alone" | "replaced";
   /** The TTL of the records; a service may not allow just any. */
@@ -97,10 +97,11 @@ export function describeTarget(target: TargetCase): void {
 
     if (can?.create)
       it("creates a record", async () => {
+        const made = can.ttl ? otherTtl : ttl;
         expect(await replace({ name: "new", create: true, ttl: otherTtl })).toMatchObject({ kind: "done" });
-        expect(await rig.peer.held()).toEqual([...first, `new ${otherTtl} A 9.9.9.9`].toSorted());
+        expect(await rig.peer.held()).toEqual([...first, `new ${made} A 9.9.9.9`].toSorted());
         expect(await replace({ name: "new", create: true, value: "9.9.9.8" })).toMatchObject({ kind: "done" });
-        expect(await rig.peer.held()).toEqual([...first, `new ${otherTtl} A 9.9.9.8`].toSorted());
+        expect(await rig.peer.held()).toEqual([...first, `new ${made} A 9.9.9.8`].toSorted());
       });
 
     it(`a set with two addresses is ${target.several}`, async () => {
@@ -135,7 +136,8 @@ export function describeTarget(target: TargetCase): void {
     else
       it("lists zones and records, and shows one by the id in the list", async () => {
         const zones = await rig.dns.zones(never);
-        expect(zones.kind === "found" && zones.value.map(({ name }) => name)).toEqual(["example.org"]);
+        if (target.lists !== "records only")
+          expect(zones.kind === "found" && zones.value.map(({ name }) => name)).toEqual(["example.org"]);
         const records = await rig.dns.records("example.org", never);
         const home =
           records.kind === "found" && records.value.find(({ type, name }) => name === "home" && type === "A");

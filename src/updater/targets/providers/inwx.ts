@@ -1,0 +1,178 @@
+import { isObject } from "../../../core/is-object.ts";
+import { absoluteName, askedZoneName, ownerOf } from "../../../core/names/name.ts";
+import { printable } from "../../../core/visible-text.ts";
+import { mapping, needed } from "../../../process/settings/mapping.ts";
+import { text, type Value } from "../../../process/settings/setting.ts";
+import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
+import { secret } from "../../config/secret.ts";
+import type { HttpClient, HttpOutcome } from "../../http/client.ts";
+import {
+  type Answer,
+  type Body,
+  type Dialect,
+  noZone,
+  readAnswer,
+  unexpected,
+  unknownCall,
+} from "../service-answer.ts";
+import { createSetTarget, idOf, type SetCalls } from "../set-target.ts";
+import type { Lookup, TargetConfig, TargetFault, TargetKind } from "../target.ts";
+import { readWritten } from "../write-answer.ts";
+import { isNumber, isText, parseAny } from "./json-api.ts";
+
+const settings = mapping(
+  {
+    ...hostedFields("https://api.domrobot.com/jsonrpc/"),
+    user: needed(text("The user name.", "me")),
+    password: needed(secret("The password.")),
+  },
+  {
+    title: "Target: inwx",
+    description:
+      "INWX's DomRobot API, for accounts without two-factor authentication. Its DynDNS accounts are `dyndns2`. The lowest TTL is 300.",
+    keys: oneTrust,
+    turn: withTrust,
+  },
+);
+
+type InwxTarget = TargetConfig & Value<typeof settings>;
+
+export const inwx = {
+  ...settings,
+  can: { create: true, ttl: true },
+  open: async (config: InwxTarget, connect) => createSetTarget(inwxCalls(config, await connect(config))),
+} satisfies TargetKind<InwxTarget>;
+
+const service = "INWX";
+const usualTtl = 300;
+
+/** Every answer has the status 200; the code inside says what it is. */
+const dialect: Dialect = {
+  service,
+  renew: "correct `user:` and `password:`; two-factor authentication must be off for this account",
+  parse: parseAny,
+  errorIn(status, body) {
+    const { code, msg, reason } = body ?? {};
+    if (!isNumber(code) || code < 2000) return { status, code: "", message: "" };
+    const said = printable([`${code} ${msg}`, reason].filter(isText).join(": "));
+    return { status: status === 200 ? statusOf(code) : status, code: "", message: said };
+  },
+};
+
+/** The codes are those of EPP (RFC 5730, section 3). */
+function statusOf(code: number): number {
+  if ([2200, 2201, 2202, 2501].includes(code)) return 401;
+  if (code === 2303) return 404;
+  if (code === 2502) return 429;
+  return code === 2400 || code === 2500 ? 500 : 422;
+}
+
+function inwxCalls(config: InwxTarget, client: HttpClient): SetCalls<number> {
+  let cookie: string | undefined;
+  const post = (method: string, params: object, signal: AbortSignal): Promise<HttpOutcome> => {
+    const headers = { "content-type": "application/json", ...(cookie === undefined ? {} : { cookie }) };
+    const body = JSON.stringify({ method, params });
+    const secrets = [config.password(), ...(cookie === undefined ? [] : [cookie])];
+    return client.send({ method: "POST", path: "", headers, body, secrets }, signal);
+  };
+  const signIn = async (signal: AbortSignal): Promise<TargetFault | undefined> => {
+    if (cookie !== undefined) return undefined;
+    const outcome = await post("account.login", { user: config.user, pass: config.password() }, signal);
+    const answer = readAnswer(outcome, [200], Date.now(), dialect);
+    if (answer.kind === "absent") return unknownCall(answer, service);
+    if (answer.kind !== "ok") return answer;
+    const { resData } = answer.value;
+    if (isObject(resData) && isText(resData.tfa) && resData.tfa !== "0") return twoFactors;
+    const cookies = outcome.kind === "answer" ? (outcome.headers["set-cookie"] ?? []) : [];
+    cookie = cookies.map((each) => each.split(";")[0]).join("; ") || undefined;
+    return cookie === undefined ? unexpected("no session", service) : undefined;
+  };
+  const ask = async (method: string, params: object, signal: AbortSignal): Promise<Answer<Body>> => {
+    const fault = await signIn(signal);
+    if (fault) return fault;
+    const answer = readAnswer(await post(method, params, signal), [200], Date.now(), dialect);
+    // The session may have expired: the next try signs in again.
+    if (answer.kind === "unauthorised") cookie = undefined;
+    if (answer.kind !== "ok") return answer;
+    return isObject(answer.value.resData)
+      ? { kind: "ok", value: answer.value.resData }
+      : unexpected("no data", service);
+  };
+  const recordsIn = async (
+    zone: string,
+    filter: object,
+    signal: AbortSignal,
+  ): Promise<Lookup<readonly ReadableRecord[]>> => {
+    const answer = await ask("nameserver.info", { domain: zone, ...filter }, signal);
+    if (answer.kind === "absent") return noZone(zone, service);
+    if (answer.kind !== "ok") return answer;
+    const { record = [] } = answer.value;
+    if (!Array.isArray(record) || !record.every(isRecord)) return unexpected("no list of records", service);
+    return { kind: "found", value: record };
+  };
+
+  return {
+    service,
+    async read({ zone, name, type }, signal) {
+      const owner = absoluteName(name, zone);
+      const found = await recordsIn(zone, { name: owner, type }, signal);
+      if (found.kind !== "found") return found;
+      const records = found.value.filter((each) => each.type === type && askedZoneName(each.name) === owner);
+      const [first] = records;
+      if (!first) return { kind: "found", value: undefined };
+      return {
+        kind: "found",
+        value: { values: records.map(({ content }) => content), ttl: first.ttl, rest: first.id },
+      };
+    },
+    async write({ zone, name, type }, { value, ttl }, held, signal) {
+      const content = { content: value, ttl: ttl ?? held?.ttl ?? usualTtl };
+      const outcome = held
+        ? await post("nameserver.updateRecord", { id: held.rest, ...content }, signal)
+        : await post(
+            "nameserver.createRecord",
+            { domain: zone, name: absoluteName(name, zone), type, ...content },
+            signal,
+          );
+      const written = readWritten(outcome, [200], Date.now(), dialect);
+      return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
+    },
+    async zones(signal) {
+      const answer = await ask("nameserver.list", { pagelimit: 1000 }, signal);
+      if (answer.kind === "absent") return unknownCall(answer, service);
+      if (answer.kind !== "ok") return answer;
+      const { domains } = answer.value;
+      if (!Array.isArray(domains) || !domains.every(isDomain)) return unexpected("no list of domains", service);
+      return { kind: "found", value: domains.map(({ domain }) => ({ id: domain, name: domain })) };
+    },
+    async records(zone, signal) {
+      const found = await recordsIn(zone, {}, signal);
+      if (found.kind !== "found") return found;
+      const all = found.value.map(({ name: whole, type, content, ttl }) => {
+        const name = ownerOf(askedZoneName(whole), zone) ?? printable(whole);
+        return { id: idOf({ zone, name, type }), zoneId: zone, name, type, value: content, ttl };
+      });
+      return { kind: "found", value: all };
+    },
+    close: () => client.close(),
+  };
+}
+
+const twoFactors: TargetFault = {
+  kind: "unauthorised",
+  because: "INWX wants a second factor for this account",
+  todo: "create a sub-account without two-factor authentication, or use `api: dyndns2` with one of its DynDNS accounts",
+};
+
+type ReadableRecord = {
+  readonly id: number;
+  readonly name: string;
+  readonly type: string;
+  readonly content: string;
+  readonly ttl: number;
+};
+
+const isRecord = (value: unknown): value is ReadableRecord =>
+  isObject(value) && isNumber(value.id) && [value.name, value.type, value.content].every(isText) && isNumber(value.ttl);
+
+const isDomain = (value: unknown): value is Body & { domain: string } => isObject(value) && isText(value.domain);

@@ -1,0 +1,154 @@
+import { isObject } from "../../../core/is-object.ts";
+import { printable } from "../../../core/visible-text.ts";
+import { mapping, needed } from "../../../process/settings/mapping.ts";
+import { text, type Value } from "../../../process/settings/setting.ts";
+import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
+import { secret } from "../../config/secret.ts";
+import type { HttpClient, HttpOutcome } from "../../http/client.ts";
+import {
+  type Answer,
+  type Body,
+  type Dialect,
+  noZone,
+  readAnswer,
+  unexpected,
+  unknownCall,
+} from "../service-answer.ts";
+import { cannotList, createSetTarget, idOf, type SetCalls } from "../set-target.ts";
+import type { Lookup, TargetConfig, TargetFault, TargetKind } from "../target.ts";
+import { readWritten } from "../write-answer.ts";
+import { isText, parseAny } from "./json-api.ts";
+
+const settings = mapping(
+  {
+    ...hostedFields("https://ccp.netcup.net/run/webservice/servers/endpoint.php"),
+    customer: needed(text("The customer number.", "123456")),
+    key: needed(secret("The API key.")),
+    password: needed(secret("The API password.")),
+  },
+  {
+    title: "Target: netcup",
+    description: "The CCP API of netcup. The TTL belongs to the whole zone, so `ttl:` is not allowed.",
+    keys: oneTrust,
+    turn: withTrust,
+  },
+);
+
+type NetcupTarget = TargetConfig & Value<typeof settings>;
+
+export const netcup = {
+  ...settings,
+  can: { create: true, ttl: false },
+  open: async (config: NetcupTarget, connect) => createSetTarget(netcupCalls(config, await connect(config))),
+} satisfies TargetKind<NetcupTarget>;
+
+const service = "netcup";
+
+/** Every answer has the status 200; `status` and the texts inside say what it is. */
+const dialect: Dialect = {
+  service,
+  renew: "create an API key and an API password in the CCP under Stammdaten, API, and check `customer:`",
+  parse: parseAny,
+  errorIn(status, body) {
+    const { status: word, statuscode, shortmessage, longmessage } = body ?? {};
+    if (word !== "error") return { status, code: "", message: "" };
+    const said = printable([`${statuscode}`, shortmessage, longmessage].filter(isText).join(" "));
+    return { status: status === 200 ? statusOf(said, body?.action) : status, code: "", message: said };
+  },
+};
+
+/** The codes are too coarse: 4013 is any value that it does not accept. */
+function statusOf(said: string, action: unknown): number {
+  if (/requests per minute|too many/i.test(said)) return 429;
+  if (/\bnot found|can not get dns/i.test(said)) return 404;
+  return action === "login" || /session|api ?key|password/i.test(said) ? 401 : 422;
+}
+
+function netcupCalls(config: NetcupTarget, client: HttpClient): SetCalls<string> {
+  let session: string | undefined;
+  const post = (action: string, param: object, signal: AbortSignal): Promise<HttpOutcome> => {
+    const known = { customernumber: config.customer, apikey: config.key(), ...(session && { apisessionid: session }) };
+    const body = JSON.stringify({ action, param: { ...known, ...param } });
+    const secrets = [config.key(), config.password(), ...(session === undefined ? [] : [session])];
+    return client.send(
+      { method: "POST", path: "?JSON", headers: { "content-type": "application/json" }, body, secrets },
+      signal,
+    );
+  };
+  const signIn = async (signal: AbortSignal): Promise<TargetFault | undefined> => {
+    if (session !== undefined) return undefined;
+    const answer = readAnswer(
+      await post("login", { apipassword: config.password() }, signal),
+      [200],
+      Date.now(),
+      dialect,
+    );
+    if (answer.kind === "absent") return unknownCall(answer, service);
+    if (answer.kind !== "ok") return answer;
+    const { responsedata } = answer.value;
+    const id = isObject(responsedata) ? responsedata.apisessionid : undefined;
+    if (!isText(id)) return unexpected("no session", service);
+    session = id;
+    return undefined;
+  };
+  const ask = async (action: string, param: object, signal: AbortSignal): Promise<Answer<Body>> => {
+    const fault = await signIn(signal);
+    if (fault) return fault;
+    const answer = readAnswer(await post(action, param, signal), [200], Date.now(), dialect);
+    // The session may have expired: the next try signs in again.
+    if (answer.kind === "unauthorised") session = undefined;
+    if (answer.kind !== "ok") return answer;
+    const { responsedata } = answer.value;
+    return isObject(responsedata) ? { kind: "ok", value: responsedata } : unexpected("no data", service);
+  };
+  const recordsIn = async (zone: string, signal: AbortSignal): Promise<Lookup<readonly ReadableRecord[]>> => {
+    const answer = await ask("infoDnsRecords", { domainname: zone }, signal);
+    if (answer.kind === "absent") return noZone(zone, service);
+    if (answer.kind !== "ok") return answer;
+    const { dnsrecords } = answer.value;
+    if (!Array.isArray(dnsrecords) || !dnsrecords.every(isRecord)) return unexpected("no list of records", service);
+    return { kind: "found", value: dnsrecords };
+  };
+
+  return {
+    service,
+    async read({ zone, name, type }, signal) {
+      const found = await recordsIn(zone, signal);
+      if (found.kind !== "found") return found;
+      const records = found.value.filter((each) => each.type === type && each.hostname === name);
+      const [first] = records;
+      if (!first) return { kind: "found", value: undefined };
+      return {
+        kind: "found",
+        value: { values: records.map(({ destination }) => destination), ttl: null, rest: first.id },
+      };
+    },
+    async write({ zone, name, type }, { value }, held, signal) {
+      const record = { ...(held ? { id: held.rest } : {}), hostname: name, type, destination: value };
+      // Only the records in the request are changed.
+      const param = { domainname: zone, dnsrecordset: { dnsrecords: [record] } };
+      const written = readWritten(await post("updateDnsRecords", param, signal), [200], Date.now(), dialect);
+      return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
+    },
+    zones: async () => cannotList(service, "see the list of domains in the CCP; `moor list ZONE` works"),
+    async records(zone, signal) {
+      const found = await recordsIn(zone, signal);
+      if (found.kind !== "found") return found;
+      const all = found.value.map(({ hostname: name, type, destination }) => ({
+        ...{ id: idOf({ zone, name, type }), zoneId: zone, name, type, value: destination },
+      }));
+      return { kind: "found", value: all };
+    },
+    close: () => client.close(),
+  };
+}
+
+type ReadableRecord = {
+  readonly id: string;
+  readonly hostname: string;
+  readonly type: string;
+  readonly destination: string;
+};
+
+const isRecord = (value: unknown): value is ReadableRecord =>
+  isObject(value) && [value.id, value.hostname, value.type, value.destination].every(isText);

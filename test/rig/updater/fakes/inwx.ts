@@ -1,0 +1,67 @@
+import type { Asked, Reply } from "../services.ts";
+import { type KeptRecord, keepRecords } from "./kept-records.ts";
+
+/** INWX's JSON-RPC: a session in a cookie, and codes like those of EPP. */
+export function fakeInwx(user: string, password: string) {
+  const kept = keepRecords();
+  const sessions = new Set<string>();
+  const absolute = (name: string) => (name === "@" ? "example.org" : `${name}.example.org`);
+  const relative = (name: string) => name.replace(/\.?example\.org$/, "") || "@";
+  const number = ({ id }: KeptRecord) => Number.parseInt(id, 16);
+  const shown = (record: KeptRecord) => ({
+    ...{
+      id: number(record),
+      name: absolute(record.name),
+      type: record.type,
+      content: record.value,
+      ttl: record.ttl,
+      prio: 0,
+    },
+  });
+  const ok = (resData: object, headers = {}): Reply => ({
+    body: { code: 1000, msg: "Command completed successfully", resData, runtime: 0.1 },
+    headers,
+  });
+  const error = (code: number, msg: string): Reply => ({ body: { code, msg } });
+  type Sent = { method: string; params: Record<string, unknown> };
+  const reply = ({ headers, body }: Asked): Reply => {
+    const { method, params } = JSON.parse(body) as Sent;
+    if (method === "account.login") {
+      if (params.user !== user || params.pass !== password) return error(2200, "Authentication error");
+      const session = `domrobot=s${sessions.size}0123456789abcdef`;
+      sessions.add(session);
+      return ok({ customerId: 1, tfa: "0" }, { "set-cookie": `${session}; path=/; secure; HttpOnly` });
+    }
+    if (!sessions.has(headers.cookie ?? "")) return error(2201, "Authorization error");
+    const { domain, name, type, content, ttl } = params as Record<string, string>;
+    if (method === "nameserver.list")
+      return ok({ count: 1, domains: [{ roId: 1, domain: "example.org", type: "MASTER" }] });
+    if (method === "nameserver.updateRecord") {
+      const record = kept.all.find((each) => number(each) === params.id);
+      if (!record) return error(2303, "Object does not exist");
+      Object.assign(record, { value: content ?? record.value, ttl: ttl ?? record.ttl });
+      return ok({});
+    }
+    if (domain !== "example.org") return error(2303, "Object does not exist");
+    if (method === "nameserver.createRecord") {
+      const made = kept.add({
+        name: relative(name ?? ""),
+        type: type ?? "",
+        ttl: Number(ttl ?? 3600),
+        value: content ?? "",
+      });
+      return ok({ id: number(made) });
+    }
+    const found = kept.all
+      .map(shown)
+      .filter((each) => [undefined, each.name].includes(name) && [undefined, each.type].includes(type));
+    return ok({
+      roId: 1,
+      domain,
+      type: "MASTER",
+      count: found.length,
+      ...(found.length === 0 ? {} : { record: found }),
+    });
+  };
+  return { ...kept, reply, forget: () => sessions.clear() };
+}
