@@ -30,7 +30,7 @@ export function createRecordService(options: RecordServiceOptions) {
     /** Accounts take turns with work that takes long. */
     turns,
     ...zoneOperations(options, sight, turns, changeSettings),
-    ...setOperations(options, sight),
+    ...setOperations(options, sight, turns),
     ...changesOperations(options, sight),
     ...historyOperations(options, sight),
     ...grantOperations(options, sight),

@@ -1,8 +1,9 @@
 import { ownersSeen, typesSeen } from "../../core/may.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import type { Fault, Result } from "../../core/result.ts";
+import { createTurns, type Turns } from "../../process/turns.ts";
 import type { Zone, ZoneKey } from "../model.ts";
-import type { DecideAct, Page, SetPageQuery } from "../store/port.ts";
+import type { DecideAct, Page, SetPageQuery, SetPlace } from "../store/port.ts";
 import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
 import { newRecordIds } from "./edit/new-id.ts";
 import { editedSet, placed, type SetEdit, setAt } from "./edit/set.ts";
@@ -10,6 +11,8 @@ import { type Place, readPlace } from "./edit/values.ts";
 import type { RecordServiceOptions } from "./options.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./sight.ts";
 import { type Asked, noChange, type Written, writtenBy, writtenIn } from "./write.ts";
+import { pageOfSets } from "./zones/page-of-sets.ts";
+import { largeZone } from "./zones/read-zone.ts";
 
 export type SetTarget = { readonly zone: ZoneKey; readonly name: string; readonly type: string };
 
@@ -22,7 +25,9 @@ export type SetDone = {
 };
 
 /** Operations on single record sets. */
-export function setOperations({ store, now }: RecordServiceOptions, sight: Sight) {
+export function setOperations({ store, now }: RecordServiceOptions, sight: Sight, turns: Pick<Turns, "next">) {
+  // A list of a large zone takes memory: an account has one at a time. A client may ask for many pages at once, so all may wait.
+  const largeLists = createTurns({ mostWaiting: Number.POSITIVE_INFINITY });
   return {
     set: async (actor: Actor, target: SetTarget): Promise<SetDone | NotDone> => {
       const zone = await sight.openZone(actor, target.zone);
@@ -48,22 +53,24 @@ export function setOperations({ store, now }: RecordServiceOptions, sight: Sight
       if (zone === undefined) return missing("zone");
       const faults = readFaults(actor, zone);
       if (faults.length > 0) return refused(faults);
-      if (keep === undefined && actor.scope.sets === undefined) {
+      const seesAll = actor.scope.sets === undefined;
+      const pause = () => turns.next(actor.account);
+      const isSmall = query.owners !== undefined || zone.recordCount <= largeZone;
+      if (keep === undefined && seesAll && isSmall)
         return { kind: "done", zone, page: await store.setPage(zone, query) };
-      }
       const seenOwners = ownersSeen(actor.scope);
       const owners = seenOwners && (query.owners?.filter((owner) => seenOwners.includes(owner)) ?? seenOwners);
       const seenTypes = typesSeen(actor.scope);
       const types = seenTypes && (query.types?.filter((type) => seenTypes.includes(type)) ?? seenTypes);
-      const only = { ...(owners && { owners }), ...(types && { types }) };
-      const whole = { ...query, ...only, page: 1, perPage: Number.MAX_SAFE_INTEGER };
-      const { items } = await store.setPage(zone, whole);
-      const seen = items.filter(({ owner, type }) =>
-        sight.allows(actor, { kind: "read-set", zone: zone.name, owner, type }),
-      );
-      const kept = keep ? seen.filter(keep) : seen;
-      const from = (query.page - 1) * query.perPage;
-      return { kind: "done", zone, page: { items: kept.slice(from, from + query.perPage), total: kept.length } };
+      const only = { ...query, ...(owners && { owners }), ...(types && { types }) };
+      const place = ({ owner, type }: SetPlace) =>
+        seesAll || sight.allows(actor, { kind: "read-set", zone: zone.name, owner, type });
+      const release = isSmall ? () => {} : await largeLists.hold(actor.account, new AbortController().signal);
+      try {
+        return { kind: "done", zone, page: await pageOfSets(store, zone, only, { place, set: keep }, pause) };
+      } finally {
+        release();
+      }
     },
 
     editSet: async (actor: Actor, target: SetTarget, edit: SetEdit, asked: Asked = {}): Promise<Written<SetDone>> => {

@@ -1,11 +1,12 @@
 import type { Instant } from "../../core/instant.ts";
 import { may, type Operation, ownersSeen, type Refusal, type Scope, typesSeen } from "../../core/may.ts";
-import type { RRset } from "../../core/records/rrset.ts";
+import type { RRset, ZoneRecord } from "../../core/records/rrset.ts";
 import type { Fault } from "../../core/result.ts";
 import type { Turns } from "../../process/turns.ts";
 import type { PlacedRecord, Zone, ZoneKey } from "../model.ts";
 import type { RecordStore, SetQuery } from "../store/port.ts";
-import { readZone } from "./zones/read-zone.ts";
+import { eachSetOfTypes } from "./zones/page-of-sets.ts";
+import { largeZone, readZone } from "./zones/read-zone.ts";
 
 /** Who calls, from where, and what they may do. */
 export type Actor = {
@@ -52,12 +53,20 @@ export function createSight(store: RecordStore, now: () => Instant, turns: Pick<
         : await store.sets(zone, owners === undefined ? query : { ...query, owners });
     return ofType(query.type, found).filter((set) => allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) }));
   };
-  /** Like `sets`, in no particular order. If only certain types are visible, no others are read. */
-  const setsToCount = async (actor: Actor, zone: Zone): Promise<readonly RRset[]> => {
+  /** Calls `take` for each record that the actor may see. If only certain types are visible, no others are looked at. */
+  const eachRecord = async (actor: Actor, zone: Zone, take: (record: ZoneRecord) => void): Promise<void> => {
     const types = typesSeen(actor.scope);
-    if (types === undefined || ownersSeen(actor.scope) !== undefined) return await sets(actor, zone);
-    const { items } = await store.setPage(zone, { types, page: 1, perPage: Number.MAX_SAFE_INTEGER });
-    return items.filter((set) => allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) }));
+    const takeSeen = (set: RRset) => {
+      if (allows(actor, { kind: "read-set", ...placeOf({ ...set, zone }) })) set.records.forEach(take);
+    };
+    if (types === undefined || ownersSeen(actor.scope) !== undefined) {
+      for (const set of await sets(actor, zone)) set.records.forEach(take);
+    } else if (zone.recordCount > largeZone) {
+      await eachSetOfTypes(store, zone, types, takeSeen, () => turns.next(actor.account));
+    } else {
+      const { items } = await store.setPage(zone, { types, page: 1, perPage: Number.MAX_SAFE_INTEGER });
+      items.forEach(takeSeen);
+    }
   };
   /**
    * Record count and modification time cover only the records that the actor sees. TSIG keys are shown only to actors who may set
@@ -67,9 +76,12 @@ export function createSight(store: RecordStore, now: () => Instant, turns: Pick<
     const open = zone.settings.primaries.length === 0 || allows(actor, { kind: "write-zone", zone: zone.name });
     const shown = open ? zone : withoutSecrets(zone);
     if (actor.scope.sets === undefined) return shown;
-    const records = (await setsToCount(actor, zone)).flatMap((set) => set.records);
-    const modified = records.reduce((latest, record) => Math.max(latest, record.modified), zone.created);
-    return { ...shown, recordCount: records.length, modified };
+    let [recordCount, modified] = [0, zone.created];
+    await eachRecord(actor, zone, (record) => {
+      recordCount += 1;
+      modified = Math.max(modified, record.modified);
+    });
+    return { ...shown, recordCount, modified };
   };
   const find = (account: number, key: AnyZoneKey): Promise<Zone | undefined> =>
     "zone" in key ? store.zone(account, key.zone) : store.zoneBy(account, key);

@@ -51,11 +51,10 @@ export type RecordStore = StoreParts & {
   readonly record: (account: number, id: string) => Promise<PlacedRecord | undefined>;
   readonly sets: (zone: Zone, query: SetQuery) => Promise<readonly RRset[]>;
   /** In the order of owners and types, after the given one, to read a large zone in parts. */
-  readonly setsAfter: (
-    zone: Zone,
-    after: Pick<RRset, "owner" | "type"> | undefined,
-    limit: number,
-  ) => Promise<readonly RRset[]>;
+  readonly setsAfter: (zone: Zone, after: SetPlace | undefined, limit: number) => Promise<readonly RRset[]>;
+  /** The same without reading the records. */
+  readonly placesAfter: (zone: Zone, after: SetPlace | undefined, limit: number) => Promise<readonly SetPlace[]>;
+  /** In one query, which takes longer the larger the zone is: a large one is read in parts (`pageOfSets`). */
   readonly setPage: (zone: Zone, query: SetPageQuery) => Promise<Page<RRset>>;
   /** Undefined if the account has no such zone or record; otherwise the result of `decide`. */
   readonly write: <T>(request: WriteRequest, decide: Decide<T>) => Promise<T | undefined>;
@@ -126,6 +125,8 @@ export type LabelTest = { readonly key: string; readonly values: readonly string
 export type Page<T> = { readonly items: readonly T[]; readonly total: number };
 
 export type Order<By extends string> = { readonly by: By; readonly descending: boolean };
+
+export type SetPlace = Pick<RRset, "owner" | "type">;
 
 /** Unless `order` says otherwise, sorted by type, then by name with the apex first. */
 export type SetPageQuery = {

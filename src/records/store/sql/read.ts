@@ -2,12 +2,20 @@ import { enclosing } from "../../../core/names/name.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { allOf, type Sql, type SqlText, sql } from "../../../process/database/sql.ts";
 import type { Action, Zone } from "../../model.ts";
-import type { LabelTest, Order, Page, RecordStore, SetPageQuery, ZoneQuery } from "../port.ts";
+import type { LabelTest, Order, Page, RecordStore, SetPageQuery, SetPlace, ZoneQuery } from "../port.ts";
 import { type ChangeRow, changeFromRow, type SetRow, setFromRow, type ZoneRow, zoneFromRow } from "../rows.ts";
 
 type SqlReads = Pick<
   RecordStore,
-  "zones" | "zoneHolding" | "setPage" | "setsAfter" | "actions" | "changesAfter" | "historyOf" | "restOfWrite"
+  | "zones"
+  | "zoneHolding"
+  | "setPage"
+  | "setsAfter"
+  | "placesAfter"
+  | "actions"
+  | "changesAfter"
+  | "historyOf"
+  | "restOfWrite"
 >;
 
 /** Lists, and parts of the log. A query for a single zone by name goes to `zoneBy` instead. */
@@ -84,12 +92,10 @@ export function createSqlReads({ dialect, read }: Sql, zoneBy: RecordStore["zone
       return await page({ ...query, count: countOf(filtered), rows }, (row: SetRow): RRset => setFromRow(row, zone));
     },
     setsAfter: async (zone, after, limit) => {
-      const rows = await read<SetRow>(
-        sql`SELECT ${setColumns} FROM rrsets WHERE zone = ${zone.number}
-            AND (owner, type) > (${after?.owner ?? ""}, ${after?.type ?? ""}) ORDER BY owner, type LIMIT ${limit}`,
-      );
+      const rows = await read<SetRow>(sql`SELECT ${setColumns} ${partOf(zone, after, limit)}`);
       return rows.map((row) => setFromRow(row, zone));
     },
+    placesAfter: (zone, after, limit) => read<SetPlace>(sql`SELECT owner, type ${partOf(zone, after, limit)}`),
 
     actions: async (account, query) => {
       const { ids, zone, actor, within, order = [] } = query;
@@ -127,6 +133,10 @@ export function createSqlReads({ dialect, read }: Sql, zoneBy: RecordStore["zone
     },
   };
 }
+
+const partOf = (zone: Zone, after: SetPlace | undefined, limit: number): SqlText =>
+  sql`FROM rrsets WHERE zone = ${zone.number} AND (owner, type) > (${after?.owner ?? ""}, ${after?.type ?? ""})
+      ORDER BY owner, type LIMIT ${limit}`;
 
 /** Without LIMIT and OFFSET, which are added per page. */
 type PageOf = { readonly count: SqlText; readonly rows: SqlText; readonly page: number; readonly perPage: number };
