@@ -219,6 +219,19 @@ describe("a zone transfer", () => {
     expect(client.received().length).toBeLessThan(messages * 60_002);
   });
 
+  it("goes on while the server needs long for its next message, and the client has taken all so far", async () => {
+    const small: Stream = async function* () {
+      for (let i = 0; i < 5; i += 1) {
+        await sleep(80);
+        yield Buffer.alloc(100);
+      }
+    };
+    const client = open(await listen({ idle: 50 }, echo, small));
+    client.socket.write(framed(0));
+    await client.closed;
+    expect(client.received().length).toBe(5 * 102);
+  });
+
   it("ends when nothing is taken for too long", async () => {
     const { state, stream } = largeZone();
     const client = open(await listen({ idle: 50, stalled: 200 }, echo, stream));
