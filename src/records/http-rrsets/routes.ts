@@ -28,7 +28,16 @@ export type RrsetsOptions = FaceOptions & {
 export function rrsetsApi(options: RrsetsOptions) {
   const { service, store } = options;
   return async (api: FastifyInstance): Promise<void> => {
-    const noteFailure = openFace(api, options, readJson, largestZoneFile);
+    const actorNow = (request: FastifyRequest) => actorFor(options, request, actorStill);
+    const noteFailure = openFace(
+      api,
+      options,
+      { read: readJson, largest: largestZoneFile },
+      {
+        stillGood: async (request) => (await actorNow(request)) !== undefined,
+        refuse: (reply) => sendRaw(reply, unknownToken),
+      },
+    );
     api.decorate("veilFor", service.veilFor);
     api.setSerializerCompiler(() => spacedJson);
     // Also for statuses without a schema.
@@ -46,7 +55,6 @@ export function rrsetsApi(options: RrsetsOptions) {
     rrsetsChangeRoutes(api, service);
     rrsetsGrantRoutes(api, service);
     const stillGood = async (request: FastifyRequest) => (await actorFor(options, request)) !== undefined;
-    const actorNow = (request: FastifyRequest) => actorFor(options, request, actorStill);
     rrsetsEventRoutes(api, { service, store, stillGood, actorNow, noteFailure, ...options.events });
     refuseOtherMethods(api, routes);
   };

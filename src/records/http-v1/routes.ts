@@ -4,7 +4,7 @@ import { BadJsonAnswer, GatewayAnswer, InternalAnswer } from "../../contract/rec
 import type { Instant } from "../../core/instant.ts";
 import { StoreBusy } from "../../process/database/store-busy.ts";
 import { admitBody, type BodyRead, hasLargeBody, leaveBody, parseBody } from "../http/admit-body.ts";
-import { actorOf } from "../http/authenticate.ts";
+import { actorOf, actorStill } from "../http/authenticate.ts";
 import { type FaceOptions, openFace } from "../http/face.ts";
 import { type FailedRequest, failureText, type NoteFailure } from "../http/failed-requests.ts";
 import { type Quota, takeCall } from "../limits/rate-limit.ts";
@@ -28,7 +28,15 @@ declare module "fastify" {
 export function v1Api(options: FaceOptions) {
   const { service } = options;
   return async (api: FastifyInstance): Promise<void> => {
-    const noteFailure = openFace(api, options, readBody, largestFile);
+    const noteFailure = openFace(
+      api,
+      options,
+      { read: readBody, largest: largestFile },
+      {
+        stillGood: async (request) => (await actorFor(options, request, actorStill)) !== undefined,
+        refuse: (reply) => sendGateway(reply, 401, wrongToken),
+      },
+    );
     api.setSerializerCompiler(() => jsonLine);
     api.addHook("onRequest", async (request, reply) => admit(options, request, reply));
     api.setErrorHandler((error, _request, reply) => sendError(error as FailedRequest, reply, noteFailure));
@@ -49,14 +57,12 @@ const jsonLine = (body: unknown): string => `${JSON.stringify(body)}\n`;
 async function admit(options: FaceOptions, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   reply.headers(forBrowsers);
   if (request.method === "OPTIONS") return await reply.code(204).headers(preflight).send();
-  const secret = request.headers["auth-api-token"];
-  const actor =
-    typeof secret === "string" && secret !== ""
-      ? await actorOf(options.store, secret, request, options.now())
-      : undefined;
-  if (actor === undefined) leaveBody(request, reply);
-  if (typeof secret !== "string" || secret === "") return await sendGateway(reply, 401, "No API key found in request");
-  if (actor === undefined) return await sendGateway(reply, 401, "Invalid authentication credentials");
+  const actor = await actorFor(options, request, actorOf);
+  if (actor === undefined) {
+    leaveBody(request, reply);
+    const isMissing = secretOf(request) === undefined;
+    return await sendGateway(reply, 401, isMissing ? "No API key found in request" : wrongToken);
+  }
   request.actor = actor;
   const refusal = await limit(options, request, reply);
   if (refusal !== undefined) return refusal;
@@ -65,6 +71,18 @@ async function admit(options: FaceOptions, request: FastifyRequest, reply: Fasti
     return await sendGateway(reply, 403, deniedBody("read-only").message);
   await admitBody(request, reply, options.service.turns);
   return undefined;
+}
+
+const wrongToken = "Invalid authentication credentials";
+
+function secretOf({ headers }: FastifyRequest): string | undefined {
+  const secret = headers["auth-api-token"];
+  return typeof secret === "string" && secret !== "" ? secret : undefined;
+}
+
+async function actorFor({ store, now }: FaceOptions, request: FastifyRequest, find: typeof actorOf) {
+  const secret = secretOf(request);
+  return secret === undefined ? undefined : await find(store, secret, request, now());
 }
 
 const mayStore = ({ method, routeOptions }: FastifyRequest): boolean =>

@@ -50,10 +50,24 @@ export function leaveBody(request: FastifyRequest, reply: FastifyReply): void {
   if (hasLargeBody(request)) reply.header("connection", "close");
 }
 
-/** Makes routes marked as heavy take turns, so that other requests are answered in between. */
-export function takeTurns(api: FastifyInstance, turns: Turns): void {
+export type StillAdmitted = {
+  /** Whether the token or session of the request is still valid. */
+  readonly stillGood: (request: FastifyRequest) => Promise<boolean>;
+  readonly refuse: (reply: FastifyReply) => FastifyReply;
+};
+
+/**
+ * Makes routes marked as heavy take turns, so that other requests are answered in between. A token may be revoked while its
+ * request waits or a client sends the body slowly, so it is checked again.
+ */
+export function takeTurns(api: FastifyInstance, turns: Turns, { stillGood, refuse }: StillAdmitted): void {
   api.addHook("onRoute", (route) => {
-    if (route.config?.heavy) route.preHandler = (request) => turns.next(request.actor.account);
+    const isHeavy = route.config?.heavy === true;
+    route.preHandler = async (request, reply) => {
+      if (isHeavy) await turns.next(request.actor.account);
+      const hasWaited = isHeavy || sizeOf(request.raw) > 0;
+      return hasWaited && !(await stillGood(request)) ? refuse(reply) : undefined;
+    };
   });
 }
 

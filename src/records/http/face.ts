@@ -5,7 +5,7 @@ import type { RateLimit } from "../limits/rate-limit.ts";
 import type { RecordService } from "../service/service.ts";
 import type { Actor } from "../service/sight.ts";
 import type { RecordStore } from "../store/port.ts";
-import { type ReadBody, readBodiesBy, takeTurns } from "./admit-body.ts";
+import { type ReadBody, readBodiesBy, type StillAdmitted, takeTurns } from "./admit-body.ts";
 import { createFailureNotes, type NoteFailure } from "./failed-requests.ts";
 import { noteRefusals } from "./refused-requests.ts";
 
@@ -29,13 +29,13 @@ export type FaceOptions = {
 export function openFace(
   api: FastifyInstance,
   { service, log, now }: FaceOptions,
-  read: ReadBody,
-  largestBody: number,
+  bodies: { readonly read: ReadBody; readonly largest: number },
+  admitted: StillAdmitted,
 ): NoteFailure {
   api.decorateRequest("actor");
   noteRefusals(api, log, now);
-  readBodiesBy(api, read, largestBody);
-  takeTurns(api, service.turns);
+  readBodiesBy(api, bodies.read, bodies.largest);
+  takeTurns(api, service.turns, admitted);
   // The input.ts of each face validates requests, with that API's messages. Fastify gets the schemas for the documentation only.
   api.setValidatorCompiler(() => () => true);
   return createFailureNotes(log, now);
