@@ -63,6 +63,8 @@ export function neighboursOf({ hostile }: Street, { http, dns }: Ports): Readonl
     }),
     "bulks of 1 MiB": repeat(4, (i) => asWriter("POST", `${v1}/records/bulk`, bulk(zones[i % 4] ?? "", i))),
     "bulks of 1 MiB of faults": repeat(4, (i) => asWriter("PUT", `${v1}/records/bulk`, bulk("none", i))),
+    "1 MB of lists in lists": repeat(4, () => asWriter("POST", "/v1/zones/small-0.example/rrsets", nested)),
+    "objects without a key in common": repeat(4, () => asWriter("POST", `${v1}/records/bulk`, different)),
     "label selectors": repeat(8, () => asWriter("GET", `/v1/zones?per_page=1&label_selector=${selector}`)),
     searches: repeat(8, (i) => asWriter("GET", `/v1/zones?per_page=50&search=${i % 10}.ex`)),
     "AXFR of 50,000 sets": repeat(4, () => transfer(dns, largeZoneName)),
@@ -205,6 +207,9 @@ const clashes = Buffer.from(
       .join("")
       .slice(0, 16_000_000),
 );
+
+const nested = "[".repeat(500_000) + "]".repeat(500_000);
+const different = JSON.stringify({ records: Array.from({ length: 60_000 }, (_, i) => ({ [`k${i}`]: 1 })) });
 
 const bulk = (zone_id: string, i: number): string =>
   JSON.stringify({

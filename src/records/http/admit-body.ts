@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { mayWriteZones } from "../../core/may.ts";
 import { StoreBusy } from "../../process/database/store-busy.ts";
 import type { Turns } from "../../process/turns.ts";
+import { slowToParse } from "./json-shape.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -91,8 +92,10 @@ function sizeOf({ headers }: IncomingMessage): number {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Anything but JSON in UTF-8 is a 400. */
+/** Anything but JSON in UTF-8 is a 400; what would take long to parse is a 422. */
 export function parseBody(body: Buffer, done: BodyRead): void {
+  const why = body.length > smallBody ? slowToParse(body) : undefined;
+  if (why !== undefined) return done(Object.assign(new Error(`the body is refused: ${why}`), { statusCode: 422 }));
   try {
     done(null, JSON.parse(utf8.decode(body)));
   } catch (error) {
