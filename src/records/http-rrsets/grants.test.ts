@@ -112,7 +112,7 @@ describe("a name that no single account should own", () => {
   it.each([
     ["co.uk", /co\.uk is a public suffix.*ask the operator to allow this one/s],
     ["github.io", /public suffix/],
-    ["example.net", /the nameservers of this service are in example\.net/],
+    ["example.net", /example\.net is reserved for the nameservers of this service/],
     ["ns1.example.net", /nameservers/],
   ])("%s is refused by both APIs", async (name, words) => {
     for (const refusal of [await create(ours, name), await createV1(ours, name)]) {

@@ -14,7 +14,7 @@ export function zoneNotCreated(name: string, why: NotCreated): Fault {
     case "public-suffix":
       return fault("name-reserved", `${name} is a public suffix: many owners have names below it`, askOperator);
     case "name-server":
-      return fault("name-reserved", `the nameservers of this service are in ${name}`, askOperator);
+      return fault("name-reserved", `${name} is reserved for the nameservers of this service`, askOperator);
     default:
       return why satisfies never;
   }

@@ -2,11 +2,12 @@ import { enclosing } from "../../core/names/name.ts";
 import type { Reserved } from "../../core/names/zone-neighbours.ts";
 
 /**
- * Why no single account should own a zone with this name: many parties have names below it, or the service's own name servers are
- * in it. Undefined for all other names.
+ * Why no single account should own a zone with this name: many parties have names below it, or it is above or below the name of one
+ * of the service's own nameservers. Undefined for all other names.
  */
 export async function reservedName(name: string, nameservers: readonly string[]): Promise<Reserved | undefined> {
-  if (nameservers.some((server) => enclosing(server.toLowerCase()).includes(name))) return "name-server";
+  const isAround = (server: string): boolean => enclosing(server).includes(name) || enclosing(name).includes(server);
+  if (nameservers.some((server) => isAround(server.toLowerCase()))) return "name-server";
   return (await isPublicSuffix(name)) ? "public-suffix" : undefined;
 }
 
