@@ -1,12 +1,24 @@
 import { execFileSync } from "node:child_process";
-import { copyFileSync, existsSync, globSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
 /**
  * Puts the package in `dist` and Node into one file that runs on a machine without Node. Run `npm run build` first, then:
  * node scripts/build-single-file.ts [--dist FOLDER] [--node FILE] [--output FILE]
+ *
+ * The licences of all that is in it go into a file beside it, which has to be given along with it.
  *
  * `--node`: the Node to put into it, for another processor; of the same version as the one that runs this.
  */
@@ -30,7 +42,7 @@ try {
   const executable = join(folder, "node");
   copyFileSync(values.node, executable);
   strip(executable);
-  const assets = globSync(["program/*.js", "program/*.cjs", "console/**/*", "licences.txt"], { cwd: dist })
+  const assets = globSync(["program/*.js", "program/*.cjs", "console/**/*"], { cwd: dist })
     .filter((file) => statSync(join(dist, file)).isFile())
     .sort();
   const config = {
@@ -48,7 +60,17 @@ try {
 } finally {
   rmSync(folder, { recursive: true });
 }
+const licences = [join(dist, "licences.txt"), licenceOfNode(values.node)].map((file) => readFileSync(file, "utf8"));
+writeFileSync(`${output}.licences.txt`, licences.join(`\n${"=".repeat(100)}\n\nNode.js\n\n`));
 console.log(`${output}: ${(statSync(output).size / 1e6).toFixed(0)} MB`);
+
+/** npm's packages of Node have it beside `bin`; the package that chooses one of them has them inside. */
+function licenceOfNode(node: string): string {
+  const folder = join(dirname(realpathSync(node)), "..");
+  const [found] = globSync(["LICENSE", "node_modules/node-*/LICENSE"], { cwd: folder });
+  if (found === undefined) throw new Error(`the licence of Node is not beside ${node}`);
+  return join(folder, found);
+}
 
 /** A fifth of Node is names for debuggers. Another processor's file needs that processor's `strip`; without it the file is larger. */
 function strip(file: string): void {

@@ -35,7 +35,7 @@ function manifest(): object {
     type: "module",
     bin: { moor: "program/moor.js" },
     man: ["packaging/man/moor.1"],
-    // Source maps are for whoever builds it: they are larger than all the rest.
+    // The source maps are larger than all the rest, and only needed with the sources.
     files: ["*", "!program/*.map"],
     engines: { node: ">=24" },
   };

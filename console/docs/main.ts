@@ -8,7 +8,7 @@ declare global {
   }
 }
 
-/** A script of its own, not a part of ours: it is ten times as large as all other pages. */
+/** Loaded as a separate script, because it is ten times as large as all other pages. */
 const script = document.createElement("script");
 script.src = program;
 script.onload = () => {

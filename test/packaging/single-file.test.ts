@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { builtPackage } from "../rig/bundle.ts";
 import { makeDevice } from "../rig/device.ts";
 import { type Namespace, node, openNamespace, repository } from "../rig/namespace.ts";
@@ -27,4 +27,10 @@ afterAll(async () => {
 
 describe("the single file", () => {
   newcomerSuite(() => ({ inside, folder, program: "./moor", path: [] }));
+
+  it("has the licences of what is in it beside it", () => {
+    const text = readFileSync(join(folder, "moor.licences.txt"), "utf8");
+    expect(text).toMatch(/^fastify \d/m);
+    expect(text).toMatch(/Node\.js contributors/);
+  });
 });
