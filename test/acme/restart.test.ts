@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { recordsDatabase } from "../../src/records/open-store.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
+import { builtProgram } from "../rig/bundle.ts";
 import { freePort } from "../rig/free-port.ts";
-import { environment, node, repository } from "../rig/namespace.ts";
+import { environment, node } from "../rig/namespace.ts";
 import { type Pebble, startPebble } from "../rig/pebble.ts";
 import { startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
@@ -18,6 +19,7 @@ import { openRelay } from "./dns-relay.ts";
 let pebble: Pebble;
 beforeAll(async () => {
   pebble = await startPebble();
+  builtProgram();
 });
 afterAll(() => pebble.close());
 
@@ -48,19 +50,12 @@ it("moor records --acme gets its certificate after it was killed, and leaves not
   const [port, dnsPort] = [await freePort(), await freePort()];
   const relay = await openRelay(pebble.dnsPort, () => dnsPort);
   const start = () => {
-    const words = [
-      "--data",
-      folder,
-      "--listen",
-      `127.0.0.1:${port}`,
-      "--dns",
-      `127.0.0.1:${dnsPort}`,
-      "--name",
-      hostName,
-    ];
+    const at = ["--listen", `127.0.0.1:${port}`, "--dns", `127.0.0.1:${dnsPort}`];
     const acme = ["--acme", "you@example.org", "--acme-directory", pebble.directory, "--acme-ca", "trust.pem"];
-    const program = join(repository, "bin", "moor.ts");
-    const service = startProcess([node, program, "records", ...words, ...acme], { cwd: folder, env: environment });
+    const service = startProcess(
+      [node, builtProgram(), "records", "--data", folder, "--name", hostName, ...at, ...acme],
+      { cwd: folder, env: environment },
+    );
     onTestFinished(async () => void (await service.stop("SIGKILL")));
     return service;
   };

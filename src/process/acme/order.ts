@@ -29,6 +29,15 @@ export type OrderOptions = {
 
 /** From the order to the certificate, PEM with its chain (RFC 8555 section 7.1.6). Goes on with the unfinished order if there is one. */
 export async function completeOrder(options: OrderOptions): Promise<string> {
+  try {
+    return await followOrder(options);
+  } finally {
+    // The program may have been killed between the check and the clean-up.
+    if (options.unfinished !== undefined) await clearProofs(options);
+  }
+}
+
+async function followOrder(options: OrderOptions): Promise<string> {
   const { client, names, csr, signal } = options;
   let order = (await findUnfinished(options)) ?? (await startOrder(options));
   for (let looks = 0; ; looks++) {
@@ -41,6 +50,11 @@ export async function completeOrder(options: OrderOptions): Promise<string> {
     if (status === "processing") await pause(order, looks, signal);
     order = { ...(await client.post(order.url)), url: order.url };
   }
+}
+
+async function clearProofs({ names, proofs }: OrderOptions): Promise<void> {
+  for (const name of new Set(names.map((each) => each.replace(/^\*\./, ""))))
+    if (await proofs.canPublish(name)) await proofs.publish(name, []);
 }
 
 async function startOrder({ client, names, begun }: OrderOptions): Promise<Resource> {
