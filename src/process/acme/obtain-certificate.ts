@@ -1,7 +1,7 @@
 import type { ListenAddress } from "../listen-address.ts";
 import type { Logger } from "../log.ts";
 import { createKey, readAccountKey } from "./account-key.ts";
-import { openAcmeClient } from "./client.ts";
+import { type AcmeClient, openAcmeClient } from "./client.ts";
 import { AcmeFailure } from "./failure.ts";
 import { completeOrder, type Proofs } from "./order.ts";
 import type { Issued } from "./plan.ts";
@@ -39,10 +39,12 @@ export async function obtainCertificate(options: KeepOptions, signal: AbortSigna
     saved = next;
     await text.write(JSON.stringify(next));
   };
-  if (saved.accountKey === undefined) await save({ ...saved, accountKey: createKey() });
-  const client = await openAcmeClient({ ...options, key: readAccountKey(saved.accountKey ?? ""), now, signal });
-  if (issuedOf(saved) === undefined && client.terms) log.info({ terms: client.terms }, agreed);
+  const { accountKey = createKey() } = saved;
+  if (saved.accountKey === undefined) await save({ ...saved, accountKey });
+  let client: AcmeClient | undefined;
   try {
+    client = await openAcmeClient({ ...options, key: readAccountKey(accountKey), now, signal });
+    if (issuedOf(saved) === undefined && client.terms) log.info({ terms: client.terms }, agreed);
     const unfinished = isFor(saved.order, options) ? saved.order : undefined;
     const key = unfinished?.key ?? createKey();
     const cert = await completeOrder({
@@ -53,14 +55,13 @@ export async function obtainCertificate(options: KeepOptions, signal: AbortSigna
     const certificate = { directory, names, cert, key };
     const issued = issuedOf({ certificate });
     if (issued === undefined) throw new AcmeFailure("refused", "the authority sent a certificate that cannot be used");
-    const { accountKey } = saved;
-    await save({ ...(accountKey && { accountKey }), certificate });
+    await save({ accountKey, certificate });
     return issued;
   } catch (error) {
     if (error instanceof AcmeFailure) await save(afterFailure(saved, error, directory, now()));
     throw error;
   } finally {
-    client.close();
+    client?.close();
   }
 }
 
