@@ -20,7 +20,7 @@ describe("readAcme", () => {
     expect(await readAcme({ acme: "you@example.org" }, names, io)).toEqual({
       acme: {
         ...{ mail: "you@example.org", directory: letsEncrypt, names: ["dns.example.org"], trust: undefined },
-        http: { host: "::", port: 80 },
+        http: { host: expect.stringMatching(/^(?:::|0\.0\.0\.0)$/), port: 80 },
       },
     });
     const acmeDirectory = "https://ca.lan/acme/directory";

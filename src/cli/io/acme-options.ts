@@ -1,3 +1,4 @@
+import { networkInterfaces } from "node:os";
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { parseMailbox } from "../../core/names/mailbox.ts";
@@ -60,7 +61,7 @@ export async function readAcme(
   const trust = file === undefined ? undefined : await readFileIfThere(resolve(io.cwd, file));
   if (file !== undefined && !trust?.includes("-----BEGIN CERTIFICATE-----"))
     return refused(`--acme-ca: ${file} is not a file with a certificate in PEM`);
-  return { acme: { mail, directory, trust, names: ordered, http: flags.acmeHttp ?? { host: "::", port: 80 } } };
+  return { acme: { mail, directory, trust, names: ordered, http: flags.acmeHttp ?? { host: everywhere(), port: 80 } } };
 }
 
 /** The address for people: the name for which browsers accept the certificate. */
@@ -76,6 +77,12 @@ export function describeAcme(acme: AcmeCertificate, url: string): string {
     : "as soon as the log says that its certificate is in use";
   return `At ${publicUrl(acme, url)} they need not: ${state}\n`;
 }
+
+/** `::` takes connections over IPv4 too, but not on a machine without IPv6. */
+const everywhere = (): string =>
+  Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ family }) => family === "IPv6"))
+    ? "::"
+    : "0.0.0.0";
 
 const noName =
   "--acme needs the public name by which clients reach this service: give it with --name, such as --name dns.example.org";
