@@ -63,7 +63,7 @@ it("moor records --acme gets its certificate after it was killed, and leaves not
   const killed = start();
   await relay.asked;
   await killed.stop("SIGKILL");
-  expect(killed.out()).toContain(`At https://${hostName}:${port} they need not: as soon as the log says`);
+  expect(killed.out()).toContain(`https://${hostName}:${port} needs no ca.pem as soon as the log says`);
   expect(killed.err()).not.toContain("is in use");
 
   const service = start();

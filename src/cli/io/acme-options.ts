@@ -72,10 +72,10 @@ export function publicUrl(acme: AcmeCertificate | undefined, url: string): strin
 
 export function describeAcme(acme: AcmeCertificate, url: string): string {
   const until = acme.expires()?.toISOString();
-  const state = until
-    ? `its certificate is valid until ${until}`
-    : "as soon as the log says that its certificate is in use";
-  return `At ${publicUrl(acme, url)} they need not: ${state}\n`;
+  const when = until
+    ? `: its certificate is valid until ${until}`
+    : " as soon as the log says that its certificate is in use";
+  return `${publicUrl(acme, url)} needs no ca.pem${when}\n`;
 }
 
 /** `::` takes connections over IPv4 too, but not on a machine without IPv6. */
