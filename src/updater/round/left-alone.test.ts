@@ -114,3 +114,47 @@ describe("a quota that is nearly used up", () => {
     expect(leftAlone.untilForWrite("dns")).toBeUndefined();
   });
 });
+
+describe("a wait for one name", () => {
+  const blocked = () =>
+    leftAlone.ended({
+      subject,
+      outcome: {
+        kind: "refused",
+        fault: { kind: "refused", because: "abuse", todo: "ask", retryAfter: 24 * hour, onlyName: true },
+      },
+    } as UpdateResult);
+  const untilFor = (key: string, target = "dns") => leftAlone.notBefore({ key, target } as Subject);
+
+  it("does not hold up other names, and survives a restart", async () => {
+    await blocked();
+    expect([untilFor("home A"), untilFor("other A"), held()]).toEqual([now + 24 * hour, undefined, undefined]);
+    now += 2 * hour;
+    const setHold = async () => undefined;
+    const state = { hold: (key: string) => kept.get(key), setHold };
+    leftAlone = createLeftAlone({ targets }, { state, now: () => now, random: () => 0 });
+    expect(untilFor("home A")).toBe(now + 22 * hour);
+  });
+
+  it("is over when the credentials change", async () => {
+    const withAccount = (account: string) =>
+      new Map([["dns", { ...target("https://dns.example/a", "t1"), account }]]) as unknown as UpdaterConfig["targets"];
+    const setHold = async (key: string, until: number) => void kept.set(key, until);
+    const state = { hold: (key: string) => kept.get(key), setHold };
+    const open = (account: string) =>
+      createLeftAlone({ targets: withAccount(account) }, { state, now: () => now, random: () => 0 });
+    leftAlone = open("one");
+    await blocked();
+    expect(untilFor("home A")).toBe(now + 24 * hour);
+    leftAlone = open("two");
+    expect(untilFor("home A")).toBeUndefined();
+  });
+
+  it("ends for exactly one try when a person asks for a check", async () => {
+    await blocked();
+    leftAlone.allowOneTry();
+    expect((untilFor("home A") ?? 0) <= now).toBe(true);
+    await blocked();
+    expect(untilFor("home A")).toBe(now + 24 * hour);
+  });
+});

@@ -74,19 +74,20 @@ export function createLeftAlone(
     // It is in memory anyway; a failing disk is reported with the next stored address.
     await state.setHold(key, until).catch(() => undefined);
   };
-  const isTryAllowed = (target: string): boolean => {
+  const isTryAllowed = (key: string): boolean => {
     const since = now() - tryAllowedAt;
-    return since >= 0 && since < tryAllowedFor && !defied.has(holdKey(target));
+    return since >= 0 && since < tryAllowedFor && !defied.has(key);
   };
+  const heldUnlessAllowed = (key: string) => (isTryAllowed(key) ? undefined : untilOf(key));
   return {
     notBefore(subject) {
       const { key, target } = subject;
-      const held = isTryAllowed(target) ? [] : [heldUntil(target), untilOf(nameKey(subject))];
+      const held = [heldUnlessAllowed(holdKey(target)), heldUnlessAllowed(nameKey(subject))];
       return latest([...held, quotaUntil(target), pacing.notBefore(key, now())]);
     },
     untilForWrite(target) {
       const [quota, held] = [quotaUntil(target), heldUntil(target)];
-      if (quota !== undefined || held === undefined || !isTryAllowed(target)) return quota ?? held;
+      if (quota !== undefined || held === undefined || !isTryAllowed(holdKey(target))) return quota ?? held;
       defied.set(holdKey(target), held);
       return undefined;
     },
@@ -100,7 +101,10 @@ export function createLeftAlone(
       if ("fault" in outcome) {
         const { retryAfter, unreached, onlyName } = outcome.fault;
         pacing.failed(key, now(), unreached ? serviceOf(target) : undefined);
-        if (retryAfter) await hold(onlyName ? nameKey(subject) : holdKey(target), now() + retryAfter);
+        if (!retryAfter) return;
+        const held = onlyName ? nameKey(subject) : holdKey(target);
+        if (onlyName) defied.set(held, now() + retryAfter);
+        await hold(held, now() + retryAfter);
         return;
       }
       pacing.succeeded(key);
