@@ -5,6 +5,7 @@ import { fakeDigitalocean } from "../rig/updater/fakes/digitalocean.ts";
 import { fakeGandi } from "../rig/updater/fakes/gandi.ts";
 import { fakeInwx } from "../rig/updater/fakes/inwx.ts";
 import { fakeIonos } from "../rig/updater/fakes/ionos.ts";
+import { namecheapError, openNamecheap } from "../rig/updater/fakes/namecheap.ts";
 import { fakeNetcup } from "../rig/updater/fakes/netcup.ts";
 import { fakeOvh } from "../rig/updater/fakes/ovh.ts";
 import { fakePorkbun } from "../rig/updater/fakes/porkbun.ts";
@@ -191,4 +192,10 @@ describeTarget({
     error: (status, shortmessage) => ({ status, body: { status: "error", statuscode: 1, shortmessage } }),
   },
   more: describeSession(netcup.forget),
+});
+
+describeTarget({
+  ...{ ...ours, api: "namecheap", open: () => openNamecheap(secret), lists: false, several: "replaced" },
+  isWrite: () => true,
+  http: { calls: 1, error: (status, message) => ({ status, body: namecheapError(message) }) },
 });

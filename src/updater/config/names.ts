@@ -66,7 +66,7 @@ export function namesSettings(known: Known) {
     ),
     target: reference("target", targets, "The target to write it to. Not needed if there is only one."),
     ttl: integer({ from: 0, to: highestTtl }, "Seconds. Without it, the record keeps its TTL.", 60),
-    create: usually(flag("Create the record if it does not exist. Not with `v1` and `dyndns2`."), false),
+    create: usually(flag("Create the record if it does not exist. Not with `v1`, `dyndns2` and `namecheap`."), false),
     ipv4: familySettings("ipv4", ownSource),
     ipv6: familySettings("ipv6", ownSource),
     ...ruleFields,
@@ -142,7 +142,7 @@ function ownerOf(written: string, zone: string): Result<string> {
 function checkAbilities(
   { create, ttl }: { readonly create?: boolean; readonly ttl?: number },
   api: string | undefined,
-  { fault }: Place,
+  { fault, has }: Place,
 ): void {
   const can = targetKinds[api ?? ""]?.can;
   if (create && can?.create === false) {
@@ -152,5 +152,9 @@ function checkAbilities(
   if (ttl !== undefined && can?.ttl === false) {
     const message = `the API ${api} cannot set a TTL`;
     fault({ code: "cannot-set-ttl", message, todo: "remove `ttl:`; the service chooses it" }, "ttl");
+  }
+  if (has("ipv6") && can?.ipv6 === false) {
+    const message = `the API ${api} cannot write IPv6 addresses`;
+    fault({ code: "cannot-write-ipv6", message, todo: "remove `ipv6:`, or write it to another target" }, "ipv6");
   }
 }

@@ -6,8 +6,8 @@ import type { Endpoint } from "../http/endpoint.ts";
 
 /** An API for writing records: the settings of its config entry, and how to open it. `connect` is for those that use HTTP. */
 export type TargetKind<Config> = Mapping<Pick<Endpoint, "url">> & {
-  /** Whether it can create a missing record, and set a TTL. */
-  readonly can: { readonly create: boolean; readonly ttl: boolean };
+  /** Whether it can create a missing record, set a TTL, and write AAAA records. */
+  readonly can: { readonly create: boolean; readonly ttl: boolean; readonly ipv6?: false };
   open(config: Config, connect: Connect): Promise<RecordTarget>;
 };
 

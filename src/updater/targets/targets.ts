@@ -7,6 +7,7 @@ import { digitalocean } from "./providers/digitalocean.ts";
 import { gandi } from "./providers/gandi.ts";
 import { inwx } from "./providers/inwx.ts";
 import { ionos } from "./providers/ionos.ts";
+import { namecheap } from "./providers/namecheap.ts";
 import { netcup } from "./providers/netcup.ts";
 import { ovh } from "./providers/ovh.ts";
 import { porkbun } from "./providers/porkbun.ts";
@@ -35,6 +36,7 @@ export const targetKinds: Readonly<Record<string, TargetKind<never>>> = {
   porkbun,
   inwx,
   netcup,
+  namecheap,
 };
 
 export const usualApi = "v1";

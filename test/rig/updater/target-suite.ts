@@ -72,11 +72,12 @@ export function describeTarget(target: TargetCase): void {
       if (http) expect(rig.server.asked.map(({ method, path }) => `${method} ${path}`)).toHaveLength(http.calls);
     });
 
-    it("replaces an IPv6 address", async () => {
-      expect(await replace({ family: "ipv6", value: "2a00::9" })).toMatchObject({ kind: "done" });
-      expect(await rig.peer.held()).toContain(`home ${ttl} AAAA 2a00::9`);
-      expect(await rig.peer.held()).toContain(`home ${ttl} A 192.0.2.1`);
-    });
+    if (can?.ipv6 !== false)
+      it("replaces an IPv6 address", async () => {
+        expect(await replace({ family: "ipv6", value: "2a00::9" })).toMatchObject({ kind: "done" });
+        expect(await rig.peer.held()).toContain(`home ${ttl} AAAA 2a00::9`);
+        expect(await rig.peer.held()).toContain(`home ${ttl} A 192.0.2.1`);
+      });
 
     it("knows the zone itself as @", async () => {
       await rig.peer.fill([...first, `@ ${ttl} A 192.0.2.9`]);

@@ -1,0 +1,115 @@
+import { createHash } from "node:crypto";
+import { absoluteName } from "../../../core/names/name.ts";
+import { printable } from "../../../core/visible-text.ts";
+import { mapping, needed } from "../../../process/settings/mapping.ts";
+import { listOf, type Value } from "../../../process/settings/setting.ts";
+import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
+import { dnsServer } from "../../config/dns-server.ts";
+import { secret } from "../../config/secret.ts";
+import type { HttpClient } from "../../http/client.ts";
+import { askDns } from "../ask-dns.ts";
+import { type Dialect, later, unknownCall } from "../service-answer.ts";
+import { cannotList } from "../set-target.ts";
+import type { RecordTarget, ReplaceOrder, TargetConfig, TargetFault, TargetKind, WriteOutcome } from "../target.ts";
+import { readWritten } from "../write-answer.ts";
+import { elementsIn, textIn } from "./read-xml.ts";
+
+const settings = mapping(
+  {
+    ...hostedFields("https://dynamicdns.park-your-domain.com"),
+    token: needed(secret("The Dynamic DNS password of the domain.")),
+    dns: listOf(dnsServer, "DNS servers that show what the record holds, instead of the zone's own."),
+  },
+  {
+    title: "Target: namecheap",
+    description:
+      "Namecheap's Dynamic DNS, for A records that exist as *A + Dynamic DNS Record*. Its other API is not used: it replaces all records of a domain and works only from fixed addresses.",
+    keys: oneTrust,
+    turn(value, place) {
+      const { dns = [], ...rest } = withTrust(value, place);
+      return { ...rest, dns, account: createHash("sha256").update(rest.token()).digest("hex").slice(0, 16) };
+    },
+  },
+);
+
+type NamecheapTarget = TargetConfig & Value<typeof settings>;
+
+export const namecheap = {
+  ...settings,
+  can: { create: false, ttl: false, ipv6: false },
+  open: async (config: NamecheapTarget, connect) => createNamecheapTarget(config, await connect(config)),
+} satisfies TargetKind<NamecheapTarget>;
+
+const service = "Namecheap";
+const renew = "copy the Dynamic DNS password from the domain's page *Advanced DNS*";
+
+const dialect: Dialect = {
+  service,
+  renew,
+  parse: (text) => (text.includes("<interface-response>") ? { xml: text } : undefined),
+  // Errors come with 200.
+  errorIn(status, body) {
+    const xml = String(body?.xml ?? "");
+    const count = Number(textIn(xml, "ErrCount") ?? 0);
+    if (count === 0) return { status, code: "", message: "" };
+    const said = printable(textIn(xml, "Err1") ?? "an error without a text");
+    return { status: status === 200 ? statusOf(said) : status, code: "", message: said };
+  },
+};
+
+const statusOf = (said: string): number => (/password/i.test(said) ? 401 : /not found/i.test(said) ? 404 : 422);
+
+/** Can only write, one address per request; reading is a DNS query. */
+function createNamecheapTarget(config: NamecheapTarget, client: HttpClient): RecordTarget {
+  return {
+    async replace(order, signal) {
+      const { zone, name, value } = order;
+      const query = new URLSearchParams({ host: name, domain: zone, password: config.token(), ip: value });
+      const request = { method: "GET", path: `/update?${query}`, headers: {}, secrets: [config.token()] } as const;
+      const written = readWritten(await client.send(request, signal), [200], Date.now(), dialect);
+      if (written.kind === "unknown") return { kind: "unknown", fault: written.fault };
+      if (written.kind === "accepted") return confirmed(String(written.value.xml), order);
+      const { because } = written;
+      if (because.kind === "absent") return { kind: "refused", fault: stopped(noHost(order, because.said), true) };
+      return { kind: "refused", fault: because.kind === "unauthorised" ? stopped(because, false) : because };
+    },
+    current: ({ zone, name, family }, signal) =>
+      askDns({ zone, name: absoluteName(name, zone), family, servers: config.dns }, signal),
+    zones: async () => cannotList(service, notListed),
+    records: async () => cannotList(service, notListed),
+    record: async () => cannotList(service, notListed),
+    close: () => client.close(),
+  };
+}
+
+const notListed = "see the domain's page *Advanced DNS*";
+
+function confirmed(xml: string, { zone, name, value }: ReplaceOrder): WriteOutcome {
+  const stored = textIn(xml, "IP");
+  if (elementsIn(xml, "Done")[0] === "true" && stored === value) {
+    return { kind: "done", recordId: absoluteName(name, zone), ttl: null };
+  }
+  const because = stored
+    ? `Namecheap stored ${printable(stored)} instead of ${value}`
+    : "Namecheap did not finish the update";
+  return { kind: "unknown", fault: later(because) };
+}
+
+const day = 86_400_000;
+
+/** Going on with a wrong password or host would get the client blocked. */
+const stopped = (fault: TargetFault, onlyName: boolean): TargetFault => ({
+  ...fault,
+  todo: `${fault.todo}; moor sends nothing more for a day, or until that setting changes`,
+  retryAfter: day,
+  ...(onlyName ? { onlyName } : {}),
+});
+
+const noHost = ({ zone, name }: ReplaceOrder, said: string): TargetFault =>
+  said === ""
+    ? unknownCall({ kind: "absent", said }, service)
+    : {
+        kind: "missing",
+        because: `Namecheap has no A + Dynamic DNS record ${absoluteName(name, zone)} (${said})`,
+        todo: "create it on the domain's page *Advanced DNS*, with any address, and switch on Dynamic DNS there",
+      };
