@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -65,6 +65,10 @@ const followed = (words: readonly string[]): readonly string[] => {
   return here.join(" ") === "update" ? [...here, "--once"] : here;
 };
 
+/** A config that a page begins with. */
+const withStandIns = (config: string): string =>
+  config.replace('"https://api.hetzner.cloud"', `"https://127.0.0.9", ca: "${join(standIns, "records", "ca.pem")}"`);
+
 describe("pages that set up the updating client", () => {
   it.each([
     {
@@ -83,12 +87,17 @@ describe("pages that set up the updating client", () => {
         ["home", "AAAA", "2a00:1450:4001:82b::1"],
       ],
     },
-    { path: "docs/raspberry-pi.md", blocks: 1, leaves: [["pi", "AAAA", "2a00:1450:4001:82c::20"]] },
-  ])("$path leaves the name at its address", async ({ path, blocks, leaves }) => {
+    {
+      ...{ path: "docs/raspberry-pi.md", blocks: 1, hasConfig: true },
+      leaves: [["pi", "AAAA", "2a00:1450:4001:82c::20"]],
+    },
+  ])("$path leaves the name at its address", async ({ path, blocks, leaves, hasConfig = false }) => {
     const folder = mkdtempSync(join(tmpdir(), "moor-docs-"));
     await inside.run(["cp", join(standIns, "key"), join(folder, "firewall-key.txt")]);
     await inside.run(["cp", join(standIns, "token"), join(folder, "dns-token")]);
-    const shell = pages.find((page) => page.path === path)?.blocks.filter(({ language }) => language === "sh") ?? [];
+    const written = pages.find((page) => page.path === path)?.blocks ?? [];
+    if (hasConfig) writeFileSync(join(folder, "moor.yaml"), withStandIns(written[0]?.text ?? ""));
+    const shell = written.filter(({ language }) => language === "sh");
     const commands = shell.slice(0, blocks).flatMap(commandsOf);
     const typed = commands.filter(({ words }) => words[0] === "moor").map(({ words }) => followed(words.slice(1)));
     expect(typed.length).toBeGreaterThan(3);

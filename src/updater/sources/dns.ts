@@ -33,7 +33,7 @@ function google(server: string): Question {
 const question = mapping(
   {
     server: needed(dnsServer),
-    name: needed(text("A name that the server answers with the address of whoever asks.", "myip.opendns.com")),
+    name: needed(text("A name for which the server returns the address of the client.", "myip.opendns.com")),
     type: usually(
       choice(["address", "TXT"], "The type of the record: `address` is A or AAAA, by the server's own address."),
       "address",
