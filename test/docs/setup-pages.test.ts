@@ -69,8 +69,16 @@ const followed = (words: readonly string[]): readonly string[] => {
 const withStandIns = (config: string): string =>
   config.replace('"https://api.hetzner.cloud"', `"https://127.0.0.9", ca: "${join(standIns, "records", "ca.pem")}"`);
 
+type Page = {
+  readonly path: string;
+  readonly blocks: number;
+  /** It begins with a config. */
+  readonly hasConfig?: true;
+  readonly leaves: readonly string[][];
+};
+
 describe("pages that set up the updating client", () => {
-  it.each([
+  it.each<Page>([
     {
       path: "docs/opnsense.md",
       blocks: 9,
