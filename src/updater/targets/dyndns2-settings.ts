@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { mapping, needed } from "../../process/settings/mapping.ts";
 import { choice, listOf, missing, refined, text } from "../../process/settings/setting.ts";
-import { oneTrust, trustFields, webAddress, withTrust } from "../config/endpoint.ts";
 import { dnsServer } from "../config/dns-server.ts";
+import { oneTrust, trustFields, webAddress, withTrust } from "../config/endpoint.ts";
 import { type Secret, secret } from "../config/secret.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import type { TargetConfig } from "./target.ts";
