@@ -22,6 +22,7 @@ const words: Readonly<Record<Exclude<Considered["verdict"], "taken">, string>> =
   reserved: "reserved",
   "other-vhid": "a CARP address with another VHID",
   "no-prefix": "a single address without a prefix",
+  "prefix-only": "a prefix, not an address",
   "not-first": "not the first one listed",
   "ula-behind-global": "unique local, and there is a global address",
   "reserved-behind-others": "reserved, and there is a better address",

@@ -288,3 +288,24 @@ describe("laws", () => {
     );
   });
 });
+
+describe("a delegated prefix beside the address of the connection", () => {
+  const both = report(
+    [],
+    [entry("2001:db8:a::7", { prefixLength: 64 }), entry("2001:db8:b::", { prefixLength: 56, delegated: true })],
+  );
+  const host = parseHostPart("::9");
+  if (!host) throw new Error("no host part");
+  const choose = (more: { readonly host?: typeof host }) => {
+    const { choice, considered } = chooseAddress(both, { device: "wan0", family: "ipv6", ...more });
+    return [choice.kind === "address" ? choice.address.text : undefined, verdicts(considered)];
+  };
+
+  it("is used for machines behind the router, and the connection's own network is not", () => {
+    expect(choose({ host })).toEqual(["2001:db8:b::9", ["no-prefix", "taken"]]);
+  });
+
+  it("is not an address", () => {
+    expect(choose({})).toEqual(["2001:db8:a::7", ["taken", "prefix-only"]]);
+  });
+});

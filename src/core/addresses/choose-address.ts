@@ -36,6 +36,7 @@ export type Refusal =
   | "detached"
   | "other-vhid"
   | "no-prefix"
+  | "prefix-only"
   | "not-first"
   | "ula-behind-global"
   | "reserved-behind-others"
@@ -77,7 +78,9 @@ function considerIpv4(entries: readonly ReportedIpv4[], policy: AddressPolicy): 
 }
 
 function considerIpv6(entries: readonly ReportedIpv6[], policy: AddressPolicy): Candidate[] {
-  const fit = entries.map((entry) => considerAlone(entry, policy));
+  // Where the delegated prefix is known, the prefix of the connection itself is that of another network.
+  const hasDelegated = entries.some(({ delegated }) => delegated);
+  const fit = entries.map((entry) => considerAlone(entry, policy, hasDelegated));
   const ranked = entries.map((entry, index) => rank(fit[index], entry, index));
   const best = ranked.reduce(
     (leader, next) => (!leader || (next && outranked(leader, next)) ? next : leader),
@@ -107,7 +110,7 @@ const isAsGood = (one: Ranked, best: Ranked): boolean =>
   sharesPrefix(addressBytes(one.address), { family: "ipv6", bytes: addressBytes(best.address), length: 64 });
 
 /** What can be said about an address without looking at its neighbours. The flags may lie, so the text is read as well. */
-function considerAlone(entry: ReportedIpv6, policy: AddressPolicy): Candidate {
+function considerAlone(entry: ReportedIpv6, policy: AddressPolicy, hasDelegated: boolean): Candidate {
   if (isOtherVhid(entry, policy)) return { text: entry.text, verdict: "other-vhid" };
   if (entry.linkLocal) return { text: entry.text, verdict: "link-local" };
   const read = readAddress(entry.text, policy);
@@ -116,7 +119,8 @@ function considerAlone(entry: ReportedIpv6, policy: AddressPolicy): Candidate {
   if (entry.tentative) return { ...read, verdict: "tentative" };
   if (entry.detached) return { ...read, verdict: "detached" };
   const { host } = policy;
-  if (!host) return read;
+  if (!host) return entry.delegated ? { ...read, verdict: "prefix-only" } : read;
+  if (hasDelegated && !entry.delegated) return { ...read, verdict: "no-prefix" };
   // A single address, as DHCPv6 hands it out, says nothing about the network that is routed here.
   if (!host.lengthIsGiven && (entry.prefixLength ?? 0) > host.prefixLength) return { ...read, verdict: "no-prefix" };
   return { ...read, address: withHostPart(read.address, host) };

@@ -27,5 +27,7 @@ export type ReportedIpv6 = {
   /** Seconds; absent when the firewall lists no lifetime, `Infinity` when it never ends. */
   readonly validLifetime?: number;
   readonly prefixLength?: number;
+  /** A prefix that the provider delegated for the networks behind the router, and not an address. */
+  readonly delegated?: true;
   readonly vhid?: string;
 };

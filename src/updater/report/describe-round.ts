@@ -204,6 +204,7 @@ export const refusalWords: Readonly<Record<Considered["verdict"], string>> = {
   reserved: "reserved, but only public ones are allowed",
   "other-vhid": "not the address of the VHID",
   "no-prefix": "without a usable prefix",
+  "prefix-only": "a prefix for machines behind the router: set `host:` to use it",
   "not-first": "not the first",
   "ula-behind-global": "unique local, but there is a global one",
   "reserved-behind-others": "reserved, but there is a better one",
