@@ -1,4 +1,4 @@
-import type { Family } from "../../core/addresses/address.ts";
+import { type Family, families } from "../../core/addresses/address.ts";
 import { nearest } from "../../core/names/nearest.ts";
 import { mapping, needed } from "../../process/settings/mapping.ts";
 import {
@@ -65,6 +65,8 @@ type Kinds = ReadonlyMap<string, string>;
 
 const onlyOf = (source: string, kinds: Kinds) => sourceKinds[kinds.get(source) ?? ""]?.only;
 
+const familiesOf = (source: string, kinds: Kinds) => sourceKinds[kinds.get(source) ?? ""]?.families ?? families;
+
 /** Devices are needed if a source knows several. If all sources know only one connection, a device would be a mistake. */
 export function checkDevices(
   family: Family,
@@ -75,6 +77,12 @@ export function checkDevices(
 ): void {
   const sources = config?.source ?? usual;
   if (!config || !sources?.names.every((source) => sourceKinds[kinds.get(source) ?? ""])) return;
+  const other = sources.names.find((source) => !familiesOf(source, kinds).includes(family));
+  if (other !== undefined) {
+    const message = `a source of kind ${kinds.get(other)} does not know ${family === "ipv4" ? "IPv4" : "IPv6"} addresses`;
+    fault({ code: "unknown-family", message, todo: `name another source for ${family}, or leave it out` }, family);
+    return;
+  }
   const isOnly = sources.names.every((source) => onlyOf(source, kinds) !== undefined);
   if (!isOnly && config.devices === undefined) {
     const todo = "add `interface: DEVICE`; `moor interfaces` lists the devices";

@@ -15,6 +15,8 @@ export type SourceKind<Config> = Mapping<Partial<Endpoint>> & {
   readonly can: SourceAbilities;
   /** The device name in its reports, if it knows only one connection. Its names need no device: `ipv4: true`. */
   readonly only?: typeof onlyDevice;
+  /** The families that it can know; both if undefined. */
+  readonly families?: readonly Family[];
   /** What messages call it. */
   readonly called?: "firewall";
   /** `wanted`: the families that names use; the others need not be read. */
