@@ -58,7 +58,15 @@ export function withTrust<V extends Trusts>(
   return { ...rest, trust: ca ?? fingerprint ?? { kind: insecure ? "insecure" : "system" } };
 }
 
-/** `whyNotPlain`: what is wrong with http://. */
+/** For a device on the local network that speaks plain HTTP, and to which no secret is sent. */
+export const plainAddress = (description: string, example: string): Setting<URL> =>
+  refined(webAddress(description, example, { mayHaveQuery: true, whyNotPlain: "" }), (url, { what, fault }) =>
+    url.protocol === "http:"
+      ? url
+      : fault({ code: "bad-url", message: `${what} is not an http:// URL`, todo: "write http://host:port" }),
+  );
+
+/** `whyNotPlain`: what is wrong with http://; empty if nothing is. */
 export const webAddress = (
   description: string,
   example: string,
@@ -73,7 +81,7 @@ export const webAddress = (
       return bad("contains a user name", "remove the user name and password before the @");
     if ((url.search && !mayHaveQuery) || url.hash)
       return bad("has a query or a fragment", "write https://host or https://host:port");
-    if (url.protocol === "http:" && !isLoopbackName(url.hostname)) {
+    if (whyNotPlain !== "" && url.protocol === "http:" && !isLoopbackName(url.hostname)) {
       return bad(whyNotPlain, "use https:// (http:// is allowed for loopback only)");
     }
     return url;

@@ -91,6 +91,19 @@ describe("a source", () => {
       "source: [a, b], ipv4: true",
       /there is no source "b"; the sources are a/,
     ],
+    [
+      "a family that it does not know",
+      "a: { kind: igd }",
+      "ipv6: true",
+      /a source of kind igd does not know IPv6 addresses; name another source for ipv6, or leave it out/,
+    ],
+    [
+      "a router twice",
+      "a: { kind: igd, gateway: 192.0.2.1, url: 'http://192.0.2.1/' }",
+      "ipv4: true",
+      /source a has url and gateway; keep one/,
+    ],
+    ["a router by name", "a: { kind: igd, gateway: router.lan }", "ipv4: true", /gateway of source a is not an IPv4/],
     ["an unknown kind, once", "a: { kind: comand }", "ipv4: true", /^moor\.yaml:1:23: kind of source a cannot be/],
   ])("is refused with %s", (_, sources, name, expected) => {
     const faults = read(sources, name);

@@ -5,7 +5,7 @@ import { type Hide, hiderOf, secretsIn, secretsOfUrl } from "./hide-secrets.ts";
 import { describeStop, describeTransportFault } from "./transport-faults.ts";
 
 export type HttpRequest = {
-  readonly method: "GET" | "PUT" | "POST" | "PATCH" | "DELETE";
+  readonly method: "GET" | "PUT" | "POST" | "PATCH" | "DELETE" | "SUBSCRIBE" | "UNSUBSCRIBE";
   /** Starts with a slash; appended to the path of the endpoint's URL. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;

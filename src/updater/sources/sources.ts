@@ -4,6 +4,7 @@ import { command } from "./command.ts";
 import { dns } from "./dns.ts";
 import { firewall } from "./firewall.ts";
 import { ownInterfaces } from "./interface.ts";
+import { igd } from "./gateway/igd.ts";
 import type { AddressSource, SourceConfig, SourceKind } from "./source.ts";
 import { web } from "./web.ts";
 
@@ -14,6 +15,7 @@ export const sourceKinds: Readonly<Record<string, SourceKind<never>>> = {
   interface: ownInterfaces,
   web,
   dns,
+  igd,
   command,
 };
 

@@ -4,6 +4,7 @@ import { startDns } from "./dns.ts";
 import { startFirewall } from "./firewall.ts";
 import { startFakeKernel, startInterface } from "./interface.ts";
 import { startWeb } from "./web.ts";
+import { startIgd } from "./igd.ts";
 
 /** Every kind of source, with its peer for the shared suite and the hostile table. */
 export const sourceRigs: Readonly<Record<string, StartRig>> = {
@@ -12,6 +13,7 @@ export const sourceRigs: Readonly<Record<string, StartRig>> = {
   web: startWeb,
   dns: startDns,
   command: startCommand,
+  igd: startIgd,
 };
 
 /** The same, with peers that can say what real ones never would. */

@@ -1,0 +1,161 @@
+import { randomBytes } from "node:crypto";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { HttpClient } from "../../http/client.ts";
+import type { FollowEnd } from "../source.ts";
+import { openUdpPeer } from "./udp-exchange.ts";
+
+/** Where a service takes subscriptions, and what to do when it reports a change. */
+export type EventSource = {
+  readonly client: HttpClient;
+  readonly events: URL;
+  /** The port for its notifications; any free one if undefined. */
+  readonly port?: number | undefined;
+  /** Reads the state again: a notification is only the reason to, so a forged one does no harm. False ends the subscription. */
+  readonly onChange: () => Promise<boolean>;
+  readonly times?: Partial<EventTimes>;
+};
+
+/** Milliseconds. */
+type EventTimes = {
+  /** For the first notification. A device sends it right after the subscription. */
+  readonly first: number;
+  /** Without a notification, the state is read anyway: the device may have restarted, and knows nothing of us then. */
+  readonly check: number;
+  /** Between two renewals, at least, whatever the device says. */
+  readonly renewal: number;
+};
+
+const usualTimes: EventTimes = { first: 10_000, check: 60_000, renewal: 5_000 };
+
+/** Seconds that a subscription lasts. The device may choose another time. */
+const lease = 600;
+
+/** Follows a service by UPnP events (UPnP Device Architecture 1.1, 4.1) until the signal aborts or the subscription is lost. */
+export async function followEvents(source: EventSource, signal: AbortSignal): Promise<FollowEnd> {
+  const times = { ...usualTimes, ...source.times };
+  const peer = await openUdpPeer(source.events.hostname, Number(source.events.port) || 80);
+  if (!peer) return { kind: "ended" };
+  const { own, address: from } = peer;
+  peer.close();
+  const bell = createBell();
+  const path = `/${randomBytes(16).toString("hex")}`;
+  const server = await listen(own.address, source.port ?? 0, (request, response) => {
+    const isTheirs = request.method === "NOTIFY" && request.url === path && request.socket.remoteAddress === from;
+    answer(request, response, isTheirs ? 200 : 404);
+    if (isTheirs) bell.ring();
+  });
+  if (!server) return { kind: "not-offered" };
+  try {
+    const callback = `<http://${own.address}:${(server.address() as AddressInfo).port}${path}>`;
+    const subscription = await subscribe(source, { callback, nt: "upnp:event" }, signal);
+    if (subscription === undefined) return { kind: "not-offered" };
+    const end = await keep(source, subscription, bell, times, signal);
+    await unsubscribe(source, subscription.id);
+    return end;
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+/** `renewAfter`: half of its time, in milliseconds. */
+type Subscription = { readonly id: string; readonly renewAfter: number };
+
+async function keep(
+  source: EventSource,
+  subscription: Subscription,
+  bell: Bell,
+  times: EventTimes,
+  signal: AbortSignal,
+): Promise<FollowEnd> {
+  // Without the first notification none will come: a firewall on the way, or on this machine, blocks them.
+  if (!(await bell.rings(times.first, signal))) return { kind: signal.aborted ? "ended" : "not-offered" };
+  const renewalOf = ({ renewAfter }: Subscription) => performance.now() + Math.max(times.renewal, renewAfter);
+  let renewAt = renewalOf(subscription);
+  while (await source.onChange()) {
+    await bell.rings(Math.min(times.check, Math.max(0, renewAt - performance.now())), signal);
+    if (signal.aborted) break;
+    if (performance.now() < renewAt) continue;
+    const renewed = await subscribe(source, { sid: subscription.id }, signal);
+    if (!renewed) break;
+    renewAt = renewalOf(renewed);
+  }
+  return { kind: "ended" };
+}
+
+async function subscribe(
+  { client, events }: EventSource,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<Subscription | undefined> {
+  const request = {
+    method: "SUBSCRIBE",
+    path: pathOf(events),
+    headers: { ...headers, timeout: `Second-${lease}` },
+  } as const;
+  const outcome = await client.send(request, signal);
+  if (outcome.kind === "failed" || outcome.status !== 200) return undefined;
+  const id = [outcome.headers.sid].flat()[0] ?? headers.sid;
+  if (id === undefined || id === "") return undefined;
+  const seconds = Number(/^Second-(\d{1,6})$/i.exec(String(outcome.headers.timeout))?.[1] ?? lease);
+  return { id, renewAfter: seconds * 500 };
+}
+
+/** So that the device does not notify a port that is closed. After the end of the program's signal, so with its own limit. */
+async function unsubscribe({ client, events }: EventSource, sid: string): Promise<void> {
+  await client.send({ method: "UNSUBSCRIBE", path: pathOf(events), headers: { sid } }, AbortSignal.timeout(1_000));
+}
+
+const pathOf = ({ pathname, search }: URL) => `${pathname}${search}`;
+
+type Bell = {
+  ring(): void;
+  /** Whether it rang, since the last time or within this time. */
+  rings(within: number, signal: AbortSignal): Promise<boolean>;
+};
+
+function createBell(): Bell {
+  let rang = false;
+  let wake: () => void = () => undefined;
+  return {
+    ring() {
+      rang = true;
+      wake();
+    },
+    async rings(within, signal) {
+      if (!rang) {
+        const rung = new AbortController();
+        wake = () => rung.abort();
+        const either = AbortSignal.any([signal, rung.signal]);
+        await sleep(within, undefined, { signal: either, ref: false }).catch(() => undefined);
+      }
+      const result = rang;
+      rang = false;
+      return result;
+    },
+  };
+}
+
+/** What is in the notification is not needed. */
+function answer(request: IncomingMessage, response: ServerResponse, status: number): void {
+  request.resume();
+  response.writeHead(status, { connection: "close", "content-length": "0" }).end();
+}
+
+/** Undefined if the port is taken. */
+async function listen(
+  address: string,
+  port: number,
+  listener: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<Server | undefined> {
+  // Not with `import`: see http/client.ts.
+  const http = process.getBuiltinModule("node:http");
+  const server = http.createServer({ requestTimeout: 5_000, maxHeaderSize: 8 * 1024 }, listener);
+  server.maxConnections = 8;
+  return new Promise((resolve) => {
+    server.once("error", () => resolve(undefined));
+    server.listen(port, address, () => resolve(server));
+  });
+}

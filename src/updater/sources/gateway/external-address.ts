@@ -1,0 +1,39 @@
+import type { Failed, UpnpDevice } from "./upnp.ts";
+
+/** What a gateway says by UPnP. `text` is what it wrote: empty or zeros while it is offline. */
+export type ExternalAddress =
+  | { readonly kind: "address"; readonly text: string }
+  | Failed
+  | { readonly kind: "not-found" };
+
+export async function readExternalAddress(device: UpnpDevice, signal: AbortSignal): Promise<ExternalAddress> {
+  const found = await device.find(signal);
+  if (found.kind !== "found") return found;
+  const answers: ExternalAddress[] = [];
+  for (const connection of found.connections) {
+    const answer = await device.call(connection, "GetExternalIPAddress", signal);
+    if (answer.kind === "answer") answers.push(addressIn(answer.value("NewExternalIPAddress")));
+    else if (answer.kind === "failed") answers.push(answer);
+    else answers.push(failed(`the router refused the question for its address: ${answer.because}`));
+  }
+  return combined(answers);
+}
+
+const failed = (because: string): Failed => ({ kind: "failed", because });
+
+const addressIn = (text: string | undefined): ExternalAddress =>
+  text === undefined ? failed("the router sent an answer without an address") : { kind: "address", text };
+
+/** An offline gateway writes one of these. */
+export const isOffline = (text: string) => text === "" || text === "0.0.0.0";
+
+/** Many routers list a connection that is not in use, and write nothing or zeros for it. */
+function combined(answers: readonly ExternalAddress[]): ExternalAddress {
+  const texts = answers.flatMap((each) => (each.kind === "address" ? [each.text] : []));
+  const [text, other] = new Set(texts.filter((each) => !isOffline(each)));
+  if (other !== undefined) {
+    return failed("the router has two connections with different addresses");
+  }
+  if (text !== undefined) return { kind: "address", text };
+  return answers.find(({ kind }) => kind === "failed") ?? { kind: "address", text: "" };
+}

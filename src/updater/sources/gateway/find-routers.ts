@@ -1,0 +1,69 @@
+import type { HttpClient } from "../../http/client.ts";
+import type { Endpoint } from "../../http/endpoint.ts";
+import { defaultGateway } from "./default-gateway.ts";
+import { isOffline, readExternalAddress } from "./external-address.ts";
+import { askNatPmp } from "./nat-pmp.ts";
+import { type Search, type SsdpAnswer, searchGateways } from "./ssdp.ts";
+import { createUpnpDevice } from "./upnp.ts";
+
+/** A router on the network that can be a source without a password. */
+export type FoundRouter = {
+  /** The kind of source for it. */
+  readonly kind: "fritzbox" | "igd";
+  /** As it calls itself. */
+  readonly name: string;
+  readonly address: string;
+  /** Its external IPv4 address; undefined if it said none. */
+  readonly external?: string;
+  /** The one that this machine uses; only that one is found again without `gateway:` in the config. */
+  readonly isOwn: boolean;
+};
+
+export type Finding = {
+  readonly connect: (endpoint: Endpoint) => Promise<HttpClient>;
+  /** Milliseconds to wait for answers. */
+  readonly wait?: number;
+  /** For tests: what to use instead of the network and the routing table of this machine. */
+  readonly places?: Search["places"];
+  readonly gateway?: string | undefined;
+};
+
+/** Searches the networks of this machine, for `moor init`. The router that this machine uses comes first. Never throws. */
+export async function findRouters(finding: Finding, signal: AbortSignal): Promise<readonly FoundRouter[]> {
+  const { wait = 2_000, places, gateway = defaultGateway() } = finding;
+  const answers = await searchGateways({ wait, also: gateway, ...(places && { places }) }, signal);
+  // A router may describe itself in several places: as version 1 and 2, say.
+  const byAddress = new Map(answers.toReversed().map((answer) => [answer.address, answer]));
+  const described = await Promise.all(
+    [...byAddress.values()].map((answer) => describe(answer, gateway, finding, signal)),
+  );
+  const found = described.filter((router) => router !== undefined);
+  if (gateway !== undefined && !found.some(({ isOwn }) => isOwn)) {
+    const natPmp = await askNatPmp(gateway, signal);
+    if (natPmp.kind === "address") found.push({ ...byNatPmp, address: gateway, ...externalOf(natPmp.text) });
+  }
+  return found.toSorted((a, b) => Number(b.isOwn) - Number(a.isOwn));
+}
+
+const byNatPmp = { kind: "igd", name: "a router with NAT-PMP", isOwn: true } as const;
+
+const externalOf = (text: string) => (isOffline(text) ? {} : { external: text });
+
+async function describe(
+  { address, location }: SsdpAnswer,
+  gateway: string | undefined,
+  { connect }: Finding,
+  signal: AbortSignal,
+): Promise<FoundRouter | undefined> {
+  const device = createUpnpDevice(async () => location, { timeout: 3_000, connect });
+  try {
+    const found = await device.find(signal);
+    if (found.kind !== "found") return undefined;
+    const kind = /^AVM\b|FRITZ!/i.test(`${found.manufacturer} ${found.name}`) ? "fritzbox" : "igd";
+    const external = await readExternalAddress(device, signal);
+    const known = external.kind === "address" ? externalOf(external.text) : {};
+    return { kind, name: found.name, address, ...known, isOwn: address === gateway };
+  } finally {
+    device.close();
+  }
+}

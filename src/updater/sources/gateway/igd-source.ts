@@ -1,0 +1,127 @@
+import { parseIpv4 } from "../../../core/addresses/address.ts";
+import { printable } from "../../../core/visible-text.ts";
+import type { HttpClient } from "../../http/client.ts";
+import type { Endpoint } from "../../http/endpoint.ts";
+import { reportConnection } from "../only-connection.ts";
+import { type AddressSource, type SourceReading, unavailable } from "../source.ts";
+import { defaultGateway } from "./default-gateway.ts";
+import { followEvents } from "./events.ts";
+import { type ExternalAddress, isOffline, readExternalAddress } from "./external-address.ts";
+import { askNatPmp, type MappingAnswer } from "./nat-pmp.ts";
+import { askPcp } from "./pcp.ts";
+import { searchGateways } from "./ssdp.ts";
+import { createUpnpDevice } from "./upnp.ts";
+
+/** In the order in which they are tried. PCP comes last, because it has to make a mapping to learn the address. */
+const protocols = ["upnp", "nat-pmp", "pcp"] as const;
+export type Protocol = (typeof protocols)[number];
+
+export type IgdSource = {
+  readonly url?: URL;
+  readonly gateway?: string;
+  readonly protocol?: Protocol;
+  readonly eventPort?: number;
+  readonly timeout: number;
+};
+
+type Connect = (endpoint: Endpoint) => Promise<HttpClient>;
+
+export function createIgdSource(config: IgdSource, connect: Connect): AddressSource {
+  const gatewayOf = () => config.url?.hostname ?? config.gateway ?? defaultGateway();
+  const locate = async (signal: AbortSignal) => config.url ?? locateGateway(gatewayOf() ?? "", signal);
+  const upnp = createUpnpDevice(locate, { timeout: config.timeout, connect });
+  /** The one that worked last is tried first: a search that nobody answers takes seconds. */
+  let last: Protocol | undefined;
+
+  const ask = async (protocol: Protocol, gateway: string, signal: AbortSignal): Promise<Asked> => {
+    if (protocol === "upnp") return upnpAsked(await readExternalAddress(upnp, signal));
+    return mappingAsked(protocol, await (protocol === "pcp" ? askPcp : askNatPmp)(gateway, signal));
+  };
+
+  const read = async (signal: AbortSignal): Promise<SourceReading> => {
+    const gateway = gatewayOf();
+    if (gateway === undefined) {
+      return unavailable("this machine has no IPv4 router", "set `gateway:` to the address of the router");
+    }
+    const refusals: string[] = [];
+    for (const protocol of protocolsFor(config, last)) {
+      const asked = await ask(protocol, gateway, signal);
+      if (signal.aborted) return unavailable("stopped before it finished", "nothing: moor is shutting down");
+      if (asked.kind === "known") {
+        last = protocol;
+        return asked.reading;
+      }
+      if (asked.kind === "refused") refusals.push(asked.because);
+    }
+    last = undefined;
+    const [refusal] = refusals;
+    if (refusal !== undefined) return unavailable(`the router ${gateway} refused to answer: ${refusal}`, turnOn);
+    const tried = config.url ? "UPnP" : (config.protocol ?? "UPnP, NAT-PMP and PCP");
+    return unavailable(`the router ${gateway} does not answer ${tried}`, turnOn);
+  };
+
+  return {
+    read,
+    async follow(hear, signal) {
+      const first = await read(signal);
+      const found = last === "upnp" ? upnp.events() : undefined;
+      if (first.kind === "unavailable") return { kind: "ended" };
+      if (!found) return { kind: "not-offered" };
+      const onChange = async () => {
+        const reading = await read(signal);
+        if (!signal.aborted) hear(reading);
+        return upnp.events()?.events.href === found.events.href;
+      };
+      return followEvents({ ...found, port: config.eventPort, onChange }, signal);
+    },
+    close: () => upnp.close(),
+  };
+}
+
+const turnOn =
+  "turn on UPnP or NAT-PMP on the router, or set `gateway:` if another router has the connection to the internet";
+
+type Asked =
+  | { readonly kind: "known"; readonly reading: SourceReading }
+  | { readonly kind: "refused"; readonly because: string }
+  | { readonly kind: "silent" };
+
+function protocolsFor({ url, protocol }: IgdSource, last: Protocol | undefined): readonly Protocol[] {
+  if (url) return ["upnp"];
+  if (protocol) return [protocol];
+  return last ? [last, ...protocols.filter((each) => each !== last)] : protocols;
+}
+
+/** Only the gateway's own answer is used: anyone else on the network could invent an address. */
+async function locateGateway(gateway: string, signal: AbortSignal): Promise<URL | undefined> {
+  const isIt = ({ address }: { readonly address: string }) => address === gateway;
+  const answers = await searchGateways({ also: gateway, wait: searchWait, isEnough: isIt }, signal);
+  return answers.find(isIt)?.location;
+}
+
+/** Milliseconds. A gateway may take one second to answer. */
+const searchWait = 2_000;
+
+function upnpAsked(read: ExternalAddress): Asked {
+  if (read.kind === "not-found") return { kind: "silent" };
+  if (read.kind === "failed") return { kind: "known", reading: unavailable(read.because, turnOn) };
+  return { kind: "known", reading: readingOf(read.text) };
+}
+
+function mappingAsked(protocol: Protocol, answer: MappingAnswer): Asked {
+  if (answer.kind === "address") return { kind: "known", reading: readingOf(answer.text) };
+  return answer.kind === "refused"
+    ? { kind: "refused", because: `${answer.because} (${protocol})` }
+    : { kind: "silent" };
+}
+
+/** A router that is offline says so with an empty text or with zeros. That is not the same as having no address. */
+function readingOf(text: string): SourceReading {
+  if (isOffline(text)) {
+    return unavailable("the router has no external address at the moment", "check its connection to the internet");
+  }
+  if (!parseIpv4(text)) {
+    return unavailable(`the router reports "${printable(text)}" as its address`, "use another kind of source");
+  }
+  return { kind: "report", report: reportConnection([text], []) };
+}

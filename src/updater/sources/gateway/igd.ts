@@ -1,0 +1,53 @@
+import { parseIpv4 } from "../../../core/addresses/address.ts";
+import { mapping, usually } from "../../../process/settings/mapping.ts";
+import { choice, duration, integer, refined, text } from "../../../process/settings/setting.ts";
+import { plainAddress } from "../../config/endpoint.ts";
+import { onlyDevice, type SourceKind } from "../source.ts";
+import type { IgdSource, Protocol } from "./igd-source.ts";
+
+const protocols: readonly Protocol[] = ["upnp", "nat-pmp", "pcp"];
+
+/** A router that opens ports on request: UPnP IGD, NAT-PMP or PCP. It knows its external IPv4 address. */
+export const igd = {
+  ...mapping(
+    {
+      gateway: refined(
+        text("The IPv4 address of the router. Default: the router that this machine uses.", "192.168.1.1"),
+        (written, { what, fault }) =>
+          parseIpv4(written)?.text ??
+          fault({ code: "bad-address", message: `${what} is not an IPv4 address`, todo: "write it like 192.168.1.1" }),
+      ),
+      url: plainAddress(
+        "Where the router describes itself, if it does not answer a search.",
+        "http://192.168.1.1:5000/rootDesc.xml",
+      ),
+      protocol: choice(protocols, "Use only this protocol. Default: the first one that the router answers."),
+      eventPort: integer(
+        { from: 1, to: 65_535 },
+        "The TCP port on which the router reports changes. Default: any free one. Set it if this machine has a firewall.",
+        49_152,
+      ),
+      timeout: usually(duration("How long one request may take.", "10s"), "5s"),
+    },
+    {
+      title: "Source: igd",
+      description:
+        "A router that supports UPnP IGD, NAT-PMP or PCP. No password is needed. It knows only its IPv4 address.",
+      schema: { examples: [{ kind: "igd" }] },
+      keys: (given, what) =>
+        given.includes("url") && given.includes("gateway")
+          ? [
+              {
+                ...{ code: "two-gateways", message: `${what} has url and gateway`, at: "gateway", skip: ["gateway"] },
+                todo: "keep one: the URL contains the address",
+              },
+            ]
+          : [],
+    },
+  ),
+  only: onlyDevice,
+  families: ["ipv4"],
+  can: { push: true, prefix: false, lifetimes: false },
+  // Loaded on use: most updaters need no sockets but those of HTTP.
+  open: async (config: IgdSource, connect) => (await import("./igd-source.ts")).createIgdSource(config, connect),
+} satisfies SourceKind<IgdSource>;

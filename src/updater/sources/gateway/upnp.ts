@@ -1,0 +1,78 @@
+import type { HttpClient } from "../../http/client.ts";
+import type { Endpoint } from "../../http/endpoint.ts";
+import { type Gateway, readDescription, type WanConnection } from "./description.ts";
+import { callAction, type SoapAnswer } from "./soap.ts";
+
+/** A UPnP gateway. Its description is read once, and again after a failure: it may have restarted with other ports and paths. */
+export type UpnpDevice = {
+  find(signal: AbortSignal): Promise<Found>;
+  /** Forgets the description if there is no answer. */
+  call(connection: WanConnection, action: string, signal: AbortSignal): Promise<SoapAnswer>;
+  /** Where it takes subscriptions, if it was found. */
+  events(): { readonly client: HttpClient; readonly events: URL } | undefined;
+  close(): void;
+};
+
+export type Found = ({ readonly kind: "found" } & Gateway) | Failed | { readonly kind: "not-found" };
+
+export type Failed = { readonly kind: "failed"; readonly because: string };
+
+/** Where the device describes itself; undefined if it does not answer. */
+export type Locate = (signal: AbortSignal) => Promise<URL | Failed | undefined>;
+
+export type UpnpOptions = {
+  readonly timeout: number;
+  readonly connect: (endpoint: Endpoint) => Promise<HttpClient>;
+};
+
+export function createUpnpDevice(locate: Locate, { timeout, connect }: UpnpOptions): UpnpDevice {
+  const clients = new Map<string, HttpClient>();
+  let known: Gateway | undefined;
+
+  /** One client per port: a service may have another one than the description. */
+  const clientFor = async ({ origin }: URL): Promise<HttpClient> => {
+    const client = clients.get(origin) ?? (await connect({ url: new URL(origin), trust: { kind: "system" }, timeout }));
+    clients.set(origin, client);
+    return client;
+  };
+  const find = async (signal: AbortSignal): Promise<Found> => {
+    const at = await locate(signal);
+    if (!(at instanceof URL)) return at ?? { kind: "not-found" };
+    const client = await clientFor(at);
+    const outcome = await client.send({ method: "GET", path: pathOf(at), headers: { accept: "text/xml" } }, signal);
+    if (outcome.kind === "failed") return failed(outcome.because);
+    if (outcome.status !== 200) return failed(`${at.host} answered ${outcome.status} instead of its description`);
+    const described = readDescription(outcome.body, at);
+    if (!described) return failed(`${at.host} sent something that is not the description of a UPnP device`);
+    if (described.connections.length > 0) return { kind: "found", ...described };
+    return failed(`${described.name} at ${at.host} has no connection to the internet`);
+  };
+
+  return {
+    async find(signal) {
+      if (known) return { kind: "found", ...known };
+      const found = await find(signal);
+      if (found.kind === "found") known = found;
+      return found;
+    },
+    async call({ control, service }, action, signal) {
+      const client = await clientFor(control);
+      const answer = await callAction(client, { control, service, action }, signal);
+      if (answer.kind === "failed") known = undefined;
+      return answer;
+    },
+    events() {
+      const events = known?.connections.find((each) => each.events)?.events;
+      const client = events && clients.get(events.origin);
+      return client && { client, events };
+    },
+    close() {
+      for (const client of clients.values()) client.close();
+      clients.clear();
+    },
+  };
+}
+
+const failed = (because: string): Failed => ({ kind: "failed", because });
+
+const pathOf = ({ pathname, search }: URL) => `${pathname}${search}`;

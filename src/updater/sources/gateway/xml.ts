@@ -1,0 +1,71 @@
+/** An element without its namespace prefix and its attributes. `text` is trimmed, and empty if there are child elements only. */
+export type XmlElement = { readonly name: string; readonly text: string; readonly children: readonly XmlElement[] };
+
+const longest = 256 * 1024;
+const deepest = 30;
+
+/**
+ * Reads what UPnP devices send: elements and text. Undefined if it is not well formed, too long or too deep, or has a document type:
+ * without one, no entity can be defined, so a short text never expands to a long one.
+ */
+export function readXml(text: string): XmlElement | undefined {
+  if (text.length > longest) return undefined;
+  type Open = { readonly tag: string; text: string; readonly children: XmlElement[] };
+  const top: Open = { tag: "", text: "", children: [] };
+  const open = [top];
+  const close = () => {
+    const { tag, text, children } = open.pop() ?? top;
+    open.at(-1)?.children.push({ name: tag.replace(/^.*:/, ""), text: text.trim(), children });
+  };
+  let end = 0;
+  for (const token of text.matchAll(tokens)) {
+    const { cdata, tag, slash, empty, plain } = token.groups ?? {};
+    end = token.index + token[0].length;
+    if (cdata !== undefined || plain !== undefined) {
+      const inner = open.at(-1);
+      if (inner) inner.text += cdata ?? unescaped(plain ?? "");
+    } else if (tag !== undefined && slash) {
+      if (open.length === 1 || open.at(-1)?.tag !== tag) return undefined;
+      close();
+    } else if (tag !== undefined) {
+      if (open.length > deepest) return undefined;
+      open.push({ tag, text: "", children: [] });
+      if (empty) close();
+    }
+  }
+  // Only one element, nothing left open, and no text around it.
+  const isWhole = end === text.length && open.length === 1 && top.children.length === 1 && top.text.trim() === "";
+  return isWhole ? top.children[0] : undefined;
+}
+
+/** The first element with this name, at any depth. */
+export const findElement = (root: XmlElement, name: string): XmlElement | undefined => findElements(root, name)[0];
+
+export const findElements = (root: XmlElement, name: string): readonly XmlElement[] => [
+  ...(root.name === name ? [root] : []),
+  ...root.children.flatMap((child) => findElements(child, name)),
+];
+
+/** The text of a child; undefined if there is no such child. */
+export const textOf = (parent: XmlElement, name: string): string | undefined =>
+  parent.children.find((child) => child.name === name)?.text;
+
+/** Sticky: stops at the first thing that is none of these, such as `<!DOCTYPE`. */
+const tokens = new RegExp(
+  [
+    /<\?[\s\S]*?\?>/,
+    /<!--[\s\S]*?-->/,
+    /<!\[CDATA\[(?<cdata>[\s\S]*?)\]\]>/,
+    /<(?<slash>\/?)(?<tag>[A-Za-z_][\w.:-]*)(?:\s+[\w.:-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*\s*(?<empty>\/?)>/,
+    /(?<plain>[^<]+)/,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+  "gy",
+);
+
+const named: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
+
+/** Routers write a bare `&` in names and URLs; what is not one of the five stays as it is. */
+const unescaped = (text: string): string =>
+  text.replaceAll(/&(lt|gt|amp|quot|apos);/g, (_, name: string) => named[name] ?? "");
