@@ -57,6 +57,12 @@ describe("a source", () => {
     expect(families(sources, "source: [a], ipv4: true")).toEqual([["ipv4", { source: "a", devices: ["internet"] }]]);
   });
 
+  it("that is a FRITZ!Box needs no settings", () => {
+    expect(read("a: { kind: fritzbox }", "ipv4: true")).toMatchObject({
+      sources: new Map([["a", expect.objectContaining({ url: new URL("http://fritz.box:49000"), timeout: 5_000 })]]),
+    });
+  });
+
   it("that is a program is found in the config's folder", () => {
     expect(read(`a: ${script}`, "ipv4: true")).toMatchObject({
       sources: new Map([
@@ -104,6 +110,7 @@ describe("a source", () => {
       /source a has url and gateway; keep one/,
     ],
     ["a router by name", "a: { kind: igd, gateway: router.lan }", "ipv4: true", /gateway of source a is not an IPv4/],
+    ["a router by https", "a: { kind: fritzbox, url: 'https://fritz.box' }", "ipv4: true", /is not an http:\/\/ URL/],
     ["an unknown kind, once", "a: { kind: comand }", "ipv4: true", /^moor\.yaml:1:23: kind of source a cannot be/],
   ])("is refused with %s", (_, sources, name, expected) => {
     const faults = read(sources, name);

@@ -4,6 +4,7 @@ import { command } from "./command.ts";
 import { dns } from "./dns.ts";
 import { firewall } from "./firewall.ts";
 import { ownInterfaces } from "./interface.ts";
+import { fritzbox } from "./gateway/fritzbox.ts";
 import { igd } from "./gateway/igd.ts";
 import type { AddressSource, SourceConfig, SourceKind } from "./source.ts";
 import { web } from "./web.ts";
@@ -16,6 +17,7 @@ export const sourceKinds: Readonly<Record<string, SourceKind<never>>> = {
   web,
   dns,
   igd,
+  fritzbox,
   command,
 };
 

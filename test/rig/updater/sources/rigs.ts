@@ -4,6 +4,7 @@ import { startDns } from "./dns.ts";
 import { startFirewall } from "./firewall.ts";
 import { startFakeKernel, startInterface } from "./interface.ts";
 import { startWeb } from "./web.ts";
+import { startFritzbox } from "./fritzbox.ts";
 import { startIgd } from "./igd.ts";
 
 /** Every kind of source, with its peer for the shared suite and the hostile table. */
@@ -14,6 +15,7 @@ export const sourceRigs: Readonly<Record<string, StartRig>> = {
   dns: startDns,
   command: startCommand,
   igd: startIgd,
+  fritzbox: startFritzbox,
 };
 
 /** The same, with peers that can say what real ones never would. */
