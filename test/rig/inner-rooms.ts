@@ -63,9 +63,10 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     http: [],
     // From sources and targets, only the tables of kinds that a config may name, and the types of their entries.
     config: ["http", "sources/sources.ts", "sources/source.ts", "targets/targets.ts", "targets/target.ts"],
-    sources: ["config", "http", "sources/gateway"],
+    sources: ["config", "http", "sources/gateway", "sources/routers"],
     // Of the sources, the port and what several kinds share.
     "sources/gateway": ["config", "http", "sources/source.ts", "sources/only-connection.ts"],
+    "sources/routers": ["config", "http", "sources/source.ts", "sources/showable.ts"],
     targets: ["targets/providers", "config", "http"],
     // One file per hosted service or server with an HTTP API.
     "targets/providers": ["targets", "config", "http"],

@@ -111,6 +111,18 @@ describe("a source", () => {
     ],
     ["a router by name", "a: { kind: igd, gateway: router.lan }", "ipv4: true", /gateway of source a is not an IPv4/],
     ["a router by https", "a: { kind: fritzbox, url: 'https://fritz.box' }", "ipv4: true", /is not an http:\/\/ URL/],
+    [
+      "a password over plain HTTP",
+      "a: { kind: openwrt, url: 'http://192.0.2.1', password: { file: token } }",
+      "ipv4: wan",
+      /would send its secret unencrypted/,
+    ],
+    [
+      "no user",
+      "a: { kind: mikrotik, url: 'https://192.0.2.1', password: { file: token } }",
+      "ipv4: wan",
+      /a has no user/,
+    ],
     ["an unknown kind, once", "a: { kind: comand }", "ipv4: true", /^moor\.yaml:1:23: kind of source a cannot be/],
   ])("is refused with %s", (_, sources, name, expected) => {
     const faults = read(sources, name);

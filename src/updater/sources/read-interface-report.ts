@@ -2,7 +2,7 @@ import { type ReadableInterface, reportFromWire } from "../../contract/interface
 import type { InterfaceReport } from "../../core/addresses/interface-report.ts";
 import { isObject } from "../../core/is-object.ts";
 import { repeatedKey } from "../../core/repeated-key.ts";
-import { visible } from "../../core/visible-text.ts";
+import { showable } from "./showable.ts";
 
 type Read =
   | { readonly kind: "report"; readonly report: InterfaceReport }
@@ -56,14 +56,6 @@ function faultInEntry(entry: unknown): string | undefined {
     if (!["boolean", "undefined"].includes(typeof entry[flag])) return `.${flag} is neither true nor false`;
   }
   return undefined;
-}
-
-const longestShown = 100;
-
-/** Names and addresses are shown on terminals, so they are made visible and cut. Valid ones are not changed. */
-function showable(text: string): string {
-  const shown = visible(text);
-  return shown.length > longestShown ? `${shown.slice(0, longestShown)}…` : shown;
 }
 
 const isTexts = (value: unknown): value is string[] =>

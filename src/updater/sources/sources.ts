@@ -3,9 +3,12 @@ import { kindsOf } from "../../process/settings/mapping.ts";
 import { command } from "./command.ts";
 import { dns } from "./dns.ts";
 import { firewall } from "./firewall.ts";
-import { ownInterfaces } from "./interface.ts";
 import { fritzbox } from "./gateway/fritzbox.ts";
 import { igd } from "./gateway/igd.ts";
+import { ownInterfaces } from "./interface.ts";
+import { mikrotik } from "./routers/mikrotik.ts";
+import { openwrt } from "./routers/openwrt.ts";
+import { pfsense } from "./routers/pfsense.ts";
 import type { AddressSource, SourceConfig, SourceKind } from "./source.ts";
 import { web } from "./web.ts";
 
@@ -18,6 +21,9 @@ export const sourceKinds: Readonly<Record<string, SourceKind<never>>> = {
   dns,
   igd,
   fritzbox,
+  openwrt,
+  mikrotik,
+  pfsense,
   command,
 };
 

@@ -2,10 +2,13 @@ import type { StartRig } from "../source-suite.ts";
 import { startCommand } from "./command.ts";
 import { startDns } from "./dns.ts";
 import { startFirewall } from "./firewall.ts";
-import { startFakeKernel, startInterface } from "./interface.ts";
-import { startWeb } from "./web.ts";
 import { startFritzbox } from "./fritzbox.ts";
 import { startIgd } from "./igd.ts";
+import { startFakeKernel, startInterface } from "./interface.ts";
+import { startMikrotik } from "./mikrotik.ts";
+import { startOpenwrt } from "./openwrt.ts";
+import { startPfsense } from "./pfsense.ts";
+import { startWeb } from "./web.ts";
 
 /** Every kind of source, with its peer for the shared suite and the hostile table. */
 export const sourceRigs: Readonly<Record<string, StartRig>> = {
@@ -16,6 +19,9 @@ export const sourceRigs: Readonly<Record<string, StartRig>> = {
   command: startCommand,
   igd: startIgd,
   fritzbox: startFritzbox,
+  openwrt: startOpenwrt,
+  mikrotik: startMikrotik,
+  pfsense: startPfsense,
 };
 
 /** The same, with peers that can say what real ones never would. */

@@ -1,0 +1,129 @@
+import type { InterfaceReport, ReportedInterface } from "../../../core/addresses/interface-report.ts";
+import { isObject } from "../../../core/is-object.ts";
+import { mapping, needed } from "../../../process/settings/mapping.ts";
+import { text } from "../../../process/settings/setting.ts";
+import { endpointFields, oneTrust, withTrust } from "../../config/endpoint.ts";
+import { type Secret, secret } from "../../config/secret.ts";
+import type { HttpClient } from "../../http/client.ts";
+import type { Endpoint } from "../../http/endpoint.ts";
+import { showable } from "../showable.ts";
+import { type AddressSource, neverPushes, type SourceKind, type SourceReading, unavailable } from "../source.ts";
+import { readJson, type StatusWords } from "./read-json.ts";
+
+export type MikrotikSource = Endpoint & { readonly user: string; readonly password: Secret };
+
+/** The interfaces and addresses of a MikroTik router, by the REST API of RouterOS 7. */
+export const mikrotik = {
+  ...mapping(
+    {
+      ...endpointFields("The URL of the router.", "https://192.168.88.1"),
+      user: needed(text("A user of the router.", "moor")),
+      password: needed(secret("The password of that user.")),
+    },
+    {
+      title: "Source: mikrotik",
+      description: "A MikroTik router with RouterOS 7, by its REST API.",
+      schema: {
+        examples: [
+          { kind: "mikrotik", url: "https://192.168.88.1", user: "moor", password: { file: "secrets/router" } },
+        ],
+      },
+      keys: oneTrust,
+      turn: withTrust,
+    },
+  ),
+  can: { push: false, prefix: true, lifetimes: false },
+  open: async (config: MikrotikSource, connect) => createMikrotikSource(config, await connect(config)),
+} satisfies SourceKind<MikrotikSource>;
+
+/** The interfaces first: one without an address is in no other list. */
+const paths = ["/interface", "/ip/address", "/ipv6/address"] as const;
+
+function createMikrotikSource(config: MikrotikSource, client: HttpClient): AddressSource {
+  const base = /\/rest\/?$/.test(config.url.pathname) ? "" : "/rest";
+  const authorization = () => `Basic ${Buffer.from(`${config.user}:${config.password()}`).toString("base64")}`;
+  return {
+    async read(signal) {
+      const lists: (readonly Item[])[] = [];
+      for (const path of paths) {
+        const headers = { authorization: authorization() };
+        const read = readJson(await client.send({ method: "GET", path: base + path, headers }, signal), router, words);
+        if (read.kind === "unavailable") return read;
+        const items = itemsIn(read.value);
+        if (typeof items === "string") return malformed(`${path}: ${items}`);
+        lists.push(items);
+      }
+      const [interfaces = [], ipv4 = [], ipv6 = []] = lists;
+      return readingOf(interfaces, ipv4, ipv6);
+    },
+    follow: neverPushes,
+    close: () => client.close(),
+  };
+}
+
+const router = "the MikroTik router";
+
+const malformed = (because: string) =>
+  unavailable(`the answer of ${router} is malformed: ${because}`, "update RouterOS");
+
+/** RouterOS writes every value as text: `"disabled": "false"`. */
+type Item = Readonly<Record<string, string>>;
+
+function itemsIn(value: unknown): readonly Item[] | string {
+  if (!Array.isArray(value)) return "it is not a list";
+  const items = value as readonly unknown[];
+  const isRight = (item: unknown): item is Item =>
+    isObject(item) && Object.values(item).every((each) => typeof each === "string");
+  if (!items.every(isRight)) return "an entry has a value that is not text";
+  const wrong = items.flatMap((item) => flags.filter((flag) => !["true", "false", undefined].includes(item[flag])));
+  return wrong[0] === undefined ? items : `${wrong[0]} is neither true nor false`;
+}
+
+const flags = ["disabled", "invalid", "running", "dynamic", "deprecated", "link-local"];
+
+function readingOf(interfaces: readonly Item[], ipv4: readonly Item[], ipv6: readonly Item[]): SourceReading {
+  const report = new Map<string, ReportedInterface>();
+  for (const { name, running, disabled } of interfaces) {
+    if (name === undefined) return malformed("an interface has no name");
+    const device = showable(name);
+    report.set(device, { device, up: running === "true" && disabled !== "true", ipv4: [], ipv6: [] });
+  }
+  // A disabled address, or one of an interface that is gone, is not in use.
+  for (const item of [...ipv4, ...ipv6].filter(({ disabled, invalid }) => disabled !== "true" && invalid !== "true")) {
+    const fault = addTo(report, item, ipv4.includes(item));
+    if (fault !== undefined) return malformed(fault);
+  }
+  return { kind: "report", report: report satisfies InterfaceReport };
+}
+
+/** Returns what is wrong with the entry. */
+function addTo(report: Map<string, ReportedInterface>, item: Item, isIpv4: boolean): string | undefined {
+  const [, text = "", length = ""] = /^(.*)\/(\d{1,3})$/s.exec(item.address ?? "") ?? [];
+  const device = showable(item.interface ?? "");
+  if (text === "" || device === "") return "an address has no prefix length, or no interface";
+  const before = report.get(device) ?? { device, ipv4: [], ipv6: [] };
+  const ipv6 = {
+    text: showable(text),
+    linkLocal: item["link-local"] === "true",
+    deprecated: item.deprecated === "true",
+    tentative: false,
+    detached: false,
+    prefixLength: Number(length),
+  };
+  report.set(
+    device,
+    isIpv4
+      ? { ...before, ipv4: [...before.ipv4, { text: showable(text) }] }
+      : { ...before, ipv6: [...before.ipv6, ipv6] },
+  );
+  return undefined;
+}
+
+const words: StatusWords = {
+  401: [
+    `${router} rejected the user name or the password (401)`,
+    "correct them; the user's group needs the policies read and rest-api",
+  ],
+  403: [`${router} does not allow this user to read (403)`, "give the user's group the policies read and rest-api"],
+  404: [`${router} has no REST API at this URL (404)`, "it needs RouterOS 7.1 or later, and the service www-ssl"],
+};

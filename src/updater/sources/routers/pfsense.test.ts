@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type PfsensePeer, pfsenseWan, startPfsensePeer } from "../../../../test/rig/updater/sources/pfsense.ts";
+import { createHttpClient } from "../../http/client.ts";
+import type { AddressSource } from "../source.ts";
+import { pfsense } from "./pfsense.ts";
+
+let peer: PfsensePeer;
+let source: AddressSource;
+beforeAll(async () => {
+  peer = await startPfsensePeer();
+  const config = { url: new URL(peer.url), trust: { kind: "system" }, key: () => "thekey" } as const;
+  source = await pfsense.open(config, createHttpClient);
+});
+afterAll(async () => {
+  source.close();
+  await peer.close();
+});
+
+async function read(data: unknown) {
+  peer.data = data;
+  const reading = await source.read(new AbortController().signal);
+  return reading.kind === "report" ? Object.fromEntries(reading.report) : reading.because;
+}
+
+const none = { device: "wan0", ipv4: [], ipv6: [] };
+
+test.each<[string, object, object]>([
+  [
+    "both families",
+    { ipaddr: "9.9.9.9", ipaddrv6: "2a00::9", subnetv6: "64" },
+    { ipv4: [{ text: "9.9.9.9" }], ipv6: [{ text: "2a00::9", prefixLength: 64 }] },
+  ],
+  ["a length as a number", { ipaddrv6: "2a00::9", subnetv6: 56 }, { ipv6: [{ text: "2a00::9", prefixLength: 56 }] }],
+  ["no address, as empty texts", {}, { ...none, up: true }],
+  ["no address, as null", { ipaddr: null, ipaddrv6: null, subnetv6: null }, { ...none, up: true }],
+  ["an interface without a cable", { status: "no carrier" }, { up: false }],
+  ["a disabled one", { enable: false }, { up: false }],
+  ["one in a wireless network", { status: "associated" }, { up: true }],
+])("%s", async (_, more, expected) =>
+  expect(await read([{ ...pfsenseWan, ...more }])).toMatchObject({ wan0: expected }),
+);
+
+test.each<[string, unknown, RegExp]>([
+  ["no list", "x", /no list of interfaces/],
+  ["an entry that is text", ["x"], /an interface is not an object/],
+  ["an interface without a name", [{ ...pfsenseWan, name: "" }], /has no name/],
+  ["a number for an address", [{ ...pfsenseWan, ipaddrv6: 7 }], /wan0: an address is not text/],
+])("%s is unreadable", async (_, data, because) => expect(await read(data)).toMatch(because));

@@ -1,0 +1,108 @@
+import type { ReportedInterface } from "../../../core/addresses/interface-report.ts";
+import { isObject } from "../../../core/is-object.ts";
+import { mapping, needed } from "../../../process/settings/mapping.ts";
+import { endpointFields, oneTrust, withTrust } from "../../config/endpoint.ts";
+import { type Secret, secret } from "../../config/secret.ts";
+import type { HttpClient } from "../../http/client.ts";
+import type { Endpoint } from "../../http/endpoint.ts";
+import { showable } from "../showable.ts";
+import { type AddressSource, neverPushes, type SourceKind, type SourceReading, unavailable } from "../source.ts";
+import { readJson, type StatusWords } from "./read-json.ts";
+
+export type PfsenseSource = Endpoint & { readonly key: Secret };
+
+/** A pfSense with the package RESTAPI, version 2 (pfrest.org). */
+export const pfsense = {
+  ...mapping(
+    {
+      ...endpointFields("The URL of the firewall.", "https://192.168.1.1"),
+      key: needed(secret("A key of the REST API (System: REST API: Keys).")),
+    },
+    {
+      title: "Source: pfsense",
+      description:
+        "A pfSense with the package RESTAPI 2. Its devices are the interfaces of its settings: wan, lan, opt1.",
+      schema: { examples: [{ kind: "pfsense", url: "https://192.168.1.1", key: { file: "secrets/pfsense-key" } }] },
+      keys: oneTrust,
+      turn: withTrust,
+    },
+  ),
+  called: "firewall",
+  can: { push: false, prefix: true, lifetimes: false },
+  open: async (config: PfsenseSource, connect) => createPfsenseSource(config, await connect(config)),
+} satisfies SourceKind<PfsenseSource>;
+
+function createPfsenseSource(config: PfsenseSource, client: HttpClient): AddressSource {
+  return {
+    async read(signal) {
+      const headers = { "x-api-key": config.key() };
+      const outcome = await client.send({ method: "GET", path: "/api/v2/status/interfaces", headers }, signal);
+      const read = readJson(outcome, firewall, words);
+      return read.kind === "json" ? readingOf(read.value) : read;
+    },
+    follow: neverPushes,
+    close: () => client.close(),
+  };
+}
+
+const firewall = "the pfSense";
+
+const malformed = (because: string) =>
+  unavailable(`the answer of ${firewall} is malformed: ${because}`, "update its package RESTAPI");
+
+function readingOf(value: unknown): SourceReading {
+  const data = isObject(value) ? value.data : undefined;
+  if (!Array.isArray(data)) return malformed("it has no list of interfaces");
+  const report = new Map<string, ReportedInterface>();
+  for (const each of data as readonly unknown[]) {
+    const read = isObject(each) ? interfaceOf(each) : "an interface is not an object";
+    if (typeof read === "string") return malformed(read);
+    report.set(read.device, read);
+  }
+  return { kind: "report", report };
+}
+
+/** A text says what is wrong. The package writes an interface's main addresses only, and null or an empty text for none. */
+function interfaceOf(fields: Readonly<Record<string, unknown>>): ReportedInterface | string {
+  const { name, enable, status } = fields;
+  if (typeof name !== "string" || name === "") return "an interface has no name";
+  const device = showable(name);
+  const [ipv4, ipv6] = [textIn(fields.ipaddr), textIn(fields.ipaddrv6)];
+  if (ipv4 === undefined || ipv6 === undefined) return `${device}: an address is not text`;
+  const length = Number(fields.subnetv6);
+  return {
+    device,
+    ...(typeof enable === "boolean" && typeof status === "string" && status !== ""
+      ? { up: enable && ["up", "active", "associated"].includes(status) }
+      : {}),
+    ipv4: ipv4 === "" ? [] : [{ text: showable(ipv4) }],
+    ipv6:
+      ipv6 === ""
+        ? []
+        : [
+            {
+              text: showable(ipv6),
+              ...{ linkLocal: false, deprecated: false, tentative: false, detached: false },
+              ...(Number.isInteger(length) && length > 0 ? { prefixLength: length } : {}),
+            },
+          ],
+  };
+}
+
+const textIn = (value: unknown): string | undefined => {
+  if (value === null || value === undefined) return "";
+  return typeof value === "string" ? value : undefined;
+};
+
+const words: StatusWords = {
+  401: [
+    `${firewall} rejected the key (401)`,
+    "create a key below System: REST API: Keys, and allow keys in its settings",
+  ],
+  403: [
+    `${firewall} does not allow the key's user to read the interfaces (403)`,
+    "give the user the privilege for GET /api/v2/status/interfaces, and check the access list of the REST API",
+  ],
+  404: [`${firewall} has no REST API at this URL (404)`, "install the package RESTAPI, version 2 (pfrest.org)"],
+  503: [`${firewall} has its REST API switched off (503)`, "switch it on below System: REST API: Settings"],
+};
