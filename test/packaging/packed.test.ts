@@ -56,5 +56,28 @@ describe("the package", () => {
       expect(text).toMatch(new RegExp(`^${name} \\d+.* \\((?:MIT|Apache-2.0)\\)`, "m"));
   });
 
+  /** Start time and memory follow from it. Each limit is far below the size of the HTTP server's part. */
+  it.each([
+    ["--version", 300_000],
+    ["token list --data .", 500_000],
+    ["update --config moor.sample.yaml", 900_000],
+  ])("moor %s reads no more than %i bytes of it", async (words, most) => {
+    const count = `
+      import { readFileSync } from "node:fs";
+      import { registerHooks } from "node:module";
+      let read = 0;
+      registerHooks({ load: (url, context, next) => {
+        if (url.includes("/program/")) read += readFileSync(new URL(url)).length;
+        return next(url, context);
+      } });
+      process.on("exit", () => process.stderr.write("read " + read));`;
+    const counted = [node, "--import", `data:text/javascript,${encodeURIComponent(count)}`] as const;
+    const program = join(installed, "program/moor.js");
+    const { err } = await inside.run([...counted, program, ...words.split(" ")], { cwd: installed });
+    const read = Number(/read (\d+)$/.exec(err)?.[1]);
+    expect(read).toBeGreaterThan(50_000);
+    expect(read).toBeLessThan(most);
+  });
+
   newcomerSuite(() => ({ inside, folder, program: "moor", path: [join(folder, "prefix/bin"), dirname(node)] }));
 });
