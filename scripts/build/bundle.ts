@@ -1,5 +1,12 @@
 import { join } from "node:path";
-import { type OutputBundle, type OutputOptions, type RolldownOptions, type RolldownOutput, rolldown } from "rolldown";
+import {
+  type CodeSplittingNameFunction,
+  type OutputBundle,
+  type OutputOptions,
+  type RolldownOptions,
+  type RolldownOutput,
+  rolldown,
+} from "rolldown";
 import { builtinModules } from "./builtin-modules.ts";
 
 /** Optional parts of libraries, which look for them and work without. */
@@ -30,10 +37,27 @@ export async function bundle(repository: string, folder: string, commit: string)
     return written;
   };
   return [
-    await write("moor", { dir: folder, format: "esm", entryFileNames: "moor.js", chunkFileNames: "[name]-[hash].js" }),
+    await write("moor", {
+      ...{ dir: folder, format: "esm", entryFileNames: "moor.js", chunkFileNames: "[name]-[hash].js" },
+      codeSplitting: { groups: [{ debugName: "program", name: neededByAll(join(repository, "src/cli/program.ts")) }] },
+    }),
     await write("single-file", { file: join(folder, "single-file.js"), format: "esm", codeSplitting: false }),
     await write("dns-worker", { file: join(folder, "dns-worker.cjs"), format: "cjs", codeSplitting: false }),
   ];
+}
+
+/** What every command loads is one part, not thirty: each file costs about a millisecond. */
+function neededByAll(program: string): CodeSplittingNameFunction {
+  let needed: Set<string> | undefined;
+  return (module, context) => {
+    if (needed === undefined) {
+      needed = new Set([program]);
+      // A set visits what is added on the way.
+      for (const each of needed)
+        for (const imported of context.getModuleInfo(each)?.importedIds ?? []) needed.add(imported);
+    }
+    return needed.has(module) ? "program" : null;
+  };
 }
 
 /** V8 keeps a text with one byte per character if it can, and with two if a single character needs it. */
