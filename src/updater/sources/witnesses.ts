@@ -69,8 +69,9 @@ const unaskedOf = (wanted: readonly Family[]) => {
 type Heard = Testimony & { readonly name: string };
 
 /** An answer that is no address of this family counts as none. */
-async function question({ name, ask }: Witness, family: Family, signal: AbortSignal): Promise<Heard> {
-  const testimony = await ask(signal);
+async function question(witness: Witness, family: Family, signal: AbortSignal): Promise<Heard> {
+  const { name } = witness;
+  const testimony = await witness.ask(signal);
   if (testimony.kind === "failed") return { name, ...testimony };
   const address = parseAddress(testimony.text);
   if (address?.family === family) return { name, kind: "said", text: address.text };

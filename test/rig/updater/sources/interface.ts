@@ -91,6 +91,6 @@ export function startFakeKernel(folder: string): SourceRig {
     stall: fails,
     stalled: fails,
     open: () => 0,
-    close: ip.restore,
+    close: () => ip.restore(),
   };
 }
