@@ -32,6 +32,8 @@ export type Asking = {
   readonly answers?: readonly ResourceRecord[];
   readonly authorities?: readonly ResourceRecord[];
   readonly authoritative?: boolean;
+  /** For a resolver, or a server that pretends to be one. */
+  readonly recursionDesired?: boolean;
 };
 
 export type AskOptions = { readonly signal: AbortSignal; readonly limit: number; readonly now: () => Instant };

@@ -1,12 +1,17 @@
-import type { Resolver } from "node:dns/promises";
-import { type Family, families, parseAddress } from "../../core/addresses/address.ts";
+import { addressFromBytes, type Family, parseAddress } from "../../core/addresses/address.ts";
+import { parseName } from "../../core/names/name.ts";
 import { mapping, needed, usually } from "../../process/settings/mapping.ts";
-import { choice, duration, integer, listOf, text } from "../../process/settings/setting.ts";
-import { dnsServer, hostOfServer } from "../config/dns-server.ts";
+import { choice, duration, integer, listOf, refined, text } from "../../process/settings/setting.ts";
+import { dnsServer, partsOfServer } from "../config/dns-server.ts";
 import { neverPushes, onlyDevice, type SourceKind } from "./source.ts";
-import { createHearing, type Witness } from "./witnesses.ts";
+import { createHearing, type Testimony, type Witness } from "./witnesses.ts";
 
-type Question = { readonly server: string; readonly name: string; readonly type: "address" | "TXT" };
+type Question = {
+  readonly server: string;
+  readonly name: string;
+  readonly type: "address" | "TXT";
+  readonly class: "IN" | "CH";
+};
 
 export type DnsSource = {
   readonly questions?: readonly Question[];
@@ -15,29 +20,36 @@ export type DnsSource = {
   readonly timeout: number;
 };
 
-/** Cisco, Google and Akamai. The last has no IPv6 address. */
+const asked = (name: string, type: Question["type"], kind: Question["class"], ...servers: readonly string[]) =>
+  servers.map((server): Question => ({ server, name, type, class: kind }));
+
+/** Cisco, Google, Cloudflare and Akamai, whose server has no IPv6 address. */
 const wellKnown: readonly Question[] = [
-  ...["208.67.222.222", "[2620:119:35::35]"].map((server) => opendns(server)),
-  ...["216.239.32.10", "[2001:4860:4802:32::a]"].map((server) => google(server)),
-  { server: "193.108.88.1", name: "whoami.akamai.net", type: "address" },
+  ...asked("myip.opendns.com", "address", "IN", "208.67.222.222", "[2620:119:35::35]"),
+  ...asked("o-o.myaddr.l.google.com", "TXT", "IN", "216.239.32.10", "[2001:4860:4802:32::a]"),
+  ...asked("whoami.cloudflare", "TXT", "CH", "1.1.1.1", "[2606:4700:4700::1111]"),
+  ...asked("whoami.akamai.net", "address", "IN", "193.108.88.1"),
 ];
 
-function opendns(server: string): Question {
-  return { server, name: "myip.opendns.com", type: "address" };
-}
-
-function google(server: string): Question {
-  return { server, name: "o-o.myaddr.l.google.com", type: "TXT" };
-}
+const name = refined(
+  text("A name for which the server returns the address of the client.", "myip.opendns.com"),
+  (written, { fault }) => {
+    const parsed = parseName(written);
+    if (parsed.ok) return parsed.value;
+    for (const { where: _, ...detail } of parsed.faults) fault(detail);
+    return undefined;
+  },
+);
 
 const question = mapping(
   {
     server: needed(dnsServer),
-    name: needed(text("A name for which the server returns the address of the client.", "myip.opendns.com")),
+    name: needed(name),
     type: usually(
       choice(["address", "TXT"], "The type of the record: `address` is A or AAAA, by the server's own address."),
       "address",
     ),
+    class: usually(choice(["IN", "CH"], "The class of the record."), "IN"),
   },
   { title: "Question", schema: { examples: [{ server: "208.67.222.222", name: "myip.opendns.com" }] } },
 );
@@ -48,7 +60,7 @@ export const dns = {
     {
       questions: listOf(
         question,
-        "What to ask which DNS server. Over IPv4 it sees the IPv4 address, over IPv6 the other. Default: OpenDNS, Google and, for IPv4, Akamai.",
+        "What to ask which DNS server. Over IPv4 it sees the IPv4 address, over IPv6 the other. Default: OpenDNS, Google, Cloudflare and, for IPv4, Akamai.",
         "an entry of questions",
       ),
       agree: usually(integer({ from: 1, to: 10 }, "How many servers must report the same address.", 2), 2),
@@ -64,53 +76,71 @@ export const dns = {
   only: onlyDevice,
   can: { push: false, prefix: false, lifetimes: false },
   async open({ questions = wellKnown, agree, every, timeout }: DnsSource, _, wanted) {
-    const { Resolver } = await import("node:dns/promises");
-    const create = (server: string) => {
-      const resolver = new Resolver({ timeout: Math.ceil(timeout / tries), tries });
-      resolver.setServers([server]);
-      return resolver;
-    };
     const of = (family: Family) =>
       questions
-        .filter(({ server }) => parseAddress(hostOfServer(server))?.family === family)
-        .map((each) => witnessOf(each, family, create));
+        .filter(({ server }) => parseAddress(partsOfServer(server).host)?.family === family)
+        .map((each) => witnessOf(each, family, timeout));
     const witnesses = { ipv4: of("ipv4"), ipv6: of("ipv6") };
     const todo = "check the internet connection, or set other servers in `questions:`";
     return {
       every,
-      read: createHearing({ witnesses, agree, wanted: families.filter((family) => wanted.includes(family)), todo }),
+      read: createHearing({ witnesses, agree, wanted, todo }),
       follow: neverPushes,
       close: () => undefined,
     };
   },
 } satisfies SourceKind<DnsSource>;
 
+const txt = 16;
+const addressTypes: Readonly<Record<Family, number>> = { ipv4: 1, ipv6: 28 };
+
+/** A packet may get lost. */
 const tries = 2;
 
-function witnessOf({ server, name, type }: Question, family: Family, create: (server: string) => Resolver): Witness {
+function witnessOf({ server, name, type, class: kind }: Question, family: Family, timeout: number): Witness {
+  const { host, port } = partsOfServer(server);
+  const peer = { host, port: Number(port), key: undefined };
+  const wanted = type === "TXT" ? txt : addressTypes[family];
   return {
     name: server,
     async ask(signal) {
-      const resolver = create(server);
-      const cancel = () => resolver.cancel();
-      signal.addEventListener("abort", cancel, { once: true });
+      const { askUdp } = await import("../../process/dns/ask.ts");
+      const { classes, opcodes } = await import("../../process/dns/codes.ts");
+      const question = { name, type: wanted, class: kind === "CH" ? classes.ch : classes.in };
+      const limits = { signal, limit: Math.ceil(timeout / tries), now: Date.now };
+      const ask = () => askUdp(peer, { opcode: opcodes.query, question, recursionDesired: true }, limits);
       try {
-        if (signal.aborted) return { kind: "failed", because: "was not asked" };
-        const found = await lookUp(resolver, name, type, family);
-        // Google adds a line about the network that asked.
-        const answers = found.filter((each) => !each.startsWith("edns0-client-subnet"));
-        if (answers.length === 1 && answers[0] !== undefined) return { kind: "said", text: answers[0] };
-        return { kind: "failed", because: `answered with ${answers.length} records` };
+        const { rcode, answers } = await ask().catch((error: unknown) => {
+          if (signal.aborted) throw error;
+          return ask();
+        });
+        if (rcode !== 0) return { kind: "failed", because: `answered with the error ${rcodeWords[rcode] ?? rcode}` };
+        const found = answers.filter((record) => record.type === wanted).map(({ data }) => data);
+        return testimonyIn(found.map((data) => (type === "TXT" ? textIn(data) : (addressFromBytes(data)?.text ?? ""))));
       } catch (error) {
-        return { kind: "failed", because: `has no answer (${(error as NodeJS.ErrnoException).code ?? "unknown"})` };
-      } finally {
-        signal.removeEventListener("abort", cancel);
+        return { kind: "failed", because: `does not answer (${(error as Error).message})` };
       }
     },
   };
 }
 
-async function lookUp(resolver: Resolver, name: string, type: Question["type"], family: Family) {
-  if (type === "TXT") return (await resolver.resolveTxt(name)).map((parts) => parts.join(""));
-  return family === "ipv4" ? resolver.resolve4(name) : resolver.resolve6(name);
+const rcodeWords: Readonly<Record<number, string>> = { 2: "SERVFAIL", 3: "NXDOMAIN", 4: "NOTIMP", 5: "REFUSED" };
+
+/** Google adds a record about the network of the client. */
+function testimonyIn(found: readonly string[]): Testimony {
+  const texts = found.filter((each) => !each.startsWith("edns0-client-subnet"));
+  const [only] = texts;
+  if (only === undefined) return { kind: "failed", because: "has no such record" };
+  return texts.length === 1
+    ? { kind: "said", text: only }
+    : { kind: "failed", because: `answered with ${texts.length} records` };
+}
+
+/** Character-strings, each after a byte with its length (RFC 1035 section 3.3.14). */
+function textIn(rdata: Uint8Array): string {
+  const parts: string[] = [];
+  for (let at = 0; at < rdata.length; at += 1 + (rdata[at] ?? 0)) {
+    parts.push(Buffer.from(rdata.subarray(at + 1, at + 1 + (rdata[at] ?? 0))).toString("utf8"));
+  }
+  return parts.join("");
 }

@@ -32,7 +32,7 @@ export async function startEchoNameserver(): Promise<EchoNameserver> {
     socket.on("message", (message, peer) => {
       const { id, questions: [question] = [] } = decode(message);
       if (!question) return;
-      server.asked.push(`${family} ${question.type} ${question.name}`);
+      server.asked.push(`${family} ${question.type} ${question.class} ${question.name}`);
       const reply = server.says(question, family);
       if (reply === undefined) return;
       const bytes = Buffer.isBuffer(reply) ? reply : replyTo(id ?? 0, question, reply);
