@@ -14,7 +14,7 @@ import type { Table } from "../table.ts";
 
 const changes = 200;
 
-/** From the kernel's change of an address to a written, confirmed and stored record: three real processes. */
+/** From the kernel's change of an address to a written, confirmed and stored record: three real processes, or two without a firewall. */
 export async function benchPushed(): Promise<Table> {
   const folder = mkdtempSync(join(tmpdir(), "moor-bench-pushed-"));
   const inside = await openNamespace();
@@ -29,17 +29,24 @@ export async function benchPushed(): Promise<Table> {
     inside.start(["ip", "-force", "-batch", pipe]);
     const ip = createWriteStream(pipe);
     const rows: string[][] = [];
-    for (const targetApi of ["v1", "rrsets"]) {
-      await api.makeRecord({ zone_id: zone, name: targetApi, type: "A", value: "192.0.2.1", ttl: 60 });
-      const updater = startMoor(inside, ["update", "--config", writeConfig(folder, services, targetApi)]);
+    const { url, keyFile, caFile } = { ...services, ...services.firewall };
+    const firewall = `{ url: "${url}", keyFile: "${keyFile}", ca: "${caFile}" }`;
+    for (const [name, targetApi, source, from] of [
+      ["one", "v1", firewall, "moor firewall"],
+      ["two", "rrsets", firewall, "moor firewall"],
+      ["three", "v1", "{ kind: interface }", "kind: interface"],
+    ] as const) {
+      await api.makeRecord({ zone_id: zone, name, type: "A", value: "192.0.2.1", ttl: 60 });
+      const config = writeConfig(folder, services, { name, targetApi, source });
+      const updater = startMoor(inside, ["update", "--config", config]);
       const times = await measure(ip, updater);
       await updater.stop();
       const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? Number.NaN;
       const ms = (value: number) => `${value.toFixed(1)} ms`;
-      rows.push([targetApi, String(times.length), ms(at(0.5)), "60 ms", ms(at(0.99)), "300 ms", ms(at(1))]);
+      rows.push([from, targetApi, String(times.length), ms(at(0.5)), "60 ms", ms(at(0.99)), "300 ms", ms(at(1))]);
     }
     ip.end();
-    const heads = ["written by", "changes", "median", "target", "99th percentile", "target", "slowest"];
+    const heads = ["read from", "written by", "changes", "median", "target", "99th percentile", "target", "slowest"];
     return {
       title: "From a kernel address change to a confirmed record, pushed",
       how: "npm run bench updater",
@@ -52,15 +59,20 @@ export async function benchPushed(): Promise<Table> {
   }
 }
 
-function writeConfig(folder: string, services: Awaited<ReturnType<typeof startServices>>, targetApi: string): string {
-  const file = join(folder, `${targetApi}.yaml`);
-  const { firewall, records, keyFile, tokenFile, caFile } = services;
+type Wanted = { readonly name: string; readonly targetApi: string; readonly source: string };
+
+function writeConfig(
+  folder: string,
+  { records, tokenFile, caFile }: Awaited<ReturnType<typeof startServices>>,
+  { name, targetApi, source }: Wanted,
+): string {
+  const file = join(folder, `${name}.yaml`);
   writeFileSync(
     file,
     `interval: 1h
-sources: { wall: { url: "${firewall.url}", keyFile: "${keyFile}", ca: "${caFile}" } }
+sources: { wall: ${source} }
 targets: { dns: { api: ${targetApi}, url: "${records.url}", token: { file: "${tokenFile}" }, ca: "${caFile}" } }
-names: [{ name: ${targetApi}, zone: example.org, ipv4: wan0 }]
+names: [{ name: ${name}, zone: example.org, ipv4: wan0 }]
 `,
   );
   return file;
