@@ -42,6 +42,12 @@ describe("the systemd units", () => {
     expect(text).toMatch(/^NotifyAccess=all$/m);
   });
 
+  it.each(["moor-firewall.service", "moor-update.service"])("%s lets `ip` read the interfaces", (unit) => {
+    const text = readFileSync(join(folder, unit), "utf8");
+    expect(text).toMatch(/^RestrictAddressFamilies=.*\bAF_NETLINK\b/m);
+    expect(text).toMatch(/^SystemCallFilter=~@privileged @resources\n(#.*\n)*SystemCallFilter=capset$/m);
+  });
+
   it("moor-update.service starts after the services on the same machine", () => {
     const [after = ""] = /^After=.*$/m.exec(readFileSync(join(folder, "moor-update.service"), "utf8")) ?? [];
     for (const service of ["moor-firewall.service", "moor-records.service"]) expect(after).toContain(service);
