@@ -38,7 +38,7 @@ it("asks again if a packet got lost, and asks nobody about a family that no name
   const questions = Object.values(server.addresses).map(
     (address) => ({ server: address, name: "myip.test", type: "address", class: "IN" }) as const,
   );
-  const source = await dns.open({ questions, agree: 1, every: 1, timeout: 1_000 }, connect, ["ipv4"]);
+  const source = await dns.open({ questions, agree: 1, every: 1, timeout: 4_000 }, connect, ["ipv4"]);
   expect(await source.read(signal)).toMatchObject({ report: new Map([["internet", { ipv4: [{ text: "9.9.9.9" }] }]]) });
   expect(server.asked).toEqual(["ipv4 A IN myip.test", "ipv4 A IN myip.test"]);
 });
