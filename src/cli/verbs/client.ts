@@ -20,9 +20,9 @@ export function addClientVerbs(program: Command, io: CommandIo, run: Run): void 
 
   verb(
     "interfaces",
-    "Shows every address that the firewall reports, the one that would be used, and why the others would not.",
+    "Shows every address that a source reports, the one that would be used, and why the others would not.",
   )
-    .option("--source <name>", "which firewall in the config, if there are several")
+    .option("--source <name>", "which source in the config, if there are several")
     .option(...asJson)
     .action((options) => run(async () => (await import("../update/interfaces.ts")).interfaces(options, io)));
 
