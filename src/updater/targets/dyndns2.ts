@@ -20,11 +20,7 @@ export const dyndns2 = {
 const service = "the service";
 
 /** One GET per name and family; the answer is a word. Reading is a DNS query. */
-export function createDyndns2Target(
-  config: Dyndns2Target,
-  client: HttpClient,
-  now: () => number = Date.now,
-): RecordTarget {
+function createDyndns2Target(config: Dyndns2Target, client: HttpClient, now: () => number = Date.now): RecordTarget {
   const authorization = () => `Basic ${Buffer.from(`${config.user()}:${config.password()}`).toString("base64")}`;
   return {
     async replace(order, signal) {
@@ -52,7 +48,7 @@ const dialect: Dialect = {
   parse: (text) => ({ text }),
   // A web page is no answer of this protocol.
   errorIn: (status, body) => {
-    const text = String(body?.text ?? "").trim();
+    const text = typeof body?.text === "string" ? body.text.trim() : "";
     return { status, code: "", message: text.startsWith("<") ? "" : printable(text.slice(0, 200)) };
   },
 };

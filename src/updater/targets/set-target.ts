@@ -100,7 +100,7 @@ async function replaceSet<Rest>(
   return { kind: "unknown", fault: after.kind === "found" ? notTaken(calls.service, set) : afterWrite(after) };
 }
 
-export const setOf = ({ zone, name, family }: Omit<ReplaceOrder, "value">): SetName => ({
+const setOf = ({ zone, name, family }: Omit<ReplaceOrder, "value">): SetName => ({
   zone,
   name,
   type: recordTypeOf(family),

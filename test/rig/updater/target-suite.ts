@@ -72,12 +72,11 @@ export function describeTarget(target: TargetCase): void {
       if (http) expect(rig.server.asked.map(({ method, path }) => `${method} ${path}`)).toHaveLength(http.calls);
     });
 
-    if (can?.ipv6 !== false)
-      it("replaces an IPv6 address", async () => {
-        expect(await replace({ family: "ipv6", value: "2a00::9" })).toMatchObject({ kind: "done" });
-        expect(await rig.peer.held()).toContain(`home ${ttl} AAAA 2a00::9`);
-        expect(await rig.peer.held()).toContain(`home ${ttl} A 192.0.2.1`);
-      });
+    it.each(can?.ipv6 === false ? [] : ["2a00::9"])("replaces an IPv6 address", async (value) => {
+      expect(await replace({ family: "ipv6", value })).toMatchObject({ kind: "done" });
+      expect(await rig.peer.held()).toContain(`home ${ttl} AAAA 2a00::9`);
+      expect(await rig.peer.held()).toContain(`home ${ttl} A 192.0.2.1`);
+    });
 
     it("knows the zone itself as @", async () => {
       await rig.peer.fill([...first, `@ ${ttl} A 192.0.2.9`]);
@@ -85,25 +84,22 @@ export function describeTarget(target: TargetCase): void {
       expect(await rig.peer.held()).toEqual([...first, `@ ${ttl} A 9.9.9.9`].toSorted());
     });
 
-    if (can?.ttl)
-      it("sets a TTL if one is ordered", async () => {
-        expect(await replace({ ttl: otherTtl })).toMatchObject({ kind: "done", ttl: otherTtl });
-        expect(await rig.peer.held()).toEqual(withHome(`home ${otherTtl} A 9.9.9.9`));
-      });
+    it.each(can?.ttl ? [otherTtl] : [])("sets the TTL %i if it is ordered", async (wanted) => {
+      expect(await replace({ ttl: wanted })).toMatchObject({ kind: "done", ttl: wanted });
+      expect(await rig.peer.held()).toEqual(withHome(`home ${otherTtl} A 9.9.9.9`));
+    });
 
     it("creates nothing unless it is asked to", async () => {
       expect(await replace({ name: "new" })).toMatchObject({ kind: "refused", fault: { kind: "missing" } });
       expect(await rig.peer.held()).toEqual(first.toSorted());
     });
 
-    if (can?.create)
-      it("creates a record", async () => {
-        const made = can.ttl ? otherTtl : ttl;
-        expect(await replace({ name: "new", create: true, ttl: otherTtl })).toMatchObject({ kind: "done" });
-        expect(await rig.peer.held()).toEqual([...first, `new ${made} A 9.9.9.9`].toSorted());
-        expect(await replace({ name: "new", create: true, value: "9.9.9.8" })).toMatchObject({ kind: "done" });
-        expect(await rig.peer.held()).toEqual([...first, `new ${made} A 9.9.9.8`].toSorted());
-      });
+    it.each(can?.create ? [can.ttl ? otherTtl : ttl] : [])("creates a record, with the TTL %i", async (made) => {
+      expect(await replace({ name: "new", create: true, ttl: otherTtl })).toMatchObject({ kind: "done" });
+      expect(await rig.peer.held()).toEqual([...first, `new ${made} A 9.9.9.9`].toSorted());
+      expect(await replace({ name: "new", create: true, value: "9.9.9.8" })).toMatchObject({ kind: "done" });
+      expect(await rig.peer.held()).toEqual([...first, `new ${made} A 9.9.9.8`].toSorted());
+    });
 
     it(`a set with two addresses is ${target.several}`, async () => {
       const both = [...first, `home ${ttl} A 192.0.2.7`];
@@ -129,24 +125,22 @@ export function describeTarget(target: TargetCase): void {
       expect(faultOf(outcome)?.because).toContain("example.net");
     });
 
-    if (target.lists === false)
-      it("says that it cannot list", async () => {
-        for (const listed of [await rig.dns.zones(never), await rig.dns.records("example.org", never)])
-          expect(listed).toMatchObject({ kind: "unsupported", because: expect.stringContaining("cannot list") });
-      });
-    else
-      it("lists zones and records, and shows one by the id in the list", async () => {
-        const zones = await rig.dns.zones(never);
-        if (target.lists !== "records only")
-          expect(zones.kind === "found" && zones.value.map(({ name }) => name)).toEqual(["example.org"]);
-        const records = await rig.dns.records("example.org", never);
-        const home =
-          records.kind === "found" && records.value.find(({ type, name }) => name === "home" && type === "A");
-        expect(home).toMatchObject({ value: "192.0.2.1" });
-        const shown = await rig.dns.record(home ? home.id : "", never);
-        expect(shown).toMatchObject({ kind: "found", value: { name: "home", type: "A", value: "192.0.2.1" } });
-        expect(await rig.dns.record("example.org/nobody/A", never)).toMatchObject({ kind: "missing" });
-      });
+    const { lists = "zones and records" } = target;
+    it.each(lists === false ? ["example.org"] : [])("says that it cannot list %s", async (zone) => {
+      for (const listed of [await rig.dns.zones(never), await rig.dns.records(zone, never)])
+        expect(listed).toMatchObject({ kind: "unsupported", because: expect.stringContaining("cannot list") });
+    });
+    it.each(lists === false ? [] : [lists])("lists %s, and shows one by the id in the list", async (listed) => {
+      const zones = await rig.dns.zones(never);
+      if (listed !== "records only")
+        expect(zones.kind === "found" && zones.value.map(({ name }) => name)).toEqual(["example.org"]);
+      const records = await rig.dns.records("example.org", never);
+      const home = records.kind === "found" && records.value.find(({ type, name }) => name === "home" && type === "A");
+      expect(home).toMatchObject({ value: "192.0.2.1" });
+      const shown = await rig.dns.record(home ? home.id : "", never);
+      expect(shown).toMatchObject({ kind: "found", value: { name: "home", type: "A", value: "192.0.2.1" } });
+      expect(await rig.dns.record("example.org/nobody/A", never)).toMatchObject({ kind: "missing" });
+    });
 
     it("says that a credential is wrong, and what to do", async () => {
       const wrong = await open("wr0ng-secret-1234567");

@@ -34,7 +34,8 @@ const dialect: Dialect = {
     const { code, message } = isObject(first) ? first : {};
     const inside = status === 400 && isNumber(code) && tokenCodes.includes(code) ? 401 : status;
     const failed = body?.success === false && isText(message);
-    return { status: inside, code: "", message: failed ? printable(`${code} ${message}`) : "" };
+    const said = failed ? [...(isNumber(code) ? [code] : []), message].join(" ") : "";
+    return { status: inside, code: "", message: printable(said) };
   },
 };
 

@@ -27,8 +27,8 @@ const dialect: Dialect = {
     "create a token with the scopes domain:read, domain:create and domain:update, and put it in the file named in the config",
   parse: parseAny,
   errorIn: (status, body) => {
-    const isError = status >= 400 && isText(body?.id) && isText(body.message);
-    return { status, code: "", message: isError ? printable(`${body.message}`) : "" };
+    const { id, message } = body ?? {};
+    return { status, code: "", message: status >= 400 && isText(id) && isText(message) ? printable(message) : "" };
   },
 };
 

@@ -54,7 +54,7 @@ const dialect: Dialect = {
   errorIn(status, body) {
     const { code, msg, reason } = body ?? {};
     if (!isNumber(code) || code < 2000) return { status, code: "", message: "" };
-    const said = printable([`${code} ${msg}`, reason].filter(isText).join(": "));
+    const said = printable([String(code), msg, reason].filter(isText).join(" "));
     return { status: status === 200 ? statusOf(code) : status, code: "", message: said };
   },
 };

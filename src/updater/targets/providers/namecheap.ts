@@ -12,7 +12,7 @@ import { type Dialect, later, unknownCall } from "../service-answer.ts";
 import { cannotList } from "../set-target.ts";
 import type { RecordTarget, ReplaceOrder, TargetConfig, TargetFault, TargetKind, WriteOutcome } from "../target.ts";
 import { readWritten } from "../write-answer.ts";
-import { elementsIn, textIn } from "./read-xml.ts";
+import { elementsIn, textIn, xmlIn } from "./read-xml.ts";
 
 const settings = mapping(
   {
@@ -49,7 +49,7 @@ const dialect: Dialect = {
   parse: (text) => (text.includes("<interface-response>") ? { xml: text } : undefined),
   // Errors come with 200.
   errorIn(status, body) {
-    const xml = String(body?.xml ?? "");
+    const xml = xmlIn(body);
     const count = Number(textIn(xml, "ErrCount") ?? 0);
     if (count === 0) return { status, code: "", message: "" };
     const said = printable(textIn(xml, "Err1") ?? "an error without a text");
@@ -65,10 +65,15 @@ function createNamecheapTarget(config: NamecheapTarget, client: HttpClient): Rec
     async replace(order, signal) {
       const { zone, name, value } = order;
       const query = new URLSearchParams({ host: name, domain: zone, password: config.token(), ip: value });
-      const request = { method: "GET", path: `/update?${query}`, headers: {}, secrets: [config.token()] } as const;
+      const request = {
+        method: "GET",
+        path: `/update?${query.toString()}`,
+        headers: {},
+        secrets: [config.token()],
+      } as const;
       const written = readWritten(await client.send(request, signal), [200], Date.now(), dialect);
       if (written.kind === "unknown") return { kind: "unknown", fault: written.fault };
-      if (written.kind === "accepted") return confirmed(String(written.value.xml), order);
+      if (written.kind === "accepted") return confirmed(xmlIn(written.value), order);
       const { because } = written;
       if (because.kind === "absent") return { kind: "refused", fault: stopped(noHost(order, because.said), true) };
       return { kind: "refused", fault: because.kind === "unauthorised" ? stopped(because, false) : because };

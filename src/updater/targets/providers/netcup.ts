@@ -17,7 +17,7 @@ import {
 import { cannotList, createSetTarget, idOf, type SetCalls } from "../set-target.ts";
 import type { Lookup, TargetConfig, TargetFault, TargetKind } from "../target.ts";
 import { readWritten } from "../write-answer.ts";
-import { isText, parseAny } from "./json-api.ts";
+import { isNumber, isText, parseAny } from "./json-api.ts";
 
 const settings = mapping(
   {
@@ -52,7 +52,9 @@ const dialect: Dialect = {
   errorIn(status, body) {
     const { status: word, statuscode, shortmessage, longmessage } = body ?? {};
     if (word !== "error") return { status, code: "", message: "" };
-    const said = printable([`${statuscode}`, shortmessage, longmessage].filter(isText).join(" "));
+    const said = printable(
+      [isNumber(statuscode) ? String(statuscode) : "", shortmessage, longmessage].filter(isText).join(" ").trim(),
+    );
     return { status: status === 200 ? statusOf(said, body?.action) : status, code: "", message: said };
   },
 };

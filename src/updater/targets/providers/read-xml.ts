@@ -1,5 +1,9 @@
 /** Just enough XML for the answers of two services: elements without attributes, none inside another of the same name. */
 
+/** What a dialect keeps of an answer in XML: `{ xml: … }`. */
+export const xmlIn = (body: Readonly<Record<string, unknown>> | undefined): string =>
+  typeof body?.xml === "string" ? body.xml : "";
+
 /** The content of every element with this name, as it stands there. */
 export const elementsIn = (xml: string, name: string): readonly string[] =>
   [...xml.matchAll(new RegExp(`<${name}>([\\s\\S]*?)</${name}>`, "g"))].map(([, content = ""]) => content);

@@ -6,7 +6,7 @@ import { createSetTarget, idOf, type SetCalls, type SetName } from "../set-targe
 import type { ListedZone, Lookup, TargetFault, TargetKind } from "../target.ts";
 import { type KeyPairTarget, keyPairSettings } from "../token-target.ts";
 import { readWritten } from "../write-answer.ts";
-import { elementsIn, escaped, textIn } from "./read-xml.ts";
+import { elementsIn, escaped, textIn, xmlIn } from "./read-xml.ts";
 import { signAws } from "./sign-aws.ts";
 
 export const route53 = {
@@ -34,7 +34,7 @@ const dialect: Dialect = {
     "use an access key with the permissions route53:ListHostedZonesByName, ListResourceRecordSets and ChangeResourceRecordSets",
   parse: (text) => (text.trimStart().startsWith("<?xml") ? { xml: text } : undefined),
   errorIn(status, body) {
-    const xml = String(body?.xml ?? "");
+    const xml = xmlIn(body);
     const code = textIn(xml, "Code") ?? (xml.includes("<InvalidChangeBatch") ? "InvalidChangeBatch" : "");
     const inside = passing.includes(code) ? 429 : status;
     const message = status < 400 || code === "" ? "" : `${code}: ${textIn(xml, "Message") ?? ""}`;
@@ -67,7 +67,7 @@ function route53Calls(config: KeyPairTarget, client: HttpClient): SetCalls<undef
     signal: AbortSignal,
   ): Promise<Lookup<string> | { kind: "absent"; said: string }> => {
     const answer = readAnswer(await send("GET", version + path, query, "", signal), [200], Date.now(), dialect);
-    return answer.kind === "ok" ? { kind: "found", value: String(answer.value.xml) } : answer;
+    return answer.kind === "ok" ? { kind: "found", value: xmlIn(answer.value) } : answer;
   };
 
   const zonesFrom = async (query: string, signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>> => {

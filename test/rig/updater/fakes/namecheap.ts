@@ -15,7 +15,7 @@ export async function openNamecheap(password: string): Promise<TargetPeer> {
   const reply = async ({ path }: Asked): Promise<Reply> => {
     const { pathname, searchParams: query } = new URL(path, "http://x");
     if (pathname !== "/update") return { status: 404, body: "<html>not here</html>" };
-    const [host, ip = ""] = [query.get("host"), query.get("ip") ?? ""];
+    const [host, ip] = [query.get("host"), query.get("ip") ?? ""];
     if (query.get("domain") !== "example.org") return { body: namecheapError("Domain name not found") };
     if (query.get("password") !== password) return { body: namecheapError("Passwords do not match") };
     const lines = (await moor.held()).map(readLine);
