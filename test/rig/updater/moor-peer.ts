@@ -7,7 +7,6 @@ import { createLog } from "../../../src/process/log.ts";
 import { startDns } from "../../../src/publish/start.ts";
 import { startRecords } from "../../../src/records/start.ts";
 import { forward } from "./configured-target.ts";
-import { setsOf } from "./set-lines.ts";
 import type { TargetPeer } from "./target-faults.ts";
 
 export const moorToken = "s".repeat(8).concat("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST");
@@ -41,6 +40,7 @@ export async function openMoorPeer(settings: (dnsPort: number) => string): Promi
     return text === "" ? {} : JSON.parse(text);
   };
   await call("POST", "/zones", { name: "example.org", mode: "primary" });
+  const { zonefile: empty } = (await call("GET", "/zones/example.org/zonefile")) as { zonefile: string };
   type Listed = { name: string; type: string; ttl: number; records: { value: string }[] };
   const sets = async (): Promise<readonly Listed[]> => {
     const { rrsets } = (await call("GET", "/zones/example.org/rrsets?per_page=100")) as { rrsets: Listed[] };
@@ -50,11 +50,8 @@ export async function openMoorPeer(settings: (dnsPort: number) => string): Promi
     settings: settings(dns.addresses[0]?.port ?? 0),
     reply: (asked) => forward(service.url, asked),
     async fill(lines) {
-      for (const { name, type } of await sets()) await call("DELETE", `/zones/example.org/rrsets/${name}/${type}`);
-      for (const { name, type, ttl, values } of setsOf(lines)) {
-        const records = values.map((value) => ({ value }));
-        await call("POST", "/zones/example.org/rrsets", { name, type, ttl, records });
-      }
+      const zonefile = [empty, ...lines, ""].join("\n");
+      await call("POST", "/zones/example.org/actions/import_zonefile", { zonefile });
     },
     held: async () =>
       (await sets())
