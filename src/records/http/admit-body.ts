@@ -95,7 +95,10 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 /** Anything but JSON in UTF-8 is a 400; what would take long to parse is a 422. */
 export function parseBody(body: Buffer, done: BodyRead): void {
   const why = body.length > smallBody ? slowToParse(body) : undefined;
-  if (why !== undefined) return done(Object.assign(new Error(`the body is refused: ${why}`), { statusCode: 422 }));
+  if (why !== undefined) {
+    done(Object.assign(new Error(`the body is refused: ${why}`), { statusCode: 422 }));
+    return;
+  }
   try {
     done(null, JSON.parse(utf8.decode(body)));
   } catch (error) {
