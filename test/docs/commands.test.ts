@@ -40,6 +40,8 @@ function verbOf(words: readonly string[]): Verb | undefined {
 
 /** What is wrong with a command, as far as the help tells. */
 function faultsOf({ at, words }: Command, { whole }: { readonly whole: boolean }): readonly string[] {
+  // The one option that moor has without a command.
+  if (words.join(" ") === "--version") return [];
   const verb = verbOf(words);
   const line = `${at}: moor ${words.join(" ")}`;
   if (verb === undefined || (whole && verb.isGroup)) return [`${line}: no such command`];
