@@ -102,7 +102,7 @@ export function namesSettings(known: Known) {
         ["ipv6", ipv6],
       ] as const) {
         if (!config) continue;
-        wanted.set(family, withSources(config, known.sources, source));
+        wanted.set(family, withSources(family, config, known.sources, source));
         refuseTwice(`${absoluteName(owner.value, zone)} ${recordTypeOf(family)}`, target, family, place);
       }
       const own = { name: owner.value, zone, target, create, families: wanted, rules };

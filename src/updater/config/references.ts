@@ -65,7 +65,11 @@ type Kinds = ReadonlyMap<string, string>;
 
 const onlyOf = (source: string, kinds: Kinds) => sourceKinds[kinds.get(source) ?? ""]?.only;
 
-const familiesOf = (source: string, kinds: Kinds) => sourceKinds[kinds.get(source) ?? ""]?.families ?? families;
+/** Of several sources, those that know this family; the others serve only the other one. */
+function knowing(family: Family, { names, ...rest }: Sources, kinds: Kinds): Sources {
+  const known = (source: string) => sourceKinds[kinds.get(source) ?? ""]?.families ?? families;
+  return { names: names.filter((source) => known(source).includes(family)), ...rest };
+}
 
 /** Devices are needed if a source knows several. If all sources know only one connection, a device would be a mistake. */
 export function checkDevices(
@@ -75,10 +79,12 @@ export function checkDevices(
   usual: Sources | undefined,
   { fault }: Place,
 ): void {
-  const sources = config?.source ?? usual;
-  if (!config || !sources?.names.every((source) => sourceKinds[kinds.get(source) ?? ""])) return;
-  const other = sources.names.find((source) => !familiesOf(source, kinds).includes(family));
-  if (other !== undefined) {
+  const all = config?.source ?? usual;
+  if (!config || !all?.names.every((source) => sourceKinds[kinds.get(source) ?? ""])) return;
+  const sources = knowing(family, all, kinds);
+  const { agree = 1 } = all;
+  if (sources.names.length < agree) {
+    const other = all.names.find((source) => !sources.names.includes(source)) ?? "";
     const message = `a source of kind ${kinds.get(other)} does not know ${family === "ipv4" ? "IPv4" : "IPv6"} addresses`;
     fault({ code: "unknown-family", message, todo: `name another source for ${family}, or leave it out` }, family);
     return;
@@ -97,9 +103,9 @@ export function checkDevices(
 }
 
 /** The devices are those of the sources that know several; the others have one, whatever it is called elsewhere. */
-export function withSources(config: OwnFamily, kinds: Kinds, usual: Sources | undefined): FamilyConfig {
+export function withSources(family: Family, config: OwnFamily, kinds: Kinds, usual: Sources | undefined): FamilyConfig {
   const { source: own, devices = [], ...rest } = config;
-  const { names, agree } = own ?? usual ?? { names: [] };
+  const { names, agree } = knowing(family, own ?? usual ?? { names: [] }, kinds);
   const origins = names.map((source) => {
     const only = onlyOf(source, kinds);
     return { source, devices: only === undefined ? devices : [only] };

@@ -63,6 +63,18 @@ describe("a source", () => {
     });
   });
 
+  it("may be one of several although it knows only one family; it serves that one", () => {
+    const sources = `router: { kind: igd }, a: ${script}, b: ${script}`;
+    expect(families(sources, "source: [router, a], ipv4: true, ipv6: true")).toEqual([
+      ["ipv4", { source: "router", devices: ["internet"], others: [{ source: "a", devices: ["internet"] }] }],
+      ["ipv6", { source: "a", devices: ["internet"] }],
+    ]);
+    expect(families(sources, "source: { agree: [router, a, b] }, ipv6: true")).toMatchObject([
+      ["ipv6", { source: "a", others: [{ source: "b" }], agree: 2 }],
+    ]);
+    expect(families(sources, "source: { agree: [router, a] }, ipv6: true")).toMatch(/igd does not know IPv6 addresses/);
+  });
+
   it("that is a program is found in the config's folder", () => {
     expect(read(`a: ${script}`, "ipv4: true")).toMatchObject({
       sources: new Map([
