@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { chmod, chown, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
 /**
@@ -94,6 +94,13 @@ export async function asNewFile(path: string, put: () => Promise<void>): Promise
     await rm(path, { force: true });
     throw error;
   }
+}
+
+/** Root may have created the file for a service that runs as the owner of the folder and must be able to open it. */
+export async function giveToOwnerOf(folder: string, path: string): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = await stat(folder);
+  await chown(path, uid, gid);
 }
 
 /** A file that cannot be read is not a missing one: only ENOENT returns undefined, every other failure throws. */

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, rename, writeFile } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
+import { giveToOwnerOf } from "../../process/data-folder.ts";
 import type { HttpTrust } from "../../updater/http/endpoint.ts";
 
 /** What to trust: the system's authorities, one certificate, or one authority. */
@@ -30,8 +31,12 @@ export type Setup = {
 
 export type SetupFile = { readonly path: string; readonly text: string };
 
+/** The config of `packaging/systemd/moor-update.service`, which may write to this folder only. */
+export const serviceConfig = "/etc/moor/moor.yaml";
+const serviceState = "/var/lib/moor";
+
 /** The config and its secrets, by paths relative to the config's folder. */
-export function setupFiles(setup: Setup, configName: string): readonly SetupFile[] {
+export function setupFiles(setup: Setup, config: string): readonly SetupFile[] {
   const { firewall, records, control } = setup;
   return [
     { path: "secrets/firewall-key.txt", text: `key=${firewall.key}\nsecret=${firewall.secret}\n` },
@@ -39,7 +44,7 @@ export function setupFiles(setup: Setup, configName: string): readonly SetupFile
     ...authorityFile("firewall", firewall.trust),
     ...authorityFile("records", records.trust),
     ...(control ? [{ path: "secrets/control-token", text: `${control.token}\n` }] : []),
-    { path: configName, text: printConfig(setup) },
+    { path: basename(config), text: printConfig(setup, config === serviceConfig ? serviceState : undefined) },
   ];
 }
 
@@ -51,7 +56,10 @@ function printTrust(which: string, trust: ShownTrust): string {
   return trust.kind === "fingerprint" ? `    fingerprint: "${trust.sha256}"\n` : "";
 }
 
-function printConfig({ firewall, records, zone, name, ipv4, ipv6, control }: Setup): string {
+function printConfig(setup: Setup, stateFolder: string | undefined): string {
+  const { firewall, records, zone, name, ipv4, ipv6, control } = setup;
+  const state = stateFolder ? `state: ${stateFolder}/state.json\nhistory: ${stateFolder}/history.jsonl\n` : "";
+
   const family = (key: string, device: string | undefined) => (device ? `    ${key}: ${JSON.stringify(device)}\n` : "");
   return `# Written by \`moor init\`. moor.sample.yaml and docs/config.md describe all settings.
 interval: 30s
@@ -59,7 +67,7 @@ interval: 30s
 public: require
 # Limits the writes when the connection is unstable.
 changesPerHour: 30
-sources:
+${state}sources:
   firewall:
     url: ${JSON.stringify(firewall.url)}
 ${printTrust("firewall", firewall.trust)}    keyFile: secrets/firewall-key.txt
@@ -93,11 +101,16 @@ export async function writeDraft(folder: string, files: readonly SetupFile[]): P
   return draft;
 }
 
-/** Puts each file in its place; the config last, so that it never refers to a missing secret. */
+/**
+ * Puts each file in its place; the config last, so that it never refers to a missing secret. In a folder of another user, what root
+ * writes is that user's, so that a service of that user can read it.
+ */
 export async function adoptDraft(draft: string, folder: string, files: readonly SetupFile[]): Promise<void> {
   for (const { path } of files) {
     const file = join(folder, path);
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    const made = await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    if (made !== undefined) await giveToOwnerOf(folder, made);
+    await giveToOwnerOf(folder, join(draft, path));
     await rename(join(draft, path), file);
   }
 }

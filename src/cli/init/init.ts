@@ -6,7 +6,7 @@ import type { CommandIo } from "../io/command-io.ts";
 import { defaultConfig } from "../update/load-config.ts";
 import { update } from "../update/update.ts";
 import { type Asker, createFlagAsker, createTerminalAsker, NoAnswer } from "./asker.ts";
-import { adoptDraft, inTheWay, type Setup, setupFiles, shownPath, writeDraft } from "./files.ts";
+import { adoptDraft, inTheWay, type Setup, serviceConfig, setupFiles, shownPath, writeDraft } from "./files.ts";
 import { askFirewall } from "./firewall.ts";
 import type { InitOptions } from "./options.ts";
 import { askRecords } from "./records.ts";
@@ -55,7 +55,7 @@ function refuseWithout(options: InitOptions): void {
 async function finish(setup: Setup, options: InitOptions, asker: Asker, io: CommandIo): Promise<number> {
   const config = resolve(io.cwd, options.config ?? defaultConfig);
   const folder = dirname(config);
-  const files = setupFiles(setup, basename(config));
+  const files = setupFiles(setup, config);
   const blocked = options.force ? [] : inTheWay(folder, files);
   if (blocked.length > 0) {
     throw new NoAnswer(
@@ -99,6 +99,11 @@ async function askToWrite(succeeded: boolean, { force }: InitOptions, asker: Ask
   throw new NoAnswer("Nothing was written.");
 }
 
+const unitHint =
+  "# to run it as a service, see the first lines of the unit (--unit FILE writes one; packaging/systemd has one for all users)\n";
+const serviceHint =
+  "# run it as a service: the Debian package has the unit, and packaging/systemd too\nsystemctl enable --now moor-update\n";
+
 function printNext(config: string, written: readonly string[], control: string | undefined, io: CommandIo): void {
   const page =
     control === undefined ? "" : `# its page while it runs, in a browser on this machine\nhttp://${control}/\n\n`;
@@ -110,6 +115,5 @@ ${io.program} update --config ${here(config)}
 # show the wanted, the stored and the published address, and explain them
 ${io.program} status --config ${here(config)}
 
-${page}# to run it as a service, see the first lines of the unit (--unit FILE writes one; packaging/systemd has one for all users)
-`);
+${page}${config === serviceConfig ? serviceHint : unitHint}`);
 }

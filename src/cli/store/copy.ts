@@ -1,8 +1,9 @@
 import { dirname, resolve } from "node:path";
+import { giveToOwnerOf } from "../../process/data-folder.ts";
 import { asDiskTrouble } from "../../process/sqlite/faults.ts";
 import type { StorePlace } from "../../records/open-store.ts";
 import { partOf } from "../../records/store/unfinished-copy.ts";
-import { expectFree, giveToOwnerOf, placeNew, syncFile } from "../../records/tools/backup.ts";
+import { expectFree, placeNew, syncFile } from "../../records/tools/backup.ts";
 import { type CopyOutcome, copyTables, type TableSum } from "../../records/tools/copy.ts";
 import { readTables } from "../../records/tools/tables/open.ts";
 import { copySqliteTables } from "../../records/tools/tables/sqlite.ts";

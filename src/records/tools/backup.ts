@@ -1,5 +1,5 @@
 import { constants, existsSync, statSync } from "node:fs";
-import { chown, link, open, rename, rm, stat } from "node:fs/promises";
+import { link, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Fault } from "../../core/result.ts";
@@ -152,11 +152,4 @@ function expectUnused(path: string): void {
     throw new DatabaseTrouble(
       `the database of ${path} was moved away, but a service or another command still has it open; stop that process first.`,
     );
-}
-
-/** Root may have created the file for a service that runs as the owner of the folder and must be able to open it. */
-export async function giveToOwnerOf(folder: string, path: string): Promise<void> {
-  if (process.getuid?.() !== 0) return;
-  const { uid, gid } = await stat(folder);
-  await chown(path, uid, gid);
 }

@@ -1,0 +1,33 @@
+import { chownSync, mkdtempSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { adoptDraft, type Setup, setupFiles, writeDraft } from "./files.ts";
+
+const trust = { kind: "system" } as const;
+const setup: Setup = {
+  firewall: { url: "https://192.0.2.1", trust, key: "k", secret: "s" },
+  records: { url: "https://dns.example.org", trust, api: "v1", token: "t" },
+  zone: "example.org",
+  name: "home",
+  ipv4: "wan0",
+};
+const configAt = (path: string) => setupFiles(setup, path).at(-1)?.text;
+
+describe("the files of moor init", () => {
+  it("keep the state where the unit may write, if it is the config of the unit", () => {
+    expect(configAt("/etc/moor/moor.yaml")).toContain(
+      "\nstate: /var/lib/moor/state.json\nhistory: /var/lib/moor/history.jsonl\n",
+    );
+    expect(configAt("/home/ann/moor.yaml")).not.toMatch(/^(?:state|history):/m);
+  });
+
+  it.runIf(process.getuid?.() === 0)("belong to the owner of the folder when root writes them", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "moor-init-files-"));
+    chownSync(folder, 4711, 4712);
+    const files = setupFiles(setup, join(folder, "moor.yaml"));
+    await adoptDraft(await writeDraft(folder, files), folder, files);
+    for (const path of ["moor.yaml", "secrets", "secrets/records-token"])
+      expect(statSync(join(folder, path))).toMatchObject({ uid: 4711, gid: 4712 });
+  });
+});
