@@ -6,6 +6,8 @@ import WaitingBesideComputing from "./test/rig/waiting-beside-computing.ts";
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    // They need root, and minutes: npm run test:packages
+    exclude: ["test/packages/**"],
     globalSetup: ["test/rig/own-temporary-folder.ts"],
     setupFiles: ["test/rig/seeded-laws.ts"],
     testTimeout: testLimit,

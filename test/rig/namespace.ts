@@ -30,13 +30,19 @@ export const environment = {
   NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
 };
 
-/** `emptied`: existing folders that appear empty in the namespace. */
-export async function openNamespace({ emptied = [] }: { emptied?: readonly string[] } = {}): Promise<Namespace> {
+export type NamespaceOptions = {
+  /** Existing folders that appear empty in the namespace. */
+  readonly emptied?: readonly string[];
+  /** Keeps the users of this machine, all of which a container or a chroot may need. The tests must run as root. */
+  readonly asRoot?: boolean;
+};
+
+export async function openNamespace({ emptied = [], asRoot = false }: NamespaceOptions = {}): Promise<Namespace> {
   // Only its end of the pipe keeps it alive: however the tests end, the namespace ends with them.
   const mounts = emptied.map((folder) => `mount -t tmpfs tmpfs ${folder} && `).join("");
   const hold = `${mounts}ip link set lo up && echo ready && exec cat`;
-  const kinds = ["--user", "--net", ...(emptied.length > 0 ? ["--mount"] : [])];
-  const holder = startProcess(["unshare", "--map-root-user", ...kinds, "sh", "-c", hold], {
+  const kinds = [...(asRoot ? [] : ["--user"]), "--net", ...(emptied.length > 0 ? ["--mount"] : [])];
+  const holder = startProcess(["unshare", ...(asRoot ? [] : ["--map-root-user"]), ...kinds, "sh", "-c", hold], {
     env: environment,
     stdio: ["pipe", "pipe", "pipe"],
   });
