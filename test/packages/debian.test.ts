@@ -1,0 +1,136 @@
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { architectures, here } from "../../scripts/package/architecture.ts";
+import { sha256 } from "../../scripts/package/reproducible.ts";
+import { builtPackage } from "../rig/bundle.ts";
+import { node, repository } from "../rig/namespace.ts";
+import { aptInstall, makeCleanRoot, run } from "./clean-root.ts";
+import { bootMachine, type Machine } from "./machine.ts";
+
+let folder: string;
+let root: string;
+let machine: Machine;
+
+const build = (output: string, ...words: string[]) => {
+  const script = join(repository, "scripts/build-deb.ts");
+  run(node, script, "--dist", builtPackage(), "--output", join(folder, output), "--level", "0", ...words);
+  return readdirSync(join(folder, output)).map((name) => join(folder, output, name));
+};
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "moor-deb-"));
+});
+afterAll(async () => {
+  await machine?.stop();
+  for (const made of [folder, root]) if (made !== undefined) rmSync(made, { recursive: true, force: true });
+});
+
+describe("the Debian packages", () => {
+  it("exist for each processor, without errors in lintian's eyes", () => {
+    const files = build("first");
+    expect(files.map((file) => /_(\w+)\.deb$/.exec(file)?.[1])).toEqual(architectures);
+    // It exits with an error if it finds one.
+    run("lintian", "--allow-root", "--fail-on=error", ...files);
+  });
+
+  it("are the same when built again", () => {
+    const sums = (files: readonly string[]) => files.map((file) => sha256(readFileSync(file)));
+    expect(sums(build("again", "--architecture", here))).toEqual(
+      sums(
+        readdirSync(join(folder, "first"))
+          .filter((name) => name.includes(here))
+          .map((name) => join(folder, "first", name)),
+      ),
+    );
+  });
+});
+
+describe("on a clean Debian, the package", () => {
+  const moor = "cd /root && moor";
+  const pidOf = async (unit: string) => (await machine.run(`systemctl show --property MainPID --value ${unit}`)).trim();
+  const units = ["moor-records", "moor-firewall", "moor-update"];
+  const published = async () =>
+    (await machine.beside("dig", "+short", "-p", "5300", "@127.0.0.1", "vm.home.test")).out.trim();
+
+  beforeAll(async () => {
+    root = makeCleanRoot();
+    const [file = ""] = build("installed", "--architecture", here);
+    copyFileSync(file, join(root, "root/moor.deb"));
+    const [newer = ""] = build("newer", "--architecture", here, "--debian-version", "99-1");
+    copyFileSync(newer, join(root, "root/newer.deb"));
+    aptInstall(root, "/root/moor.deb");
+    machine = await bootMachine(root);
+    await machine.run("ip link add wan0 type veth peer wan1 && ip link set wan0 up && ip link set wan1 up");
+    await machine.run("ip address add 9.9.1.1/24 dev wan0");
+  });
+
+  it("starts nothing until it is asked to", async () => {
+    expect(await machine.run("systemctl list-units --all --plain --no-legend 'moor-*' && id moor")).toMatch(
+      /^uid=\d+\(moor\)/,
+    );
+    expect(await machine.run("moor --version")).toContain(`Node ${process.versions.node}`);
+  });
+
+  it("runs as hardened units after moor init", async () => {
+    await machine.run("echo 'MOOR_RECORDS_OPTIONS=--dns 127.0.0.1:5300' >> /etc/moor/records.env");
+    await machine.run("systemctl enable --now moor-records moor-firewall");
+    await machine.run(`${moor} token add --data /var/lib/moor-records --to token`);
+    await machine.run(`${moor} key add --data /var/lib/moor-firewall --name updater --to updater-key.txt`);
+    const token = await machine.run("cat /root/token");
+    const zone = [
+      "-H",
+      `Auth-API-Token: ${token.trim()}`,
+      "-H",
+      "Content-Type: application/json",
+      "-d",
+      '{"name":"home.test"}',
+    ];
+    await machine.beside("curl", "-sSkf", ...zone, "https://127.0.0.1:8053/api/v1/zones");
+    const services =
+      "--firewall https://127.0.0.1:8443 --firewall-key-file updater-key.txt --records https://127.0.0.1:8053";
+    const name = "--api v1 --token-file token --zone home.test --name vm --ipv4 wan0 --ipv6 none --create --yes";
+    const said = await machine.run(`${moor} init --config /etc/moor/moor.yaml ${services} ${name}`);
+    const [line = ""] = /^systemctl enable --now .*$/m.exec(said) ?? [];
+    await machine.run(line);
+    expect(await machine.run(`systemctl is-enabled ${units.join(" ")}`)).toBe("enabled\n".repeat(3));
+    expect(await published()).toBe("9.9.1.1");
+    await machine.run("ip address flush dev wan0 && ip address add 9.9.1.2/24 dev wan0");
+    await expect.poll(published).toBe("9.9.1.2");
+    const users = await Promise.all(units.map(async (unit) => machine.run(`stat -c %u /proc/${await pidOf(unit)}`)));
+    expect(new Set([...users, "0\n"]).size).toBe(units.length + 1);
+    expect(users.at(-1)).toBe(await machine.run("id -u moor"));
+  });
+
+  it("loses nothing when it is upgraded", async () => {
+    const before = await Promise.all(units.map(pidOf));
+    const kept = "sha256sum /etc/moor/records.env /etc/moor/moor.yaml /etc/moor/secrets/*";
+    const was = await machine.run(kept);
+    await machine.run("apt-get -qq install --yes /root/newer.deb");
+    expect(await machine.run("dpkg-query --show moor")).toBe("moor\t99-1\n");
+    const after = await Promise.all(units.map(pidOf));
+    expect(after.filter((pid, index) => pid === "0" || pid === before[index])).toEqual([]);
+    expect(await machine.run(kept)).toBe(was);
+    expect(await published()).toBe("9.9.1.2");
+    await machine.run("ip address flush dev wan0 && ip address add 9.9.1.3/24 dev wan0");
+    await expect.poll(published).toBe("9.9.1.3");
+  });
+
+  it("removes programs when it is removed, and config when it is purged, but no zones", async () => {
+    await machine.run("apt-get -qq remove --yes moor");
+    expect(await machine.run("systemctl list-units --plain --no-legend --state=active 'moor-*'")).toBe("");
+    expect(existsSync(join(root, "usr/lib/moor"))).toBe(false);
+    expect(existsSync(join(root, "etc/moor/moor.yaml"))).toBe(true);
+    const said = await machine.run("apt-get -qq purge --yes moor");
+    expect(said).toContain("rm -r /var/lib/private/moor-records");
+    const left = ["etc/moor", "var/lib/moor", "var/cache/moor", "usr/lib/moor"].filter((path) =>
+      existsSync(join(root, path)),
+    );
+    expect(left).toEqual([]);
+    expect(
+      readdirSync(join(root, "etc/systemd/system/multi-user.target.wants")).filter((name) => /moor/.test(name)),
+    ).toEqual([]);
+    expect(existsSync(join(root, "var/lib/private/moor-records/records.sqlite"))).toBe(true);
+  });
+});
