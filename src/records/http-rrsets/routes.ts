@@ -121,6 +121,8 @@ export const sendNoPath = (reply: FastifyReply): FastifyReply => sendRaw(reply.h
 const unknownToken = errorAnswer(401, "unauthorized", "the token you have provided is invalid");
 const noRoute = errorAnswer(404, "not_found", "there is no such path");
 const notJson = errorAnswer(400, "json_error", "the body is not JSON");
+const badBody = (message: string) =>
+  errorAnswer(422, "invalid_input", message, { fields: [{ name: "body", messages: [message] }] });
 const wrongMethod = errorAnswer(405, "method_not_allowed", "this method is not allowed here");
 
 /** For answers before routing, when no serializer is set yet. */
@@ -140,6 +142,7 @@ function sendFailure(error: FailedRequest, reply: FastifyReply, noteFailure: Not
   const status = error.statusCode ?? 500;
   if (status < 500) reply.code(status).server.noteRefused(reply);
   if (status === 400) return sendRaw(reply, notJson);
+  if (status === 422) return sendRaw(reply, badBody(error.message));
   if (status < 500) return sendRaw(reply, errorAnswer(status, "invalid_input", error.message));
   const { id } = reply.request;
   reply.header("x-correlation-id", id);

@@ -94,9 +94,9 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Anything but JSON in UTF-8 is a 400; what would take long to parse is a 422. */
 export function parseBody(body: Buffer, done: BodyRead): void {
-  const why = body.length > smallBody ? slowToParse(body) : undefined;
+  const why = slowToParse(body);
   if (why !== undefined) {
-    done(Object.assign(new Error(`the body is refused: ${why}`), { statusCode: 422 }));
+    done(Object.assign(new Error(`the body ${why}`), { statusCode: 422 }));
     return;
   }
   try {

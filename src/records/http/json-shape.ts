@@ -4,7 +4,7 @@ const limits = { depth: 32, objectsAndLists: 60_000, differentKeys: 1_000 };
 const [quote, backslash, colon, openObject, openList, closeObject, closeList] = Buffer.from('"\\:{[}]');
 
 /**
- * Why this JSON would take too long to parse, judged without parsing it; undefined if it would not. Nobody else's request is
+ * Why a body of this JSON would take too long to parse, judged without parsing it; undefined if it would not. Nobody else's request is
  * answered during `JSON.parse`, which is slow for deep nesting, for very many objects, and for objects that have no keys in common.
  */
 export function slowToParse(json: Uint8Array): string | undefined {
@@ -18,12 +18,12 @@ export function slowToParse(json: Uint8Array): string | undefined {
       at = end + 1;
     } else if (byte === colon) {
       keys.add(key);
-      if (keys.size > limits.differentKeys) return `it has more than ${limits.differentKeys} different keys`;
+      if (keys.size > limits.differentKeys) return `has more than ${limits.differentKeys} different keys`;
     } else if (byte === openObject || byte === openList) {
       depth += 1;
       opened += 1;
-      if (depth > limits.depth) return `it is nested more than ${limits.depth} levels deep`;
-      if (opened > limits.objectsAndLists) return `it has more than ${limits.objectsAndLists} objects and lists`;
+      if (depth > limits.depth) return `is nested more than ${limits.depth} levels deep`;
+      if (opened > limits.objectsAndLists) return `has more than ${limits.objectsAndLists} objects and lists`;
     } else if (byte === closeObject || byte === closeList) depth -= 1;
   }
   return undefined;
