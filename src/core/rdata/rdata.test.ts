@@ -179,7 +179,8 @@ describe("faults", () => {
 
   test.each(recordTypes)("the example that %s gives is one", (type) => {
     const { todo } = definitionOf(type);
-    const example = / such as (.*?)(?:;| with a dot|$)/.exec(todo.replace(/^.*with a dot for @/, ""))?.[1] ?? "";
+    const example =
+      / such as (.*?)(?:;| with a trailing dot|$)/.exec(todo.replace(/^.*with a dot for @/, ""))?.[1] ?? "";
     expect(parseRdata(type, example, zone)).toMatchObject({ ok: true });
   });
 });
