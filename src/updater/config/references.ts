@@ -35,17 +35,19 @@ const thereAre = (kind: string, known: readonly string[]) =>
 
 /** `source: home`, `source: [fibre, mobile]`, or `source: { agree: [web, dns, router], atLeast: 2 }`. */
 export function sourcesSetting(known: readonly string[], description: string): Setting<Sources> {
-  const list = refined(
-    oneOrMore(reference("source", known, description), "name at least one source"),
-    (names, place) => {
+  const listed = (words: string) =>
+    refined(oneOrMore(reference("source", known, words), "name at least one source"), (names, place) => {
       const twice = names.find((name, at) => names.indexOf(name) !== at);
       if (twice === undefined) return names;
       return place.fault({ code: "same-source", message: `the source ${twice} is listed twice`, todo: "list it once" });
-    },
-  );
+    });
+  const compared = listed("The sources to compare.");
   const agreeing = mapping(
     {
-      agree: needed(list, "list the sources: `agree: [web, dns]`"),
+      agree: needed(
+        { ...compared, schema: { ...compared.schema, examples: [["web", "dns"]] } },
+        "list the sources: `agree: [web, dns]`",
+      ),
       atLeast: integer({ from: 2, to: 20 }, "How many of them must report the same address.", 2, { default: 2 }),
     },
     {
@@ -58,7 +60,7 @@ export function sourcesSetting(known: readonly string[], description: string): S
       },
     },
   );
-  return orShort(agreeing, list, (names): Sources => ({ names }));
+  return orShort(agreeing, listed(description), (names): Sources => ({ names }));
 }
 
 type Kinds = ReadonlyMap<string, string>;
