@@ -4,6 +4,7 @@ import { describeOption, describeVerbs, helpFor } from "./io/help-text.ts";
 import { addAdminVerbs } from "./verbs/admin.ts";
 import { addClientVerbs } from "./verbs/client.ts";
 import { addCompletion } from "./verbs/completion.ts";
+import { addInitVerb } from "./verbs/init.ts";
 import { addServiceVerbs } from "./verbs/service.ts";
 import { addVersion } from "./verbs/version.ts";
 
@@ -45,6 +46,7 @@ function createProgram(io: CommandIo, run: Run): Command {
   addVersion(program, io);
   addServiceVerbs(program, io, run);
   addClientVerbs(program, io, run);
+  addInitVerb(program, io, run);
   addAdminVerbs(program, io, run);
   describeVerbs(program);
   return program;

@@ -17,6 +17,8 @@ export type Question = {
   readonly given: string | undefined;
   readonly message: string;
   readonly example?: string;
+  /** An answer that is probably right: it only has to be confirmed. */
+  readonly proposed?: string;
   /** What is wrong with an answer, if anything; then the question is asked again. */
   readonly fault?: (answer: string) => string | undefined;
 };
@@ -45,7 +47,9 @@ export async function untilRight<T>(asker: Asker, io: CommandIo, ask: () => Prom
 export function createFlagAsker(assumeYes: boolean): Asker {
   const given = async ({ given, flag, message, example, fault }: Question): Promise<string> => {
     if (given === undefined)
-      throw new NoAnswer(`${message} Answer with ${flag}${example ? `, as in ${flag} ${example}` : ""}.`);
+      throw new NoAnswer(
+        `${message} Answer with ${flag}${example && !flag.includes("=") ? `, as in ${flag} ${example}` : ""}.`,
+      );
     const wrong = fault?.(given);
     if (wrong !== undefined) throw new WrongAnswer(wrong);
     return given;
@@ -94,10 +98,11 @@ export async function createTerminalAsker(io: CommandIo, assumeYes: boolean): Pr
   return {
     asksAgain: !assumeYes,
     text: (question) => {
-      const { message, example = "", fault } = question;
+      const { message, example = "", proposed, fault } = question;
       const validate = (value: string | undefined) => required(value) ?? fault?.(value ?? "");
       return checked(question, async (before) => {
-        const initialValue = before === undefined ? {} : { initialValue: before };
+        const known = before ?? proposed;
+        const initialValue = known === undefined ? {} : { initialValue: known };
         return answered(await prompts.text({ message, placeholder: example, ...initialValue, validate, signal }));
       });
     },

@@ -4,13 +4,15 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { adoptDraft, type Setup, setupFiles, writeDraft } from "./files.ts";
 
-const trust = { kind: "system" } as const;
 const setup: Setup = {
-  firewall: { url: "https://192.0.2.1", trust, key: "k", secret: "s" },
-  records: { url: "https://dns.example.org", trust, api: "v1", token: "t" },
-  zone: "example.org",
-  name: "home",
-  ipv4: "wan0",
+  sources: [{ name: "web", settings: { kind: "web" }, files: [] }],
+  targets: [
+    {
+      ...{ name: "records", settings: { api: "desec", token: { file: "secrets/records-token" } } },
+      files: [{ path: "secrets/records-token", text: "t\n" }],
+    },
+  ],
+  ...{ names: [{ name: "home", zone: "example.org", ipv4: true }], interval: "30s", onlyPublic: true },
 };
 const configAt = (path: string) => setupFiles(setup, path).at(-1)?.text;
 

@@ -7,80 +7,91 @@ import type { HttpTrust } from "../../updater/http/endpoint.ts";
 /** What to trust: the system's authorities, one certificate, or one authority. */
 export type ShownTrust = Exclude<HttpTrust, { readonly kind: "insecure" }>;
 
-/** Everything that `moor init` asked for. */
+/** Everything that `moor init` writes, from answers or from the file of another program. */
 export type Setup = {
-  readonly firewall: {
-    readonly url: string;
-    readonly trust: ShownTrust;
-    readonly key: string;
-    readonly secret: string;
-  };
-  readonly records: {
-    readonly url: string;
-    readonly trust: ShownTrust;
-    readonly api: string;
-    readonly token: string;
-  };
-  readonly zone: string;
-  readonly name: string;
-  readonly ipv4?: string;
-  readonly ipv6?: string;
+  readonly sources: readonly SetupEntry[];
+  readonly targets: readonly SetupEntry[];
+  readonly names: readonly Settings[];
+  readonly interval: string;
+  /** Publish only addresses that can be reached from the internet. */
+  readonly onlyPublic: boolean;
   /** Where the updating client listens on this machine, and its token. */
   readonly control?: { readonly listen: string; readonly token: string };
 };
 
+/** An entry of `sources:` or `targets:`, with the files that it refers to. */
+export type SetupEntry = {
+  readonly name: string;
+  readonly settings: Settings;
+  readonly files: readonly SetupFile[];
+};
+
+export type Settings = Readonly<Record<string, Value>>;
+export type Value = string | number | boolean | readonly Value[] | { readonly [key: string]: Value };
+
+/** The path is relative to the config's folder. */
 export type SetupFile = { readonly path: string; readonly text: string };
+
+/** A file for a secret of an entry. */
+export const secretFile = (entry: string, what: string, text: string): SetupFile => ({
+  path: `secrets/${entry}-${what}`,
+  text: text.endsWith("\n") ? text : `${text}\n`,
+});
+
+/** The settings with which an entry trusts a service, and the file that they refer to. */
+export function trustSettings(entry: string, trust: ShownTrust): Pick<SetupEntry, "settings" | "files"> {
+  if (trust.kind === "fingerprint") return { settings: { fingerprint: trust.sha256 }, files: [] };
+  if (trust.kind === "system") return { settings: {}, files: [] };
+  const file = secretFile(entry, "ca.pem", trust.pem);
+  return { settings: { ca: file.path }, files: [file] };
+}
 
 /** The config of `packaging/systemd/moor-update.service`, which may write to this folder only. */
 export const serviceConfig = "/etc/moor/moor.yaml";
 const serviceState = "/var/lib/moor";
 
-/** The config and its secrets, by paths relative to the config's folder. */
+/** The secrets, and the config last. */
 export function setupFiles(setup: Setup, config: string): readonly SetupFile[] {
-  const { firewall, records, control } = setup;
+  const { sources, targets, control } = setup;
   return [
-    { path: "secrets/firewall-key.txt", text: `key=${firewall.key}\nsecret=${firewall.secret}\n` },
-    { path: "secrets/records-token", text: `${records.token}\n` },
-    ...authorityFile("firewall", firewall.trust),
-    ...authorityFile("records", records.trust),
+    ...[...sources, ...targets].flatMap(({ files }) => files),
     ...(control ? [{ path: "secrets/control-token", text: `${control.token}\n` }] : []),
     { path: basename(config), text: printConfig(setup, config === serviceConfig ? serviceState : undefined) },
   ];
 }
 
-const authorityFile = (which: string, trust: ShownTrust): readonly SetupFile[] =>
-  trust.kind === "ca" ? [{ path: `secrets/${which}-ca.pem`, text: trust.pem }] : [];
-
-function printTrust(which: string, trust: ShownTrust): string {
-  if (trust.kind === "ca") return `    ca: secrets/${which}-ca.pem\n`;
-  return trust.kind === "fingerprint" ? `    fingerprint: "${trust.sha256}"\n` : "";
-}
-
 function printConfig(setup: Setup, stateFolder: string | undefined): string {
-  const { firewall, records, zone, name, ipv4, ipv6, control } = setup;
+  const { sources, targets, names, interval, onlyPublic, control } = setup;
   const state = stateFolder ? `state: ${stateFolder}/state.json\nhistory: ${stateFolder}/history.jsonl\n` : "";
-
-  const family = (key: string, device: string | undefined) => (device ? `    ${key}: ${JSON.stringify(device)}\n` : "");
+  const entries = (all: readonly SetupEntry[]) =>
+    all.map(({ name, settings }) => `  ${name}:\n${printLines(settings)}`).join("");
   return `# Written by \`moor init\`. moor.sample.yaml and docs/config.md describe all settings.
-interval: 30s
-# Publish only addresses that can be reached from the internet.
-public: require
+interval: ${interval}
+${onlyPublic ? "# Publish only addresses that can be reached from the internet.\npublic: require\n" : ""}\
 # Limits the writes when the connection is unstable.
 changesPerHour: 30
 ${state}sources:
-  firewall:
-    url: ${JSON.stringify(firewall.url)}
-${printTrust("firewall", firewall.trust)}    keyFile: secrets/firewall-key.txt
-targets:
-  records:
-    url: ${JSON.stringify(records.url)}
-    api: ${records.api}
-${printTrust("records", records.trust)}    token: { file: secrets/records-token }
-names:
-  - name: ${JSON.stringify(name)}
-    zone: ${JSON.stringify(zone)}
-${family("ipv4", ipv4)}${family("ipv6", ipv6)}${control ? printControl(control.listen) : ""}`;
+${entries(sources)}targets:
+${entries(targets)}names:
+${names.map((name) => printLines(name).replace(/^ {4}/, "  - ")).join("")}${control ? printControl(control.listen) : ""}`;
 }
+
+const printLines = (settings: Settings): string =>
+  Object.entries(settings)
+    .map(([key, value]) => `    ${key}: ${printValue(value, key)}\n`)
+    .join("");
+
+/** Texts are quoted, because YAML reads many words as something else; the words and paths that moor chose need no quotes. */
+export function printValue(value: Value, key = ""): string {
+  if (typeof value === "string")
+    return ["kind", "api"].includes(key) || /^secrets\/[\w.-]+$/.test(value) ? value : JSON.stringify(value);
+  if (typeof value !== "object") return String(value);
+  if (isList(value)) return `[${value.map((each) => printValue(each)).join(", ")}]`;
+  const pairs = Object.entries(value).map(([inner, each]) => `${inner}: ${printValue(each, inner)}`);
+  return `{ ${pairs.join(", ")} }`;
+}
+
+const isList = (value: Value): value is readonly Value[] => Array.isArray(value);
 
 const printControl = (
   listen: string,
@@ -93,12 +104,16 @@ export async function writeDraft(folder: string, files: readonly SetupFile[]): P
   await mkdir(folder, { recursive: true });
   const draft = await mkdtemp(join(folder, ".moor-init-"));
   await chmod(draft, 0o700);
+  await writeFiles(draft, files);
+  return draft;
+}
+
+export async function writeFiles(folder: string, files: readonly SetupFile[]): Promise<void> {
   for (const { path, text } of files) {
-    const file = join(draft, path);
+    const file = join(folder, path);
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     await writeFile(file, text, { mode: 0o600 });
   }
-  return draft;
 }
 
 /**

@@ -11,7 +11,7 @@ export function readGiven(flag: string, file: string, io: CommandIo): string {
       `${flag} must be the path of a file, but looks like the secret itself. ` +
         "Write the secret to a file that only you can read, and give its path.",
     );
-  const read = readText(file, io);
+  const read = readFileText(file, io);
   if ("text" in read) return read.text;
   throw new WrongAnswer(`${flag} ${file} ${read.wrong}.`);
 }
@@ -20,7 +20,7 @@ export function readGiven(flag: string, file: string, io: CommandIo): string {
 export function readTyped(typed: string, io: CommandIo): { readonly text: string } | { readonly wrong: string } {
   const answer = typed.trim();
   if (!isPath(answer, io)) return { text: answer };
-  const read = readText(answer, io);
+  const read = readFileText(answer, io);
   return "text" in read ? read : { wrong: `The file ${read.wrong}.` };
 }
 
@@ -31,7 +31,11 @@ export const isPath = (typed: string, { cwd }: CommandIo): boolean =>
 /** OPNsense's and moor's API keys (base64), and tokens of both record APIs. */
 const isSecretItself = (text: string): boolean => /^(?:[A-Za-z0-9+/]{80}|[A-Za-z0-9]{32,64})$/.test(text);
 
-function readText(file: string, { cwd, env }: CommandIo): { readonly text: string } | { readonly wrong: string } {
+/** `wrong` continues a sentence about the file. */
+export function readFileText(
+  file: string,
+  { cwd, env }: CommandIo,
+): { readonly text: string } | { readonly wrong: string } {
   const path = file.startsWith("~/") && env.HOME !== undefined ? join(env.HOME, file.slice(2)) : resolve(cwd, file);
   try {
     const text = readFileSync(path, "utf8");

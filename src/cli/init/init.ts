@@ -7,9 +7,9 @@ import { defaultConfig } from "../update/load-config.ts";
 import { update } from "../update/update.ts";
 import { type Asker, createFlagAsker, createTerminalAsker, NoAnswer } from "./asker.ts";
 import { adoptDraft, inTheWay, type Setup, serviceConfig, setupFiles, shownPath, writeDraft } from "./files.ts";
-import { askFirewall } from "./firewall.ts";
 import type { InitOptions } from "./options.ts";
-import { askRecords } from "./records.ts";
+import { askRecords, missingTargetFlags } from "./records.ts";
+import { askSource, missingSourceFlags } from "./source.ts";
 import { offerUnit } from "./unit.ts";
 
 const usualControl = "127.0.0.1:9053";
@@ -20,12 +20,12 @@ export async function init(options: InitOptions, io: CommandIo): Promise<number>
   const asker = io.isTerminal ? await createTerminalAsker(io, assumeYes) : createFlagAsker(assumeYes);
   try {
     if (!io.isTerminal) refuseWithout(options);
-    const { setup: firewall, addresses } = await askFirewall(options, asker, io);
-    const wanted = { families: families.filter((family) => firewall[family] !== undefined), addresses };
-    const records = await askRecords(options, wanted, asker, io);
-    const { control: listen = usualControl } = options;
-    const control = listen === "none" ? {} : { control: { listen, token: createToken() } };
-    return await finish({ ...firewall, ...records, ...control }, options, asker, io);
+    const { source, devices, addresses } = await askSource(options, asker, io);
+    const wanted = { families: families.filter((family) => devices[family] !== undefined), addresses };
+    const { target, zone, name } = await askRecords(options, wanted, asker, io);
+    const names = [{ name, zone, ...devices }];
+    const asked = { sources: [source], targets: [target], names, interval: "30s", onlyPublic: true };
+    return await finish({ ...asked, ...controlOf(options) }, options, asker, io);
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
     io.err(`${error.message}\n`);
@@ -33,19 +33,20 @@ export async function init(options: InitOptions, io: CommandIo): Promise<number>
   }
 }
 
-/** The first group names the services; the second is picked from what these services list. */
-const neededFlags = {
-  ...{ firewall: "--firewall URL", firewallKeyFile: "--firewall-key-file FILE", records: "--records URL" },
-  ...{ api: "--api v1 or rrsets", tokenFile: "--token-file FILE" },
-} as const;
+function controlOf({ control: listen = usualControl }: InitOptions): Pick<Setup, "control"> {
+  return listen === "none" ? {} : { control: { listen, token: createToken() } };
+}
+
+/** Picked from what the services list. */
 const pickedFlags = { zone: "--zone", name: "--name", ipv4: "--ipv4", ipv6: "--ipv6" } as const;
 
 /** If only one is missing, its own question says what to give. */
 function refuseWithout(options: InitOptions): void {
-  const missing = (flags: Readonly<Partial<Record<keyof InitOptions, string>>>) =>
-    Object.entries(flags).flatMap(([key, flag]) => (options[key as keyof InitOptions] === undefined ? [flag] : []));
-  const needed = missing(neededFlags);
-  const all = [...needed, ...missing(pickedFlags)];
+  const needed = [...missingSourceFlags(options), ...missingTargetFlags(options)];
+  const picked = Object.entries(pickedFlags).flatMap(([key, flag]) =>
+    options[key as keyof InitOptions] === undefined ? [flag] : [],
+  );
+  const all = [...needed, ...picked];
   if (needed.length === 0 || all.length === 1) return;
   throw new NoAnswer(
     `There is no terminal, so the questions cannot be asked. Add the missing options: ${all.join(", ")}`,

@@ -2,7 +2,7 @@ import { type Family, recordTypeOf } from "../../core/addresses/address.ts";
 import { parseOwner } from "../../core/names/name.ts";
 import { createHttpClient } from "../../updater/http/client.ts";
 import { noZone, readAnswer } from "../../updater/targets/service-answer.ts";
-import type { ListedZone, RecordTarget, TargetFault } from "../../updater/targets/target.ts";
+import type { ListedZone, RecordTarget, TargetConfig, TargetFault } from "../../updater/targets/target.ts";
 import type { TokenTarget } from "../../updater/targets/token-target.ts";
 import type { CommandIo } from "../io/command-io.ts";
 
@@ -11,7 +11,7 @@ export type NewRecord = {
   readonly name: string;
   readonly family: Family;
   readonly value: string;
-  readonly config: TokenTarget;
+  readonly config: TargetConfig;
   readonly target: RecordTarget;
   readonly io: CommandIo;
 };
@@ -22,7 +22,7 @@ export type NewRecord = {
  */
 export async function makeRecord(wanted: NewRecord): Promise<TargetFault | undefined> {
   const { config, target, zone, io } = wanted;
-  const answered = config.api === "v1" ? await postRecord(wanted) : await createSet(wanted);
+  const answered = config.api === "v1" ? await postRecord(wanted, config as TokenTarget) : await createSet(wanted);
   const listed = await target.records(zone.name, io.signal);
   if (listed.kind !== "found") return answered ?? listed;
   const isThere = listed.value.some(({ name, type, value }) => {
@@ -37,7 +37,10 @@ export async function makeRecord(wanted: NewRecord): Promise<TargetFault | undef
 }
 
 /** `POST /api/v1/records`, which the updating client never uses. */
-async function postRecord({ config, zone, name, family, value, io }: NewRecord): Promise<TargetFault | undefined> {
+async function postRecord(
+  { zone, name, family, value, io }: NewRecord,
+  config: TokenTarget,
+): Promise<TargetFault | undefined> {
   const client = await createHttpClient(config);
   try {
     const path = `${/\/api\/v1\/?$/.test(config.url.pathname) ? "" : "/api/v1"}/records`;

@@ -1,10 +1,13 @@
 export type InitOptions = {
   readonly config?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly sourceSet?: readonly string[] | undefined;
   readonly firewall?: string | undefined;
   readonly firewallKeyFile?: string | undefined;
   readonly firewallFingerprint?: string | undefined;
   readonly records?: string | undefined;
   readonly api?: string | undefined;
+  readonly targetSet?: readonly string[] | undefined;
   readonly tokenFile?: string | undefined;
   readonly recordsFingerprint?: string | undefined;
   readonly zone?: string | undefined;

@@ -1,44 +1,46 @@
 import { type Family, recordTypeOf } from "../../core/addresses/address.ts";
 import { firstFew } from "../../core/first-few.ts";
-import { absoluteName, parseOwner } from "../../core/names/name.ts";
+import { absoluteName, parseOwner, parseZoneName } from "../../core/names/name.ts";
 import { asAscii } from "../../core/names/unicode.ts";
 import { visible } from "../../core/visible-text.ts";
-import type { ListedRecord, ListedZone, RecordTarget } from "../../updater/targets/target.ts";
-import { openTarget } from "../../updater/targets/targets.ts";
-import type { TokenTarget } from "../../updater/targets/token-target.ts";
+import type { ListedRecord, ListedZone, RecordTarget, TargetConfig } from "../../updater/targets/target.ts";
+import { openTarget, targetKinds, targetSettings, usualApi } from "../../updater/targets/targets.ts";
 import type { CommandIo } from "../io/command-io.ts";
+import { askEntry, type EntryAsking, type Given, missingSettings, readGivenSettings } from "./ask-entry.ts";
 import { type Asker, type Choice, untilRight, WrongAnswer } from "./asker.ts";
-import { readGiven, readTyped } from "./given.ts";
+import type { SetupEntry } from "./files.ts";
+import { settingsOf } from "./kind-settings.ts";
 import { makeRecord } from "./make-record.ts";
 import type { InitOptions } from "./options.ts";
-import { askUrl, createTrustAsker } from "./trust.ts";
+import { readEntry } from "./read-entry.ts";
+import { createTrustAsker } from "./trust.ts";
 
 type Addresses = Partial<Record<Family, string>>;
 
-/** The record service, the zone and the name. `addresses` are the values of records that have to be created. */
+const flag = "--target-set";
+
+/** The target, the zone and the name. `addresses` are the values of records that have to be created. */
 export async function askRecords(
   options: InitOptions,
   wanted: { readonly families: readonly Family[]; readonly addresses: Addresses },
   asker: Asker,
   io: CommandIo,
 ) {
-  const askTrust = createTrustAsker("records", options.recordsFingerprint, asker, io);
-  const { service, zones, config, target } = await untilRight(asker, io, async () => {
-    const [flag, given] = ["--records", options.records];
-    const message = "What is the URL of the record service?";
-    const url = await askUrl({ flag, given, message, example: "https://dns.example.org" }, asker);
-    const trust = await askTrust(url);
-    const api = await asker.pick({
-      flag: "--api",
-      given: options.api,
-      message: "Which API does it speak?",
-      choices: apis,
-    });
-    const token = await askToken(options, asker, io);
-    const config: TokenTarget = { url, trust, name: "records", api, token: () => token };
+  const given = givenSettings(options);
+  const askTrust = createTrustAsker(
+    given.has("fingerprint") ? `${flag} fingerprint=SHA256` : "--records-fingerprint",
+    given.get("fingerprint") ?? options.recordsFingerprint,
+    asker,
+    io,
+  );
+  const { entry, zones, config, target } = await untilRight(asker, io, async () => {
+    const message = "Where are the records?";
+    const api = await asker.pick({ flag: "--api", given: options.api, message, choices: apiChoices() });
+    const entry = await askTargetEntry(api, { given, askTrust, asker, io });
+    const config = await readEntry(targetSettings, entry, `target ${entry.name}`, options, io);
     const target = await openTarget(config);
     try {
-      return { service: { url: url.href, api, token, trust }, zones: await zonesOf(target, io), config, target };
+      return { entry, zones: await zonesOf(target, io), config, target };
     } catch (error) {
       target.close();
       throw error;
@@ -47,48 +49,82 @@ export async function askRecords(
   try {
     const zone = await untilRight(asker, io, () => askZone(options, zones, asker));
     const asking = { options, zone, config, target, asker, io, ...wanted };
-    const name = await untilRight(asker, io, () => askName(asking));
-    return { records: service, zone: zone.name, name };
+    const name = await untilRight(asker, io, () => (zones === undefined ? typeName(asking) : askName(asking)));
+    return { target: entry, zone: zone.name, name };
   } finally {
     target.close();
   }
 }
 
-const apis: readonly Choice[] = [
-  { value: "v1", label: "v1", hint: "/api/v1, Auth-API-Token" },
-  { value: "rrsets", label: "rrsets", hint: "/v1, Authorization: Bearer" },
-];
-
-async function askToken({ tokenFile }: InitOptions, asker: Asker, io: CommandIo): Promise<string> {
-  const given = tokenFile === undefined ? undefined : readGiven("--token-file", tokenFile, io).trim();
-  const fault = (typed: string) => {
-    const read = typed === given ? { text: typed } : readTyped(typed, io);
-    if ("wrong" in read) return `${read.wrong} Type the token, or the path of a file that contains it.`;
-    return /\s/.test(read.text.trim()) ? "A token has no spaces." : undefined;
-  };
-  const typed = await asker.secret({ flag: "--token-file FILE", given, message: "Its API token?", fault });
-  const read = typed === given ? { text: typed } : readTyped(typed, io);
-  return "text" in read ? read.text.trim() : typed;
+/** The options that a target needs without a terminal. */
+export function missingTargetFlags(options: InitOptions): readonly string[] {
+  const { api, records, tokenFile } = options;
+  const kind = targetKinds[api ?? usualApi];
+  // Its own question lists the choices.
+  if (kind === undefined) return [];
+  if (["v1", "rrsets", undefined].includes(api)) {
+    const given = { "--records URL": records, "--api v1 or rrsets": api, "--token-file FILE": tokenFile };
+    return Object.entries(given).flatMap(([each, value]) => (value === undefined ? [each] : []));
+  }
+  return missingSettings(kind, flag, givenSettings(options));
 }
 
-async function zonesOf(target: RecordTarget, io: CommandIo): Promise<readonly ListedZone[]> {
+/** `--records` and `--token-file` are the settings that nearly all have. */
+function givenSettings({ records, tokenFile, targetSet }: InitOptions): Given {
+  return new Map([
+    ...(records === undefined ? [] : [["url", records] as const]),
+    ...(tokenFile === undefined ? [] : [["token", tokenFile] as const]),
+    ...readGivenSettings(flag, targetSet),
+  ]);
+}
+
+const apiChoices = (): readonly Choice[] =>
+  Object.entries(targetKinds).map(([value, { schema }]) => ({ value, label: value, hint: String(schema.description) }));
+
+async function askTargetEntry(
+  api: string,
+  asking: Pick<EntryAsking, "given" | "askTrust" | "asker" | "io">,
+): Promise<SetupEntry> {
+  const kind = targetKinds[api];
+  if (kind === undefined) throw new Error(`no target with the api ${api}`);
+  const isOwn = settingsOf(kind).some(({ key, isNeeded }) => key === "url" && isNeeded);
+  const words = {
+    url: { flag: "--records", message: "What is the URL of the record service?" },
+    token: { flag: "--token-file FILE", ...(isOwn && { message: "Its API token?" }) },
+  };
+  const name = ["v1", "rrsets"].includes(api) ? "records" : api;
+  return askEntry({ ...asking, name, kind, tag: { api }, flag, words });
+}
+
+/** Undefined for a service that cannot list them. */
+async function zonesOf(target: RecordTarget, io: CommandIo): Promise<readonly ListedZone[] | undefined> {
   const zones = await target.zones(io.signal);
+  if (zones.kind === "unsupported") return undefined;
   if (zones.kind !== "found") throw new WrongAnswer(`${zones.because}; ${zones.todo}`);
   if (zones.value.length === 0) throw new WrongAnswer("There are no zones yet; create one in the console.");
   return zones.value;
 }
 
-async function askZone({ zone }: InitOptions, zones: readonly ListedZone[], asker: Asker): Promise<ListedZone> {
+async function askZone(
+  { zone }: InitOptions,
+  zones: readonly ListedZone[] | undefined,
+  asker: Asker,
+): Promise<ListedZone> {
+  const question = { flag: "--zone", given: zone && asAscii(zone), message: "In which zone is the name?" };
+  if (zones === undefined) {
+    const fault = (text: string) => (parseZoneName(asAscii(text)).ok ? undefined : `${text} is not a zone.`);
+    const typed = parseZoneName(asAscii(await asker.text({ ...question, example: "example.org", fault })));
+    return { id: "", name: typed.ok ? typed.value : "" };
+  }
   const choices = zones.map(({ name }) => ({ value: name, label: name }));
-  const given = zone && asAscii(zone);
-  const picked = await asker.pick({ flag: "--zone", given, message: "In which zone is the name?", choices });
+  const picked = await asker.pick({ ...question, choices });
   return zones.find(({ name }) => name === picked) ?? { id: "", name: picked };
 }
 
 type NameAsking = {
   readonly options: InitOptions;
   readonly zone: ListedZone;
-  readonly config: TokenTarget;
+  readonly config: TargetConfig;
   readonly target: RecordTarget;
   readonly families: readonly Family[];
   readonly addresses: Addresses;
@@ -139,7 +175,12 @@ async function pickName(
   const question = { flag: "--name", given: known, message: "Which name should moor update?", choices: all };
   const picked =
     choices.length === 0 || (given !== undefined && known === undefined) ? another : await asker.pick(question);
-  if (picked !== another) return picked;
+  return picked === another ? typeName({ options: { name: given }, zone, asker }) : picked;
+}
+
+/** A name that is not picked from a list. */
+async function typeName({ options, zone, asker }: Pick<NameAsking, "options" | "zone" | "asker">): Promise<string> {
+  const given = options.name && asAscii(options.name);
   const fault = (text: string) =>
     parseOwner(asAscii(text), zone.name).ok ? undefined : `${text} is not a name in ${zone.name}.`;
   const message = `Which name in ${zone.name}? @ is the zone itself.`;

@@ -40,10 +40,10 @@ async function acceptInterfaces({ reads, types }: ReturnType<typeof start>) {
 }
 
 async function reachRecords({ reads, types }: ReturnType<typeof start>, token = "t0ken") {
+  await reads(/Where are the records\?[\s\S]*v1/);
+  types(enter);
   await reads(/URL of the record service\?/);
   types(loop.service.url + enter);
-  await reads(/Which API/);
-  types(enter);
   await reads(/Its API token\?/);
   types(token + enter);
 }
@@ -58,7 +58,7 @@ async function acceptConfig({ reads, types, ended }: ReturnType<typeof start>) {
 
 describe("at a terminal, an answer that does not work is asked for again, and the others are kept", () => {
   it("a host without https, a wrong secret, a wrong token", async () => {
-    const person = start();
+    const person = start("--kind", "firewall");
     const { reads, types, shown } = person;
     await reads(/URL of the firewall\?/);
     types(`127.0.0.1:${loop.firewall.port}${enter}`);
@@ -78,9 +78,9 @@ describe("at a terminal, an answer that does not work is asked for again, and th
     types(`thesecret${enter}`);
     await acceptInterfaces(person);
     await reachRecords(person, "wrong");
-    await reads(/URL of the record service\?\s[\s\S]*http:/);
+    await reads(/Where are the records\?[\s\S]*v1/);
     types(enter);
-    await reads(/Which API/);
+    await reads(/URL of the record service\?\s[\s\S]*http:/);
     types(enter);
     await reads(/Its API token\? Press Enter to keep/);
     types(`t0ken${enter}`);

@@ -1,14 +1,12 @@
 import { fetchCertificate } from "../../updater/http/fetch-certificate.ts";
 import type { CommandIo } from "../io/command-io.ts";
-import { type Asker, NoAnswer, WrongAnswer } from "./asker.ts";
+import { type Asker, NoAnswer, type Question, WrongAnswer } from "./asker.ts";
 import type { ShownTrust } from "./files.ts";
 
-type WhichUrl = {
-  readonly flag: string;
-  readonly given: string | undefined;
-  readonly message: string;
-  readonly example: string;
-};
+type WhichUrl = Question & { readonly example: string };
+
+/** Shows the certificate of a service if it is in doubt, and asks whether to trust it. */
+export type TrustAsker = (url: URL) => Promise<ShownTrust>;
 
 export async function askUrl(which: WhichUrl, asker: Asker): Promise<URL> {
   const fault = (text: string) => {
@@ -24,23 +22,18 @@ const isWebUrl = (text: string) => URL.canParse(text) && /^https?:/.test(text);
 /**
  * Trusts the system's authorities if they signed the certificate, or if there is no certificate. Otherwise trusts the private
  * authority that is sent with it, because the certificate itself will be renewed; without one, the certificate. Asks only once
- * per certificate.
+ * per certificate. `flag` is the option for its fingerprint.
  */
-export function createTrustAsker(
-  which: "firewall" | "records",
-  given: string | undefined,
-  asker: Asker,
-  io: CommandIo,
-) {
+export function createTrustAsker(flag: string, given: string | undefined, asker: Asker, io: CommandIo): TrustAsker {
   const trusted = new Map<string, ShownTrust>();
-  return async (url: URL): Promise<ShownTrust> => {
+  return async (url) => {
     if (url.protocol === "http:") return { kind: "system" };
     const shown = await fetchCertificate(url, io.signal).catch((error: unknown) => {
       throw new WrongAnswer((error as Error).message);
     });
     if (shown.doubt === undefined) return { kind: "system" };
     const id = `${url.host} ${shown.fingerprint}`;
-    const trust = trusted.get(id) ?? (await askToTrust(url, shown, { which, given, asker, io }));
+    const trust = trusted.get(id) ?? (await askToTrust(url, shown, { flag, given, asker, io }));
     trusted.set(id, trust);
     return trust;
   };
@@ -49,20 +42,19 @@ export function createTrustAsker(
 type Shown = Awaited<ReturnType<typeof fetchCertificate>>;
 
 type Asking = {
-  readonly which: string;
+  readonly flag: string;
   readonly given: string | undefined;
   readonly asker: Asker;
   readonly io: CommandIo;
 };
 
-async function askToTrust(url: URL, shown: Shown, { which, given, asker, io }: Asking): Promise<ShownTrust> {
+async function askToTrust(url: URL, shown: Shown, { flag, given, asker, io }: Asking): Promise<ShownTrust> {
   const { authority, fingerprint } = shown;
   io.out(`${url.host} has a certificate that no well-known authority signed (${shown.doubt}):\n`);
   io.out(`  issued to    ${shown.subject}\n  signed by    ${shown.issuer}\n  valid until  ${shown.validTo}\n`);
   io.out(`  SHA-256      ${fingerprint}\n`);
   if (authority)
     io.out(`  SHA-256 of the authority that signed it, as moor ca shows it\n               ${authority.fingerprint}\n`);
-  const flag = `--${which}-fingerprint`;
   const plain = (text: string) => text.replaceAll(/[^0-9a-f]/gi, "").toUpperCase();
   const isGiven = (shownOne: string) => given !== undefined && plain(given) === plain(shownOne);
   if (given !== undefined && !isGiven(fingerprint) && !isGiven(authority?.fingerprint ?? "")) {

@@ -51,6 +51,9 @@ export function readNetworks(text: string, before: readonly Network[]): readonly
   return [...before, network];
 }
 
+/** Every value of an option that may be repeated. */
+export const readEach = (text: string, before: readonly string[]): readonly string[] => [...before, text];
+
 /** `dns@example.org`, as the domain name in an SOA. */
 export function readMailbox(text: string): string {
   const mailbox = parseMailbox(text);

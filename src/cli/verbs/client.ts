@@ -4,7 +4,7 @@ import { asJson, logOptions, readCount, readPath } from "../io/options.ts";
 
 const whichTarget = ["--target <name>", "which record service in the config, if there are several"] as const;
 
-/** The updating client, and `moor init`, which writes its config. */
+/** The updating client. */
 export function addClientVerbs(program: Command, io: CommandIo, run: Run): void {
   const verb = (name: string, summary: string) =>
     program
@@ -59,34 +59,4 @@ export function addClientVerbs(program: Command, io: CommandIo, run: Run): void 
     .option("--last <count>", "only the newest <count>", readCount)
     .option(...asJson)
     .action((options) => run(async () => (await import("../update/history.ts")).history(options, io)));
-
-  verb("init", "Writes a config for the updating client, step by step or from options.")
-    .description(
-      "Asks for the firewall and the record service, shows their certificates, lists interfaces, zones and records to pick from, " +
-        "tries one round without writing anything, and writes the config and the secrets. Without a terminal, give everything as options.",
-    )
-    .option("--firewall <url>", "the URL of the firewall")
-    .option(
-      "--firewall-key-file <file>",
-      "a file with the lines key=… and secret=…, as downloaded from the firewall",
-      readPath,
-    )
-    .option("--firewall-fingerprint <sha256>", "the fingerprint of its certificate, or of the authority that signed it")
-    .option("--records <url>", "the URL of the record service")
-    .option("--api <api>", "which API it speaks: v1 or rrsets")
-    .option("--token-file <file>", "a file with its token", readPath)
-    .option("--records-fingerprint <sha256>", "the fingerprint of its certificate, or of the authority that signed it")
-    .option("--zone <zone>", "the zone of the name")
-    .option("--name <name>", "the name inside the zone, @ for the zone itself")
-    .option("--create", "create the records of the name if there are none yet, with the current addresses")
-    .option("--ipv4 <interface>", "the interface for the A record, or none")
-    .option("--ipv6 <interface>", "the interface for the AAAA record, or none")
-    .option("--yes", "trust the certificates that are shown, and write the config if the round succeeds")
-    .option("--force", "overwrite existing files")
-    .option(
-      "--control <host:port>",
-      "where the client serves its page on this machine (default: 127.0.0.1:9053), or none",
-    )
-    .option("--unit <file>", "also write a systemd unit to this file", readPath)
-    .action((options) => run(async () => (await import("../init/init.ts")).init(options, io)));
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { wanWith } from "../../../test/rig/updater/services.ts";
 import { reportFromWire } from "../../contract/interfaces-client.ts";
-import { deviceChoices } from "./firewall.ts";
+import { deviceChoices } from "./devices.ts";
 
 describe("the interfaces to pick from, the best first", () => {
   const [outside, inside, bare] = [

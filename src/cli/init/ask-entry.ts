@@ -1,0 +1,165 @@
+import { parse } from "yaml";
+import type { Mapping } from "../../process/settings/mapping.ts";
+import type { CommandIo } from "../io/command-io.ts";
+import { type Asker, type Question, WrongAnswer } from "./asker.ts";
+import { type Settings, type SetupEntry, type SetupFile, secretFile, trustSettings, type Value } from "./files.ts";
+import { readFileText, readGiven, readTyped } from "./given.ts";
+import { askedSettings, asQuestion, canTrust, hasOtherUrl, type KindSetting, settingsOf } from "./kind-settings.ts";
+import { askUrl, type TrustAsker } from "./trust.ts";
+
+export type EntryAsking = {
+  /** The name of the entry in the config, and in the names of its files. */
+  readonly name: string;
+  readonly kind: Mapping<unknown>;
+  /** `kind: fritzbox` or `api: cloudflare`. */
+  readonly tag: Settings;
+  /** The option that sets a setting: `--source-set`. */
+  readonly flag: string;
+  readonly given: Given;
+  /** Other options and words for some of the settings. */
+  readonly words?: Readonly<Record<string, Partial<Question>>>;
+  readonly askTrust: TrustAsker;
+  readonly asker: Asker;
+  readonly io: CommandIo;
+};
+
+/** Values from the command line, by key. Those of secrets and files are paths. */
+export type Given = ReadonlyMap<string, string>;
+
+/** `--source-set url=https://192.168.1.1`. */
+export function readGivenSettings(flag: string, pairs: readonly string[] = []): Given {
+  return new Map(
+    pairs.map((pair) => {
+      const [, key, value] = /^([A-Za-z0-9]+)=(.+)$/s.exec(pair) ?? [];
+      if (key === undefined || value === undefined)
+        // It may be a secret, so it is not repeated.
+        throw new WrongAnswer(`${flag} needs a setting and its value, as in ${flag} user=moor`);
+      return [key, value];
+    }),
+  );
+}
+
+/** The options that are missing without a terminal. */
+export const missingSettings = (kind: Mapping<unknown>, flag: string, given: Given): readonly string[] =>
+  askedSettings(kind)
+    .filter((setting) => !given.has(setting.key) && !(hasOtherUrl(kind, setting) && given.has("url")))
+    .map(({ key }) => `${flag} ${key}=…`);
+
+/** Asks for the settings of one kind, in the order of its description. */
+export async function askEntry(asking: EntryAsking): Promise<SetupEntry> {
+  const { name, kind, tag, given, askTrust } = asking;
+  const settings: Record<string, Value> = { ...tag };
+  const files: SetupFile[] = [];
+  const asked = askedSettings(kind);
+  const others = settingsOf(kind).filter(({ key }) => given.has(key) && !asked.some((each) => each.key === key));
+  for (const setting of [...asked, ...others]) {
+    if (setting.key === "fingerprint" && canTrust(kind)) continue;
+    const answer = await askSetting(setting, asking);
+    if (answer === undefined) continue;
+    settings[answer.key] = answer.value;
+    if (answer.file) files.push(answer.file);
+    if (answer.url && canTrust(kind) && !given.has("ca")) {
+      const trust = trustSettings(name, await askTrust(answer.url));
+      Object.assign(settings, trust.settings);
+      files.push(...trust.files);
+    }
+  }
+  const unknown = [...given].filter(([key]) => !kind.keys.includes(key)).map(([key]) => [key, ""] as const);
+  return { name, settings: { ...settings, ...Object.fromEntries(unknown) }, files };
+}
+
+type Answer = { readonly key: string; readonly value: Value; readonly file?: SetupFile; readonly url?: URL };
+
+async function askSetting(setting: KindSetting, asking: EntryAsking): Promise<Answer | undefined> {
+  const { kind, flag, given, words = {}, asker } = asking;
+  const { key, description, example, type, choices, isNeeded } = setting;
+  const question: Question = {
+    flag: `${flag} ${key}=${type === "secret" || type === "path" ? "FILE" : example}`,
+    given: given.get(key),
+    message: asQuestion(description),
+    ...(type === "secret" ? {} : { example }),
+    ...words[key],
+  };
+  switch (type) {
+    case "url": {
+      const url = await askUrl({ ...question, example }, asker);
+      return { key, value: url.href, url };
+    }
+    case "secret":
+      return askSecret(setting, question, asking);
+    case "path":
+      return askFile(setting, question, asking);
+    case "choice": {
+      const other = hasOtherUrl(kind, setting);
+      if (other && given.has("url")) return undefined;
+      const listed = choices.map((value) => ({ value, label: value }));
+      const more = [
+        ...(other && asker.asksAgain ? [{ value: none, label: "another one", hint: "asks for its URL" }] : []),
+        ...(other || isNeeded ? [] : [{ value: none, label: "none of these" }]),
+      ];
+      const picked = await asker.pick({ ...question, choices: [...listed, ...more] });
+      if (picked !== none) return { key, value: picked };
+      const url = settingsOf(kind).find((each) => other && each.key === "url");
+      return url && askSetting(url, asking);
+    }
+    case "text":
+      return { key, value: await asker.text(question) };
+    case "yaml":
+      return { key, value: yamlValue(await asker.text({ ...question, fault: notYaml })) };
+    default:
+      return type satisfies never;
+  }
+}
+
+/** Not a word that a setting could have. */
+const none = "+";
+
+/** A list is written as in the config: `[PROGRAM, ARGUMENT]`. Any other text is meant as it is. */
+const yamlValue = (typed: string): Value => (/^\[|^(?:\d+|true|false)$/.test(typed) ? (parse(typed) as Value) : typed);
+
+function notYaml(typed: string): string | undefined {
+  try {
+    yamlValue(typed);
+    return undefined;
+  } catch {
+    return "This is not a valid list; write it like [one, two].";
+  }
+}
+
+/** A secret is typed, or in a file whose path is typed. */
+async function askSecret(
+  { key }: KindSetting,
+  question: Question,
+  { name, flag, asker, io }: EntryAsking,
+): Promise<Answer> {
+  const given = question.given === undefined ? undefined : readGiven(flagOf(question, flag), question.given, io).trim();
+  const read = (typed: string) => (typed === given ? { text: typed } : readTyped(typed, io));
+  const fault = (typed: string) => {
+    const found = read(typed);
+    if ("wrong" in found) return `${found.wrong} Type the secret, or the path of a file that contains it.`;
+    return /\s/.test(found.text.trim()) ? "A secret has no spaces." : undefined;
+  };
+  const typed = await asker.secret({ ...question, given, fault });
+  const found = read(typed);
+  const file = secretFile(name, key, "text" in found ? found.text.trim() : typed);
+  return { key, value: { file: file.path }, file };
+}
+
+/** The file is copied: it may hold a secret, and its place may be temporary. */
+async function askFile(
+  { key }: KindSetting,
+  question: Question,
+  { name, flag, asker, io }: EntryAsking,
+): Promise<Answer> {
+  const fault = (typed: string) => {
+    const read = readFileText(typed, io);
+    return "wrong" in read ? `${flagOf(question, flag)} ${typed} ${read.wrong}.` : undefined;
+  };
+  const read = readFileText(await asker.text({ ...question, fault }), io);
+  const file = secretFile(name, key, "text" in read ? read.text : "");
+  return { key, value: file.path, file };
+}
+
+/** The option without its value. */
+const flagOf = ({ flag }: Question, set: string): string =>
+  flag.startsWith(`${set} `) ? flag.replace(/=.*$/, "") : (flag.split(" ")[0] ?? flag);

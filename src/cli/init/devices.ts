@@ -1,0 +1,49 @@
+import { type Family, recordTypeOf } from "../../core/addresses/address.ts";
+import { chooseAddress } from "../../core/addresses/choose-address.ts";
+import type { InterfaceReport } from "../../core/addresses/interface-report.ts";
+import { visible } from "../../core/visible-text.ts";
+import type { CommandIo } from "../io/command-io.ts";
+import type { Asker, Choice } from "./asker.ts";
+
+export const publicAddress = (report: InterfaceReport, device: string, family: Family): string | undefined => {
+  const { choice } = chooseAddress(report, { device, family, public: "require" });
+  return choice.kind === "address" ? choice.address.text : undefined;
+};
+
+/** Interfaces with a public address first, then those with another one. If no interface has an address, "none" comes first. */
+export function deviceChoices(report: InterfaceReport, family: Family): readonly Choice[] {
+  const ranked = [...report.keys()].map((device) => {
+    const { choice } = chooseAddress(report, { device, family, public: "warn" });
+    const text = choice.kind === "address" ? choice.address.text : undefined;
+    const isPublic = text !== undefined && publicAddress(report, device, family) !== undefined;
+    const hint = text === undefined ? "no usable address" : `${text}${isPublic ? "" : ", not public"}`;
+    return { rank: text === undefined ? 3 : isPublic ? 0 : 1, choice: { value: device, label: device, hint } };
+  });
+  const none = { rank: 2, choice: { value: "none", label: "none", hint: `no ${recordTypeOf(family)} record` } };
+  const hasAny = ranked.some(({ rank }) => rank < 2);
+  const all = hasAny ? [...ranked, { ...none, rank: 4 }] : [none, ...ranked];
+  return all.toSorted((a, b) => a.rank - b.rank).map(({ choice }) => choice);
+}
+
+/** Warns about an interface without a public address while another can still be picked. */
+export async function askDevice(
+  family: Family,
+  report: InterfaceReport,
+  given: string | undefined,
+  asker: Asker,
+  io: CommandIo,
+): Promise<string> {
+  const flag = `--${family}`;
+  const message = `Which interface has the address for the ${recordTypeOf(family)} record?`;
+  for (;;) {
+    const device = await asker.pick({ flag, given, message, choices: deviceChoices(report, family) });
+    if (device === "none" || !asker.asksAgain || publicAddress(report, device, family) !== undefined) return device;
+    const { considered } = chooseAddress(report, { device, family, public: "require" });
+    const seen = considered.map(({ text, verdict }) => `${visible(text)} (${verdict})`).join(", ") || "none at all";
+    io.err(
+      `${visible(device)} has no address for the ${recordTypeOf(family)} record that can be reached from the internet: ${seen}.\n`,
+    );
+    const another = "Choose another interface?";
+    if (!(await asker.yes({ flag, given: undefined, message: another, assumed: true }))) return device;
+  }
+}

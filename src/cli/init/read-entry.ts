@@ -1,0 +1,40 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import type { Setting } from "../../process/settings/setting.ts";
+import { createYamlReader } from "../../process/settings/yaml-reader.ts";
+import type { CommandIo } from "../io/command-io.ts";
+import { defaultConfig } from "../update/load-config.ts";
+import { WrongAnswer } from "./asker.ts";
+import { printValue, type SetupEntry, writeFiles } from "./files.ts";
+import type { InitOptions } from "./options.ts";
+
+/** The entry as the config reader reads it, before the config exists. Its files are on the disk only meanwhile. */
+export async function readEntry<T>(
+  setting: Setting<T>,
+  { name, settings, files }: SetupEntry,
+  what: string,
+  options: InitOptions,
+  io: CommandIo,
+): Promise<T & { readonly name: string }> {
+  const config = dirname(resolve(io.cwd, options.config ?? defaultConfig));
+  // A program cannot be started in a folder that does not exist yet.
+  const folder = existsSync(config) ? config : io.cwd;
+  const kept = mkdtempSync(join(tmpdir(), "moor-init-"));
+  try {
+    await writeFiles(kept, files);
+    const reader = createYamlReader(printValue(settings), what);
+    const read = setting.read(reader.root, what, {
+      ...reader,
+      env: io.env,
+      resolve: (path) => (files.some((file) => file.path === path) ? join(kept, path) : resolve(folder, path)),
+      warn: () => undefined,
+      sawFile: () => undefined,
+    });
+    const faults = reader.faults.map(({ message, todo }) => `${message}; ${todo}`);
+    if (read === undefined || faults.length > 0) throw new WrongAnswer(faults.join("\n"));
+    return { ...read, name };
+  } finally {
+    rmSync(kept, { recursive: true });
+  }
+}

@@ -1,0 +1,128 @@
+import { type Family, families, recordTypeOf } from "../../core/addresses/address.ts";
+import type { InterfaceReport } from "../../core/addresses/interface-report.ts";
+import type { SourceConfig } from "../../updater/sources/source.ts";
+import { openSource, sourceKinds, sourceSettings, usualKind } from "../../updater/sources/sources.ts";
+import type { CommandIo } from "../io/command-io.ts";
+import { askEntry, type Given, missingSettings, readGivenSettings } from "./ask-entry.ts";
+import { type Asker, type Choice, NoAnswer, untilRight, WrongAnswer } from "./asker.ts";
+import { askDevice, deviceChoices, publicAddress } from "./devices.ts";
+import type { SetupEntry, Value } from "./files.ts";
+import { askFirewall } from "./firewall.ts";
+import { askedSettings } from "./kind-settings.ts";
+import type { InitOptions } from "./options.ts";
+import { readEntry } from "./read-entry.ts";
+import { createTrustAsker, type TrustAsker } from "./trust.ts";
+
+/** What was found out about the source: its entry, the devices of the name, and the addresses that could be published now. */
+export type AskedSource = {
+  readonly source: SetupEntry;
+  readonly devices: Partial<Record<Family, Value>>;
+  readonly addresses: Partial<Record<Family, string>>;
+};
+
+const flag = "--source-set";
+
+/** Asks for a source and reads it; then for the interface of each record. */
+export async function askSource(options: InitOptions, asker: Asker, io: CommandIo): Promise<AskedSource> {
+  const given = readGivenSettings(flag, options.sourceSet);
+  const trusts = {
+    firewall: createTrustAsker("--firewall-fingerprint", options.firewallFingerprint, asker, io),
+    other: createTrustAsker(`${flag} fingerprint=SHA256`, given.get("fingerprint"), asker, io),
+  };
+  let kind: string | undefined;
+  const { source, report } = await untilRight(asker, io, async () => {
+    // One that asks nothing else cannot be corrected: then another one has to be chosen.
+    if (kind === undefined || asksNothing(kind)) kind = await askKind(options, asker);
+    const source = await askSourceEntry(kind, { options, given, trusts, asker, io });
+    const config = await readEntry(sourceSettings, source, `source ${source.name}`, options, io);
+    return { source, report: await readReport(config, io) };
+  });
+  const only = sourceKinds[kind ?? ""]?.only;
+  const devices: Partial<Record<Family, Value>> = {};
+  const addresses: Partial<Record<Family, string>> = {};
+  for (const family of families) {
+    const device = await (only === undefined
+      ? untilRight(asker, io, () => askDevice(family, report, options[family], asker, io))
+      : askFamily(family, report, only, options[family], asker));
+    if (device === "none") continue;
+    devices[family] = only === undefined ? device : true;
+    const address = publicAddress(report, device, family);
+    if (address !== undefined) addresses[family] = address;
+  }
+  if (!devices.ipv4 && !devices.ipv6)
+    throw new NoAnswer("Without an interface there is nothing to update; choose one with --ipv4 or --ipv6.");
+  return { source, devices, addresses };
+}
+
+/** The options that a source needs without a terminal. */
+export function missingSourceFlags({ kind = usualKind, ...options }: InitOptions): readonly string[] {
+  const about = sourceKinds[kind];
+  // Its own question lists the choices.
+  if (about === undefined) return [];
+  if (isFirewall(kind)) {
+    const flags = { firewall: "--firewall URL", firewallKeyFile: "--firewall-key-file FILE" } as const;
+    return Object.entries(flags).flatMap(([key, each]) => (options[key as keyof typeof flags] ? [] : [each]));
+  }
+  return missingSettings(about, flag, readGivenSettings(flag, options.sourceSet));
+}
+
+const isFirewall = (kind: string): boolean => sourceKinds[kind] === sourceKinds[usualKind];
+
+const asksNothing = (kind: string): boolean =>
+  !isFirewall(kind) && askedSettings(sourceKinds[kind] as (typeof sourceKinds)[string]).length === 0;
+
+/** Each kind once, though some have two names. */
+const kindChoices = (): readonly Choice[] =>
+  Object.entries(sourceKinds)
+    .filter(([, kind], at, all) => all.findIndex(([, other]) => other === kind) === at)
+    .map(([value, { schema }]) => ({ value, label: value, hint: String(schema.description) }));
+
+async function askKind(options: InitOptions, asker: Asker): Promise<string> {
+  const { kind, firewall } = options;
+  const usual = firewall !== undefined || !asker.asksAgain ? usualKind : undefined;
+  if (kind !== undefined && isFirewall(kind)) return usualKind;
+  const message = "Where should moor read the addresses?";
+  return asker.pick({ flag: "--kind", given: kind ?? usual, message, choices: kindChoices() });
+}
+
+type SourceAsking = {
+  readonly options: InitOptions;
+  readonly given: Given;
+  readonly trusts: Readonly<Record<"firewall" | "other", TrustAsker>>;
+  readonly asker: Asker;
+  readonly io: CommandIo;
+};
+
+async function askSourceEntry(kind: string, { options, given, trusts, asker, io }: SourceAsking): Promise<SetupEntry> {
+  if (isFirewall(kind)) return askFirewall(options, trusts.firewall, asker, io);
+  const about = sourceKinds[kind];
+  if (about === undefined) throw new Error(`no source of kind ${kind}`);
+  return askEntry({ ...{ name: kind, kind: about, tag: { kind } }, flag, given, askTrust: trusts.other, asker, io });
+}
+
+async function readReport(config: SourceConfig, io: CommandIo): Promise<InterfaceReport> {
+  const source = await openSource(config);
+  try {
+    const reading = await source.read(io.signal);
+    if (reading.kind === "unavailable") throw new WrongAnswer(`${reading.because}; ${reading.todo}`);
+    return reading.report;
+  } finally {
+    source.close();
+  }
+}
+
+/** For a source that knows only one connection: whether the name has a record of this family. */
+async function askFamily(
+  family: Family,
+  report: InterfaceReport,
+  only: string,
+  given: string | undefined,
+  asker: Asker,
+): Promise<string> {
+  const choices = deviceChoices(report, family).map((choice) =>
+    choice.value === "none" ? { ...choice, label: "no" } : { ...choice, label: "yes" },
+  );
+  const message = `Should the name have an ${recordTypeOf(family)} record?`;
+  const answer = given === "true" || given === "yes" ? only : given;
+  return asker.pick({ flag: `--${family}`, given: answer, message, choices });
+}

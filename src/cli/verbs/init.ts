@@ -1,0 +1,53 @@
+import type { Command } from "commander";
+import type { CommandIo, Run } from "../io/command-io.ts";
+import { readEach, readPath } from "../io/options.ts";
+
+/** `moor init`, which writes the config of the updating client. */
+export function addInitVerb(program: Command, io: CommandIo, run: Run): void {
+  program
+    .command("init")
+    .summary("Writes a config for the updating client, step by step or from options.")
+    .description(
+      "Looks for what can report the address (see --kind), asks for it and for the service that has the records, shows their certificates, " +
+        "lists interfaces, zones and records to pick from, tries one round without writing anything, and writes the config and the secrets. " +
+        "Without a terminal, give everything as options.",
+    )
+    .option("--config <file>", "the updater's config file", readPath, "moor.yaml")
+    .option("--kind <kind>", "the kind of source, such as firewall, interface or web; a wrong one lists them all")
+    .option(
+      "--source-set <setting=value>",
+      "a setting of the source, as in the config; for a secret, the path of a file that has it (may be repeated)",
+      readEach,
+      [],
+    )
+    .option("--firewall <url>", "the URL of the firewall")
+    .option(
+      "--firewall-key-file <file>",
+      "a file with the lines key=… and secret=…, as downloaded from the firewall",
+      readPath,
+    )
+    .option("--firewall-fingerprint <sha256>", "the fingerprint of its certificate, or of the authority that signed it")
+    .option("--records <url>", "the URL of the record service")
+    .option("--api <api>", "which API it speaks, such as v1, rrsets or cloudflare; a wrong one lists them all")
+    .option(
+      "--target-set <setting=value>",
+      "a setting of the target, as in the config; for a secret, the path of a file that has it (may be repeated)",
+      readEach,
+      [],
+    )
+    .option("--token-file <file>", "a file with its token", readPath)
+    .option("--records-fingerprint <sha256>", "the fingerprint of its certificate, or of the authority that signed it")
+    .option("--zone <zone>", "the zone of the name")
+    .option("--name <name>", "the name inside the zone, @ for the zone itself")
+    .option("--create", "create the records of the name if there are none yet, with the current addresses")
+    .option("--ipv4 <interface>", "the interface for the A record, or none; yes for a source with one connection")
+    .option("--ipv6 <interface>", "the interface for the AAAA record, or none; yes for a source with one connection")
+    .option("--yes", "trust the certificates that are shown, and write the config if the round succeeds")
+    .option("--force", "overwrite existing files")
+    .option(
+      "--control <host:port>",
+      "where the client serves its page on this machine (default: 127.0.0.1:9053), or none",
+    )
+    .option("--unit <file>", "also write a systemd unit to this file", readPath)
+    .action((options) => run(async () => (await import("../init/init.ts")).init(options, io)));
+}
