@@ -64,7 +64,7 @@ export function createFlagAsker(assumeYes: boolean): Asker {
     },
     async yes({ given: answer, flag, message }) {
       if (assumeYes || answer !== undefined) return true;
-      throw new NoAnswer(`${message} Confirm with ${flag} or --yes.`);
+      throw new NoAnswer(`${message} Confirm with ${flag === "--yes" ? flag : `${flag} or --yes`}.`);
     },
   };
 }

@@ -7,6 +7,7 @@ import { defaultConfig } from "../update/load-config.ts";
 import { update } from "../update/update.ts";
 import { type Asker, createFlagAsker, createTerminalAsker, NoAnswer } from "./asker.ts";
 import { adoptDraft, inTheWay, type Setup, serviceConfig, setupFiles, shownPath, writeDraft } from "./files.ts";
+import { importFrom } from "./from/from.ts";
 import type { InitOptions } from "./options.ts";
 import { askRecords, missingTargetFlags } from "./records.ts";
 import { askSource, missingSourceFlags } from "./source.ts";
@@ -19,6 +20,11 @@ export async function init(options: InitOptions, io: CommandIo): Promise<number>
   const assumeYes = options.yes ?? false;
   const asker = io.isTerminal ? await createTerminalAsker(io, assumeYes) : createFlagAsker(assumeYes);
   try {
+    if (options.from !== undefined) {
+      refuseBesideFrom(options);
+      const setup = await importFrom(options.from, io);
+      return await finish({ ...setup, ...controlOf(options) }, options, asker, io);
+    }
     if (!io.isTerminal) refuseWithout(options);
     const { source, devices, addresses } = await askSource(options, asker, io);
     const wanted = { families: families.filter((family) => devices[family] !== undefined), addresses };
@@ -53,6 +59,18 @@ function refuseWithout(options: InitOptions): void {
   );
 }
 
+const besideFrom = [
+  ...["kind", "sourceSet", "firewall", "firewallKeyFile", "firewallFingerprint", "records", "api", "targetSet"],
+  ...["tokenFile", "recordsFingerprint", "zone", "name", "create", "ipv4", "ipv6"],
+] as readonly (keyof InitOptions)[];
+
+function refuseBesideFrom(options: InitOptions): void {
+  const given = besideFrom.filter((key) => options[key] !== undefined && String(options[key]) !== "");
+  if (given.length === 0) return;
+  const flags = given.map((key) => `--${key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
+  throw new NoAnswer(`With --from, everything comes from that file. Leave out ${flags.join(", ")}.`);
+}
+
 async function finish(setup: Setup, options: InitOptions, asker: Asker, io: CommandIo): Promise<number> {
   const config = resolve(io.cwd, options.config ?? defaultConfig);
   const folder = dirname(config);
@@ -65,8 +83,11 @@ async function finish(setup: Setup, options: InitOptions, asker: Asker, io: Comm
   }
   const draft = await writeDraft(folder, files);
   try {
-    io.out("\nOne round, without writing anything:\n");
-    const tried = { config: resolve(draft, basename(config)), dryRun: true, needsAddress: true };
+    // The old client may still be running, and the import must work without a network: the config is only checked.
+    const isImport = options.from !== undefined;
+    io.out(isImport ? "\nThe new config:\n" : "\nOne round, without writing anything:\n");
+    const trial = isImport ? { check: true } : { dryRun: true, needsAddress: true };
+    const tried = { config: resolve(draft, basename(config)), ...trial };
     const code = await update(tried, withoutPart(`/${basename(draft)}`, io));
     if (code !== 0 && !options.force && (options.yes || !io.isTerminal)) {
       io.err(`The round failed, so nothing was written; ${toGoOn}\n`);
@@ -79,7 +100,12 @@ async function finish(setup: Setup, options: InitOptions, asker: Asker, io: Comm
   }
   const written = files.map(({ path }) => resolve(folder, path));
   const unit = await offerUnit(config, options.unit, asker, io);
-  printNext(config, unit === undefined ? written : [...written, unit], setup.control?.listen, io);
+  printNext(
+    config,
+    unit === undefined ? written : [...written, unit],
+    { ...options, listen: setup.control?.listen },
+    io,
+  );
   return 0;
 }
 
@@ -105,12 +131,24 @@ const unitHint =
 const serviceHint =
   "# run it as a service: the Debian package has the unit, and packaging/systemd too\nsystemctl enable --now moor-update\n";
 
-function printNext(config: string, written: readonly string[], control: string | undefined, io: CommandIo): void {
+function printNext(
+  config: string,
+  written: readonly string[],
+  { listen, from }: { readonly listen?: string | undefined; readonly from?: string | undefined },
+  io: CommandIo,
+): void {
   const page =
-    control === undefined ? "" : `# its page while it runs, in a browser on this machine\nhttp://${control}/\n\n`;
+    listen === undefined ? "" : `# its page while it runs, in a browser on this machine\nhttp://${listen}/\n\n`;
   const here = (path: string) => shownPath(io.cwd, path);
+  const first =
+    from === undefined
+      ? ""
+      : `# show what it would do, without writing anything; then stop the old client: two would overwrite each other
+${io.program} update --dry-run --config ${here(config)}
+
+`;
   io.out(`\nWritten: ${written.map(here).join(", ")}\n\nWhat you can do next:\n
-# run the updating client in this terminal
+${first}# run the updating client in this terminal
 ${io.program} update --config ${here(config)}
 
 # show the wanted, the stored and the published address, and explain them

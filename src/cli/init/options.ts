@@ -1,5 +1,6 @@
 export type InitOptions = {
   readonly config?: string | undefined;
+  readonly from?: string | undefined;
   readonly kind?: string | undefined;
   readonly sourceSet?: readonly string[] | undefined;
   readonly firewall?: string | undefined;

@@ -6,13 +6,14 @@ import { readEach, readPath } from "../io/options.ts";
 export function addInitVerb(program: Command, io: CommandIo, run: Run): void {
   program
     .command("init")
-    .summary("Writes a config for the updating client, step by step or from options.")
+    .summary("Writes a config for the updating client, step by step, from options or from another program's config.")
     .description(
       "Looks for what can report the address (see --kind), asks for it and for the service that has the records, shows their certificates, " +
         "lists interfaces, zones and records to pick from, tries one round without writing anything, and writes the config and the secrets. " +
-        "Without a terminal, give everything as options.",
+        "Without a terminal, give everything as options. With --from, everything comes from the config of another program, and nothing is sent.",
     )
     .option("--config <file>", "the updater's config file", readPath, "moor.yaml")
+    .option("--from <file>", "the config of ddclient, inadyn or ddns-updater to take over; it is not changed", readPath)
     .option("--kind <kind>", "the kind of source, such as firewall, interface or web; a wrong one lists them all")
     .option(
       "--source-set <setting=value>",

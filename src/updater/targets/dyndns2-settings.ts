@@ -31,6 +31,10 @@ const services = {
   variomedia: { url: "https://dyndns.variomedia.de/nic/update" },
 } as const satisfies Readonly<Record<string, Service>>;
 
+/** The service whose updates go to this host. */
+export const dyndns2ServiceAt = (host: string): string | undefined =>
+  names.find((name) => new URL(services[name].url).host === host);
+
 const names = Object.keys(services) as (keyof typeof services)[];
 
 export type Dyndns2Target = TargetConfig &

@@ -1,0 +1,156 @@
+import { type Family, families } from "../../../core/addresses/address.ts";
+import { absoluteName, ownerOf, parseName } from "../../../core/names/name.ts";
+import { asAscii } from "../../../core/names/unicode.ts";
+import { printable } from "../../../core/visible-text.ts";
+import type { Setting } from "../../../process/settings/setting.ts";
+import { sourceKinds, sourceSettings } from "../../../updater/sources/sources.ts";
+import { targetSettings } from "../../../updater/targets/targets.ts";
+import type { CommandIo } from "../../io/command-io.ts";
+import { WrongAnswer } from "../asker.ts";
+import { type Settings, type Setup, type SetupEntry, secretFile, type Value } from "../files.ts";
+import { readEntry } from "../read-entry.ts";
+import type { Imported, ImportedName, Notes, Origin, Part } from "./imported.ts";
+
+/** The new config. Every entry is read as the config reader reads it; what it refuses is noted and left out. */
+export async function assemble(imported: Imported, notes: Notes, io: CommandIo): Promise<Setup> {
+  const interval = intervalOf(imported.period, notes);
+  const paced = (part: Part): Part =>
+    imported.period !== undefined && sourceKinds[part.kind]?.keys.includes("every")
+      ? { ...part, settings: { every: interval, ...part.settings } }
+      : part;
+  const sources = createEntries("kind", sourceSettings, io);
+  const targets = createEntries("api", targetSettings, io);
+  const names = new Map<string, NewName>();
+  for (const name of imported.names) {
+    const place = await placeOf(name, notes);
+    if (place === undefined) continue;
+    try {
+      const target = await targets.add(name.target);
+      const found = names.get(`${name.host} ${target}`) ?? { ...place, target, ttl: name.ttl, origins: new Map() };
+      for (const family of families) {
+        const origin = name.origins[family];
+        if (origin === undefined) continue;
+        if (found.origins.has(family))
+          notes.lost(name.line, `${name.host}: it is in the file twice; the first entry is used`);
+        else found.origins.set(family, { ...origin, from: await sources.add(paced(origin.source)) });
+      }
+      names.set(`${name.host} ${target}`, found);
+    } catch (error) {
+      if (!(error instanceof WrongAnswer)) throw error;
+      notes.lost(name.line, `${name.host}: ${error.message}`);
+    }
+  }
+  const several = { source: sources.all.length > 1, target: targets.all.length > 1 };
+  return {
+    sources: sources.all,
+    targets: targets.all,
+    names: [...names.values()].map((name) => settingsOf(name, several)),
+    interval,
+    onlyPublic: imported.onlyPublic,
+  };
+}
+
+type NewName = {
+  readonly name: string;
+  readonly zone: string;
+  readonly target: string;
+  readonly ttl: number | undefined;
+  readonly origins: Map<Family, Origin & { readonly from: string }>;
+};
+
+function settingsOf(
+  { name, zone, target, ttl, origins }: NewName,
+  several: { readonly source: boolean; readonly target: boolean },
+): Settings {
+  const [first, second] = [...origins.values()].map(({ from }) => from);
+  const isShared = second === undefined || first === second;
+  const family = ({ from, device, more = {} }: Origin & { readonly from: string }): Value => {
+    const own = {
+      ...(several.source && !isShared ? { source: from } : {}),
+      ...(device === undefined ? {} : { interface: device }),
+      ...more,
+    };
+    if (Object.keys(own).length === 0) return true;
+    return Object.keys(own).join() === "interface" ? (device ?? true) : own;
+  };
+  return {
+    name,
+    zone,
+    ...(several.source && isShared && first !== undefined ? { source: first } : {}),
+    ...(several.target ? { target } : {}),
+    ...(ttl === undefined ? {} : { ttl }),
+    ...Object.fromEntries([...origins].map(([each, origin]) => [each, family(origin)])),
+  };
+}
+
+/** Collects entries, each once. */
+function createEntries(tag: "kind" | "api", setting: Setting<object>, io: CommandIo) {
+  const all: SetupEntry[] = [];
+  const known = new Map<string, string>();
+  return {
+    all,
+    /** The name of the entry. Throws `WrongAnswer` with the words of the config reader. */
+    async add({ kind, settings, secrets = {}, files = {} }: Part): Promise<string> {
+      const key = JSON.stringify([kind, settings, secrets, files]);
+      const before = known.get(key);
+      if (before !== undefined) return before;
+      const alike = all.filter(({ settings: other }) => other[tag] === kind).length;
+      const name = alike === 0 ? kind : `${kind}-${alike + 1}`;
+      const written = (texts: Readonly<Record<string, string>>) =>
+        Object.entries(texts).map(([what, text]) => [what, secretFile(name, what, text)] as const);
+      const [hidden, other] = [written(secrets), written(files)];
+      const entry = {
+        name,
+        settings: {
+          [tag]: kind,
+          ...settings,
+          ...Object.fromEntries(hidden.map(([what, { path }]) => [what, { file: path }])),
+          ...Object.fromEntries(other.map(([what, { path }]) => [what, path])),
+        },
+        files: [...hidden, ...other].map(([, file]) => file),
+      };
+      await readEntry(setting, entry, `${tag === "kind" ? "source" : "target"} ${name}`, {}, io);
+      all.push(entry);
+      known.set(key, name);
+      return name;
+    },
+  };
+}
+
+/**
+ * The name and its zone. Without one in the file, it is the domain that was registered. Services that speak dyndns2 hand out names
+ * in zones of theirs; at the others, a name below a shared one such as dedyn.io is a zone of the user.
+ */
+async function placeOf(
+  { host, zone: written, line, target }: ImportedName,
+  notes: Notes,
+): Promise<{ readonly name: string; readonly zone: string } | undefined> {
+  const [name, zone] = [parseName(asAscii(host)), written === undefined ? undefined : parseName(asAscii(written))];
+  if (!name.ok) {
+    notes.lost(line, `${printable(host)} is not a host name`);
+    return undefined;
+  }
+  const owner = zone?.ok ? ownerOf(name.value, zone.value) : undefined;
+  if (zone?.ok && owner !== undefined) return { name: owner, zone: zone.value };
+  const { getDomain } = await import("tldts");
+  const isOwn = target.kind !== "dyndns2";
+  const assumed = getDomain(name.value, { allowPrivateDomains: isOwn, validateHostname: false }) ?? name.value;
+  const why = written === undefined ? "the file does not name its zone" : `it is not in the zone ${printable(written)}`;
+  notes.assumed(line, `${name.value}: ${why}; ${assumed} is assumed`);
+  const inside = ownerOf(name.value, assumed);
+  return inside === undefined ? undefined : { name: inside, zone: assumed };
+}
+
+const longest = 86_400;
+
+function intervalOf(period: number | undefined, notes: Notes): string {
+  if (period === undefined) return "30s";
+  if (period > longest) notes.assumed(1, "moor checks at least once a day: `interval: 24h`");
+  const seconds = Math.min(longest, period);
+  if (seconds % 3_600 === 0) return `${seconds / 3_600}h`;
+  return seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`;
+}
+
+/** For messages: the hosts of a config. */
+export const hostsOf = ({ names }: Setup): readonly string[] =>
+  names.map(({ name, zone }) => absoluteName(String(name), String(zone)));

@@ -1,0 +1,160 @@
+import type { Family } from "../../../core/addresses/address.ts";
+import { type DdclientLine, type HostSettings, readDdclientFile, type Written } from "./ddclient-file.ts";
+import { type Found, protocolOf } from "./ddclient-protocols.ts";
+import type { Imported, ImportedName, Notes, Origin } from "./imported.ts";
+import { fromCommand, fromInterface, fromWeb, oneAddressPerLine, severalServices } from "./origins.ts";
+
+/** A ddclient.conf in the settings of moor. `readFile` reads a file that it names. */
+export function importDdclient(text: string, notes: Notes, readFile: (path: string) => string | undefined): Imported {
+  const forAll = new Map<string, Written>();
+  const names: ImportedName[] = [];
+  for (const line of readDdclientFile(text)) {
+    for (const { key, line: at, doubt } of line.settings) if (doubt) notes.assumed(at, `${key}: ${doubt}`);
+    const own = new Map(line.settings.map((written) => [written.key, written]));
+    noteUnused(line.settings, notes);
+    if (line.hosts.length === 0) for (const [key, written] of own) forAll.set(key, written);
+    else names.push(...namesOn(line, new Map([...forAll, ...own]), notes, readFile));
+  }
+  const period = periodOf(forAll.get("daemon"), notes);
+  return { names, onlyPublic: false, ...(period === undefined ? {} : { period }) };
+}
+
+function namesOn(
+  { line, hosts, login, password }: DdclientLine,
+  settings: HostSettings,
+  notes: Notes,
+  readFile: (path: string) => string | undefined,
+): readonly ImportedName[] {
+  if (login === "=") {
+    notes.lost(
+      line,
+      `${hosts.join(",")}: ddclient accepts no spaces around the equals sign, so it took this for a host`,
+    );
+    return [];
+  }
+  const old = [...(login ? [["login", login] as const] : []), ...(password ? [["password", password] as const] : [])];
+  const all: HostSettings = new Map<string, Written>([
+    ...settings,
+    ...old.map(([key, value]) => [key, { key, value, line }] as const),
+  ]);
+  return hosts.flatMap((host) => {
+    const target: Found = protocolOf(all)(host, all, notes, readFile);
+    if (typeof target === "string") {
+      notes.lost(line, `${host}: ${target}`);
+      return [];
+    }
+    const origins = originsOf(all, line, notes);
+    if (!origins.ipv4 && !origins.ipv6) {
+      notes.lost(line, `${host}: no setting says where moor can read its address`);
+      return [];
+    }
+    const ttl = Number(all.get("ttl")?.value ?? 1);
+    const zone = all.get("zone")?.value ?? zoneIn(all);
+    // Cloudflare's word for "automatic" is 1.
+    return [{ host, line, zone, target: target.part, origins, ttl: target.hasTtl && ttl > 1 ? ttl : undefined }];
+  });
+}
+
+/** At deSEC, the login is the zone. */
+const zoneIn = (settings: HostSettings): string | undefined =>
+  /dedyn\.io/.test(settings.get("server")?.value ?? "") ? settings.get("login")?.value : undefined;
+
+/** `usev4` and `usev6`, or the older `use` for one address, IPv4 unless told otherwise. */
+function originsOf(settings: HostSettings, line: number, notes: Notes): Partial<Record<Family, Origin>> {
+  const of = (suffix: "v4" | "v6") => originOf(settings, `use${suffix}`, suffix, line, notes);
+  const [v4, ipv6] = [of("v4"), of("v6")];
+  const use = settings.get("use");
+  if (v4 && use) notes.lost(use.line, `use=${use.value}: usev4 is set too, and is used`);
+  const ipv4 = v4 ?? originOf(settings, "use", "", line, notes);
+  return { ...(ipv4 && { ipv4 }), ...(ipv6 && { ipv6 }) };
+}
+
+function originOf(
+  settings: HostSettings,
+  key: string,
+  suffix: "" | "v4" | "v6",
+  line: number,
+  notes: Notes,
+): Origin | undefined {
+  const use = settings.get(key);
+  const method = use?.value.replace(/v[46]$/, "");
+  if (use === undefined || method === undefined || ["no", "disabled"].includes(method)) return undefined;
+  const own = (name: string) => settings.get(`${name}${suffix}`) ?? settings.get(name);
+  const shown = `${key}=${use.value}`;
+  switch (method) {
+    case "if": {
+      const device = own("if")?.value ?? (suffix === "" ? "ppp0" : "default");
+      if (device !== "default") return fromInterface(device);
+      notes.lost(use.line, `${shown}: moor needs the name of the interface; add \`if${suffix}=NAME\` and import again`);
+      return undefined;
+    }
+    case "web":
+      notes.assumed(own("web")?.line ?? use.line, `${shown}: ${severalServices}`);
+      return fromWeb;
+    case "cmd": {
+      const command = own("cmd");
+      if (command === undefined) {
+        notes.lost(line, `${shown}: it names no program`);
+        return undefined;
+      }
+      notes.assumed(command.line, `${shown}: ${oneAddressPerLine}`);
+      return fromCommand(command.value);
+    }
+    case "ip":
+      notes.lost(use.line, `${shown}: moor does not publish fixed addresses`);
+      return undefined;
+    default:
+      notes.assumed(use.line, `${shown}: moor cannot read the web page of a router; ${severalServices}`);
+      return fromWeb;
+  }
+}
+
+const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+
+/** `300`, `5m`, `1h`; 0 means to run once. */
+function periodOf(daemon: Written | undefined, notes: Notes): number | undefined {
+  if (daemon === undefined) return undefined;
+  const [, digits = "", unit = "s"] = /^(\d+)([smhd])?/.exec(daemon.value) ?? [];
+  const seconds = Number(digits) * (units[unit] ?? 1);
+  if (seconds > 0) return seconds;
+  notes.lost(daemon.line, `daemon=${daemon.value}: \`moor update --once\` runs once; without it, moor keeps running`);
+  return undefined;
+}
+
+const notify = "`notify:` in the config sends messages about failures";
+const notNeeded = "not needed";
+const atTheService = "moor changes only the address; set it at the service";
+
+/** Settings that have no place in the new config. */
+const unused: Readonly<Record<string, string>> = {
+  ...{ mail: notify, "mail-failure": notify, postscript: notify },
+  ...{ cache: "moor writes its own state file, next to the config", pid: notNeeded, syslog: "moor logs to its output" },
+  ...{ facility: notNeeded, priority: notNeeded, foreground: notNeeded, quiet: notNeeded, verbose: notNeeded },
+  ...{ debug: notNeeded, exec: notNeeded, retry: notNeeded, force: notNeeded, test: notNeeded, curl: notNeeded },
+  ...{ "max-warn": notNeeded, "mail-from": notify },
+  proxy: "moor does not use a proxy",
+  timeout: "moor waits 15 seconds; set `timeout:` of the source or target",
+  ...{ "min-interval": "`changesPerHour:` limits the writes", "min-error-interval": "moor chooses its own pauses" },
+  "max-interval": "moor writes only what has changed; `verify:` checks the record now and then",
+  ...{ mx: atTheService, backupmx: atTheService, wildcard: atTheService, static: atTheService, custom: atTheService },
+  ssl_ca_dir: "set `ca:` of the target to one file with the certificates",
+  ...{ "web-skip": severalServices, "webv4-skip": severalServices, "webv6-skip": severalServices },
+};
+
+/** Settings that are used elsewhere in this file, or that only refine one that is. */
+const used =
+  /^(?:daemon|protocol|server|script|login|password|zone|ttl|ssl|tcp|ssl_ca_file|apikey|secretapikey|root-domain|use(?:v[46])?|(?:if|web|cmd|fw|ip)(?:v[46])?|ipv[46]|(?:if|cmd|fw)(?:v[46])?-skip|fw-.*|web-ssl-validate|use-personal-access-token)$/;
+
+function noteUnused(settings: readonly Written[], notes: Notes): void {
+  for (const { key, value, line } of settings) {
+    if (key === "ssl" && /^(?:no|false|0)$/i.test(value)) notes.assumed(line, "ssl=no: moor always uses HTTPS");
+    if (used.test(key)) continue;
+    notes.lost(
+      line,
+      `${key}: ${unused[key] ?? (key.endsWith("_env") ? fromEnvironment : "moor does not know this setting")}`,
+    );
+  }
+}
+
+const fromEnvironment =
+  "put the value itself into the file before the import, or write { env: NAME } in the new config";

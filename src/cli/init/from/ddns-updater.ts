@@ -1,0 +1,142 @@
+import { isScalar } from "yaml";
+import type { Pair, Spot } from "../../../process/settings/yaml-reader.ts";
+import { createYamlReader } from "../../../process/settings/yaml-reader.ts";
+import type { Imported, ImportedName, Notes, Origin, Part } from "./imported.ts";
+import { fromWeb } from "./origins.ts";
+import { dyndns2Of, type Found, hetznerToken, withToken } from "./services.ts";
+
+type Fault = { readonly line: number; readonly message: string };
+
+/** An entry of `settings`. */
+type Entry = {
+  readonly line: number;
+  readonly pairs: readonly Pair[];
+  readonly text: (key: string) => string | undefined;
+};
+
+/** ddns-updater's config.json in the settings of moor. JSON is read as YAML, which knows the line of each value. */
+export function importDdnsUpdater(text: string, notes: Notes): Imported | Fault {
+  const reader = createYamlReader(text.replaceAll("\t", "  "), "");
+  const lineOf = (at: Spot) => Number(reader.where(at).split(":")[1]);
+  const [wrong] = reader.faults;
+  if (wrong) return { line: Number(wrong.where.split(":")[1]), message: "this is not valid JSON" };
+  const settings = reader.pairs(reader.root)?.find(({ name }) => name === "settings")?.value;
+  const items = settings && reader.items(settings);
+  if (!items) return { line: 1, message: "it has no list `settings`" };
+  const names = items.flatMap((item) => {
+    const pairs = reader.pairs(item) ?? [];
+    const text = (key: string) => {
+      const node = pairs.find(({ name }) => name === key)?.value.node;
+      return isScalar(node) && node.value !== null ? String(node.value) : undefined;
+    };
+    const line = lineOf(item);
+    for (const { name, key } of pairs) if (!used.test(name)) notes.lost(lineOf(key), `${name}: ${unusedWords(name)}`);
+    return namesIn({ line, pairs, text }, notes);
+  });
+  if (names.length > 0) notes.assumed(1, publicIp);
+  return { names, onlyPublic: true };
+}
+
+const publicIp =
+  "the file does not say where the address comes from: moor asks several well-known services, and two must agree";
+
+/** Formerly the zone was in `domain`, and the names in it in `host`. */
+function namesIn(entry: Entry, notes: Notes): readonly ImportedName[] {
+  const { line, text } = entry;
+  const [provider = "", domain = "", host] = [text("provider"), text("domain"), text("host")];
+  const zone = host === undefined ? text("zone") : domain;
+  const hosts =
+    host === undefined
+      ? domain.split(",").map((each) => each.trim())
+      : host.split(",").map((each) => (each.trim() === "@" ? domain : `${each.trim()}.${domain}`));
+  return hosts.flatMap((each) => {
+    const target = targetOf(provider, each, entry, notes);
+    if (typeof target === "string") {
+      notes.lost(line, `${each || "an entry without a domain"}: ${target}`);
+      return [];
+    }
+    // Cloudflare's word for "automatic" is 1.
+    const ttl = Number(text("ttl") ?? 1);
+    const hasTtl = target.kind !== "dyndns2" && ttl > 1;
+    return [{ host: each, line, zone, target, origins: originsOf(entry, each, notes), ttl: hasTtl ? ttl : undefined }];
+  });
+}
+
+function originsOf({ line, text }: Entry, host: string, notes: Notes): ImportedName["origins"] {
+  const version = text("ip_version") || "ipv4 or ipv6";
+  const ipv6: Origin = { ...fromWeb, ...suffixOf(text("ipv6_suffix"), host, line, notes) };
+  if (version === "ipv6") return { ipv6 };
+  if (version !== "ipv4")
+    notes.assumed(
+      line,
+      `${host}: ip_version does not say which record it has; A is assumed, add \`ipv6: true\` for AAAA`,
+    );
+  return { ipv4: fromWeb };
+}
+
+/** `0:0:0:0:72ad:8fbb:a54e:bedd/64`: the host part, and the length of the prefix before it. */
+function suffixOf(written: string | undefined, host: string, line: number, notes: Notes): Pick<Origin, "more"> {
+  if (!written) return {};
+  const [, part = "", length = ""] = /^([0-9a-f:]+)\/(\d+)$/i.exec(written) ?? [];
+  if (part !== "") return { more: { host: part, prefix: Number(length) } };
+  notes.lost(line, `${host}: ipv6_suffix is not a host part with the length of its prefix`);
+  return {};
+}
+
+type Provider = (host: string, entry: Entry, notes: Notes) => Found;
+
+const tokenFor =
+  (api: string): Provider =>
+  (_, { text }) =>
+    withToken(api, text("token"));
+
+const providers: Readonly<Record<string, Provider>> = {
+  cloudflare: (host, entry, notes) =>
+    entry.text("token")
+      ? tokenFor("cloudflare")(host, entry, notes)
+      : "moor needs an API token, not the global API key; create one, and set `token` instead of `email` and `key`",
+  desec: tokenFor("desec"),
+  hetznercloud: tokenFor("hetzner"),
+  hetzner(host, entry, notes) {
+    notes.assumed(entry.line, hetznerToken);
+    return tokenFor("hetzner")(host, entry, notes);
+  },
+  powerdns(_, { text }): Found {
+    const [url, token, server = "localhost"] = [text("server_url"), text("api_key"), text("server_id")];
+    if (!url || !URL.canParse(url) || !token) return "it has no server_url or no api_key";
+    const path = server === "localhost" ? "" : `api/v1/servers/${server}`;
+    return { kind: "powerdns", settings: { url: new URL(path, url).href }, secrets: { token } };
+  },
+  rfc2136(_, { text }): Found {
+    const [server, name, secret] = [text("server"), text("tsig_key_name"), text("tsig_secret")];
+    if (!server) return "it has no server";
+    if (!name || !secret) return "it has no TSIG key; moor signs its updates";
+    const keyFile = `key "${name}" { algorithm ${text("tsig_algorithm") ?? "hmac-sha256"}; secret "${secret}"; };\n`;
+    return { kind: "rfc2136", settings: { server: server.replace(/:53$/, "") }, files: { keyFile } };
+  },
+};
+
+function targetOf(provider: string, host: string, entry: Entry, notes: Notes): Part | string {
+  const { text } = entry;
+  if (provider === "") return "it has no provider";
+  if (host === "") return "it has no domain";
+  const known = providers[provider];
+  if (known) return known(host, entry, notes);
+  if (provider === "ovh" && text("mode") === "api") return "moor has no target for OVH's API; its DynHost works";
+  const user = text("username") ?? text("user") ?? text("email") ?? (userIsHost.includes(provider) ? host : undefined);
+  const password = text("password") ?? text("client_key") ?? text("token");
+  return dyndns2Of(provider, host, { user, password }) ?? `moor has no target for ${provider}`;
+}
+
+/** Services at which the user name is the name to update, if there is none. */
+const userIsHost = ["strato", "spdyn", "he"];
+
+const used =
+  /^(?:provider|domain|host|zone|ip_version|ipv6_suffix|ttl|token|username|user|email|password|client_key|key|user_service_key|server|tsig_.*|server_url|server_id|api_key|mode|zone_identifier|app_key|app_secret|consumer_key|api_endpoint)$/;
+
+const unusedWords = (name: string): string =>
+  ({
+    proxied: "moor keeps the proxy setting of the record",
+    provider_ip: "moor always sends the address",
+    group: "moor updates names, not groups",
+  })[name] ?? "moor does not know this setting";
