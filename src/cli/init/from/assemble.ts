@@ -4,7 +4,7 @@ import { asAscii } from "../../../core/names/unicode.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { Setting } from "../../../process/settings/setting.ts";
 import { sourceKinds, sourceSettings } from "../../../updater/sources/sources.ts";
-import { targetSettings } from "../../../updater/targets/targets.ts";
+import { targetKinds, targetSettings } from "../../../updater/targets/targets.ts";
 import type { CommandIo } from "../../io/command-io.ts";
 import { WrongAnswer } from "../asker.ts";
 import { type Settings, type Setup, type SetupEntry, secretFile, type Value } from "../files.ts";
@@ -26,7 +26,12 @@ export async function assemble(imported: Imported, notes: Notes, io: CommandIo):
     if (place === undefined) continue;
     try {
       const target = await targets.add(name.target);
-      const found = names.get(`${name.host} ${target}`) ?? { ...place, target, ttl: name.ttl, origins: new Map() };
+      const found = names.get(`${name.host} ${target}`) ?? {
+        ...place,
+        target,
+        ttl: ttlOf(name, notes),
+        origins: new Map(),
+      };
       for (const family of families) {
         const origin = name.origins[family];
         if (origin === undefined) continue;
@@ -48,6 +53,14 @@ export async function assemble(imported: Imported, notes: Notes, io: CommandIo):
     interval,
     onlyPublic: imported.onlyPublic,
   };
+}
+
+/** Cloudflare's word for "automatic" is 1, and some services do not let clients choose. */
+function ttlOf({ ttl, target, host, line }: ImportedName, notes: Notes): number | undefined {
+  if (!(ttl > 1)) return undefined;
+  if (targetKinds[target.kind]?.can.ttl) return ttl;
+  notes.lost(line, `${host}: the service chooses the TTL`);
+  return undefined;
 }
 
 type NewName = {

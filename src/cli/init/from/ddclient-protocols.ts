@@ -1,39 +1,41 @@
 import type { HostSettings } from "./ddclient-file.ts";
-import type { Notes, Part } from "./imported.ts";
-import { dyndns2At, hetznerToken, withToken } from "./services.ts";
+import { type Notes, type Part, part } from "./imported.ts";
+import { dyndns2At, type Found, hetznerToken, withToken } from "./services.ts";
 
-/** A text says why moor cannot do the same. */
-export type Found = { readonly part: Part; readonly hasTtl: boolean } | string;
+/** What a protocol may look at, besides the settings of the host. */
+type Around = { readonly notes: Notes; readonly readFile: (path: string) => string | undefined };
 
-type Protocol = (
-  host: string,
-  settings: HostSettings,
-  notes: Notes,
-  readFile: (path: string) => string | undefined,
-) => Found;
+type Protocol = (settings: HostSettings, around: Around) => Found;
 
-/** How a host is updated; ddclient's default is dyndns2. */
-export function protocolOf(settings: HostSettings): Protocol {
+/** Where a host is updated; ddclient's default is dyndns2. */
+export function targetOf(settings: HostSettings, around: Around): Found {
   const name = settings.get("protocol")?.value.toLowerCase() ?? "dyndns2";
-  return protocols[name] ?? (() => `moor has no target for protocol=${name}`);
+  const target = protocols[name]?.(settings, around) ?? `moor has no target for protocol=${name}`;
+  return typeof target === "string" ? target : withAuthorities(target, settings, around);
+}
+
+/** The zone of a host. At deSEC and Namecheap, it is the login. */
+export function zoneOf(settings: HostSettings): string | undefined {
+  const value = (key: string) => settings.get(key)?.value;
+  const isLogin = value("protocol") === "namecheap" || /\bdedyn\.io$/.test(value("server") ?? "");
+  return value("zone") ?? value("root-domain") ?? (isLogin ? value("login") : undefined);
 }
 
 const dyndns2 =
   (usual: string): Protocol =>
-  (_, settings, __, readFile) => {
+  (settings) => {
     const server = settings.get("server")?.value ?? usual;
     const script = settings.get("script")?.value ?? "/nic/update";
-    const login = { user: settings.get("login")?.value, password: settings.get("password")?.value };
-    return found(dyndns2At(server, script, login), settings, readFile, false);
+    return dyndns2At(server, script, {
+      user: settings.get("login")?.value,
+      password: settings.get("password")?.value,
+    });
   };
 
 const hosted =
-  (api: string, note?: string): Protocol =>
-  (_, settings, notes, readFile) => {
-    const { value: token, line = 0 } = settings.get("password") ?? {};
-    if (note !== undefined) notes.assumed(line, note);
-    return found(withToken(api, token), settings, readFile, true);
-  };
+  (api: string): Protocol =>
+  (settings) =>
+    withToken(api, settings.get("password")?.value);
 
 const protocols: Readonly<Record<string, Protocol>> = {
   dyndns2: dyndns2("members.dyndns.org"),
@@ -41,33 +43,39 @@ const protocols: Readonly<Record<string, Protocol>> = {
   ovh: dyndns2("dns.eu.ovhapis.com"),
   infomaniak: dyndns2("infomaniak.com"),
   inwx: dyndns2("dyndns.inwx.com"),
-  hetzner: hosted("hetzner", hetznerToken),
-  cloudflare(host, settings, notes, readFile) {
-    const login = settings.get("login")?.value ?? "token";
-    if (login !== "token")
-      return "moor needs an API token, not the global API key; create one, and set `login=token` and `password=` to it";
-    return hosted("cloudflare")(host, settings, notes, readFile);
+  digitalocean: hosted("digitalocean"),
+  namecheap: hosted("namecheap"),
+  hetzner(settings, around) {
+    around.notes.assumed(settings.get("password")?.line ?? 1, hetznerToken);
+    return hosted("hetzner")(settings, around);
   },
-  nsupdate(_, settings, __, readFile) {
+  cloudflare(settings, around) {
+    const login = settings.get("login")?.value ?? "token";
+    if (login === "token") return hosted("cloudflare")(settings, around);
+    return "moor needs an API token, not the global API key; create one, and set `login=token` and `password=` to it";
+  },
+  gandi(settings, around) {
+    if (settings.get("use-personal-access-token")?.value === "yes") return hosted("gandi")(settings, around);
+    return "moor needs a personal access token, not the older API key; create one, and set `use-personal-access-token=yes`";
+  },
+  porkbun(settings) {
+    const [key, secret] = [settings.get("apikey")?.value, settings.get("secretapikey")?.value];
+    return key && secret ? part("porkbun", {}, { key, secret }) : "it has no apikey or no secretapikey";
+  },
+  nsupdate(settings, { readFile }) {
     const [server, file] = [settings.get("server")?.value, settings.get("password")?.value];
     if (server === undefined) return "it has no server";
     if (file === undefined) return "it names no key file; moor signs its updates (TSIG)";
-    const key = readFile(file);
-    if (key === undefined) return `its key file ${file} cannot be read; run the import as a user that may read it`;
-    return { part: { kind: "rfc2136", settings: { server }, files: { keyFile: key } }, hasTtl: true };
+    const keyFile = readFile(file);
+    if (keyFile === undefined) return `its key file ${file} cannot be read; run the import as a user that may read it`;
+    return { kind: "rfc2136", settings: { server }, files: { keyFile } };
   },
 };
 
 /** With the certificates of `ssl_ca_file`. */
-function found(
-  target: Part | string,
-  settings: HostSettings,
-  readFile: (path: string) => string | undefined,
-  hasTtl: boolean,
-): Found {
-  if (typeof target === "string") return target;
+function withAuthorities(target: Part, settings: HostSettings, { readFile }: Around): Found {
   const file = settings.get("ssl_ca_file")?.value;
-  const ca = file === undefined ? undefined : readFile(file);
-  if (file !== undefined && ca === undefined) return `its ssl_ca_file ${file} cannot be read`;
-  return { part: ca === undefined ? target : { ...target, files: { ca } }, hasTtl };
+  if (file === undefined || target.kind === "rfc2136") return target;
+  const ca = readFile(file);
+  return ca === undefined ? `its ssl_ca_file ${file} cannot be read` : { ...target, files: { ...target.files, ca } };
 }

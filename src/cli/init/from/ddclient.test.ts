@@ -140,6 +140,23 @@ describe("a config of ddclient", () => {
   });
 });
 
+describe("the hosted services of ddclient", () => {
+  it.for<[string, string, Record<string, string>]>([
+    ["protocol=digitalocean, zone=d.test, password=t", "digitalocean", { token: "t" }],
+    ["protocol=gandi, zone=d.test, password=t, use-personal-access-token=yes", "gandi", { token: "t" }],
+    ["protocol=namecheap, login=d.test, password=t", "namecheap", { token: "t" }],
+    ["protocol=porkbun, root-domain=d.test, apikey=k, secretapikey=s", "porkbun", { key: "k", secret: "s" }],
+    ["protocol=hetzner, zone=d.test, password=t", "hetzner", { token: "t" }],
+  ])("%s", async ([line, api, secrets]) => {
+    const { config, secrets: kept, lost } = await importConfig(`use=if, if=eth0\n${line} a.b.d.test\n`);
+    expect(lost).toEqual([]);
+    const files = Object.keys(secrets).map((key) => [key, { file: `secrets/${api}-${key}` }]);
+    expect(config?.targets).toEqual({ [api]: { api, ...Object.fromEntries(files) } });
+    expect(Object.values(kept).toSorted()).toEqual(Object.values(secrets).toSorted());
+    expect(config?.names).toEqual([{ name: "a.b", zone: "d.test", ipv4: "eth0" }]);
+  });
+});
+
 /** Lines before one good host, and what is said about them. */
 describe("one line of it", () => {
   const host = "protocol=dyndns2, use=if, if=eth0, server=s.test, login=l password=p good.test";
@@ -168,6 +185,9 @@ describe("one line of it", () => {
     ["colour=blue", "lost", "1: colour: moor does not know this setting"],
     ["password_env=PW", "lost", "1: password_env: put the value itself into the file"],
     ["daemon=0", "lost", "1: daemon=0: `moor update --once` runs once"],
+    ["protocol=gandi, use=if, password=b c.test", "lost", "1: c.test: moor needs a personal access token"],
+    ["use=if, ttl=60, login=a, password=b c.test", "lost", "1: c.test: the service chooses the TTL"],
+    ["use=if, ssl_ca_file=/nowhere, login=a, password=b c.test", "lost", "its ssl_ca_file /nowhere cannot be read"],
     ["ssl=no", "assumed", "1: ssl=no: moor always uses HTTPS"],
     [
       "use=linksys, fw=192.168.1.1, login=a, password=b c.test",

@@ -1,6 +1,6 @@
 import type { Family } from "../../../core/addresses/address.ts";
 import { type DdclientLine, type HostSettings, readDdclientFile, type Written } from "./ddclient-file.ts";
-import { type Found, protocolOf } from "./ddclient-protocols.ts";
+import { targetOf, zoneOf } from "./ddclient-protocols.ts";
 import type { Imported, ImportedName, Notes, Origin } from "./imported.ts";
 import { fromCommand, fromInterface, fromWeb, oneAddressPerLine, severalServices } from "./origins.ts";
 
@@ -38,7 +38,7 @@ function namesOn(
     ...old.map(([key, value]) => [key, { key, value, line }] as const),
   ]);
   return hosts.flatMap((host) => {
-    const target: Found = protocolOf(all)(host, all, notes, readFile);
+    const target = targetOf(all, { notes, readFile });
     if (typeof target === "string") {
       notes.lost(line, `${host}: ${target}`);
       return [];
@@ -48,16 +48,9 @@ function namesOn(
       notes.lost(line, `${host}: no setting says where moor can read its address`);
       return [];
     }
-    const ttl = Number(all.get("ttl")?.value ?? 1);
-    const zone = all.get("zone")?.value ?? zoneIn(all);
-    // Cloudflare's word for "automatic" is 1.
-    return [{ host, line, zone, target: target.part, origins, ttl: target.hasTtl && ttl > 1 ? ttl : undefined }];
+    return [{ host, line, zone: zoneOf(all), target, origins, ttl: Number(all.get("ttl")?.value) }];
   });
 }
-
-/** At deSEC, the login is the zone. */
-const zoneIn = (settings: HostSettings): string | undefined =>
-  /dedyn\.io/.test(settings.get("server")?.value ?? "") ? settings.get("login")?.value : undefined;
 
 /** `usev4` and `usev6`, or the older `use` for one address, IPv4 unless told otherwise. */
 function originsOf(settings: HostSettings, line: number, notes: Notes): Partial<Record<Family, Origin>> {

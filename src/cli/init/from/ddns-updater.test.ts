@@ -117,6 +117,32 @@ describe("a config of ddns-updater", () => {
   });
 });
 
+describe("the hosted services of ddns-updater", () => {
+  it.for<[string, string, Record<string, unknown>, string]>([
+    ["gandi", '"personal_access_token": "a"', {}, "token"],
+    ["digitalocean", '"token": "a"', {}, "token"],
+    ["ionos", '"api_key": "a"', {}, "token"],
+    ["namecheap", '"password": "a"', {}, "token"],
+    ["porkbun", '"api_key": "a", "secret_api_key": "b"', {}, "key secret"],
+    ["route53", '"access_key": "a", "secret_key": "b", "zone_id": "Z"', {}, "key secret"],
+    ["netcup", '"api_key": "a", "password": "b", "customer_number": "12"', { customer: "12" }, "key password"],
+    [
+      "ovh",
+      '"mode": "api", "app_key": "a", "app_secret": "b", "consumer_key": "c"',
+      {},
+      "applicationKey applicationSecret consumerKey",
+    ],
+  ])("%s", async ([provider, keys, settings, secrets]) => {
+    const text = `{"settings": [{"provider": "${provider}", "domain": "d.test", "owner": "a", "ip_version": "ipv4", ${keys}}]}`;
+    const { config, secrets: kept, lost } = await importConfig(text);
+    expect(lost).toEqual([]);
+    const files = secrets.split(" ").map((key) => [key, { file: `secrets/${provider}-${key}` }]);
+    expect(config?.targets).toEqual({ [provider]: { api: provider, ...settings, ...Object.fromEntries(files) } });
+    expect(Object.values(kept).toSorted()).toEqual(["a", "b", "c"].slice(0, files.length));
+    expect(config?.names).toEqual([{ name: "a", zone: "d.test", ipv4: true }]);
+  });
+});
+
 describe("one entry of it", () => {
   const good = '{"provider": "desec", "domain": "good.test", "token": "t", "ip_version": "ipv4"}';
   it.for<[string, "lost" | "assumed", string]>([
@@ -133,7 +159,7 @@ describe("one entry of it", () => {
     [
       '{"provider": "ovh", "domain": "c.test", "mode": "api", "app_key": "a"}',
       "lost",
-      "2: c.test: moor has no target for OVH's API",
+      "2: c.test: it has no app_secret, consumer_key",
     ],
     ['{"provider": "desec", "domain": "c.test"}', "lost", "2: c.test: it has no token"],
     ['{"domain": "c.test"}', "lost", "2: c.test: it has no provider"],

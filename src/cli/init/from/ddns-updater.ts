@@ -1,9 +1,9 @@
 import { isScalar } from "yaml";
 import type { Pair, Spot } from "../../../process/settings/yaml-reader.ts";
 import { createYamlReader } from "../../../process/settings/yaml-reader.ts";
-import type { Imported, ImportedName, Notes, Origin, Part } from "./imported.ts";
+import { type Imported, type ImportedName, type Notes, type Origin, part } from "./imported.ts";
 import { fromWeb } from "./origins.ts";
-import { dyndns2Of, type Found, hetznerToken, withToken } from "./services.ts";
+import { dyndns2Of, type Found, hetznerToken } from "./services.ts";
 
 type Fault = { readonly line: number; readonly message: string };
 
@@ -40,10 +40,10 @@ export function importDdnsUpdater(text: string, notes: Notes): Imported | Fault 
 const publicIp =
   "the file does not say where the address comes from: moor asks several well-known services, and two must agree";
 
-/** Formerly the zone was in `domain`, and the names in it in `host`. */
+/** Formerly the zone was in `domain`, and the names in it in `host` or `owner`. */
 function namesIn(entry: Entry, notes: Notes): readonly ImportedName[] {
   const { line, text } = entry;
-  const [provider = "", domain = "", host] = [text("provider"), text("domain"), text("host")];
+  const [provider = "", domain = "", host] = [text("provider"), text("domain"), text("host") ?? text("owner")];
   const zone = host === undefined ? text("zone") : domain;
   const hosts =
     host === undefined
@@ -55,10 +55,7 @@ function namesIn(entry: Entry, notes: Notes): readonly ImportedName[] {
       notes.lost(line, `${each || "an entry without a domain"}: ${target}`);
       return [];
     }
-    // Cloudflare's word for "automatic" is 1.
-    const ttl = Number(text("ttl") ?? 1);
-    const hasTtl = target.kind !== "dyndns2" && ttl > 1;
-    return [{ host: each, line, zone, target, origins: originsOf(entry, each, notes), ttl: hasTtl ? ttl : undefined }];
+    return [{ host: each, line, zone, target, origins: originsOf(entry, each, notes), ttl: Number(text("ttl")) }];
   });
 }
 
@@ -83,31 +80,53 @@ function suffixOf(written: string | undefined, host: string, line: number, notes
   return {};
 }
 
-type Provider = (host: string, entry: Entry, notes: Notes) => Found;
-
-const tokenFor =
-  (api: string): Provider =>
-  (_, { text }) =>
-    withToken(api, text("token"));
+/** Which of its settings are secrets and settings of moor's target. */
+type Provider = {
+  readonly api: string;
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly settings?: Readonly<Record<string, string>>;
+};
 
 const providers: Readonly<Record<string, Provider>> = {
-  cloudflare: (host, entry, notes) =>
-    entry.text("token")
-      ? tokenFor("cloudflare")(host, entry, notes)
-      : "moor needs an API token, not the global API key; create one, and set `token` instead of `email` and `key`",
-  desec: tokenFor("desec"),
-  hetznercloud: tokenFor("hetzner"),
-  hetzner(host, entry, notes) {
-    notes.assumed(entry.line, hetznerToken);
-    return tokenFor("hetzner")(host, entry, notes);
+  cloudflare: { api: "cloudflare", secrets: { token: "token" } },
+  desec: { api: "desec", secrets: { token: "token" } },
+  digitalocean: { api: "digitalocean", secrets: { token: "token" } },
+  gandi: { api: "gandi", secrets: { token: "personal_access_token" } },
+  hetzner: { api: "hetzner", secrets: { token: "token" } },
+  hetznercloud: { api: "hetzner", secrets: { token: "token" } },
+  ionos: { api: "ionos", secrets: { token: "api_key" } },
+  namecheap: { api: "namecheap", secrets: { token: "password" } },
+  netcup: {
+    api: "netcup",
+    secrets: { key: "api_key", password: "password" },
+    settings: { customer: "customer_number" },
   },
-  powerdns(_, { text }): Found {
+  porkbun: { api: "porkbun", secrets: { key: "api_key", secret: "secret_api_key" } },
+  route53: { api: "route53", secrets: { key: "access_key", secret: "secret_key" } },
+};
+
+/** OVH has both; DynHost is the default. */
+const ovhApi: Provider = {
+  api: "ovh",
+  secrets: { applicationKey: "app_key", applicationSecret: "app_secret", consumerKey: "consumer_key" },
+};
+
+function hostedAt({ api, secrets, settings = {} }: Provider, { text }: Entry): Found {
+  const missing = [...Object.values(secrets), ...Object.values(settings)].filter((key) => !text(key));
+  if (missing.length > 0) return `it has no ${missing.join(", ")}`;
+  const values = (keys: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(keys).map(([ours, theirs]) => [ours, text(theirs) ?? ""]));
+  return part(api, values(settings), values(secrets));
+}
+
+const servers: Readonly<Record<string, (entry: Entry) => Found>> = {
+  powerdns({ text }) {
     const [url, token, server = "localhost"] = [text("server_url"), text("api_key"), text("server_id")];
     if (!url || !URL.canParse(url) || !token) return "it has no server_url or no api_key";
     const path = server === "localhost" ? "" : `api/v1/servers/${server}`;
-    return { kind: "powerdns", settings: { url: new URL(path, url).href }, secrets: { token } };
+    return part("powerdns", { url: new URL(path, url).href }, { token });
   },
-  rfc2136(_, { text }): Found {
+  rfc2136({ text }) {
     const [server, name, secret] = [text("server"), text("tsig_key_name"), text("tsig_secret")];
     if (!server) return "it has no server";
     if (!name || !secret) return "it has no TSIG key; moor signs its updates";
@@ -116,13 +135,17 @@ const providers: Readonly<Record<string, Provider>> = {
   },
 };
 
-function targetOf(provider: string, host: string, entry: Entry, notes: Notes): Part | string {
-  const { text } = entry;
+function targetOf(provider: string, host: string, entry: Entry, notes: Notes): Found {
+  const { text, line } = entry;
   if (provider === "") return "it has no provider";
   if (host === "") return "it has no domain";
-  const known = providers[provider];
-  if (known) return known(host, entry, notes);
-  if (provider === "ovh" && text("mode") === "api") return "moor has no target for OVH's API; its DynHost works";
+  if (provider === "cloudflare" && !text("token"))
+    return "moor needs an API token, not the global API key; create one, and set `token` instead of `email` and `key`";
+  if (provider === "hetzner") notes.assumed(line, hetznerToken);
+  const hosted = provider === "ovh" && text("mode") === "api" ? ovhApi : providers[provider];
+  if (hosted) return hostedAt(hosted, entry);
+  const server = servers[provider];
+  if (server) return server(entry);
   const user = text("username") ?? text("user") ?? text("email") ?? (userIsHost.includes(provider) ? host : undefined);
   const password = text("password") ?? text("client_key") ?? text("token");
   return dyndns2Of(provider, host, { user, password }) ?? `moor has no target for ${provider}`;
@@ -132,7 +155,7 @@ function targetOf(provider: string, host: string, entry: Entry, notes: Notes): P
 const userIsHost = ["strato", "spdyn", "he"];
 
 const used =
-  /^(?:provider|domain|host|zone|ip_version|ipv6_suffix|ttl|token|username|user|email|password|client_key|key|user_service_key|server|tsig_.*|server_url|server_id|api_key|mode|zone_identifier|app_key|app_secret|consumer_key|api_endpoint)$/;
+  /^(?:provider|domain|host|owner|zone|zone_identifier|zone_id|ip_version|ipv6_suffix|ttl|token|personal_access_token|username|user|email|password|client_key|key|user_service_key|(?:secret_)?api_key|access_key|secret_key|customer_number|server|tsig_.*|server_(?:url|id)|mode|app_key|app_secret|consumer_key|api_endpoint)$/;
 
 const unusedWords = (name: string): string =>
   ({

@@ -16,7 +16,8 @@ export type ImportedName = {
   readonly zone?: string | undefined;
   readonly line: number;
   readonly target: Part;
-  readonly ttl?: number | undefined;
+  /** NaN if the file does not say so. */
+  readonly ttl: number;
   readonly origins: Readonly<Partial<Record<Family, Origin>>>;
 };
 

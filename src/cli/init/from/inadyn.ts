@@ -43,11 +43,9 @@ function namesIn(section: Section, forAll: Settings, notes: Notes): readonly Imp
       return [];
     }
     const origin = originOf(own, forAll, notes);
-    const ttl = Number(textOf(own, "ttl") ?? 1);
     const origins = textOf(forAll, "allow-ipv6") === "true" ? { ipv4: origin, ipv6: origin } : { ipv4: origin };
     const zone = target.kind === "cloudflare" ? textOf(own, "username") : undefined;
-    // Cloudflare's word for "automatic" is 1; the other services choose the TTL.
-    return [{ host, line, zone, target, origins, ttl: target.kind === "cloudflare" && ttl > 1 ? ttl : undefined }];
+    return [{ host, line, zone, target, origins, ttl: Number(textOf(own, "ttl")) }];
   });
 }
 
