@@ -33,9 +33,9 @@ async function router(shape: UpnpShape, address: string): Promise<string> {
   return `${peer.url}${shape.location ?? "/rootDesc.xml"}`;
 }
 
-const find = (gateway: string) =>
+const find = (gateway: string, onlyOwn = false) =>
   findRouters(
-    { connect: createHttpClient, wait: 200, gateway, places: [{ from: "127.0.0.1", to: "127.0.0.1", port }] },
+    { connect: createHttpClient, wait: 200, gateway, onlyOwn, places: [{ from: "127.0.0.1", to: "127.0.0.1", port }] },
     new AbortController().signal,
   );
 
@@ -55,4 +55,13 @@ it("leaves out what cannot be read, and what leads elsewhere", async () => {
   expect(await find("127.0.0.2")).toEqual([]);
   locations = [];
   expect(await find("127.0.0.2")).toEqual([]);
+});
+
+it("sends nothing to other routers, if only the machine's own is wanted", async () => {
+  const location = await router({ friendlyName: "Attic router" }, "81.2.69.142");
+  locations = [location];
+  const asked = peers.at(-1)?.asked;
+  expect(await find("127.0.0.2", true)).toEqual([]);
+  expect(asked).toEqual([]);
+  expect(await find("127.0.0.1", true)).toMatchObject([{ name: "Attic router" }]);
 });

@@ -23,6 +23,8 @@ export type Finding = {
   readonly connect: (endpoint: Endpoint) => Promise<HttpClient>;
   /** Milliseconds to wait for answers. */
   readonly wait?: number;
+  /** Send nothing to other routers than the one that this machine uses. */
+  readonly onlyOwn?: boolean;
   /** For tests: what to use instead of the network and the routing table of this machine. */
   readonly places?: Search["places"];
   readonly gateway?: string | undefined;
@@ -30,10 +32,11 @@ export type Finding = {
 
 /** Searches the networks of this machine, for `moor init`. The router that this machine uses comes first. Never throws. */
 export async function findRouters(finding: Finding, signal: AbortSignal): Promise<readonly FoundRouter[]> {
-  const { wait = 2_000, places, gateway = defaultGateway() } = finding;
+  const { wait = 2_000, onlyOwn = false, places, gateway = defaultGateway() } = finding;
   const answers = await searchGateways({ wait, also: gateway, ...(places && { places }) }, signal);
   // A router may describe itself in several places: as version 1 and 2, say.
-  const byAddress = new Map(answers.toReversed().map((answer) => [answer.address, answer]));
+  const wanted = onlyOwn ? answers.filter(({ address }) => address === gateway) : answers;
+  const byAddress = new Map(wanted.toReversed().map((answer) => [answer.address, answer]));
   const described = await Promise.all(
     [...byAddress.values()].map((answer) => describe(answer, gateway, finding, signal)),
   );
