@@ -9,6 +9,8 @@ export type Namespace = {
   run(command: readonly [string, ...string[]], options?: StartOptions): Promise<Ended>;
   /** `ip link add wan0 type veth`, one command per line; throws if one of them fails. */
   ip(...lines: readonly string[]): Promise<void>;
+  /** The words before a command that is started in it by other means. */
+  entering(cwd: string): readonly string[];
   close(): Promise<void>;
 };
 
@@ -69,6 +71,7 @@ export async function openNamespace({ emptied = [], asRoot = false }: NamespaceO
   };
   return {
     start,
+    entering: inside,
     run: (command, options) => start(command, options).ended,
     async ip(...lines) {
       // All in one process: entering the namespace takes longer than the commands.

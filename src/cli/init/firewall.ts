@@ -5,19 +5,18 @@ import { isPath, readGiven, readTyped } from "./given.ts";
 import type { InitOptions } from "./options.ts";
 import { askUrl, type TrustAsker } from "./trust.ts";
 
-/** An OPNsense or `moor firewall`: the URL, and a key with its secret, which are downloaded as one file. */
+/** An OPNsense or `moor firewall`: the URL, `found` if it is known, and a key with its secret, which are downloaded as one file. */
 export async function askFirewall(
   options: InitOptions,
+  found: string | undefined,
   askTrust: TrustAsker,
   asker: Asker,
   io: CommandIo,
 ): Promise<SetupEntry> {
   const name = "firewall";
-  const message = "What is the URL of the firewall?";
-  const url = await askUrl(
-    { flag: "--firewall", given: options.firewall, message, example: "https://192.168.1.1" },
-    asker,
-  );
+  const question = { flag: "--firewall", given: options.firewall, message: "What is the URL of the firewall?" };
+  const proposed = found === undefined ? {} : { proposed: found };
+  const url = await askUrl({ ...question, ...proposed, example: "https://192.168.1.1" }, asker);
   const trust = trustSettings(name, await askTrust(url));
   const { key, secret } = await askKey(options, asker, io);
   const file = secretFile(name, "key.txt", `key=${key}\nsecret=${secret}`);

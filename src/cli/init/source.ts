@@ -6,6 +6,7 @@ import type { CommandIo } from "../io/command-io.ts";
 import { askEntry, type Given, missingSettings, readGivenSettings } from "./ask-entry.ts";
 import { type Asker, type Choice, NoAnswer, untilRight, WrongAnswer } from "./asker.ts";
 import { askDevice, deviceChoices, publicAddress } from "./devices.ts";
+import { discover, type Proposal } from "./discover.ts";
 import type { SetupEntry, Value } from "./files.ts";
 import { askFirewall } from "./firewall.ts";
 import { askedSettings } from "./kind-settings.ts";
@@ -29,18 +30,21 @@ export async function askSource(options: InitOptions, asker: Asker, io: CommandI
     firewall: createTrustAsker("--firewall-fingerprint", options.firewallFingerprint, asker, io),
     other: createTrustAsker(`${flag} fingerprint=SHA256`, given.get("fingerprint"), asker, io),
   };
+  const isOpen = options.kind === undefined && options.firewall === undefined && asker.asksAgain;
+  const proposals = isOpen ? await discover(io) : [];
   let kind: string | undefined;
   const { source, report } = await untilRight(asker, io, async () => {
     // One that asks nothing else cannot be corrected: then another one has to be chosen.
-    if (kind === undefined || asksNothing(kind)) kind = await askKind(options, asker);
-    const source = await askSourceEntry(kind, { options, given, trusts, asker, io });
+    if (kind === undefined || asksNothing(kind)) kind = await askKind(options, proposals, asker);
+    const known = proposals.find((proposal) => proposal.kind === kind)?.settings ?? {};
+    const source = await askSourceEntry(kind, { options, given, known, trusts, asker, io });
     const config = await readEntry(sourceSettings, source, `source ${source.name}`, options, io);
     return { source, report: await readReport(config, io) };
   });
-  const only = sourceKinds[kind ?? ""]?.only;
+  const { only, families: possible = families } = sourceKinds[kind ?? ""] ?? {};
   const devices: Partial<Record<Family, Value>> = {};
   const addresses: Partial<Record<Family, string>> = {};
-  for (const family of families) {
+  for (const family of possible) {
     const device = await (only === undefined
       ? untilRight(asker, io, () => askDevice(family, report, options[family], asker, io))
       : askFamily(family, report, only, options[family], asker));
@@ -71,33 +75,53 @@ const isFirewall = (kind: string): boolean => sourceKinds[kind] === sourceKinds[
 const asksNothing = (kind: string): boolean =>
   !isFirewall(kind) && askedSettings(sourceKinds[kind] as (typeof sourceKinds)[string]).length === 0;
 
-/** Each kind once, though some have two names. */
-const kindChoices = (): readonly Choice[] =>
-  Object.entries(sourceKinds)
-    .filter(([, kind], at, all) => all.findIndex(([, other]) => other === kind) === at)
-    .map(([value, { schema }]) => ({ value, label: value, hint: String(schema.description) }));
+/** Each kind once, though some have two names: what was found first, and the web before what knows no public address. */
+export function kindChoices(proposals: readonly Proposal[]): readonly Choice[] {
+  const kinds = Object.entries(sourceKinds).filter(
+    ([, kind], at, all) => all.findIndex(([, other]) => other === kind) === at,
+  );
+  const sure = proposals.filter(({ isDoubtful }) => !isDoubtful);
+  const first = [...sure.map(({ kind }) => kind), "web", ...proposals.map(({ kind }) => kind)];
+  const rank = (kind: string) => (first.includes(kind) ? first.indexOf(kind) : first.length);
+  return kinds
+    .map(([value, { schema }]) => {
+      const found = proposals.find(({ kind }) => kind === value);
+      return { value, label: value, hint: found ? `found: ${found.because}` : String(schema.description) };
+    })
+    .toSorted((a, b) => rank(a.value) - rank(b.value));
+}
 
-async function askKind(options: InitOptions, asker: Asker): Promise<string> {
-  const { kind, firewall } = options;
-  const usual = firewall !== undefined || !asker.asksAgain ? usualKind : undefined;
+async function askKind({ kind, firewall }: InitOptions, proposals: readonly Proposal[], asker: Asker): Promise<string> {
   if (kind !== undefined && isFirewall(kind)) return usualKind;
+  const usual = firewall !== undefined || !asker.asksAgain ? usualKind : undefined;
   const message = "Where should moor read the addresses?";
-  return asker.pick({ flag: "--kind", given: kind ?? usual, message, choices: kindChoices() });
+  return asker.pick({ flag: "--kind", given: kind ?? usual, message, choices: kindChoices(proposals) });
 }
 
 type SourceAsking = {
   readonly options: InitOptions;
   readonly given: Given;
+  /** What is known about a source that was found. */
+  readonly known: Proposal["settings"];
   readonly trusts: Readonly<Record<"firewall" | "other", TrustAsker>>;
   readonly asker: Asker;
   readonly io: CommandIo;
 };
 
-async function askSourceEntry(kind: string, { options, given, trusts, asker, io }: SourceAsking): Promise<SetupEntry> {
-  if (isFirewall(kind)) return askFirewall(options, trusts.firewall, asker, io);
+async function askSourceEntry(kind: string, asking: SourceAsking): Promise<SetupEntry> {
+  const { options, given, known, trusts, asker, io } = asking;
+  if (isFirewall(kind)) return askFirewall(options, known.url, trusts.firewall, asker, io);
   const about = sourceKinds[kind];
   if (about === undefined) throw new Error(`no source of kind ${kind}`);
-  return askEntry({ ...{ name: kind, kind: about, tag: { kind } }, flag, given, askTrust: trusts.other, asker, io });
+  // What is not asked for is used as it was found; the rest is proposed.
+  const asked = askedSettings(about).map(({ key }) => key);
+  const [open, certain] = [true, false].map((isAsked) =>
+    Object.entries(known).filter(([key]) => asked.includes(key) === isAsked),
+  );
+  const words = Object.fromEntries((open ?? []).map(([key, proposed]) => [key, { proposed }]));
+  const all = new Map([...(certain ?? []), ...given]);
+  const entry = { name: kind, kind: about, tag: { kind }, flag, words };
+  return askEntry({ ...entry, given: all, askTrust: trusts.other, asker, io });
 }
 
 async function readReport(config: SourceConfig, io: CommandIo): Promise<InterfaceReport> {

@@ -167,3 +167,49 @@ describe("a name without a record", () => {
     expect(written()).toContain('name: "nas"');
   });
 });
+
+describe("any kind", () => {
+  it("is asked for by its own words: a program, and a service that has no name in moor and cannot list zones", async () => {
+    writeFileSync(join(loop.folder, "my-address"), "#!/bin/sh\necho 9.9.9.9\n", { mode: 0o755 });
+    const person = start("--kind", "command", "--api", "dyndns2", "--target-set", "dns=[127.0.0.1:9]");
+    const { reads, types, ended, shown } = person;
+    await reads(/A program that prints addresses, one per line\?/);
+    types(`/nowhere${enter}`);
+    await reads(/the program \/nowhere cannot be started \(ENOENT\)/);
+    await reads(/A program that prints addresses, one per line\?[\s\S]*\/nowhere/);
+    types(`${erase}${join(loop.folder, "my-address")}${enter}`);
+    await reads(/Should the name have an A record\?\n.*yes \(9\.9\.9\.9\)/);
+    types(enter);
+    await reads(/Should the name have an AAAA record\?\n.*no/);
+    types(enter);
+    await reads(/A well-known service, instead of `url`\?/);
+    types(`\u001b[A${enter}`);
+    await reads(/URL of the record service\?/);
+    types(`${loop.service.url}${enter}`);
+    await reads(/The user name\?/);
+    types(`me${enter}`);
+    await reads(/The password, or the key of this host\?/);
+    types(`hidden${enter}`);
+    await reads(/In which zone is the name\?/);
+    types(`example.org${enter}`);
+    await reads(/Which name in example\.org\?/);
+    types(`home${enter}`);
+    await reads(/The round failed\. Write the config anyway\?/);
+    types(`y${enter}`);
+    await reads(/systemd unit/);
+    types(enter);
+    expect(await ended).toBe(0);
+    expect(written()).toContain(`url: "${loop.service.url}/"`);
+    expect(written()).toMatch(/user: "me"\n {4}password: \{ file: secrets\/dyndns2-password \}/);
+    expect(shown()).not.toContain("hidden");
+    expect(readFileSync(join(loop.folder, "new/secrets/dyndns2-password"), "utf8")).toBe("hidden\n");
+  });
+
+  it("that asks nothing and cannot be read: another one is chosen", async () => {
+    const words = ["init", "--control", "none", "--kind", "igd"];
+    const { reads, leave } = sitDown(words, loop.folder, ["unshare", "--map-root-user", "--net"]);
+    onTestFinished(leave);
+    await reads(/this machine has no IPv4 router/);
+    await reads(/Where should moor read the addresses\?/);
+  });
+});

@@ -12,8 +12,13 @@ export type Person = {
   readonly ended: Promise<number | null>;
 };
 
-export function sitDown(words: readonly string[], cwd: string): Person & { readonly leave: () => void } {
-  const command = [process.execPath, builtProgram(), ...words].map(quoted).join(" ");
+/** `before`: words before the command, such as those that enter a network namespace. */
+export function sitDown(
+  words: readonly string[],
+  cwd: string,
+  before: readonly string[] = [],
+): Person & { readonly leave: () => void } {
+  const command = [...before, process.execPath, builtProgram(), ...words].map(quoted).join(" ");
   // `script` gives its command a new terminal, even if this process has none.
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const env = { PATH, NODE_COMPILE_CACHE, TERM: "xterm", HOME: cwd };

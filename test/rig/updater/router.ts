@@ -17,6 +17,10 @@ export type Router = {
   /** Starts a program on the machine behind it. */
   start(command: readonly [string, ...string[]]): StartedProcess;
   run(command: readonly [string, ...string[]]): Promise<Ended>;
+  /** The words before a command that is started there by other means. */
+  entering(cwd: string): readonly string[];
+  /** Starts a program on the router itself. */
+  startOnRouter(command: readonly [string, ...string[]]): StartedProcess;
   close(): Promise<void>;
 };
 
@@ -80,6 +84,8 @@ export async function openRouter(folder: string, external: string): Promise<Rout
     rules: async () => (await inside.run(["nft", "list", "ruleset"])).out,
     start: (command) => inside.start([...there, ...command]),
     run: (command) => inside.run([...there, ...command]),
+    entering: (cwd) => [...inside.entering(cwd), ...there, `--wdns=${cwd}`],
+    startOnRouter: (command) => inside.start(command),
     close: () => inside.close(),
   };
 }
