@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, it, onTestFinished, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import { sitDown } from "../rig/cli/pseudo-terminal.ts";
 import { node } from "../rig/namespace.ts";
 import { testLimit } from "../rig/patience.ts";
@@ -32,7 +32,7 @@ function start() {
 
 it("a router with UPnP: its address is proposed, and read without a question", async () => {
   await router.serve();
-  const { reads, types } = start();
+  const { reads, types, shown } = start();
   await reads(/Looking for what knows the public address: .*its router 192\.168\.77\.1 by UPnP/);
   await reads(/no password is sent/);
   await reads(/Found: Attic router at 192\.168\.77\.1 reports 81\.2\.69\.142\n/);
@@ -40,8 +40,8 @@ it("a router with UPnP: its address is proposed, and read without a question", a
   types(enter);
   await reads(/Should the name have an A record\?\n.*yes \(81\.2\.69\.142\)/);
   types(enter);
-  // It knows only IPv4, so there is no question about AAAA.
   await reads(/Where are the records\?/);
+  expect(shown(), "it knows only IPv4").not.toContain("AAAA");
 });
 
 it("a router with a page: its kind and URL are proposed", async () => {
@@ -49,11 +49,12 @@ it("a router with a page: its kind and URL are proposed", async () => {
     "require('http').createServer((q, a) => a.end('<title>RouterOS</title>')).listen(80, () => console.log('up'))";
   const server = router.startOnRouter([node, "-e", page]);
   await server.says(/up/);
-  const { reads, types } = start();
+  const { reads, types, shown } = start();
   await reads(/Found: 192\.168\.77\.1 looks like a MikroTik router\n/);
   await reads(/Where should moor read the addresses\?\n.*mikrotik \(found/);
   types(enter);
   await reads(/The URL of the router\?[\s\S]*https:\/\/192\.168\.77\.1\//);
+  expect(shown().match(/Found: /g)).toHaveLength(1);
   await server.stop("SIGKILL");
 });
 
@@ -61,8 +62,9 @@ it("a public address of the machine itself comes first; nothing is found without
   const nothing = start();
   await nothing.reads(/Found nothing that knows it\.\n[\s\S]*Where should moor read the addresses\?\n.*web/);
   await router.run(["sh", "-c", "ip addr flush dev pc0; ip addr add 93.184.216.34/24 dev pc0"]);
-  const { reads, types } = start();
+  const { reads, types, shown } = start();
   await reads(/Found: pc0 has 93\.184\.216\.34\n[\s\S]*Where should moor read the addresses\?\n.*interface/);
   types(enter);
   await reads(/Which interface has the address for the A record\?\n.*pc0 \(93\.184\.216\.34\)/);
+  expect(shown(), "there is no router now").toContain("the interfaces of this machine.\n");
 });

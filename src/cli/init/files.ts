@@ -11,13 +11,16 @@ export type ShownTrust = Exclude<HttpTrust, { readonly kind: "insecure" }>;
 export type Setup = {
   readonly sources: readonly SetupEntry[];
   readonly targets: readonly SetupEntry[];
-  readonly names: readonly Settings[];
+  readonly names: readonly SetupName[];
   readonly interval: string;
   /** Publish only addresses that can be reached from the internet. */
   readonly onlyPublic: boolean;
   /** Where the updating client listens on this machine, and its token. */
   readonly control?: { readonly listen: string; readonly token: string };
 };
+
+/** An entry of `names:`. */
+export type SetupName = Settings & { readonly name: string; readonly zone: string };
 
 /** An entry of `sources:` or `targets:`, with the files that it refers to. */
 export type SetupEntry = {

@@ -19,7 +19,7 @@ export function settingsOf({ schema }: Mapping<unknown>): readonly KindSetting[]
     const [example] = (setting.examples ?? []) as readonly unknown[];
     return {
       key,
-      description: String(setting.description ?? key),
+      description: typeof setting.description === "string" ? setting.description : key,
       example: typeof example === "string" ? example : JSON.stringify(example ?? ""),
       type: typeOf(setting),
       choices: (setting.enum ?? []) as readonly string[],

@@ -115,7 +115,7 @@ names:
     [
       "a kind that does not exist",
       { kind: "fritz" },
-      "--kind fritz is not one of the choices. Choose from: firewall, ",
+      "--kind fritz is not one of the choices. Choose from: web, firewall, ",
     ],
     ["an API that does not exist", { api: "cf" }, "--api cf is not one of the choices. Choose from: v1, rrsets, "],
     [

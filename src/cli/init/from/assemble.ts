@@ -7,7 +7,7 @@ import { sourceKinds, sourceSettings } from "../../../updater/sources/sources.ts
 import { targetKinds, targetSettings } from "../../../updater/targets/targets.ts";
 import type { CommandIo } from "../../io/command-io.ts";
 import { WrongAnswer } from "../asker.ts";
-import { type Settings, type Setup, type SetupEntry, secretFile, type Value } from "../files.ts";
+import { type Setup, type SetupEntry, type SetupName, secretFile, type Value } from "../files.ts";
 import { readEntry } from "../read-entry.ts";
 import type { Imported, ImportedName, Notes, Origin, Part } from "./imported.ts";
 
@@ -74,7 +74,7 @@ type NewName = {
 function settingsOf(
   { name, zone, target, ttl, origins }: NewName,
   several: { readonly source: boolean; readonly target: boolean },
-): Settings {
+): SetupName {
   const [first, second] = [...origins.values()].map(({ from }) => from);
   const isShared = second === undefined || first === second;
   const family = ({ from, device, more = {} }: Origin & { readonly from: string }): Value => {
@@ -165,5 +165,4 @@ function intervalOf(period: number | undefined, notes: Notes): string {
 }
 
 /** For messages: the hosts of a config. */
-export const hostsOf = ({ names }: Setup): readonly string[] =>
-  names.map(({ name, zone }) => absoluteName(String(name), String(zone)));
+export const hostsOf = ({ names }: Setup): readonly string[] => names.map(({ name, zone }) => absoluteName(name, zone));

@@ -6,6 +6,8 @@ import { describe, expect, it } from "vitest";
 import { importConfig } from "../../../../test/rig/cli/import-config.ts";
 import { readDdclientFile } from "./ddclient-file.ts";
 
+const perl = "perl";
+
 const cloudflare = `# /etc/ddclient.conf
 daemon=600              # every 10 minutes
 syslog=yes
@@ -224,7 +226,7 @@ host=h.test login=x, password=y
   writeFileSync(join(folder, "ddclient.conf"), text, { mode: 0o600 });
   const script = `package ddclient; require "/usr/bin/ddclient"; my (%c, %g); read_config($ARGV[0], \\%c, \\%g);
     for my $h (sort keys %c) { print join("|", $h, map { $c{$h}{$_} // "" } qw(login password server use if zone)), "\\n" }`;
-  const theirs = execFileSync("perl", ["-e", script, join(folder, "ddclient.conf")], {
+  const theirs = execFileSync(perl, ["-e", script, join(folder, "ddclient.conf")], {
     encoding: "utf8",
     stdio: "pipe",
   });

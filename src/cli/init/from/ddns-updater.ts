@@ -27,7 +27,10 @@ export function importDdnsUpdater(text: string, notes: Notes): Imported | Fault 
     const pairs = reader.pairs(item) ?? [];
     const text = (key: string) => {
       const node = pairs.find(({ name }) => name === key)?.value.node;
-      return isScalar(node) && node.value !== null ? String(node.value) : undefined;
+      const value: unknown = isScalar(node) ? node.value : undefined;
+      return ["string", "number", "boolean"].includes(typeof value)
+        ? `${value as string | number | boolean}`
+        : undefined;
     };
     const line = lineOf(item);
     for (const { name, key } of pairs) if (!used.test(name)) notes.lost(lineOf(key), `${name}: ${unusedWords(name)}`);

@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { importConfig } from "../../../../test/rig/cli/import-config.ts";
 
+const inadyn = "inadyn";
+
 const twoAccounts = `# In-A-Dyn v2.0 configuration file format
 period          = 300
 user-agent      = "Mozilla/5.0"
@@ -124,9 +126,7 @@ describe("a config of inadyn", () => {
     const folder = mkdtempSync(join(tmpdir(), "moor-inadyn-"));
     for (const [name, text] of Object.entries({ twoAccounts, cloudflare, custom })) {
       writeFileSync(join(folder, name), text);
-      expect(() =>
-        execFileSync("inadyn", ["--check-config", "-f", join(folder, name)], { stdio: "pipe" }),
-      ).not.toThrow();
+      expect(() => execFileSync(inadyn, ["--check-config", "-f", join(folder, name)], { stdio: "pipe" })).not.toThrow();
     }
     rmSync(folder, { recursive: true });
   });
