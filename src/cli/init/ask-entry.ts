@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { parse } from "yaml";
 import type { Mapping } from "../../process/settings/mapping.ts";
 import type { CommandIo } from "../io/command-io.ts";
@@ -71,7 +72,7 @@ export async function askEntry(asking: EntryAsking): Promise<SetupEntry> {
 type Answer = { readonly key: string; readonly value: Value; readonly file?: SetupFile; readonly url?: URL };
 
 async function askSetting(setting: KindSetting, asking: EntryAsking): Promise<Answer | undefined> {
-  const { kind, flag, given, words = {}, asker } = asking;
+  const { kind, flag, given, words = {}, asker, io } = asking;
   const { key, description, example, type, choices, isNeeded } = setting;
   const question: Question = {
     flag: `${flag} ${key}=${type === "secret" || type === "path" ? "FILE" : example}`,
@@ -103,12 +104,18 @@ async function askSetting(setting: KindSetting, asking: EntryAsking): Promise<An
       return url && askSetting(url, asking);
     }
     case "text":
-      return { key, value: await asker.text(question) };
+      return { key, value: fromHere(await asker.text(question), io) };
     case "yaml":
-      return { key, value: yamlValue(await asker.text({ ...question, fault: notYaml })) };
+      return { key, value: fromHere(yamlValue(await asker.text({ ...question, fault: notYaml })), io) };
     default:
       return type satisfies never;
   }
+}
+
+/** A path as people type it is relative to where they are; in the config, it would be relative to that. */
+function fromHere(value: Value, io: CommandIo): Value {
+  if (Array.isArray(value)) return value.map((each: Value) => fromHere(each, io));
+  return typeof value === "string" && /^\.{1,2}\//.test(value) ? resolve(io.cwd, value) : value;
 }
 
 /** Not a word that a setting could have. */

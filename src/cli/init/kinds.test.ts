@@ -93,6 +93,12 @@ names:
     expect(cloudflare.held()).toEqual(["home 60 A 9.9.9.9"]);
   });
 
+  it("a program by a path from here", async () => {
+    const { io, printed } = openTerminal(folder);
+    expect([await init(options({ sourceSet: ["command=[./my-address, -4]"] }), io), printed.err]).toEqual([0, ""]);
+    expect(readFileSync(at("moor.yaml"), "utf8")).toContain(`command: ["${join(folder, "my-address")}", -4]`);
+  });
+
   it("creates the record of a new name", async () => {
     const { io, printed } = openTerminal(folder);
     expect([await init(options({ name: "nas", create: true }), io), printed.err]).toEqual([0, ""]);
