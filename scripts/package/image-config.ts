@@ -33,7 +33,7 @@ export function imageConfig(architecture: Architecture, layers: readonly string[
       ExposedPorts: { "8053/tcp": {}, "5300/tcp": {}, "5300/udp": {} },
       StopSignal: "SIGTERM",
       Healthcheck: {
-        Test: ["CMD", "/bin/sh", "-c", healthUrls.map((url) => `wget -q -T 5 -O /dev/null ${url}`).join(" || ")],
+        Test: ["CMD", "/bin/sh", "-c", healthUrls.map((url) => `wget -q -O /dev/null ${url}`).join(" || ")],
         ...{ Interval: 30 * second, Timeout: 10 * second, StartPeriod: 30 * second, Retries: 3 },
       },
       Labels: {

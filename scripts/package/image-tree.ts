@@ -11,7 +11,7 @@ export const userId = 65532;
 /**
  * Node's libraries; `iproute2` and a shell for `moor firewall`; `busybox` for health checks and people; `base-files` for the licences
  * that the others refer to. Node has root certificates and time zones inside. busybox is not the shell, because it would run its own
- * `ip`, and not the static one, because that crashes when it looks up a host in an image.
+ * `ip`.
  */
 const wanted = ["libc6", "libstdc++6", "libgcc-s1", "libatomic1", "iproute2", "dash", "busybox", "base-files"];
 const ofBusybox = ["cat", "env", "grep", "ls", "nc", "ps", "vi", "wget"];

@@ -12,13 +12,12 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Architecture, architectures, here, namesOf } from "../../scripts/package/architecture.ts";
-import { userId } from "../../scripts/package/image-tree.ts";
-import { sha256, version } from "../../scripts/package/reproducible.ts";
+import { parse } from "yaml";
 import { builtPackage } from "../rig/bundle.ts";
 import { type Namespace, node, openNamespace, repository } from "../rig/namespace.ts";
 import { run } from "./clean-root.ts";
 import { keptZoneSuite } from "./kept-zone.suite.ts";
+import { type Architecture, architectures, here, other, sumOf, version } from "./release-files.ts";
 
 /** The parts of a bundle's config.json that a container is started with. */
 type RuntimeConfig = {
@@ -44,7 +43,8 @@ const build = (output: string, ...words: string[]) =>
 const archive = (output: string, architecture: Architecture) =>
   join(folder, output, `moor-${version}-image-${architecture}.tar`);
 const treeOf = (architecture: Architecture) => join(folder, architecture, "rootfs");
-const other = architectures.find((one) => one !== here) ?? here;
+/** The user of the image. */
+const userId = 65532;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "moor-image-"));
@@ -75,12 +75,11 @@ describe("the image", () => {
 
   it("is the same when built again", () => {
     build("again", "--architecture", here);
-    const sum = (output: string) => sha256(readFileSync(archive(output, here)));
-    expect(sum("again")).toBe(sum("first"));
+    expect(sumOf(archive("again", here))).toBe(sumOf(archive("first", here)));
   });
 
   it("runs for the other processor too", () => {
-    const emulator = `qemu-${namesOf[other].debian.replace(/-.*/, "")}-static`;
+    const emulator = other === "amd64" ? "qemu-x86_64-static" : "qemu-aarch64-static";
     const tree = treeOf(other);
     const program = ["usr/lib/moor/node", "usr/lib/moor/program/moor.js"].map((path) => join(tree, path));
     expect(run(emulator, "-L", tree, ...program, "--version")).toContain(`Node ${process.versions.node}`);
@@ -154,6 +153,18 @@ describe("a container", () => {
     },
     moor: (...words) => runIn("/usr/bin/moor", ...words, "--data", "/data"),
   }));
+
+  it("can run the checks of the compose files", async () => {
+    const { services } = parse(readFileSync(join(repository, "packaging/compose/all.yaml"), "utf8"), { merge: true });
+    const { command, healthcheck } = services.firewall;
+    const [, ...check] = healthcheck.test;
+    await expect(runIn(...check)).rejects.toThrow("exited with 1: ");
+    const args = ["/usr/bin/moor", ...command.split(" ")];
+    const service = inside.start(container((config) => Object.assign(config.process, { args })));
+    await service.says(/listens on/);
+    await runIn(...check);
+    expect((await service.stop("SIGTERM")).code).toBe(0);
+  });
 
   it("is healthy while the record service answers, and only then", async () => {
     const layout = join(folder, `${here}-layout`);
