@@ -20,7 +20,7 @@ import { parseArgs } from "node:util";
  *
  * The licences of all that is in it go into a file beside it, which has to be given along with it.
  *
- * `--node`: the Node to put into it, for another processor; of the same version as the one that runs this.
+ * `--node`: the Node to put into it as it is, for another processor; of the same version as the one that runs this.
  */
 const repository = resolve(import.meta.dirname, "..");
 const { values } = parseArgs({
@@ -41,7 +41,7 @@ const folder = mkdtempSync(join(tmpdir(), "moor-single-file-"));
 try {
   const executable = join(folder, "node");
   copyFileSync(values.node, executable);
-  strip(executable);
+  if (values.node === process.execPath) strip(executable);
   const assets = globSync(["program/*.js", "program/*.cjs", "console/**/*"], { cwd: dist })
     .filter((file) => statSync(join(dist, file)).isFile())
     .sort();
@@ -72,11 +72,11 @@ function licenceOfNode(node: string): string {
   return join(folder, found);
 }
 
-/** A fifth of Node is names for debuggers. Another processor's file needs that processor's `strip`; without it the file is larger. */
+/** A fifth of Node is names for debuggers. */
 function strip(file: string): void {
   try {
     execFileSync("strip", [file], { stdio: "pipe" });
   } catch {
-    console.error("not stripped: binutils are not installed, or are for another processor");
+    console.error("not stripped, so the file is larger: binutils are not installed");
   }
 }

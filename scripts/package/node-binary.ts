@@ -21,7 +21,7 @@ export function nodeBinary(architecture: Architecture): NodeBinary {
   const wanted = `node-${namesOf[architecture].npm}@${known.version}`;
   const folder = join(repository, "node_modules/.cache/moor-node", wanted);
   if (!existsSync(folder)) fetchNode(architecture, wanted, folder);
-  return { program: join(folder, "node"), licence: join(folder, "LICENSE") };
+  return { program: join(folder, "bin/node"), licence: join(folder, "LICENSE") };
 }
 
 function fetchNode(architecture: Architecture, wanted: string, folder: string): void {
@@ -38,7 +38,8 @@ function fetchNode(architecture: Architecture, wanted: string, folder: string): 
       throw new Error(`${wanted} has the hash ${integrity}, which is not the known one`);
     run("tar", "-xzf", packed, "-C", draft, "package/bin/node", "package/LICENSE");
     copyFileSync(join(draft, "package/LICENSE"), join(draft, "LICENSE"));
-    run(`${namesOf[architecture].debian}-strip`, "-o", join(draft, "node"), join(draft, "package/bin/node"));
+    mkdirSync(join(draft, "bin"));
+    run(`${namesOf[architecture].debian}-strip`, "-o", join(draft, "bin/node"), join(draft, "package/bin/node"));
     rmSync(join(draft, "package"), { recursive: true });
     rmSync(packed);
     renameSync(draft, folder);
