@@ -169,4 +169,4 @@ function roomOf(path: string): string {
 
 /** Tests are beside the code; what only they use is in a folder `rig` or in a suite. */
 const isTest = (path: string): boolean =>
-  /\.(?:test|suite)\.tsx?$|(?:^|\/)(?:test|rig)\/|^vitest\.config\.ts$/.test(path);
+  /\.(?:test|suite)\.tsx?$|(?:^|\/)(?:test|rig)\/|^vitest\.(?:packages\.)?config\.ts$/.test(path);
