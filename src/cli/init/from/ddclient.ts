@@ -38,6 +38,10 @@ function namesOn(
     ...old.map(([key, value]) => [key, { key, value, line }] as const),
   ]);
   return hosts.flatMap((host) => {
+    if (!host.includes(".")) {
+      notes.lost(line, noDomain);
+      return [];
+    }
     const target = targetOf(all, { notes, readFile });
     if (typeof target === "string") {
       notes.lost(line, `${host}: ${target}`);
@@ -102,6 +106,8 @@ function originOf(
   }
 }
 
+const noDomain = "a host without a dot is not a domain name; if it is a part of a password, quote that";
+
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
 /** `300`, `5m`, `1h`; 0 means to run once. */
@@ -142,10 +148,9 @@ function noteUnused(settings: readonly Written[], notes: Notes): void {
   for (const { key, value, line } of settings) {
     if (key === "ssl" && /^(?:no|false|0)$/i.test(value)) notes.assumed(line, "ssl=no: moor always uses HTTPS");
     if (used.test(key)) continue;
-    notes.lost(
-      line,
-      `${key}: ${unused[key] ?? (key.endsWith("_env") ? fromEnvironment : "moor does not know this setting")}`,
-    );
+    const why = unused[key] ?? (key.endsWith("_env") ? fromEnvironment : undefined);
+    // An unknown one is not named: it may be a part of a password that should have been quoted.
+    notes.lost(line, why === undefined ? "moor does not know this setting" : `${key}: ${why}`);
   }
 }
 

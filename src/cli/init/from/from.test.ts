@@ -86,6 +86,19 @@ describe("moor init --from", () => {
     expect(printed.err).toBe("--from nowhere cannot be read (ENOENT).\n");
   });
 
+  it.for([
+    [
+      "ddclient",
+      `use=if, login=a, password=correct horse battery\nuse=if, password=correct horse=battery c.test\n${good}`,
+    ],
+    ["inadyn", "provider dyndns.org {\n password = correct horse battery\n}\n"],
+    ["inadyn, as a setting", "provider dyndns.org {\n password = correct horse = battery\n hostname = c.test }\n"],
+  ] as const)("shows no part of a password that should have been quoted: %s", async ([, text]) => {
+    const { out, err } = await from(text);
+    expect(out + err).toMatch(/old\.conf:[12]: /);
+    expect(out + err).not.toMatch(/correct|horse|battery/);
+  });
+
   it("shows no control characters of the file", async () => {
     const { code, out } = await from(`use=if, if=eth0\nprotocol=x\u001b[31m, login=a, password=b c.test\n${good}`);
     expect(code).toBe(0);

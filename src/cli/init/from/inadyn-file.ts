@@ -13,7 +13,7 @@ export type InadynFault = { readonly line: number; readonly message: string };
 
 type Token = { readonly text: string; readonly isText: boolean; readonly line: number };
 
-/** Reads the format of inadyn 2. A fault ends the reading: after it, nothing is certain. */
+/** Reads the format of inadyn 2. A fault ends the reading: after it, nothing is certain. It quotes no word, which may be of a password. */
 export function readInadynFile(text: string): readonly InadynItem[] | InadynFault {
   const tokens = tokensIn(text);
   if ("message" in tokens) return tokens;
@@ -75,18 +75,19 @@ function readItem(reader: Reader, { text: key, line }: Token): InadynItem | Inad
   const next = reader.tokens[reader.at];
   if (isSign(next, "(")) {
     const [path, end] = [reader.tokens[reader.at + 1], reader.tokens[reader.at + 2]];
-    if (!path?.isText || !isSign(end, ")")) return fault(reader, `${key} is not followed by ("FILE")`);
+    if (!path?.isText || !isSign(end, ")")) return fault(reader, 'an include is not followed by ("FILE")');
     reader.at += 3;
     return { kind: "setting", key, values: [path.text], line };
   }
   if (isSign(next, "=") || isSign(next, "+=")) {
     reader.at += 1;
     const values = readValues(reader);
-    return values ? { kind: "setting", key, values, line } : fault(reader, `${key} has no value`);
+    return values ? { kind: "setting", key, values, line } : fault(reader, "a setting has no value");
   }
   const title = next?.isText ? next.text : "";
   if (next?.isText) reader.at += 1;
-  if (!isSign(reader.tokens[reader.at], "{")) return fault(reader, `${key} is followed neither by = nor by {`);
+  if (!isSign(reader.tokens[reader.at], "{"))
+    return { line, message: "a word is followed neither by = nor by {; quote a value that has spaces" };
   reader.at += 1;
   const items = readItems(reader, true);
   return "message" in items ? items : { kind: "section", key, title, items, line };

@@ -166,7 +166,7 @@ describe("one part of it", () => {
     ['include("/etc/more.conf")', "lost", "1: include: moor does not read other files"],
     ["secure-ssl = false", "lost", "1: secure-ssl: moor always checks certificates"],
     ["forced-update = 100", "lost", "1: forced-update: moor writes only what has changed"],
-    ["colour = blue", "lost", "1: colour: moor does not know this setting"],
+    ["colour = blue", "lost", "1: moor does not know this setting"],
     [
       "provider dyndns.org:2 { ssl = false username = a password = b hostname = c.test }",
       "assumed",
@@ -181,9 +181,12 @@ describe("one part of it", () => {
 
   it.for([
     ["provider dyndns.org {\n username = a\n", "old:2: a section is never closed"],
-    ["provider dyndns.org {\n username a }\n", "old:2: username is followed neither by = nor by {"],
+    [
+      "provider dyndns.org {\n username a }\n",
+      "old:2: a word is followed neither by = nor by {; quote a value that has spaces",
+    ],
     ['provider dyndns.org {\n username = "a }\n', "old:2: a quote or a comment is never closed"],
-    ["provider dyndns.org {\n username = }\n", "old:2: username has no value"],
+    ["provider dyndns.org {\n username = }\n", "old:2: a setting has no value"],
     ["provider dyndns.org {\n = a }\n", "old:2: a setting is expected, not ="],
   ] as const)("a fault ends the import: %s", async ([text, expected]) => {
     const { code, said } = await importConfig(text);

@@ -136,6 +136,7 @@ const used =
 function noteUnused(settings: Settings, notes: Notes): void {
   for (const [key, { values, line }] of settings) {
     if (key === "ssl" && values[0] === "false") notes.assumed(line, "ssl = false: moor always uses HTTPS");
-    if (!used.test(key)) notes.lost(line, `${key}: ${unused[key] ?? "moor does not know this setting"}`);
+    // An unknown one is not named: it may be a part of a password that should have been quoted.
+    if (!used.test(key)) notes.lost(line, unused[key] ? `${key}: ${unused[key]}` : "moor does not know this setting");
   }
 }
