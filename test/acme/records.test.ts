@@ -83,7 +83,7 @@ describe("a certificate from an ACME authority", () => {
     service.pass(untilRenewal);
     service.lead();
     await expect.poll(() => service.acme.failures()).toBe(1);
-    expect(service.logged().at(-1)?.because).toMatch(/^the new certificate is valid until 20.*; set the clock$/);
+    expect(service.logged().at(-1)?.because).toMatch(/the new certificate \(valid until 20.*; correct the clock$/);
     expect(pebble.orders() - orders).toBe(1);
   });
 });
@@ -97,8 +97,8 @@ describe("when the authority does not issue one", () => {
     service.lead();
     await expect.poll(() => warnings(service)).toHaveLength(1);
     expect(warnings(service)[0]).toMatchObject({
-      msg: "there is no certificate from the authority yet",
-      because: expect.stringMatching(/^the authority refuses the request: .*blocked.*: correct --name$/),
+      msg: "no ACME certificate could be obtained yet",
+      because: expect.stringMatching(/^the authority refused the request: .*blocked.*: correct --name$/),
       "next attempt": expect.stringMatching(/^20/),
     });
     expect(service.acme.failures()).toBe(1);
@@ -127,8 +127,8 @@ describe("when the authority does not issue one", () => {
     service.pass(untilRenewal);
     await expect.poll(() => warnings(service)).toHaveLength(1);
     expect(warnings(service)[0]).toMatchObject({
-      msg: "the certificate could not be renewed; the old one stays in use",
-      because: expect.stringMatching(/^the authority at 127\.0\.0\.1:\d+ cannot be asked: connect ECONNREFUSED/),
+      msg: "the ACME certificate could not be renewed; the old one stays in use",
+      because: expect.stringMatching(/^the request to the authority at 127\.0\.0\.1:\d+ failed: connect ECONNREFUSED/),
       "valid until": until.toISOString(),
     });
     expect(serialOf(await connectTo(service.url, hostName, root))).toBe(first);
@@ -172,7 +172,7 @@ describe("moor firewall", () => {
     await listenOn(other, acmeOf(pebble).http);
     onTestFinished(() => void other.close());
     const { log } = await start();
-    await until(() => log().includes("there is no certificate from the authority yet"), { what: log });
+    await until(() => log().includes("no ACME certificate could be obtained yet"), { what: log });
     expect(log()).toMatch(/is in use by another program; stop it, .*; the authority connects to port 80, so forward/);
   });
 });

@@ -63,13 +63,13 @@ it("moor records --acme gets its certificate after it was killed, and leaves not
   const killed = start();
   await relay.asked;
   await killed.stop("SIGKILL");
-  expect(killed.out()).toContain(`https://${hostName}:${port} needs no ca.pem as soon as the log says`);
+  expect(killed.out()).toContain(`Clients of https://${hostName}:${port} will need no ca.pem once the log says`);
   expect(killed.err()).not.toContain("is in use");
 
   const service = start();
   await service.says(/The nameserver listens/);
   relay.open();
-  await service.says(/a certificate from the authority is in use/);
+  await service.says(/the ACME certificate is in use/);
   await connectTo(`https://127.0.0.1:${port}`, hostName, await pebble.root());
   const resolver = new Resolver();
   resolver.setServers([`127.0.0.1:${dnsPort}`]);

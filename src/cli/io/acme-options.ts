@@ -28,15 +28,19 @@ export function acmeOptions(command: Command): Command {
         .argParser(readMail)
         .conflicts(["cert", "key", "plainHttp"]),
     )
-    .option("--acme-directory <url>", "another ACME authority than Let's Encrypt", readDirectory)
+    .option(
+      "--acme-directory <url>",
+      "the directory of another ACME authority, instead of Let's Encrypt",
+      readDirectory,
+    )
     .option(
       "--acme-ca <file>",
-      "the certificate (PEM) to trust for --acme-directory, if it is not a public one",
+      "the CA certificate (PEM) to trust when connecting to --acme-directory, instead of the public ones",
       readPath,
     )
     .option(
       "--acme-http <host:port>",
-      "where to answer the check HTTP-01 while a certificate is ordered (default: port 80 of every address)",
+      "where to answer HTTP-01 challenges while a certificate is ordered (default: port 80 on all addresses)",
       readListen,
     );
 }
@@ -73,9 +77,9 @@ export function publicUrl(acme: AcmeCertificate | undefined, url: string): strin
 export function describeAcme(acme: AcmeCertificate, url: string): string {
   const until = acme.expires()?.toISOString();
   const when = until
-    ? `: its certificate is valid until ${until}`
-    : " as soon as the log says that its certificate is in use";
-  return `${publicUrl(acme, url)} needs no ca.pem${when}\n`;
+    ? `need no ca.pem: its certificate is valid until ${until}`
+    : "will need no ca.pem once the log says that its certificate is in use";
+  return `Clients of ${publicUrl(acme, url)} ${when}\n`;
 }
 
 /** `::` takes connections over IPv4 too, but not on a machine without IPv6. */
@@ -94,6 +98,8 @@ function readMail(text: string): string {
 
 function readDirectory(text: string): string {
   if (URL.parse(text)?.protocol !== "https:")
-    throw new InvalidArgumentError("It must be a URL, such as https://acme-staging-v02.api.letsencrypt.org/directory.");
+    throw new InvalidArgumentError(
+      "It must be an https URL, such as https://acme-staging-v02.api.letsencrypt.org/directory.",
+    );
   return text;
 }

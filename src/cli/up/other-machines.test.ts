@@ -13,7 +13,7 @@ describe("the address that other machines use", () => {
   ])("is %s", (_, addresses, found) => expect(addressOn("eth0", { eth0: addresses })).toBe(found));
 
   it("is never link-local: links cannot name it", () => {
-    expect(() => addressOn("eth0", { eth0: [local] })).toThrow("eth0 has no address for other machines");
+    expect(() => addressOn("eth0", { eth0: [local] })).toThrow("eth0 has no address that other machines can reach");
   });
 
   it.each([

@@ -5,7 +5,8 @@ import { bracketed, type ListenAddress } from "../../process/listen-address.ts";
 export function addressOn(device: string, interfaces = networkInterfaces()): string {
   const usable = (interfaces[device] ?? []).filter(({ family, scopeid }) => family === "IPv4" || scopeid === 0);
   const found = usable.find(({ family }) => family === "IPv4") ?? usable[0];
-  if (found === undefined) throw new Error(`${device} has no address for other machines; give one with --host ADDRESS`);
+  if (found === undefined)
+    throw new Error(`${device} has no address that other machines can reach; give one with --host ADDRESS`);
   return found.address;
 }
 

@@ -138,7 +138,7 @@ describe("moor history", () => {
   it("shows what was done, newest last, or only the newest few", async () => {
     const empty = terminal();
     expect(await history({}, empty.io)).toBe(0);
-    expect(empty.printed.out).toBe("nothing has been updated or has failed yet\n");
+    expect(empty.printed.out).toBe("there are no updates or failures yet\n");
     const entry = (n: number) => ({
       at: `2026-01-0${n}T00:00:00.000Z`,
       kind: "done",

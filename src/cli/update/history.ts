@@ -9,7 +9,7 @@ export type HistoryOptions = {
   readonly last?: number | undefined;
 };
 
-/** `moor history`: the decisions of the updating client that acted or failed, newest last. */
+/** `moor history`: the decisions of the updater that acted or failed, newest last. */
 export async function history(options: HistoryOptions, io: CommandIo): Promise<number> {
   const config = loadConfig(options.config, io);
   if (!config) return 2;
@@ -19,7 +19,7 @@ export async function history(options: HistoryOptions, io: CommandIo): Promise<n
     return 0;
   }
   if (entries.length === 0) {
-    io.out("nothing has been updated or has failed yet\n");
+    io.out("there are no updates or failures yet\n");
     return 0;
   }
   const rows = entries.map(({ at, about, what, because = "" }) => [

@@ -103,7 +103,7 @@ async function askUpdater(config: UpdaterConfig, io: CommandIo): Promise<string>
     const answer = JSON.parse(outcome.body) as Partial<Record<"config" | "stateFile" | "nextRound", string | null>>;
     if (answer.stateFile === config.stateFile) return answer.nextRound ?? "soon";
     if (answer.stateFile === undefined && answer.nextRound !== undefined) {
-      io.err(`${url.host} is used by an older updater that does not name its config; restart it\n`);
+      io.err(`${url.host} is used by an older moor, which does not report its config; restart that updater\n`);
       return noUpdater;
     }
     const whose = answer.config ? `the updater of ${answer.config}` : "another program";

@@ -11,7 +11,7 @@ export function addClientVerbs(program: Command, io: CommandIo, run: Run): void 
       .command(name)
       .summary(summary)
       .option("--config <file>", "the updater's config file", readPath, "moor.yaml");
-  const update = verb("update", "Runs the updating client, which keeps names pointing at their addresses.")
+  const update = verb("update", "Runs the updater, which keeps names pointing at their addresses.")
     .description("Keeps the names in the config pointing at their addresses until it is stopped.")
     .option("--once", "run one round, then exit: with 1 if a name could not be updated")
     .option("--dry-run", "show what would be done and why; write and store nothing")

@@ -26,24 +26,19 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
     .command("up")
     .summary("Runs all three programs on this machine, to try them.")
     .description(
-      "Starts the record service, the firewall status service and the updating client in one process, over HTTPS on " +
+      "Starts the record service, the firewall status service and the updater in one process, over HTTPS on " +
         "loopback, with a zone home.test whose records follow this machine's addresses.",
     )
     .option("--data <folder>", "where everything is stored", readFolder, "./moor-data")
     .option("--interface <name>", "the interface to follow (default: the one of the default route)")
     .option(
       "--host [address]",
-      "also let other machines in, with links to this address or name (default: the address of the interface)",
+      "also accept connections from other machines; links use this address or name (default: the address of the interface)",
     )
     .option("--records <host:port>", "where the record service listens", readListen, readListen("127.0.0.1:8053"))
     .option("--firewall <host:port>", "where the firewall service listens", readListen, readListen("127.0.0.1:8443"))
     .option("--dns <host:port>", "where the nameserver listens", readListen, readListen("127.0.0.1:5300"))
-    .option(
-      "--updater <host:port>",
-      "where the updating client serves its page",
-      readListen,
-      readListen("127.0.0.1:9053"),
-    )
+    .option("--updater <host:port>", "where the updater serves its page", readListen, readListen("127.0.0.1:9053"))
     .option("--metrics <host:port>", "also serve the record service's /metrics and /health there", readListen)
     .action((options) => run(async () => (await import("../up/up.ts")).up(options, io)));
 

@@ -15,7 +15,7 @@ export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
   storeVerb(
     store,
     "backup",
-    "Writes a checked backup of one consistent state to a new file, also while the service writes.",
+    "Writes a checked backup of one consistent state to a new file, even while the service writes.",
   )
     .argument("<file>", "the file to create; it must not exist yet", readPath)
     .action((file, options) =>
@@ -52,7 +52,7 @@ export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
     .command("copy")
     .option(
       "--database-password-file <file>",
-      "the password of PostgreSQL (default: PGPASSWORD, or its passfile)",
+      "a file with the password of PostgreSQL (default: PGPASSWORD, or its passfile)",
       readPath,
     )
     .description(

@@ -75,7 +75,7 @@ export function createPackedZones(turns: Pick<Turns, "run">, most = 16 * 1024 * 
       if (settled) return settled;
     }
     const settled = finish(settleSteps(view));
-    if (settled === undefined) throw new Error(`the zone ${view.name} changed under a step`);
+    if (settled === undefined) throw new Error(`the zone ${view.name} changed while it was prepared for transfer`);
     return settled;
   };
 

@@ -99,7 +99,7 @@ const headerOf = ({ headers }: AcmeAnswer, name: string): string | undefined => 
 function refusal(status: number, problem: Problem, retryAfter: number | undefined): AcmeFailure {
   const ours = status < 500 && problem.type !== undefined;
   const said = problem.type === undefined ? `it answered with status ${status}` : describeProblem(problem);
-  return new AcmeFailure(ours ? "refused" : "unavailable", `the authority refuses the request: ${said}`, {
+  return new AcmeFailure(ours ? "refused" : "unavailable", `the authority refused the request: ${said}`, {
     retryAfter,
     problem: problemKind(problem),
   });

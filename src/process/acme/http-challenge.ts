@@ -5,7 +5,7 @@ import { AcmeFailure } from "./failure.ts";
 
 const path = "/.well-known/acme-challenge/";
 
-/** Answers the authority's check HTTP-01 (RFC 8555 section 8.3), and nothing else, until it is closed. */
+/** Answers the authority's HTTP-01 challenges (RFC 8555 section 8.3), and nothing else, until it is closed. */
 export async function serveChallenges(
   at: ListenAddress,
   answers: ReadonlyMap<string, string>,
@@ -21,9 +21,13 @@ export async function serveChallenges(
     await listenOn(server, at, "--acme-http");
   } catch (error) {
     const { message } = error as Error;
-    throw new AcmeFailure("unavailable", `${message}; the authority connects to port 80, so forward that port there`, {
-      cause: error,
-    });
+    throw new AcmeFailure(
+      "unavailable",
+      `${message}; the authority connects to port 80, so forward port 80 to the address in --acme-http`,
+      {
+        cause: error,
+      },
+    );
   }
   return async () => {
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -39,7 +39,7 @@ export async function openAcmeCertificate(options: KeepOptions): Promise<AcmeCer
     const { cert, key, names } = certificate;
     const context = createSecureContext({ cert, key, minVersion: handshake.minVersion });
     shown = { cert, leaf: new X509Certificate(cert), context };
-    log.info({ names, until: shown.leaf.validToDate.toISOString() }, "a certificate from the authority is in use");
+    log.info({ names, until: shown.leaf.validToDate.toISOString() }, "the ACME certificate is in use");
   };
   const look = async () => {
     const saved = parseSaved(await text.read(), text.where);
@@ -85,7 +85,7 @@ async function repeat(
     } catch (error) {
       const { message } = error as Error;
       if (message !== failure && !signal.aborted)
-        log.warn({ err: error }, "the saved certificate cannot be read or written");
+        log.warn({ err: error }, "the saved ACME certificate cannot be read or written");
       failure = message;
     }
     // Looks at the clock often instead of sleeping for weeks: the clock may be put right meanwhile.
@@ -113,8 +113,8 @@ function createOrdering(
         ...(validTo && { "valid until": validTo.toISOString() }),
       },
       validTo
-        ? "the certificate could not be renewed; the old one stays in use"
-        : "there is no certificate from the authority yet",
+        ? "the ACME certificate could not be renewed; the old one stays in use"
+        : "no ACME certificate could be obtained yet",
     );
   };
 
@@ -145,4 +145,4 @@ const asFailure = (error: unknown): AcmeFailure =>
   error instanceof AcmeFailure ? error : new AcmeFailure("unavailable", (error as Error).message, { cause: error });
 
 const clockAhead = (validTo: Date): string =>
-  `the new certificate is valid until ${validTo.toISOString()}, which is nearly over by the clock of this machine; set the clock`;
+  `by the clock of this machine, the new certificate (valid until ${validTo.toISOString()}) is already due for renewal; correct the clock`;

@@ -68,9 +68,9 @@ describe("an authority that does not do its part", () => {
   });
 
   it.each<[string, number, string, RegExp]>([
-    ["a proxy's error page", 502, "<html>", /refuses the request: it answered with status 502$/],
+    ["a proxy's error page", 502, "<html>", /refused the request: it answered with status 502$/],
     ["another service", 200, "{}", /is not the directory of an ACME authority; correct --acme-directory$/],
-    ["something endless", 200, "x".repeat(2_000_000), /cannot be asked: the answer is too long$/],
+    ["something endless", 200, "x".repeat(2_000_000), /failed: the answer is too long$/],
   ])("is asked again soon: %s", async (_, status, body, message) => {
     const { directory, ca } = await startAuthority((_request, response) => response.writeHead(status).end(body));
     const { failure } = await attempt(directory, ca);
@@ -78,7 +78,7 @@ describe("an authority that does not do its part", () => {
   });
 
   it.each<[string, Date, boolean, RegExp]>([
-    ["is not trusted", new Date(), false, /give the certificate that signed the authority's own with --acme-ca$/],
+    ["is not trusted", new Date(), false, /give the CA certificate of that server with --acme-ca$/],
     ["has expired by this clock", new Date("2020-01-01"), true, /; check the clock of this machine$/],
     ["is not valid yet by this clock", new Date("2096-01-01"), true, /; check the clock of this machine$/],
   ])("is not asked if its certificate %s", async (_, madeAt, trusted, message) => {

@@ -13,7 +13,7 @@ export type AcmeOptions = {
   /** PEM certificates to trust for the directory, instead of the public ones. */
   readonly trust?: string | undefined;
   readonly names: readonly string[];
-  /** Where the check HTTP-01 is answered; the authority connects to port 80. */
+  /** Where HTTP-01 challenges are answered; the authority connects to port 80. */
   readonly http: ListenAddress;
   /** Milliseconds between two looks at the clock and at what another node has saved. */
   readonly every?: number;

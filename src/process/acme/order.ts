@@ -118,7 +118,7 @@ async function taskOf({ fields, url }: Resource, { proofs, client }: OrderOption
   if (kind === "http-01" && wildcard === true) throw new AcmeFailure("refused", wildcardNeedsZone(name));
   const challenge = (Array.isArray(challenges) ? challenges : []).find((each) => isObject(each) && each.type === kind);
   if (!isObject(challenge) || typeof challenge.token !== "string" || typeof challenge.url !== "string") {
-    throw new AcmeFailure("refused", `the authority does not offer the check ${kind} for ${name} (${url})`);
+    throw new AcmeFailure("refused", `the authority does not offer the challenge ${kind} for ${name} (${url})`);
   }
   const { token } = challenge;
   // It becomes part of a path and of an answer over HTTP (RFC 8555 section 8.1).

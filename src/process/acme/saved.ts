@@ -47,7 +47,7 @@ export function parseSaved(text: string | undefined, where: string): Saved {
   }
   if (isObject(read)) return read as Saved;
   throw new Error(
-    `${where} is damaged: it holds the ACME account and certificate; restore it, or remove it and order again`,
+    `${where} is damaged: it holds the ACME account and certificate; restore it, or remove it to order a new certificate`,
   );
 }
 

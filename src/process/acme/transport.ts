@@ -57,14 +57,13 @@ function unavailable(error: unknown, host: string, { aborted, reason }: AbortSig
   const { code = "", message } = error as NodeJS.ErrnoException;
   const late = aborted && (reason as Error).name === "TimeoutError";
   const why = late ? `no answer within ${patience / 1_000} s` : message;
-  return new AcmeFailure("unavailable", `the authority at ${host} cannot be asked: ${why}${todoFor(code)}`, {
+  return new AcmeFailure("unavailable", `the request to the authority at ${host} failed: ${why}${todoFor(code)}`, {
     cause: error,
   });
 }
 
 function todoFor(code: string): string {
   if (code === "CERT_HAS_EXPIRED" || code === "CERT_NOT_YET_VALID") return "; check the clock of this machine";
-  if (/SELF_SIGNED|UNABLE_TO_/.test(code))
-    return "; give the certificate that signed the authority's own with --acme-ca";
+  if (/SELF_SIGNED|UNABLE_TO_/.test(code)) return "; give the CA certificate of that server with --acme-ca";
   return code === "ENOTFOUND" ? "; correct --acme-directory, or check the resolver of this machine" : "";
 }

@@ -99,7 +99,9 @@ async function hasCommitted({ xid, mark }: Doubt, { withClient, limit }: Connect
     }
     await sleep(50);
   }
-  throw new StoreBusy("the connection was lost during a commit: it is not known whether it was done", { cause });
+  throw new StoreBusy("the connection was lost during a commit, so the write may or may not have been saved", {
+    cause,
+  });
 }
 
 /** https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-INFO-SNAPSHOT */

@@ -61,7 +61,7 @@ export function startKeepingHistory({ open, keep, now, log }: HistoryKeeper): ()
       const dropping = dropHistory(tables, { before: now() - keep, rest: stepRest, signal: end.signal });
       // Stopping must not wait for a database that does not answer: closing the connection ends the statement.
       const dropped = await Promise.race([dropping, ended.then(() => 0)]);
-      if (dropped > 0) log.info({ dropped }, "dropped changes that are older than the history to keep");
+      if (dropped > 0) log.info({ dropped }, "dropped changes older than --keep-history");
     } finally {
       await tables.close();
     }
