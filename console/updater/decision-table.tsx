@@ -33,7 +33,7 @@ function Decisions({ decisions }: { readonly decisions: readonly UpdaterDecision
   return (
     <>
       {decisions.length === 0 ? (
-        <p className="quiet">No changes were necessary yet.</p>
+        <p className="quiet">No changes have been necessary yet.</p>
       ) : (
         <ListTable heads={["When", "About", "What", "Why"]}>
           {decisions.slice(0, all ? undefined : few).map(({ at, kind, about, what, because, todo }) => (

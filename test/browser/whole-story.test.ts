@@ -130,7 +130,7 @@ describe("the updater's page", () => {
     });
     await page.goto(updater.url);
     await page.getByRole("region", { name: "home.example.org A" }).waitFor();
-    expect(await page.getByText("No changes were necessary yet.").count()).toBe(0);
+    expect(await page.getByText("No changes have been necessary yet.").count()).toBe(0);
     answer.resolve();
     await page.getByRole("cell", { name: "record replaced by 203.0.113.12" }).waitFor();
     await page.getByText("Active config").waitFor();

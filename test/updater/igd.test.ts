@@ -121,5 +121,5 @@ it("reads a router of version 1, and one without NAT-PMP", async () => {
 
 it("knows nothing without an answer", async () => {
   await router.stopServing();
-  expect(await read("any")).toEqual({ any: "the router 192.168.77.1 does not answer UPnP, NAT-PMP and PCP" });
+  expect(await read("any")).toEqual({ any: "the router 192.168.77.1 does not answer UPnP, NAT-PMP or PCP" });
 });

@@ -81,7 +81,7 @@ function ByLink({ link, present }: Pick<Props, "link" | "present">) {
   });
   return (
     <>
-      <Text size="sm">This is a sign-in link from the terminal. It works once, for 15 minutes.</Text>
+      <Text size="sm">This is a sign-in link from the terminal. It works once, within 15 minutes.</Text>
       {signIn.error && <Problem error={signIn.error} />}
       <Button onClick={() => signIn.mutate()} loading={signIn.isPending} autoFocus>
         Sign in with this link

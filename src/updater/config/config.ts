@@ -38,7 +38,7 @@ export const configSettings = (known: Known, checkKept: (named: KeptNames, place
     },
     {
       title: "moor update",
-      description: "The config file of moor's updating client. `moor update --check` lists every fault with its line.",
+      description: "The config file of moor's updater. `moor update --check` lists every fault with its line.",
       of: "",
       schema: { required: ["sources", "targets", "names"] },
       check(right, place) {

@@ -12,7 +12,7 @@ export type CommandSource = { readonly command: Program; readonly timeout?: numb
 const program = refined(
   oneOrMore(
     text(
-      "A program that prints addresses, one per line. With arguments, a list; no shell is involved.",
+      "A program that prints addresses, one per line. For arguments, write a list; no shell is used.",
       "/usr/local/bin/my-address",
     ),
     "give a program",
@@ -76,18 +76,21 @@ type Killed = Extract<ProgramEnd, { kind: "killed" }>["because"];
 const killed: Readonly<Record<Killed, (timeout: number) => [what: string, todo: string]>> = {
   signal: () => ["was killed", "run it by hand to see why"],
   timeout: (ms) => [`did not end within ${ms / 1_000} s, and was killed`, "make it faster, or set a longer `timeout:`"],
-  "too-long": () => ["printed more than 64 KiB, and was killed", "let it print only addresses"],
+  "too-long": () => ["printed more than 64 KiB, and was killed", "make it print only addresses"],
   aborted: () => ["was stopped", "no action needed: moor stopped it"],
 };
 
 /** One line that is not an address makes all of them doubtful. */
 function addressesIn(output: string, failed: (what: string, todo: string) => SourceReading): SourceReading {
   const lines = output.split(/\r?\n/).filter((line) => line !== "");
-  if (lines.length === 0) return failed("printed no address", "let it print one address per line");
+  if (lines.length === 0) return failed("printed no address", "make it print one address per line");
   const addresses = lines.map(parseAddress);
   const wrong = addresses.indexOf(undefined);
   if (wrong >= 0)
-    return failed(`printed "${printable(lines[wrong] ?? "")}", which is not an address`, "let it print only addresses");
+    return failed(
+      `printed "${printable(lines[wrong] ?? "")}", which is not an address`,
+      "make it print only addresses",
+    );
   const of = (family: "ipv4" | "ipv6") => addresses.flatMap((each) => (each?.family === family ? [each.text] : []));
   return { kind: "report", report: reportConnection(of("ipv4"), of("ipv6")) };
 }

@@ -46,7 +46,10 @@ const question = mapping(
     server: needed(dnsServer),
     name: needed(name),
     type: usually(
-      choice(["address", "TXT"], "The type of the record: `address` is A or AAAA, by the server's own address."),
+      choice(
+        ["address", "TXT"],
+        "The type of the record: `address` is A for a server with an IPv4 address, AAAA for one with an IPv6 address.",
+      ),
       "address",
     ),
     class: usually(choice(["IN", "CH"], "The class of the record."), "IN"),
@@ -60,7 +63,7 @@ export const dns = {
     {
       questions: listOf(
         question,
-        "What to ask which DNS server. Over IPv4 it sees the IPv4 address, over IPv6 the other. Default: OpenDNS, Google, Cloudflare and, for IPv4, Akamai.",
+        "The DNS servers, and the name to look up at each. A server with an IPv4 address sees the IPv4 address, one with an IPv6 address the IPv6 address. Default: OpenDNS, Google, Cloudflare and, for IPv4, Akamai.",
         "an entry of questions",
       ),
       agree: usually(integer({ from: 1, to: 10 }, "How many servers must report the same address.", 2), 2),

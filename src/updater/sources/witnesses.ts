@@ -62,7 +62,10 @@ export function createHearing({
 }
 
 const unaskedOf = (wanted: readonly Family[]) => {
-  const why = { because: "nobody was asked for this family", todo: "add a name that uses it" };
+  const why = {
+    because: "no name in the config uses this address family, so nothing was asked",
+    todo: "add a name that uses it",
+  };
   return Object.fromEntries(families.filter((family) => !wanted.includes(family)).map((family) => [family, why]));
 };
 

@@ -48,7 +48,7 @@ export async function askDns(question: DnsQuestion, signal: AbortSignal): Promis
   };
 }
 
-const unsettled = (because: string): TargetFault => later(because, "nothing: moor retries");
+const unsettled = (because: string): TargetFault => later(because, "no action needed: moor retries");
 
 /** One address that answers is enough. Empty if the record does not exist; undefined if nobody answers. */
 async function firstAnswer(

@@ -49,16 +49,13 @@ export type Dyndns2Target = TargetConfig &
 export const dyndns2Settings = mapping(
   {
     service: choice(names, "A well-known service, instead of `url`."),
-    url: webAddress(
-      "The URL of any other service. Its path is `/nic/update`, unless it has one.",
-      "https://dns.example.org",
-    ),
+    url: webAddress("The URL of any other service. Without a path, `/nic/update` is used.", "https://dns.example.org"),
     ...trustFields,
     user: needed(userName()),
     password: needed(secret("The password, or the key of this host.")),
     dns: listOf(
       dnsServer,
-      "DNS servers that show what the record holds, instead of the zone's own: the protocol cannot read it.",
+      "DNS servers to ask what the record holds, instead of the zone's own: the protocol cannot read records.",
     ),
   },
   {

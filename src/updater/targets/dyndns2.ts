@@ -40,7 +40,7 @@ function createDyndns2Target(config: Dyndns2Target, client: HttpClient, now: () 
   };
 }
 
-const notListed = "sign in to the service's web pages: the protocol dyndns2 can only write";
+const notListed = "sign in to the service's web pages: the dyndns2 protocol can only write";
 
 const dialect: Dialect = {
   service,
@@ -84,7 +84,7 @@ function confirmed(order: ReplaceOrder, host: string, said: string): WriteOutcom
   return { kind: "unknown", fault: later(because, "see the service's web pages") };
 }
 
-const unclear = later("the service answered with no word of the protocol dyndns2", "check `url:`");
+const unclear = later("the answer of the service is not a dyndns2 return code", "check `url:`");
 
 const noPage = (said: string): TargetFault => ({
   kind: "refused",
@@ -97,7 +97,7 @@ const day = 86_400_000;
 
 /** The protocol blocks clients that go on after these: nothing is sent for a day, or until the settings change. */
 const stop = (kind: TargetFault["kind"], because: string, todo: string, onlyName = true): TargetFault => ({
-  ...{ kind, because, todo: `${todo}; moor sends nothing more for a day, or until that setting changes` },
+  ...{ kind, because, todo: `${todo}; moor does not try again for a day, unless the settings change` },
   ...{ retryAfter: day, ...(onlyName ? { onlyName } : {}) },
 });
 
@@ -114,7 +114,11 @@ const refusals: Readonly<Record<string, (host: string) => TargetFault>> = {
   abuse: (host) =>
     stop("refused", `the service blocked ${host} because of too many updates (abuse)`, "ask the service to unblock it"),
   "!donator": (host) =>
-    stop("refused", `the account may not do this for ${host} (!donator)`, "choose another plan at the service"),
+    stop(
+      "refused",
+      `the plan of the account does not include this update of ${host} (!donator)`,
+      "choose another plan at the service",
+    ),
   nohost: (host) =>
     stop(
       "missing",
@@ -126,16 +130,20 @@ const refusals: Readonly<Record<string, (host: string) => TargetFault>> = {
   notfqdn: (host) =>
     stop("refused", `the service does not accept ${host} as a host name (notfqdn)`, "correct `name:` and `zone:`"),
   numhost: (host) =>
-    stop("refused", `the service reported too many hosts in the update of ${host} (numhost)`, "ask the service"),
-  badsys: () => stop("refused", "the service does not know the kind of update (badsys)", "check `url:`"),
+    stop(
+      "refused",
+      `the service reported too many hosts in the update of ${host} (numhost)`,
+      "ask the service's support",
+    ),
+  badsys: () => stop("refused", "the service does not support this kind of update (badsys)", "check `url:`"),
   badparam: () => stop("refused", "the service does not accept a parameter (badparam)", "check `url:`"),
   dnserr: () => ({
-    ...later("the service has trouble with its DNS (dnserr)", "nothing: moor retries in half an hour"),
+    ...later("the service reports an error in its DNS (dnserr)", "no action needed: moor retries in half an hour"),
     retryAfter: halfAnHour,
     ofService: true,
   }),
   "911": () => ({
-    ...later("the service has trouble (911)", "nothing: moor retries in half an hour"),
+    ...later("the service reports a temporary problem (911)", "no action needed: moor retries in half an hour"),
     retryAfter: halfAnHour,
     ofService: true,
   }),

@@ -130,7 +130,7 @@ const settled = (written: WriteAnswer<undefined> | "no-such-set"): WriteAnswer<u
 
 const changedMeanwhile = later(
   "another client changed the record at the same time",
-  "nothing: moor reads it and retries",
+  "no action needed: moor reads it and retries",
 );
 
 const unreached = (because: string): TargetFault => ({
@@ -146,12 +146,12 @@ const unreached = (because: string): TargetFault => ({
 const untrusted = (because: string, { key }: Rfc2136Target): TargetFault => ({
   kind: "unauthorised",
   because: `the key ${key().name} does not work with the nameserver: ${because}`,
-  todo: "use a key with the same name, algorithm and secret on both sides, and the right time",
+  todo: "use the same key name, algorithm and secret on both sides, and check both clocks",
 });
 
 const notItsZone = ({ zone }: SetName): TargetFault => ({
   kind: "missing",
-  because: `the nameserver has no zone ${zone}, or does not answer questions about it`,
+  because: `the nameserver has no zone ${zone}, or refuses queries for it`,
   todo: "set `server:` to the zone's primary nameserver, and check `zone:`",
 });
 
@@ -184,7 +184,10 @@ function refusalOfUpdate(rcode: number, set: SetName, { key }: Rfc2136Target): T
     case rcodes.yxDomain:
       return changedMeanwhile;
     case rcodes.servFail:
-      return { ...later(because, "nothing: moor retries; see the nameserver's log if this goes on"), ofService: true };
+      return {
+        ...later(because, "no action needed: moor retries; see the nameserver's log if this goes on"),
+        ofService: true,
+      };
     case rcodes.notImp:
       return { kind: "refused", because, todo: `turn on dynamic updates there: ${grants}` };
     default:

@@ -15,7 +15,7 @@ import { readWriteAnswer, type WriteAnswer, type WriteShape } from "./write-answ
 /** A record set as the API names it. */
 export type SetName = { readonly zone: string; readonly name: string; readonly type: string };
 
-/** The calls of the record-set API that an updating client needs. Zones are addressed by name, so no id is looked up. */
+/** The calls of the record-set API that an updater needs. Zones are addressed by name, so no id is looked up. */
 export type RRsetsCalls = {
   zones(signal: AbortSignal): Promise<Answer<readonly ReadableCloudZone[]>>;
   sets(zone: string, signal: AbortSignal): Promise<Answer<readonly ReadableRRset[]>>;

@@ -14,7 +14,7 @@ export async function readExternalAddress(device: UpnpDevice, signal: AbortSigna
     const answer = await device.call(connection, "GetExternalIPAddress", signal);
     if (answer.kind === "answer") answers.push(addressIn(answer.value("NewExternalIPAddress")));
     else if (answer.kind === "failed") answers.push(answer);
-    else answers.push(failed(`the router refused the question for its address: ${answer.because}`));
+    else answers.push(failed(`the router refused to report its address: ${answer.because}`));
   }
   return combined(answers);
 }

@@ -75,7 +75,7 @@ async function locate(url: URL, resolve: Resolve, timeout: number): Promise<URL 
     const address = await within(timeout, resolve(at.hostname));
     const parsed = parseAddress(address);
     if (!parsed || !local.includes(scopeOf(parsed)))
-      return failed(`means ${address}, which is not in the local network`);
+      return failed(`resolves to ${address}, which is not in the local network`);
     at.hostname = address;
     return at;
   } catch {
@@ -116,7 +116,7 @@ type Answered = Exclude<SoapAnswer, Failed>;
 
 /** A box in use as a repeater, or an old one, refuses some actions. */
 const refused = (what: string, { because }: { readonly because: string }) =>
-  unknown(`the FRITZ!Box refused the question for its ${what}: ${because}`);
+  unknown(`the FRITZ!Box refused to report its ${what}: ${because}`);
 
 const malformed = (what: string, text: string | undefined) =>
   unknown(

@@ -73,7 +73,7 @@ test.each<[string, Answers, readonly unknown[]]>([
   [
     "a release without IPv6",
     { ipv6: 401, prefix: 401 },
-    [v4, ...Array(2).fill("the FRITZ!Box refused the question for its IPv6 address: 401 Invalid Action")],
+    [v4, ...Array(2).fill("the FRITZ!Box refused to report its IPv6 address: 401 Invalid Action")],
   ],
   ["the whole space as a prefix", { prefix: { ...prefix, NewIPv6Prefix: "::" } }, [v4, v6, "none"]],
   ["an address that is no longer preferred", { ipv6: { ...ipv6, NewPreferedLifetime: "0" } }, [v4, "none", behind]],
@@ -86,7 +86,7 @@ test.each<[string, Answers, readonly unknown[]]>([
   [
     "IPv4 that is not allowed",
     { ipv4: 606 },
-    ["the FRITZ!Box refused the question for its IPv4 address: 606 Action not authorized", v6, behind],
+    ["the FRITZ!Box refused to report its IPv4 address: 606 Action not authorized", v6, behind],
   ],
   [
     "an IPv4 address that is none",
@@ -147,8 +147,8 @@ it("reads the description once, and again after a failure", async () => {
 });
 
 test.each([
-  ["8.8.8.8", "the name localhost means 8.8.8.8, which is not in the local network"],
-  ["100.64.0.1", "the name localhost means 100.64.0.1, which is not in the local network"],
+  ["8.8.8.8", "the name localhost resolves to 8.8.8.8, which is not in the local network"],
+  ["100.64.0.1", "the name localhost resolves to 100.64.0.1, which is not in the local network"],
   ["nothing", "the name localhost cannot be resolved"],
   ["127.0.0.1", undefined],
 ])("a name that means %s", async (address, because) => {

@@ -41,12 +41,12 @@ export function createIgdSource(config: IgdSource, connect: Connect): AddressSou
   const read = async (signal: AbortSignal): Promise<SourceReading> => {
     const gateway = gatewayOf();
     if (gateway === undefined) {
-      return unavailable("this machine has no IPv4 router", "set `gateway:` to the address of the router");
+      return unavailable("this machine has no default route over IPv4", "set `gateway:` to the address of the router");
     }
     const refusals: string[] = [];
     for (const protocol of protocolsFor(config, last)) {
       const asked = await ask(protocol, gateway, signal);
-      if (signal.aborted) return unavailable("stopped before it finished", "nothing: moor is shutting down");
+      if (signal.aborted) return unavailable("stopped before it finished", "no action needed: moor is shutting down");
       if (asked.kind === "known") {
         last = protocol;
         return asked.reading;
@@ -56,7 +56,7 @@ export function createIgdSource(config: IgdSource, connect: Connect): AddressSou
     last = undefined;
     const [refusal] = refusals;
     if (refusal !== undefined) return unavailable(`the router ${gateway} refused to answer: ${refusal}`, turnOn);
-    const tried = config.url ? "UPnP" : (config.protocol ?? "UPnP, NAT-PMP and PCP");
+    const tried = config.url ? "UPnP" : (config.protocol ?? "UPnP, NAT-PMP or PCP");
     return unavailable(`the router ${gateway} does not answer ${tried}`, turnOn);
   };
 

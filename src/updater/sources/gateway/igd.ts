@@ -18,7 +18,7 @@ export const igd = {
           fault({ code: "bad-address", message: `${what} is not an IPv4 address`, todo: "write it like 192.168.1.1" }),
       ),
       url: plainAddress(
-        "Where the router describes itself, if it does not answer a search.",
+        "The URL of the router's UPnP description, if the router does not answer a search.",
         "http://192.168.1.1:5000/rootDesc.xml",
       ),
       protocol: choice(protocols, "Use only this protocol. Default: the first one that the router answers."),
@@ -32,7 +32,7 @@ export const igd = {
     {
       title: "Source: igd",
       description:
-        "A router that supports UPnP IGD, NAT-PMP or PCP. No password is needed. It knows only its IPv4 address.",
+        "A router that supports UPnP IGD, NAT-PMP or PCP. No password is needed. It reports only an IPv4 address.",
       schema: { examples: [{ kind: "igd" }] },
       keys: (given, what) =>
         given.includes("url") && given.includes("gateway")

@@ -24,7 +24,7 @@ const natPmpResults: Readonly<Record<number, string>> = {
   2: "it does not allow NAT-PMP for this machine",
   3: "it has no address at the moment",
   4: "it is out of resources",
-  5: "it does not know the request",
+  5: "it does not support the request",
 };
 
 /** Undefined for a packet that is no answer to the request. */

@@ -58,7 +58,7 @@ const mappedPrefix = Buffer.from("00000000000000000000ffff", "hex");
 
 const pcpResults: Readonly<Record<number, string>> = {
   2: "it does not allow PCP for this machine",
-  4: "it does not know the request",
+  4: "it does not support the request",
   7: "it has no address at the moment",
   8: "it is out of resources",
   10: "this machine has used up its mappings",

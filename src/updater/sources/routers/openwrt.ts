@@ -117,7 +117,7 @@ const wrongPassword = (user: string) =>
 const notAllowed = (user: string) =>
   [
     `the user ${user} may not read the interfaces of ${router}`,
-    "allow it `network.interface dump` in a file in /usr/share/rpcd/acl.d, then restart rpcd",
+    "allow `network.interface dump` for this user in a file in /usr/share/rpcd/acl.d, then restart rpcd",
   ] as const;
 
 const words: StatusWords = {

@@ -29,7 +29,7 @@ const settings = mapping(
   {
     title: "Target: inwx",
     description:
-      "INWX's DomRobot API, for accounts without two-factor authentication. Its DynDNS accounts are `dyndns2`. The lowest TTL is 300.",
+      "INWX's DomRobot API, for accounts without two-factor authentication. For its DynDNS accounts, use `dyndns2`. The lowest TTL is 300.",
     keys: oneTrust,
     turn: withTrust,
   },
@@ -160,7 +160,7 @@ function inwxCalls(config: InwxTarget, client: HttpClient): SetCalls<number> {
 
 const twoFactors: TargetFault = {
   kind: "unauthorised",
-  because: "INWX wants a second factor for this account",
+  because: "INWX requires two-factor authentication for this account",
   todo: "create a sub-account without two-factor authentication, or use `api: dyndns2` with one of its DynDNS accounts",
 };
 

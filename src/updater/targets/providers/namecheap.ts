@@ -18,7 +18,7 @@ const settings = mapping(
   {
     ...hostedFields("https://dynamicdns.park-your-domain.com"),
     token: needed(secret("The Dynamic DNS password of the domain.")),
-    dns: listOf(dnsServer, "DNS servers that show what the record holds, instead of the zone's own."),
+    dns: listOf(dnsServer, "DNS servers to ask what the record holds, instead of the zone's own."),
   },
   {
     title: "Target: namecheap",
@@ -105,7 +105,7 @@ const day = 86_400_000;
 /** Going on with a wrong password or host would get the client blocked. */
 const stopped = (fault: TargetFault, onlyName: boolean): TargetFault => ({
   ...fault,
-  todo: `${fault.todo}; moor sends nothing more for a day, or until that setting changes`,
+  todo: `${fault.todo}; moor does not try again for a day, unless the settings change`,
   retryAfter: day,
   ...(onlyName ? { onlyName } : {}),
 });

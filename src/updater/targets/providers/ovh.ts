@@ -20,7 +20,7 @@ const settings = mapping(
   },
   {
     title: "Target: ovh",
-    description: "OVHcloud's API. Not DynHost: that is `dyndns2`.",
+    description: "OVHcloud's API. For DynHost, use `dyndns2`.",
     keys: oneTrust,
     turn: withTrust,
   },

@@ -167,11 +167,11 @@ const nameIn = (xml: string): string => askedZoneName((textIn(xml, "Name") ?? ""
 
 const changedMeanwhile = later(
   "another client changed the record at the same time",
-  "nothing: moor reads it and retries",
+  "no action needed: moor reads it and retries",
 );
 
 const notPlain = (owner: string, { type }: SetName): TargetFault => ({
   kind: "refused",
   because: `${owner} ${type} is an alias, or has a routing policy`,
-  todo: "replace it by a plain record with one address, in the console of AWS",
+  todo: "replace it with a plain record with one address, in the AWS console",
 });

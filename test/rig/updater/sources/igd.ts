@@ -29,7 +29,7 @@ export async function startIgd(): Promise<SourceRig> {
       {
         title: "refuses",
         begin: () => void peer.values.set("GetExternalIPAddress", 501),
-        because: /refused the question for its address: 501 Action Failed/,
+        because: /refused to report its address: 501 Action Failed/,
       },
     ],
     // Nobody is notified that it restarted: the next read notices.
