@@ -10,7 +10,7 @@ import { type Usage, usageOf } from "../process-usage.ts";
 
 export const repository = join(import.meta.dirname, "../..");
 
-/** A firewall and a record service over HTTPS, and a folder with the config of an updating client between them. */
+/** A firewall and a record service over HTTPS, and a folder with the config of an updater between them. */
 export async function openHome() {
   const folder = mkdtempSync(join(tmpdir(), "moor-bench-updater-"));
   const certificate = makeCertificate("IP:127.0.0.1");

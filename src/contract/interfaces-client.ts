@@ -2,7 +2,7 @@ import type { InterfaceReport, ReportedInterface, ReportedIpv6 } from "../core/a
 
 /**
  * What a client can rely on from any firewall since release 21.7.8 (spec 2.4), moor's or an OPNsense: anything else may be missing or
- * new. OPNsense writes an empty report as `[]`. No schema: the updating client checks by hand, so that it starts without a schema
+ * new. OPNsense writes an empty report as `[]`. No schema: the updater checks by hand, so that it starts without a schema
  * library.
  */
 export type ReadableInterface = {

@@ -1,4 +1,4 @@
-/** What the page of the updating client requests from its process. Times are ISO 8601. */
+/** What the page of the updater requests from its process. Times are ISO 8601. */
 
 export type UpdaterState = {
   readonly started: string;

@@ -18,7 +18,7 @@ import { withConfirmation, withTimeout, writeRecord } from "./round/write-record
 import type { SourceReader } from "./sources/source-reader.ts";
 
 /**
- * The updating client from top to bottom: read the sources, choose and plan, write and remember, report. `watch` runs the
+ * The updater from top to bottom: read the sources, choose and plan, write and remember, report. `watch` runs the
  * steps: each source is read in its own loop and each record service has its own queue, so a slow one never delays another.
  * `openSteps` holds the steps. `round/name-state.ts` defines the states that each name and family goes through.
  */

@@ -59,7 +59,7 @@ control: { listen: "127.0.0.1:${port}", token: { file: control-token } }
       ({ ok }) => ok,
       () => false,
     );
-  await until(answers, { what: () => "the updating client to answer" });
+  await until(answers, { what: () => "the updater to answer" });
   return {
     url,
     configure: async (lines) => {

@@ -12,7 +12,7 @@ import { pages } from "./pages.ts";
 import { commandsOf } from "./shell.ts";
 
 /**
- * The pages that set up the updating client, followed command by command in a separate network: the OPNsense page whole, of the others
+ * The pages that set up the updater, followed command by command in a separate network: the OPNsense page whole, of the others
  * the example that they begin with. `moor firewall` is the OPNsense at
  * 192.168.1.1, and `moor records` at 127.0.0.9 is Hetzner.
  */
@@ -77,7 +77,7 @@ type Page = {
   readonly leaves: readonly string[][];
 };
 
-describe("pages that set up the updating client", () => {
+describe("pages that set up the updater", () => {
   it.each<Page>([
     {
       path: "docs/opnsense.md",

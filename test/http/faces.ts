@@ -62,7 +62,7 @@ const faceOf = (process: StartedProcess, port: number, secret: Face["secret"], c
   };
 };
 
-/** The record service, the firewall service and the updating client, each started as an operator would. */
+/** The record service, the firewall service and the updater, each started as an operator would. */
 export async function startFaces(folder: string): Promise<Record<"records" | "firewall" | "updater", Face>> {
   const file = (name: string) => join(folder, name);
   const [recordsAt, firewallAt, updaterAt] = [await freePort(), await freePort(), await freePort()];

@@ -21,7 +21,7 @@ const services = files.flatMap((file) => {
 });
 
 describe("the compose files", () => {
-  it("exist for the record service, for the updating client and for all", () => {
+  it("exist for the record service, for the updater and for all", () => {
     expect(services.map(({ file, name }) => `${file} ${name}`)).toEqual([
       ...["all.yaml records", "all.yaml firewall", "all.yaml update"],
       ...["records.yaml records", "update.yaml update"],

@@ -53,7 +53,7 @@ describe("the systemd units", () => {
     for (const service of ["moor-firewall.service", "moor-records.service"]) expect(after).toContain(service);
   });
 
-  it("starts the updating client after all nodes, whatever their ports", () => {
+  it("starts the updater after all nodes, whatever their ports", () => {
     expect(readFileSync(join(folder, "moor-records@.service"), "utf8")).toMatch(/^Before=moor-update\.service$/m);
   });
 

@@ -76,7 +76,7 @@ export function needsOf(assumed: Assumed, measured: Measured): Needs {
   };
   const logBytesPerDay = writesPerDay * measured.bytesPerChange;
   const coresFor = (writes: number, transfers: number) => ({
-    // An updating client reads its record before it writes it.
+    // An updater reads its record before it writes it.
     writes: writes * (measured.secondsPerWrite + measured.secondsPerRead),
     questions: questionsPerSecond.peak * measured.secondsPerQuestion,
     transfers: transfers * measured.secondsPerTransfer,

@@ -8,7 +8,7 @@ import { openStateFile } from "../../src/updater/round/state-file.ts";
 import { openUpdater, type Updater } from "../../src/updater/updater.ts";
 import { recordService, startServer, type TestRecord, type TestServer, wanWith } from "../rig/updater/services.ts";
 
-/** Two updating clients with separate state files, and one shared record. */
+/** Two updaters with separate state files, and one shared record. */
 let folder: string;
 let service: TestServer;
 let records: TestRecord[];

@@ -13,7 +13,7 @@ import type { Round } from "../../updater/round/result.ts";
 import type { StateFile } from "../../updater/round/state-file.ts";
 import type { Updater, WatchOptions } from "../../updater/updater.ts";
 
-/** The updating client's page in `moor up`, and what reports to it. */
+/** The updater's page in `moor up`, and what reports to it. */
 export type UpPage = {
   /** Undefined if the page cannot be served; the names are updated anyway. */
   readonly url: string | undefined;
@@ -35,11 +35,11 @@ export async function openUpPage(watched: Watched, at: ListenAddress, log: Logge
   const token = createToken();
   const control = await openControl({ ...at, token: () => token }, { ...asked, of: config, page }).catch(
     (error: Error) => {
-      log.warn({ because: listenTrouble(error, at, "--updater") }, "the page of the updating client is not served");
+      log.warn({ because: listenTrouble(error, at, "--updater") }, "the page of the updater is not served");
       return undefined;
     },
   );
-  if (control) opened.push({ name: "updating client's page", close: () => control.close() });
+  if (control) opened.push({ name: "updater's page", close: () => control.close() });
   opened.push({ name: "history", close: () => history.settled() });
   const onRound = (round: Round, next: number) => status.note(round, state, next);
   const keep = (notice: Notice) => history.add(notice, new Date());

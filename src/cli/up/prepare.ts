@@ -163,7 +163,7 @@ async function newZone(service: ReturnType<typeof createRecordService>, actor: A
 export async function writeTrialConfig(trial: Trial, urls: { records: string; firewall: string }): Promise<void> {
   await replaceFile(
     trial.configFile,
-    `# The config of the updating client in moor up, which overwrites it at every start.
+    `# The config of the updater in moor up, which overwrites it at every start.
 # To change it, copy it, and run the copy with: moor update --config FILE
 interval: ${trial.interval / 1000}s
 sources:

@@ -83,9 +83,9 @@ describe("moor up, if a port is in use", () => {
     expect(said).not.toContain("--listen");
   });
 
-  it("still updates the name if it is the port of the updating client's page", async () => {
+  it("still updates the name if it is the port of the updater's page", async () => {
     const { code, said } = await up({ updater: taken });
     expect(code).toBe(0);
-    expect(said).toMatch(/page of the updating client is not served.*is in use.* --updater HOST:PORT/);
+    expect(said).toMatch(/page of the updater is not served.*is in use.* --updater HOST:PORT/);
   });
 });

@@ -29,7 +29,7 @@ export type UpCommand = {
   readonly records: ListenAddress;
   readonly firewall: ListenAddress;
   readonly dns: ListenAddress;
-  /** Where the updating client's page is. */
+  /** Where the updater's page is. */
   readonly updater: ListenAddress;
   readonly metrics?: ListenAddress;
 };
@@ -109,7 +109,7 @@ async function startUpdater(trial: Trial, io: CommandIo, opened: Opened[]): Prom
   const state = await openState(config, true, io);
   if (state === undefined) return undefined;
   const updater = await openUpdater(config, { state, now: Date.now, random: Math.random });
-  opened.push({ name: "updating client", close: () => updater.close() });
+  opened.push({ name: "updater", close: () => updater.close() });
   return { config, updater, state };
 }
 
@@ -131,7 +131,7 @@ function printState(trial: Trial, urls: Urls & { readonly updater: string | unde
   io.out(`  nameserver       ${urls.dns.host} port ${urls.dns.port}, UDP and TCP\n`);
   io.out(`  firewall status  ${firewall}\n`);
   io.out(
-    `  updating client  follows ${trial.device}: ${describeRhythm({ interval: trial.interval, sources: new Map() })}\n`,
+    `  updater          follows ${trial.device}: ${describeRhythm({ interval: trial.interval, sources: new Map() })}\n`,
   );
   if (urls.updater) io.out(`                   ${urls.updater}  (its page, for this machine only)\n`);
   io.out(`  data             ${trial.folder}\n`);
@@ -178,7 +178,7 @@ ${io.program} interfaces ${withConfig}
 # the records of the zone, as a table
 ${io.program} list ${trial.zone} ${withConfig}
 
-# the config of the updating client, with its comments
+# the config of the updater, with its comments
 cat ${configFile}
 
 Ctrl-C stops it. The same command starts it again, with the same data in ${here(trial.folder)}

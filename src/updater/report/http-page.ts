@@ -32,7 +32,7 @@ const checkEvery = 3_000;
 const decisionsShown = 300;
 
 /**
- * The page of the updating client. Like the rest of the port, it is served to this machine only. All it can change is the time
+ * The page of the updater. Like the rest of the port, it is served to this machine only. All it can change is the time
  * of the next round.
  */
 export function createUpdaterPage(options: PageOptions): UpdaterPage {
