@@ -205,7 +205,7 @@ describe("a config that changes", () => {
     await until(() => logged.some(({ msg }) => msg === "the config was reloaded"));
     await until(() => firewall.listeners() === 1);
     firewall.say(report(2));
-    await until(() => logged.some(({ because }) => because?.includes("rejected the token") ?? false));
+    await until(() => logged.some(({ because }) => because?.includes("denied access") ?? false));
     expect(loop.writes().length).toBe(2);
     writeFileSync(join(loop.folder, "t"), "t0ken\n", { mode: 0o600 });
     await stores(2);

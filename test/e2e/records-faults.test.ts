@@ -38,8 +38,8 @@ const put = (
 
 /** What a record service answers to a write, and what the updater reports. */
 const scripted: [string, Rule, RegExp][] = [
-  ["401", put(401, { message: "Invalid authentication credentials" }), /rejected the token \(401: Invalid/],
-  ["403", put(403, { message: "Forbidden" }), /rejected the token \(403: Forbidden\)/],
+  ["401", put(401, { message: "Invalid authentication credentials" }), /denied access \(401: Invalid/],
+  ["403", put(403, { message: "Forbidden" }), /denied access \(403: Forbidden\)/],
   ["404", put(404, { error: { message: "record not found", code: 404 } }), /no record with the id \w+/],
   ["422", put(422, { error: { message: "invalid A record", code: 422 } }), /refused: 422: invalid A record/],
   ["500", put(500, { message: "oops" }), /the record service answered 500: oops/],
@@ -100,7 +100,7 @@ describe.concurrent("a record service that changes", () => {
     const it = await watchName(harbour, 23, { tokenFile });
     await prepareWithMoor(inside, ["token", "revoke", /^Token (\d+)/.exec(err)?.[1] ?? "", "--data", data]);
     await it.move(it.second);
-    await it.updater.says(/rejected the token \(401/);
+    await it.updater.says(/denied access \(401/);
     await sleep(1_200);
     expect(await it.records.writes()).toEqual(accepted(it.first));
     await it.updater.stop();

@@ -33,8 +33,8 @@ export const hostileServices: readonly HostileRow[] = [
     settings: { target: "timeout: 2s" },
   }),
   service("cuts its answer short", toWrites({ body: { record: {} }, fault: "truncate" }), /sent only part/, 6),
-  service("401", () => ({ status: 401, body: { message: "Invalid" } }), /rejected the token/, 0),
-  service("403", toWrites({ status: 403, body: { message: "Forbidden" } }), /rejected the token/, 6),
+  service("401", () => ({ status: 401, body: { message: "Invalid" } }), /denied access/, 0),
+  service("403", toWrites({ status: 403, body: { message: "Forbidden" } }), /denied access/, 6),
   service(
     "404 for the record",
     ({ path }) => (/records\/./.test(path) ? { status: 404, body: noRecord } : undefined),
@@ -197,7 +197,7 @@ export const hostileServices: readonly HostileRow[] = [
     6,
   ),
   service("200 and something huge", toWrites({ body: `"${"x".repeat(5 * 1024 * 1024)}"` }), /more than 4 MiB/, 6),
-  service("sets: 401", () => ({ status: 401, body: cloudError("unauthorized") }), /rejected the token/, 6, cloud),
+  service("sets: 401", () => ({ status: 401, body: cloudError("unauthorized") }), /denied access/, 6, cloud),
   service("sets: 201 and nothing", toWrites({ status: 201, body: "" }), /answered 201 with an empty body/, 6, cloud),
   service("sets: 404", toWrites({ status: 404, body: cloudError("not_found") }), /there is no record/, 6, cloud),
   service("sets: 409", toWrites({ status: 409, body: cloudError("conflict") }), /answered 409/, 6, cloud),
@@ -209,7 +209,7 @@ export const hostileServices: readonly HostileRow[] = [
   service("sets: 204", toWrites({ status: 204 }), /answered 204/, 6, cloud),
   service("sets: 303", toWrites({ status: 303, headers: { location: "/" } }), /a redirect/, 6, cloud),
   service("sets: 408", toWrites({ status: 408, body: cloudError("timeout") }), /answered 408/, 6, cloud),
-  service("sets: 403 from a proxy", toWrites({ status: 403, body: "<html>" }), /rejected the token/, 6, cloud),
+  service("sets: 403 from a proxy", toWrites({ status: 403, body: "<html>" }), /denied access/, 6, cloud),
   service(
     "sets: an action that fails",
     toWrites({

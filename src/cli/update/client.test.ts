@@ -71,7 +71,7 @@ describe("moor status", () => {
     const { io, printed } = terminal();
     expect(await status({ json: true }, io)).toBe(1);
     expect(JSON.parse(printed.out).map(({ why }: { readonly why: string }) => why)).toEqual([
-      "there is no record new.example.org A; `moor update` creates it with the next address that it writes (create: true); with `verify: 1h`, also after someone deleted it",
+      "there is no record new.example.org A; `moor update` creates it when it next writes an address (create: true); with `verify: 1h`, it also notices that someone deleted the record",
       "the firewall home has no interface eth9; its interfaces are wan0",
     ]);
   });
@@ -115,7 +115,7 @@ describe("moor status", () => {
     loop.says.service = () => ({ status: 401, body: {} });
     const { io, printed } = terminal();
     expect(await status({}, io)).toBe(1);
-    expect(printed.out).toMatch(/unknown .* rejected the token/);
+    expect(printed.out).toMatch(/unknown .* denied access/);
   });
 });
 

@@ -52,7 +52,7 @@ export function sourcesSetting(known: readonly string[], description: string): S
     },
     {
       title: "Agreement",
-      description: "Sources of which several must report the same address.",
+      description: "Sources of which at least `atLeast` must report the same address.",
       turn({ agree: names, atLeast = 2 }, { fault }): Sources | undefined {
         if (names.length >= atLeast) return { names, agree: atLeast };
         const message = `${atLeast} sources must agree, but only ${names.length} are listed`;

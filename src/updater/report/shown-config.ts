@@ -61,7 +61,7 @@ type Other = ShownConfig["others"][number];
 function shownNotice(notice: NotifyConfig): Other {
   const what = `notified of failures (${notice.kind})`;
   if (notice.kind === "mail") {
-    const where = `${notice.to.join(", ")} by ${notice.server.host}`;
+    const where = `${notice.to.join(", ")} via ${notice.server.host}`;
     return { what, where, trust: "system", secret: notice.password ? "hidden" : "none" };
   }
   const { url, trust } = notice;

@@ -191,13 +191,13 @@ describe("waiting for the action", () => {
       "401",
       writes({ status: 401, body: { error: { code: "unauthorized", message: "no", details: null } } }),
       "unauthorised",
-      /token/,
+      /denied access/,
     ],
     [
       "a token that may only read",
       writes({ status: 401, body: { error: { code: "token_readonly", message: "no", details: null } } }),
       "unauthorised",
-      /token/,
+      /denied access/,
     ],
     [
       "403 for maintenance",
@@ -215,7 +215,7 @@ describe("waiting for the action", () => {
       "404 for the zone, which is of another project",
       writes({ status: 404, body: { error: { code: "not_found", message: "Zone not found", details: null } } }),
       "missing",
-      /has no zone example\.org, or this token cannot see it/,
+      /has no zone example\.org, or does not allow access to it/,
     ],
     [
       "409",

@@ -238,7 +238,7 @@ function noSet({ zone, name, family, create }: Omit<ReplaceOrder, "value">, { sa
   if (/^zone not found/i.test(said)) return noZone(zone);
   const because = `there is no record ${absoluteName(name, zone)} ${recordTypeOf(family)}`;
   const todo = create
-    ? "`moor update` creates it with the next address that it writes (create: true); with `verify: 1h`, also after someone deleted it"
+    ? "`moor update` creates it when it next writes an address (create: true); with `verify: 1h`, it also notices that someone deleted the record"
     : `create it in the console, with any address, or set \`create: true\`; \`moor list ${zone}\` lists the existing ones`;
   return { kind: "missing", because, todo };
 }

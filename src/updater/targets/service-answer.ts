@@ -120,7 +120,7 @@ function faultFor(
   if (status === 401 || (status === 403 && !aboutNoToken.includes(code))) {
     return {
       kind: "unauthorised",
-      because: `${service} rejected the token (${said})`,
+      because: `${service} denied access (${said})`,
       todo: renew,
     };
   }
@@ -161,8 +161,8 @@ export const unknownCall = ({ said }: Absent, service = ours.service): TargetFau
 
 export const noZone = (zone: string, service = ours.service): TargetFault => ({
   kind: "missing",
-  because: `${service} has no zone ${zone}, or this token cannot see it`,
-  todo: "create it in the console; `moor zones` lists the existing ones",
+  because: `${service} has no zone ${zone}, or does not allow access to it`,
+  todo: "create it there, or allow access; `moor zones` lists the zones that moor can see",
 });
 
 export const unexpected = (lack: string, service = ours.service): TargetFault =>

@@ -129,7 +129,7 @@ function noRecord({ zone, name, family, create }: Omit<ReplaceOrder, "value">): 
     kind: "missing",
     because: `there is no record ${absoluteName(name, zone)} ${recordTypeOf(family)}`,
     todo: create
-      ? "`moor update` creates it with the next address that it writes (create: true); with `verify: 1h`, also after someone deleted it"
+      ? "`moor update` creates it when it next writes an address (create: true); with `verify: 1h`, it also notices that someone deleted the record"
       : "create it with any address, or set `create: true`",
   };
 }

@@ -16,7 +16,7 @@ import { createUpnpDevice, type Failed } from "./upnp.ts";
 export type FritzboxSource = { readonly url: URL; readonly timeout: number };
 
 const turnOn =
-  "turn on both settings below Home Network: Network: Network Settings: Access Settings in the Home Network, or correct `url:`";
+  "turn on both settings in Home Network: Network: Network Settings: Access Settings in the Home Network, or correct `url:`";
 
 export function createFritzboxSource(
   { url, timeout }: FritzboxSource,

@@ -22,7 +22,7 @@ export const mikrotik = {
     },
     {
       title: "Source: mikrotik",
-      description: "A MikroTik router with RouterOS 7, by its REST API.",
+      description: "A MikroTik router with RouterOS 7, through its REST API.",
       schema: {
         examples: [
           { kind: "mikrotik", url: "https://192.168.88.1", user: "moor", password: { file: "secrets/router" } },

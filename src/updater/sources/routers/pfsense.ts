@@ -21,7 +21,7 @@ export const pfsense = {
     {
       title: "Source: pfsense",
       description:
-        "A pfSense with the package RESTAPI 2. Its devices are the interfaces of its settings: wan, lan, opt1.",
+        "A pfSense firewall with the package RESTAPI, version 2. Its devices are the interfaces of its settings: wan, lan, opt1.",
       schema: { examples: [{ kind: "pfsense", url: "https://192.168.1.1", key: { file: "secrets/pfsense-key" } }] },
       keys: oneTrust,
       turn: withTrust,
@@ -45,7 +45,7 @@ function createPfsenseSource(config: PfsenseSource, client: HttpClient): Address
   };
 }
 
-const firewall = "the pfSense";
+const firewall = "the pfSense firewall";
 
 const malformed = (because: string) =>
   unavailable(`the answer of ${firewall} is malformed: ${because}`, "update its package RESTAPI");
@@ -97,12 +97,12 @@ const textIn = (value: unknown): string | undefined => {
 const words: StatusWords = {
   401: [
     `${firewall} rejected the key (401)`,
-    "create a key below System: REST API: Keys, and allow keys in its settings",
+    "create a key in System: REST API: Keys, and allow keys in System: REST API: Settings",
   ],
   403: [
     `${firewall} does not allow the key's user to read the interfaces (403)`,
     "give the user the privilege for GET /api/v2/status/interfaces, and check the access list of the REST API",
   ],
   404: [`${firewall} has no REST API at this URL (404)`, "install the package RESTAPI, version 2 (pfrest.org)"],
-  503: [`${firewall} has its REST API switched off (503)`, "switch it on below System: REST API: Settings"],
+  503: [`${firewall} has its REST API switched off (503)`, "switch it on in System: REST API: Settings"],
 };
