@@ -7,7 +7,7 @@ import { startNameserver } from "./start.ts";
 
 const question = encodeMessage({ ...emptyMessage, id: 1, questions: [{ name: "a.example", type: 1, class: 1 }] });
 
-it("logs zones that cannot be loaded once in ten seconds", async () => {
+it("logs zones that cannot be loaded at most every ten seconds", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   onTestFinished(() => void vi.useRealTimers());
   const lines: string[] = [];

@@ -15,26 +15,26 @@ import { createDnsCounters, type DnsCounters } from "./metrics/counters.ts";
 import { createExchange, type TransferPorts } from "./transfer/respond.ts";
 
 export type NameserverOptions = {
-  /** Each over UDP and TCP. Port 0 takes a free one, the same for both. */
+  /** Each is bound over UDP and TCP. Port 0 picks a free port, the same for both. */
   readonly listen: readonly ListenAddress[];
   readonly source: ZoneSource;
   readonly log: Logger;
-  /** Without them only plain questions are answered. */
+  /** Without these, only plain queries are answered. */
   readonly transfers?: TransferPorts;
-  /** Threads that answer over UDP in place of this one, which then keeps TCP and all that is no plain question. */
+  /** Threads that answer over UDP instead of this one, which still handles TCP and everything that is not a plain query. */
   readonly workers?: number;
-  /** Where this thread counts what it does. */
+  /** The counters of this thread. */
   readonly counters?: DnsCounters;
 };
 
 export type Nameserver = {
   readonly addresses: readonly ListenAddress[];
-  /** One for each thread there is or was. */
+  /** One per thread, including threads that have ended. */
   readonly counters: readonly DnsCounters[];
   readonly close: () => Promise<void>;
 };
 
-/** Listens everywhere or nowhere; the error says where it could not and what to do. */
+/** Listens on all addresses or on none; the error names the address that failed and says what to do. */
 export async function startNameserver(options: NameserverOptions): Promise<Nameserver> {
   const { listen, source, log, workers = 0, counters = createDnsCounters() } = options;
   const threads = [counters];
@@ -86,7 +86,7 @@ export async function startNameserver(options: NameserverOptions): Promise<Names
         log,
       });
       closers.push(end);
-      // The workers have the ports now; this thread held them only to make sure that they are free.
+      // The workers have the ports now; this thread bound them only to make sure that they were free.
       for (const both of bound) await both.udp.close();
     }
     return { addresses, counters: threads, close };
@@ -98,7 +98,7 @@ export async function startNameserver(options: NameserverOptions): Promise<Names
 
 type Bound = { readonly tcp: Listening; readonly udp: Listening };
 
-/** A port that is free for one protocol may be taken for the other: a free one is then tried again. */
+/** With port 0, a port that is free for TCP may be taken for UDP: then another one is tried. */
 async function listenBoth(at: ListenAddress, tcpOptions: TcpOptions, udpOptions: UdpOptions): Promise<Bound> {
   for (let left = 10; ; left--) {
     const tcp = await listenTcp(at, tcpOptions);
@@ -112,18 +112,18 @@ async function listenBoth(at: ListenAddress, tcpOptions: TcpOptions, udpOptions:
   }
 }
 
-/** Where changes have to be read from a database, an answer could overtake them. */
+/** Changes are read from the database after the write, so an answer could be sent before they arrive. */
 function waitForWrites(source: ZoneSource): Pick<CatchUp, "wait"> & { readonly end: () => void } {
-  let coming = 0;
-  const { told, wait } = createCatchUp({ latest: () => coming, start: 0, limit: defaultLoadLimits.wait });
+  let written = 0;
+  const { reported, wait } = createCatchUp({ latest: () => written, start: 0, limit: defaultLoadLimits.wait });
   const end = source.follow((event) => {
-    if (event.kind === "coming") coming = event.number;
-    if (event.kind === "told") told(event.number);
+    if (event.kind === "written") written = event.number;
+    if (event.kind === "reported") reported(event.number);
   });
   return { wait, end };
 }
 
-/** A source that is down fails every query: that is logged at most every ten seconds. */
+/** When the source is down every query fails, so this is logged at most every ten seconds. */
 function logSometimes(log: Logger): (error: unknown) => void {
   let loggedAt = Number.NEGATIVE_INFINITY;
   return (error) => {

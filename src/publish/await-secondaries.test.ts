@@ -6,7 +6,7 @@ import { awaitSecondaries } from "./await-secondaries.ts";
 const name = "_acme-challenge.dns.example.org";
 const limits = { inAll: 600_000, perQuestion: 600_000, apart: 5 };
 
-it("waits for a nameserver that does not have the value yet, and only for it", async () => {
+it("waits for a nameserver that does not have the value yet, but not for one that does not answer", async () => {
   const secondary = await startMoorDns();
   onTestFinished(secondary.close);
   const zone = await secondary.makeZone("example.org", '_acme-challenge.dns 60 TXT "old"\n');
@@ -22,7 +22,7 @@ it("waits for a nameserver that does not have the value yet, and only for it", a
   expect(order).toEqual(["written", "served"]);
 });
 
-it("gives up after a while", async () => {
+it("times out", async () => {
   const secondary = await startMoorDns();
   onTestFinished(secondary.close);
   await secondary.makeZone("example.org");

@@ -8,7 +8,7 @@ const came = (id: number) => memberChange("create", member(id));
 const went = (id: number) => memberChange("delete", member(id));
 const keys = (sets: ReturnType<typeof applyChanges>) => sets.map((set) => setKey(set.owner, set.type)).sort();
 
-it("is what RFC 9432 asks for: version 2, a PTR record a zone, an NS that leads nowhere", () => {
+it("follows RFC 9432: version 2, one PTR record per zone, an NS record for `invalid.`", () => {
   const { sets, serial } = catalogContent("catalog.example", 7, [member(1), member(2)]);
   expect(serial).toBe(7);
   expect(sets.map((set) => `${set.owner} ${set.type} ${set.records[0]?.rdata}`)).toEqual([
@@ -26,7 +26,7 @@ it("ends up the same as if built from scratch", () => {
   expect(keys(applyChanges(before, [came(3), went(1)]))).toEqual(keys(after));
 });
 
-it("knows its changes since the start, as many as it keeps", () => {
+it("knows its latest changes, up to its limit", () => {
   const log = createCatalogLog(10, 3);
   log.add(12, [came(1)]);
   log.add(15, [came(2), came(3)]);

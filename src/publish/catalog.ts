@@ -9,8 +9,8 @@ import type { LoggedChange } from "../records/model.ts";
 import type { RecordStore } from "../records/store/port.ts";
 
 /**
- * The zone that lists all others, so that they appear on secondaries automatically (RFC 9432). Its serial is a place in the change
- * log: it rises, also across restarts.
+ * The zone that lists all others, so that they appear on secondaries automatically (RFC 9432). Its serial is a position in the change
+ * log, so that it increases even across restarts.
  */
 export type StoreCatalog = {
   readonly name: string;
@@ -26,7 +26,7 @@ export function openCatalog(store: RecordStore, name: string, start: number): St
   return {
     name,
     load: async () => {
-      // Both are read in one go, so that no zone comes or goes between them.
+      // Read together, so that no zone is created or deleted in between.
       const [position, zones] = await Promise.all([store.lastChange(), store.everyZone(0, Number.MAX_SAFE_INTEGER)]);
       const listed = zones.filter((zone) => zone.name !== name);
       const members = listed.map((zone) => ({ id: zone.number, zone: zone.name }));
@@ -45,7 +45,7 @@ export function openCatalog(store: RecordStore, name: string, start: number): St
   };
 }
 
-/** Expects all zones: one with the catalog's name is not answered, one below it only for clients that may transfer the catalog. */
+/** Call the result with all zones. A zone with the catalog's name is never served, and one below it only to clients that may transfer the catalog. */
 export function warnOfHidden(
   catalog: string | undefined,
   log: Pick<Logger, "warn">,
@@ -64,10 +64,10 @@ export function warnOfHidden(
   };
 }
 
-/** An empty log has a serial too, and its first entry a newer one. */
+/** Plus one, so that an empty log has a serial too and its first entry a newer one. */
 const serialAt = (position: number): number => (position + 1) % 2 ** 32;
 
-/** `id` is the member's own for ever: a zone that is created again under its old name is another member (section 5.6). */
+/** `id` is never reused: a zone that is created again under its old name is a new member (section 5.6). */
 type Member = { readonly id: number; readonly zone: string };
 
 /** Secondaries are notified of changes immediately; the timers are for those that were down. */
@@ -85,7 +85,7 @@ export function catalogContent(name: string, serial: number, members: readonly M
 
 type ComingOrGoing = LoggedChange & { readonly change: { readonly kind: "create" | "delete" } };
 
-/** Zones come and go as their SOA set. */
+/** A zone is created or deleted together with its SOA set. */
 const isComingOrGoing = (row: LoggedChange): row is ComingOrGoing =>
   (row.change.kind === "create" || row.change.kind === "delete") && isSoa(row.change);
 
@@ -107,7 +107,7 @@ function setOf(owner: string, type: RRset["type"], rdata: string): RRset {
   return { owner, type, ttl: 0, records: [record] };
 }
 
-/** The catalog's changes since moor started, as many as are kept: further back it is sent whole. */
+/** The last `most` changes of the catalog since moor started; a secondary that is further behind gets the whole zone. */
 export function createCatalogLog(start: number, most = 10_000) {
   let known = start;
   let entries: { readonly serial: number; readonly change: Change }[] = [];

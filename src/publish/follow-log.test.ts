@@ -36,8 +36,8 @@ describe("following the log", () => {
     stop = followLog(store, 0, createLog({ format: "json", write: (line) => said.push(line) }), {
       rows: (rows) => heard.push(rows.map(({ position }) => position)),
       lost: () => heard.push("lost"),
-      coming: () => undefined,
-      told: (number) => heard.push(`told ${number}`),
+      written: () => undefined,
+      reported: (number) => heard.push(`reported ${number}`),
     });
   };
   const grow = (rows: number) => {
@@ -50,20 +50,20 @@ describe("following the log", () => {
     vi.useRealTimers();
   });
 
-  it("keeps what it knows while the store is down, and continues where it was", async () => {
+  it("loses nothing while the store is down, and continues from the same position", async () => {
     follow();
     grow(1);
     await settle();
     trouble = new StoreBusy("the database cannot be reached");
     grow(2);
     await settle(500);
-    expect(heard).toEqual([[1], "told 1", "told 2"]);
+    expect(heard).toEqual([[1], "reported 1", "reported 2"]);
     trouble = undefined;
     await settle(5_000);
-    expect(heard).toEqual([[1], "told 1", "told 2", [2, 3], "told 2"]);
+    expect(heard).toEqual([[1], "reported 1", "reported 2", [2, 3], "reported 2"]);
   });
 
-  it("says once that the store is away, however long that lasts, and that it is back", async () => {
+  it("logs once that the store is down, however long it lasts, and that it is back", async () => {
     follow();
     trouble = new StoreBusy("permission denied for table changes");
     grow(1);
@@ -91,10 +91,10 @@ describe("following the log", () => {
     last += 1;
     wake([row(3)]);
     await settle();
-    expect(heard).toEqual(["told 1", [1, 2, 3], "told 2"]);
+    expect(heard).toEqual(["reported 1", [1, 2, 3], "reported 2"]);
   });
 
-  it("asks no more once it was ended", async () => {
+  it("does not read any more after it was ended", async () => {
     follow();
     trouble = new StoreBusy("the database cannot be reached");
     grow(1);
@@ -108,6 +108,6 @@ describe("following the log", () => {
     trouble = new Error("a row is damaged");
     grow(1);
     await settle();
-    expect(heard).toEqual(["lost", "told 1"]);
+    expect(heard).toEqual(["lost", "reported 1"]);
   });
 });

@@ -4,28 +4,28 @@ import type { LoggedChange } from "../records/model.ts";
 import type { ChangeListener, RecordStore } from "../records/store/port.ts";
 
 export type LogListener = {
-  /** Never part of a write: all rows of one come together. */
+  /** All rows of a write are passed together. */
   readonly rows: (rows: readonly LoggedChange[]) => void;
   readonly lost: () => void;
-  /** The log has grown once more; it is counted. Called before the writer gets its answer. */
-  readonly coming: (number: number) => void;
-  /** All up to that one was given out. */
-  readonly told: (number: number) => void;
+  /** There is a new write, with this number. Called before the writer gets its response. */
+  readonly written: (number: number) => void;
+  /** Everything up to this write has been passed to `rows`. */
+  readonly reported: (number: number) => void;
 };
 
 const mostAtOnce = 1_000;
-/** Milliseconds until a store that was away is asked again. */
+/** Milliseconds until the log is read again after the store was unavailable. */
 const pause = 1_000;
 
 /**
- * Takes rows as they are reported, and reads the log after `start` when it has grown otherwise, one reading at a time, until the
- * function given back is called. While the store is away nothing is lost: it is read on from the same place later.
+ * Passes on the rows that the store reports if they are next in the log, and reads the log from its last position otherwise, until the
+ * returned function is called. While the store is unavailable nothing is lost: reading continues from the same position later.
  */
 export function followLog(store: RecordStore, start: number, log: Logger, listener: LogListener): () => void {
   let position = start;
   let reading = false;
   let again = false;
-  let coming = 0;
+  let written = 0;
   let held: readonly LoggedChange[] = [];
   let later: NodeJS.Timeout | undefined;
   let ended = false;
@@ -34,7 +34,7 @@ export function followLog(store: RecordStore, start: number, log: Logger, listen
   const read = async () => {
     for (;;) {
       again = false;
-      const covered = coming;
+      const covered = written;
       const rows = [...held, ...(await store.changesAfter(position, mostAtOnce))];
       if (saidAway) log.info("the change log can be read again");
       saidAway = false;
@@ -43,17 +43,17 @@ export function followLog(store: RecordStore, start: number, log: Logger, listen
       const whole = full ? withoutLastWrite(rows) : rows;
       held = rows.slice(whole.length);
       if (whole.length > 0) listener.rows(whole);
-      if (!full) listener.told(covered);
+      if (!full) listener.reported(covered);
       if (!full && !again) return;
     }
   };
   const wake: ChangeListener = (rows = []) => {
-    coming = (coming + 1) | 0;
-    listener.coming(coming);
+    written = (written + 1) | 0;
+    listener.written(written);
     if (!reading && later === undefined && followsOn(rows, position)) {
       position += rows.length;
       listener.rows(rows);
-      listener.told(coming);
+      listener.reported(written);
       return;
     }
     again = true;
@@ -82,7 +82,7 @@ export function followLog(store: RecordStore, start: number, log: Logger, listen
       log.error({ err: error }, "the change log could not be read; reloading all zones");
       listener.lost();
     }
-    listener.told(coming);
+    listener.reported(written);
   };
   const unfollow = store.onChange(wake);
   return () => {
@@ -92,12 +92,12 @@ export function followLog(store: RecordStore, start: number, log: Logger, listen
   };
 }
 
-/** The very next rows of the log, with none of another node before or between them. */
+/** Whether these are the next rows of the log, with none from another node before or between them. */
 function followsOn(rows: readonly LoggedChange[], position: number): boolean {
   return rows[0]?.position === position + 1 && rows.at(-1)?.position === position + rows.length;
 }
 
-/** Where reading stopped may be in the middle of a write. */
+/** The last row of a page may be in the middle of a write. */
 function withoutLastWrite(rows: readonly LoggedChange[]): readonly LoggedChange[] {
   const last = rows.at(-1);
   const end = rows.findIndex((row) => row.zone === last?.zone && row.serial === last.serial);

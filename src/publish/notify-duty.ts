@@ -28,7 +28,7 @@ export function notifySecondaries({ store, zones, catalog, notifier: options }: 
   };
 }
 
-/** Zones that others must be notified of; a deleted one shows in the catalog. */
+/** Zones to notify others of. Not a deleted one: secondaries see that in the catalog. */
 function changedIn(event: ZoneNews): readonly string[] {
   if (event.kind === "lost") return [];
   const gone = event.kind === "changed" && event.changes.some((change) => isSoa(change) && change.kind === "delete");
@@ -37,7 +37,7 @@ function changedIn(event: ZoneNews): readonly string[] {
 
 const recentRows = 1_000;
 
-/** It is not known which servers were notified before the last stop, so all are notified again. */
+/** Which zones were notified before the last stop is not known, so all recent ones are notified again. */
 async function recentlyChanged(store: RecordStore, catalog: string | undefined): Promise<ReadonlySet<string>> {
   const rows = await store.changesAfter(Math.max(0, (await store.lastChange()) - recentRows), recentRows);
   return new Set([...(catalog === undefined ? [] : [catalog]), ...rows.map((row) => row.zoneName)]);

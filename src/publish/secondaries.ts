@@ -21,7 +21,7 @@ export type SecondarySetup = {
   readonly log: Logger;
 };
 
-/** The store as the keeper of secondary zones. */
+/** Keeps secondary zones in the store. */
 export function secondaryPorts(store: RecordStore, { allowedPrimaries, log }: SecondarySetup): SecondaryPorts {
   const zoneNamed = async (name: string): Promise<Zone | undefined> => {
     const zone = await store.zoneHolding(name);
@@ -66,14 +66,14 @@ export async function answerableUntil(store: RecordStore, zone: Zone): Promise<I
   return state && expiryOf(state);
 }
 
-/** The key of a primary server of the zone of this name, for primaries whose key has no name. */
+/** The key of the zone's primary server, for keys that are named after their zone; see `keyOf`. */
 export async function keyOfZone(store: RecordStore, name: string): Promise<TsigKey | undefined> {
   const zone = await store.zoneHolding(name);
   const server = zone?.name === name ? zone.settings.primaries.find((each) => each.tsig) : undefined;
   return server && (await keyOf(store, name, server));
 }
 
-/** A zone may have been stored before its primary servers were checked, or by a node with other permissions. */
+/** Checks the primaries again: the zone may have been stored before they were checked, or by a node that allows others. */
 async function toSecondary(store: RecordStore, zone: Zone, allowed: readonly Network[]): Promise<SecondaryZone> {
   const { name, account, settings, serial } = zone;
   const refusals = settings.primaries.map((server) => refusalOf(server, allowed));
@@ -101,8 +101,8 @@ async function toPeer(store: RecordStore, zone: string, server: PrimaryServer): 
 }
 
 /**
- * The APIs give a primary server an algorithm and a secret, but a key also has a name that both sides must call it by: that of
- * the transfer key with this secret, or else that of the zone.
+ * In the APIs, a primary server has an algorithm and a secret, but TSIG also needs a key name that both sides agree on: that of
+ * the transfer key with this secret, or else the name of the zone.
  */
 async function keyOf(store: RecordStore, zone: string, { tsig }: PrimaryServer): Promise<TsigKey | undefined> {
   if (tsig === undefined) return undefined;

@@ -22,23 +22,23 @@ export type DnsOptions = {
   readonly nameservers: readonly string[];
   readonly log: Logger;
   readonly transfers?: TransferOptions;
-  /** Left out: this is the only node. */
+  /** Without it, this is the only node. */
   readonly duties?: Duties;
   /** Threads that answer over UDP; 0: the main thread does. */
   readonly workers?: number;
 };
 
-/** How standard nameservers are fed. */
+/** Transfers to and from other nameservers. */
 export type TransferOptions = {
   readonly networks: readonly Network[];
   readonly notify: readonly NotifyTarget[];
   readonly catalog: string | undefined;
-  /** Private addresses from which zones may be transferred too. */
+  /** Private networks that primary servers may be in. */
   readonly allowedPrimaries: readonly Network[];
 };
 
 export type RunningDns = Nameserver & {
-  /** The position in the change log up to which the nameserver knows it. */
+  /** The position in the change log that the nameserver has reached. */
   readonly followed: () => number;
 };
 
@@ -86,7 +86,7 @@ export async function startDns(options: DnsOptions): Promise<RunningDns> {
   }
 }
 
-/** Zones that may have become secondary, or have other primary servers. */
+/** Zones that may have become secondary, or may have other primary servers now. */
 function newIn(event: ZoneNews): readonly string[] {
   if (event.kind === "lost") return [];
   const isNew = event.kind === "replaced" || event.changes.some((change) => isSoa(change) && change.kind === "create");

@@ -20,13 +20,13 @@ export type TransferSetup = {
   readonly store: RecordStore;
   readonly zones: StoreZones;
   readonly secondaries: Secondaries;
-  /** Who may have every zone without a key. */
+  /** Networks that may transfer every zone without a key. */
   readonly networks: readonly Network[];
   readonly catalog: string | undefined;
   readonly log: Logger;
 };
 
-/** The store as what transfers, notices and updates are about. */
+/** Connects transfers, NOTIFY messages and updates to the store. */
 export function transferPorts({ store, zones, secondaries, networks, catalog, log }: TransferSetup): TransferPorts {
   let version = 0;
   store.onAccessChange(() => {
@@ -53,7 +53,7 @@ export function transferPorts({ store, zones, secondaries, networks, catalog, lo
   };
 }
 
-/** The other side of a notice; undefined when its key is not known. */
+/** The server to send a NOTIFY to; undefined when its key is not known. */
 export async function peerOf(
   store: RecordStore,
   { host, port, keyName }: NotifyTarget,
@@ -61,7 +61,7 @@ export async function peerOf(
 ): Promise<Peer | undefined> {
   const key = keyName === undefined ? undefined : await keyNamed(store, keyName);
   if (keyName !== undefined && key === undefined) return undefined;
-  // Secondaries take notices only from the address that they know as their primary's.
+  // Secondaries accept a NOTIFY only from the address that they know as their primary's.
   const own = listen.find(
     (at) => isIPv6(at.host) === isIPv6(host) && parseAddress(at.host) && !unspecified.has(at.host),
   );
@@ -76,7 +76,7 @@ async function keyNamed(store: RecordStore, name: string): Promise<TsigKey | und
   return { name, algorithm: key.algorithm, secret: Buffer.from(key.secret, "base64") };
 }
 
-/** The catalog names all zones, so that only a key that opens them all opens it. */
+/** The catalog names all zones, so that only a key for all zones may transfer it. */
 async function opens(
   store: RecordStore,
   { scope, account }: TransferKey,
@@ -103,7 +103,7 @@ function outcomeOf(updated: DnsUpdated): UpdateOutcome {
   }
 }
 
-/** The code in the reply says only that it was refused; the reason goes to the log. */
+/** The reply contains only a response code; the reason goes to the log. */
 function logRefusal(updated: DnsUpdated, zone: string, asker: Asker, log: Logger): void {
   if (updated.kind === "denied")
     log.warn({ zone, ...asker }, "an update was refused: its key does not allow these changes");

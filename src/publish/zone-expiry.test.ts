@@ -27,7 +27,7 @@ function watched(until: Instant, later: () => Promise<Instant | undefined>) {
   return { expiry, ended };
 }
 
-it.each([1_000, 40 * day])("ends a zone when its time has gone by: %i", async (until) => {
+it.each([1_000, 40 * day])("expires a zone after %i ms", async (until) => {
   const { ended } = watched(until, () => Promise.resolve(until));
   await vi.advanceTimersByTimeAsync(until);
   expect(ended).toEqual([]);
@@ -44,13 +44,13 @@ it("keeps a zone whose primary answered meanwhile", async () => {
   expect(ended).toEqual([["a.example", 5_001]]);
 });
 
-it("ends one of which nothing can be heard", async () => {
+it("expires a zone on time even if the store cannot be read", async () => {
   const { ended } = watched(1_000, () => Promise.reject(new Error("gone")));
   await vi.advanceTimersByTimeAsync(1_001);
   expect(ended).toEqual([["a.example", 1_001]]);
 });
 
-it("ends none before its time because nothing can be heard of it for a while", async () => {
+it("expires no zone early because the store cannot be read for a while", async () => {
   const { ended } = watched(3 * day, () => Promise.reject(new Error("gone")));
   await vi.advanceTimersByTimeAsync(3 * day);
   expect(ended).toEqual([]);
@@ -58,7 +58,7 @@ it("ends none before its time because nothing can be heard of it for a while", a
   expect(ended).toEqual([["a.example", 3 * day + 1]]);
 });
 
-it("has the last word about a zone, and none when it is closed", async () => {
+it("uses the latest expiry time of a zone, and none after `close`", async () => {
   const { expiry, ended } = watched(1_000, () => Promise.resolve(undefined));
   expiry.watch(zone, 2_000);
   await vi.advanceTimersByTimeAsync(1_500);

@@ -1,20 +1,20 @@
 import type { Instant } from "../core/instant.ts";
 import type { Zone } from "../records/model.ts";
 
-/** Takes back what was given out of secondary zones in the moment when they expire, however long a primary server keeps silent. */
+/** Stops answering from a secondary zone at the moment when it expires, even if its primary servers stay silent. */
 export type ZoneExpiry = {
-  /** The zone was given out, and may be answered from until then. */
+  /** The zone was loaded, and is valid until then. */
   readonly watch: (zone: Zone, until: Instant) => void;
   readonly close: () => void;
 };
 
 export type ZoneExpiryPorts = {
-  /** Until when it may be answered from now: its primary servers may have been heard of meanwhile, also by another node. */
+  /** When it expires according to the store: this node or another may have reached a primary server meanwhile. */
   readonly until: (zone: Zone) => Promise<Instant | undefined>;
   readonly expired: (zone: string) => void;
 };
 
-/** Milliseconds. Meanwhile the clock may be put forward. */
+/** Milliseconds. No longer, because the clock may be set forward meanwhile. */
 const longest = 3_600_000;
 
 export function watchExpiry({ until, expired }: ZoneExpiryPorts): ZoneExpiry {
@@ -33,7 +33,7 @@ export function watchExpiry({ until, expired }: ZoneExpiryPorts): ZoneExpiry {
   };
   const look = async (zone: Zone, known: Instant) => {
     timers.delete(zone.number);
-    // A store that cannot be asked makes it neither younger nor older.
+    // If the store cannot be read, the known time stays.
     const end = await until(zone).catch(() => known);
     if (end !== undefined && end >= Date.now()) watch(zone, end);
     else if (!closed) expired(zone.name);

@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-it("loads a large zone in parts, and as it is after the last of them", async () => {
+it("loads a large zone in parts, current as of the last one", async () => {
   let parts = 0;
   const whole: string[] = [];
   const watched: RecordStore = {
@@ -56,12 +56,12 @@ it.each([
   { changes: 1_001, event: "replaced" },
 ])("reports $changes changes in one write to the nameserver as $event", async ({ changes, event }) => {
   const zones = await zonesFromStore(store, { nameservers: ["ns1.example.net"], log });
-  const told: string[] = [];
-  zones.follow(({ kind }) => void told.push(kind));
+  const reported: string[] = [];
+  zones.follow(({ kind }) => void reported.push(kind));
   const owners = Array.from({ length: changes }, (_, i) => `h${i}`);
   const request = { account, at: { zone: "z" }, owners: () => owners, actor: "test", now: Date.now() };
   const wanted = owners.map((owner) => aSet(owner, "198.51.100.1"));
   await store.write(request, () => ({ wanted, result: undefined }));
   zones.close();
-  expect(told).toEqual(["coming", event, "told"]);
+  expect(reported).toEqual(["written", event, "reported"]);
 });

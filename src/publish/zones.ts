@@ -24,7 +24,7 @@ export type StoreZonesOptions = {
   readonly log: Logger;
 };
 
-/** Where the record service and the nameserver meet: zones come out of the store, changes out of its log. */
+/** Connects the record service to the nameserver: zones come from the store, changes from its log. */
 export type StoreZones = ZoneSource & {
   readonly changesBetween: ChangesBetween;
   /** The position of the last change that was reported. */
@@ -38,12 +38,12 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
   const catalog = options.catalog === undefined ? undefined : openCatalog(store, options.catalog, start);
   const see = warnOfHidden(catalog?.name, log);
   const listeners = new Set<(event: ZoneEvent) => void>();
-  const tell = (event: ZoneEvent) => {
+  const emit = (event: ZoneEvent) => {
     for (const listener of listeners) listener(event);
   };
   const expiry = watchExpiry({
     until: (zone) => answerableUntil(store, zone),
-    expired: (zone) => tell({ kind: "replaced", zone }),
+    expired: (zone) => emit({ kind: "replaced", zone }),
   });
   const turns = createTurns();
   let followed = start;
@@ -52,11 +52,11 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
       followed = rows.at(-1)?.position ?? followed;
       see(rows.map((row) => row.zoneName));
       const shown = catalog === undefined ? rows : rows.filter((row) => row.zoneName !== catalog.name);
-      for (const event of [...eventsOf(shown), ...(catalog?.eventsOf(shown) ?? [])]) tell(event);
+      for (const event of [...eventsOf(shown), ...(catalog?.eventsOf(shown) ?? [])]) emit(event);
     },
-    lost: () => tell({ kind: "lost" }),
-    coming: (number) => tell({ kind: "coming", number }),
-    told: (number) => tell({ kind: "told", number }),
+    lost: () => emit({ kind: "lost" }),
+    written: (number) => emit({ kind: "written", number }),
+    reported: (number) => emit({ kind: "reported", number }),
   });
   return {
     names: async function* () {
@@ -111,14 +111,14 @@ async function* namesIn(store: RecordStore): AsyncGenerator<readonly string[]> {
 
 const mostAtOnce = 10_000;
 
-/** A zone cannot be served without nameservers: one without NS records of its owner gets those of the service. */
+/** A zone needs NS records: if its owner has set none, it gets the nameservers of the service. */
 function contentOf(zone: Zone, sets: readonly RRset[], nameservers: readonly string[]): ZoneContent {
   const named = sets.some((set) => isApexNs(set));
   const soa = sets.find((set) => set.type === "SOA")?.records[0];
   return {
     name: zone.name,
     ttl: zone.settings.ttl,
-    // A large zone was read in parts, and is as it was at the last of them.
+    // A large zone is read in parts and is current as of the last one; `zone` was read before.
     serial: soa === undefined ? zone.serial : serialOf(soa.rdata),
     sets: named ? sets : [...sets, nsSet(zone, nameservers)],
   };
@@ -135,10 +135,10 @@ function nsSet({ created }: Zone, nameservers: readonly string[]): RRset {
   return { owner: apex, type: "NS", ttl: null, records };
 }
 
-/** Sending and applying more changes would hold up other zones' answers; loading the zone again is done in parts. */
+/** Sending and applying more changes would delay answers for other zones; reloading the zone is done in parts. */
 const mostChanges = 1_000;
 
-/** All rows of one write stand together and share zone and serial. */
+/** All rows of one write have the same zone and serial. */
 function eventsOf(rows: readonly LoggedChange[]): readonly ZoneEvent[] {
   const writes = Map.groupBy(rows, (row) => `${row.zone} ${row.serial}`);
   return [...writes.values()].flatMap((write) => {
@@ -170,13 +170,13 @@ function setChanges(rows: readonly LoggedChange[]): readonly Change[] | undefine
 const sameInDns = (a: ZoneSettings, b: ZoneSettings): boolean =>
   a.ttl === b.ttl && a.mode === b.mode && isDeepStrictEqual(a.primaries, b.primaries);
 
-/** A primary server may give its zone a serial that is not newer than the one stored here. */
+/** A transfer from a primary server may replace the zone by one whose serial is not newer. */
 function goesBack({ type, before }: Change, serial: number): boolean {
   const old = type === "SOA" ? before?.records[0] : undefined;
   return old !== undefined && compareSerials(serial, serialOf(old.rdata)) !== 1;
 }
 
-/** Until when it may be answered from is seen when a zone is loaded. */
+/** The expiry time is calculated when the zone is loaded, so it has to be loaded again. */
 function expiresOtherwise({ type, before, after }: Change): boolean {
   const [old, now] = [before?.records[0], after?.records[0]];
   return type === "SOA" && old && now ? timersIn(old.rdata).expire !== timersIn(now.rdata).expire : false;

@@ -4,70 +4,70 @@ import { createCatchUp } from "./catch-up.ts";
 function setUp({ start = 0, limit = 60_000 } = {}) {
   let latest = start;
   const catchUp = createCatchUp({ latest: () => latest, start, limit });
-  const coming = () => {
+  const written = () => {
     latest = (latest + 1) | 0;
     return latest;
   };
-  return { ...catchUp, coming };
+  return { ...catchUp, written };
 }
 
-it("lets no query wait when everything has arrived", () => {
-  const { wait, told, coming } = setUp();
+it("does not delay queries when everything has arrived", () => {
+  const { wait, reported, written } = setUp();
   expect(wait()).toBeUndefined();
-  told(coming());
+  reported(written());
   expect(wait()).toBeUndefined();
 });
 
 it("holds a query until the writes before it have arrived, and no longer", async () => {
-  const { wait, told, coming } = setUp();
+  const { wait, reported, written } = setUp();
   const order: string[] = [];
   const asks = async (who: string) => {
     await wait();
     order.push(who);
   };
-  const first = coming();
+  const first = written();
   const early = [asks("a"), asks("b")];
-  const second = coming();
+  const second = written();
   const late = asks("c");
   await new Promise(setImmediate);
   expect(order).toEqual([]);
-  told(first);
+  reported(first);
   await Promise.all(early);
   await new Promise(setImmediate);
   expect(order).toEqual(["a", "b"]);
-  told(second);
+  reported(second);
   await late;
   expect(wait()).toBeUndefined();
 });
 
-it("counts around the end of 32 bits", async () => {
-  const { wait, told, coming } = setUp({ start: 2 ** 31 - 1 });
-  const next = coming();
+it("handles numbers that wrap around at 32 bits", async () => {
+  const { wait, reported, written } = setUp({ start: 2 ** 31 - 1 });
+  const next = written();
   expect(next).toBeLessThan(0);
   const waiting = wait();
   expect(waiting).toBeInstanceOf(Promise);
-  told(next);
+  reported(next);
   await waiting;
   expect(wait()).toBeUndefined();
 });
 
-it("gives up on what never arrives", async () => {
-  const { wait, told, coming } = setUp({ limit: 5 });
-  const number = coming();
+it("times out when a write never arrives", async () => {
+  const { wait, reported, written } = setUp({ limit: 5 });
+  const number = written();
   await expect(wait()).rejects.toThrow("within 5 ms");
-  told(number);
+  reported(number);
   expect(wait()).toBeUndefined();
 });
 
-it("does not end the process when no query waits any more for what never arrives", async () => {
-  const { wait, coming } = setUp({ limit: 5 });
+it("does not crash the process when a write never arrives and no query waits for it any more", async () => {
+  const { wait, written } = setUp({ limit: 5 });
   const unheard: unknown[] = [];
   const hear = (error: unknown) => void unheard.push(error);
   process.on("unhandledRejection", hear);
   onTestFinished(() => void process.off("unhandledRejection", hear));
-  coming();
+  written();
   void wait();
-  coming();
+  written();
   await expect(wait()).rejects.toThrow("within 5 ms");
   await new Promise(setImmediate);
   expect(unheard).toEqual([]);

@@ -1,17 +1,17 @@
-/** Holds questions back while a write has not reached the nameserver yet: the first answer after a write must show it. */
+/** Delays queries until earlier writes have reached the nameserver: the first answer after a write must show it. */
 export type CatchUp = {
   /** Everything up to this number has arrived. */
-  readonly told: (number: number) => void;
-  /** Undefined when there is nothing to wait for; rejects when it takes too long. What comes later is not waited for. */
+  readonly reported: (number: number) => void;
+  /** Waits for the writes so far, not for later ones. Undefined when they have all arrived; rejects when it takes too long. */
   readonly wait: () => Promise<void> | undefined;
 };
 
 export type CatchUpOptions = {
-  /** The number of what came last. Numbers count up, through 32 bits and around. */
+  /** The number of the latest write. Numbers are 32-bit integers that wrap around. */
   readonly latest: () => number;
-  /** What has arrived already. */
+  /** The number of the last write that has arrived. */
   readonly start: number;
-  /** Milliseconds to wait at most. */
+  /** The most milliseconds to wait. */
   readonly limit: number;
 };
 
@@ -26,7 +26,7 @@ export function createCatchUp({ latest, start, limit }: CatchUpOptions): CatchUp
     const { promise: until, resolve, reject } = Promise.withResolvers<void>();
     const late = new Error(`the nameserver did not receive a write within ${limit} ms`);
     const timer = setTimeout(() => reject(late), limit);
-    // By then the caller may be waiting for something later.
+    // By then nobody may be waiting for it, and an unhandled rejection would end the process.
     until.catch(() => undefined);
     const end = () => {
       clearTimeout(timer);
@@ -37,7 +37,7 @@ export function createCatchUp({ latest, start, limit }: CatchUpOptions): CatchUp
     return begun;
   };
   return {
-    told: (number) => {
+    reported: (number) => {
       if (has(number)) return;
       seen = number;
       for (const [each, { end }] of waiting) {

@@ -44,7 +44,7 @@ const responderFor = async (source: ReturnType<typeof zonesInMemory>) => {
   return { zones, respond };
 };
 
-it("answers, whatever was asked and changed before, as if it were asked for the first time", async () => {
+it("gives the same answer as a new server, whatever was asked and changed before", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60 }), async (steps) => {
       const source = zonesInMemory(writtenZone(zone, "@ - NS ns1"));
@@ -65,7 +65,7 @@ it("answers, whatever was asked and changed before, as if it were asked for the 
   );
 });
 
-it("finds names below a DNAME whose bytes were no name before", async () => {
+it("answers below a DNAME record after its invalid target was corrected", async () => {
   const source = zonesInMemory(writtenZone(zone, "@ - NS ns1\nmoved - TYPE39 \\# 1 ff"));
   const { zones, respond } = await responderFor(source);
   source.follow(zones.apply);

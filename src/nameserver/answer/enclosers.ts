@@ -6,7 +6,7 @@ import type { LoadedZone, LoadedZones } from "./loaded-zones.ts";
 import { keyAbove, labelsOfKey, type NameKey } from "./name-key.ts";
 import type { NegativeAnswer } from "./prepare.ts";
 
-/** A name below which others were asked for that are not there: no wildcard, delegation or DNAME speaks for them. */
+/** An existing name below which missing names were queried, with no wildcard, delegation or DNAME that covers them. */
 type Encloser = {
   readonly zone: LoadedZone;
   readonly node: ZoneNode;
@@ -16,14 +16,14 @@ type Encloser = {
 };
 
 /**
- * A flood of invented names comes below few that are there. What holds for one name that is not there holds for its siblings,
- * so that these are answered by one look at the children of the name above.
+ * A flood of random names hits few existing parents. Missing siblings get the same answer, so that one lookup among the parent's
+ * children is enough for each of them.
  */
 export function createEnclosers(zones: Pick<LoadedZones, "isNoZone">, limit: number) {
   const kept = createKeptMap<Encloser>(limit);
 
   return {
-    /** The answer for a question whose name, `end` characters of `key`, certainly does not exist; undefined when that is not known. */
+    /** The answer if the name, the first `end` characters of `key`, certainly does not exist; undefined when that is not certain. */
     noName: (key: string, end: number): NegativeAnswer | undefined => {
       const cut = 1 + key.charCodeAt(0);
       if (cut >= end) return undefined;
@@ -36,7 +36,7 @@ export function createEnclosers(zones: Pick<LoadedZones, "isNoZone">, limit: num
       zone.used = true;
       return { kind: "negative", tail, bits: noNameBits, rests: undefined };
     },
-    /** The zone has answered that there is no such name. */
+    /** Call this when the zone has answered that the name does not exist. */
     note: (zone: LoadedZone, name: NameKey): void => {
       const above = keyAbove(name);
       const node = nodeOf(zone.view, labelsOfKey(above));

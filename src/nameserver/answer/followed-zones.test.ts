@@ -24,7 +24,7 @@ describe("followed zones", () => {
     return { state, unfollow, isNoZone: () => zones.isNoZone(key, key.length) };
   };
 
-  it("learn the names of all zones later when the source is away at first", async () => {
+  it("retry reading the names of all zones when the source is down at first", async () => {
     const { state, unfollow, isNoZone } = follow();
     await vi.advanceTimersByTimeAsync(0);
     expect([state.troubles, isNoZone()]).toEqual([1, false]);
@@ -34,7 +34,7 @@ describe("followed zones", () => {
     unfollow();
   });
 
-  it("are not learned once they are followed no more", async () => {
+  it("stop retrying after `unfollow`", async () => {
     const { unfollow } = follow();
     await vi.advanceTimersByTimeAsync(0);
     unfollow();

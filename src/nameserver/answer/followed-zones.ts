@@ -3,10 +3,10 @@ import type { ZoneSource } from "./zone-source.ts";
 
 export type FollowOptions = { readonly seed: number; readonly onTrouble: (error: unknown) => void };
 
-/** Milliseconds until a source that did not give the names of its zones is asked again. */
+/** Milliseconds until the names of the zones are read again after a failure. */
 const pause = 10_000;
 
-/** The zones of a source, kept as they are there until `unfollow` is called. */
+/** The zones of a source, kept up to date until `unfollow` is called. */
 export function followZones(source: ZoneSource, { seed, onTrouble }: FollowOptions): FollowedZones {
   const zones = createLoadedZones(source, { ...defaultLoadLimits, seed });
   let later: NodeJS.Timeout | undefined;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { createKeptMap } from "./kept-map.ts";
 
-it("keeps what is asked for while others come and go", () => {
+it("keeps an entry that is used while others are added and dropped", () => {
   const map = createKeptMap<number>(10);
   map.set("kept", 1);
   for (let i = 0; i < 1_000; i++) {
@@ -12,7 +12,7 @@ it("keeps what is asked for while others come and go", () => {
   expect(map.get("other0")).toBeUndefined();
 });
 
-it("never holds more than twice its limit, nor anything but what was put in last", () => {
+it("never holds more than twice its limit, and only the latest values", () => {
   const step = fc.tuple(fc.constantFrom("set", "get", "delete"), fc.nat(40), fc.nat(9));
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {

@@ -1,4 +1,4 @@
-/** A map that forgets: what was not asked for while `limit` others came in is gone. Never more than twice that many. */
+/** A cache: an entry is kept at least until `limit` others have been added or used since its last use. Holds at most twice `limit`. */
 export type KeptMap<T> = {
   readonly get: (key: string) => T | undefined;
   readonly set: (key: string, value: T) => void;
@@ -6,7 +6,7 @@ export type KeptMap<T> = {
   readonly clear: () => void;
 };
 
-/** Two generations: when the young one is full it becomes the old one, and what is found in the old one moves back. */
+/** Two generations: a full young one replaces the old one, and an entry found in the old one moves to the young one. */
 export function createKeptMap<T>(limit: number): KeptMap<T> {
   let young = new Map<string, T>();
   let old = new Map<string, T>();

@@ -37,7 +37,7 @@ describe("the zone of a name", () => {
 });
 
 describe("asking the source", () => {
-  it("happens once for a name, whether it is there or not", async () => {
+  it("happens once per name, whether it is a zone or not", async () => {
     const source = zonesInMemory(zone("example.org"));
     const zones = follow(source);
     for (let i = 0; i < 3; i++) {
@@ -57,7 +57,7 @@ describe("asking the source", () => {
     expect(source.asked.load).toBe(1);
   });
 
-  it("that took longer than loading the zone finds the one that is there, and every change of it", async () => {
+  it("that takes longer than another query's load of the zone finds that zone, with every change", async () => {
     const source = zonesInMemory(zone("example.org"));
     const slow = Promise.withResolvers<void>();
     const closest: ZoneSource["closest"] = async (names) => {
@@ -74,7 +74,7 @@ describe("asking the source", () => {
     expect(values(first, "A")).toEqual(["192.0.2.9"]);
   });
 
-  it("is given up after its time", async () => {
+  it("times out", async () => {
     const never = new Promise<never>(() => {});
     const source: ZoneSource = { closest: () => "example.org", load: () => never, follow: () => () => {} };
     await expect(follow(source, { ...defaultLoadLimits, wait: 20 }).where("example.org")).rejects.toThrow("20 ms");
@@ -82,7 +82,7 @@ describe("asking the source", () => {
     await expect(follow(silent, { ...defaultLoadLimits, find: 30 }).where("example.org")).rejects.toThrow("30 ms");
   });
 
-  it("is tried again after it failed", async () => {
+  it("is retried after a failure", async () => {
     const good = zonesInMemory(zone("example.org"));
     let left = 1;
     const load: ZoneSource["load"] = async (name) => {
@@ -99,7 +99,7 @@ describe("a large zone", () => {
   const hosts = (count: number) => Array.from({ length: count }, (_, i) => `h${i} - A 192.0.2.1`).join("\n");
   const large = zone("large.example", hosts(30_000));
 
-  it("is built in parts: others are found between them", async () => {
+  it("is built in parts: other zones are found in between", async () => {
     const zones = follow(zonesInMemory(large, zone("example.org")));
     const order: string[] = [];
     const loads = zones.where("large.example").then(() => order.push("large"));
@@ -146,7 +146,7 @@ describe("following", () => {
     expect(source.asked.load).toBe(1);
   });
 
-  it("passes over a change that the zone was loaded with", async () => {
+  it("ignores a change that was already in the loaded zone", async () => {
     const source = zonesInMemory(zone("example.org", "www - A 192.0.2.9", 5));
     const zones = follow(source);
     const loaded = await zones.find(keyOfName("example.org"));
@@ -157,7 +157,7 @@ describe("following", () => {
     expect(values(loaded, "A")).toEqual(["192.0.2.9"]);
   });
 
-  it("takes a write in parts", async () => {
+  it("applies a write that arrives in parts", async () => {
     const source = zonesInMemory(zone("example.org"));
     const zones = follow(source);
     const loaded = await zones.find(keyOfName("example.org"));
@@ -170,7 +170,7 @@ describe("following", () => {
     expect(values(loaded, "TXT")).toHaveLength(2);
   });
 
-  it("finds a zone that came after its name was asked for", async () => {
+  it("finds a zone that was created after its name was queried", async () => {
     const source = zonesInMemory(zone("example.org"));
     const zones = follow(source);
     expect(await zones.where("www.sub.example.org")).toBe("example.org");
@@ -180,7 +180,7 @@ describe("following", () => {
     expect(await zones.where("www.sub.example.org")).toBe("example.org");
   });
 
-  it("lets go of what it knew when changes were missed", async () => {
+  it("forgets everything when changes were missed", async () => {
     const source = zonesInMemory(zone("example.org"));
     const zones = follow(source);
     const before = await zones.find(keyOfName("example.org"));
@@ -189,7 +189,7 @@ describe("following", () => {
     expect(await zones.find(keyOfName("example.org"))).not.toBe(before);
   });
 
-  it("reads again a zone that became another", async () => {
+  it("reloads a zone that was replaced", async () => {
     const source = zonesInMemory(zone("example.org"));
     const zones = follow(source);
     const before = await zones.find(keyOfName("example.org"));
@@ -199,7 +199,7 @@ describe("following", () => {
   });
 });
 
-it("a zone whose serial is half the circle away, so that neither is newer, is read again", async () => {
+it("reloads a zone when the serials cannot be compared (RFC 1982)", async () => {
   const source = zonesInMemory(zone("example.org"));
   const zones = follow(source);
   const before = await zones.find(keyOfName("example.org"));
@@ -209,7 +209,7 @@ it("a zone whose serial is half the circle away, so that neither is newer, is re
 });
 
 describe("what happens while a zone is being loaded", () => {
-  /** The first load hangs until it is let go, and gives what stood when it began. */
+  /** The first load hangs until it is released, and returns the content from when it began. */
   function slowSource(...initial: readonly ZoneContent[]) {
     const source = zonesInMemory(...initial);
     const gate = Promise.withResolvers<void>();
@@ -242,7 +242,7 @@ describe("what happens while a zone is being loaded", () => {
     expect(values(await found, "A")).toEqual(["192.0.2.4"]);
   });
 
-  it("is its end: it is not found", async () => {
+  it("is its deletion: it is not found", async () => {
     const source = slowSource(zone("example.org"));
     const found = follow(source).find(keyOfName("example.org"));
     await new Promise(setImmediate);
@@ -251,7 +251,7 @@ describe("what happens while a zone is being loaded", () => {
     expect(await found).toBeUndefined();
   });
 
-  it("is its end and a new start: the new one is found", async () => {
+  it("is that it is deleted and created again: the new one is found", async () => {
     const source = slowSource(zone("example.org"));
     const found = follow(source).find(keyOfName("example.org"));
     await new Promise(setImmediate);
@@ -262,7 +262,7 @@ describe("what happens while a zone is being loaded", () => {
   });
 });
 
-it("a zone that comes while its name is looked up is not missed", async () => {
+it("a zone that is created while its name is looked up is not missed", async () => {
   const source = zonesInMemory();
   const gate = Promise.withResolvers<void>();
   const closest: ZoneSource["closest"] = async (names) => {
@@ -286,14 +286,14 @@ describe("once the names are known", () => {
     return { source, zones };
   }
 
-  it("no invented name is asked about", async () => {
+  it("the source is not asked about random names", async () => {
     const { source, zones } = await learned(zone("example.org"));
     await zones.where("www.example.org");
     for (let i = 0; i < 100; i++) await zones.where(`n${i}.example.${i % 2 ? "org" : "net"}`);
     expect(source.asked).toEqual({ closest: 1, load: 1 });
   });
 
-  it("a zone that comes is found", async () => {
+  it("a new zone is found", async () => {
     const { source, zones } = await learned(zone("example.org"));
     expect(await zones.where("www.sub.example.org")).toBe("example.org");
     source.put(zone("sub.example.org"));
@@ -302,7 +302,7 @@ describe("once the names are known", () => {
     expect(await zones.where("www.example.net")).toBe("example.net");
   });
 
-  it("they are not relied on after changes were missed, until they are read again", async () => {
+  it("they are not used after changes were missed, until they are read again", async () => {
     const { source, zones } = await learned();
     const quiet = { ...source, follow: () => () => {} };
     quiet.put(zone("example.org"));
@@ -310,7 +310,7 @@ describe("once the names are known", () => {
     expect(await zones.where("www.example.org")).toBe("example.org");
   });
 
-  it("being lost while they are read is not taken for being known", async () => {
+  it("they are not used if changes were missed while they were read", async () => {
     const source = zonesInMemory();
     const gate = Promise.withResolvers<void>();
     const names = async function* () {
@@ -330,7 +330,7 @@ describe("once the names are known", () => {
 describe("memory", () => {
   const names = Array.from({ length: 200 }, (_, i) => `z${i}.example`);
 
-  it("holds no more sets than it may, and what is in use longest", async () => {
+  it("holds no more sets than allowed, and keeps the zones in use", async () => {
     const source = zonesInMemory(...names.map((name) => zone(name)));
     const zones = follow(source, { ...defaultLoadLimits, sets: 40 });
     for (const name of names) {
@@ -341,7 +341,7 @@ describe("memory", () => {
     expect(source.asked.load).toBe(200);
   });
 
-  it("makes room even when everything is in use", async () => {
+  it("drops a zone even when all are in use", async () => {
     const zones = follow(zonesInMemory(...names.map((name) => zone(name))), { ...defaultLoadLimits, sets: 40 });
     for (const name of names) {
       await zones.where(name);
@@ -350,7 +350,7 @@ describe("memory", () => {
     expect(zones.count()).toBeLessThanOrEqual(20);
   });
 
-  it("keeps a zone that alone is larger than it may be", async () => {
+  it("keeps a single zone that is larger than the limit", async () => {
     const zones = follow(zonesInMemory(zone("example.org")), { ...defaultLoadLimits, sets: 1 });
     expect(await zones.where("example.org")).toBe("example.org");
     expect(zones.count()).toBe(1);

@@ -10,45 +10,45 @@ import { isRootKey, keyAbove, keyOfName, type NameKey, nameOfKey } from "./name-
 import type { NegativeTail } from "./negative-tail.ts";
 import { isNews, type ZoneEvent, type ZoneNews, type ZoneSource } from "./zone-source.ts";
 
-/** The zones that were asked for, each followed from then on. */
+/** The zones that were queried, each kept up to date from then on. */
 export type LoadedZones = {
   /** The zone that a name is in. A promise only when the source has to be asked; it rejects when that fails. */
   readonly find: (name: NameKey) => LoadedZone | undefined | Promise<LoadedZone | undefined>;
   /** Whether `find` gives the zone of a name without asking the source. */
   readonly isKnown: (name: NameKey) => boolean;
-  /** Whether the first `end` characters of a key are surely no zone's name. */
+  /** Whether the first `end` characters of a key are certainly not the name of a zone. */
   readonly isNoZone: (key: string, end: number) => boolean;
   readonly apply: (event: ZoneEvent) => void;
-  /** Reads the names of all zones. Until it has, and once changes were missed, the source is asked about each new name. */
+  /** Reads the names of all zones. Before that, and again when changes were missed, the source is asked about every new name. */
   readonly learn: () => Promise<void>;
-  /** How many zones are held. */
+  /** How many zones are in memory. */
   readonly count: () => number;
 };
 
 export type LoadedZone = {
   readonly view: ZoneView;
-  /** Ends when the zone is no longer followed: what was prepared from its view is then worth nothing. */
+  /** False when the zone is no longer kept up to date: answers prepared from its view are then invalid. */
   current: boolean;
-  /** Grows when a zone comes or goes below it: names may then be in that one. */
+  /** Incremented when a zone below it is created or deleted: names may then belong to another zone. */
   below: number;
-  /** It was asked for since it was last looked at. */
+  /** It was queried since `makeRoom` last looked at it. */
   used: boolean;
-  /** How its negative answers end; made when first needed, and again when the SOA is another. */
+  /** The end of its negative answers; made when first needed, and again when the SOA has changed. */
   tail: NegativeTail | undefined;
 };
 
 export type LoadLimits = {
-  /** Sets held in memory, all zones together. Zones that were not asked for lately leave first. */
+  /** Sets in memory, all zones together. Zones that were not queried lately are dropped first. */
   readonly sets: number;
-  /** Names that are remembered as no zone's. */
+  /** Names remembered as not being zones. */
   readonly absent: number;
-  /** Milliseconds that questions wait for a zone to load. It goes on loading, and later questions find it. */
+  /** Milliseconds that queries wait for a zone to load. Loading continues, and later queries find the zone. */
   readonly wait: number;
-  /** Milliseconds that a zone may take to load. A large one is loaded in parts, and takes longer while others are served. */
+  /** Milliseconds that a zone may take to load. A large one is loaded in parts, with queries answered in between. */
   readonly load: number;
-  /** Milliseconds to find which zone a name is in: a resolver gives up soon and asks another server. */
+  /** Milliseconds to find the zone of a name: a resolver gives up soon and asks another server. */
   readonly find: number;
-  /** Any number: makes it hard to guess which names are mistaken for a zone's. */
+  /** Any number: makes it hard to guess which names are mistaken for zones. */
   readonly seed: number;
 };
 
@@ -61,13 +61,13 @@ export const defaultLoadLimits: LoadLimits = {
   seed: 0,
 };
 
-/** The tree of a zone with more sets is built in parts. */
+/** Larger zones, in sets, are built in parts. */
 const largeZone = 1_000;
 
-/** How often a zone may come or go under a question before it is given up. */
+/** How often a query or load is restarted because zones were created or deleted meanwhile. */
 const tries = 4;
 
-/** How many zones are passed over, at most, before one leaves that is in use. */
+/** The most zones in use that are skipped before one is dropped. */
 const secondChances = 32;
 
 export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits): LoadedZones {
@@ -89,11 +89,11 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
     learned = filter === names;
   };
 
-  /** The nearest zone that is held, and the names below it that may be zones. */
+  /** The nearest zone in memory, and the longer names that may be zones too. */
   const look = (name: NameKey) => {
     let unknown: NameKey[] | undefined;
     let nearest: LoadedZone | undefined;
-    // The root is never a zone here.
+    // moor never serves the root zone.
     for (let candidate = name; !isRootKey(candidate); candidate = keyAbove(candidate)) {
       nearest = zones.get(candidate);
       if (nearest !== undefined) break;
@@ -121,7 +121,7 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
         absent.set(each, true);
       }
       if (closest === undefined || found === undefined) return nearest;
-      // Another question may have brought it meanwhile: a second one would be followed, and the first no more.
+      // Another query may have loaded it meanwhile; a second copy would replace that one, which would then miss changes.
       return zones.get(found) ?? load(closest);
     };
     const closest = source.closest(unknown.map(nameOfKey));
@@ -163,7 +163,7 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
     const zone: LoadedZone = { view, current: true, below: 0, used: false, tail: undefined };
     zones.set(keyOfName(view.name), zone);
     held += zone.view.size;
-    // What is applied while the zone counts as loading is noted as missed once more: of a list that grows there is no end.
+    // Copied, because `apply` appends to `missed` while the zone counts as loading.
     for (const event of [...missed]) apply(event);
     makeRoom(zone);
     return zone;
@@ -177,7 +177,7 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
     zones.delete(name);
   };
 
-  /** The map is in order of loading; a zone that was asked for since it was last looked at may go to the end of it. */
+  /** The map is in loading order; a zone that was used since the last pass gets a second chance at its end. */
   const makeRoom = (newest: LoadedZone): void => {
     let chances = secondChances;
     for (const [name, zone] of zones) {
@@ -210,7 +210,7 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
     const key = keyOfName(event.zone);
     const zone = zones.get(key);
     const order = zone && compareSerials(event.serial, zone.view.serial);
-    // Of the same serial it may be the rest of a write; what is there already becomes what it is.
+    // The same serial may be another part of the write; applying a change twice does no harm.
     if (zone && (order === 1 || order === 0)) {
       const before = zone.view.size;
       changeZoneView(zone.view, event.serial, event.changes);

@@ -13,7 +13,7 @@ it("may hold every name that was added, whatever the seed", () => {
   );
 });
 
-it("turns away nearly every other name", () => {
+it("rejects nearly every other name", () => {
   const filter = createNameFilter(7);
   for (let i = 0; i < 100_000; i++) filter.add(`z${i}.example`);
   const mistaken = Array.from({ length: 100_000 }, (_, i) => `n${i}.example`).filter((name) => filter.mayHold(name));

@@ -1,10 +1,10 @@
 /**
- * Names by their hashes, four bytes each: says of a name that it is surely not among them, or that it may be. Lets a
- * flood of invented names be turned away without asking anyone, at eight megabytes for a million names.
+ * The hashes of names, four bytes each: says that a name is certainly not among them, or that it may be. A flood of random
+ * names is rejected without asking the source; a million names take eight megabytes.
  */
 export type NameFilter = {
   readonly add: (name: string) => void;
-  /** Asks about the first `end` characters, or all. */
+  /** Looks only at the first `end` characters, if given. */
   readonly mayHold: (name: string, end?: number) => boolean;
 };
 
@@ -43,7 +43,7 @@ export function createNameFilter(seed: number): NameFilter {
   };
 }
 
-/** FNV-1a, its bits mixed once more, since slots are taken by the lowest of them. Never zero, which stands for an empty slot. */
+/** FNV-1a with its bits mixed once more, because the lowest bits choose the slot. Never zero, which marks an empty slot. */
 export function hashOf(name: string, end: number, seed: number): number {
   let hash = (0x811c9dc5 ^ seed) | 0;
   for (let i = 0; i < end; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);

@@ -12,12 +12,12 @@ it.each([
   expect(nameOfKey(key)).toBe(name);
 });
 
-it("gives the names above, up to the root", () => {
+it("gives the parent names, up to the root", () => {
   const above: string[] = [];
   for (let key = keyOfName("www.example.org"); !isRootKey(key); key = keyAbove(key)) above.push(nameOfKey(key));
   expect(above).toEqual(["www.example.org", "example.org", "org"]);
 });
 
-it("reads only the name from a key that continues after it", () => {
+it("reads only the name from a key with more characters after it", () => {
   expect(labelsOfKey("\x03www\0\0\x01")).toEqual(["www"]);
 });

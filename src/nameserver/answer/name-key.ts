@@ -2,8 +2,8 @@ import { printLabels } from "../../core/names/label.ts";
 import { labelsOf } from "../../core/names/name.ts";
 
 /**
- * A name as messages carry it, one character a byte, in lower case and with the root's zero at its end: what is looked up for
- * a question does not have to be rewritten for it. The end of a key, from any label on, is the key of a parent name.
+ * A name in wire format, one character per byte, in lower case, ending in the root's zero: the name of a question can be
+ * looked up without converting it. From any label on, the rest of a key is the key of a parent name.
  */
 export type NameKey = string;
 
@@ -13,7 +13,7 @@ export function keyOfName(name: string): NameKey {
   return `${key}\0`;
 }
 
-/** Without its first label. The root has none above it. */
+/** The parent's key. The root has no parent. */
 export const keyAbove = (key: NameKey): NameKey => key.slice(1 + key.charCodeAt(0));
 
 export const isRootKey = (key: NameKey): boolean => key.length <= 1;

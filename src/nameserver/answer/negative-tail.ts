@@ -5,15 +5,15 @@ import { createMessageWriter } from "../../process/dns/message-writer.ts";
 import { writeSets } from "../wire/write-sets.ts";
 
 /**
- * The SOA record as it ends every negative answer of a zone. It is written once, as if the zone's own name were
- * asked for: with a longer name in front of it, all that its pointers lead to lies as much further back.
+ * The SOA record that ends every negative answer of a zone. It is encoded once, as if the question were the zone's own
+ * name; for a longer name, all compression pointers move by the difference.
  */
 export type NegativeTail = {
   readonly soa: ViewSet;
   readonly bytes: Buffer;
-  /** Where its pointers are, and where they lead. */
+  /** The positions and targets of its compression pointers. */
   readonly pointers: readonly { readonly at: number; readonly to: number }[];
-  /** The bytes of the zone's name. */
+  /** Bytes of the zone's name on the wire. */
   readonly nameLength: number;
 };
 

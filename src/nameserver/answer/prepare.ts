@@ -8,40 +8,40 @@ import { writeSets } from "../wire/write-sets.ts";
 import type { LoadedZone } from "./loaded-zones.ts";
 import { createNegativeTail, type NegativeTail } from "./negative-tail.ts";
 
-/** An answer to be made a client's: the id, the case of the question and the OPT record are all that it differs in. */
+/** An answer for any client: only the id, the case of the question and the OPT record differ between clients. */
 export type Prepared = WrittenAnswer | NegativeAnswer;
 
 type WrittenAnswer = {
   readonly kind: "written";
   readonly bytes: Buffer;
-  /** Where the records begin that may be left out when there is no room (RFC 2181 section 9). */
+  /** The length without the records that may be left out when there is no room (RFC 2181 section 9). */
   readonly withoutExtras: number;
   /** Where the question ends. */
   readonly questionEnd: number;
-  /** Undefined for what is not worth keeping, or not safe to. */
+  /** Undefined when the answer is not worth caching, or not safe to cache. */
   readonly rests: RestsOn | undefined;
 };
 
-/** Names that are not there can be invented faster than answers to them written: theirs are put together from parts. */
+/** Floods ask for random names, so that answers for missing names are assembled from parts instead of encoded each time. */
 export type NegativeAnswer = {
   readonly kind: "negative";
   readonly tail: NegativeTail;
-  /** The flags and the code. */
+  /** The flags and the response code. */
   readonly bits: number;
   readonly rests: RestsOn | undefined;
 };
 
-/** On what an answer rests; see `Answer.open`. */
+/** What a cached answer depends on; see `Answer.open`. */
 type RestsOn = {
   readonly zone: LoadedZone;
   readonly below: number;
   readonly cuts: number;
-  /** Undefined when sets may come and go without changing the answer. */
+  /** Undefined when adding or removing other sets cannot change the answer. */
   readonly shape: number | undefined;
   readonly sets: readonly ViewSet[];
 };
 
-/** Whether what was prepared is still what the zone would answer. */
+/** Whether the zone would still give this answer. */
 export function stillHolds({ rests }: Prepared): boolean {
   if (rests === undefined) return false;
   const { zone, sets, shape } = rests;
@@ -56,7 +56,7 @@ export const isNoName = (prepared: Prepared): boolean =>
 
 export type Asked = { readonly key: string; readonly name: readonly Label[]; readonly type: number };
 
-/** Gives undefined when the answer is larger than any message. */
+/** Undefined when the answer does not fit in any message. */
 export type Prepare = (zone: LoadedZone, asked: Asked) => Prepared | undefined;
 
 export function createPrepare(): Prepare {
@@ -103,7 +103,7 @@ function writeAnswer(
     rests,
     questionEnd: headerLength + key.length + 2,
     bytes: Buffer.from(writer.finish()),
-    // A referral without its glue leads nowhere: then the answer counts as cut (RFC 9471 section 3.1).
+    // A referral is useless without its glue: if it does not fit, the answer is truncated (RFC 9471 section 3.1).
     withoutExtras: isReferral(answer) ? writer.length() : beforeAdditional,
   };
 }
@@ -120,7 +120,7 @@ const isNegative = ({ kind }: Answer): boolean => kind === "no-name" || kind ===
 const bitsOf = (answer: Answer): number =>
   flags.response | (answer.kind === "referral" ? 0 : flags.authoritative) | rcodeOf(answer);
 
-/** A zone's own DS set is its parent's, which may come here without touching this zone. */
+/** A zone's DS set belongs to its parent, which may be created here without a change to this zone. */
 const isOfParent = (zone: LoadedZone, { name, type }: Asked): boolean =>
   type === types.ds && name.length === zone.view.labels.length;
 
@@ -133,7 +133,7 @@ function rcodeOf(answer: Answer): number {
     case "no-name":
       return rcodes.nxDomain;
     case "alias":
-      // RFC 6604 section 3: the code speaks of the last name of the chain.
+      // RFC 6604 section 3: the code is about the last name of the chain.
       return answer.end === "no-name" ? rcodes.nxDomain : answer.end === "too-long" ? rcodes.yxDomain : rcodes.noError;
     case "too-long":
       return rcodes.yxDomain;

@@ -6,7 +6,7 @@ import type { NegativeAnswer, Prepared } from "./prepare.ts";
 
 export type Transport = "udp" | "tcp";
 
-/** What was prepared, made this client's: within its size, with its id, its case and, when it speaks EDNS, an OPT record. */
+/** A prepared answer for one client: within its size limit, with its id, its case and, if it uses EDNS, an OPT record. */
 export function replyWith(prepared: Prepared, query: Query, transport: Transport): Buffer {
   const room = roomFor(query, transport) - (query.edns ? bareOptLength : 0);
   if (prepared.kind === "negative") return replyNegative(prepared, query, room);
@@ -24,7 +24,7 @@ export function replyWith(prepared: Prepared, query: Query, transport: Transport
   return reply;
 }
 
-/** The question goes back as it came, followed by the end that all negative answers of its zone share. */
+/** The question, unchanged, followed by the end that all negative answers of its zone share. */
 export function replyNegative({ tail, bits }: Omit<NegativeAnswer, "rests">, query: Query, room: number): Buffer {
   const { bytes, end, edns } = query;
   const fits = end + tail.bytes.length <= room;
@@ -43,7 +43,7 @@ export function replyNegative({ tail, bits }: Omit<NegativeAnswer, "rests">, que
   return reply;
 }
 
-/** The question and a code. */
+/** Only the question and a response code. */
 export function replyWithCode(query: Query, rcode: number): Buffer {
   const { bytes, end } = query;
   const reply = finish(bytes, end, query);
@@ -55,7 +55,7 @@ export function replyWithCode(query: Query, rcode: number): Buffer {
   return reply;
 }
 
-/** For what could not be read: the header alone. */
+/** For a query that could not be read: only a header. */
 export function refuseUnread(bytes: Buffer, rcode: number): Buffer {
   const reply = Buffer.alloc(headerLength);
   reply.set(bytes.subarray(0, 2));
@@ -63,7 +63,7 @@ export function refuseUnread(bytes: Buffer, rcode: number): Buffer {
   return reply;
 }
 
-/** A truncated reply, so that the client asks again over TCP. */
+/** A truncated reply, so that the client retries over TCP. */
 export function cutShort(reply: Buffer, query: Buffer): Buffer {
   const opt = optAtEnd(reply);
   const short = Buffer.concat([reply.subarray(0, Math.min(endOfQuestion(query), reply.length)), opt]);
@@ -73,7 +73,7 @@ export function cutShort(reply: Buffer, query: Buffer): Buffer {
   return short;
 }
 
-/** RFC 6891 section 7: a reply without it says that EDNS is not known here. */
+/** RFC 6891 section 7: without an OPT record, the reply would say that this server does not support EDNS. */
 function optAtEnd(reply: Buffer): Buffer {
   const last = reply.subarray(-bareOptLength);
   const hasOpt = reply.readUInt16BE(10) > 0 && last.subarray(0, 5).equals(bareOpt.subarray(0, 5));
@@ -101,10 +101,10 @@ function finish(source: Buffer, length: number, query: Query): Buffer {
 }
 
 export const bareOpt = Buffer.of(0, 0, types.opt, ednsUdpSize >> 8, ednsUdpSize & 0xff, 0, 0, 0, 0, 0, 0);
-/** The DO bit goes back as it came (RFC 3225 section 3). */
+/** The DO bit is copied from the query (RFC 3225 section 3). */
 const bareOptWithDo = Buffer.of(0, 0, types.opt, ednsUdpSize >> 8, ednsUdpSize & 0xff, 0, 0, 0x80, 0, 0, 0);
 
-/** Of the query's flags, its opcode and the wish for recursion go back. */
+/** Only the opcode and the RD bit are copied from the query. */
 function writeFlags(reply: Buffer, query: Buffer, rcode: number): void {
   const asked = query.readUInt16BE(2);
   reply.writeUInt16BE(flags.response | (asked & (0x7800 | flags.recursionDesired)) | (rcode & 0xf), 2);

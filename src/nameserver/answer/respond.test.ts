@@ -74,9 +74,9 @@ describe("what a query gets", () => {
     ["an alias", asking("alias.example.org"), { rcode: 0, authoritative: true }, [2, 0, 0]],
     ["mail, with its address", asking("mail.example.org", "MX"), { rcode: 0, authoritative: true }, [1, 0, 1]],
     ["a wildcard", asking("any.w.example.org", "TXT"), { rcode: 0, authoritative: true }, [1, 0, 0]],
-    ["a moved name", asking("a.moved.example.org", "TXT"), { rcode: 0, authoritative: true }, [3, 0, 0]],
+    ["a name below a DNAME", asking("a.moved.example.org", "TXT"), { rcode: 0, authoritative: true }, [3, 0, 0]],
     [
-      "one moved too far",
+      "a DNAME that makes the name too long",
       asking(`${"y".repeat(9)}.${"z".repeat(63)}.far.example.org`),
       { rcode: 6, authoritative: true },
       [1, 0, 0],
@@ -88,10 +88,10 @@ describe("what a query gets", () => {
       { rcode: 0, authoritative: true },
       [0, 1, 0],
     ],
-    ["another's name", asking("example.net"), { rcode: 5, authoritative: false }, [0, 0, 0]],
+    ["a name in no zone here", asking("example.net"), { rcode: 5, authoritative: false }, [0, 0, 0]],
     ["the root", asking(""), { rcode: 5, authoritative: false }, [0, 0, 0]],
     [
-      "the wish for recursion back",
+      "the RD bit back",
       asking("www.example.org", "A", { recursionDesired: true }),
       { recursionDesired: true, recursionAvailable: false },
       [1, 0, 0],
@@ -124,7 +124,7 @@ const replyTo = async (hex: string): Promise<string | undefined> => (await respo
 describe("what is refused, and how", () => {
   it.each([
     ["a response", `abcd 8000 0001 0000 0000 0000 ${question} 0001 0001`, undefined],
-    ["half a header", "abcd 0000 0001 0000 0000", undefined],
+    ["an incomplete header", "abcd 0000 0001 0000 0000", undefined],
     ["nothing", "", undefined],
     ["no question", "abcd 0100 0000 0000 0000 0000", "abcd 8101 0000 0000 0000 0000"],
     [
@@ -133,7 +133,7 @@ describe("what is refused, and how", () => {
       "abcd 8101 0000 0000 0000 0000",
     ],
     ["an answer in it", `abcd 0000 0001 0001 0000 0000 ${question} 0001 0001`, "abcd 8001 0000 0000 0000 0000"],
-    ["a name cut short", "abcd 0000 0001 0000 0000 0000 03 7777", "abcd 8001 0000 0000 0000 0000"],
+    ["a truncated name", "abcd 0000 0001 0000 0000 0000 03 7777", "abcd 8001 0000 0000 0000 0000"],
     ["a compressed question", "abcd 0000 0001 0000 0000 0000 c00c 0001 0001", "abcd 8001 0000 0000 0000 0000"],
     [
       "a name of more than 255 bytes",
@@ -145,7 +145,11 @@ describe("what is refused, and how", () => {
       `abcd 0000 0001 0000 0000 0009 ${question} 0001 0001 ${"00 0001 0001 00000000 0000".repeat(9)}`,
       "abcd 8001 0000 0000 0000 0000",
     ],
-    ["bytes behind it", `abcd 0000 0001 0000 0000 0000 ${question} 0001 0001 00`, "abcd 8001 0000 0000 0000 0000"],
+    [
+      "bytes after the question",
+      `abcd 0000 0001 0000 0000 0000 ${question} 0001 0001 00`,
+      "abcd 8001 0000 0000 0000 0000",
+    ],
     [
       "a broken OPT",
       `abcd 0000 0001 0000 0000 0001 ${question} 0001 0001 00 0029 04d0 00000000 0004 0000`,
@@ -211,7 +215,7 @@ it("a query that may not wait is answered from memory, and nothing is loaded for
 });
 
 describe("case", () => {
-  it.each(["udp", "tcp"] as const)("of the question comes back as it went, over %s", async (transport) => {
+  it.each(["udp", "tcp"] as const)("of the question is preserved in the reply, over %s", async (transport) => {
     for (const spelling of ["WWW.example.org", "www.EXAMPLE.org", "www.example.org", "wWw.eXaMpLe.OrG"]) {
       const query = asking("www.example.org");
       query.write(
@@ -231,7 +235,7 @@ describe("case", () => {
 });
 
 describe("EDNS", () => {
-  it("is used only with clients that use it, with the DO bit as it came", async () => {
+  it("is used only with clients that use it, with the DO bit of the query", async () => {
     for (const name of ["www.example.org", "no.example.org", "example.net"]) {
       expect((await ask(asking(name))).edns).toBeUndefined();
       const reply = await ask(asking(name, "A", { edns: { ...ednsOf(4096), dnssecOk: true } }));
@@ -298,7 +302,7 @@ describe("a change", () => {
     }
   });
 
-  it("brings a name, and takes it away again", async () => {
+  it("adds a name, and removes it again", async () => {
     expect(await address("new.example.org")).toBeUndefined();
     write("new - A 192.0.2.9");
     expect(await address("new.example.org")).toBe("192.0.2.9");
@@ -327,13 +331,13 @@ describe("a change", () => {
   });
 });
 
-it("the DS of a child is asked of the parent when both are here", async () => {
+it("the DS of a child zone is answered from the parent when both are here", async () => {
   source.put(writtenZone("sub.example.org", "@ - NS ns"));
   const reply = await ask(asking("sub.example.org", "DS"));
   expect(reply.authorities[0]?.name).toBe("example.org");
 });
 
-it("no bytes make it throw, and what it answers is a message", async () => {
+it("never throws, whatever the bytes, and every reply is a valid message", async () => {
   await ask(asking("www.example.org"));
   const valid = fc
     .tuple(fc.constantFrom("www", "no", "sub", "a.w", "big"), fc.constantFrom("A", "TXT", "ANY"), fc.boolean())

@@ -8,14 +8,14 @@ import { createPrepare, isNoName, type Prepared, stillHolds } from "./prepare.ts
 import { refuseUnread, replyWith, replyWithCode, type Transport } from "./reply.ts";
 
 /**
- * Bytes in, bytes out; undefined when the best answer is none. A promise only when a zone has to be loaded first, and none with
- * `mayWait` false: what would have to wait is then not answered, and nothing is begun for it.
+ * Bytes in, bytes out; undefined when no reply is to be sent. A promise only when a zone has to be loaded first, and never with
+ * `mayWait` false: then a query that would have to wait gets no reply, and no load is started for it.
  */
 export type Respond = (query: Buffer, transport: Transport, mayWait?: boolean) => Reply | Promise<Reply>;
 
 export type Reply = Buffer | undefined;
 
-/** The same, where the answer depends on the client. */
+/** The same, for replies that depend on the client. */
 export type RespondTo = (
   query: Buffer,
   transport: Transport,
@@ -23,18 +23,18 @@ export type RespondTo = (
   mayWait?: boolean,
 ) => Reply | Promise<Reply>;
 
-/** Over TCP, the messages that a zone transfer is made of; undefined for what is no question for one. */
+/** The messages of a zone transfer over TCP; undefined when the query does not ask for one. */
 export type Stream = (query: Buffer, from: string) => AsyncIterable<Buffer> | undefined;
 
 export type ResponderOptions = {
   readonly zones: LoadedZones;
   /** Called when a zone could not be loaded; the client gets SERVFAIL. */
   readonly onTrouble: (error: unknown) => void;
-  /** How many answers are kept as bytes. */
+  /** How many answers the cache keeps before it drops old ones. */
   readonly keep?: number;
 };
 
-/** Authoritative answers only; it holds no socket, so that any thread can have one. */
+/** Gives authoritative answers only. It holds no socket, so that every thread can have one. */
 export function createResponder(options: ResponderOptions): Respond {
   const { zones, onTrouble } = options;
   const prepare = createPrepare();
@@ -66,7 +66,7 @@ export function createResponder(options: ResponderOptions): Respond {
     const noName = enclosers.noName(query.key, query.key.length - 2);
     if (noName !== undefined) return replyWith(noName, query, transport);
     const name = query.key.slice(0, -2);
-    // The zone for a DS set may be further up than the first that is known.
+    // The zone that holds a DS set may be further up than the nearest known one.
     if (!mayWait && (query.type === types.ds || !zones.isKnown(name))) return undefined;
     try {
       const zone = zoneFor(zones, name, query.type);
@@ -78,7 +78,7 @@ export function createResponder(options: ResponderOptions): Respond {
   };
 }
 
-/** The code for what is refused before any zone is looked at. */
+/** The response code of a query that is refused before any zone is looked up. */
 function refusalOf(query: Query): number | undefined {
   if (query.edns !== undefined && query.edns.version !== 0) return rcodes.badVers;
   if (query.class !== classes.in) return rcodes.refused;
@@ -98,7 +98,7 @@ function refusalOf(query: Query): number | undefined {
   }
 }
 
-/** A DS set stands on the parent's side of a cut: the parent is asked for it when it is here (RFC 4035 section 3.1.4.1). */
+/** A DS set is on the parent's side of a zone cut: the parent answers for it if it is served here (RFC 4035 section 3.1.4.1). */
 function zoneFor(zones: LoadedZones, name: NameKey, type: number): ReturnType<LoadedZones["find"]> {
   if (type !== types.ds || isRootKey(name)) return zones.find(name);
   const parent = zones.find(keyAbove(name));

@@ -1,35 +1,35 @@
 import type { Change } from "../../core/records/changes.ts";
 import type { ZoneContent } from "../../core/records/zone-view.ts";
 
-/** Where the nameserver gets its zones from; it reads one when it is first asked for, and then only follows its changes. */
+/** Where the nameserver gets its zones. It loads a zone at the first query for it, and from then on only applies its changes. */
 export type ZoneSource = {
   /**
-   * The names of all zones, in any number of parts. Read once, so that names outside all zones cost nothing; without
-   * it `closest` is asked about every new name.
+   * The names of all zones, in any number of parts. They are read once, so that names outside all zones need no lookup; without
+   * them, `closest` is called for every new name.
    */
   readonly names?: () => AsyncIterable<readonly string[]>;
-  /** The first of these names, longest first, that is a zone here. Asked for names that may be zones. */
+  /** The first of these names, given longest first, that is a zone here. */
   readonly closest: (names: readonly string[]) => string | undefined | Promise<string | undefined>;
-  /** All of a zone as it stands; undefined when it has gone meanwhile. */
+  /** The whole zone; undefined when it has been deleted meanwhile. */
   readonly load: (name: string) => Promise<ZoneContent | undefined>;
-  /** Tells of every change from now on, in order, until the function that is given back is called. */
+  /** Reports every change from now on, in order, until the returned function is called. */
   readonly follow: (listener: (event: ZoneEvent) => void) => () => void;
 };
 
-/** A change that `load` already includes may be reported again; one that is neither included nor reported afterwards would be lost. */
+/** A change that `load` already includes may be reported again. Every change must be included or reported afterwards. */
 export type ZoneEvent =
-  /** One write, or a part of one. A zone comes and goes with its SOA set. */
+  /** One write, or a part of one. Creating or deleting the SOA set creates or deletes the zone. */
   | { readonly kind: "changed"; readonly zone: string; readonly serial: number; readonly changes: readonly Change[] }
-  /** A zone was created or deleted, or changed in a way that no change of sets shows, such as its default TTL. */
+  /** A zone was created or deleted, or changed in a way that its sets do not show, such as its default TTL. */
   | { readonly kind: "replaced"; readonly zone: string }
-  /** Changes may have been missed: nothing known holds. */
+  /** Changes may have been missed: everything known so far is invalid. */
   | { readonly kind: "lost" }
-  /** Something was written and will be reported next: from now on no answer may be without it. */
-  | { readonly kind: "coming"; readonly number: number }
+  /** Something was written and will be reported next: from now on every answer must include it. */
+  | { readonly kind: "written"; readonly number: number }
   /** Everything up to this number has been reported. */
-  | { readonly kind: "told"; readonly number: number };
+  | { readonly kind: "reported"; readonly number: number };
 
-/** The events that say something about zones. */
-export type ZoneNews = Exclude<ZoneEvent, { kind: "coming" | "told" }>;
+/** The events about zones. */
+export type ZoneNews = Exclude<ZoneEvent, { kind: "written" | "reported" }>;
 
-export const isNews = (event: ZoneEvent): event is ZoneNews => event.kind !== "coming" && event.kind !== "told";
+export const isNews = (event: ZoneEvent): event is ZoneNews => event.kind !== "written" && event.kind !== "reported";

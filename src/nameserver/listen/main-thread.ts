@@ -5,7 +5,7 @@ import { createCatchUp } from "../answer/catch-up.ts";
 import type { Reply } from "../answer/respond.ts";
 import type { ZoneEvent, ZoneSource } from "../answer/zone-source.ts";
 import {
-  alone,
+  copyForPosting,
   type FromWorker,
   setsInMessage,
   type ToWorker,
@@ -13,22 +13,26 @@ import {
   type WorkerStart,
 } from "./worker-messages.ts";
 
-/** The main thread as a worker sees it: where its zones come from, and what may do more than answer. */
+/** The main thread as a worker sees it: the source of its zones, and the handler of everything but plain queries. */
 export type MainThread = ZoneSource & {
-  /** Until all is known here that was written before; undefined when it is. */
+  /** Resolves when all earlier writes have arrived here; undefined when they already have. */
   readonly wait: () => Promise<void> | undefined;
   readonly pass: (packet: Buffer, from: string) => Promise<Reply>;
 };
 
-export type MainThreadOptions = Pick<WorkerStart, "coming" | "told"> & {
-  /** Milliseconds to wait for news at most. */
+export type MainThreadOptions = Pick<WorkerStart, "written" | "reported"> & {
+  /** The most milliseconds to wait for news. */
   readonly limit: number;
   readonly close: () => void;
 };
 
 export function openMainThread(port: MessagePort, options: MainThreadOptions): MainThread {
-  const coming = new Int32Array(options.coming);
-  const catchUp = createCatchUp({ latest: () => Atomics.load(coming, 0), start: options.told, limit: options.limit });
+  const written = new Int32Array(options.written);
+  const catchUp = createCatchUp({
+    latest: () => Atomics.load(written, 0),
+    start: options.reported,
+    limit: options.limit,
+  });
   const asked = new Map<number, PromiseWithResolvers<unknown>>();
   const listeners = new Set<(event: ZoneEvent) => void>();
   let lastId = 0;
@@ -58,7 +62,7 @@ export function openMainThread(port: MessagePort, options: MainThreadOptions): M
         break;
       case "news":
         for (const event of message.news) for (const listener of listeners) listener(event);
-        catchUp.told(message.told);
+        catchUp.reported(message.reported);
         break;
       case "close":
         options.close();
@@ -92,14 +96,14 @@ export function openMainThread(port: MessagePort, options: MainThreadOptions): M
     },
     wait: () => {
       if (catchUp.wait() === undefined) return undefined;
-      // The changes are usually here already, after the question in this thread's queue.
+      // The changes are usually in this thread's queue already, after the query.
       for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
         take(next.message as ToWorker);
       }
       return catchUp.wait();
     },
     pass: async (packet, from) => {
-      const reply = (await ask({ kind: "packet", bytes: alone(packet), from })) as Uint8Array | undefined;
+      const reply = (await ask({ kind: "packet", bytes: copyForPosting(packet), from })) as Uint8Array | undefined;
       return reply && Buffer.from(reply.buffer, reply.byteOffset, reply.length);
     },
   };

@@ -8,7 +8,7 @@ const noName = Buffer.from("000084030001000000010000", "hex");
 const times = (count: number, ask: () => Passage): Passage[] => Array.from({ length: count }, ask);
 
 describe("replies to one network", () => {
-  it("are sent up to the limit, then every second is cut short", () => {
+  it("are sent up to the limit, then every other one is truncated and the rest dropped", () => {
     const limit = createRateLimit(options);
     expect(times(9, () => limit("192.0.2.1", answer, 1_000))).toEqual([
       ...Array(5).fill("send"),
@@ -26,32 +26,32 @@ describe("replies to one network", () => {
     expect(limit("192.0.3.1", answer, 1_000)).toBe("send");
   });
 
-  it("are counted by kind, so that a flood of one leaves the other", () => {
+  it("are counted by kind, so that a flood of one kind does not block another", () => {
     const limit = createRateLimit(options);
     times(9, () => limit("192.0.2.1", noName, 1_000));
     expect(limit("192.0.2.1", answer, 1_000)).toBe("send");
   });
 
-  it("flow again with time, at the same rate", () => {
+  it("are sent again after a while, at the same rate", () => {
     const limit = createRateLimit(options);
     times(20, () => limit("192.0.2.1", answer, 1_000));
     expect(times(3, () => limit("192.0.2.1", answer, 1_400))).toEqual(["send", "send", "cut"]);
     expect(times(7, () => limit("192.0.2.1", answer, 60_000)).filter((each) => each === "send")).toHaveLength(5);
   });
 
-  it("are not held back when the clock goes back", () => {
+  it("are not blocked when the clock is set back", () => {
     const limit = createRateLimit(options);
     limit("192.0.2.1", answer, 10_000);
     expect(limit("192.0.2.1", answer, 1_000)).toBe("send");
   });
 });
 
-describe("questions of one network", () => {
+describe("queries of one network", () => {
   const intakeOptions = { perSecond: 5, slots: 1_024, seed: 7 };
   const taken = (intake: Intake, count: number, client: string, now: number) =>
     Array.from({ length: count }, () => intake(client, now)).filter(Boolean).length;
 
-  it("are looked at up to the limit, and again with time; others' are not counted with them", () => {
+  it("are processed up to the limit, and again after a while; other networks are counted separately", () => {
     const intake = createIntake(intakeOptions);
     expect(taken(intake, 20, "192.0.2.1", 1_000)).toBe(5);
     expect(taken(intake, 20, "192.0.2.9", 1_000)).toBe(0);
@@ -59,7 +59,7 @@ describe("questions of one network", () => {
     expect(taken(intake, 20, "192.0.2.1", 1_400)).toBe(2);
   });
 
-  it("are all looked at when they come over loopback: a forwarder may ask for many", () => {
+  it("are all processed when they come over loopback: a local forwarder queries for many clients", () => {
     expect(taken(createIntake(intakeOptions), 20, "127.0.0.1", 1_000)).toBe(20);
   });
 });
@@ -69,7 +69,7 @@ it.each(["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"])("loopback %s is n
   expect(new Set(times(100, () => limit(client, answer, 1_000)))).toEqual(new Set(["send"]));
 });
 
-it("many networks take no more memory than few, and a full table still limits", () => {
+it("many networks take no more memory than few, and a full table still limits replies", () => {
   const limit = createRateLimit({ ...options, slots: 16 });
   for (let i = 0; i < 10_000; i++) limit(`10.${i >> 8}.${i & 255}.1`, answer, 1_000);
   expect(times(6, () => limit("192.0.2.1", answer, 1_000)).at(-1)).toBe("drop");

@@ -3,21 +3,21 @@ import { isLoopback } from "../../core/addresses/peer-address.ts";
 import type { Instant } from "../../core/instant.ts";
 import { hashOf } from "../answer/name-filter.ts";
 
-/** What happens to a reply: sent, cut short so that a real client asks again over TCP, or not sent at all. */
+/** What happens to a reply: it is sent, truncated so that a real client retries over TCP, or dropped. */
 export type Passage = "send" | "cut" | "drop";
 
 export type RateLimit = (client: string, reply: Buffer, now: Instant) => Passage;
 
 export type RateLimitOptions = {
-  /** Replies of one kind to one network within a second; bursts up to as many. */
+  /** Replies of one kind to one network per second; a burst may have as many. */
   readonly perSecond: number;
   /** One in this many replies over the limit is truncated instead of dropped. */
   readonly slip: number;
-  /** Networks remembered at a time; the memory for them is taken once. */
+  /** Networks remembered at a time; their memory is allocated once. */
   readonly slots: number;
   /** Any number: makes it hard to guess which networks share a slot. */
   readonly seed: number;
-  /** Of `rateLimitMemory`; shared when several threads count together. */
+  /** `rateLimitMemory` bytes; shared when several threads count together. */
   readonly memory?: ArrayBuffer | SharedArrayBuffer;
 };
 
@@ -28,8 +28,8 @@ export const rateLimitMemory = (slots: number): number => 24 * slots;
 
 /**
  * Prevents moor from being used to flood the spoofed senders of queries: a bucket of tokens for each client network
- * (/24, /56) and kind of reply. Networks that meet in a slot take it from each other, each with a full bucket. Threads that
- * share the buckets may now and then overlook what another took at the same moment: a reply more, not a limit more.
+ * (/24, /56) and kind of reply. Networks whose hashes share a slot replace each other there, each starting with a full bucket.
+ * Threads share the buckets without a lock and may miss each other's update: that lets through a few extra replies.
  */
 export function createRateLimit(options: RateLimitOptions): RateLimit {
   const { slip } = options;
@@ -42,13 +42,13 @@ export function createRateLimit(options: RateLimitOptions): RateLimit {
   };
 }
 
-/** Whether a question is looked at. */
+/** Whether a query is processed at all. */
 export type Intake = (client: string, now: Instant) => boolean;
 
-/** Far more than a network gets replies to. */
+/** Far more queries than a network gets replies to. */
 export const defaultIntake = { perSecond: 10 * defaultRateLimit.perSecond, slots: 8_192 } as const;
 
-/** Turns a flood of one network away before any work is done for it: all that is asked of one thread in a second. */
+/** Drops a flood from one network before any work is done for it; each socket has its own limit. */
 export function createIntake(options: BucketOptions): Intake {
   const overBy = createBuckets(options);
   return (client, now) => isLoopback(client) || overBy(networkOf(client), now) === 0;
@@ -56,7 +56,7 @@ export function createIntake(options: BucketOptions): Intake {
 
 type BucketOptions = Pick<RateLimitOptions, "perSecond" | "slots" | "seed" | "memory">;
 
-/** Takes a token of a holder's bucket; gives 0, or how many have found it empty since it was full. */
+/** Takes a token from a holder's bucket. Returns 0, or how many requests have found the bucket empty since the holder got its slot. */
 function createBuckets({
   perSecond,
   slots,
@@ -89,13 +89,13 @@ function createBuckets({
   };
 }
 
-/** The part of an address that one customer of a provider has, more or less. */
+/** Roughly the block that a provider assigns to one customer: an IPv4 /24, an IPv6 /56. */
 export function networkOf(client: string): string {
   if (client.includes(".")) return client.slice(client.lastIndexOf(":") + 1, client.lastIndexOf("."));
   const address = parseIpv6(client.split("%")[0] ?? "");
   return address ? addressBytes(address).subarray(0, 7).join(":") : client;
 }
 
-/** By code, and whether there is an answer in it: what a flood repeats, and what a real client asks besides. */
+/** The response code, and whether there are answers: a flood repeats one kind, while a real client also gets others. */
 const kindOf = (reply: Buffer): string =>
   `${(reply[3] ?? 0) & 0xf}${(reply[6] ?? 0) | (reply[7] ?? 0) ? "answer" : "none"}`;

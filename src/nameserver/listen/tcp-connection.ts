@@ -6,18 +6,18 @@ import { countReply } from "../metrics/counters.ts";
 import type { TcpPlace } from "./tcp-places.ts";
 
 export type TcpLimits = {
-  /** Milliseconds without a whole query, or without taking what was answered. */
+  /** Milliseconds without a complete query, or without reading the answers. */
   readonly idle: number;
   /**
-   * Milliseconds without taking more of a zone transfer. The system has room for megabytes, and asks for the next ones when a
-   * third of them is gone: on a slow line that is long after.
+   * Milliseconds without reading more of a zone transfer. The kernel buffers megabytes and accepts more only when a third of them
+   * has been sent: on a slow line that takes long.
    */
   readonly stalled: number;
-  /** Bytes per second that a client must read of a zone transfer on average from then on: otherwise a slow reader holds a place for hours. */
+  /** Bytes per second that a client must read of a zone transfer, averaged after that time: otherwise a slow reader holds a place for hours. */
   readonly slowest: number;
-  /** Queries of one connection that wait for their answer. */
+  /** Queries of one connection that may wait for their answers. */
   readonly waiting: number;
-  /** Bytes answered to one connection that it has not taken. */
+  /** Bytes of answers that a client may leave unread. */
   readonly unread: number;
 };
 
@@ -31,8 +31,8 @@ export type ConnectionOptions = {
 };
 
 /**
- * Queries as they come, each after its length (RFC 7766), answered as soon as possible. Reading stops while too much is
- * unanswered or untaken; a client that neither completes a question nor reads its answers for too long is disconnected.
+ * Answers length-prefixed queries (RFC 7766) as each answer is ready, in any order. Reading pauses while too much is
+ * unanswered or unread; a client that neither completes a question nor reads its answers for too long is disconnected.
  */
 export function serveConnection(socket: Socket, options: ConnectionOptions): void {
   const { respond, stream, counts, limits, place } = options;
@@ -49,7 +49,7 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): voi
     return transfers > 0 && grace > 0 && takenSoFar() - began.taken < (grace / 1_000) * limits.slowest;
   };
   const endIfIdle = () => {
-    // The client has taken everything so far and waits for us: a large zone takes time, above all on a busy machine.
+    // The client has read everything so far and waits for us: preparing a large zone takes time, above all on a busy machine.
     if (transfers > 0 && socket.writableLength === 0) return move();
     const taking = transfers > 0 && socket.writableLength > 0 && performance.now() - moved < limits.stalled;
     if (taking && !isTooSlow()) timer.refresh();
@@ -143,7 +143,7 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): voi
   socket.on("close", () => clearTimeout(timer));
 }
 
-/** Until all that was written has gone, or the client has. */
+/** Resolves when the write buffer has drained, or the connection is closed. */
 function taken(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -154,7 +154,7 @@ function taken(socket: Socket): Promise<void> {
   });
 }
 
-/** Until the last of what was written has gone, or the client has: there is no `drain` for little. */
+/** Resolves when everything has been written, or the connection is closed: a small buffer emits no `drain`. */
 const flushed = (socket: Socket): Promise<void> =>
   new Promise((resolve) => {
     if (socket.destroyed || socket.writableLength === 0) resolve();

@@ -9,7 +9,7 @@ function lab(limits: PlaceLimits) {
 }
 
 describe("places of TCP connections", () => {
-  it("the one idle longest gives way", () => {
+  it("a new connection replaces the one idle longest", () => {
     const { enter, closed } = lab({ all: 2, source: 2 });
     const first = enter("192.0.2.1");
     enter("192.0.2.2");
@@ -18,7 +18,7 @@ describe("places of TCP connections", () => {
     expect(closed).toEqual(["192.0.2.2"]);
   });
 
-  it("one that is busy with a transfer does not, until it is done", () => {
+  it("a connection that is busy with a transfer is not replaced until it is done", () => {
     const { enter, closed } = lab({ all: 2, source: 2 });
     const first = enter("192.0.2.1");
     first?.busy(true);
@@ -43,7 +43,7 @@ describe("places of TCP connections", () => {
 
   it.each([
     ["an address", ["198.51.100.1", "::ffff:198.51.100.1", "198.51.100.1"]],
-    ["an IPv6 network of one holder", ["2001:db8::1", "2001:db8::2:3", "2001:db8::ffff"]],
+    ["an IPv6 /64", ["2001:db8::1", "2001:db8::2:3", "2001:db8::ffff"]],
   ])("%s that has used its share replaces only its own connections", (_, from) => {
     const { enter, closed } = lab({ all: 10, source: 2 });
     enter("192.0.2.1");

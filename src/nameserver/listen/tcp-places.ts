@@ -1,13 +1,13 @@
 import { householdOf } from "../../core/addresses/peer-address.ts";
 
-/** Room for TCP connections, on all addresses that the nameserver listens on. */
+/** Limits TCP connections, on all listening addresses together. */
 export type TcpPlaces = {
   /** Undefined when there is no room. `close` is called when another connection gets the place. */
   readonly enter: (from: string, close: () => void) => TcpPlace | undefined;
 };
 
 export type TcpPlace = {
-  /** It has asked something: all others are idle for longer. */
+  /** It has sent a query: all others have been idle for longer. */
   readonly asked: () => void;
   /** A connection that is busy with a zone transfer keeps its place. */
   readonly busy: (isBusy: boolean) => void;
@@ -16,15 +16,15 @@ export type TcpPlace = {
 
 export type PlaceLimits = {
   readonly all: number;
-  /** Of one IPv4 address or IPv6 /64. */
+  /** Per IPv4 address or IPv6 /64. */
   readonly source: number;
 };
 
-/** A new connection takes the place of the one that is idle longest, from the same source where that has its share already. */
+/** When it is full, a new connection replaces the one idle longest; when its source has used up its share, the one idle longest from that source. */
 export function createTcpPlaces(limits: PlaceLimits): TcpPlaces {
   let count = 0;
   const sources = new Map<string, Source>();
-  /** In the order in which they last asked something. */
+  /** In the order of their last queries. */
   const idle = new Set<Held>();
 
   const setIdle = (held: Held, isIdle: boolean) => {

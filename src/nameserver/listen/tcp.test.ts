@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const each of opened.splice(0)) await each.close();
 });
 
-/** Says back what it is asked; a query that begins with 1 is answered later, one with 2 never. */
+/** Echoes queries; one that begins with 1 is answered later, one with 2 never. */
 const echo: RespondTo = async (query) => {
   if (query[0] === 2) return await new Promise<never>(() => {});
   if (query[0] === 1) await sleep(30);
@@ -49,7 +49,7 @@ const framed = (first: number, length = 12): Buffer =>
   Buffer.concat([Buffer.of(length >> 8, length & 0xff, first), Buffer.alloc(length - 1)]);
 
 describe("queries on one connection", () => {
-  it("may come at the same time, and are answered as each is ready", async () => {
+  it("may come at the same time, and are answered in the order in which answers are ready", async () => {
     const client = open(await listen());
     client.socket.write(Buffer.concat([framed(1), framed(0, 13), framed(0, 14)]));
     await until(() => client.received().length === 14 + 15 + 16);
@@ -75,7 +75,7 @@ describe("queries on one connection", () => {
     expect(client.received()).toEqual(framed(0, 65_535));
   });
 
-  it("are answered even when the client has nothing more to say", async () => {
+  it("are answered even when the client has closed its side", async () => {
     const client = open(await listen());
     client.socket.end(Buffer.concat([framed(1), framed(0)]));
     await client.closed;
@@ -84,7 +84,7 @@ describe("queries on one connection", () => {
 });
 
 describe("a client is disconnected that", () => {
-  /** A connection that was refused would look as if it had been closed: one that was answered was taken. */
+  /** Waits for an answer first: a connection that was refused would look like one that was closed later. */
   const openAndAsk = async (port: number): Promise<Client> => {
     const client = open(port);
     client.socket.write(framed(0));
@@ -100,7 +100,7 @@ describe("a client is disconnected that", () => {
     expect((await openAndAsk(port)).received(), "others are still served").toEqual(framed(0));
   });
 
-  it("never ends its query, however often it sends a byte", async () => {
+  it("never completes its query, however often it sends a byte", async () => {
     const client = await openAndAsk(await listen({ idle: 150 }));
     client.socket.write(Buffer.of(0, 200));
     const trickle = setInterval(() => client.socket.write(Buffer.of(0)), 20);
@@ -116,7 +116,7 @@ describe("a client is disconnected that", () => {
     expect(client.received()).toEqual(framed(0));
   });
 
-  it("asks and asks but takes no answer", async () => {
+  it("keeps sending queries but reads no answers", async () => {
     const client = await openAndAsk(await listen({ idle: 200, unread: 64 * 1024 }));
     client.socket.pause();
     const flood = Buffer.concat(Array<Buffer>(20).fill(framed(0, 60_000)));
@@ -146,7 +146,7 @@ describe("a client is disconnected that", () => {
   });
 });
 
-it("one address has its share of the connections, and others come in", async () => {
+it("one address gets its share of the connections, and others can still connect", async () => {
   const port = await listen({ all: 10, source: 2 });
   const greedy = [open(port), open(port), open(port)];
   await greedy[0]?.closed;
@@ -172,7 +172,7 @@ describe("a zone transfer", () => {
     return { state, stream };
   };
 
-  it("goes on though nothing was taken for a while: a system with much room takes more in leaps", async () => {
+  it("continues though nothing was read for a while: a kernel with large buffers accepts data in bursts", async () => {
     const client = open(await listen({ idle: 50 }, echo, largeZone().stream));
     client.socket.pause();
     client.socket.write(framed(0));
@@ -182,7 +182,7 @@ describe("a zone transfer", () => {
     expect(client.received().length).toBe(messages * 60_002);
   });
 
-  it("is not the one that has to go when there is no more room, though it asked first", async () => {
+  it("is not closed when there is no more room, even if it is the oldest connection", async () => {
     const port = await listen({ all: 2 }, echo, (query) =>
       query[0] === 3 ? largeZone().stream(query, "") : undefined,
     );
@@ -199,7 +199,7 @@ describe("a zone transfer", () => {
     await second.closed;
     client.socket.resume();
     await until(() => client.received().length === messages * 60_002);
-    // It is done, and idle longest: now it has to go.
+    // It is done, and idle longest: now it is the one to close.
     third.socket.write(framed(0));
     await until(() => third.received().length === 28);
     const fourth = open(port);
@@ -209,7 +209,7 @@ describe("a zone transfer", () => {
     expect(client.received().length, "the whole zone, and nothing after it").toBe(messages * 60_002);
   });
 
-  it("ends when it is taken too slowly, though some of it is always taken", async () => {
+  it("ends when it is read too slowly, even if steadily", async () => {
     const { state, stream } = largeZone();
     const slowest = Number.POSITIVE_INFINITY;
     const client = open(await listen({ stalled: 0, slowest }, echo, stream));
@@ -219,7 +219,7 @@ describe("a zone transfer", () => {
     expect(client.received().length).toBeLessThan(messages * 60_002);
   });
 
-  it("goes on while the server needs long for its next message, and the client has taken all so far", async () => {
+  it("continues when the server takes long for its next message and the client has read everything so far", async () => {
     const small: Stream = async function* () {
       for (let i = 0; i < 5; i += 1) {
         await sleep(80);
@@ -232,7 +232,7 @@ describe("a zone transfer", () => {
     expect(client.received().length).toBe(5 * 102);
   });
 
-  it("ends when nothing is taken for too long", async () => {
+  it("ends when nothing is read for too long", async () => {
     const { state, stream } = largeZone();
     const client = open(await listen({ idle: 50, stalled: 200 }, echo, stream));
     client.socket.pause();
@@ -244,7 +244,7 @@ describe("a zone transfer", () => {
   });
 });
 
-it("a connection whose queries all wait is not read from, and others are served", async () => {
+it("a connection with too many waiting queries is not read, and others are served", async () => {
   let asked = 0;
   const counting: RespondTo = (query, transport) => {
     asked += 1;
@@ -261,7 +261,7 @@ it("a connection whose queries all wait is not read from, and others are served"
   await until(() => other.received().length === 14);
 });
 
-it("a port in use is said to be so", async () => {
+it("reports a port that is in use", async () => {
   const port = await listen();
   const again = listenTcp({ host: "127.0.0.1", port }, { respond: echo, log });
   await expect(again).rejects.toThrow(`TCP port ${port} on 127.0.0.1 is in use`);

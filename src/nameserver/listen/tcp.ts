@@ -17,7 +17,7 @@ export type TcpOptions = {
   readonly log: Logger;
   readonly reusePort?: boolean;
   readonly limits?: TcpLimits;
-  /** Shared by all that listen. */
+  /** Shared by all listening sockets. */
   readonly places?: TcpPlaces;
 };
 
@@ -29,7 +29,7 @@ export const defaultTcpLimits: TcpLimits = {
   unread: 256 * 1024,
 };
 
-/** No source takes more than an eighth. */
+/** No source may take more than an eighth. */
 export function openTcpPlaces(): TcpPlaces {
   const all = partOfFiles(4, 1_000);
   return createTcpPlaces({ all, source: Math.ceil(all / 8) });

@@ -35,7 +35,7 @@ async function serve(respond: RespondTo, passage: Passage = "send") {
 
 describe("a reply", () => {
   it.each([
-    ["at once", () => reply],
+    ["immediately", () => reply],
     ["later", async () => await sleep(20, reply)],
   ])("given %s is sent to the client that asked", async (_, respond) => {
     const { ask, received } = await serve(respond);
@@ -44,14 +44,14 @@ describe("a reply", () => {
     expect(received).toEqual([reply]);
   });
 
-  it("over the limit is cut to its question, with the sign to come over TCP", async () => {
+  it("over the limit is truncated to its question, with the TC bit", async () => {
     const { ask, received } = await serve(() => reply, "cut");
     ask(query);
     await until(() => received.length === 1);
     expect(received[0]?.toString("hex")).toBe(`abcd87000001000000000000${query.subarray(12).toString("hex")}`);
   });
 
-  it("keeps its OPT record when it is cut", async () => {
+  it("keeps its OPT record when it is truncated", async () => {
     const opt = Buffer.from("00002904d0000080000000", "hex");
     const spoken = Buffer.concat([reply, opt]);
     spoken.writeUInt16BE(1, 10);
@@ -62,14 +62,14 @@ describe("a reply", () => {
     expect(received[0]?.toString("hex")).toBe(`abcd87000001000000000001${question}${opt.toString("hex")}`);
   });
 
-  it("of a header alone stays one when it is cut", async () => {
+  it("that is only a header stays one when it is truncated", async () => {
     const { ask, received } = await serve(() => Buffer.from("abcd80010000000000000000", "hex"), "cut");
     ask(Buffer.from("abcd0100000100000000000005", "hex"));
     await until(() => received.length === 1);
     expect(received[0]?.toString("hex")).toBe("abcd82010000000000000000");
   });
 
-  it("may be dropped, or none at all, and the next is sent", async () => {
+  it("may be dropped or missing, and the next one is sent", async () => {
     const passages: Passage[] = ["drop", "send"];
     const listening = await listenUdp(
       { host: "127.0.0.1", port: 0 },
@@ -87,7 +87,7 @@ describe("a reply", () => {
   });
 });
 
-it("a question over its network's limit costs no work, and is counted", async () => {
+it("a query over its network's limit is counted, but not processed", async () => {
   const counters = createDnsCounters();
   const asked: Buffer[] = [];
   const respond = (bytes: Buffer) => {
@@ -106,15 +106,15 @@ it("a question over its network's limit costs no work, and is counted", async ()
   expect(asked).toHaveLength(2);
 });
 
-describe("a flood of questions that have to wait", () => {
-  it("fills the places of its network, and no more", async () => {
+describe("a flood of queries that have to wait", () => {
+  it("uses up only the share of its network", async () => {
     const gate = Promise.withResolvers<Buffer>();
     const asked = { waiting: 0, refused: 0 };
     const { ask, received, port } = await serve((_bytes, _transport, _from, mayWait) => {
       asked[mayWait ? "waiting" : "refused"] += 1;
       return mayWait ? gate.promise : undefined;
     });
-    // Some may be lost in the kernel when they come faster than they are read.
+    // The kernel may drop some if they arrive faster than they are read.
     for (let sent = 0; asked.refused < 50 && sent < 100_000; sent += 50) {
       for (let i = 0; i < 50; i++) ask(query);
       await sleep(2);
@@ -132,7 +132,7 @@ describe("a flood of questions that have to wait", () => {
     await until(() => asked.waiting === 102);
   });
 
-  it("leaves those answered that need not wait", async () => {
+  it("does not stop queries that need not wait from being answered", async () => {
     const never = new Promise<never>(() => {});
     let waiting = 0;
     const { ask, received } = await serve((bytes, _transport, _from, mayWait) => {
@@ -152,13 +152,13 @@ describe("a flood of questions that have to wait", () => {
   });
 });
 
-it("a port in use is said to be so", async () => {
+it("reports a port that is in use", async () => {
   const { port } = await serve(() => reply);
   const again = listenUdp({ host: "127.0.0.1", port }, { respond: () => reply, rateLimit: () => "send" });
   await expect(again).rejects.toThrow(`UDP port ${port} on 127.0.0.1 is in use`);
 });
 
-it("several may share a port when configured to", async () => {
+it("several listeners may share a port with `reusePort`", async () => {
   const options = { respond: () => reply, rateLimit: () => "send" as const, reusePort: true };
   const first = await listenUdp({ host: "127.0.0.1", port: 0 }, options);
   const second = await listenUdp(first.address, options);

@@ -22,14 +22,14 @@ export type UdpOptions = {
 };
 
 /**
- * About 10,000 questions. A smaller buffer shortens the wait after a flood, but loses questions whenever this thread gets no
- * processor for a tenth of a second, and a client that lost one waits longer than the queue takes.
+ * About 10,000 queries. A smaller buffer would shorten the wait after a flood, but lose queries whenever this thread gets no
+ * CPU for a tenth of a second, and a client waits longer to retry a lost query than for a full queue.
  */
 const receiveBuffer = 4 * 1024 * 1024;
 
 /**
- * Questions that wait, for a zone to be loaded or for news: of all, and of one client network. A question without a place is
- * answered if it needs no wait; if not, its client asks again.
+ * The most queries that wait for a zone to load or for a write to arrive: in total, and per client network. Beyond that, a
+ * query is answered only if it need not wait; otherwise it gets no reply and its client retries.
  */
 const mostWaiting = { all: 1_000, network: 100 };
 
@@ -44,7 +44,7 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
   });
   const waiting = createSeats(mostWaiting.all);
   const holdersOf = (client: string): readonly Holder[] => [{ name: networkOf(client), most: mostWaiting.network }];
-  // While few wait, no network has used up its share.
+  // Cheaper than looking up the network: while so few wait, no network can have used up its share.
   const mayWait = (client: string) => waiting.open() < mostWaiting.network || waiting.isFreeFor(holdersOf(client));
 
   const send = (reply: Reply, query: Buffer, client: RemoteInfo) => {
@@ -61,7 +61,7 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
     try {
       send(await reply, query, client);
     } catch {
-      // Without a reply the client asks again.
+      // Without a reply the client retries.
     } finally {
       if (seat.kind === "seat") seat.leave();
     }
@@ -77,7 +77,7 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
   });
 
   await bind(socket, at);
-  // A reply that could not be sent.
+  // The error of a reply that could not be sent: the client retries.
   socket.on("error", () => undefined);
   setReceiveBuffer(socket);
   const { port } = socket.address();
@@ -99,7 +99,7 @@ function bind(socket: Socket, { host, port }: ListenAddress): Promise<void> {
   });
 }
 
-/** Only our own address can be a name. Clients' addresses never are, and must not wait a tick for a lookup. */
+/** Only the listening address can be a hostname. Clients' addresses never are, and must not wait a tick for a lookup. */
 function lookupOnce(): (host: string, family: unknown, give: LookupResult) => void {
   let bound = false;
   return (host, family, give) => {
@@ -111,11 +111,11 @@ function lookupOnce(): (host: string, family: unknown, give: LookupResult) => vo
 
 type LookupResult = (error: NodeJS.ErrnoException | null, address: string, family: number) => void;
 
-/** A system that allows less gives less. */
+/** The kernel silently caps it at `net.core.rmem_max`. */
 function setReceiveBuffer(socket: Socket): void {
   try {
     socket.setRecvBufferSize(receiveBuffer);
   } catch {
-    // The system's own size stays.
+    // The default size stays.
   }
 }

@@ -10,20 +10,20 @@ import { type Listening, listenUdp } from "./udp.ts";
 import type { FromWorker, WorkerStart } from "./worker-messages.ts";
 
 /**
- * A thread that answers plain questions over UDP. It has its own copy of the zones, sent by the main thread, and does not answer
- * before it knows everything that was written before the question came. Everything else goes to the main thread and comes back.
+ * A thread that answers plain queries over UDP. It has its own copy of the zones, sent by the main thread, and answers only when
+ * every write from before the query has arrived. It passes all other packets to the main thread, and sends the replies.
  */
 export async function answerAsWorker(): Promise<void> {
   const port = parentPort;
   if (port === null) throw new Error("not a worker");
-  const { listen, coming, told, hidden, rateLimit: limit, counters: memory } = workerData as WorkerStart;
+  const { listen, written, reported, hidden, rateLimit: limit, counters: memory } = workerData as WorkerStart;
   const opened: Listening[] = [];
   const close = async () => {
     for (const each of opened) await each.close();
     port.close();
   };
-  const main = openMainThread(port, { coming, told, limit: defaultLoadLimits.wait, close: () => void close() });
-  // A zone fails to load in the main thread, which logs it.
+  const main = openMainThread(port, { written, reported, limit: defaultLoadLimits.wait, close: () => void close() });
+  // Zones are loaded by the main thread, which logs failures.
   const onTrouble = () => undefined;
   const { zones } = followZones(main, { seed: limit.seed, onTrouble });
   const answer = createResponder({ zones, onTrouble });

@@ -24,7 +24,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** Two workers behind one port. */
+/** Two workers on one port. */
 async function setUp(zones: ZonesInMemory, hidden?: string, spawn = spawnWorker) {
   let said = "";
   const log = createLog({
@@ -72,7 +72,7 @@ const withAddress = (address: string) =>
 const write = (zones: ZonesInMemory, address: string) =>
   zones.write("example.org", [...example.sets.filter((set) => set.type === "SOA"), ...withAddress(address)]);
 
-it("answers rightly right after every write, whichever worker is asked", async () => {
+it("answers correctly right after every write, whichever worker is asked", async () => {
   const zones = zonesInMemory(example);
   const { port } = await setUp(zones);
   for (let i = 0; i < 200; i++) {
@@ -80,7 +80,7 @@ it("answers rightly right after every write, whichever worker is asked", async (
     write(zones, address);
     expect(addressesIn(await askOverUdp(port, { name: "alias.example.org", type: 1 }))).toEqual([address]);
   }
-  // Each worker has loaded the zone once and followed it from there.
+  // Each worker has loaded the zone once and applied changes since.
   expect(zones.asked.load).toBe(2);
 });
 
@@ -103,7 +103,7 @@ it.each([498, 499, 1_700])("gets a zone of %i hosts in parts of 500 sets", async
   expect(parts.reduce((sum, part) => sum + part)).toBe(large.sets.length);
 });
 
-it("counts what each worker answers where the main thread sees it", async () => {
+it("makes the answer counters of each worker visible to the main thread", async () => {
   const { port, counters } = await setUp(zonesInMemory(example));
   for (let i = 0; i < 16; i++) await askOverUdp(port, www);
   for (let i = 0; i < 4; i++) await askOverUdp(port, { name: "gone.example.org", type: 1 });
@@ -112,13 +112,13 @@ it("counts what each worker answers where the main thread sees it", async () => 
   await expect.poll(() => [byCode(rcodes.noError), byCode(rcodes.nxDomain)]).toEqual([16, 4]);
 });
 
-it("does not answer while a write has not reached it", async () => {
+it("does not answer before a write has reached it", async () => {
   const zones = zonesInMemory(example);
   const { port } = await setUp(zones);
   for (let i = 0; i < 8; i++) await askOverUdp(port, www);
   const askBetween = async (number: number) => {
     const begun = performance.now();
-    zones.tell({ kind: "coming", number });
+    zones.tell({ kind: "written", number });
     const asked = askOverUdp(port, www);
     expect(await askOverUdp(port, www, 100)).toBeUndefined();
     write(zones, `198.51.100.${number}`);
@@ -126,12 +126,12 @@ it("does not answer while a write has not reached it", async () => {
   };
   let number = 1;
   let last = await askBetween(number);
-  // On a busy machine it may have taken so long that a worker does not wait for it.
+  // On a busy machine the write may have taken longer than a worker waits.
   while (last.took >= defaultLoadLimits.wait) last = await askBetween(++number);
   expect(last.answer).toEqual([`198.51.100.${number}`]);
 });
 
-it("passes anything but plain questions, and questions about a hidden zone, to the main thread", async () => {
+it("passes everything but plain queries, and queries about a hidden zone, to the main thread", async () => {
   const { port, passed } = await setUp(zonesInMemory(example), "catalog.invalid");
   const question = { name: "example.org", type: 6, class: 1 };
   const notice = encodeMessage({ ...emptyMessage, id: 7, opcode: opcodes.notify, questions: [question] });
@@ -144,7 +144,7 @@ it("passes anything but plain questions, and questions about a hidden zone, to t
   expect(passed).toEqual(["127.0.0.1", "127.0.0.1", "127.0.0.1"]);
 });
 
-it("knows zones that come and go", async () => {
+it("learns of created and deleted zones", async () => {
   const zones = zonesInMemory(example);
   const { port } = await setUp(zones);
   const codeOf = async (name: string) => (await askOverUdp(port, { name, type: 1 }))?.rcode;
@@ -155,7 +155,7 @@ it("knows zones that come and go", async () => {
   for (let i = 0; i < 8; i++) expect(await codeOf("www.new.example")).toBe(rcodes.refused);
 });
 
-it("replaces a worker that ends, and says so", async () => {
+it("replaces a worker that ends, and logs it", async () => {
   const zones = zonesInMemory(example);
   const { port, threads, said } = await setUp(zones);
   expect(threads).toHaveLength(2);
@@ -182,7 +182,7 @@ it("keeps trying to replace a worker when the system cannot start a thread", asy
   expect(said()).toMatch(/a DNS worker could not be started.*no thread to be had/);
 });
 
-it("leaves no room on its port for others", async () => {
+it("keeps its port: no other process can bind it", async () => {
   const zones = zonesInMemory(example);
   const { port } = await setUp(zones);
   const log = createLog({ format: "text", level: "silent", write: () => undefined });

@@ -6,7 +6,7 @@ import { startThread } from "../../process/shipped-files.ts";
 import type { RespondTo } from "../answer/respond.ts";
 import { isNews, type ZoneNews, type ZoneSource } from "../answer/zone-source.ts";
 import {
-  alone,
+  copyForPosting,
   type FromWorker,
   setsInMessage,
   type ToWorker,
@@ -14,21 +14,21 @@ import {
   type WorkerStart,
 } from "./worker-messages.ts";
 
-/** Threads that answer plain questions over UDP, all on the same ports: the system shares the clients out among them. */
+/** Threads that answer plain queries over UDP, all on the same ports: the kernel distributes the clients among them. */
 export type Workers = { readonly close: () => Promise<void> };
 
 export type WorkersOptions = {
   readonly count: number;
   readonly source: ZoneSource;
-  /** For packets that are no plain questions. */
+  /** For packets that are not plain queries. */
   readonly respond: RespondTo;
-  readonly start: Omit<WorkerStart, "coming" | "told" | "counters">;
-  /** Memory for the counters of one more thread. */
+  readonly start: Omit<WorkerStart, "written" | "reported" | "counters">;
+  /** Memory for the counters of a new thread. */
   readonly newCounters: () => SharedArrayBuffer;
-  /** Called when a worker asked for something that could not be loaded. */
+  /** Called when something that a worker asked for could not be loaded. */
   readonly onTrouble: (error: unknown) => void;
   readonly log: Logger;
-  /** How a thread is made. */
+  /** Starts a thread; tests replace it. */
   readonly spawn?: Spawn;
 };
 
@@ -39,25 +39,25 @@ const soon = 10_000;
 const pause = 1_000;
 const closing = 2_000;
 
-/** They all listen when this resolves. One that dies is replaced until they are closed. */
+/** Resolves when all workers listen. One that dies is replaced, until `close` is called. */
 export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   const { source, log, spawn = spawnWorker } = options;
-  const coming = new SharedArrayBuffer(4);
-  const count = new Int32Array(coming);
+  const written = new SharedArrayBuffer(4);
+  const count = new Int32Array(written);
   const stop = new AbortController();
   const running = new Set<Worker>();
 
   const unfollow = source.follow((event) => {
-    if (event.kind === "coming") Atomics.store(count, 0, event.number);
+    if (event.kind === "written") Atomics.store(count, 0, event.number);
   });
 
   /** Resolves when it listens; throws immediately when no thread can be started. */
   const startOne = (): Promise<void> => {
     const started = Date.now();
-    const told = Atomics.load(count, 0);
-    const worker = spawn({ ...options.start, coming, told, counters: options.newCounters() });
+    const reported = Atomics.load(count, 0);
+    const worker = spawn({ ...options.start, written, reported, counters: options.newCounters() });
     running.add(worker);
-    const unserve = serve(worker, told, options);
+    const unserve = serve(worker, reported, options);
     const listens = new Promise<void>((resolve, reject) => {
       worker.on("message", (message: FromWorker) => message.kind === "listens" && resolve());
       worker.once("error", reject);
@@ -111,21 +111,21 @@ async function closeWorker(worker: Worker): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Tells a worker the news, and answers what it asks. */
+/** Sends a worker the news, and answers its questions. */
 function serve(worker: Worker, start: number, { source, respond, onTrouble }: WorkersOptions): () => void {
   let news: ZoneNews[] = [];
-  let told = start;
+  let reported = start;
   let behind = false;
   const send = () => {
-    post(worker, { kind: "news", news, told });
+    post(worker, { kind: "news", news, reported });
     news = [];
   };
   const unfollow = source.follow((event) => {
     if (isNews(event)) news.push(event);
-    if (event.kind === "coming") behind = true;
-    if (event.kind === "told") [told, behind] = [event.number, false];
-    // What belongs to one write goes in one message.
-    if (event.kind === "told" || !behind) send();
+    if (event.kind === "written") behind = true;
+    if (event.kind === "reported") [reported, behind] = [event.number, false];
+    // All events of one write go in one message.
+    if (event.kind === "reported" || !behind) send();
   });
   const answers = createAnswers(source, respond);
   worker.on("message", (message: FromWorker) => {
@@ -168,7 +168,7 @@ function createAnswers(source: ZoneSource, respond: RespondTo): (question: Worke
       case "packet": {
         const { bytes, from } = question;
         const reply = await respond(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), "udp", from);
-        return reply && alone(reply);
+        return reply && copyForPosting(reply);
       }
     }
   };

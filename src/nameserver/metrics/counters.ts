@@ -4,17 +4,17 @@
  */
 export type DnsCounters = {
   readonly memory: SharedArrayBuffer;
-  /** Replies by response code: what stands in the header's four bits. */
+  /** Replies by response code: the four bits in the header. */
   readonly udp: Float64Array;
   readonly tcp: Float64Array;
-  /** Over the limit of their network: replies cut short, and questions or replies dropped. */
+  /** Over the limit of their network: replies truncated, and queries or replies dropped. */
   readonly limited: Float64Array;
   readonly transfers: Float64Array;
 };
 
 const codes = 16;
 export const directions = ["out", "in"] as const;
-/** `check`: only the serial was asked for, since there was nothing newer. */
+/** `check`: there was nothing newer to transfer. */
 export const transferKinds = ["axfr", "ixfr", "check"] as const;
 export const transferResults = ["done", "refused", "failed"] as const;
 
@@ -25,7 +25,7 @@ type TransferResult = (typeof transferResults)[number];
 const transferPlaces = directions.length * transferKinds.length * transferResults.length;
 const places = 2 * codes + 2 + transferPlaces;
 
-/** With memory: the same counters as the thread that created it. */
+/** Given the memory of another thread's counters, these are the same counters. */
 export function createDnsCounters(memory = new SharedArrayBuffer(places * 8)): DnsCounters {
   const at = (start: number, length: number) => new Float64Array(memory, start * 8, length);
   return {
@@ -37,7 +37,6 @@ export function createDnsCounters(memory = new SharedArrayBuffer(places * 8)): D
   };
 }
 
-/** One more reply of this code. */
 export function countReply(counts: Float64Array, reply: Uint8Array): void {
   const code = (reply[3] as number) & 0xf;
   counts[code] = (counts[code] as number) + 1;

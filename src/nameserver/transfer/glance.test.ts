@@ -16,18 +16,18 @@ const key = { name: "k", algorithm: "hmac-sha256", secret: Buffer.of(1) } as con
 const edns = { udpSize: 1232, version: 0, dnssecOk: false, options: [{ code: 10, data: Buffer.alloc(8) }] };
 
 it.each([
-  ["a question", query("www.example.org"), "plain"],
+  ["a query", query("www.example.org"), "plain"],
   ["one with a cookie", query("www.example.org", 1, { edns }), "plain"],
   ["one that is signed", signRequest(query("www.example.org"), key, 0).bytes, "other"],
   ["one that is signed, with a cookie", signRequest(query("www.example.org", 1, { edns }), key, 0).bytes, "other"],
   ["AXFR", query("example.org", 252), "transfer"],
   ["IXFR, signed", signRequest(query("example.org", 251), key, 0).bytes, "transfer"],
-  ["a notice", query("example.org", 6, { opcode: 4 }), "other"],
+  ["a NOTIFY", query("example.org", 6, { opcode: 4 }), "other"],
   ["an update", query("example.org", 6, { opcode: 5 }), "other"],
   ["a response", query("example.org", 6, { response: true }), "silence"],
-  ["half a header", Buffer.alloc(11), "silence"],
-  ["a header alone", Buffer.alloc(12), "plain"],
-  ["a question cut short", query("www.example.org").subarray(0, 20), "plain"],
+  ["an incomplete header", Buffer.alloc(11), "silence"],
+  ["only a header", Buffer.alloc(12), "plain"],
+  ["a truncated question", query("www.example.org").subarray(0, 20), "plain"],
 ])("%s", (_, bytes, expected) => {
   expect(glanceAt(bytes)).toBe(expected);
 });
@@ -39,7 +39,7 @@ it.each([
   ["xcatalog.example", false],
   ["example", false],
   ["catalog.example.org", false],
-  // The length byte of a label could be mistaken for a letter of a longer one.
+  // The byte before `catalog` equals its length byte, but is part of a longer label.
   ["x\\007catalog.example", false],
 ])("is %s below catalog.example: %s", (name, expected) => {
   const bytes = query(name.toLowerCase());

@@ -1,14 +1,14 @@
 import { headerLength, opcodes, types } from "../../process/dns/codes.ts";
 
-/** What the header of a packet shows without parsing the rest: every query passes here first. */
+/** What can be seen without parsing the whole packet: every query is checked this way first. */
 export type Glance =
-  /** A response, or half a header: no answer is expected. */
+  /** A response, or an incomplete header: no reply is sent. */
   | "silence"
-  /** An ordinary question, unsigned. */
+  /** An ordinary query, unsigned. */
   | "plain"
-  /** Zone transfer asked for, signed or not. */
+  /** A request for a zone transfer, signed or not. */
   | "transfer"
-  /** Signed, or no question at all. */
+  /** Signed, or not a query. */
   | "other";
 
 export function glanceAt(bytes: Buffer): Glance {
@@ -22,7 +22,7 @@ export function glanceAt(bytes: Buffer): Glance {
   return additionals === 0 || (additionals === 1 && isOpt(bytes, end + 4)) ? "plain" : "other";
 }
 
-/** Whether the question is about this name or one below it. `name` is on the wire, in lower case. */
+/** Whether the question is about this name or one below it. `name` is in wire format, in lower case. */
 export function asksBelow(bytes: Buffer, name: Uint8Array): boolean {
   const end = endOfName(bytes);
   if (end === undefined) return false;

@@ -3,11 +3,11 @@ import { compareSerials, serialOf } from "../../core/records/serial.ts";
 import { type Asking, type AskOptions, askTcp, askUdp, nameOf, type Peer } from "../../process/dns/ask.ts";
 import { classes, opcodes, rcodes, types } from "../../process/dns/codes.ts";
 import type { Message, ResourceRecord } from "../../process/dns/message.ts";
+import { createTransferAssembly, type Received, type TransferAssembly, toLine } from "./assemble.ts";
 import { noRoom, type TransferMemory } from "./memory.ts";
-import { createTransferSort, type Given, type TransferSort, toLine } from "./sort.ts";
 
-/** The result of asking a primary for a zone. `older`: a whole zone, in an older version than the stored one. */
-export type Transferred = Given | { readonly kind: "older"; readonly serial: number };
+/** The result of asking a primary for a zone. `older`: the primary sent an older version than the stored one. */
+export type Transferred = Received | { readonly kind: "older"; readonly serial: number };
 
 /** The serial that the primary has; over TCP if UDP fails. */
 export async function askSerial(zone: string, peer: Peer, options: AskOptions): Promise<number> {
@@ -29,7 +29,7 @@ async function askOnceOverTcp(peer: Peer, asking: Asking, options: AskOptions): 
 
 export type TransferOptions = AskOptions & {
   readonly mostRecords: number;
-  /** Of the text that is kept of them. */
+  /** Limits the text that is kept of the records. */
   readonly mostBytes: number;
   readonly memory: TransferMemory;
 };
@@ -51,33 +51,38 @@ export async function transferIn(
     return newerThan(current, await read(zone, peer, current, options));
   } catch (error) {
     if (options.signal.aborted) throw error;
-    // A primary without IXFR may refuse it in many ways, and one that has lost its history may stop in the middle.
+    // A primary without IXFR may reject it in many ways, and one that has lost its history may stop in the middle.
     return newerThan(current, await read(zone, peer, undefined, options));
   }
 }
 
 /** Several servers may share an address: the one that reported the serial may not be the one that sends the zone. */
-function newerThan(current: Current, given: Given): Transferred {
+function newerThan(current: Current, given: Received): Transferred {
   if (given.kind !== "whole" || compareSerials(given.serial, current.serial) === 1) return given;
   return given.serial === current.serial ? { kind: "same" } : { kind: "older", serial: given.serial };
 }
 
-async function read(zone: string, peer: Peer, current: Current | undefined, options: TransferOptions): Promise<Given> {
+async function read(
+  zone: string,
+  peer: Peer,
+  current: Current | undefined,
+  options: TransferOptions,
+): Promise<Received> {
   const type = current === undefined ? types.axfr : types.ixfr;
   const authorities = current === undefined ? [] : [soaRecord(zone, current.soa)];
   const asking = { opcode: opcodes.query, question: { name: zone, type, class: classes.in }, authorities };
-  const sort = createTransferSort(zone, current?.serial);
+  const assembly = createTransferAssembly(zone, current?.serial);
   options.memory.hold(0);
   for await (const { message, covered } of askTcp(peer, asking, options)) {
     if (message.rcode !== rcodes.noError) throw new Error(`${nameOf(peer)}: response code ${message.rcode}`);
     for (const record of message.answers) {
-      sort.add(record);
+      assembly.add(record);
       // With compressed names, one message may expand to a hundred times its size.
-      const excess = excessOf(sort, options);
+      const excess = excessOf(assembly, options);
       if (excess) throw new Error(`${nameOf(peer)}: ${excess}`);
     }
-    if (!options.memory.hold(sort.bytes())) throw new Error(`${nameOf(peer)}: ${noRoom}`);
-    const given = sort.whole();
+    if (!options.memory.hold(assembly.bytes())) throw new Error(`${nameOf(peer)}: ${noRoom}`);
+    const given = assembly.whole();
     if (given === undefined) continue;
     if (!covered) throw new Error(`${nameOf(peer)}: the last message is not signed`);
     return given;
@@ -85,7 +90,10 @@ async function read(zone: string, peer: Peer, current: Current | undefined, opti
   throw new Error(`${nameOf(peer)}: the transfer ended early`);
 }
 
-function excessOf({ records, bytes }: TransferSort, { mostRecords, mostBytes }: TransferOptions): string | undefined {
+function excessOf(
+  { records, bytes }: TransferAssembly,
+  { mostRecords, mostBytes }: TransferOptions,
+): string | undefined {
   if (records() > mostRecords) return `more than ${mostRecords} records`;
   return bytes() > mostBytes ? `more than ${mostBytes} bytes of records` : undefined;
 }

@@ -9,7 +9,7 @@ function lab(most: number) {
 }
 
 describe("the memory of transfers", () => {
-  it("ends the newest transfer of the account that holds the most, and the others go on", () => {
+  it("ends the newest transfer of the account that holds the most, and the others continue", () => {
     const { ended, open } = lab(100);
     const [old, newest, honest] = [open("old", 1), open("newest", 1), open("honest", 2)];
     expect([old.hold(40), newest.hold(10), honest.hold(45), honest.hold(49)]).toEqual([true, true, true, true]);
@@ -18,7 +18,7 @@ describe("the memory of transfers", () => {
     expect([newest.hold(11), old.hold(45), honest.hold(50)]).toEqual([false, true, true]);
   });
 
-  it("gives one account half of it, whatever the others hold", () => {
+  it("allows one account half of it, whatever the others hold", () => {
     const { ended, open } = lab(100);
     const [first, second] = [open("first", 1), open("second", 1)];
     expect([first.hold(30), second.hold(21)]).toEqual([true, false]);
@@ -26,7 +26,7 @@ describe("the memory of transfers", () => {
     expect([first.hold(50), first.hold(51)]).toEqual([true, false]);
   });
 
-  it("does not end what is being stored: that would free nothing", () => {
+  it("does not end a transfer that is being stored: that would free nothing", () => {
     const { ended, open } = lab(100);
     const stored = open("stored", 1);
     stored.hold(50);
@@ -38,7 +38,7 @@ describe("the memory of transfers", () => {
     expect(ended).toEqual(["more"]);
   });
 
-  it("never holds more than it may, and every zone of half its size comes in the end", () => {
+  it("never holds more than allowed, and every zone of up to half that size completes eventually", () => {
     const zone = fc.record({ account: fc.nat(3), size: fc.integer({ min: 1, max: 50 }) });
     fc.assert(
       fc.property(fc.array(zone, { minLength: 1, maxLength: 12 }), (zones) => {

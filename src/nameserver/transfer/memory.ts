@@ -1,22 +1,22 @@
-/** What one transfer holds in memory. */
+/** The memory of one transfer. */
 export type TransferMemory = {
-  /** It holds this many bytes now. False when it has to end. */
+  /** It holds this many bytes now. False when the transfer has to end. */
   readonly hold: (bytes: number) => boolean;
-  /** All of it is here and is being stored: ending the transfer would not free it any more. */
+  /** The transfer is complete and is being stored: ending it would not free its memory. */
   readonly keep: () => void;
   readonly close: () => void;
 };
 
 /** The memory of all transfers together. */
 export type SharedMemory = {
-  /** `giveWay`: this transfer is to end, as there is no room for all. */
+  /** `giveWay` is called when this transfer has to end to make room for others. */
   readonly open: (account: number, giveWay: () => void) => TransferMemory;
 };
 
 /**
- * Transfers together hold at most `most` bytes, those of one account half of that. Where there is no room, the account that holds
- * the most loses its newest transfer: one whose primary servers send without end takes nothing from the others. The oldest of all
- * goes on, so that large zones come one after another instead of never; no transfer may be larger than half.
+ * All transfers together hold at most `most` bytes, those of one account at most half of that. When there is no room, the account
+ * that holds the most loses its newest transfer: primaries that never stop sending cannot harm other accounts. The oldest transfer
+ * is spared, so that large zones arrive one after another instead of never.
  */
 export function createSharedMemory(most: number): SharedMemory {
   const held = new Set<Held>();

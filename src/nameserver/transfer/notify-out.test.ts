@@ -41,7 +41,7 @@ it("notifies every target immediately", async () => {
   await notifier.close();
 });
 
-it("folds a burst into the first notice and one more", async () => {
+it("sends two messages for a burst of changes: one for the first and one for the rest", async () => {
   const apart = 1_000;
   const { notifier, told } = rig(() => {}, { limits: { tries: [20], apart, atOnce: 2 } });
   const begun = performance.now();
@@ -49,7 +49,7 @@ it("folds a burst into the first notice and one more", async () => {
     notifier.changed("a.example");
     if (i % 10 === 0) await nextTurn();
   }
-  // A burst that a busy machine has drawn out is told of once more for each such time.
+  // On a busy machine the burst may take longer, and needs one more message for each interval.
   const most = 2 + Math.floor((performance.now() - begun) / apart);
   await expect.poll(() => told.length).toBeGreaterThanOrEqual(2);
   await sleep(1_200);
@@ -84,7 +84,7 @@ it("repeats a message until it is answered, and logs a silent target once", asyn
   await silent.notifier.close();
 });
 
-it("sends messages about many zones a few at a time, all of them in the end", async () => {
+it("sends messages about many zones a few at a time", async () => {
   let open = 0;
   let most = 0;
   const { notifier, told } = rig(
@@ -111,7 +111,7 @@ it("stops immediately while it waits for an answer", async () => {
   expect(told.length).toBe(1);
 });
 
-it("says that a key is not there", async () => {
+it("logs that a key does not exist", async () => {
   const { notifier, told, said } = rig(() => {}, {
     targets: [{ host: "192.0.2.1", port: 53, keyName: "gone" }],
     peerOf: async () => undefined,
@@ -122,7 +122,7 @@ it("says that a key is not there", async () => {
   await notifier.close();
 });
 
-it("repeats a message in time after the clock was set back", async () => {
+it("repeats a message on time after the clock was set back", async () => {
   let clock = Date.now();
   const noAnswer = async () => {
     clock -= 3_600_000;

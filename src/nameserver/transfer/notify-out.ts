@@ -15,7 +15,7 @@ export type NotifyTarget = { readonly host: string; readonly port: number; reado
 
 export type NotifierOptions = {
   readonly targets: readonly NotifyTarget[];
-  /** Undefined when the key of the target is not known. */
+  /** Undefined when there is no key with the target's key name. */
   readonly peerOf: (target: NotifyTarget) => Promise<Peer | undefined>;
   readonly ask: (peer: Peer, asking: Asking, options: AskOptions) => Promise<unknown>;
   readonly now: () => Instant;
@@ -48,7 +48,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
   };
 }
 
-/** One target: each zone waits, is being sent, or is being sent and has changed again meanwhile. */
+/** The queue of one target. A zone that changes again while its NOTIFY is being sent waits in `waiting` too. */
 function createLine(target: NotifyTarget, options: NotifierOptions, signal: AbortSignal) {
   const { log, limits = defaultLimits } = options;
   const waiting = new Set<string>();

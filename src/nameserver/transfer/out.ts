@@ -13,8 +13,8 @@ import type { PackedZones } from "./packed-zones.ts";
 import { soaOf, wholeZone, zoneDifference } from "./records.ts";
 
 /**
- * All changes that lead from one serial of a zone to another, oldest first. Undefined when they are not known any more, or
- * are such that a difference would be incomplete: then the whole zone is sent.
+ * All changes from one serial of a zone to another, oldest first. Undefined when they are no longer known, or do not show
+ * everything that changed: then the whole zone is sent.
  */
 export type ChangesBetween = (zone: string, from: number, to: number) => Promise<readonly Change[] | undefined>;
 
@@ -29,7 +29,7 @@ export type TransferOutOptions = {
   readonly zones: LoadedZones;
   readonly changesBetween: ChangesBetween;
   readonly packed: PackedZones;
-  /** Others' questions are answered between two messages. */
+  /** Called after each message, so that other queries are answered in between. */
   readonly pause: () => Promise<void>;
 };
 
@@ -49,7 +49,7 @@ export async function* transferOut(
   if (zone?.view.name !== question.name) return yield codeReply(message, rcodes.notAuth);
   const { view } = zone;
   const changes = since === undefined ? undefined : await changesSince(view, since, changesBetween);
-  // Nothing else runs from here until the difference is settled.
+  // No `await` between here and the difference: the zone must not change meanwhile.
   const records = changes === "none" ? [soaOf(view)] : changes && zoneDifference(view, since ?? 0, changes);
   if (transport === "udp") return yield* packForUdp(records, view, request);
   const options = packing(view, request);
@@ -59,7 +59,7 @@ export async function* transferOut(
   }
 }
 
-/** The question and a code. */
+/** Only the question and a response code. */
 export const codeReply = (message: Message, rcode: number): Buffer => encodeMessage(replyTo(message, rcode));
 
 function replyTo({ id, opcode, recursionDesired, questions, edns }: Message, rcode: number): Message {
@@ -73,7 +73,7 @@ const ownEdns: Edns = { udpSize: ednsUdpSize, version: 0, dnssecOk: false, optio
 type Records = Iterable<TransferRecord>;
 type Changes = readonly Change[] | undefined;
 
-/** `none` when the client has all there is (RFC 1995 section 2). Read again when the zone has changed meanwhile. */
+/** `none` when the client is up to date (RFC 1995 section 2). They are read again when the zone has changed meanwhile. */
 async function changesSince(view: ZoneView, since: number, between: ChangesBetween): Promise<Changes | "none"> {
   for (let tries = 3; tries > 0; tries--) {
     const { serial } = view;
@@ -91,7 +91,7 @@ const packing = (view: ZoneView, { message, room }: TransferRequest): PackOption
   room,
 });
 
-/** What does not fit one datagram is answered by the SOA alone: the client then comes by TCP (RFC 1995 section 2). */
+/** If the answer does not fit in a datagram, only the SOA is sent: the client then retries over TCP (RFC 1995 section 2). */
 function* packForUdp(records: Records | undefined, view: ZoneView, request: TransferRequest): Generator<Buffer> {
   const { message, room } = request;
   const pack = (some: Records) => packRecords(some, packing(view, request));
@@ -104,7 +104,7 @@ function* packForUdp(records: Records | undefined, view: ZoneView, request: Tran
   }
 }
 
-/** The serial that the client has: in the SOA of the authority section. */
+/** The client's serial is in the SOA of the authority section. */
 function serialIn({ authorities }: Message): number | undefined {
   const [soa] = authorities;
   return soa && soaSerialOf(soa);

@@ -12,22 +12,22 @@ export type TransferRecord = {
 export type PackOptions = {
   /** Header and question; every message of the answer begins with them. */
   readonly head: Buffer;
-  /** How many labels of each name stand in the question, at its end. */
+  /** The number of labels in the zone's name, which is the name in the question. */
   readonly zoneLabels: number;
-  /** Behind the records: an OPT record, or nothing. */
+  /** After the records: an OPT record, or nothing. */
   readonly tail: Buffer;
   /** Bytes to leave free for a signature. */
   readonly room: number;
 };
 
-/** Large enough that headers and signatures cost little, small enough to be packed in a few milliseconds, without a pause. */
+/** Large enough that headers and signatures cost little, small enough to be packed within a few milliseconds. */
 const fillTo = 16_384;
 const pointable = 0x4000;
 const questionName = 0xc00c;
 
 /**
- * Records into messages (RFC 5936 section 2.2). Names end in a pointer to the question, which every message repeats: nearly as
- * short as full compression, and no index of names has to be kept. Throws when one record is larger than any message.
+ * Packs records into messages (RFC 5936 section 2.2). Names end in a pointer to the question, which every message repeats: nearly
+ * as short as full compression, without an index of names. Throws when a record does not fit in any message.
  */
 export function* packRecords(records: Iterable<TransferRecord>, options: PackOptions): Generator<Buffer> {
   const { head, zoneLabels, tail, room } = options;
@@ -69,7 +69,7 @@ export function* packRecords(records: Iterable<TransferRecord>, options: PackOpt
     at = page.writeUInt16BE(1, at);
     at = page.writeUInt32BE(ttl, at);
     at = page.writeUInt16BE(data.length, at);
-    // Short data is the rule, and a call takes longer than a few bytes.
+    // Most data is short, and for a few bytes a loop is faster than a call.
     if (data.length > 32) page.set(data, at);
     else for (let i = 0; i < data.length; i++) page[at + i] = data[i] ?? 0;
     at += data.length;

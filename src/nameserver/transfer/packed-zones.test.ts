@@ -41,7 +41,7 @@ async function transfer(
   });
 }
 
-it("sends the same to a second client, with the header of its own request", async () => {
+it("sends the same to a second client, with the header of that client's request", async () => {
   const packed = createPackedZones(createTurns());
   const view = viewOf("example.org", 3_000);
   const first = await transfer(packed, view, { id: 1 });
@@ -71,7 +71,7 @@ it("caches separately for clients with an OPT record or a signature in each mess
   expect((await transfer(packed, view, { room: 60_000 })).length).toBeGreaterThanOrEqual(1);
 });
 
-it("holds no more than it may: the first leave, and what is too large is not kept", async () => {
+it("holds no more than allowed: the oldest are dropped, and a zone that is too large is not cached", async () => {
   const packed = createPackedZones(createTurns(), 8_000);
   for (let i = 0; i < 20; i++) await transfer(packed, viewOf(`z${i}.example`));
   expect(packed.size()).toBeGreaterThan(4_000);
@@ -83,7 +83,7 @@ it("holds no more than it may: the first leave, and what is too large is not kep
 
 describe("a large zone", () => {
   const size = 3_000;
-  /** Runs all steps, and something else after the first of each work. */
+  /** Runs all steps, and `other` after the first step of each run. */
   const between = (other: () => void) => {
     let begun = 0;
     const run: Turns["run"] = async (_, steps) => {
@@ -99,8 +99,8 @@ describe("a large zone", () => {
     messages.flatMap(({ answers }) => answers.map(({ name }) => name));
 
   it.each([
-    ["is settled anew when it changes between two steps", 1, 2],
-    ["that always changes is settled without a pause in the end", 100, 3],
+    ["is collected again when it changes between two steps", 1, 2],
+    ["that keeps changing is finally collected without a pause", 100, 3],
   ])("%s", async (_, changes, tries) => {
     const view = viewOf("example.org", size);
     let left = changes;

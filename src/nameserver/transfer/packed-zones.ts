@@ -5,16 +5,16 @@ import type { Turns } from "../../process/turns.ts";
 import { type PackOptions, packRecords } from "./pack.ts";
 import { type SettledZone, settleSteps } from "./records.ts";
 
-/** Whole zones as messages, kept so that the second of a zone's secondaries costs next to nothing. */
+/** A cache of whole zones as messages, so that a second secondary costs next to nothing. */
 export type PackedZones = {
-  /** All are of one version of the zone, which is settled when this resolves. Each is packed when it is taken. */
+  /** All messages are of one version of the zone, which is fixed when this resolves. Each is packed when it is read. */
   readonly messages: (view: ZoneView, options: PackOptions) => Promise<Iterable<Buffer>>;
-  /** Bytes held. */
+  /** Bytes in the cache. */
   readonly size: () => number;
 };
 
 type Packed = {
-  /** Every change renews it, so that it stands for all of the zone. */
+  /** Identifies the version of the zone: every change replaces the SOA set. */
   readonly soa: ViewSet;
   readonly room: number;
   readonly tail: number;
@@ -22,16 +22,16 @@ type Packed = {
   readonly size: number;
 };
 
-/** A zone of more sets is settled in parts. */
+/** The sets of a larger zone are collected in parts. */
 const largeZone = 1_000;
 
-/** How often a zone is settled in parts, and changes meanwhile, before it is settled without a pause. */
+/** How often a zone may change while its sets are collected in parts, before they are collected without a pause. */
 const tries = 3;
 
-/** `most`: bytes of all together; what was packed first leaves first. A zone that takes more than a quarter is not kept. */
+/** `most`: bytes of all zones together; the oldest are dropped first. A zone that takes more than a quarter is not cached. */
 export function createPackedZones(turns: Pick<Turns, "run">, most = 16 * 1024 * 1024): PackedZones {
   const kept = new Map<string, Packed>();
-  /** Many may ask for a zone while it is settled, and hang up and ask again: one of them has it done for all. */
+  /** Clients that ask for a zone meanwhile, even repeatedly, share the work. */
   const settling = new Map<ZoneView, Promise<SettledZone>>();
   let held = 0;
 
@@ -96,7 +96,7 @@ function* withHeads(messages: readonly Buffer[], head: Buffer): Generator<Buffer
   for (const message of messages) yield withHead(message, head);
 }
 
-/** The counts are the message's own; id, flags and question are those of the request. */
+/** The counts stay; id, flags and question are those of the request. */
 function withHead(message: Buffer, head: Buffer): Buffer {
   const copy = Buffer.from(message);
   head.copy(copy, 0, 0, 4);

@@ -9,7 +9,7 @@ import { setAt, setsOfView, type ViewSet, wireOf, type ZoneView } from "../../co
 import type { Steps } from "../../core/steps.ts";
 import type { TransferRecord } from "./pack.ts";
 
-/** All of a zone: the SOA, everything else, the SOA (RFC 5936 section 2.2). To be read before the zone can change. */
+/** The SOA, all other records, the SOA again (RFC 5936 section 2.2). Read it to the end before the zone can change. */
 export const wholeZone = (view: ZoneView): Iterable<TransferRecord> => chained(setsOfView(view), soaOf(view));
 
 /** A zone as it was at one moment. */
@@ -23,7 +23,7 @@ export function* settleSteps(view: ZoneView): Steps<SettledZone | undefined> {
     sets.push(each);
     if (sets.length % setsInStep !== 0) continue;
     yield;
-    // Every change renews it.
+    // Every change replaces the SOA set.
     if (soa?.gone) return undefined;
   }
   const end = soaOf(view);
@@ -34,7 +34,6 @@ const setsInStep = 64;
 
 type PlacedSet = { readonly name: readonly Label[]; readonly set: ViewSet };
 
-/** The SOA as it stands. */
 export function soaOf(view: ZoneView): TransferRecord {
   const set = setAt(view.apex, "SOA");
   const [record] = set ? recordsOf(view.labels, set) : [];
@@ -43,8 +42,8 @@ export function soaOf(view: ZoneView): TransferRecord {
 }
 
 /**
- * What turns the zone of serial `from` into this one, all versions between in one step (RFC 1995 section 5). `changes` are all
- * since then, oldest first. Undefined when the whole zone is shorter.
+ * The difference between serial `from` and the current zone, with all versions condensed into one (RFC 1995 section 5). `changes` are
+ * all changes since then, oldest first. Undefined when the whole zone is shorter.
  */
 export function zoneDifference(
   view: ZoneView,
@@ -82,7 +81,7 @@ function condensed(changes: readonly Change[]): Iterable<Span> {
 
 type Line = { readonly owner: string; readonly type: RRset["type"]; readonly ttl: number; readonly rdata: string };
 
-/** What of a set is seen in DNS: a comment or a label is not. */
+/** The parts of a set that are visible in DNS: comments and labels are not. */
 function linesOf(set: RRset | null, zoneTtl: number): ReadonlyMap<string, Line> {
   if (set === null) return new Map();
   const { owner, type } = set;
@@ -104,7 +103,7 @@ function soaAt(view: ZoneView, serial: number, set: RRset | undefined): Transfer
 
 function* chained(sets: Iterable<PlacedSet>, end: TransferRecord): Generator<TransferRecord> {
   for (const { name, set } of sets) {
-    // Delegating to another iterator for each set would take as long as all the rest.
+    // `yield*` for each set would double the time.
     const type = typeCode(set.type);
     for (const data of wireOf(set)) yield { name, type, ttl: set.ttl, data };
   }

@@ -79,28 +79,43 @@ const laterEdns = { udpSize: 1_232, version: 1, dnssecOk: false, options: [] };
 
 describe("what is replied", () => {
   it.each([
-    ["to a plain question", bytesOf({ name: "www.example.org", type: 1 }), "", { rcode: 0, signedReply: false }],
+    ["to a plain query", bytesOf({ name: "www.example.org", type: 1 }), "", { rcode: 0, signedReply: false }],
     ["to a signed one", signed({ name: "www.example.org", type: 1 }), "", { rcode: 0, signedReply: true }],
     ["to a wrong key", signed({}, { ...key, name: "other" }), "", { rcode: 9, signedReply: false }],
     ["to a wrong secret", signed({}, { ...key, secret: Buffer.of(1) }), "", { rcode: 9, signedReply: false }],
-    ["to a stranger who asks for the list of zones", bytesOf({ name: "catalog.example" }), "", { rcode: 5 }],
-    ["to one who may have it", bytesOf({ name: "catalog.example" }), "192.0.2.53", { rcode: 0 }],
-    ["to IXFR by a stranger", bytesOf({ type: 251 }), "", { rcode: 5 }],
+    ["to an unknown client that asks for the catalog", bytesOf({ name: "catalog.example" }), "", { rcode: 5 }],
+    ["to a client that may transfer the catalog", bytesOf({ name: "catalog.example" }), "192.0.2.53", { rcode: 0 }],
+    ["to IXFR by an unknown client", bytesOf({ type: 251 }), "", { rcode: 5 }],
     ["to AXFR over UDP", bytesOf({ type: 252 }), "192.0.2.53", { rcode: 1 }],
-    ["to a notice of a primary", bytesOf({ opcode: 4 }), "192.0.2.53", { rcode: 0, opcode: 4, authoritative: true }],
-    ["to a notice of a stranger", bytesOf({ opcode: 4 }), "", { rcode: 5 }],
-    ["to a notice of a foreign zone", bytesOf({ opcode: 4, name: "example.net" }), "192.0.2.53", { rcode: 9 }],
-    ["to a notice of something else", bytesOf({ opcode: 4, type: 1 }), "192.0.2.53", { rcode: 4 }],
+    ["to a NOTIFY from a primary", bytesOf({ opcode: 4 }), "192.0.2.53", { rcode: 0, opcode: 4, authoritative: true }],
+    ["to a NOTIFY from an unknown server", bytesOf({ opcode: 4 }), "", { rcode: 5 }],
+    [
+      "to a NOTIFY about a zone that is not here",
+      bytesOf({ opcode: 4, name: "example.net" }),
+      "192.0.2.53",
+      { rcode: 9 },
+    ],
+    ["to a NOTIFY about another type", bytesOf({ opcode: 4, type: 1 }), "192.0.2.53", { rcode: 4 }],
     ["to an unsigned update", bytesOf({ opcode: 5 }), "192.0.2.53", { rcode: 5 }],
     ["to a signed update", signed({ opcode: 5 }), "", { rcode: 0, opcode: 5, signedReply: true }],
     ["to an update of another class", signed({ ...ofChaos(6), opcode: 5 }), "", { rcode: 9, signedReply: true }],
-    ["to an update of no zone", signed({ opcode: 5, type: 1 }), "", { rcode: 1, signedReply: true }],
+    [
+      "to an update whose zone section has another type",
+      signed({ opcode: 5, type: 1 }),
+      "",
+      { rcode: 1, signedReply: true },
+    ],
     ["to another opcode", bytesOf({ opcode: 2 }), "", { rcode: 4 }],
     ["to IXFR of another class", bytesOf(ofChaos(251)), "192.0.2.53", { rcode: 5 }],
-    ["to a notice of another class", bytesOf({ ...ofChaos(6), opcode: 4 }), "192.0.2.53", { rcode: 9 }],
-    ["to IXFR of a later EDNS", bytesOf({ type: 251, edns: laterEdns }), "192.0.2.53", { rcode: 16 }],
-    ["to a notice of a later EDNS", bytesOf({ opcode: 4, edns: laterEdns }), "192.0.2.53", { rcode: 16 }],
-    ["to an update of a later EDNS", signed({ opcode: 5, edns: laterEdns }), "", { rcode: 16, signedReply: true }],
+    ["to a NOTIFY of another class", bytesOf({ ...ofChaos(6), opcode: 4 }), "192.0.2.53", { rcode: 9 }],
+    ["to IXFR with a later EDNS version", bytesOf({ type: 251, edns: laterEdns }), "192.0.2.53", { rcode: 16 }],
+    ["to a NOTIFY with a later EDNS version", bytesOf({ opcode: 4, edns: laterEdns }), "192.0.2.53", { rcode: 16 }],
+    [
+      "to an update with a later EDNS version",
+      signed({ opcode: 5, edns: laterEdns }),
+      "",
+      { rcode: 16, signedReply: true },
+    ],
   ] as const)("%s", async (_, bytes, from, expected) => {
     expect(await replyTo(bytes, from)).toMatchObject({ id: 9, response: true, ...expected });
   });
@@ -108,7 +123,7 @@ describe("what is replied", () => {
   const inZone = (more: object) => ({ name: "www.example.org", type: 1, class: 1, ttl: 0, data: Buffer.of(), ...more });
   it.each([
     [
-      "an owner outside of the zone",
+      "an owner outside the zone",
       { authorities: [inZone({ name: "example.net", ttl: 60, data: Buffer.alloc(4) })] },
       10,
     ],
@@ -116,14 +131,14 @@ describe("what is replied", () => {
     ["an address of three bytes", { authorities: [inZone({ ttl: 60, data: Buffer.alloc(3) })] }, 1],
     ["a deletion with a TTL", { authorities: [inZone({ class: 255, ttl: 1 })] }, 1],
     ["a value to delete with a TTL", { authorities: [inZone({ class: 254, ttl: 1, data: Buffer.alloc(4) })] }, 1],
-    ["a class that means nothing", { authorities: [inZone({ class: 3 })] }, 1],
-    ["a type of questions", { authorities: [inZone({ type: 252, class: 255 })] }, 1],
+    ["a class without a meaning in updates", { authorities: [inZone({ class: 3 })] }, 1],
+    ["a type that is only for queries", { authorities: [inZone({ type: 252, class: 255 })] }, 1],
   ])("to an update with %s", async (_, more, rcode) => {
     expect(await replyTo(signed({ opcode: 5, ...more }))).toMatchObject({ rcode });
     expect(updates).toEqual([]);
   });
 
-  it("to an update counts a TTL with its highest bit set as none (RFC 2181 section 8)", async () => {
+  it("to an update treats a TTL with its highest bit set as 0 (RFC 2181 section 8)", async () => {
     const authorities = [0x7fff_ffff, 0x8000_0000].map((ttl) => inZone({ ttl, data: Buffer.alloc(4) }));
     expect(await replyTo(signed({ opcode: 5, authorities }))).toMatchObject({ rcode: 0 });
     expect(updates[0]?.updates).toMatchObject([{ ttl: 0x7fff_ffff }, { ttl: 0 }]);
@@ -153,7 +168,7 @@ it("streams a zone over TCP, each message signed", async () => {
   expect(stream(bytesOf({ type: 6 }), "")).toBeUndefined();
 });
 
-it("survives damage of every kind, with a reply that can be read", async () => {
+it("survives any damaged request, and its reply is valid", async () => {
   const update = signed({
     opcode: 5,
     authorities: [{ name: "a.example.org", type: 1, class: 1, ttl: 5, data: Buffer.alloc(4) }],

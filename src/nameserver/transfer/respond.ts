@@ -16,14 +16,14 @@ import { asksBelow, glanceAt } from "./glance.ts";
 import { type ChangesBetween, codeReply, transferOut } from "./out.ts";
 import { createPackedZones } from "./packed-zones.ts";
 
-/** Who asks: the address, and the key when the request is rightly signed with one. */
+/** The client's address, and its key if the request has a valid signature. */
 export type Asker = { readonly from: string; readonly key: string | undefined };
 
-/** What the nameserver needs for everything but plain questions. */
+/** What the nameserver needs for everything but plain queries. */
 export type TransferPorts = {
   readonly keyNamed: (name: string) => Promise<TsigKey | undefined>;
   readonly mayTransfer: (zone: string, asker: Asker) => Promise<boolean>;
-  /** Moves whenever `mayTransfer` may answer otherwise than before: a long transfer is then checked again. */
+  /** Changes whenever the result of `mayTransfer` may have changed: a running transfer is then checked again. */
   readonly accessVersion: () => number;
   readonly changesBetween: ChangesBetween;
   /** A message that was processed already, recognised by its signature, is not processed again. */
@@ -37,7 +37,7 @@ export type TransferPorts = {
 export type UpdateOutcome = "done" | "not-ours" | "refused" | Unmet;
 
 export type ExchangeOptions = {
-  /** For plain questions. */
+  /** For plain queries. */
   readonly respond: Respond;
   readonly zones: LoadedZones;
   readonly ports: TransferPorts;
@@ -46,7 +46,7 @@ export type ExchangeOptions = {
   readonly counters?: DnsCounters;
 };
 
-/** Everything that can be asked of the nameserver: questions, signed or not, transfers, notices and updates. */
+/** Handles every kind of request: queries, signed or not, transfers, NOTIFY messages and updates. */
 export function createExchange(options: ExchangeOptions): { readonly respond: RespondTo; readonly stream: Stream } {
   const { respond: answer, zones, ports, onTrouble, counters } = options;
   const turns = createTurns();
@@ -184,7 +184,7 @@ async function readRequest(
   }
 }
 
-/** A datagram has room for so much, signature included; what does not fit is asked for again over TCP. */
+/** A reply that does not fit in a datagram together with its signature is truncated: the client retries over TCP. */
 function signed(reply: Buffer, { bytes, message, transport, sign, room }: Request): Buffer {
   if (room === 0) return reply;
   return sign(transport === "udp" && reply.length + room > udpRoomFor(message.edns) ? cutShort(reply, bytes) : reply);

@@ -7,12 +7,12 @@ import type { TransferMemory } from "./memory.ts";
 
 export type SecondaryZone = {
   readonly name: string;
-  /** Its owner: accounts take turns. */
+  /** Its account: accounts take turns. */
   readonly account: number;
   readonly primaries: readonly Peer[];
   /** Why some of its primary servers are not asked. */
   readonly refused: readonly string[];
-  /** What was transferred last; undefined when nothing has been. */
+  /** The version that was transferred last; undefined when there is none. */
   readonly current: Current | undefined;
   readonly timers: SoaTimers | undefined;
   readonly checked: Instant | undefined;
@@ -35,13 +35,13 @@ export type RefreshOutcome =
   | { readonly kind: "behind"; readonly serial: number; readonly refresh: number; readonly because: string }
   | { readonly kind: "failed"; readonly because: string };
 
-/** Milliseconds for a question, and for each message of a transfer. */
+/** Milliseconds to wait for the answer to a query, and for each message of a transfer. */
 const questionLimit = 2_000;
 const messageLimit = 20_000;
 /** For the whole transfer of one zone. */
 const transferLimit = 600_000;
 const mostRecords = 1_000_000;
-/** Memory for the records of one zone: roughly their text, and a little more for each. */
+/** Memory for the records of one zone: roughly their text and a fixed overhead per record. */
 const mostBytes = 128 * 1024 * 1024;
 
 type Waiting = { readonly signal: AbortSignal; readonly now: () => Instant; readonly memory: TransferMemory };
@@ -102,7 +102,7 @@ export async function refreshZone(zone: SecondaryZone, ports: RefreshPorts, wait
 type Glance =
   | { readonly kind: "same" | "newer" }
   | { readonly kind: "older"; readonly serial: number }
-  /** No answer to the SOA question: only a transfer can show what it has. */
+  /** No answer to the SOA query: only a transfer can show which version it has. */
   | { readonly kind: "silent" };
 
 async function glanceAt(peer: Peer, { name, current }: SecondaryZone, waiting: Waiting): Promise<Glance> {

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { noLog } from "../../process/log.ts";
 import { startSecondaries } from "./secondary-zones.ts";
 
-it("many zones of one primary are asked for in turn, and each is looked up once to know its primary and once for its turn", async () => {
+it("many zones of one primary take turns, and each is looked up twice: to find its primary, and at its turn", async () => {
   const names = Array.from({ length: 500 }, (_, i) => `z${i}.example`);
   const looks = new Map<string, number>();
   const asked = new Set<string>();
@@ -10,16 +10,16 @@ it("many zones of one primary are asked for in turn, and each is looked up once 
     ports: {
       list: async () => names,
       look: async (name) => {
-        // Those that could not be had are asked for again after ten seconds.
+        // Zones that could not be transferred are retried after ten seconds.
         if (!asked.has(name)) looks.set(name, (looks.get(name) ?? 0) + 1);
-        // Nobody listens there.
+        // Nothing listens there.
         const primaries = [{ host: "127.0.0.1", port: 1, key: undefined }];
         return { name, account: 1, primaries, refused: [], current: undefined, timers: undefined, checked: undefined };
       },
       store: async () => "done",
       checked: async () => undefined,
     },
-    // No primary server gives the zone.
+    // No primary server has the zone.
     log: { ...noLog, warn: (fields: object | string) => void asked.add((fields as { zone: string }).zone) },
     ...{ now: Date.now, random: () => 1, refreshes: () => true },
   });

@@ -32,7 +32,7 @@ export type SecondariesOptions = {
   readonly counters?: DnsCounters;
 };
 
-/** Milliseconds. With an SOA below one second the primary would be asked all the time; a timer cannot hold more than some days. */
+/** Milliseconds. A refresh time of 0 in the SOA would query the primary all the time; timers are limited to 24 days. */
 const shortest = 1_000;
 const longest = 86_400_000;
 /** Seconds, for a zone that has not been transferred yet and so has no SOA with a retry time. */
@@ -64,7 +64,7 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
     if (followed === undefined || stop.signal.aborted) return;
     clearTimeout(followed.timer);
     const wait = Math.min(Math.max(seconds * 1_000, shortest), longest);
-    // Spread out: all zones are loaded at the same time.
+    // Spread out, because all zones start at the same time.
     followed.timer = setTimeout(() => ask(name), wait * (0.9 + 0.1 * random()));
   };
 
@@ -94,7 +94,7 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
     zones.delete(name);
     noticed.delete(name);
   };
-  /** Its primary was not known when it was queued, or has changed since. */
+  /** Its account or primary was not known when it was queued, or has changed since. */
   const waitForTurn = (name: string, place: Place) => {
     follow(name).place = place;
     transfers.add(name, place);
@@ -180,7 +180,7 @@ const placeOf = ({ account, primaries: [first] }: SecondaryZone): Place => ({
 
 type Followed = {
   timer: NodeJS.Timeout | undefined;
-  /** As far as is known. */
+  /** Undefined until the zone has been looked up. */
   place: Place | undefined;
   /** Why the last transfer failed. */
   failing: string | undefined;
@@ -192,6 +192,6 @@ const notAskedYet: Readonly<Followed> = {
   ...{ timer: undefined, place: undefined, failing: undefined, expired: false, behind: false },
 };
 
-/** RFC 1034 section 4.3.5. What was never transferred cannot expire. */
+/** RFC 1034 section 4.3.5. A zone that was never transferred cannot expire. */
 const isExpired = ({ checked, timers }: SecondaryZone, now: Instant): boolean =>
   checked !== undefined && timers !== undefined && now - checked >= timers.expire * 1_000;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createSlots, type SlotLimits } from "./slots.ts";
 
-/** Zones are `account/primary/number`; a turn lasts until it is ended. */
+/** Zones are `account/primary/number`; a turn lasts until the test ends it. */
 function lab(limits: SlotLimits) {
   const started: string[] = [];
   const ends = new Map<string, () => void>();
@@ -44,7 +44,7 @@ describe("turns of secondary zones", () => {
     expect(running()).toEqual(["1/slow/0", "1/slow/1", "1/good/0"]);
   });
 
-  it("accounts take turns, and the primaries of each do", async () => {
+  it("accounts take turns, and so do the primaries of each account", async () => {
     const { add, started, end } = lab({ all: 1, account: 1, primary: 1 });
     add("0/x/0");
     for (const zone of [...many("1/a", 2), ...many("1/b", 2), ...many("2/c", 3)]) add(zone);
@@ -52,7 +52,7 @@ describe("turns of secondary zones", () => {
     expect(started.slice(1)).toEqual(["1/a/0", "2/c/0", "1/b/0", "2/c/1", "1/a/1", "2/c/2", "1/b/1"]);
   });
 
-  it("a zone that is asked for during its turn gets one more after it", async () => {
+  it("a zone that is added during its turn gets another turn", async () => {
     const { add, started, end } = lab(limits);
     for (let i = 0; i < 3; i++) add("1/a/0");
     expect(started).toEqual(["1/a/0"]);
@@ -60,7 +60,7 @@ describe("turns of secondary zones", () => {
     expect(started).toEqual(["1/a/0", "1/a/0"]);
   });
 
-  it("every zone gets its turn, and no limit is ever passed", async () => {
+  it("every zone gets its turn, and no limit is ever exceeded", async () => {
     const zone = fc.tuple(fc.nat(3), fc.nat(3), fc.nat(9)).map((parts) => parts.join("/"));
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(zone, { maxLength: 60 }), async (zones) => {

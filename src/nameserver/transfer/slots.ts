@@ -1,29 +1,29 @@
-/** Where a zone stands in line: accounts take turns, and within an account its primary servers do. */
+/** Where a zone queues: accounts take turns, and within an account its primary servers do. */
 export type Place = { readonly account: number; readonly primary: string };
 
 export type SlotLimits = {
-  /** Zones at one time: of all accounts, of one, and of one primary server in an account. */
+  /** Zones that run at the same time: in total, per account, and per primary server of an account. */
   readonly all: number;
   readonly account: number;
   readonly primary: number;
 };
 
 export type Slots = {
-  /** `run` is called when it is the zone's turn. A zone that waits already, or has its turn, waits once. */
+  /** Queues a zone; `run` is called when it is its turn. A zone is queued at most once, also while it runs. */
   readonly add: (zone: string, place: Place) => void;
   readonly close: () => Promise<void>;
 };
 
 /**
- * Who gets a slot next. One account cannot fill all slots with servers that are slow, nor one such server all slots of its account;
- * and the one that has waited longest since its last turn comes first.
+ * Decides who gets a slot next. An account with slow servers cannot fill all slots, nor can one slow server fill the slots of its account.
+ * Whoever has waited longest since the last turn comes first.
  */
 export function createSlots(limits: SlotLimits, run: (zone: string, place: Place) => Promise<void>): Slots {
   const accounts = new Map<number, Account>();
   const running = new Map<string, Promise<void>>();
   let closed = false;
 
-  /** The next zone of an account; the server that gets the turn goes to the end of the line. */
+  /** The next zone of an account; its server goes to the end of the queue. */
   const nextOf = (account: Account): readonly [string, Server] | undefined => {
     if (account.running >= limits.account) return undefined;
     for (const [primary, server] of account.servers) {
@@ -66,7 +66,7 @@ export function createSlots(limits: SlotLimits, run: (zone: string, place: Place
       pump();
     }
   };
-  /** Accounts and servers come and go. */
+  /** Idle accounts and servers must not accumulate. */
   const drop = (account: Account, { place, running: busy, waiting }: Server) => {
     if (busy === 0 && waiting.size === 0) account.servers.delete(place.primary);
     if (account.running === 0 && account.servers.size === 0) accounts.delete(place.account);

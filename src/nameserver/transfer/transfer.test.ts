@@ -10,14 +10,14 @@ import { decodeMessage, emptyMessage, type Message, type ResourceRecord } from "
 import { createTurns } from "../../process/turns.ts";
 import { createLoadedZones } from "../answer/loaded-zones.ts";
 import type { ZoneSource } from "../answer/zone-source.ts";
+import { createTransferAssembly } from "./assemble.ts";
 import { type ChangesBetween, transferOut } from "./out.ts";
 import { createPackedZones } from "./packed-zones.ts";
-import { createTransferSort } from "./sort.ts";
 
 const soa = (serial: number) => `@ 3600 SOA ns1 hostmaster ${serial} 7200 900 1209600 300\n@ 300 NS ns1\n`;
 const zone = "example.org";
 
-/** Versions of one zone: serial 1 is the first of them. */
+/** Versions of one zone, starting at serial 1. */
 function history(...texts: readonly string[]) {
   const versions = texts.map((text, i) => writtenSets(zone, soa(i + 1) + text));
   const steps: readonly (readonly Change[])[] = versions.slice(1).map((sets, i) => diffSets(versions[i] ?? [], sets));
@@ -82,12 +82,12 @@ const lines = (sets: readonly RRset[]): readonly string[] =>
     .sort();
 
 function sortTransfer(records: readonly ResourceRecord[], of: string, since: number | undefined) {
-  const sort = createTransferSort(of, since);
-  for (const record of records) sort.add(record);
-  return sort.whole();
+  const assembly = createTransferAssembly(of, since);
+  for (const record of records) assembly.add(record);
+  return assembly.whole();
 }
 
-/** What a secondary that has version `since` would have then. */
+/** The content of a secondary that had version `since`, after the transfer. */
 function received(records: readonly ResourceRecord[], since: number, before: readonly RRset[]): readonly RRset[] {
   const sorted = sortTransfer(records, zone, since);
   const how = { now: 1, newId: () => "" };
@@ -108,7 +108,7 @@ const version = fc.uniqueArray(line, { maxLength: 12, selector: (text) => text.r
 });
 
 describe("zone transfer", () => {
-  it("pauses after every message, so that others are answered meanwhile", async () => {
+  it("pauses after every message, so that other queries are answered meanwhile", async () => {
     const made = history(Array.from({ length: 3_000 }, (_, i) => `h${i} 60 A 192.0.2.1`).join("\n"));
     let pauses = 0;
     const pause = async () => {
@@ -119,7 +119,7 @@ describe("zone transfer", () => {
     expect(pauses).toBe(replies.length);
   });
 
-  it("gives all of a zone between two SOA records", async () => {
+  it("sends the whole zone between two SOA records", async () => {
     const made = history("www 300 A 192.0.2.1\nwww 60 TXT hello\n*.x 60 MX 10 mail\nodd 60 TYPE65400 \\# 2 abcd");
     const records = recordsOf(await answersTo(question(252), made));
     expect(records[0]?.type).toBe(6);
@@ -127,7 +127,7 @@ describe("zone transfer", () => {
     expect(lines(received(records, 0, []))).toEqual(lines(made.versions[0] ?? []));
   });
 
-  it("gives a large zone in many messages, none larger than it may be", async () => {
+  it("sends a large zone in many messages, none larger than allowed", async () => {
     const text = Array.from({ length: 6_000 }, (_, i) => `host-${i}.sub 300 A 10.0.${i >> 8}.${i & 255}`).join("\n");
     const made = history(text);
     const replies = await answersTo(question(252), made);
@@ -136,7 +136,7 @@ describe("zone transfer", () => {
     expect(lines(received(recordsOf(replies), 0, []))).toEqual(lines(made.versions[0] ?? []));
   });
 
-  it("by difference leads from any version to the last one", async () => {
+  it("as a difference leads from any version to the last one", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(version, { minLength: 1, maxLength: 6 }), fc.nat(5), async (texts, pick) => {
         const made = history(...texts);
@@ -149,10 +149,10 @@ describe("zone transfer", () => {
   });
 
   it.each([
-    ["nothing newer", 3, 1, false],
-    ["a newer one than the server's", 4, 1, false],
+    ["the current version", 3, 1, false],
+    ["a newer version than the server", 4, 1, false],
     ["the version before", 2, 6, false],
-    ["one too old to be known", 0, 0, true],
+    ["a version that is too old", 0, 0, true],
   ])("to a client that has %s", async (_, since, count, whole) => {
     const many = Array.from({ length: 20 }, (_unused, i) => `h${i} 60 A 192.0.2.1`).join("\n");
     const made = history(many, `${many}\nx 60 A 192.0.2.2`, `${many}\nx 60 A 192.0.2.3`);
@@ -167,7 +167,7 @@ describe("zone transfer", () => {
     expect(records.map((record) => record.type)).toEqual([6, 2, 1, 6]);
   });
 
-  it("says nothing of comments and labels", async () => {
+  it("does not contain comments or labels", async () => {
     const made = history("a 60 A 192.0.2.1", "a 60 A 192.0.2.1");
     const [set] = writtenSets(zone, "a 60 A 192.0.2.1");
     if (!set) throw new Error("no set");
@@ -178,7 +178,7 @@ describe("zone transfer", () => {
     expect(records.map((record) => record.type)).toEqual([6, 6, 6, 6]);
   });
 
-  it("over UDP is a difference when it fits, else the SOA alone with TC", async () => {
+  it("over UDP is a difference if it fits, otherwise only the SOA with the TC bit", async () => {
     const many = Array.from({ length: 20 }, (_unused, i) => `h${i} 60 A 192.0.2.1`).join("\n");
     const made = history(many, `${many}\nx 60 A 192.0.2.2`);
     expect((await answersTo(question(251, 1), made, "udp"))[0]).toMatchObject({ truncated: false });
@@ -190,13 +190,13 @@ describe("zone transfer", () => {
 
   it.each([
     ["a zone that is not here", { name: "example.net" }, 9],
-    ["a name inside of a zone", { name: "www.example.org" }, 9],
+    ["a name inside a zone", { name: "www.example.org" }, 9],
   ])("is NOTAUTH for %s", async (_, place, rcode) => {
     const message = { ...question(252), questions: [{ ...place, type: 252, class: 1 }] };
     expect(await answersTo(message, history("www 60 A 192.0.2.1"))).toMatchObject([{ rcode }]);
   });
 
-  it("by difference without an SOA is a format error", async () => {
+  it("as a difference without an SOA is a format error", async () => {
     expect(await answersTo(question(251), history(""))).toMatchObject([{ rcode: 1 }]);
   });
 
@@ -207,7 +207,7 @@ describe("zone transfer", () => {
     const [first, ...rest] = records;
     const further = { ...soaRecord(3), data: Buffer.from(first?.data ?? []) };
     further.data.writeUInt32BE(3, further.data.length - 20);
-    // It does not lead to the version that it names, so more has to come.
+    // It does not reach the announced version yet, so more has to come.
     expect(sortTransfer([further, ...rest], zone, 1)).toBeUndefined();
     expect(() => sortTransfer([...records, soaRecord(2)], zone, 1)).toThrow("continues after its last SOA record");
   });

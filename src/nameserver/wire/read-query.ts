@@ -2,7 +2,7 @@ import { headerLength, opcodes, rcodes, types } from "../../process/dns/codes.ts
 import { bareOptLength } from "../../process/dns/edns.ts";
 import { decodeMessage } from "../../process/dns/message.ts";
 
-/** What came, as far as answering needs it. Its bytes stay where they are: most of them go back as they came. */
+/** The parts of a query that answering needs. The bytes are not copied: most of them go back unchanged. */
 export type Query = {
   readonly kind: "query";
   readonly bytes: Buffer;
@@ -10,7 +10,7 @@ export type Query = {
   readonly class: number;
   /** Where the question ends. */
   readonly end: number;
-  /** The key of the name, followed by the type as two more characters: equal for equal questions. */
+  /** The name's key (`NameKey`), followed by the type as two more characters: equal for equal questions. */
   readonly key: string;
   /** The name was not in lower case. */
   readonly mixedCase: boolean;
@@ -20,10 +20,10 @@ export type Query = {
 export type QueryEdns = { readonly udpSize: number; readonly version: number; readonly dnssecOk: boolean };
 
 export type Unreadable =
-  /** To an answer nothing is answered, and to half a header nothing can be. */
+  /** A response, or an incomplete header: no reply is sent. */
   { readonly kind: "silence" } | { readonly kind: "refusal"; readonly bytes: Buffer; readonly rcode: number };
 
-/** Reads a query without a copy of anything but its question; what is unusual is left to `decodeMessage`. */
+/** Reads a query, copying only its question; unusual ones are left to `decodeMessage`. */
 export function readQuery(bytes: Buffer): Query | Unreadable {
   if (bytes.length < headerLength || (byteAt(bytes, 2) & 0x80) !== 0) return silence;
   const opcode = (byteAt(bytes, 2) >> 3) & 0xf;
@@ -55,7 +55,7 @@ const u16 = (bytes: Buffer, at: number): number => (byteAt(bytes, at) << 8) | by
 
 const maximumName = 255;
 
-/** The first name of a message has nothing to point back to, so it is whole. */
+/** The first name of a message has no earlier name to point to, so it cannot be compressed. */
 function scanName(bytes: Buffer): { readonly end: number; readonly mixedCase: boolean } | undefined {
   let at = headerLength;
   let mixedCase = false;
@@ -73,7 +73,7 @@ function scanName(bytes: Buffer): { readonly end: number; readonly mixedCase: bo
   }
 }
 
-/** A length byte is at most 63 and a type comes after the name, so folding the name's bytes folds only letters. */
+/** Length bytes are at most 63, below the letters, so that folding every byte of the name changes only letters. */
 function lowered(bytes: Buffer, end: number): string {
   const copy = Buffer.from(bytes.subarray(headerLength, end + 2));
   for (let at = 0; at < end - headerLength; at++) {
@@ -98,7 +98,7 @@ function readEdns(bytes: Buffer, end: number): QueryEdns | undefined | "malforme
   const decoded = decodeMessage(bytes);
   if (!decoded.ok) return "malformed";
   const { authorities, edns } = decoded.message;
-  // Only IXFR says something in the authority section (RFC 1995 section 3).
+  // Only IXFR uses the authority section (RFC 1995 section 3).
   if (authorities.length > 0 && u16(bytes, end - 4) !== types.ixfr) return "malformed";
   return edns;
 }

@@ -6,14 +6,14 @@ import { classes, rcodes, types } from "../../process/dns/codes.ts";
 import type { Message, ResourceRecord } from "../../process/dns/message.ts";
 import { ttlOf } from "../../process/dns/resource-record.ts";
 
-/** What an UPDATE message asks for (RFC 2136 section 2), in the zone's own terms. */
+/** What an UPDATE message asks for (RFC 2136 section 2), with owners relative to the zone. */
 export type UpdateRequest = {
   readonly zone: string;
   readonly prerequisites: readonly Prerequisite[];
   readonly updates: readonly RecordUpdate[];
 };
 
-/** The request, or the code that says what is wrong with the message. */
+/** The request, or the response code for an invalid one. */
 export function readUpdate(message: Message): UpdateRequest | number {
   const [zone, second] = message.questions;
   // Section 3.1.1.
@@ -39,7 +39,7 @@ function readAll<T extends object>(
   return all;
 }
 
-/** Section 3.2.5: the class says what kind of condition it is. */
+/** Section 3.2.5: the class determines the kind of condition. */
 function readPrerequisite(record: ResourceRecord, zone: string): Prerequisite | number {
   const owner = ownerOf(record.name, zone);
   if (record.ttl !== 0) return rcodes.formErr;
@@ -55,7 +55,7 @@ function readPrerequisite(record: ResourceRecord, zone: string): Prerequisite | 
   return type === undefined ? rcodes.formErr : { kind: exists ? "set-exists" : "set-absent", owner, type };
 }
 
-/** Section 3.4.1: everything is read before anything is done. */
+/** Section 3.4.1: the whole section is checked before any of it is applied. */
 function readOne(record: ResourceRecord, zone: string): RecordUpdate | number {
   const owner = ownerOf(record.name, zone);
   if (owner === undefined) return rcodes.notZone;

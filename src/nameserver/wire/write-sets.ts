@@ -4,7 +4,6 @@ import { wireOf } from "../../core/records/zone-view.ts";
 import { classes } from "../../process/dns/codes.ts";
 import type { MessageWriter } from "../../process/dns/message-writer.ts";
 
-/** One record a value. */
 export function writeSets(writer: MessageWriter, sets: readonly AnswerSet[]): void {
   for (const { name, ttl, set } of sets) {
     const type = typeCode(set.type);

@@ -6,7 +6,7 @@ import type { Logger } from "../log.ts";
 import { PostgresClient } from "./client.ts";
 import { createCommitMarks } from "./commit-marks.ts";
 import { faultOf, inabilityOf, type PostgresFault } from "./faults.ts";
-import { tellOutages } from "./outages.ts";
+import { logOutages } from "./outages.ts";
 import { type Committed, type Ending, type Rows, type Statement, toQuery } from "./statement.ts";
 import { resultOf } from "./transaction.ts";
 import type { PostgresAddress } from "./url.ts";
@@ -75,7 +75,7 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
     max: limits.connections,
     idleTimeoutMillis: 60_000,
   });
-  const outages = tellOutages(log, address.shown);
+  const outages = logOutages(log, address.shown);
   pool.on("error", outages.failed);
   pool.on("connect", outages.connected);
   const mark = createCommitMarks();

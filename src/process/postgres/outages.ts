@@ -10,7 +10,7 @@ export type Outages = {
   readonly worked: () => void;
 };
 
-export function tellOutages(log: Logger, shown: string): Outages {
+export function logOutages(log: Logger, shown: string): Outages {
   let since: number | undefined;
   let isLost = false;
   let isRefused = false;

@@ -1,5 +1,5 @@
 /** Our own refusal: the server asks for a password that we do not have. The message says what to do. */
-export class NothingToTell extends Error {}
+export class PasswordMissing extends Error {}
 
 /** Why a database cannot be used, in clearer words than those of the driver and the server where possible. Contains no secret. */
 export function reasonOf(error: unknown): string {
@@ -17,7 +17,7 @@ export function reasonOf(error: unknown): string {
  */
 export function refusalOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
-  if (error instanceof NothingToTell) return error.message;
+  if (error instanceof PasswordMissing) return error.message;
   const { code, message } = error as DriverError;
   if (code !== undefined) return refusals[code]?.(error);
   return wordless.find(([pattern]) => pattern.test(message))?.[1];

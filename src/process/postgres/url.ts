@@ -6,7 +6,7 @@ import type { ClientConfig } from "pg";
 import { fail, ok, type Result } from "../../core/result.ts";
 import { bracketed } from "../listen-address.ts";
 import { passwordFromPassfile } from "./passfile.ts";
-import { NothingToTell } from "./refusals.ts";
+import { PasswordMissing } from "./refusals.ts";
 
 /** Which database, and how to connect to it. `shown` contains no secret. */
 export type PostgresAddress = { readonly config: ClientConfig; readonly shown: string };
@@ -143,7 +143,7 @@ function passwordFor(
         ? inUrl || env.PGPASSWORD || (await passwordFromPassfile(env, key))
         : await passwordInFile(passwordFile);
     if (password) return password;
-    throw new NothingToTell(
+    throw new PasswordMissing(
       passwordFile === undefined
         ? "it asks for a password, and none is configured; give it in --database-password-file, in PGPASSWORD or in a passfile"
         : `it asks for a password, and the file ${passwordFile} is empty; write the password to it`,
@@ -155,7 +155,7 @@ async function passwordInFile(path: string): Promise<string> {
   try {
     return (await readFile(path, "utf8")).replace(/\r?\n$/, "");
   } catch (error) {
-    throw new NothingToTell(
+    throw new PasswordMissing(
       `it asks for a password, and the password file cannot be read: ${(error as Error).message}`,
     );
   }

@@ -77,7 +77,7 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows): SetW
   };
 
   /** Sets that did not change keep their record ids, even if the caller passed new ones. */
-  const tellKnown = (zone: Zone, changes: readonly Change[], existing: readonly RRset[]) => {
+  const updateKnown = (zone: Zone, changes: readonly Change[], existing: readonly RRset[]) => {
     const before = Map.groupBy(existing, (set) => set.owner);
     for (const [owner, own] of Map.groupBy(changes, (change) => change.owner)) {
       const kept = before.get(owner)?.filter((set) => !own.some((change) => change.type === set.type)) ?? [];
@@ -93,7 +93,7 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows): SetW
       known.wroteZone(zone);
       if (staged === undefined) {
         writeRows(effect);
-        tellKnown(zone, changes, existing);
+        updateKnown(zone, changes, existing);
       } else {
         copyRows(effect, staged);
         forgetRows();

@@ -3,7 +3,7 @@ import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { nameToWire } from "../../core/names/wire.ts";
 import type { ResourceRecord } from "../../process/dns/message.ts";
-import { createTransferSort } from "./sort.ts";
+import { createTransferAssembly } from "./assemble.ts";
 
 const zone = "example.org";
 
@@ -17,20 +17,20 @@ const a = (n: number): ResourceRecord => ({
   ...{ name: `h${n}.${zone}`, type: 1, class: 1, ttl: 60, data: Buffer.of(192, 0, 2, n & 255) },
 });
 
-describe("what the records of a transfer are", () => {
+describe("the records of a transfer are read as", () => {
   it.each([
-    ["the SOA that is known", 5, [soa(5)], { kind: "same" }],
-    ["an older SOA alone", 5, [soa(4)], { kind: "same" }],
-    ["a newer SOA alone: more has to come", 5, [soa(6)], undefined],
-    ["an SOA alone to one who has nothing: more has to come", undefined, [soa(6)], undefined],
+    ["the current SOA", 5, [soa(5)], { kind: "same" }],
+    ["only an older SOA", 5, [soa(4)], { kind: "same" }],
+    ["only a newer SOA: more has to come", 5, [soa(6)], undefined],
+    ["only an SOA, with nothing stored: more has to come", undefined, [soa(6)], undefined],
     ["an empty zone", undefined, [soa(6), soa(6)], { kind: "whole", serial: 6, lines: [{ type: "SOA" }] }],
     [
-      "a whole zone in place of a difference",
+      "a whole zone instead of a difference",
       5,
       [soa(6), a(1), soa(6)],
       { kind: "whole", lines: [{}, { owner: "h1" }] },
     ],
-    ["half a zone", 5, [soa(6), a(1), soa(5)], undefined],
+    ["an incomplete zone", 5, [soa(6), a(1), soa(5)], undefined],
     ["a difference without its end", 5, [soa(6), soa(5), a(1), soa(6), a(2)], undefined],
     [
       "a difference",
@@ -55,10 +55,10 @@ describe("what the records of a transfer are", () => {
       { kind: "steps", steps: [{ added: [{}] }, { removed: [{}], added: [{}, { owner: "h2" }] }] },
     ],
   ] as const)("%s", (_, since, records, meaning) => {
-    const sort = createTransferSort(zone, since);
-    for (const record of records) sort.add(record);
-    if (meaning === undefined) expect(sort.whole()).toBeUndefined();
-    else expect(sort.whole()).toMatchObject(meaning);
+    const assembly = createTransferAssembly(zone, since);
+    for (const record of records) assembly.add(record);
+    if (meaning === undefined) expect(assembly.whole()).toBeUndefined();
+    else expect(assembly.whole()).toMatchObject(meaning);
   });
 
   it.each([
@@ -68,8 +68,8 @@ describe("what the records of a transfer are", () => {
     ["a gap between differences", [soa(9), soa(5), soa(6), soa(7)], "are not consecutive"],
     ["records after the end", [soa(6), a(1), soa(6), a(2)], "continues after its last SOA"],
   ])("throws for %s", (_, records, message) => {
-    const sort = createTransferSort(zone, 5);
-    expect(() => records.forEach(sort.add)).toThrow(message);
+    const assembly = createTransferAssembly(zone, 5);
+    expect(() => records.forEach(assembly.add)).toThrow(message);
   });
 
   it("each record of a difference is looked at a fixed number of times, however many versions it has", () => {
@@ -85,18 +85,18 @@ describe("what the records of a transfer are", () => {
     const records = [soa(steps)];
     for (let i = 0; i < steps; i++) records.push(soa(i), soa(i + 1));
     records.push(soa(steps));
-    const sort = createTransferSort(zone, 0);
+    const assembly = createTransferAssembly(zone, 0);
     for (const record of records) {
-      // As if every record came in a message of its own.
-      expect(sort.whole()).toBeUndefined();
-      sort.add(counted(record));
+      // As if every record came in a separate message.
+      expect(assembly.whole()).toBeUndefined();
+      assembly.add(counted(record));
     }
-    expect(sort.whole()).toMatchObject({ kind: "steps", serial: steps });
+    expect(assembly.whole()).toMatchObject({ kind: "steps", serial: steps });
     expect(looks).toBeLessThan(5 * records.length);
   });
 });
 
-describe("what a transfer says that it keeps", () => {
+describe("the memory that a transfer reports", () => {
   const filled = (first: readonly number[], text: string) => Buffer.from([...first, ...Buffer.alloc(60_000, text)]);
 
   it.each([
@@ -104,14 +104,14 @@ describe("what a transfer says that it keeps", () => {
     ["TLSA", 52, filled([3, 1, 1], "a")],
     ["TXT", 16, Buffer.alloc(60_000, "\x01a")],
     ["CAA", 257, filled([0, 5, ...Buffer.from("issue")], "\x01")],
-  ])("is what it keeps: %s", (_, type, data) => {
-    const sort = createTransferSort(zone, undefined);
-    sort.add(soa(1));
+  ])("is what it uses: %s", (_, type, data) => {
+    const assembly = createTransferAssembly(zone, undefined);
+    assembly.add(soa(1));
     const before = heapInUse();
-    for (let n = 0; n < 20; n++) sort.add({ name: `h${n}.${zone}`, type, class: 1, ttl: 60, data });
+    for (let n = 0; n < 20; n++) assembly.add({ name: `h${n}.${zone}`, type, class: 1, ttl: 60, data });
     const kept = heapInUse() - before;
-    expect(sort.records()).toBe(21);
-    expect(kept).toBeLessThan(2 * sort.bytes());
+    expect(assembly.records()).toBe(21);
+    expect(kept).toBeLessThan(2 * assembly.bytes());
   });
 });
 

@@ -7,36 +7,36 @@ import { classes } from "../../process/dns/codes.ts";
 import type { ResourceRecord } from "../../process/dns/message.ts";
 import { soaSerialOf, ttlOf } from "../../process/dns/resource-record.ts";
 
-export type Given =
+export type Received =
   /** The primary has nothing newer. */
   | { readonly kind: "same" }
   | { readonly kind: "whole"; readonly serial: number; readonly lines: readonly ZoneLine[] }
-  /** To be applied one after another, removals first in each. */
+  /** Apply them one after another; in each, removals first. */
   | { readonly kind: "steps"; readonly serial: number; readonly since: number; readonly steps: readonly ZoneStep[] };
 
-export type TransferSort = {
+export type TransferAssembly = {
   /** Throws when the records cannot be a transfer of the zone. */
   readonly add: (record: ResourceRecord) => void;
-  /** Asked after each message: all of the transfer, once it is there. */
-  readonly whole: () => Given | undefined;
+  /** Call this after each message: it returns the transfer when it is complete. */
+  readonly whole: () => Received | undefined;
   readonly records: () => number;
-  /** What is kept of it, roughly. */
+  /** Roughly the memory that it takes. */
   readonly bytes: () => number;
 };
 
-/** What a line takes beside its texts. */
+/** Memory of a line in addition to its texts. */
 const lineBytes = 64;
 
 /**
- * Puts a transfer together record by record, for one who has version `since`. Each record is looked at once: where a difference
- * ends follows from the versions that its SOA records name (RFC 1995 section 4), not from looking back.
+ * Assembles a transfer record by record, for a secondary that has version `since`. Each record is looked at once: the serials in its
+ * SOA records show where a difference ends (RFC 1995 section 4), without looking back.
  */
-export function createTransferSort(zone: string, since: number | undefined): TransferSort {
+export function createTransferAssembly(zone: string, since: number | undefined): TransferAssembly {
   let records = 0;
   let bytes = 0;
   let serial = Number.NaN;
   let ended = false;
-  /** Of a whole zone; of a difference, what is being removed or added. */
+  /** Of a whole zone, or of the current part of a difference. */
   let lines: ZoneLine[] = [];
   let removed: readonly ZoneLine[] | undefined;
   let steps: ZoneStep[] | undefined;
@@ -91,7 +91,7 @@ export function createTransferSort(zone: string, since: number | undefined): Tra
 
 const notInOrder = "the serials of the incremental transfer are not consecutive";
 
-/** Undefined for what is not inside the zone: it is left out (RFC 5936 section 3.4). */
+/** Undefined for a record outside the zone: it is ignored (RFC 5936 section 3.4). */
 export function toLine(record: ResourceRecord, zone: string): ZoneLine | undefined {
   const owner = ownerOf(record.name, zone);
   const type = typeFromCode(record.type);
