@@ -1,2 +1,2 @@
-/** Milliseconds since 1970-01-01 UTC. Rules never ask for the time: it is handed to them. */
+/** Milliseconds since 1970-01-01 UTC. Code in `core` never reads the clock: the time is passed to it. */
 export type Instant = number;

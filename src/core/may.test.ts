@@ -22,7 +22,7 @@ describe("a scope and an operation", () => {
     ["another zone is named", write({ zones: ["example.net"] }), readZone, "zone-not-in-scope"],
     ["another zone is named", write({ zones: ["example.net"] }), createZone, "zone-not-in-scope"],
     ["no zone is named", write({ zones: [] }), readSet, "zone-not-in-scope"],
-    ["the zone is named, to make it", write({ zones: ["example.org"] }), createZone, "yes"],
+    ["the zone is named, and created", write({ zones: ["example.org"] }), createZone, "yes"],
     [
       "a zone is named, the account is asked for",
       write({ zones: ["example.org"] }),
@@ -57,7 +57,7 @@ describe("a scope and an operation", () => {
     ["unknown caller", write({ networks: ["0.0.0.0/0", "::/0"] }), readSet, "network-not-in-scope"],
     ["unreadable caller", write({ networks: ["0.0.0.0/0"] }), from(readSet, "localhost"), "network-not-in-scope"],
     ["unreadable network", write({ networks: ["everywhere"] }), from(readSet, "192.0.2.9"), "network-not-in-scope"],
-    ["what is hidden is not called read-only", { access: "read", zones: [] }, writeSet, "zone-not-in-scope"],
+    ["a hidden zone is not reported as read-only", { access: "read", zones: [] }, writeSet, "zone-not-in-scope"],
   ])("%s: %j %j", (_, scope, operation, expected) => {
     const verdict = may(scope, operation);
     expect(verdict.kind === "yes" ? "yes" : verdict.because).toBe(expected);
@@ -103,7 +103,7 @@ const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
   fc.record({ kind: fc.constantFrom("read-set" as const, "write-set" as const), zone, owner, type, ...asked }),
 );
 
-/** Each limit of both scopes: lists that both have are cut down to what they share, rule by rule. */
+/** The intersection of two scopes: lists in both are reduced to what they share, rule by rule. */
 function narrowed(scope: Scope, by: Scope): Scope {
   const expires = Math.min(scope.expires ?? Infinity, by.expires ?? Infinity);
   const zones = shared(scope.zones, by.zones);
@@ -122,7 +122,7 @@ const shared = (a: readonly string[] | undefined, b: readonly string[] | undefin
   a === undefined ? b : b === undefined ? a : a.filter((item) => b.includes(item));
 
 describe("laws", () => {
-  test("whatever set can be seen has an owner that is seen, and each of those is named by a rule", () => {
+  test("every visible set has one of the owners seen, and a rule names each of those", () => {
     fc.assert(
       fc.property(anyScope, anyOperation, (scope, operation) => {
         const seen = ownersSeen(scope);
@@ -134,7 +134,7 @@ describe("laws", () => {
     );
   });
 
-  test("whatever set can be seen has a type that is seen, and each of those is named by a rule", () => {
+  test("every visible set has one of the types seen, and a rule names each of those", () => {
     fc.assert(
       fc.property(anyScope, anyOperation, (scope, operation) => {
         const seen = typesSeen(scope);

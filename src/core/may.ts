@@ -3,14 +3,14 @@ import { comesFrom } from "./addresses/peer-address.ts";
 import type { Instant } from "./instant.ts";
 import type { RecordType } from "./rdata/table.ts";
 
-/** What a token opens. What is absent is not limited; an empty list opens nothing. */
+/** What a token allows. A missing field is no limit; an empty list allows nothing. */
 export type Scope = {
   readonly access: "read" | "write";
   /** Canonical zone names. */
   readonly zones?: readonly string[];
-  /** In each zone that is open, only sets that one of these rules matches. */
+  /** In each allowed zone, only sets that match one of these rules. */
   readonly sets?: readonly SetRule[];
-  /** The first instant at which the token opens nothing. */
+  /** From this instant on, the token allows nothing. */
   readonly expires?: Instant;
   /** Where requests may come from: `192.0.2.0/24`, `2001:db8::/32`, or one address. */
   readonly networks?: readonly string[];
@@ -18,7 +18,7 @@ export type Scope = {
 
 export type SetRule = { readonly owner?: string; readonly types?: readonly RecordType[] };
 
-/** As a token has it by default. */
+/** The default of a token. */
 export const wholeAccount: Scope = { access: "write" };
 
 /** Zone names and owners are canonical. `from` is the address of the caller, if that is known. */
@@ -45,8 +45,8 @@ export type Refusal =
 export type Verdict = { readonly kind: "yes" } | { readonly kind: "no"; readonly because: Refusal };
 
 /**
- * One answer for every face. A zone or set outside the scope does not exist for the token, so that comes before
- * `read-only`. `list-zones` is open to all: the list is then of the zones that it may read.
+ * The same answer for every API. A zone or set outside the scope does not exist for the token, so that is checked before
+ * `read-only`. `list-zones` is always allowed: the list contains only the zones that the token may read.
  */
 export function may(scope: Scope, operation: Operation): Verdict {
   const because =
@@ -95,11 +95,11 @@ const zoneRefusal = (scope: Scope, zone: string): Refusal | undefined =>
 const matches = (rule: SetRule, owner: string, type: RecordType): boolean =>
   (rule.owner === undefined || rule.owner === owner) && (rule.types === undefined || rule.types.includes(type));
 
-/** Whether there can be a zone that it may replace as a whole: only such a token may send a whole zone file. */
+/** Whether there can be a zone that the token may replace as a whole: only then may it send a zone file. */
 export const mayWriteZones = ({ access, zones, sets }: Scope): boolean =>
   access === "write" && sets === undefined && zones?.length !== 0;
 
-/** The only owners of whose sets a token can see any, each once and in order; undefined: it may see some of any owner. */
+/** The only owners whose sets a token can see, sorted and without duplicates; undefined when owners are not limited. */
 export function ownersSeen({ sets }: Scope): readonly string[] | undefined {
   const owners = new Set<string>();
   for (const { owner } of sets ?? [{}]) {
@@ -109,7 +109,7 @@ export function ownersSeen({ sets }: Scope): readonly string[] | undefined {
   return [...owners].sort();
 }
 
-/** The only types of which a token can see any set; undefined: it may see some of any type. */
+/** The only types of sets that a token can see; undefined when types are not limited. */
 export function typesSeen({ sets }: Scope): readonly RecordType[] | undefined {
   const types = new Set<RecordType>();
   for (const rule of sets ?? [{}]) {

@@ -1,6 +1,6 @@
 /**
- * The first key that one object of a JSON text has twice; undefined when there is none. `JSON.parse` keeps the last of them
- * without a word, another reader may keep the first. The text must be one that `JSON.parse` takes.
+ * The first key that appears twice in one object of a JSON text; undefined when there is none. `JSON.parse` silently keeps the
+ * last value, other parsers may keep the first. The text must be valid JSON.
  */
 export function repeatedKey(json: string): string | undefined {
   const objects: Set<string>[] = [];
@@ -17,5 +17,5 @@ export function repeatedKey(json: string): string | undefined {
   return undefined;
 }
 
-/** A string with the colon that makes it a key, or the begin or end of an object. */
+/** A string with the colon that makes it a key, or the start or end of an object. */
 const tokens = /("[^"\\]*(?:\\.[^"\\]*)*")\s*(:)?|[{}]/g;

@@ -1,6 +1,6 @@
 /**
- * What is wrong with something that came from outside. `code` is stable and meant for programs, `where` is the place
- * inside the input ("ttl", "records[2].value", "line 14"), `message` says what is wrong, `todo` what to do about it.
+ * What is wrong with some input. `code` is stable and meant for programs, `where` is the place
+ * in the input ("ttl", "records[2].value", "line 14"), `message` says what is wrong, `todo` what to do about it.
  */
 export type Fault = {
   readonly code: string;
@@ -9,7 +9,6 @@ export type Fault = {
   readonly todo?: string;
 };
 
-/** What is wrong and what to do about it. */
 export const faultInWords = ({ message, todo }: Fault): string =>
   todo === undefined ? message : `${message}; ${todo}`;
 
@@ -22,5 +21,5 @@ export const ok = <T>(value: T): Result<T> => ({ ok: true, value });
 
 export const fail = (...faults: readonly Fault[]): Result<never> => ({ ok: false, faults });
 
-/** For as many as a whole zone can have: the stack does not hold that many arguments. */
+/** For a whole zone's faults: more than can be passed as arguments on the stack. */
 export const failAll = (faults: readonly Fault[]): Result<never> => ({ ok: false, faults });

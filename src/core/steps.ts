@@ -1,7 +1,7 @@
 /** Work that its caller can interrupt after every step; it returns its value at the end. */
 export type Steps<T> = Generator<void, T>;
 
-/** All of it without a pause, for work that is known to be short. */
+/** Runs all steps without a pause, for work that is known to be short. */
 export function finish<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { utcText } from "./utc-text.ts";
 
-it("says the same moment as Date for every moment of years with four digits, also before 1970", () => {
+it("agrees with Date for every moment in years with four digits, even before 1970", () => {
   const [first, last] = [Date.UTC(1900, 0, 1), 253_402_300_799_999];
   fc.assert(
     fc.property(fc.integer({ min: first, max: last }), (instant) => {

@@ -1,6 +1,6 @@
 import type { Instant } from "./instant.ts";
 
-/** An instant in UTC: `2021-02-05`, `12:57:21` and `941`. Times are in most answers, and `Date` takes several times as long to write one. */
+/** An instant in UTC: `2021-02-05`, `12:57:21` and `941`. Most API responses contain times, and `Date` is several times slower. */
 export function utcText(instant: Instant): {
   readonly day: string;
   readonly time: string;
@@ -25,7 +25,7 @@ const dayLength = 86_400_000;
 const twoDigits = Array.from({ length: 60 }, (_, i) => String(i).padStart(2, "0"));
 const two = (number: number): string => twoDigits[Math.trunc(number)] ?? "";
 
-/** Most times are of few days: the texts of these are kept. */
+/** A cache: most times are from a few days. */
 const dayTexts = new Map<Instant, string>();
 
 function dayText(day: Instant): string {

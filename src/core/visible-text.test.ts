@@ -5,9 +5,9 @@ describe("visible", () => {
   it.each([
     ["plain text", "v=spf1 -all", "v=spf1 -all"],
     ["letters of all languages", "grün 東京 👩‍🚀", "grün 東京 👩‍🚀"],
-    ["what moves the cursor", "a\rb\u0007\u007f\u009b2J", "a\\u{d}b\\u{7}\\u{7f}\\u{9b}2J"],
-    ["what turns the direction", "a\u202eb\u2066", "a\\u{202e}b\\u{2066}"],
-    ["what breaks the line elsewhere", "a\u2028b", "a\\u{2028}b"],
+    ["characters that move the cursor", "a\rb\u0007\u007f\u009b2J", "a\\u{d}b\\u{7}\\u{7f}\\u{9b}2J"],
+    ["characters that change the direction", "a\u202eb\u2066", "a\\u{202e}b\\u{2066}"],
+    ["other line breaks", "a\u2028b", "a\\u{2028}b"],
   ])("%s", (_, text, seen) => {
     expect(visible(text)).toBe(seen);
   });

@@ -19,7 +19,7 @@ export function parseIpv6(text: string): Address | undefined {
   return groups === undefined ? undefined : { family: "ipv6", text: printGroups(groups) };
 }
 
-/** The 4 or 16 bytes of the address, as DNS carries them. */
+/** The 4 or 16 bytes of the address, in network byte order. */
 export function addressBytes(address: Address): Uint8Array<ArrayBuffer> {
   if (address.family === "ipv4") return Uint8Array.from(address.text.split("."), Number);
   const groups = readGroups(address.text);
@@ -40,7 +40,7 @@ const dottedQuad = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 const longestIpv6 = 45;
 const hexGroup = /^[0-9a-f]{1,4}$/i;
 
-/** The eight 16-bit groups (RFC 4291 section 2.2). Written out because every AAAA value that is read passes here. */
+/** The eight 16-bit groups (RFC 4291 section 2.2). A hand-written loop, because every AAAA value is parsed here. */
 function readGroups(text: string): readonly number[] | undefined {
   if (text.length < 2 || text.length > longestIpv6) return undefined;
   const gap = text.indexOf("::");

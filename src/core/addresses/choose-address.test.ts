@@ -21,12 +21,17 @@ const verdicts = (considered: readonly Considered[]) => considered.map(({ verdic
 describe("IPv4: the first element and no other", () => {
   const cases: [string, string[], string | undefined, string[]][] = [
     ["one address", ["198.51.100.7"], "198.51.100.7", ["taken"]],
-    ["aliases behind it", ["198.51.100.7", "8.8.8.8"], "198.51.100.7", ["taken", "not-first"]],
-    ["an unfit alias behind it", ["198.51.100.7", "127.0.0.1"], "198.51.100.7", ["taken", "loopback"]],
-    ["private is taken as it is first", ["10.0.0.1", "8.8.8.8"], "10.0.0.1", ["taken", "not-first"]],
+    ["aliases after it", ["198.51.100.7", "8.8.8.8"], "198.51.100.7", ["taken", "not-first"]],
+    ["an unsuitable alias after it", ["198.51.100.7", "127.0.0.1"], "198.51.100.7", ["taken", "loopback"]],
+    ["a private one is taken when it is first", ["10.0.0.1", "8.8.8.8"], "10.0.0.1", ["taken", "not-first"]],
     ["none", [], undefined, []],
     ["unspecified, as during a reconnect", ["0.0.0.0"], undefined, ["unspecified"]],
-    ["an unfit first is not replaced by an alias", ["169.254.3.4", "8.8.8.8"], undefined, ["link-local", "not-first"]],
+    [
+      "an unsuitable first one is not replaced by an alias",
+      ["169.254.3.4", "8.8.8.8"],
+      undefined,
+      ["link-local", "not-first"],
+    ],
     ["loopback", ["127.0.0.1"], undefined, ["loopback"]],
     ["multicast", ["224.0.0.1"], undefined, ["multicast"]],
     ["leading zero", ["010.0.0.1"], undefined, ["malformed"]],
@@ -51,13 +56,13 @@ describe("IPv6: not link-local, then a stable order", () => {
       ["link-local", "link-local", "link-local"],
     ],
     [
-      "the dying prefix stands first",
+      "a deprecated address is listed first",
       [entry("2001:db8:a::1", { deprecated: true, validLifetime: 5400 }), entry("2001:db8:b::1")],
       "2001:db8:b::1",
       ["deprecated", "taken"],
     ],
     [
-      "the dying prefix would live longer",
+      "a deprecated address has the longer lifetime",
       [
         entry("2001:db8:a::1", { deprecated: true, validLifetime: 7200 }),
         entry("2001:db8:b::1", { validLifetime: 60 }),
@@ -91,18 +96,23 @@ describe("IPv6: not link-local, then a stable order", () => {
       ["shorter-lifetime", "taken"],
     ],
     [
-      "that of a CARP pair, static and first, stands behind the interface's own",
+      "a CARP address, static and first, ranks below the interface's own",
       [entry("2001:db8::100", { vhid: "1" }), entry("2001:db8::1", { validLifetime: 7200 })],
       "2001:db8::1",
       ["virtual-behind-own", "taken"],
     ],
     [
-      "that of a CARP pair before a local one",
+      "a CARP address ranks above a ULA",
       [entry("fd00::1"), entry("2001:db8::100", { vhid: "1" })],
       "2001:db8::100",
       ["ula-behind-global", "taken"],
     ],
-    ["else report order", [entry("2001:db8::2"), entry("2001:db8::1")], "2001:db8::2", ["taken", "later-in-report"]],
+    [
+      "otherwise report order",
+      [entry("2001:db8::2"), entry("2001:db8::1")],
+      "2001:db8::2",
+      ["taken", "later-in-report"],
+    ],
     ["loopback", [entry("::1")], undefined, ["loopback"]],
     ["unspecified", [entry("::")], undefined, ["unspecified"]],
     ["multicast", [entry("ff02::1")], undefined, ["multicast"]],
@@ -120,7 +130,7 @@ describe("IPv6: not link-local, then a stable order", () => {
       "fd00::1",
       ["reserved-behind-others", "taken"],
     ],
-    ["written canonically", [entry("2001:DB8:0:0::1")], "2001:db8::1", ["taken"]],
+    ["printed canonically", [entry("2001:DB8:0:0::1")], "2001:db8::1", ["taken"]],
   ];
   test.each(cases)("%s", (_, entries, taken, expected) => {
     const { choice, considered } = chooseAddress(report([], entries), { device: "wan0", family: "ipv6" });
@@ -134,7 +144,7 @@ describe("IPv6: the published address stays unless another is better", () => {
   const published = ["2001:db8:a::1"];
   const cases: [string, ReportedIpv6[], string, string[]][] = [
     [
-      "the other one of its network was renewed",
+      "another address of its network was renewed",
       [entry("2001:db8:a::1", lives(7100)), entry("2001:db8:a::2", { ...lives(7200), prefixLength: 128 })],
       "2001:db8:a::1",
       ["taken", "behind-published"],
@@ -146,7 +156,7 @@ describe("IPv6: the published address stays unless another is better", () => {
       ["shorter-lifetime", "taken"],
     ],
     [
-      "another one without an end was put before it",
+      "another address without a lifetime was listed before it",
       [entry("2001:db8:a::2"), entry("2001:db8:a::1")],
       "2001:db8:a::1",
       ["behind-published", "taken"],
@@ -158,31 +168,31 @@ describe("IPv6: the published address stays unless another is better", () => {
       ["deprecated", "taken"],
     ],
     [
-      "it has gone",
+      "it is gone",
       [entry("2001:db8:a::3", lives(7100)), entry("2001:db8:a::2", lives(7200))],
       "2001:db8:a::2",
       ["shorter-lifetime", "taken"],
     ],
     [
-      "a new network is there, and its own is not yet on its way out",
+      "there is a new network, and its own is not deprecated yet",
       [entry("2001:db8:a::1", lives(7100)), entry("2001:db8:b::1", lives(7200))],
       "2001:db8:b::1",
       ["shorter-lifetime", "taken"],
     ],
     [
-      "a new network is there that differs in its last bit alone",
+      "there is a new network that differs only in its last bit",
       [entry("2001:db8:a::1", lives(7100)), entry("2001:db8:a:1::1", lives(7200))],
       "2001:db8:a:1::1",
       ["shorter-lifetime", "taken"],
     ],
     [
-      "one that does not run out is there",
+      "there is one that never expires",
       [entry("2001:db8:a::1", lives(7200)), entry("2001:db8:a::2")],
       "2001:db8:a::2",
       ["shorter-lifetime", "taken"],
     ],
     [
-      "it is that of a CARP pair",
+      "it is a CARP address",
       [entry("2001:db8:a::1", { vhid: "1" }), entry("2001:db8:a::2")],
       "2001:db8:a::2",
       ["virtual-behind-own", "taken"],
@@ -193,7 +203,7 @@ describe("IPv6: the published address stays unless another is better", () => {
     expect(choice).toMatchObject({ kind: "address", address: { text: taken } });
     expect(verdicts(considered)).toEqual(expected);
   });
-  it("is the first of several that names have", () => {
+  it("is the first of several published ones", () => {
     const entries = [1, 2, 3].map((end) => entry(`2001:db8:a::${end}`, lives(7200 + end)));
     const policy = {
       device: "wan0",
@@ -202,7 +212,7 @@ describe("IPv6: the published address stays unless another is better", () => {
     } as const;
     expect(chooseAddress(report([], entries), policy).choice).toMatchObject({ address: { text: "2001:db8:a::2" } });
   });
-  it("is what a name has, not what the interface has, where the machine stands behind it", () => {
+  it("is the published address, not the interface's, for a machine behind the firewall", () => {
     const host = parseHostPart("::9");
     if (!host) throw new Error("no host part");
     const policy = { device: "wan0", family: "ipv6", host, published: ["2001:db8:a::9"] } as const;
@@ -211,15 +221,15 @@ describe("IPv6: the published address stays unless another is better", () => {
   });
 });
 
-describe("knowing and not knowing", () => {
-  it("names the interfaces that exist when the wanted one does not", () => {
+describe("no address, and unknown", () => {
+  it("lists the existing interfaces when the wanted one does not exist", () => {
     expect(chooseAddress(report([], []), { device: "wan", family: "ipv4" }).choice).toEqual({
       kind: "unknown-interface",
       device: "wan",
       known: ["wan0"],
     });
   });
-  it("distinguishes an interface without addresses from one with only unfit ones", () => {
+  it("distinguishes an interface without addresses from one with only unsuitable ones", () => {
     const choose = (entries: ReportedIpv6[]) =>
       chooseAddress(report([], entries), { device: "wan0", family: "ipv6" }).choice;
     expect(choose([])).toEqual({ kind: "none", because: "no-addresses" });
@@ -243,7 +253,7 @@ const anyEntry = fc.record({
 const distinctLifetimes = fc.uniqueArray(anyEntry, { selector: ({ validLifetime }) => validLifetime });
 
 describe("laws", () => {
-  it("takes at most one address, one of the report, fit to be taken", () => {
+  it("takes at most one address, which is in the report and suitable", () => {
     fc.assert(
       fc.property(fc.array(anyEntry), (entries) => {
         const { choice, considered } = chooseAddress(report([], entries), { device: "wan0", family: "ipv6" });
@@ -257,7 +267,7 @@ describe("laws", () => {
       }),
     );
   });
-  it("stays with what it took, however lifetimes of one network are renewed", () => {
+  it("keeps the address that it took, however lifetimes of one network are renewed", () => {
     const ends = fc.uniqueArray(fc.integer({ min: 1, max: 9 }), { minLength: 2, maxLength: 5 });
     const lifetimes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 5, maxLength: 5 });
     fc.assert(
@@ -273,7 +283,7 @@ describe("laws", () => {
       }),
     );
   });
-  it("does not depend on the order where lifetimes differ", () => {
+  it("does not depend on the order if lifetimes differ", () => {
     fc.assert(
       fc.property(
         distinctLifetimes.chain((entries) =>
@@ -289,7 +299,7 @@ describe("laws", () => {
   });
 });
 
-describe("a delegated prefix beside the address of the connection", () => {
+describe("a delegated prefix in addition to the address of the connection", () => {
   const both = report(
     [],
     [entry("2001:db8:a::7", { prefixLength: 64 }), entry("2001:db8:b::", { prefixLength: 56, delegated: true })],

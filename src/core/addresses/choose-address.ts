@@ -13,13 +13,13 @@ export type AddressPolicy = {
   readonly vhid?: string;
   /** For a machine behind the firewall: the interface provides only the prefix. */
   readonly host?: HostPart;
-  /** What names were given by this policy before. The first of them that is as good as the best stays. */
+  /** Addresses that were published with this policy before. The first of them that is as good as the best one stays. */
   readonly published?: readonly string[];
 };
 
 /**
- * `none` is knowledge: the interface was read and has no fit address. `unknown-interface` and `unknown` are the lack of
- * it. Neither ever erases a record.
+ * `none`: the interface was read and has no suitable address. `unknown-interface` and `unknown`: it could not be read. None of them
+ * ever deletes a record.
  */
 export type Choice =
   | { readonly kind: "address"; readonly address: Address }
@@ -45,7 +45,7 @@ export type Refusal =
   | "behind-published"
   | "later-in-report";
 
-/** What became of one reported address, in report order. */
+/** The verdict on one reported address, in report order. */
 export type Considered = { readonly text: string; readonly verdict: "taken" | Refusal };
 
 export type Choosing = { readonly choice: Choice; readonly considered: readonly Considered[] };
@@ -66,7 +66,7 @@ function choiceOf(candidates: readonly Candidate[]): Choice {
   return { kind: "none", because: candidates.length === 0 ? "no-addresses" : "no-fit-address" };
 }
 
-/** Spec 2.4: the element at index 0 and no other, so an unfit first one means none rather than an alias. */
+/** Spec 2.4: only the element at index 0 counts. If it is unsuitable there is no address; aliases after it are not used. */
 function considerIpv4(entries: readonly ReportedIpv4[], policy: AddressPolicy): Candidate[] {
   const first = policy.vhid === undefined ? 0 : entries.findIndex(({ vhid }) => vhid === policy.vhid);
   return entries.map((entry, index) => {
@@ -78,7 +78,7 @@ function considerIpv4(entries: readonly ReportedIpv4[], policy: AddressPolicy): 
 }
 
 function considerIpv6(entries: readonly ReportedIpv6[], policy: AddressPolicy): Candidate[] {
-  // Where the delegated prefix is known, the prefix of the connection itself is that of another network.
+  // If the delegated prefix is known, the connection's own prefix belongs to another network.
   const hasDelegated = entries.some(({ delegated }) => delegated);
   const fit = entries.map((entry) => considerAlone(entry, policy, hasDelegated));
   const ranked = entries.map((entry, index) => rank(fit[index], entry, index));
@@ -95,8 +95,8 @@ function considerIpv6(entries: readonly ReportedIpv6[], policy: AddressPolicy): 
 }
 
 /**
- * Lifetimes in one network differ by when each was renewed last: were the longest taken, a name with two addresses would move
- * with every renewal. In another network a longer one may mean that the provider has changed the prefix.
+ * Within a network, lifetimes differ only by the time of the last renewal: always taking the longest would make a name switch between
+ * two addresses with every renewal. In another network, a longer lifetime may mean that the provider has changed the prefix.
  */
 function stayingOf(ranked: readonly (Ranked | undefined)[], best: Ranked, { published = [] }: AddressPolicy) {
   const asGood = ranked.filter((each) => each && isAsGood(each, best));
@@ -109,7 +109,7 @@ const isAsGood = (one: Ranked, best: Ranked): boolean =>
   Number.isFinite(one.lifetime) === Number.isFinite(best.lifetime) &&
   sharesPrefix(addressBytes(one.address), { family: "ipv6", bytes: addressBytes(best.address), length: 64 });
 
-/** What can be said about an address without looking at its neighbours. The flags may lie, so the text is read as well. */
+/** Judges an address without looking at the others. The flags may be wrong, so the text is checked too. */
 function considerAlone(entry: ReportedIpv6, policy: AddressPolicy, hasDelegated: boolean): Candidate {
   if (isOtherVhid(entry, policy)) return { text: entry.text, verdict: "other-vhid" };
   if (entry.linkLocal) return { text: entry.text, verdict: "link-local" };
@@ -121,7 +121,7 @@ function considerAlone(entry: ReportedIpv6, policy: AddressPolicy, hasDelegated:
   const { host } = policy;
   if (!host) return entry.delegated ? { ...read, verdict: "prefix-only" } : read;
   if (hasDelegated && !entry.delegated) return { ...read, verdict: "no-prefix" };
-  // A single address, as DHCPv6 hands it out, says nothing about the network that is routed here.
+  // A single address, as assigned by DHCPv6, says nothing about the network that is routed here.
   if (!host.lengthIsGiven && (entry.prefixLength ?? 0) > host.prefixLength) return { ...read, verdict: "no-prefix" };
   return { ...read, address: withHostPart(read.address, host) };
 }
@@ -139,7 +139,7 @@ function readAddress(text: string, policy: AddressPolicy): Candidate {
 type Ranked = {
   readonly address: Address;
   readonly reach: Reach;
-  /** Of a CARP pair: it belongs to whichever machine is the master. */
+  /** A CARP address: it belongs to the machine that is the master. */
   readonly virtual: boolean;
   readonly lifetime: number;
   readonly index: number;
@@ -148,12 +148,12 @@ type Reach = "wide" | "ula" | "reserved";
 
 const reachOrder: readonly Reach[] = ["wide", "ula", "reserved"];
 
-/** An address listed without lifetime does not run out: static addresses, and every address before release 25.7.10. */
+/** An address without a lifetime never expires: static addresses, and all addresses before OPNsense 25.7.10. */
 function rank(candidate: Candidate | undefined, entry: ReportedIpv6, index: number): Ranked | undefined {
   if (candidate?.verdict !== "taken" || !candidate.address) return undefined;
   const { address } = candidate;
   const scope = scopeOf(address);
-  // Private and provider's NAT: of an IPv4 address that this one carries.
+  // `private` and `cgnat` are the scopes of an embedded IPv4 address.
   const reach = scope === "ula" ? "ula" : ["reserved", "private", "cgnat"].includes(scope) ? "reserved" : "wide";
   const lifetime = entry.validLifetime ?? Number.POSITIVE_INFINITY;
   return { address, reach, virtual: entry.vhid !== undefined, lifetime, index };

@@ -19,12 +19,12 @@ const reportOf = (...links: readonly ReportedInterface[]): InterfaceReport =>
   new Map(links.map((each) => [each.device, each]));
 
 const cases: [string, InterfaceReport, Partial<OrderedPolicy>, string | undefined, string, string[]][] = [
-  ["the first, when it is fine", reportOf(link("a", "9.9.9.1"), link("b", "9.9.9.2")), {}, "9.9.9.1", "a", []],
+  ["the first, if it is suitable", reportOf(link("a", "9.9.9.1"), link("b", "9.9.9.2")), {}, "9.9.9.1", "a", []],
   ["down", reportOf(link("a", "9.9.9.1", { up: false }), link("b", "9.9.9.2")), {}, "9.9.9.2", "b", ["down"]],
   ["without address", reportOf(link("a", ""), link("b", "9.9.9.2")), {}, "9.9.9.2", "b", ["no-fit-address"]],
   ["gone", reportOf(link("b", "9.9.9.2")), {}, "9.9.9.2", "b", ["not-there"]],
   ["loopback", reportOf(link("a", "127.0.0.1"), link("b", "9.9.9.2")), {}, "9.9.9.2", "b", ["no-fit-address"]],
-  ["private, by default fit", reportOf(link("a", "10.0.0.1"), link("b", "9.9.9.2")), {}, "10.0.0.1", "a", []],
+  ["private, allowed by default", reportOf(link("a", "10.0.0.1"), link("b", "9.9.9.2")), {}, "10.0.0.1", "a", []],
   [
     "private, with public: require",
     reportOf(link("a", "10.0.0.1"), link("b", "9.9.9.2")),
@@ -33,9 +33,16 @@ const cases: [string, InterfaceReport, Partial<OrderedPolicy>, string | undefine
     "b",
     ["no-fit-address"],
   ],
-  ["not known whether up", reportOf({ device: "a", ipv4: [{ text: "9.9.9.1" }], ipv6: [] }), {}, "9.9.9.1", "a", []],
   [
-    "none fit",
+    "unknown whether it is up",
+    reportOf({ device: "a", ipv4: [{ text: "9.9.9.1" }], ipv6: [] }),
+    {},
+    "9.9.9.1",
+    "a",
+    [],
+  ],
+  [
+    "none suitable",
     reportOf(link("a", ""), link("b", "9.9.9.2", { up: false })),
     {},
     undefined,
@@ -51,7 +58,7 @@ const cases: [string, InterfaceReport, Partial<OrderedPolicy>, string | undefine
     ["down", "down"],
   ],
   [
-    "the first gone and the second down: that is known of the second",
+    "the first is gone and the second is down: reports the second",
     reportOf(link("b", "9.9.9.2", { up: false })),
     {},
     undefined,
@@ -68,7 +75,7 @@ const cases: [string, InterfaceReport, Partial<OrderedPolicy>, string | undefine
   ],
 ];
 
-describe("the first interface that is up and has a fit address", () => {
+describe("the first interface that is up and has a suitable address", () => {
   test.each(cases)("%s", (_, report, policy, address, device, passedOver) => {
     const chosen = chooseInOrder(report, { devices: ["a", "b"], family: "ipv4", ...policy });
     expect(chosen.choice.kind === "address" ? chosen.choice.address.text : undefined).toBe(address);
@@ -76,7 +83,7 @@ describe("the first interface that is up and has a fit address", () => {
     expect(chosen.passedOver.map(({ because }) => because)).toEqual(passedOver);
   });
 
-  it("is none, with what was looked at, when one of them is known to have nothing fit", () => {
+  it("is none, with the addresses considered, when one of them is known to have no suitable one", () => {
     const report = reportOf(link("b", "127.0.0.1"), link("c", ""));
     expect(chooseInOrder(report, { devices: ["a", "b", "c"], family: "ipv4" })).toMatchObject({
       choice: { kind: "none", because: "no-fit-address" },
@@ -112,13 +119,13 @@ describe("virtual addresses and prefixes", () => {
 
   test.each([
     ["the interface's own by default", {}, "9.9.9.1"],
-    ["that of the VHID", { vhid: "1" }, "9.9.9.100"],
+    ["the address of the VHID", { vhid: "1" }, "9.9.9.100"],
     ["another VHID", { vhid: "7" }, "none"],
     ["that of the VHID, IPv6", { vhid: "1", family: "ipv6" as const }, "2a00::100"],
     ["its prefix with a host part", { family: "ipv6" as const, ...(host ? { host } : {}) }, "2a00::5"],
   ])("%s", (_, policy, expected) => expect(chosen(policy)).toBe(expected));
 
-  it("says of each address whose it is", () => {
+  it("says which addresses belong to another VHID", () => {
     const { considered } = chooseAddress(shared, { device: "a", family: "ipv4", vhid: "1" });
     expect(considered).toEqual([
       { text: "9.9.9.1", verdict: "other-vhid" },
@@ -126,13 +133,13 @@ describe("virtual addresses and prefixes", () => {
     ]);
   });
 
-  it("takes the first IPv4 address also when it is a virtual one", () => {
+  it("takes the first IPv4 address even if it is virtual", () => {
     const report = reportOf(link("a", "", { ipv4: [{ text: "9.9.9.100", vhid: "1" }, { text: "9.9.9.1" }] }));
     const { choice } = chooseAddress(report, { device: "a", family: "ipv4" });
     expect(choice).toMatchObject({ address: { text: "9.9.9.100" } });
   });
 
-  it("takes the prefix of a network that is as large as expected", () => {
+  it("takes the prefix of a network of the expected size", () => {
     const report = reportOf(link("a", "", { ipv6: [v6("2a00:0:0:9::1", { prefixLength: 64 })] }));
     if (!host) throw new Error("no host part");
     const { choice } = chooseAddress(report, { device: "a", family: "ipv6", host });
@@ -156,7 +163,7 @@ describe("virtual addresses and prefixes", () => {
     ["3", "absent"],
   ])("VHID %s: %s", (vhid, role) => expect(carpRole(shared, vhid)).toBe(role));
 
-  it("is not the master of a VHID if it is so on only one of two interfaces", () => {
+  it("is not the master of a VHID if it is the master on only one of two interfaces", () => {
     const half = reportOf(
       link("a", "", { carp: new Map([["1", "MASTER"]]) }),
       link("b", "", { carp: new Map([["1", "BACKUP"]]) }),

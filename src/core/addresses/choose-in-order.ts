@@ -2,13 +2,13 @@ import { type AddressPolicy, type Choice, type Choosing, type Considered, choose
 import type { InterfaceReport } from "./interface-report.ts";
 
 export type OrderedPolicy = Omit<AddressPolicy, "device"> & {
-  /** In order of preference: the first that is up and has a fit address is taken. */
+  /** In order of preference: the first that is up and has a suitable address is taken. */
   readonly devices: readonly string[];
 };
 
 export type OrderedChoosing = {
   readonly choice: Choice;
-  /** The interface that the choice speaks about: the taken one, or the first when none was. */
+  /** The interface that the choice is about: the one taken, or else the one whose reason says the most. */
   readonly device: string;
   /** Its source, if there are several. */
   readonly source?: string;
@@ -38,7 +38,7 @@ export const chooseInOrder = (report: InterfaceReport, { devices, ...policy }: O
     policy,
   );
 
-/** `isAlone`: there is no other to take, so it is taken as it is, up or not: spec 4.7 asks for its address and for nothing else. */
+/** `isAlone`: there is no alternative, so the candidate is used even if it is down: spec 4.7 asks only for its address. */
 export function chooseAmong(
   candidates: readonly Candidate[],
   policy: Policy,
@@ -52,7 +52,7 @@ export function chooseAmong(
     tried.push({ choosing, passedOver: { ...nameOf(candidate), because, considered: choosing.considered } });
   }
   const passedOver = tried.map((each) => each.passedOver);
-  // Knowing that one of them has nothing is more than knowing nothing about any.
+  // That one of them is known to have no address says more than that others could not be read.
   const known = tried.find(({ passedOver: { because } }) => because === "down" || because === "no-fit-address");
   const first = known ?? tried.find((each) => each.passedOver.because === "not-there") ?? tried[0];
   if (!first) return { choice: { kind: "unknown", because: "" }, device: "", considered: [], passedOver };

@@ -31,7 +31,7 @@ describe("a prefix and a host part", () => {
     expect(joined("2a00:1:2:3::1", hostPartOfMac(mac))).toBe(expected);
   });
 
-  it("is not made from a MAC where the prefix leaves less room than it takes", () => {
+  it("is not made from a MAC if the prefix is longer than 64 bits", () => {
     expect(hostPartOfMac("02:00:5e:10:00:01", 64)).toBeDefined();
     expect(hostPartOfMac("02:00:5e:10:00:01", 65)).toBeUndefined();
   });

@@ -1,8 +1,8 @@
 import { type Address, addressBytes, addressFromBytes, parseIpv6 } from "./address.ts";
 
-/** The part of an IPv6 address that stays when the provider hands out another prefix. */
+/** The part of an IPv6 address that stays when the provider assigns another prefix. */
 export type HostPart = {
-  /** All sixteen; those of the prefix are 0. */
+  /** All sixteen bytes; the bits of the prefix are 0. */
   readonly bytes: Uint8Array;
   /** How many bits the prefix has. */
   readonly prefixLength: number;
@@ -12,7 +12,7 @@ export type HostPart = {
 
 export const usualPrefixLength = 64;
 
-/** `::1:2` as people write the end of an address; undefined when it reaches into the prefix, or is not an address. */
+/** The end of an address, such as `::1:2`; undefined when it overlaps the prefix, is zero, or is not an address. */
 export function parseHostPart(text: string, prefixLength = usualPrefixLength): HostPart | undefined {
   const address = parseIpv6(text);
   if (!address) return undefined;
@@ -33,7 +33,7 @@ export function withHostPart(prefix: Address, { bytes, prefixLength }: HostPart)
   return joinedAt(prefixLength, addressBytes(prefix), bytes);
 }
 
-/** The first bits of one address, the others of another. */
+/** The first `prefixLength` bits of `network`, the other bits of `host`. */
 export function joinedAt(prefixLength: number, network: Uint8Array, host: Uint8Array): Address {
   const joined = network.map((byte, index) => {
     const mask = prefixMask(index, prefixLength);

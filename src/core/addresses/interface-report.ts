@@ -1,17 +1,17 @@
-/** What a firewall says about its interfaces, in the words of the rules. Keys are kernel device names, in report order. */
+/** What a firewall reports about its interfaces. Keys are kernel device names, in report order. */
 export type InterfaceReport = ReadonlyMap<string, ReportedInterface>;
 
 export type ReportedInterface = {
   readonly device: string;
-  /** Switched on, and not without a link. Not every firewall version reports it; absent is "not known", never "down". */
+  /** Enabled, and not without a link. Not every firewall version reports it; undefined means unknown, never down. */
   readonly up?: boolean;
   readonly ipv4: readonly ReportedIpv4[];
   readonly ipv6: readonly ReportedIpv6[];
-  /** The part this firewall plays for each virtual address it shares with another (CARP), by VHID. */
+  /** This firewall's CARP role for each virtual address that it shares with another, by VHID. */
   readonly carp?: ReadonlyMap<string, string>;
 };
 
-/** `text` is what the firewall wrote: it may be malformed, and choosing says so. */
+/** `text` is what the firewall sent; it may be malformed, and `chooseAddress` reports that. */
 export type ReportedIpv4 = {
   readonly text: string;
   /** Set for a virtual address (CARP). */
@@ -27,7 +27,7 @@ export type ReportedIpv6 = {
   /** Seconds; absent when the firewall lists no lifetime, `Infinity` when it never ends. */
   readonly validLifetime?: number;
   readonly prefixLength?: number;
-  /** A prefix that the provider delegated for the networks behind the router, and not an address. */
+  /** This is not an address, but a prefix that the provider delegated for the networks behind the router. */
   readonly delegated?: true;
   readonly vhid?: string;
 };

@@ -29,7 +29,7 @@ test.each([
   expect(within(address, network)).toBe(expected);
 });
 
-describe("texts that are no network", () => {
+describe("texts that are not a network", () => {
   test.each([
     "",
     "/",
@@ -51,7 +51,7 @@ describe("laws", () => {
     const near = fc.tuple(fc.ipV4(), fc.ipV4(), fc.integer({ min: 0, max: 32 }));
     fc.assert(
       fc.property(near, ([a, b, length]) => {
-        // Neighbours in the same network are rare among random ones: mix the two.
+        // Random addresses are rarely in the same network, so parts of one are reused.
         const mixed = `${a.split(".").slice(0, 2).join(".")}.${b.split(".").slice(2).join(".")}`;
         for (const address of [a, b, mixed]) {
           const expected = new Address4(address).isInSubnet(new Address4(`${a}/${length}`));

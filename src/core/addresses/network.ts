@@ -1,9 +1,9 @@
 import { type Address, addressBytes, type Family, parseAddress } from "./address.ts";
 
-/** A range of addresses: those that share their first `length` bits with it. */
+/** All addresses whose first `length` bits equal those of `bytes`. */
 export type Network = { readonly family: Family; readonly bytes: Uint8Array; readonly length: number };
 
-/** `192.0.2.0/24`, `2001:db8::/32`, or one address alone. Bits after the prefix are ignored. */
+/** `192.0.2.0/24`, `2001:db8::/32`, or a single address. Bits after the prefix are ignored. */
 export function parseNetwork(text: string): Network | undefined {
   const slash = text.indexOf("/");
   const address = parseAddress(slash < 0 ? text : text.slice(0, slash));
@@ -18,7 +18,7 @@ export function isInNetwork(address: Address, network: Network): boolean {
   return address.family === network.family && sharesPrefix(addressBytes(address), network);
 }
 
-/** For bytes at hand, when many networks are asked about one address of their family. */
+/** For checking one address against many networks: its bytes are computed only once. The family must be the same. */
 export function sharesPrefix(bytes: Uint8Array, network: Network): boolean {
   const whole = network.length >> 3;
   for (let i = 0; i < whole; i++) if (bytes[i] !== network.bytes[i]) return false;

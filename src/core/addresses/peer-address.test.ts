@@ -34,7 +34,7 @@ describe("the other side of a socket", () => {
     ["2001:db8:0:1::1", "2001:db8:0:2::1", false],
     ["2001:db8::1", "2001:db8::5:6:7:8", true],
     ["fe80::1%eth0", "fe80::2:0:0:1%eth0", true],
-  ])("%s and %s are of one household: %s", (one, other, same) => {
+  ])("%s and %s are in one household: %s", (one, other, same) => {
     expect(householdOf(one) === householdOf(other)).toBe(same);
   });
 

@@ -12,7 +12,7 @@ const addressOf = (text: string) => {
 const cases: readonly (readonly [string, boolean])[] = [
   ["9.9.9.9", true],
   ["2a01:4f8::53", true],
-  // Examples are written with them, and nothing answers there.
+  // Examples use them, and nothing answers there.
   ["192.0.2.53", true],
   ["2001:db8::53", true],
   ["0.0.0.0", false],
@@ -44,7 +44,7 @@ const cases: readonly (readonly [string, boolean])[] = [
   ["2002:7f00:1::1", false],
   ["2002:a9fe:a9fe::", false],
   ["2002:909:909::1", true],
-  // Teredo hides the address of a client in it.
+  // Teredo contains the address of a client in disguise.
   ["2001::f5ff:fffe", false],
 ];
 
@@ -61,7 +61,7 @@ test.each([
   ["64:ff9b::10.1.2.3", "64:ff9b::/96", true],
   ["fd12::53", "fd12::/16", true],
   ["fd13::53", "fd12::/16", false],
-])("%s may be one where %s is permitted: %s", (text, network, may) => {
+])("%s may be a primary server if %s is allowed: %s", (text, network, may) => {
   const allowed = [parseNetwork(network)].flatMap((each) => each ?? []);
   expect(mayBePrimary(addressOf(text), allowed)).toBe(may);
 });

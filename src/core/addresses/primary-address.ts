@@ -5,7 +5,7 @@ import { type Scope, scopeOf } from "./scope.ts";
 
 /**
  * Whether a secondary zone may be transferred from this address. Account holders choose the addresses, and the service connects
- * to them from inside the operator's network: what is not reachable from the internet needs the operator's permission.
+ * to them from inside the operator's network: addresses that are not reachable from the internet need the operator's permission.
  */
 export function mayBePrimary(address: Address, allowed: readonly Network[]): boolean {
   const inside = embeddedIpv4(address) ?? address;
@@ -13,7 +13,7 @@ export function mayBePrimary(address: Address, allowed: readonly Network[]): boo
   return allowed.some((network) => isInNetwork(address, network) || isInNetwork(inside, network));
 }
 
-/** What is wrong with an address that one may not be transferred from. */
+/** The fault of an address that is not allowed as a primary. */
 export function primaryFaults(address: Address, where: string, allowed: readonly Network[]): readonly Fault[] {
   if (mayBePrimary(address, allowed)) return [];
   const message = `${address.text} is not a public address`;
@@ -24,13 +24,13 @@ export function primaryFaults(address: Address, where: string, allowed: readonly
 /** Documentation addresses belong to nobody: they are harmless, and examples work as written. */
 const reachable: ReadonlySet<Scope> = new Set(["global", "documentation"]);
 
-/** From 1 to 65535, also as a text; undefined for anything else. Every port is allowed: primaries run on other ones than 53. */
+/** From 1 to 65535, also as text; undefined for anything else. Every port is allowed, because not all primaries run on port 53. */
 export function portOf(value: unknown): number | undefined {
   const port = typeof value === "string" && /^\d{1,5}$/.test(value) ? Number(value) : value;
   return typeof port === "number" && Number.isInteger(port) && port >= 1 && port <= 65_535 ? port : undefined;
 }
 
-/** Where a packet to such an IPv6 address ends up: the IPv4 address starts at this byte. */
+/** A packet to such an IPv6 address is delivered to the IPv4 address that starts at this byte. */
 const carriers: readonly (readonly [string, number])[] = [
   // IPv4-mapped (RFC 4291 section 2.5.5.2).
   ["::ffff:0:0/96", 12],

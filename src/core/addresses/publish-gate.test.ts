@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { parseAddress } from "./address.ts";
 import { gate } from "./publish-gate.ts";
 
-/** What the config's `public:` makes of an address: `warn`, then `require`. */
+/** The verdict with `public: warn`, then with `public: require`. */
 const cases: readonly (readonly [string, "pass" | "warn" | "refuse", "pass" | "refuse"])[] = [
   ["9.9.9.9", "pass", "pass"],
   ["10.0.0.1", "warn", "refuse"],
@@ -26,7 +26,7 @@ const cases: readonly (readonly [string, "pass" | "warn" | "refuse", "pass" | "r
   ["2002:909:909::1", "pass", "pass"],
 ];
 
-test.each(cases)("%s: %s, and %s where public addresses are required", (text, usual, strict) => {
+test.each(cases)("%s: %s, and %s if public addresses are required", (text, usual, strict) => {
   const address = parseAddress(text);
   if (!address) throw new Error(`no address: ${text}`);
   expect([gate(address, address.family).kind, gate(address, address.family, "require").kind]).toEqual([usual, strict]);

@@ -2,9 +2,9 @@ import type { Address, Family } from "./address.ts";
 import { isUnreachable, type Scope, scopeOf, type UnreachableScope } from "./scope.ts";
 
 /**
- * The last question before an address goes into DNS. Nobody could ever use an address of the refused scopes from another
- * machine; the others that are not global work inside some network, so they are published as spec 4.7 says, and said aloud,
- * unless the config asks for public addresses only.
+ * The last check before an address is published. Addresses of the refused scopes can never be reached from another network. Other
+ * addresses that are not global work inside some network, so they are published as spec 4.7 says, with a warning, unless the config
+ * requires public addresses.
  */
 export type GateVerdict =
   | { readonly kind: "pass" }
@@ -14,7 +14,7 @@ export type GateVerdict =
 export type UnfitScope = Exclude<Scope, "global">;
 export type WarnedScope = Exclude<UnfitScope, UnreachableScope>;
 
-/** What becomes of an address that only some network can reach. */
+/** What to do with an address that is reachable only inside some network. */
 export type PublicRule = "warn" | "require";
 
 export function gate(address: Address, family: Family, rule: PublicRule = "warn"): GateVerdict {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { parseAddress } from "./address.ts";
 import { type Scope, scopeOf } from "./scope.ts";
 
-/** Both ends of each range and the neighbours outside of it. */
+/** Both ends of each range, and the addresses right outside it. */
 const cases: readonly (readonly [string, Scope])[] = [
   ["0.0.0.0", "unspecified"],
   ["0.0.0.1", "this-network"],
@@ -78,7 +78,7 @@ const cases: readonly (readonly [string, Scope])[] = [
   ["ff02::1", "multicast"],
 ];
 
-/** An IPv4 address inside an IPv6 address decides where it must. */
+/** IPv6 addresses with an embedded IPv4 address. */
 const carried: readonly (readonly [string, Scope])[] = [
   ["::127.0.0.1", "loopback"],
   ["::9.9.9.9", "reserved"],

@@ -1,7 +1,7 @@
 import { type Address, addressBytes } from "./address.ts";
 import { type Network, parseNetwork, sharesPrefix } from "./network.ts";
 
-/** How far an address reaches. Only `global` can be reached from everywhere. */
+/** From where an address can be reached. Only `global` addresses can be reached from everywhere. */
 export type Scope =
   | "global"
   | "private"
@@ -16,7 +16,7 @@ export type Scope =
   | "documentation"
   | "reserved";
 
-/** An IPv6 address that carries an IPv4 address reaches no further than that one does. */
+/** An IPv6 address with an embedded IPv4 address reaches no further than that one. */
 export function scopeOf(address: Address): Scope {
   const bytes = addressBytes(address);
   if (address.family === "ipv4") return scopeIn(networks4, bytes);
@@ -77,15 +77,15 @@ const ranges6: readonly (readonly [string, Scope])[] = [
 type Inside = (bytes: Uint8Array) => Uint8Array;
 
 const lastFour: Inside = (bytes) => bytes.subarray(12);
-/** RFC 6052, 2.2: in a /48 the address starts after the prefix, around byte 8; else it is taken for a /96, at the end. */
+/** RFC 6052, 2.2: with a /48 prefix the address follows the prefix, skipping byte 8; otherwise a /96 is assumed, with the address at the end. */
 const localNat64: Inside = (bytes) =>
   bytes.subarray(11).some((byte) => byte !== 0)
     ? lastFour(bytes)
     : Uint8Array.from([6, 7, 9, 10], (i) => bytes[i] ?? 0);
 
 /**
- * Where an IPv4 address is embedded in an IPv6 address. ISATAP is missing on purpose: there the prefix decides who reaches the
- * address, and the IPv4 address matters inside the site alone.
+ * Where an IPv4 address is embedded in an IPv6 address. ISATAP is missing on purpose: there the prefix decides who can reach the
+ * address, and the IPv4 address matters only inside the site.
  */
 const carriers: readonly (readonly [Network, Inside])[] = [
   [network("::/96"), lastFour], // IPv4-compatible: RFC 4291, 2.5.5.1

@@ -1,8 +1,8 @@
 import type { Fault } from "../result.ts";
 
 /**
- * A label as the bytes that DNS carries, one character a byte (0 to 255), lower case. Bytes have no escapes, so labels
- * can be counted and compared as they are.
+ * A label as its bytes in DNS, one character per byte (0 to 255), lower case. There are no escapes, so labels can be measured
+ * and compared directly.
  */
 export type Label = string;
 
@@ -52,7 +52,7 @@ export function readLabels(text: string, where: string): LabelledText | readonly
   return faults.length > 0 ? faults : { labels, absolute: !open };
 }
 
-/** One length byte a label and the root's zero. */
+/** One length byte per label, and the root's zero. */
 const wireLength = (labels: readonly Label[]): number => labels.reduce((sum, label) => sum + label.length + 1, 1);
 
 export const fitsInName = (labels: readonly Label[]): boolean => wireLength(labels) <= maximumWire;
@@ -64,7 +64,7 @@ export const nameTooLong = (where: string): Fault => ({
   todo: "use fewer or shorter labels",
 });
 
-/** The one way in which moor writes these bytes; what it escapes is what RFC 1035 gives a meaning. */
+/** The canonical text. It escapes the characters that have a meaning in RFC 1035, and bytes that are not printable. */
 export function printLabel(label: Label): string {
   return plainLabel.test(label) ? label : label.replaceAll(/[^a-z0-9_*-]/g, printByte);
 }
@@ -90,7 +90,7 @@ const plainLabel = /^[a-z0-9_*-]+$/;
 const meaningful = /["$().;@\\]/;
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 
-/** Bytes from `A` to `Z` only: DNS folds no others (RFC 4343). */
+/** Only `A` to `Z`: DNS ignores the case of no other bytes (RFC 4343). */
 export const lowerByte = (byte: number): string => String.fromCharCode(byte >= 0x41 && byte <= 0x5a ? byte + 32 : byte);
 
 function printByte(character: string): string {
@@ -99,7 +99,7 @@ function printByte(character: string): string {
   return byte > 0x20 && byte < 0x7f ? character : escapeByte(byte);
 }
 
-/** `@` alone is the apex and is read before this; inside a name it is nearly always a mail address by mistake. */
+/** `@` as a whole name is the apex and is handled earlier; inside a name it nearly always means a mail address by mistake. */
 const mayStandBare = (character: string): boolean =>
   character > " " && character < "\x7f" && !/["().;@\\]/.test(character);
 

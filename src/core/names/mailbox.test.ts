@@ -11,6 +11,9 @@ it.each([
   expect(parseMailbox(text)).toEqual({ ok: true, value: name });
 });
 
-it.each(["", "@example.org", "dns@", "dns@.", "a@b@example.org", "dns@exa mple..org"])("%j is none", (text) => {
-  expect(parseMailbox(text)).toMatchObject({ ok: false });
-});
+it.each(["", "@example.org", "dns@", "dns@.", "a@b@example.org", "dns@exa mple..org"])(
+  "%j is not a mailbox",
+  (text) => {
+    expect(parseMailbox(text)).toMatchObject({ ok: false });
+  },
+);

@@ -98,7 +98,7 @@ describe("owners in example.org", () => {
   });
 });
 
-test("a name of a megabyte is one fault", () => {
+test("a name of a megabyte gives one fault", () => {
   expect(outcome(parseOwner(".".repeat(1_000_000), zone))).toEqual(["name-too-long"]);
 });
 
@@ -185,7 +185,7 @@ const plainName = fc
 const someName = fc.oneof(anyName, plainName);
 
 describe("laws", () => {
-  test("a canonical name is read as itself", () => {
+  test("a canonical name is parsed to itself", () => {
     fc.assert(
       fc.property(someName, (text) => {
         const name = outcome(parseName(text));
@@ -205,7 +205,7 @@ describe("laws", () => {
     );
   });
 
-  test("an owner, made absolute, is read as that owner again", () => {
+  test("an owner survives being made absolute and relative again", () => {
     fc.assert(
       fc.property(someName, (text) => {
         const owner = outcome(parseOwner(text, zone));
@@ -229,14 +229,14 @@ describe("laws", () => {
 
   test.for([
     ["a.b.example.org", ["a.b.example.org", "b.example.org", "example.org", "org"]],
-    // Of these dots one is inside a label: what is above it is not b.example.org.
+    // One of these dots is escaped, so the parent is not b.example.org.
     ["a\\.b.example.org", ["a\\.b.example.org", "example.org", "org"]],
     ["", []],
   ] as const)("%s lies in all names above it", ([name, above]) => {
     expect(enclosing(name)).toEqual(above);
   });
 
-  test("any text is read or refused with a reason, never thrown at", () => {
+  test("any text is parsed or refused with a reason, without throwing", () => {
     const text = fc.string({ unit: fc.constantFrom(...('ab.@*\\01 9"ü\0💡;-'.match(/./gu) ?? [])), maxLength: 300 });
     fc.assert(
       fc.property(text, (input) => {

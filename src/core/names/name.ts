@@ -15,7 +15,7 @@ import {
  */
 export const apex = "@";
 
-/** Absolute, whether or not a dot ends it. */
+/** The name is absolute, with or without a trailing dot. */
 export function parseName(text: string, where = "name"): Result<string> {
   if (isPlain(text)) return ok(text);
   if (text === ".") return ok("");
@@ -23,7 +23,7 @@ export function parseName(text: string, where = "name"): Result<string> {
   return read.ok ? finish(read.value.labels, where) : read;
 }
 
-/** A name that a zone can have: host name characters, two labels or more. Whether its last label is real is not asked. */
+/** A name that a zone can have: host name characters, two labels or more. Whether its top-level domain exists is not checked. */
 export function parseZoneName(text: string, where = "name"): Result<string> {
   if (text === ".") return fail(singleLabel(where));
   const name = readName(text, where);
@@ -34,12 +34,12 @@ export function parseZoneName(text: string, where = "name"): Result<string> {
   return faults.length > 0 ? fail(...faults) : finish(labels, where);
 }
 
-/** The zone that a question names: in any case, perhaps with the dot of an absolute name. */
+/** A zone name from a request: in any case, with or without a trailing dot. */
 export const askedZoneName = (text: string): string => text.toLowerCase().replace(/\.$/, "");
 
 /**
- * The owner that a text means inside a zone. A dot at the end makes it absolute; without one it is relative even when it
- * ends with the zone's name, as zone files have it. The bare zone name alone is taken for the apex: clients send it so.
+ * The owner that a text means inside a zone. A trailing dot makes it absolute; without one it is relative even when it ends with
+ * the zone's name, as in zone files. Only the bare zone name means the apex, because clients send it that way.
  */
 export function parseOwner(text: string, zoneName: string, where = "name"): Result<string> {
   if (text === apex || text === "" || text === zoneName) return ok(apex);
@@ -57,7 +57,7 @@ export function parseOwner(text: string, zoneName: string, where = "name"): Resu
   return fitsInName([...labels, ...labelsOf(zoneName)]) ? ok(name) : fail(nameTooLong(where));
 }
 
-/** What a record points at: canonical and absolute, printed with the dot. Without a dot the text is relative. */
+/** The target of a record: canonical and absolute, with a trailing dot. A text without a trailing dot is relative to the zone. */
 export function parseTarget(text: string, zoneName: string, where = "value"): Result<string> {
   if (text.endsWith(".") && isPlain(text.slice(0, -1))) return ok(text);
   if (text === apex) return ok(`${zoneName}.`);
@@ -72,7 +72,7 @@ export function parseTarget(text: string, zoneName: string, where = "value"): Re
 export const absoluteName = (owner: string, zoneName: string): string =>
   owner === apex ? zoneName : `${owner}.${zoneName}`;
 
-/** The other way: undefined when the name is not inside the zone. Both canonical. */
+/** The inverse of `absoluteName`; undefined when the name is not inside the zone. Both are canonical. */
 export function ownerOf(name: string, zoneName: string): string | undefined {
   if (name === zoneName) return apex;
   const cut = name.length - zoneName.length - 1;
@@ -90,7 +90,7 @@ export function labelsOf(name: string): readonly Label[] {
   return read.labels;
 }
 
-/** A name and every name above it but the root. */
+/** A name and all its parents except the root. */
 export function enclosing(name: string): readonly string[] {
   const labels = labelsOf(name);
   return labels.map((_, i) => printLabels(labels.slice(i)));
@@ -99,7 +99,7 @@ export function enclosing(name: string): readonly string[] {
 const plainName = /^[a-z0-9_*-]{1,63}(?:\.[a-z0-9_*-]{1,63})*$/;
 const isPlain = (text: string): boolean => text.length <= 253 && plainName.test(text);
 
-/** 255 bytes, each written as `\DDD`: nothing longer is looked at, however long it is. */
+/** 255 bytes, each written as `\DDD`. Longer text is not parsed at all. */
 const longestText = 1020;
 
 function readName(text: string, where: string): Result<LabelledText> {
@@ -124,7 +124,7 @@ function zoneLabelFaults(label: Label, where: string): Fault[] {
       todo: "start each label of a zone's name with a letter or a digit",
     });
   }
-  // The slash serves classless reverse zones (RFC 2317).
+  // The slash is for classless reverse zones (RFC 2317).
   if (!/^[a-z0-9_/-]*$/.test(label)) {
     faults.push({
       code: "bad-character",

@@ -49,12 +49,12 @@ describe("to ASCII", () => {
     "xn--ü",
     "\ud800",
     "\u200b\u2060",
-  ])("%j has none", (text) => {
+  ])("%j has no ASCII form", (text) => {
     expect(nameToAscii(text, "name")).toMatchObject({ ok: false, faults: [{ code: "bad-character", where: "name" }] });
   });
 });
 
-test("what is too long is left to the rules of names, or refused immediately", () => {
+test("a label that becomes too long is left to `parseName`; very long text is refused immediately", () => {
   expect(parseName(ascii(`${"a".repeat(62)}ü`))).toMatchObject({ ok: false, faults: [{ code: "label-too-long" }] });
   expect(ascii("ü".repeat(1_000_000))).toBe("name-too-long");
 });
@@ -82,7 +82,7 @@ describe("to Unicode", () => {
 describe("laws", () => {
   const letters = fc.stringMatching(/^[\p{Ll}\p{Lo}\d]{1,12}$/u);
 
-  test("what has an ASCII form reads back as a name with the same one", () => {
+  test("a name with an ASCII form survives a round trip", () => {
     fc.assert(
       fc.property(fc.array(letters, { minLength: 1, maxLength: 4 }), (labels) => {
         const name = nameToAscii(labels.join("."));
@@ -93,7 +93,7 @@ describe("laws", () => {
     );
   });
 
-  test("Node's own decoder says the same", () => {
+  test("Node's own decoder agrees", () => {
     fc.assert(
       fc.property(letters, (label) => {
         const name = nameToAscii(`${label}.example`);
@@ -102,7 +102,7 @@ describe("laws", () => {
     );
   });
 
-  test("any text is turned or refused, never thrown at", () => {
+  test("any text is converted or refused, without throwing", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         const name = nameToAscii(text);

@@ -2,8 +2,8 @@ import { type Fault, fail, ok, type Result } from "../result.ts";
 import { nameTooLong } from "./label.ts";
 
 /**
- * Names as people write them, in the ASCII form that DNS carries: `Bücher.example` to `xn--bcher-kva.example`. Text that is
- * ASCII already stays as it is, escapes and all; whether it is a name is for the rules of names to say.
+ * Converts a name to the ASCII form that DNS uses: `Bücher.example` to `xn--bcher-kva.example`. ASCII text is returned unchanged,
+ * including escapes, and not checked.
  */
 export function nameToAscii(text: string, where = "name"): Result<string> {
   if (isAscii(text)) return ok(text);
@@ -17,13 +17,13 @@ export function nameToAscii(text: string, where = "name"): Result<string> {
   return ok(labels.join("."));
 }
 
-/** The same for text that may be no name at all, which then stays as it is. */
+/** The same for text that may not be a name; it is then returned unchanged. */
 export function asAscii(text: string): string {
   const ascii = nameToAscii(text);
   return ascii.ok ? ascii.value : text;
 }
 
-/** A typed name, read by one of the rules for names. */
+/** Parses a name that a person typed: `parse` gets its ASCII form. */
 export function parseTyped(
   parse: (text: string, where: string) => Result<string>,
   text: string,
@@ -33,25 +33,25 @@ export function parseTyped(
   return ascii.ok ? parse(ascii.value, where) : ascii;
 }
 
-/** For people to read. A label that is not the one ASCII form of a Unicode label stays as it is. */
+/** For display. A label that is not the ASCII form of a Unicode label stays unchanged. */
 export function nameToUnicode(name: string): string {
-  // An escape may hide a dot, and no name that came from Unicode has one.
+  // An escape may contain a dot, and names from Unicode never have escapes.
   if (!/xn--/i.test(name) || name.includes("\\")) return name;
   return name.split(".").map(labelToUnicode).join(".");
 }
 
-/** Far more than any name can have: nothing longer is looked at. */
+/** Longer than any name can be. Longer text is not parsed at all. */
 const longestText = 1020;
 const longestLabel = 63;
 
-/** The full stop, and those that IDNA takes for it (RFC 3490 section 3.1). */
+/** The full stop, and the characters that IDNA treats as one (RFC 3490 section 3.1). */
 const dots = /[.\u3002\uff0e\uff61]/;
 const asciiText = /^[\0-\x7f]*$/;
 const isAscii = (text: string): boolean => asciiText.test(text);
 
 /**
- * Case, composition and what IDNA forbids are decided by the platform's URL parser (UTS 46), which both Node and browsers
- * have. Other ASCII characters than these mean something in a URL; the second label keeps digits from being an IPv4 address.
+ * The URL parser of Node and browsers handles case, composition and what IDNA forbids (UTS 46). Other ASCII characters have a meaning
+ * in URLs; the second label prevents digits from being read as an IPv4 address.
  */
 function labelToAscii(label: string): string | undefined {
   if (!/^[a-z0-9_*-]*$/i.test(label.replaceAll(/[^\0-\x7f]/g, "")) || !URL.canParse(`http://${label}.x`))
@@ -67,7 +67,7 @@ function labelToUnicode(label: string): string {
   return labelToAscii(decoded) === label.toLowerCase() ? decoded : label;
 }
 
-/** RFC 3492 section 6.2, with its numbers of section 5; undefined if it is not Punycode. */
+/** RFC 3492 section 6.2, with the parameters of section 5; undefined if it is not Punycode. */
 function decodePunycode(text: string): string | undefined {
   const cut = text.lastIndexOf("-");
   const points = Array.from(text.slice(0, Math.max(cut, 0)), (character) => character.charCodeAt(0));

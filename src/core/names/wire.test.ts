@@ -19,20 +19,20 @@ test.each<[string, Uint8Array]>([
   expect(nameFromWire(wire)).toEqual({ name, end: wire.length });
 });
 
-test("upper case on the wire is the same name", () => {
+test("a name in upper case is the same name", () => {
   expect(nameFromWire(bytes(3, "WwW", 0))?.name).toBe("www");
 });
 
-test("a name inside a message ends where it ends", () => {
+test("a name inside a message is read up to its end", () => {
   expect(nameFromWire(bytes(9, 9, 1, "a", 0, 7, 7), 2)).toEqual({ name: "a", end: 5 });
   expect(nameFromWire(bytes(1, "a"))).toBeUndefined();
 });
 
-describe("bytes that are no name", () => {
+describe("bytes that are not a name", () => {
   test.each<[string, Uint8Array]>([
     ["nothing", bytes()],
     ["no end", bytes(1, "a")],
-    ["a label cut short", bytes(5, "abc", 0)],
+    ["a truncated label", bytes(5, "abc", 0)],
     ["a pointer", bytes(0xc0, 0)],
     ["a label of 64 bytes", bytes(64, "a".repeat(64), 0)],
     ["a label type that is not used", bytes(0x40, "a", 0)],
@@ -41,7 +41,7 @@ describe("bytes that are no name", () => {
     expect(nameFromWire(wire)).toBeUndefined();
   });
 
-  test("255 bytes still are", () => {
+  test("255 bytes are still a name", () => {
     const wire = bytes(...Array.from({ length: 127 }, () => [1, 97]).flat(), 0);
     expect(wire.length).toBe(255);
     expect(nameFromWire(wire)?.end).toBe(255);
@@ -51,7 +51,7 @@ describe("bytes that are no name", () => {
 const labels = fc.array(fc.uint8Array({ minLength: 1, maxLength: 20 }), { maxLength: 8 });
 
 describe("laws", () => {
-  test("name, wire and name again are the same", () => {
+  test("names survive a round trip through wire format", () => {
     fc.assert(
       fc.property(labels, (given) => {
         const wire = Uint8Array.from([...given.flatMap((label) => [label.length, ...label]), 0]);

@@ -1,10 +1,10 @@
 import { fitsInName, type Label, lowerByte, printLabels } from "./label.ts";
 import { labelsOf } from "./name.ts";
 
-/** Where a name ends in a message is where the next thing begins. */
+/** `end`: the position after the name. */
 export type NameOnWire = { readonly name: string; readonly end: number };
 
-/** RFC 1035 section 3.1: a length byte and as many bytes a label, then the root's zero. Not compressed. */
+/** RFC 1035 section 3.1: a length byte and that many bytes per label, then the root's zero. Not compressed. */
 export function nameToWire(name: string): Uint8Array<ArrayBuffer> {
   const bytes: number[] = [];
   writeName(name, bytes);
@@ -19,7 +19,7 @@ export function writeName(name: string, out: number[]): void {
   out.push(0);
 }
 
-/** Canonical, so in lower case. Undefined for a name that is cut short, too long, or compressed. */
+/** Canonical, so in lower case. Undefined for a name that is truncated, too long or compressed. */
 export function nameFromWire(bytes: Uint8Array, start = 0): NameOnWire | undefined {
   const labels: Label[] = [];
   let at = start;

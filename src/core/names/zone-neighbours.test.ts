@@ -27,7 +27,7 @@ const theirs = zone("alpha.test", them);
 const deep = zone("x.www.alpha.test", them, 11);
 const other = zone("y.www.alpha.test", third, 12);
 
-/** We want `www.alpha.test`. */
+/** `us` wants to create the zone `www.alpha.test`. */
 const cases: readonly [string, Case, ReturnType<typeof refusalOfName>][] = [
   ["nothing is near", {}, undefined],
   ["our own zone is above", { above: zone("alpha.test", us) }, undefined],
@@ -116,18 +116,18 @@ const cases: readonly [string, Case, ReturnType<typeof refusalOfName>][] = [
   ],
 ];
 
-describe("a zone www.alpha.test may be made, or why not, when", () => {
+describe("whether the zone www.alpha.test may be created when", () => {
   it.each(cases)("%s", (_, { above, below = [], consents = [], reserved }, refusal) => {
     const wish = { name: "www.alpha.test", account: us, reserved };
     expect(refusalOfName(wish, { above, below, consents })).toBe(refusal);
   });
 
-  it("consent to a zone above gives no names inside the zone", () => {
+  it("consent to a zone above covers no names inside the zone", () => {
     const around = { above: deep, below: [], consents: [from(deep, "www.alpha.test")] };
     expect(refusalOfName({ name: "in.x.www.alpha.test", account: us }, around)).toBe("inside-foreign-zone");
   });
 
-  it("more owners below than are asked take the operator's word", () => {
+  it("with too many zones below, only the operator can allow it", () => {
     const below = Array.from({ length: mostBelow + 1 }, (_, i) => zone(`z${i}.alpha.test`, them, i + 1));
     const consents = below.map((each) => from(each, "alpha.test"));
     const wish = { name: "alpha.test", account: us };
@@ -141,7 +141,7 @@ const label = fc.stringMatching(/^[a-z0-9_/][a-z0-9_/-]{0,3}$/);
 const name = fc.array(label, { minLength: 1, maxLength: 4 }).map((labels) => labels.join("."));
 
 describe("reversed names", () => {
-  it("stand between the bounds exactly when they are below", () => {
+  it("are within the range exactly when they are below the name", () => {
     fc.assert(
       fc.property(name, name, fc.boolean(), (a, b, joined) => {
         const inner = joined ? `${a}.${b}` : a;
@@ -152,7 +152,7 @@ describe("reversed names", () => {
     );
   });
 
-  it("leave no name out after those below another", () => {
+  it("of names below another are adjacent when sorted", () => {
     expect(["alpha-b.test", "www.alpha.test", "alpha.test", "alpha0.test"].toSorted(byReversed)).toEqual([
       "alpha.test",
       "www.alpha.test",
@@ -162,7 +162,7 @@ describe("reversed names", () => {
   });
 });
 
-it("names between are all down to the lower one", () => {
+it("names between include the lower one and all its parents up to the upper one", () => {
   expect(namesBetween("a.b.c.test", "c.test")).toEqual(["a.b.c.test", "b.c.test"]);
 });
 

@@ -1,40 +1,40 @@
 import { enclosing, ownerOf } from "./name.ts";
 
-/** A zone above or below a name at which a new one is wanted. */
+/** A zone above or below the name of a zone that is to be created. */
 export type Neighbour = { readonly number: number; readonly name: string; readonly account: number };
 
 /**
- * Consent to a zone of another account. From the owner of a zone: a name at or below that zone covers all names from there down,
- * a name above it covers that name alone. From the operator (no zone): that name alone.
+ * Consent to a zone of another account. From the owner of a zone: consent for a name at or below that zone includes all names below it,
+ * consent for a name above it is for that name only. From the operator (no zone): for that name only.
  */
 export type Consent = { readonly zone: number | undefined; readonly account: number; readonly name: string };
 
-/** What surrounds a name at which an account wants a zone. */
+/** The zones around a name at which an account wants to create a zone. */
 export type Neighbourhood = {
   /** The closest zone above. */
   readonly above: Neighbour | undefined;
   /**
-   * Zones of other accounts below, without those that have a further zone between themselves and the name; none after the first
-   * whose owner does not consent.
+   * Zones of other accounts below, except those with another zone between themselves and the name. The list ends with the first
+   * whose owner has not consented.
    */
   readonly below: readonly Neighbour[];
-  /** What this account was granted, at the name and above it. */
+  /** What this account was granted for the name and names above it. */
   readonly consents: readonly Consent[];
 };
 
-/** A name that no account should hold alone. */
+/** Why no account should have this name for itself. */
 export type Reserved = "public-suffix" | "name-server";
 export type NewZoneName = { readonly name: string; readonly account: number; readonly reserved?: Reserved | undefined };
 
 export type NameRefusal = Reserved | "inside-foreign-zone" | "above-foreign-zone";
 
-/** More zones of others below a name are not looked at: it then takes the operator's word. */
+/** With more zones of others below a name, their consents are not checked: then the operator must allow it. */
 export const mostBelow = 100;
 
 /**
  * Why an account may not have a zone of this name; undefined when it may. Only the closest zones matter: the owner of the closest
- * zone above decides about the names in it, also against the owner of a zone further up, and a reserved name is no longer free
- * to reserve once a zone above holds it.
+ * zone above decides about the names in it, even against the owner of a zone further up, and a name inside an existing zone is not
+ * treated as reserved.
  */
 export function refusalOfName(wish: NewZoneName, around: Neighbourhood): NameRefusal | undefined {
   const { above, below, consents } = around;
@@ -48,7 +48,7 @@ export function refusalOfName(wish: NewZoneName, around: Neighbourhood): NameRef
   return foreign.length > mostBelow || !foreign.every(consented) ? "above-foreign-zone" : undefined;
 }
 
-/** Whether the owner of a zone above or below lets the account have the name. */
+/** Whether the owner of a zone above or below has consented. */
 export const isConsented = (wish: NewZoneName, { number, name: zoneName }: Neighbour, consents: readonly Consent[]) =>
   consents.some(
     ({ zone, account, name }) => zone === number && account === wish.account && covers({ name, zoneName }, wish.name),
@@ -65,12 +65,12 @@ const isWithin = (name: string, zoneName: string): boolean => ownerOf(name, zone
  */
 export const reversedName = (name: string): string => name.split(".").toReversed().join(" ");
 
-/** Where the reversed names below a name begin and end, both excluded. */
+/** The range of the reversed names below a name, both ends excluded. */
 export const reversedBelow = (name: string): { readonly after: string; readonly before: string } => {
   const reversed = reversedName(name);
   return { after: `${reversed} `, before: `${reversed}!` };
 };
 
-/** Names between a name and one below it, that one included. */
+/** The names between `name` and `below`, including `below`. */
 export const namesBetween = (below: string, name: string): readonly string[] =>
   enclosing(below).filter((each) => each.length > name.length);

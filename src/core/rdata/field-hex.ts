@@ -3,7 +3,7 @@ import { type FieldKind, quotedFault } from "./field.ts";
 import { readBytes, writeBytes } from "./field-text.ts";
 import type { Token } from "./tokens.ts";
 
-/** Bytes in hexadecimal up to the end, in as many words as the writer liked; at least one byte. */
+/** Bytes in hexadecimal up to the end, in any number of words; at least one byte. */
 export const hexToEnd: FieldKind<string> = {
   takes: "rest",
   parse(tokens, { where }) {
@@ -17,8 +17,7 @@ export const hexToEnd: FieldKind<string> = {
 };
 
 /**
- * Data of any type, in the form that RFC 3597 section 5 gives to unknown ones: `\#`, the number of bytes, and the bytes
- * in hexadecimal.
+ * Data of any type, in the format for unknown types (RFC 3597 section 5): `\#`, the number of bytes, and the bytes in hexadecimal.
  */
 export const genericData: FieldKind<string> = {
   takes: "rest",
@@ -42,7 +41,7 @@ function readHex(tokens: readonly Token[]): string | undefined {
   return digits.replaceAll(/../g, (pair) => String.fromCharCode(Number.parseInt(pair, 16)));
 }
 
-/** Joined, not added up: a text that grows by each byte is kept in as many pieces, which take twenty times its size. */
+/** Joined, not concatenated: V8 keeps a string that was built byte by byte in as many pieces, which take twenty times its size. */
 const printHex = (bytes: string): string => Array.from(bytes, (byte) => pairs[byte.charCodeAt(0)]).join("");
 
 const pairs = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));

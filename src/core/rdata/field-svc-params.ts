@@ -49,10 +49,10 @@ export const svcParams: FieldKind<readonly string[]> = {
   },
 };
 
-/** A value can have hundreds of thousands of parts; a list of as many faults is useless. */
+/** A value can have hundreds of thousands of parts; a list of that many faults is useless. */
 const maximumFaults = 20;
 
-/** Each key once, what is mandatory is there (RFC 9460 section 8), and without default protocols there are others. */
+/** Each key appears once, mandatory keys are present (RFC 9460 section 8), and `no-default-alpn` requires `alpn`. */
 function togetherFaults(params: readonly SvcParam[], where: string): readonly Fault[] {
   const faults: Fault[] = [];
   const keys = new Set(params.map((param) => param.key));

@@ -21,7 +21,7 @@ export const characterString: FieldKind<string> = {
   },
 };
 
-/** One or more of them, up to the end. */
+/** One or more character-strings, up to the end. */
 export const characterStrings: FieldKind<readonly string[]> = {
   takes: "rest",
   parse(tokens, { where }) {
@@ -64,7 +64,7 @@ export const tag: FieldKind<string> = {
   },
 };
 
-/** One text without a length byte: it goes on to the end of the data. */
+/** Text without a length byte, up to the end of the data. */
 export const textToEnd: FieldKind<string> = {
   takes: "one",
   parse: ([token]: readonly [Token, ...Token[]], { where }) => tokenBytes(token, where),

@@ -1,7 +1,7 @@
 import type { Fault, Result } from "../result.ts";
 import type { Token } from "./tokens.ts";
 
-/** Names with the dot at their end, strings as bytes (one character a byte), addresses in canonical text. */
+/** Names with a trailing dot, strings as bytes (one character per byte), addresses in canonical text. */
 export type FieldValue = number | string | readonly string[];
 
 /**
@@ -9,9 +9,9 @@ export type FieldValue = number | string | readonly string[];
  * text, and equal texts mean equal bytes.
  */
 export type FieldKind<V extends FieldValue = FieldValue> = {
-  /** A kind that takes the rest takes all remaining tokens, and comes last. */
+  /** `rest`: all remaining tokens. Such a field is the last. */
   readonly takes: "one" | "rest";
-  /** The value when no token is left; a kind without it must be given. */
+  /** The value when no token is left; without it, the field is required. */
   readonly absent?: V;
   parse(tokens: readonly [Token, ...Token[]], place: FieldPlace): Result<V>;
   print(value: V): string;
@@ -29,16 +29,16 @@ export type FieldDefinition = { readonly name: string; readonly kind: FieldKind 
 /** The value of each field of a record, by the field's name. */
 export type FieldValues = Readonly<Record<string, FieldValue>>;
 
-/** A record type: its fields in order. `todo` tells the user what the value looks like, with an example. */
+/** A record type: its fields in order. `todo` shows the user what a value looks like, with an example. */
 export type TypeDefinition = {
   readonly code: number;
   readonly fields: readonly FieldDefinition[];
-  /** What is wrong with fields that are each right, if anything. */
+  /** Finds fields that are valid on their own but not together; returns the message. */
   readonly check?: (fields: FieldValues) => string | undefined;
   readonly todo: string;
 };
 
-/** Only text is ever quoted. */
+/** Only text may be quoted. */
 export function quotedFault(token: Token, where: string): Fault | undefined {
   if (!token.quoted) return undefined;
   return { code: "bad-quotes", where, message: "this field is not text: remove the quotes" };

@@ -13,7 +13,7 @@ const parsed = (type: RecordType, text: string): Rdata => {
 };
 
 describe.each<RecordType>([...recordTypes, "TYPE65280"])("%s", (type) => {
-  test("canonical text is read as itself, in any zone", () => {
+  test("canonical text is parsed to itself, in any zone", () => {
     fc.assert(
       fc.property(writtenAs(type), (text) => {
         const rdata = parsed(type, text);
@@ -24,7 +24,7 @@ describe.each<RecordType>([...recordTypes, "TYPE65280"])("%s", (type) => {
     );
   });
 
-  test("from the wire comes what was sent", () => {
+  test("data survives a round trip through wire format", () => {
     fc.assert(
       fc.property(writtenAs(type), (text) => {
         const rdata = parsed(type, text);
@@ -45,7 +45,7 @@ describe.each<RecordType>([...recordTypes, "TYPE65280"])("%s", (type) => {
     );
   });
 
-  test("any bytes are refused, or stay what they are", () => {
+  test("any bytes are refused, or survive a round trip", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
         const rdata = rdataFromWire(type, bytes);
@@ -56,7 +56,7 @@ describe.each<RecordType>([...recordTypes, "TYPE65280"])("%s", (type) => {
     );
   });
 
-  test("any text is read or refused, never thrown at", () => {
+  test("any text is parsed or refused, without throwing", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 60 }), (text) => {
         const rdata = parseRdata(type, text, zone);

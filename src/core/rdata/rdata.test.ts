@@ -144,7 +144,7 @@ describe("unknown types and generic data (RFC 3597)", () => {
   });
 });
 
-test("the fields are there for a form", () => {
+test("the fields are available for a form", () => {
   expect(parseRdata("MX", "10 mail", zone)).toMatchObject({
     value: { fields: { preference: 10, exchange: "mail.example.org." } },
   });
@@ -152,7 +152,7 @@ test("the fields are there for a form", () => {
 });
 
 describe("faults", () => {
-  test("a field has one, however many parts it has", () => {
+  test("a field has one fault, however many parts it has", () => {
     expect(read("TXT", "\\9 ".repeat(300_000))).toBe("bad-character at value");
   });
 
@@ -170,14 +170,14 @@ describe("faults", () => {
     });
   });
 
-  test.each(recordTypes)("%s says what to do in each case", (type) => {
+  test.each(recordTypes)("every fault of %s says what to do", (type) => {
     for (const text of ["", '"', "\0", "a b c d e f g h i j", "\\"]) {
       const rdata = parseRdata(type, text, zone);
       for (const fault of rdata.ok ? [] : rdata.faults) expect(fault.todo).toMatch(/\w/);
     }
   });
 
-  test.each(recordTypes)("the example that %s gives is one", (type) => {
+  test.each(recordTypes)("the example for %s is valid", (type) => {
     const { todo } = definitionOf(type);
     const example =
       / such as (.*?)(?:;| with a trailing dot|$)/.exec(todo.replace(/^.*with a dot for @/, ""))?.[1] ?? "";

@@ -4,7 +4,7 @@ import { genericData, isGenericMark } from "./field-hex.ts";
 import { definitionOf, isKnownType, type RecordType } from "./table.ts";
 import { type Token, tokenize } from "./tokens.ts";
 
-/** What a record says. `text` is canonical: two of one type mean the same exactly when their texts are equal. */
+/** The data of a record. `text` is canonical: two of the same type are equal exactly when their texts are. */
 export type Rdata = {
   readonly type: RecordType;
   readonly fields: RdataFields;
@@ -15,7 +15,7 @@ export type RdataFields = FieldValues;
 
 const maximumWire = 65_535;
 
-/** Presentation text as in a zone file. Names without a dot at their end are relative to the zone. */
+/** Presentation text as in a zone file. Names without a trailing dot are relative to the zone. */
 export function parseRdata(type: RecordType, text: string, zoneName: string, where = "value"): Result<Rdata> {
   const definition = definitionOf(type);
   if (unprintable.test(text)) return fail({ ...badCharacter(where), todo: definition.todo });
@@ -23,7 +23,7 @@ export function parseRdata(type: RecordType, text: string, zoneName: string, whe
   return tokens.ok ? rdataFromTokens(type, tokens.value, zoneName, where) : tokens;
 }
 
-/** For callers that have split the text already, such as the zone file parser. */
+/** For callers that have already split the text, such as the zone file parser. */
 export function rdataFromTokens(
   type: RecordType,
   tokens: readonly Token[],
@@ -61,7 +61,7 @@ export function rdataFromTokens(
   return fits(rdata) ? ok(rdata) : fail({ ...rdataTooLong(where), todo: definition.todo });
 }
 
-/** Known types may come in the form of unknown ones too (RFC 3597 section 5). */
+/** Known types may use the format of unknown ones too (RFC 3597 section 5). */
 function rdataFromGeneric(
   type: RecordType,
   tokens: readonly [Token, ...Token[]],
@@ -78,14 +78,14 @@ function rdataFromGeneric(
   return rdata.ok ? rdata : fail(...rdata.faults.map((fault) => ({ todo, ...fault, where })));
 }
 
-/** The fields must be those of the type, with values as parsing gives them; a form parses its texts instead. */
+/** The fields must be those of the type, with values as the parser returns them. */
 export function rdataFromFields(type: RecordType, fields: RdataFields): Rdata {
   const { fields: definitions } = definitionOf(type);
   const texts = definitions.map((field) => field.kind.print(fieldValue(fields, field)));
   return { type, fields, text: texts.length === 1 ? (texts[0] ?? "") : joined(texts) };
 }
 
-/** As a message carries it, without compression. */
+/** Wire format, without compression. */
 export function rdataToWire(rdata: Rdata): Uint8Array<ArrayBuffer> {
   const out: number[] = [];
   for (const field of definitionOf(rdata.type).fields) field.kind.write(fieldValue(rdata.fields, field), out);
@@ -104,7 +104,7 @@ export function rdataFromWire(type: RecordType, bytes: Uint8Array): Result<Rdata
   return ok(rdataFromFields(type, fields));
 }
 
-/** A field that is absent prints nothing, and leaves no blank. */
+/** An absent last field prints nothing, and leaves no blank. */
 const joined = (texts: readonly string[]): string => (texts.at(-1) === "" ? texts.slice(0, -1) : texts).join(" ");
 
 function fieldValue(fields: RdataFields, field: FieldDefinition): FieldValue {
@@ -118,7 +118,7 @@ const placeOf = (definition: TypeDefinition, field: FieldDefinition, where: stri
 
 const unprintable = /[\0\r\n]/;
 
-/** The shortest text for its bytes is `::`, an address of 16: what is shorter than an eighth needs no counting. */
+/** No text is shorter than an eighth of its bytes (`::` stands for 16), so that short texts certainly fit. */
 const fits = (rdata: Rdata): boolean => rdata.text.length < maximumWire / 8 || rdataToWire(rdata).length <= maximumWire;
 
 const badCharacter = (where: string): Fault => ({

@@ -3,7 +3,7 @@ import { type Fault, fail, ok, type Result } from "../result.ts";
 import { parseDecimal } from "./field-number.ts";
 import { quote, tokenBytes } from "./tokens.ts";
 
-/** One parameter of an SVCB record: its key's number, and its value as the bytes of a message, one character per byte. */
+/** One parameter of an SVCB record: its key's number, and its value in wire format, one character per byte. */
 export type SvcParam = { readonly key: number; readonly value: string };
 
 export const svcKeys = { mandatory: 0, alpn: 1, noDefaultAlpn: 2 } as const;
@@ -19,14 +19,14 @@ export function parseSvcParam(raw: string, where: string): Result<SvcParam> {
   const text = tokenBytes({ raw: quoted ? written.slice(1, -1) : written, quoted }, where);
   if (!text.ok) return text;
   const { kind } = definitionFor(key);
-  // A known parameter under its number is given as the bytes of its value.
+  // A known parameter written as `keyNNN` has its value as raw bytes.
   const value = name === `key${key}` ? text.value : kind.parse(text.value);
   if (value === undefined || value.length > 65_535 || kind.print(value) === undefined)
     return fail(badParameter(name, `its value must be ${kind.what}`, where));
   return ok({ key, value });
 }
 
-/** The canonical text; undefined when the bytes are not what this key takes. */
+/** The canonical text; undefined when the bytes are not valid for this key. */
 export function printSvcParam({ key, value }: SvcParam): string | undefined {
   const { name, kind } = definitionFor(key);
   const text = key > maximumKey ? undefined : kind.print(value);
@@ -36,7 +36,7 @@ export function printSvcParam({ key, value }: SvcParam): string | undefined {
 
 export const svcKeyName = (key: number): string => definitionFor(key).name;
 
-/** The keys that a value of the parameter `mandatory` names. */
+/** The keys that the parameter `mandatory` lists. */
 export const mandatoryKeys = (value: string): readonly number[] =>
   Array.from({ length: value.length / 2 }, (_, i) => u16At(value, 2 * i));
 
@@ -46,7 +46,7 @@ export const badParameter = (name: string, message: string, where: string): Faul
   message: `${name}: ${message}`,
 });
 
-/** How a value is written inside its text, and its bytes; undefined for what is neither. */
+/** Converts a value between text and bytes; undefined when it is invalid. */
 type ValueKind = {
   readonly what: string;
   parse(text: string): string | undefined;

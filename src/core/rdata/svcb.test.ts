@@ -124,11 +124,11 @@ describe("parameters", () => {
     expect(read("x . port=a foo=b key9=c key9=d").split("\n")).toHaveLength(4);
   });
 
-  test.each(["x ", "key9 ", "port=x ", "key9=1 x "])("but not more than a person reads, for %j many times", (part) => {
+  test.each(["x ", "key9 ", "port=x ", "key9=1 x "])("but only a readable number, for %j repeated", (part) => {
     expect(read(`1 . ${part.repeat(300_000)}`).split("\n")).toHaveLength(20);
   });
 
-  test("a form shows each separately", () => {
+  test("each parameter is a separate value for a form", () => {
     expect(parseRdata("HTTPS", '1 @ port=53 alpn="h2"', "example.org")).toMatchObject({
       value: { fields: { priority: 1, target: "example.org.", params: ["alpn=h2", "port=53"] } },
     });
@@ -139,12 +139,12 @@ describe("bytes that are refused", () => {
   test.each([
     ["keys out of order", "0001 00 0004 0004 c0000201 0003 0002 0035"],
     ["a key twice", "0001 00 0003 0002 0035 0003 0002 0035"],
-    ["a key cut short", "0001 00 0003 00"],
-    ["a value cut short", "0001 00 0003 0002 00"],
+    ["a truncated key", "0001 00 0003 00"],
+    ["a truncated value", "0001 00 0003 0002 00"],
     ["a port of three bytes", "0001 00 0003 0003 000035"],
     ["a protocol without a name", "0001 00 0001 0001 00"],
     ["no protocol", "0001 00 0001 0000"],
-    ["mandatory keys that fall", "0001 00 0000 0004 0003 0001 0001 0003 026832 0003 0002 0035"],
+    ["mandatory keys out of order", "0001 00 0000 0004 0003 0001 0001 0003 026832 0003 0002 0035"],
     ["a mandatory key that is missing", "0001 00 0000 0002 0003"],
     ["the invalid key", "0001 00 ffff 0000"],
   ])("%s", (_, hex) => {

@@ -30,7 +30,7 @@ describe("types without a name (RFC 3597)", () => {
     expect(definitionOf(type).code).toBe(typeCode(type));
   });
 
-  test("what has a name has one name", () => {
+  test("a type with a name has only that name", () => {
     expect(typeFromCode(28)).toBe("AAAA");
     expect(isRecordType("TYPE28")).toBe(false);
     expect(parseType("type28")).toBe("AAAA");
@@ -74,17 +74,17 @@ describe.each(recordTypes)("%s", (type) => {
     expect(typeFromCode(typeCode(type))).toBe(type);
   });
 
-  test("tells the user what it takes", () => {
+  test("has an example for the user", () => {
     expect(definitionOf(type).todo).toMatch(new RegExp(`^an? ${type} record takes .* such as `));
   });
 
-  test("only its last field may take the rest, and names differ", () => {
+  test("only its last field may take the rest, and its field names differ", () => {
     const { fields } = definitionOf(type);
     expect(fields.slice(0, -1).every((field) => field.kind.takes === "one")).toBe(true);
     expect(new Set(fields.map((field) => field.name)).size).toBe(fields.length);
   });
 });
 
-test.each([0, 41, 128, 255, 65_536, -1, 1.5, Number.NaN])("%j is the number of no record", (code) => {
+test.each([0, 41, 128, 255, 65_536, -1, 1.5, Number.NaN])("%j is not the number of a record type", (code) => {
   expect(typeFromCode(code)).toBeUndefined();
 });

@@ -38,15 +38,14 @@ const table = {
 
 const known: Readonly<Partial<Record<RecordType, TypeDefinition>>> = table;
 
-/** A type of the table: one that moor can explain, and that its APIs let people make. */
+/** A type in the table: moor knows its fields, and the APIs can create it. */
 export type KnownType = keyof typeof table;
 
-/** Any other: its data is bytes, and passes through unread (RFC 3597). */
+/** Any other type: its data is treated as plain bytes (RFC 3597). */
 export type UnknownType = `TYPE${number}`;
 
 export type RecordType = KnownType | UnknownType;
 
-/** The types of the table; there is no list of the unknown ones. */
 export const recordTypes: readonly KnownType[] = Object.keys(table).filter(isKnownType);
 
 /** Upper case only, as every API writes types. */
@@ -54,12 +53,12 @@ export function isKnownType(text: string): text is KnownType {
   return Object.hasOwn(table, text);
 }
 
-/** Also unknown ones, under the one name that each has: `TYPE65280`, and never `TYPE1` for A. */
+/** Includes unknown types. Each type has only one name: `TYPE65280`, but never `TYPE1` for A. */
 export function isRecordType(text: string): text is RecordType {
   return isKnownType(text) || (numbered.test(text) && typeFromCode(Number(text.slice(4))) === text);
 }
 
-/** As zone files write types: in any case, and a known one perhaps by its number. */
+/** As in zone files: in any case, and also `TYPE1` for A. */
 export function parseType(text: string): RecordType | undefined {
   if (isKnownType(text)) return text;
   const upper = asciiWord.test(text) ? text.toUpperCase() : "";
@@ -70,17 +69,17 @@ export function parseType(text: string): RecordType | undefined {
 export const definitionOf = (type: RecordType): TypeDefinition =>
   known[type] ?? { code: Number(type.slice(4)), ...unknown };
 
-/** The number that a DNS message carries for this type. */
+/** The number of this type in DNS messages. */
 export const typeCode = (type: RecordType): number => known[type]?.code ?? Number(type.slice(4));
 
-/** Undefined for numbers that no record can have: those of questions and of messages' own records. */
+/** Undefined for numbers that no stored record can have: query types and meta types. */
 export function typeFromCode(code: number): RecordType | undefined {
   return byCode.get(code) ?? (isDataCode(code) ? `TYPE${code}` : undefined);
 }
 
 const byCode: ReadonlyMap<number, KnownType> = new Map(recordTypes.map((type) => [typeCode(type), type]));
 
-/** RFC 6895 section 3.1: 0 is reserved, 41 is OPT, 128 to 255 are of questions and of messages. */
+/** RFC 6895 section 3.1: 0 is reserved, 41 is OPT, 128 to 255 are query types and meta types. */
 const isDataCode = (code: number): boolean =>
   Number.isInteger(code) && code > 0 && code <= 65_535 && code !== 41 && !(code >= 128 && code <= 255);
 

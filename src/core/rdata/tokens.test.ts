@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { quote, readToken, type Token, tokenBytes, tokenize } from "./tokens.ts";
 
-/** Quoted tokens in guillemets, so that a row shows which they are. */
+/** Shows quoted tokens in guillemets. */
 const shown = (text: string): string => {
   const tokens = tokenize(text, "value");
   if (!tokens.ok) return tokens.faults.map((fault) => fault.code).join(" ");
@@ -43,7 +43,7 @@ describe("presentation text", () => {
     expect(shown(text)).toBe(expected);
   });
 
-  test("a zone file ends its tokens at more than blanks", () => {
+  test("in a zone file, more than blanks end a token", () => {
     expect(readToken("ab;c", 0, " \t\n;()")).toEqual({ token: { raw: "ab", quoted: false }, end: 2 });
     expect(readToken('"a;b")', 0, " \t\n;()")).toEqual({ token: { raw: "a;b", quoted: true }, end: 5 });
     expect(readToken("x a\\;b c", 2, " \t\n;()")).toEqual({ token: { raw: "a\\;b", quoted: false }, end: 6 });

@@ -6,7 +6,7 @@ export type Token = { readonly raw: string; readonly quoted: boolean };
 
 const blanks = " \t";
 
-/** Pieces between blanks. Parentheses and comments mean nothing here: they belong to whole zone files. */
+/** Splits text at blanks. Parentheses and comments have no meaning here, only in zone files. */
 export function tokenize(text: string, where: string): Result<readonly Token[]> {
   if (simple.test(text)) return ok([{ raw: text, quoted: false }]);
   const tokens: Token[] = [];
@@ -51,14 +51,14 @@ export function readToken(
   return quoted ? undefined : { token: { raw: text.slice(from), quoted }, end: text.length };
 }
 
-/** Two quoted strings may touch: that is how some programs write long texts. */
+/** Two quoted strings may be adjacent without a blank: some programs write long texts that way. */
 function closed(text: string, at: number, quoted: boolean, from: number, delimiters: string) {
   const next = text[at + 1];
   if (quoted && next !== undefined && next !== '"' && !delimiters.includes(next)) return undefined;
   return { token: { raw: text.slice(from, at), quoted }, end: quoted ? at + 1 : at };
 }
 
-/** Behind the quote that closes the string which is open here. */
+/** The position after the closing quote of the string that starts here. */
 function closingQuote(text: string, start: number): number | undefined {
   for (let at = start; at < text.length; at++) {
     if (text[at] === '"') return at + 1;
@@ -90,7 +90,7 @@ export function tokenBytes(token: Token, where: string): Result<string> {
   return ok(bytes);
 }
 
-/** Bytes as a quoted token: the one canonical way. */
+/** The canonical quoted token for these bytes. */
 export const quote = (bytes: string): string => `"${plain.test(bytes) ? bytes : escaped(bytes)}"`;
 
 const simple = /^[^\s"\\]+$/;

@@ -5,7 +5,7 @@ import type { QuestionType } from "./answer.ts";
 
 const soa = "authority example.org. 300 SOA ns1.example.org. hostmaster.example.org. 1 7200 900 1209600 300";
 
-describe("names below a DNAME are moved (RFC 6672)", () => {
+describe("names below a DNAME are redirected (RFC 6672)", () => {
   const long = ["l", "m", "n"].map((letter) => letter.repeat(60)).join(".");
   const old = `old.example.org. 60 ${dnameTo("new.example.org")}`;
   const out = `out.example.org. 600 ${dnameTo("other.net")}`;
@@ -97,7 +97,7 @@ describe("names below a DNAME are moved (RFC 6672)", () => {
     expect(dig(moved, `${name}.example.org`, type)).toEqual(expected);
   });
 
-  it("one that leads below itself ends somewhere", () => {
+  it("a DNAME that points below itself does not loop forever", () => {
     const [end, ...lines] = dig(moved, "q.self.example.org", "A");
     expect([end, lines.length]).toEqual(["alias loop", 16]);
   });
@@ -106,7 +106,7 @@ describe("names below a DNAME are moved (RFC 6672)", () => {
     expect(dig(moved, "example.org", "MX")).toEqual(["found", "answer example.org. 600 MX 10 mail.old.example.org."]);
   });
 
-  it("all names of a zone but its own, when it is at the apex", () => {
+  it("a DNAME at the apex redirects all names except the zone's own", () => {
     const whole = createZoneView(writtenZone("example.org", `@ - ${dnameTo("other.net")}\nwww - A 192.0.2.1`));
     expect(dig(whole, "www.example.org", "A")).toEqual([
       "alias elsewhere",

@@ -52,7 +52,7 @@ const referralToSub = [
 ];
 const web = ["answer web.example.org. 600 A 192.0.2.3", "answer web.example.org. 600 A 192.0.2.4"];
 
-it("a negative answer may be kept as long as the SOA itself, at the most", () => {
+it("a negative answer may be cached at most as long as the SOA itself", () => {
   const short = createZoneView(writtenZone("example.org", "@ 60 SOA ns1 hostmaster 1 7200 900 1209600 300"));
   expect(dig(short, "nothing.example.org", "A")).toEqual(["no-name", soa.replace("300 SOA", "60 SOA")]);
 });
@@ -194,7 +194,7 @@ describe("ANY is answered with one set (RFC 8482)", () => {
   });
 });
 
-it("a chain ends somewhere, however long the zone makes it", () => {
+it("a chain is cut at some point, however long it is", () => {
   const links = Array.from({ length: 100 }, (_, i) => `c${i} - CNAME c${i + 1}`).join("\n");
   const [end, ...lines] = dig(createZoneView(writtenZone("example.org", links)), "c0.example.org", "A");
   expect([end, lines.length]).toEqual(["alias loop", 16]);
@@ -212,7 +212,7 @@ const line = fc.oneof(
   fc.tuple(owner, owner).map(([name, target]) => `${name} - MX 10 ${target}`),
   fc.tuple(owner, owner).map(([name, target]) => `${name} - ${dnameTo(`${target}.example.org`)}`),
 );
-/** One CNAME and nothing beside it, as the rules for zones demand. */
+/** A name has one CNAME or other sets, as the rules for zones require. */
 const lawful = (lines: readonly string[]): string => {
   const taken = new Map<string, string>();
   return lines
@@ -226,7 +226,7 @@ const lawful = (lines: readonly string[]): string => {
 };
 const zoneLines = fc.array(line, { maxLength: 12 });
 const zoneText = zoneLines.map(lawful);
-/** Two zones that differ in one line, more or less. */
+/** Two zones that differ in about one line. */
 const smallChange = fc
   .tuple(zoneLines, line, fc.boolean())
   .map(([lines, more, added]) => (added ? [lines, [...lines, more]] : [[...lines, more], lines]).map(lawful));
@@ -238,7 +238,7 @@ const listed = (zone: ZoneView): string[] =>
 const zoneOf = (text: string, serial = 1) => createZoneView(writtenZone("example.org", text, serial));
 
 describe("laws", () => {
-  it("a changed view answers as one made from the changed zone", () => {
+  it("a changed view answers like one built from the changed zone", () => {
     fc.assert(
       fc.property(zoneText, zoneText, fc.array(question, { maxLength: 20 }), (before, after, questions) => {
         const changed = zoneOf(before);
@@ -247,7 +247,7 @@ describe("laws", () => {
         expect(listed(changed)).toEqual(listed(made));
         expect(changed.size).toBe(made.size);
         for (const [name, type] of questions) {
-          // ANY may choose another set: which one is there first is not part of the zone.
+          // ANY may choose another set: the order of sets is not part of the zone.
           if (type === "ANY") continue;
           const sorted = (lines: string[]) => lines.toSorted();
           expect(sorted(dig(changed, `${name}.example.org`, type))).toEqual(
@@ -259,7 +259,7 @@ describe("laws", () => {
     );
   });
 
-  it("an answer that is said to hold still is the answer after a change", () => {
+  it("an answer that counts as still valid is the answer after the change", () => {
     fc.assert(
       fc.property(smallChange, question, fc.nat(20), ([before = "", after = ""], [anyName, type], pick) => {
         const name = before.split("\n")[pick]?.split(" ")[0] || anyName;
@@ -277,7 +277,7 @@ describe("laws", () => {
     );
   });
 
-  it("a name that is not there is answered as any other below the same encloser", () => {
+  it("all missing names below the same encloser get the same answer", () => {
     fc.assert(
       fc.property(zoneText, owner, (text, name) => {
         const zone = zoneOf(text);
@@ -294,7 +294,7 @@ describe("a change", () => {
   const answerOf = (zone: ZoneView, name: string, type: QuestionType) =>
     answerQuestion(zone, labelsOf(`${name}.example.org`), type);
 
-  it("of one set leaves the answers from others standing", () => {
+  it("of one set leaves answers from other sets valid", () => {
     const zone = zoneOf("a - A 192.0.2.1\nb - A 192.0.2.2");
     const { cuts } = zone;
     const [a, b, missing] = [answerOf(zone, "a", "A"), answerOf(zone, "b", "A"), answerOf(zone, "c", "A")];
@@ -307,7 +307,7 @@ describe("a change", () => {
     expect([b.open, zone.cuts]).toEqual([false, cuts]);
   });
 
-  it("that delegates a name's parent ends what was answered for the name", () => {
+  it("that delegates a name's parent invalidates the answers for the name", () => {
     const zone = zoneOf("a.b - A 192.0.2.1");
     const { cuts } = zone;
     const kept = answerOf(zone, "a.b", "A");
@@ -316,7 +316,7 @@ describe("a change", () => {
     expect(answerOf(zone, "a.b", "A").kind).toBe("referral");
   });
 
-  it("gives the SOA its serial", () => {
+  it("updates the serial of the SOA", () => {
     const zone = zoneOf("a - A 192.0.2.1");
     changeZoneView(zone, 7, []);
     expect(dig(zone, "example.org", "SOA")[1]).toContain(" 7 7200 ");

@@ -5,36 +5,35 @@ import type { RecordType } from "../rdata/table.ts";
 import { dname, redirected, targetOfDname } from "./dname.ts";
 import { rdataOf, setAt, type ViewSet, wireOf, type ZoneNode, type ZoneView } from "./zone-view.ts";
 
-/** What is asked of a zone. A type that moor does not know has no sets; `ANY` asks for whatever there is. */
+/** The type in a question. Undefined: a type that no set can have. */
 export type QuestionType = RecordType | "ANY" | undefined;
 
 /**
- * How a question ends; what the sections hold follows from it (RFC 1034 section 4.3.2). `too-long` is a name that a DNAME leads
- * to a longer one than there can be (RFC 6672 section 2.2).
+ * The kind of answer, which determines the content of the sections (RFC 1034 section 4.3.2). `too-long`: a DNAME leads to a name that
+ * would be too long (RFC 6672 section 2.2).
  */
 export type AnswerKind = "found" | "alias" | "referral" | "no-data" | "no-name" | "too-long" | "not-ours";
 
 export type Answer = {
   readonly kind: AnswerKind;
-  /** For an alias: how its last name ended. `elsewhere` is outside of this zone, `loop` an alias of itself. */
+  /** For an alias: how its last name ended. `elsewhere`: it is outside this zone. `loop`: the chain leads back to itself or is too long. */
   readonly end?: "found" | "referral" | "no-data" | "no-name" | "too-long" | "elsewhere" | "loop";
   readonly answer: readonly AnswerSet[];
   readonly authority: readonly AnswerSet[];
   readonly additional: readonly AnswerSet[];
   /**
-   * The answer holds as long as its sets are not gone, `cuts` of the view is the same and, when this is true, `shape` too:
-   * then it rests also on sets that are not there. (What is missing altogether comes with the SOA, which every change
-   * replaces.)
+   * The answer is valid as long as its sets are not gone, `cuts` of the view is the same and, when this is true, `shape` too: then it
+   * also depends on sets that do not exist. (Negative answers contain the SOA, which every change replaces.)
    */
   readonly open: boolean;
-  /** From a wildcard, or there is no such name: any number of questions share this answer. */
+  /** The answer comes from a wildcard, or the name does not exist: any number of names get this answer. */
   readonly forManyNames: boolean;
 };
 
-/** A set under the name that it answers for, which is not its own when a wildcard gave it. Names are absolute. */
+/** A set and the name that it answers for, which is not its owner if it comes from a wildcard. Names are absolute. */
 export type AnswerSet = { readonly name: readonly Label[]; readonly ttl: number; readonly set: ViewSet };
 
-/** Longer chains are cut here; resolvers continue on their own, and give up sooner. */
+/** Longer chains are cut here; resolvers follow the rest themselves, or give up. */
 const longestChain = 16;
 
 export function answerQuestion(view: ZoneView, name: readonly Label[], type: QuestionType): Answer {
@@ -83,7 +82,7 @@ function relativeTo(view: ZoneView, name: readonly Label[]): readonly Label[] | 
   return name.slice(0, depth);
 }
 
-/** Where a name leads in the tree. `depth` is how many of its own labels lie above or at a cut or a DNAME. */
+/** Where a name leads in the tree. `depth` is the number of labels between the apex and the cut or DNAME. */
 type Place =
   | { readonly kind: "at"; readonly node: ZoneNode; readonly byWildcard: boolean }
   | { readonly kind: "cut"; readonly node: ZoneNode; readonly depth: number; readonly exact: boolean }
@@ -97,7 +96,7 @@ function findPlace(view: ZoneView, relative: readonly Label[]): Place {
     if (redirect) return { kind: "redirect", ...redirect, depth: relative.length - 1 - i };
     const child = node.children?.get(relative[i] ?? "");
     if (child === undefined) {
-      // RFC 4592 section 3.3.1: only the wildcard at the closest encloser speaks, and only for names that are not there.
+      // RFC 4592 section 3.3.1: only the wildcard at the closest encloser applies, and only to names that do not exist.
       const wildcard = node.children?.get("*");
       return wildcard ? { kind: "at", node: wildcard, byWildcard: true } : { kind: "nowhere" };
     }
@@ -107,7 +106,7 @@ function findPlace(view: ZoneView, relative: readonly Label[]): Place {
   return { kind: "at", node, byWildcard: false };
 }
 
-/** What answers for the names below a node, whatever else is there (RFC 6672 section 2.4). */
+/** A DNAME answers for all names below its node, whatever records they have (RFC 6672 section 2.4). */
 function redirectAt(node: ZoneNode): { readonly set: ViewSet; readonly target: readonly Label[] } | undefined {
   const set = setAt(node, dname);
   const target = set && targetOfDname(wireOf(set)[0]);
@@ -121,7 +120,7 @@ function answerAt(view: ZoneView, name: readonly Label[], place: Place, type: Qu
     case "nowhere":
       return negative(view, "no-name");
     case "cut":
-      // What belongs to the parent's side of a cut is answered there (RFC 4035 section 3.1.4.1).
+      // The DS set is on the parent's side of a cut (RFC 4035 section 3.1.4.1).
       if (place.exact && type === "DS") return dataAt(view, name, place.node, type);
       return referral(view, name.slice(name.length - view.labels.length - place.depth), place.node);
     case "redirect":
@@ -169,7 +168,7 @@ function redirection(
   return { kind: asked ? "found" : "alias", answer: [rule, { name, ttl, set: made }], ...rest };
 }
 
-/** A chain may come by the same DNAME twice. */
+/** A chain may pass the same DNAME twice; it is included once. */
 const newIn = (chain: readonly AnswerSet[], { answer }: Step): readonly AnswerSet[] =>
   answer.filter(({ set }) => set.type !== dname || !chain.some((each) => each.set === set));
 
@@ -180,7 +179,7 @@ const oneOf = (node: ZoneNode): ViewSet | undefined =>
 function negative(view: ZoneView, kind: "no-data" | "no-name"): Step {
   const set = setAt(view.apex, "SOA");
   if (set === undefined) throw new Error(`the zone ${view.name} has no SOA record`);
-  // RFC 2308 section 3: how long the answer may be kept is the lesser of the SOA's own TTL and its minimum.
+  // RFC 2308 section 3: the answer may be cached for the lesser of the SOA's TTL and its minimum.
   const minimum = Number(rdataOf(set)[0]?.fields.minimum ?? 0);
   const authority = [{ name: view.labels, ttl: Math.min(set.ttl, minimum), set }];
   return { kind, answer: [], authority, additional: [], open: false };
@@ -193,7 +192,7 @@ function referral(view: ZoneView, name: readonly Label[], node: ZoneNode): Step 
   return { kind: "referral", answer: [], authority: [{ name, ttl: set.ttl, set }], additional: sets, open: true };
 }
 
-/** Addresses that the zone holds for the hosts that a set names; below a cut they are its glue. */
+/** The zone's addresses of the hosts that a set points to; below a cut they are glue. */
 function addressesFor(view: ZoneView, set: ViewSet): { readonly asked: boolean; readonly sets: readonly AnswerSet[] } {
   const field = hostField[set.type];
   if (field === undefined) return { asked: false, sets: [] };
@@ -212,7 +211,7 @@ function addressesFor(view: ZoneView, set: ViewSet): { readonly asked: boolean; 
 
 const hostField: Readonly<Partial<Record<RecordType, string>>> = { NS: "host", MX: "exchange", SRV: "target" };
 
-/** The node of a name, when the zone has one for it and no DNAME above that hides it. */
+/** The node of a name, if it exists and no DNAME above hides it. */
 export function nodeOf(view: ZoneView, name: readonly Label[]): ZoneNode | undefined {
   let node: ZoneNode | undefined = view.apex;
   const relative = relativeTo(view, name);

@@ -26,7 +26,7 @@ describe("what a write changes", () => {
   test.each<[string, readonly RRset[], readonly RRset[], readonly string[]]>([
     ["nothing to nothing", [], [], []],
     ["a new set", [], [www(one)], ["create"]],
-    ["a set that is gone", [www(one)], [], ["delete"]],
+    ["a removed set", [www(one)], [], ["delete"]],
     ["a set that has become empty", [www(one)], [www()], ["delete"]],
     ["an empty set is no set", [www()], [], []],
     ["another value", [www(one)], [www(two)], ["replace"]],
@@ -52,13 +52,13 @@ describe("what a write changes", () => {
       ["replace", "replace"],
     ],
     [
-      "a place taken by one of the same value",
+      "a record replaced by another of the same value",
       [www(one), { ...www({ ...one, id: two.id }), owner: "mail" }],
       [www({ ...one, id: two.id }), { ...www(one), owner: "new" }],
       ["delete", "replace", "create"],
     ],
     [
-      "gone elsewhere, and an equal one in its place",
+      "a record moved to another set, with an equal one in its place",
       [www(one)],
       [www({ ...one, id: "new" }), { ...www(one), owner: "mail" }],
       ["replace", "create"],
@@ -71,10 +71,10 @@ describe("what a write changes", () => {
     ["another label", [labelled({ env: "prod" })], [labelled({ env: "test" })], ["replace"]],
     ["one label more", [labelled({ env: "prod" })], [labelled({ env: "prod", team: "a" })], ["replace"]],
     ["labels in another order", [labelled({ env: "prod", team: "a" })], [labelled({ team: "a", env: "prod" })], []],
-    ["no labels, said or not", [www(one)], [labelled({})], []],
+    ["no labels, explicit or not", [www(one)], [labelled({})], []],
     ["a lock", [www(one)], [{ ...www(one), locked: true }], ["replace"]],
-    ["a lock taken away", [{ ...www(one), locked: true }], [www(one)], ["replace"]],
-    ["no lock, said or not", [www(one)], [{ ...www(one), locked: false }], []],
+    ["a removed lock", [{ ...www(one), locked: true }], [www(one)], ["replace"]],
+    ["no lock, explicit or not", [www(one)], [{ ...www(one), locked: false }], []],
     ["another comment", [www(one)], [www({ ...one, comment: "x" })], ["replace"]],
     ["the same value written differently", [www(one)], [www({ ...one, value: " 192.0.2.1" })], ["replace"]],
     ["the same text with another meaning", [www(one)], [www({ ...one, rdata: "192.0.2.9" })], ["replace"]],
@@ -90,12 +90,12 @@ describe("what a write changes", () => {
     expect(diffSets(existing, wanted).map((change) => change.kind)).toEqual(kinds);
   });
 
-  test("is nothing between sets that are the same", () => {
+  test("is nothing for equal sets", () => {
     expect(sameSet(www(one, two), www(two, one))).toBe(true);
     expect(sameSet(www(one), www(two))).toBe(false);
   });
 
-  test("carries both sides", () => {
+  test("contains the sets before and after", () => {
     expect(diffSets([www(one)], [www(two)])).toEqual([
       { kind: "replace", owner: "www", type: "A", before: www(one), after: www(two) },
     ]);
@@ -125,7 +125,7 @@ function withEachIdOnce(sets: readonly RRset[]): readonly RRset[] {
   return sets.map((set) => ({ ...set, records: set.records.filter(({ id }) => !seen.has(id) && seen.add(id)) }));
 }
 
-/** By key, without empty sets, records in one order and without ids: what the sets say. */
+/** By key, without empty sets and ids, records sorted: for comparing content. */
 const said = (sets: readonly RRset[]) =>
   Object.fromEntries(
     sets
@@ -143,7 +143,7 @@ describe("laws", () => {
     );
   });
 
-  test("a set of sets does not differ from itself in any order", () => {
+  test("the order of the sets makes no difference", () => {
     fc.assert(
       fc.property(anySets, (sets) => {
         const turned = sets.toReversed().map((set) => ({ ...set, records: set.records.toReversed() }));
@@ -163,7 +163,7 @@ describe("laws", () => {
     );
   });
 
-  test("a history of changes is undone from its end", () => {
+  test("a history of changes can be undone from its end", () => {
     fc.assert(
       fc.property(anySets, anySets, anySets, (a, b, c) => {
         const history = [...diffSets(a, b), ...diffSets(b, c)];
@@ -172,7 +172,7 @@ describe("laws", () => {
     );
   });
 
-  test("what the wanted sets have of the records that are known is where they want it, each once", () => {
+  test("known records end up where the wanted sets have them, each once", () => {
     fc.assert(
       fc.property(anySets, anySets, (a, b) => {
         const known = new Set(idsIn(a));
@@ -188,7 +188,7 @@ describe("laws", () => {
     );
   });
 
-  test("no change is between sets of the same records, and no set has two", () => {
+  test("there is no change for sets with the same records, and at most one per set", () => {
     fc.assert(
       fc.property(anySets, anySets, (a, b) => {
         const changes = diffSets(a, b);

@@ -8,9 +8,9 @@ export type Change = { readonly owner: string; readonly type: RRset["type"] } & 
 );
 
 /**
- * What turns the existing sets into the wanted ones; nothing for sets that say the same, unless a record in them has come from
- * elsewhere or gone there: a client that knows its id would get another one. Pass only the sets that a write may touch. Deletions
- * come first: a CNAME leaves before what replaces it arrives.
+ * The changes that turn the existing sets into the wanted ones. Equal sets need none, unless an id has moved to another value or set: clients
+ * know records by their ids. Pass only the sets that a write may touch. Deletions come first, so that a CNAME is removed before its
+ * replacement is added.
  */
 export function diffSets(existing: readonly RRset[], wanted: readonly RRset[]): readonly Change[] {
   const before = byKey(existing);
@@ -54,7 +54,7 @@ function invertChange(change: Change): Change {
 
 export const sameSet = (a: RRset, b: RRset): boolean => diffSets([a], [b]).length === 0;
 
-/** Sets of one owner and type say the same when TTL, marks and records do, whatever the order and the ids of the records. */
+/** Sets of one owner and type are equal when TTL, lock, labels and records are, whatever the order and the ids of the records. */
 function saySame(a: RRset, b: RRset): boolean {
   if ((a.locked ?? false) !== (b.locked ?? false) || !sameLabels(a.labels, b.labels)) return false;
   if (a.ttl !== b.ttl || a.records.length !== b.records.length) return false;
@@ -71,7 +71,7 @@ function saySame(a: RRset, b: RRset): boolean {
 const haveSame = (a: RRset, b: RRset): boolean =>
   a.records.every((record, i) => record.id === b.records[i]?.id && sameRecord(record, b.records[i]));
 
-/** Of records that are there before and after: in another set, or saying something else. */
+/** The ids of records that exist before and after, but in another set or with other content. */
 function movedIds(before: ReadonlyMap<string, RRset>, after: ReadonlyMap<string, RRset>): ReadonlySet<string> {
   const saidIn = (sets: ReadonlyMap<string, RRset>) =>
     [...sets].flatMap(([key, set]) => set.records.map((record) => [record.id, `${key} ${content(record)}`] as const));

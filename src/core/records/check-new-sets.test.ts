@@ -21,7 +21,7 @@ describe("a set that is too large for a DNS message", () => {
     expect(codes([4_000], 5_000)).toEqual(["set-too-large www A"]);
   });
 
-  it("is refused also when it has fewer records than before, if it was small enough then", () => {
+  it("is refused even with fewer records than before, if it was small enough then", () => {
     const texts = (count: number, length: number) => {
       const values = many(count, (i) => `"${i}${"x".repeat(length)}"`);
       return set("www", "TXT", values);
@@ -29,7 +29,7 @@ describe("a set that is too large for a DNS message", () => {
     expect(checkNewSets([texts(500, 9)], [texts(400, 200)]).map(({ code }) => code)).toEqual(["set-too-large"]);
   });
 
-  it("that is there already may become smaller or stay, and not grow", () => {
+  it("that already exists may stay or shrink, but not grow", () => {
     expect(codes([5_000], 4_999)).toEqual([]);
     expect(codes([5_000], 5_000)).toEqual([]);
     expect(codes([5_000], 5_001)).toEqual(["set-too-large www A"]);
@@ -46,7 +46,7 @@ describe("an NS record at a wildcard name", () => {
     expect(refused([place(owner, "A")], [place(owner)])).toEqual([`${owner} NS`]);
   });
 
-  it("may stay where it is already", () => {
+  it("may stay if it already exists", () => {
     expect(refused([place("*.w")], [place("*.w"), place("*.v")])).toEqual(["*.v NS"]);
   });
 
@@ -72,14 +72,14 @@ describe("a second DNAME record at a name", () => {
     expect(refused([1], 2)).toEqual(["dname-single d TYPE39"]);
   });
 
-  it("that is there already may stay or go, and no other comes", () => {
+  it("that already exists may stay or be removed, but none may be added", () => {
     expect(refused([3], 3)).toEqual([]);
     expect(refused([3], 2)).toEqual([]);
     expect(refused([2], 3)).toEqual(["dname-single d TYPE39"]);
   });
 });
 
-describe("a record that can do nothing good", () => {
+describe("a record that cannot work", () => {
   const refused = (before: readonly string[], type: RecordType, ...wanted: readonly string[]) =>
     checkNewSets([set("www", type, before)], [set("www", type, wanted)]).map(({ code, where }) => `${code} ${where}`);
 

@@ -8,20 +8,20 @@ import { dname } from "./dname.ts";
 import { setKey } from "./rrset.ts";
 import { isTooLarge } from "./set-size.ts";
 
-/** Of a set that is stored, or of one in a file. */
+/** A stored set, or one from a zone file. */
 type SetData = {
   readonly owner: string;
   readonly type: RecordType;
   readonly records: readonly { readonly rdata: string }[];
 };
 
-/** What a set is refused for unless it was so before this was looked at. */
+/** Faults that are refused in new data, but tolerated in sets that already have them. */
 export const checkNewSets = (before: readonly SetData[], wanted: readonly SetData[]): readonly Fault[] =>
   finish(checkingNewSets(before, wanted));
 
-/** The same in steps. After very many faults the rest is not looked at. */
+/** The same in steps. After `mostFaults` faults the rest is not checked. */
 export function* checkingNewSets(before: readonly SetData[], wanted: readonly SetData[]): Steps<readonly Fault[]> {
-  // Most writes have nothing to be refused for: what was there is sorted when the first has.
+  // Most writes have no faults: the stored sets are indexed only at the first one.
   let sorted: ReadonlyMap<string, SetData> | undefined;
   const had = ({ owner, type }: SetData): SetData | undefined => {
     sorted ??= new Map(before.map((set) => [setKey(set.owner, set.type), set]));
@@ -53,7 +53,7 @@ function recordFaults(set: SetData, had: Had): readonly Fault[] {
 
 function rdataFaults(type: RecordType, rdata: string, where: string): readonly Fault[] {
   if (type === "CAA") return checkTag(rdata.split(" ", 2)[1] ?? "", where);
-  // A top-level domain is not a number (RFC 3696 section 2), so this is not a host name.
+  // No top-level domain is a number (RFC 3696 section 2), so an address is never a host name.
   const target = rdata.slice(rdata.lastIndexOf(" ") + 1, -1);
   return parseAddress(target) === undefined ? [] : [addressForName(target, where)];
 }
@@ -72,7 +72,7 @@ function checkTag(tag: string, where: string): readonly Fault[] {
   ];
 }
 
-/** One that was too large may become smaller, or stay as it is. */
+/** A set that was already too large may stay or become smaller. */
 function sizeFault(set: SetData, had: Had): Fault | undefined {
   if (!isTooLarge(set)) return undefined;
   const { owner, type, records } = set;
@@ -86,7 +86,7 @@ function sizeFault(set: SetData, had: Had): Fault | undefined {
   };
 }
 
-/** What it would mean is left undefined by RFC 4592 section 4.2, and BIND then takes nothing of the whole zone. */
+/** RFC 4592 section 4.2 leaves its meaning undefined, and BIND rejects the whole zone. */
 function wildcardFault(set: SetData, had: Had): Fault | undefined {
   const { owner, type } = set;
   if (type !== "NS" || !/^\*(?:\.|$)/.test(owner) || had(set) !== undefined) return undefined;
@@ -98,7 +98,7 @@ function wildcardFault(set: SetData, had: Had): Fault | undefined {
   };
 }
 
-/** RFC 6672 section 2.4. Where there were more, they may stay, and become fewer. */
+/** RFC 6672 section 2.4. If there already are several, they may stay or become fewer. */
 function dnameFault(set: SetData, had: Had): Fault | undefined {
   const { owner, type, records } = set;
   if (type !== dname || records.length <= 1 || records.length <= (had(set)?.records.length ?? 0)) return undefined;

@@ -54,7 +54,7 @@ describe("sets of the owners that a write touches", () => {
     ["an SOA below the apex", [set("www", "SOA", "x")], ["soa-not-at-apex at www SOA"]],
     ["two SOA records", [set("@", "SOA", "x", "y")], ["soa-single at @ SOA"]],
     ["a DNAME beside data", [set("@", "TYPE39", "x"), set("@", "A", "192.0.2.1")], []],
-    ["two DNAME records, which may be there from before", [set("d", "TYPE39", "x", "y")], []],
+    ["two DNAME records, which may have been stored earlier", [set("d", "TYPE39", "x", "y")], []],
     ["a set given twice", [set("www", "A", "192.0.2.1"), set("www", "A", "192.0.2.2")], ["duplicate-set at www A"]],
     ["an alias given twice", [set("www", "CNAME", "a."), set("www", "CNAME", "b.")], ["duplicate-set at www CNAME"]],
     [
@@ -108,7 +108,7 @@ describe("laws", () => {
     );
   });
 
-  test("owners do not disturb one another", () => {
+  test("owners are independent of each other", () => {
     fc.assert(
       fc.property(anySets, (sets) => {
         const apart = ["@", "a", "b", "c.d"].flatMap((owner) => codes(sets.filter((s) => s.owner === owner)));

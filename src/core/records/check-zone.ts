@@ -5,11 +5,11 @@ import { type RRset, setKey } from "./rrset.ts";
 
 /**
  * Whether these sets may coexist; returns all faults. Pass all sets that an owner would have, for the owners
- * that a write touches; what is not given is not looked at, so a write costs the same in a zone of any size.
+ * that a write touches; nothing else is checked, so a write costs the same in a zone of any size.
  */
 export const checkOwners = (sets: readonly RRset[]): readonly Fault[] => finish(checkingOwners(sets, (set) => set));
 
-/** The same in steps, for sets that become so by `asSet`. After very many faults the rest is not looked at. */
+/** The same in steps; `asSet` converts each set. After `mostFaults` faults the rest is not checked. */
 export function* checkingOwners<Given extends { readonly owner: string }>(
   sets: readonly Given[],
   asSet: (set: Given) => RRset,
@@ -25,7 +25,7 @@ export function* checkingOwners<Given extends { readonly owner: string }>(
   return faults;
 }
 
-/** Nobody reads more of them, and each is some text to keep and to send. */
+/** Nobody reads more, and each takes memory and bandwidth. */
 const mostFaults = 1_000;
 
 /** The same for all sets of a zone, which must then also have its SOA. */

@@ -20,7 +20,7 @@ const after = (...updates: readonly RecordUpdate[]) =>
   updatedSets(sets, updates, context)
     .map((set) => `${set.owner} ${set.ttl ?? "-"} ${set.type} ${set.records.map((record) => record.rdata).join(" ")}`)
     .sort();
-/** What has gone, then what has come. */
+/** The sets before, then the sets after. */
 const changed = (...updates: readonly RecordUpdate[]) => {
   const [before, now] = [after(), after(...updates)];
   const gone = before.filter((line) => !now.includes(line)).map((line) => `-${line}`);
@@ -42,9 +42,9 @@ const remove = (owner: string, type: "A" | "CNAME" | "NS" | "SOA", rdata: string
 
 describe("updates (RFC 2136 section 3.4.2)", () => {
   it.each<[string, RecordUpdate, readonly string[]]>([
-    ["a TTL that is the zone's is not the set's own", add("new", "A", "192.0.2.9"), ["+new - A 192.0.2.9"]],
+    ["the zone's default TTL is not stored with the set", add("new", "A", "192.0.2.9"), ["+new - A 192.0.2.9"]],
     [
-      "another TTL is, for the whole set",
+      "another TTL is stored, for the whole set",
       add("www", "A", "192.0.2.1", 60),
       ["-www - A 192.0.2.1 192.0.2.2", "+www 60 A 192.0.2.1 192.0.2.2"],
     ],
@@ -53,15 +53,15 @@ describe("updates (RFC 2136 section 3.4.2)", () => {
       add("www", "A", "192.0.2.9"),
       ["-www - A 192.0.2.1 192.0.2.2", "+www - A 192.0.2.1 192.0.2.2 192.0.2.9"],
     ],
-    ["a value that is there", add("www", "A", "192.0.2.2"), []],
-    ["an older SOA is left out", add("@", "SOA", `${soa} 4 1 2 3 9`), []],
-    ["another SOA with the same serial is left out", add("@", "SOA", `${soa} 5 1 2 3 9`), []],
+    ["an existing value", add("www", "A", "192.0.2.2"), []],
+    ["an older SOA is ignored", add("@", "SOA", `${soa} 4 1 2 3 9`), []],
+    ["another SOA with the same serial is ignored", add("@", "SOA", `${soa} 5 1 2 3 9`), []],
     [
-      "a newer SOA counts",
+      "a newer SOA is stored",
       add("@", "SOA", `${soa} 6 1 2 3 9`),
       [`-@ 600 SOA ${soa} 5 1 2 3 4`, `+@ 600 SOA ${soa} 6 1 2 3 9`],
     ],
-    ["an SOA elsewhere is left out", add("www", "SOA", `${soa} 6 1 2 3 9`), []],
+    ["an SOA below the apex is ignored", add("www", "SOA", `${soa} 6 1 2 3 9`), []],
     [
       "an alias replaces an alias",
       add("alias", "CNAME", "b.example."),
@@ -72,37 +72,37 @@ describe("updates (RFC 2136 section 3.4.2)", () => {
       add("moved", "TYPE39", "\\# 3 016200"),
       ["-moved 600 TYPE39 \\# 3 016100", "+moved 600 TYPE39 \\# 3 016200"],
     ],
-    ["an alias does not come beside data", add("www", "CNAME", "b.example."), []],
-    ["data does not come beside an alias", add("alias", "A", "192.0.2.9"), []],
+    ["a CNAME is not added to other data", add("www", "CNAME", "b.example."), []],
+    ["data is not added to a CNAME", add("alias", "A", "192.0.2.9"), []],
     ["one value less", remove("www", "A", "192.0.2.1"), ["-www - A 192.0.2.1 192.0.2.2", "+www - A 192.0.2.2"]],
     [
-      "with its last value a set goes",
+      "removing the last value removes the set",
       remove("alias", "CNAME", "www.example.org."),
       ["-alias 600 CNAME www.example.org."],
     ],
-    ["what is not there cannot go", remove("www", "A", "192.0.2.7"), []],
+    ["removing a missing value changes nothing", remove("www", "A", "192.0.2.7"), []],
     ["the last name server stays", remove("@", "NS", "ns1.example.org."), []],
     ["the SOA stays", remove("@", "SOA", `${soa} 5 1 2 3 4`), []],
-    ["a set goes", { kind: "delete-set", owner: "www", type: "A" }, ["-www - A 192.0.2.1 192.0.2.2"]],
-    ["the name servers stay as a set", { kind: "delete-set", owner: "@", type: "NS" }, []],
+    ["a set is removed", { kind: "delete-set", owner: "www", type: "A" }, ["-www - A 192.0.2.1 192.0.2.2"]],
+    ["the apex NS set is not removed", { kind: "delete-set", owner: "@", type: "NS" }, []],
     [
-      "all that a name has goes",
+      "all sets of a name are removed",
       { kind: "delete-name", owner: "www" },
       ["-www - A 192.0.2.1 192.0.2.2", '-www - TXT "x"'],
     ],
-    ["what a zone needs stays at its own name", { kind: "delete-name", owner: "@" }, ['-@ - TXT "x"']],
+    ["at the apex, SOA and NS stay", { kind: "delete-name", owner: "@" }, ['-@ - TXT "x"']],
   ])("%s", (_, update, expected) => {
     expect(changed(update)).toEqual(expected);
   });
 
-  it("are done in their order", () => {
+  it("are applied in order", () => {
     const gone = ["-www - A 192.0.2.1 192.0.2.2", '-www - TXT "x"'];
     const deletion: RecordUpdate = { kind: "delete-name", owner: "www" };
     expect(changed(deletion, add("www", "CNAME", "b.example."))).toEqual([...gone, "+www - CNAME b.example."]);
     expect(changed(add("www", "CNAME", "b.example."), deletion)).toEqual(gone);
   });
 
-  it("give a new record an id, and leave an alias that is replaced the one it has", () => {
+  it("give a new record an id, and keep the id of a replaced CNAME", () => {
     const updates = [add("alias", "CNAME", "b.example."), add("new", "A", "192.0.2.9")];
     const idsOf = (owner: string, among: typeof sets) =>
       among.find((set) => set.owner === owner)?.records.map(({ id }) => id);
@@ -111,18 +111,18 @@ describe("updates (RFC 2136 section 3.4.2)", () => {
     expect(idsOf("new", now)).toEqual(["second"]);
   });
 
-  it("leave on a set what people have written on it", () => {
+  it("keep the comments and labels of a set", () => {
     const marked = sets.map((set) => ({ ...set, labels: { env: "prod" } }));
     const now = updatedSets(marked, [add("www", "A", "192.0.2.9"), add("alias", "CNAME", "b.example.")], context);
     expect(now.filter((set) => set.labels === undefined)).toEqual([]);
   });
 
-  it("of what is there already change nothing", () => {
+  it("that add existing records change nothing", () => {
     const updates = [add("www", "A", "192.0.2.1"), add("alias", "CNAME", "www.example.org.")];
     expect(updatedSets(sets, updates, context)).toEqual(sets);
   });
 
-  it("leave alone what they do not name", () => {
+  it("do not change anything else", () => {
     const [first] = updatedSets(sets, [add("www", "A", "192.0.2.9")], context);
     expect(first).toBe(sets[0]);
   });

@@ -9,11 +9,11 @@ import { compareSerials, serialOf } from "./serial.ts";
 
 type Place = { readonly owner: string; readonly type: RecordType };
 
-/** Section 2.4: what must hold for anything to be done. */
+/** Section 2.4: conditions for the update. */
 export type Prerequisite =
   | { readonly kind: "name-in-use" | "name-not-in-use"; readonly owner: string }
   | ({ readonly kind: "set-exists" | "set-absent" } & Place)
-  /** One value of a set; all that are given for one set must be all that it has. */
+  /** One value of a set; the values given for a set must be exactly those that it has. */
   | ({ readonly kind: "set-is"; readonly rdata: string } & Place);
 
 /** Section 2.5. */
@@ -59,14 +59,14 @@ function unmetAlone(sets: readonly RRset[], each: Exclude<Prerequisite, { kind: 
 }
 
 export type UpdateContext = {
-  /** For sets without their own. */
+  /** For sets without a TTL of their own. */
   readonly zoneTtl: number;
   readonly now: Instant;
-  /** Ids for records that are new. */
+  /** Ids for new records, one per update. */
   readonly ids: readonly string[];
 };
 
-/** The sets after all updates, one after another (section 3.4.2). What the rules forbid is left out without a word. */
+/** The sets after all updates, one after another (section 3.4.2). Updates that the rules forbid are silently ignored. */
 export function updatedSets(
   sets: readonly RRset[],
   updates: readonly RecordUpdate[],
@@ -118,13 +118,13 @@ function remove(sets: Sets, update: Exclude<RecordUpdate, { kind: "add" }>): voi
   }
 }
 
-/** Section 3.4.2.2: an SOA record counts when there is one already, and only with a newer serial. */
+/** Section 3.4.2.2: an SOA record is accepted only if there is one already and the serial is newer. */
 function isNewerSoa(set: RRset | undefined, { owner, rdata }: { owner: string; rdata: string }): boolean {
   const old = set?.records[0];
   return owner === apex && old !== undefined && compareSerials(serialOf(rdata), serialOf(old.rdata)) === 1;
 }
 
-/** A CNAME does not come where something else is, nor the other way round (section 3.4.2.2). */
+/** A CNAME is not added where other records exist, nor the other way round (section 3.4.2.2). */
 function inTheWay(sets: Sets, owner: string, type: RecordType): boolean {
   for (const set of sets.values()) {
     if (set.owner === owner && (type === "CNAME") !== (set.type === "CNAME")) return true;

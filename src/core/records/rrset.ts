@@ -2,19 +2,19 @@ import type { Instant } from "../instant.ts";
 import type { RecordType } from "../rdata/table.ts";
 import { fail, ok, type Result } from "../result.ts";
 
-/** All records of one owner and type (RFC 2181 section 5): they share a TTL; null means the zone's own. */
+/** All records of one owner and type (RFC 2181 section 5): they share a TTL; null means the zone's default. */
 export type RRset = {
   readonly owner: string;
   readonly type: RecordType;
   readonly ttl: number | null;
   readonly records: readonly ZoneRecord[];
-  /** What people have written on it; says nothing in DNS. */
+  /** Set by users; not visible in DNS. */
   readonly labels?: Readonly<Record<string, string>>;
   /** While true, no write may change or remove the set. */
   readonly locked?: boolean;
 };
 
-/** One value of a set. `rdata` is canonical and what the rules compare; `name` and `value` are given back as sent. */
+/** One value of a set. `rdata` is canonical and used for comparisons; `name` and `value` are returned as the client sent them. */
 export type ZoneRecord = {
   readonly id: string;
   readonly name: string;

@@ -12,7 +12,7 @@ describe("the next serial on 2026-03-09", () => {
     [2026030999, 2026031000],
     [2027010100, 2027010101],
     [4294967295, 2026030900],
-    // Half the circle ahead of today, where RFC 1982 gives no order, and one either side of it.
+    // 2^31 ahead of today, where RFC 1982 defines no order, and one on either side.
     [(2026030900 + 2 ** 31) % 2 ** 32, (2026030901 + 2 ** 31) % 2 ** 32],
     [2026030899 + 2 ** 31, 2026030900 + 2 ** 31],
     [2026030901 + 2 ** 31, 2026030900],
@@ -21,7 +21,7 @@ describe("the next serial on 2026-03-09", () => {
   });
 });
 
-test("the day is that of UTC", () => {
+test("the day is in UTC", () => {
   expect(nextSerial(1, Date.UTC(2026, 11, 31, 23, 59, 59, 999))).toBe(2026123100);
   expect(nextSerial(1, Date.UTC(2027, 0, 1))).toBe(2027010100);
 });
@@ -50,7 +50,7 @@ test("the serial inside an SOA's text", () => {
 const serial = fc.integer({ min: 0, max: 2 ** 32 - 1 });
 
 describe("laws", () => {
-  test("the next serial is always newer, and a serial", () => {
+  test("the next serial is always newer, and valid", () => {
     fc.assert(
       fc.property(serial, fc.integer({ min: 0, max: Date.UTC(2100, 0) }), (current, now) => {
         const next = nextSerial(current, now);

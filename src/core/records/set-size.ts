@@ -3,13 +3,13 @@ import { labelsOf } from "../names/name.ts";
 import { parseRdata, rdataToWire } from "../rdata/rdata.ts";
 import type { RecordType } from "../rdata/table.ts";
 
-/** What a DNS message of 65,535 bytes has for one set, beside its head, the longest question and EDNS. */
+/** The room for one set in a DNS message of 65,535 bytes, after the header, the longest question and an OPT record. */
 const room = 65_535 - 12 - (255 + 4) - 11;
-/** Of each record: its name, which points at the question's, type, class, TTL and length. */
+/** Per record: its name (a pointer to the question), type, class, TTL and length. */
 const head = 12;
-/** Bytes of data that need no reading. */
+/** Types whose data has a fixed size. */
 const known: Readonly<Partial<Record<RecordType, number>>> = { A: 4, AAAA: 16 };
-/** Data that is a name after a fixed number of bytes: the common end of such names is written only one time. */
+/** Types whose data is a name after this many bytes. Name compression writes the common end of such names only once. */
 const beforeName: Readonly<Partial<Record<RecordType, number>>> = { NS: 0, CNAME: 0, PTR: 0, MX: 2 };
 const pointer = 2;
 
@@ -18,20 +18,20 @@ type SetData = { readonly type: RecordType; readonly records: readonly { readonl
 /** No DNS message could hold such a set: every query for it would fail. */
 export function isTooLarge({ type, records }: SetData): boolean {
   if (records.length * head > room) return true;
-  // Data is seldom longer than its text and an address: most sets need no further look.
+  // Data is rarely longer than its text plus 16 bytes, so most sets need no exact count.
   const most = records.reduce((sum, { rdata }) => sum + head + 16 + rdata.length, 0);
   if (most <= room) return false;
   const ends = new Set<string>();
   return records.reduce((sum, { rdata }) => sum + head + sizeOf(type, rdata, ends), 0) > room;
 }
 
-/** `ends` are those of names that were counted before. */
+/** `ends`: the ends of names that were already counted. */
 function sizeOf(type: RecordType, rdata: string, ends: Set<string>): number {
   const bytes = known[type];
   if (bytes !== undefined) return bytes;
   const before = beforeName[type];
   if (before !== undefined) return before + sizeOfName(rdata.slice(rdata.lastIndexOf(" ") + 1, -1), ends);
-  // What is stored is absolute: no zone is needed to read it.
+  // Stored names are absolute, so the zone name does not matter.
   const read = parseRdata(type, rdata, "invalid");
   return read.ok ? rdataToWire(read.value).length : 0;
 }

@@ -24,7 +24,7 @@ it("takes the shortest TTL of a set, and each value once", () => {
   expect(set).toMatchObject({ ttl: 60, records: [{ rdata: "192.0.2.2" }, { rdata: "192.0.2.3" }] });
 });
 
-it("goes step by step, and not at all when something is not there to be taken away", () => {
+it("applies all steps, or none when a record to remove does not exist", () => {
   const steps = [
     { removed: [line("192.0.2.1")], added: [line("192.0.2.5")] },
     { removed: [line("192.0.2.5")], added: [line("192.0.2.6")] },

@@ -12,12 +12,12 @@ export type ZoneLine = {
   readonly rdata: string;
 };
 
-/** One version to the next. The SOA is in both lists. */
+/** From one version to the next. The SOA is in both lists. */
 export type ZoneStep = { readonly removed: readonly ZoneLine[]; readonly added: readonly ZoneLine[] };
 
 export type FromLines = { readonly now: Instant; readonly newId: () => string };
 
-/** Sets of these records. What was there before keeps its id, its times and what people have written on it. */
+/** The sets of these records. Existing records keep their ids, times and comments, and existing sets their labels. */
 export function setsFromLines(
   lines: readonly ZoneLine[],
   before: readonly RRset[],
@@ -35,13 +35,13 @@ export function setsFromLines(
       return { ...base, value: rdata, rdata, modified: now };
     };
     const values = [...new Set(own.map((line) => line.rdata))];
-    // RFC 2181 section 5.2: records of one set whose TTLs differ are an error; the shortest does least harm.
+    // RFC 2181 section 5.2: different TTLs within a set are an error; the shortest does the least harm.
     const ttl = own.reduce((least, line) => Math.min(least, line.ttl), first.ttl);
     return [{ ...old, owner, type, ttl, records: values.map((rdata) => records.get(rdata) ?? newRecord(rdata)) }];
   });
 }
 
-/** The sets after these steps; undefined when they take away what is not there: they are then for another version. */
+/** The sets after these steps; undefined when a step removes a record that does not exist: then the steps are for another version. */
 export function setsAfterSteps(
   steps: readonly ZoneStep[],
   before: readonly RRset[],

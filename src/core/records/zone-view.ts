@@ -9,11 +9,10 @@ import type { RRset } from "./rrset.ts";
 import { withSerial } from "./serial.ts";
 
 /**
- * One zone as a tree of labels, for answering. A name that has no sets but names below it is a node like any other, so
+ * One zone as a tree of labels, for answering queries. A name without sets but with names below it is a node like any other, so
  * empty non-terminals need no special rule, and a wildcard is the child `*` of its parent (RFC 4592).
  *
- * It changes in place, a whole change between two questions, so that a change costs the same in a zone of any size. The
- * counters show whether a cached answer is still valid; see `answer.ts`.
+ * A write changes it in place, between two queries, so that it costs the same in a zone of any size. The counters show whether a cached answer is still valid; see `answer.ts`.
  */
 export type ZoneView = {
   readonly name: string;
@@ -24,11 +23,11 @@ export type ZoneView = {
   serial: number;
   /** How many sets there are. */
   size: number;
-  /** Grows when a set comes or goes. */
+  /** Incremented when a set is added or removed. */
   shape: number;
-  /** Grows when a delegation comes or goes, or a DNAME set changes: other sets then speak for the names below. */
+  /** Incremented when a delegation is added or removed, or a DNAME set changes: other sets then answer for the names below. */
   cuts: number;
-  /** How many DNAME sets there are: in nearly every zone none, and then none is looked for. */
+  /** The number of DNAME sets. Nearly every zone has none, and then lookups skip the check. */
   dnames: number;
 };
 
@@ -45,9 +44,9 @@ export type ViewSet = {
   readonly values: readonly string[];
   /** No longer in its zone. */
   gone: boolean;
-  /** Read when first asked for. */
+  /** Parsed when first needed. */
   rdata: readonly Rdata[] | undefined;
-  /** As messages carry them; made when first asked for. */
+  /** Wire format; made when first needed. */
   wire: readonly Uint8Array[] | undefined;
 };
 
@@ -60,7 +59,7 @@ export type ZoneContent = {
 
 const setsInStep = 64;
 
-/** A zone without an SOA set has no answers; to ask for its view is a bug. In steps: a zone may be large. */
+/** Builds a view in steps, because a zone may be large. Throws when there is no SOA set: nothing could be answered. */
 export function* zoneViewSteps(zone: ZoneContent): Steps<ZoneView> {
   const { name, ttl, serial } = zone;
   const view: ZoneView = {
@@ -94,7 +93,7 @@ export function changeZoneView(view: ZoneView, serial: number, changes: readonly
 export const setAt = (node: ZoneNode, type: RecordType): ViewSet | undefined =>
   node.sets.find((set) => set.type === type);
 
-/** Values were read when they were written, so that one that cannot be read is a bug. */
+/** Values were checked when they were written, so an invalid one is a bug. */
 export function rdataOf(set: ViewSet): readonly Rdata[] {
   set.rdata ??= set.values.map((text) => {
     const read = parseRdata(set.type, text, "");
@@ -109,7 +108,7 @@ export function wireOf(set: ViewSet): readonly Uint8Array[] {
   return set.wire;
 }
 
-/** All sets of the zone, the SOA first, as a transfer wants them. Owners are in absolute labels. */
+/** All sets of the zone, the SOA first, as a transfer needs them. Names are absolute. */
 export function* setsOfView(view: ZoneView): Generator<{ readonly name: readonly Label[]; readonly set: ViewSet }> {
   const soa = setAt(view.apex, "SOA");
   if (soa) yield { name: view.labels, set: soa };
@@ -161,7 +160,7 @@ function pathTo(from: ZoneNode, labels: readonly Label[], make: boolean): readon
   return path;
 }
 
-/** Takes away nodes that hold nothing and lead nowhere, from the owner upwards. */
+/** Removes nodes without sets and children, from the owner upwards. */
 function prune(path: readonly ZoneNode[], labels: readonly Label[]): void {
   for (let depth = path.length - 1; depth > 0; depth--) {
     const node = path[depth];
@@ -177,7 +176,7 @@ function toViewSet(set: RRset, zoneTtl: number): ViewSet {
   return { type: set.type, ttl: set.ttl ?? zoneTtl, values, gone: false, rdata: undefined, wire: undefined };
 }
 
-/** Always another set: what was answered with the old one holds no longer, even when only something else has changed. */
+/** Always replaces the SOA set, whatever has changed: that invalidates all cached answers that contain it. */
 function renewSoa(view: ZoneView, serial: number): void {
   view.serial = serial;
   const soa = setAt(view.apex, "SOA");

@@ -4,7 +4,7 @@ import { backOffDelay, jittered } from "./back-off.ts";
 
 const random = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true });
 
-it("stays below the cap and below twice the base for each failure in a row", () => {
+it("stays below the cap, and below a bound that doubles with each failure in a row", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 100_000 }), random, (failures, r) => {
       const delay = backOffDelay(failures, r, { base: 2_000, cap: 300_000 });
@@ -14,7 +14,7 @@ it("stays below the cap and below twice the base for each failure in a row", () 
   );
 });
 
-it("is nothing while nothing has failed", () => {
+it("is 0 while nothing has failed", () => {
   expect(backOffDelay(0, 0.999, { base: 2_000, cap: 300_000 })).toBe(0);
 });
 
@@ -23,6 +23,6 @@ it("uses the whole range", () => {
   expect(backOffDelay(20, 0.999, { base: 2_000, cap: 300_000 })).toBe(299_700);
 });
 
-it("jitters an interval by a tenth to either side", () => {
+it("jitters an interval by up to 10%", () => {
   expect([0, 0.5, 1].map((r) => jittered(30_000, r))).toEqual([27_000, 30_000, 33_000]);
 });

@@ -7,21 +7,21 @@ import type { Instant } from "../instant.ts";
 export type Plan =
   | { readonly kind: "nothing"; readonly because: NoUpdate }
   | { readonly kind: "wait"; readonly until: Instant; readonly address: Address; readonly because: WaitReason }
-  /** Read the record first, and replace it only when it holds anything else. */
+  /** Read the record first, and replace it only if it differs. */
   | { readonly kind: "compare"; readonly address: Address; readonly warning?: WarnedScope }
   | { readonly kind: "replace"; readonly address: Address; readonly warning?: WarnedScope };
 
 export type NoUpdate = "same-as-stored" | "no-address" | "unknown" | "not-publishable" | "not-master";
 
-/** Because of the record service, our own back-off, or the protection against flapping. */
+/** `asked`: the record service or our own back-off. `hold-down`, `cap`: protection against flapping. */
 export type WaitReason = "asked" | "hold-down" | "cap";
 
 export type UpdateRules = {
   readonly public?: PublicRule;
-  /** Milliseconds for which an address must have been there before it replaces another. */
+  /** Milliseconds for which an address must have been stable before it replaces another. */
   readonly holdDown?: number;
   readonly changesPerHour?: number;
-  /** What the wanted address is compared with: the address stored last, or the record itself, which others may write too. */
+  /** What the wanted address is compared with: the stored address, or the record itself, which others may change too. */
   readonly compare?: "state" | "record";
 };
 
@@ -33,17 +33,17 @@ export type UpdateFacts = {
   /** From the record service's Retry-After, or from our own back-off after a failed write. */
   readonly notBefore: Instant | undefined;
   readonly now: Instant;
-  /** Without any, spec 4.7 to the letter. */
+  /** Without rules, exactly spec 4.7. */
   readonly rules?: UpdateRules;
   /** False on the standby of two firewalls. */
   readonly isMaster?: boolean;
-  /** Since when this very address has been seen without a break. */
+  /** Since when this address has been seen without interruption. */
   readonly steadySince?: Instant | undefined;
-  /** When the record was replaced lately, oldest first. */
+  /** The times of recent replacements, oldest first. */
   readonly changes?: readonly Instant[];
-  /** The time has come to see whether the record still holds what was stored. */
+  /** It is time to check whether the record still has the stored address. */
   readonly verifyDue?: boolean;
-  /** The TTL that is wanted is not the one that was stored with the address. */
+  /** The wanted TTL differs from the one stored with the address. */
   readonly otherTtl?: boolean;
 };
 
@@ -77,18 +77,18 @@ export function planUpdate(facts: UpdateFacts): Plan {
 
 const hour = 3_600_000;
 
-/** What `changesPerHour` can be at the most. */
+/** The highest allowed `changesPerHour`. */
 export const mostChangesPerHour = 3600;
 
-/** Those of the last hour; of a time to come there are some when the clock was put back. */
+/** Those of the last hour. Times in the future, after the clock was set back, do not count. */
 export const changesThatCount = (changes: readonly Instant[], now: Instant): readonly Instant[] =>
   changes.filter((at) => at <= now && now - at < hour);
 
-/** The first address of all is never kept back: a wrong record is worse than a restless one. */
+/** The very first address is never delayed: a wrong record is worse than one that changes often. */
 function untilCalm({ stored, now, steadySince = now, changes = [] }: UpdateFacts, rules: UpdateRules, same: boolean) {
   if (stored === undefined) return undefined;
   const { holdDown = 0, changesPerHour } = rules;
-  // A clock that was put back must not make the wait longer than it is.
+  // After the clock was set back, the wait must not become longer.
   const steady = Math.min(steadySince, now) + holdDown;
   if (!same && now < steady) return { until: steady, because: "hold-down" as const };
   if (changesPerHour === undefined) return undefined;

@@ -6,7 +6,7 @@ import { findingZoneName } from "./zone-name.ts";
 
 const limit = 16 * 1024 * 1024;
 
-/** Enough that what is not linear takes minutes. */
+/** Large enough that anything slower than linear takes minutes. */
 const size = 1024 * 1024;
 
 describe("a megabyte of", () => {
@@ -33,12 +33,12 @@ describe("a megabyte of", () => {
     expect(finish(findingZoneName(text))).toBeUndefined();
   });
 
-  test.each(["\n", " ", ";"])("%j say nothing", (unit) => {
+  test.each(["\n", " ", ";"])("%j are an empty file", (unit) => {
     expect(parseZoneFile(unit.repeat(size), "example.org")).toMatchObject({ ok: true, value: { sets: [] } });
   });
 });
 
-test("more is not looked at", () => {
+test("a longer file is not read", () => {
   const text = ";".repeat(limit + 1);
   expect(parseZoneFile(text, "example.org")).toMatchObject({ ok: false, faults: [{ code: "file-too-long" }] });
   expect(finish(findingZoneName(text))).toBeUndefined();
@@ -49,7 +49,7 @@ test("the fault after which reading stopped says so", () => {
   expect(file.ok ? undefined : file.faults.at(-1)).toMatchObject({ code: "too-many-faults", where: "line 1000" });
 });
 
-test("the largest record is read, and one beyond it refused", () => {
+test("the largest record is read, and a larger one refused", () => {
   const strings = (count: number) => `a TXT (${'""\n'.repeat(count)})`;
   expect(parseZoneFile(strings(65_535), "example.org")).toMatchObject({ ok: true });
   expect(parseZoneFile(strings(65_536), "example.org")).toMatchObject({ faults: [{ code: "rdata-too-long" }] });
@@ -59,7 +59,7 @@ test("the largest record is read, and one beyond it refused", () => {
 describe("100,000 records", () => {
   const lines = Array.from({ length: 100_000 }, (_, i) => `A 10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`);
 
-  /** The time is about half a second on two idle cores; what is not linear takes minutes. */
+  /** Takes about half a second on two idle cores; anything slower than linear takes minutes. */
   test.each([
     ["of as many names", lines.map((line, i) => `host${i}\t300\tIN\t${line} ; host`).join("\n"), 100_000],
     ["of one name", `a TXT x\n ${lines.join("\n ")}`, 2],
@@ -86,10 +86,10 @@ describe("the zone that a file is for", () => {
   });
 });
 
-describe("a file of more records than are wanted", () => {
+describe("a file with a limit of records", () => {
   const text = "a A 192.0.2.1\n".repeat(10) + "b A 192.0.2.1\nc A\n".repeat(1_000);
 
-  test("is read up to there, and no further", () => {
+  test("is read up to the limit, and no further", () => {
     const steps = parsingZoneFile(text, "example.org", 10);
     let count = 0;
     for (let step = steps.next(); ; step = steps.next()) {
@@ -106,7 +106,7 @@ describe("a file of more records than are wanted", () => {
     expect(count).toBe(11);
   });
 
-  test("is taken when it has just as many", () => {
+  test("is accepted with exactly as many", () => {
     expect(finish(parsingZoneFile("a A 192.0.2.1\n".repeat(10), "example.org", 10)).ok).toBe(true);
   });
 });

@@ -4,7 +4,7 @@ import type { Fault } from "../result.ts";
 import type { Steps } from "../steps.ts";
 import { type FileSet, placeInFile } from "./sets.ts";
 
-/** Sets of a file that cannot coexist, at their lines. Whether the zone has its SOA record is not checked. */
+/** Sets of a file that cannot coexist, with their lines. Whether the zone has an SOA record is not checked. */
 export function* findingClashes(sets: readonly FileSet[]): Steps<readonly Fault[]> {
   return placeInFile(yield* checkingOwners(sets, withoutIds), sets);
 }

@@ -6,18 +6,18 @@ import { onOneLine } from "../visible-text.ts";
 export type Entry = {
   /** The number of its first line. */
   readonly line: number;
-  /** It began with a blank, so its owner is not written. */
+  /** It starts with a blank, so it has the owner of the record before. */
   readonly indented: boolean;
   readonly tokens: readonly Token[];
   /** The text after the semicolon on its last line. */
   readonly comment: string;
-  /** Why it could not be cut into tokens; there may be more of them than are given. */
+  /** Why it could not be split into tokens; `tokens` is then incomplete. */
   readonly fault: Fault | undefined;
 };
 
 export const atLine = (line: number): string => `line ${line}`;
 
-/** `$TTL`, `$ORIGIN` and others that begin so; without a name, any of them. */
+/** `$TTL`, `$ORIGIN` and others that start with `$`; without `name`, any of them. */
 export const isDirective = (token: Token | undefined, name?: "$ORIGIN" | "$TTL"): boolean =>
   token !== undefined &&
   !token.quoted &&
@@ -26,10 +26,10 @@ export const isDirective = (token: Token | undefined, name?: "$ORIGIN" | "$TTL")
 
 export const maximumLength = 16 * 1024 * 1024;
 
-/** The longest data, 65,535 bytes, is a TXT record of as many empty strings. */
+/** The data with the most tokens is a TXT record of 65,535 empty strings. */
 const maximumTokens = 70_000;
 
-/** Entries one after the other; undefined for a line that is none, or only a part of one. Each character is read only one time. */
+/** Yields once per line: an entry when it is complete, otherwise undefined. Takes linear time. */
 export function* readEntries(text: string): Generator<Entry | undefined> {
   let open: OpenEntry | undefined;
   let line = 0;
@@ -111,7 +111,7 @@ function readPart(entry: OpenEntry, content: string, at: number): number | undef
     ? { token: { raw: content.slice(at, plain.lastIndex), quoted: false }, end: plain.lastIndex }
     : readToken(content, at, delimiters);
   if (read === undefined) return undefined;
-  // Where a record has more parts than any can have, the rest of the line is not worth a look.
+  // No record has this many tokens, so the rest of the line is skipped.
   if (entry.tokens.length === maximumTokens) {
     entry.fault ??= entryTooLong(entry.line);
     return content.length;

@@ -1,7 +1,7 @@
 import type { Fault } from "../result.ts";
 import type { ZoneFile } from "./parse.ts";
 
-/** TTLs that are shorter than the service takes them. */
+/** TTLs that are shorter than the service allows. */
 export const lowTtls = (file: ZoneFile, lowest: number): readonly Fault[] => {
   const tooLow = (where: string): Fault => ({
     code: "bad-ttl",

@@ -5,7 +5,7 @@ import { placeInFile } from "./sets.ts";
 
 const zone = "example.org";
 
-/** One line a record: owner, TTL or -, type, data, and a comment if there is one; or one line a fault. */
+/** One line per record: owner, TTL or -, type, data, and the comment if any; or one line per fault. */
 const read = (text: string, zoneName = zone): readonly string[] => {
   const file = parseZoneFile(text, zoneName);
   if (!file.ok) return file.faults.map((fault) => `${fault.code} at ${fault.where}`);
@@ -85,13 +85,13 @@ describe("lines", () => {
       ["in - A 192.0.2.1", "300 - A 192.0.2.1", "a - A 192.0.2.1"],
     ],
     ["an absolute owner", "A.Example.ORG. A 192.0.2.1", ["a - A 192.0.2.1"]],
-    ["the zone's name without its dot is below it", "example.org A 192.0.2.1", ["example.org - A 192.0.2.1"]],
+    ["the zone's name without a trailing dot is relative", "example.org A 192.0.2.1", ["example.org - A 192.0.2.1"]],
     ["a wildcard", "*.a A 192.0.2.1", ["*.a - A 192.0.2.1"]],
     ["escapes in an owner", "a\\.b\\;c\\032 A 192.0.2.1", ["a\\.b\\;c\\032 - A 192.0.2.1"]],
     ["an escaped $ is no directive", "\\$ttl A 192.0.2.1", ["\\$ttl - A 192.0.2.1"]],
     ["parentheses anywhere", "a ( IN\n A\n192.0.2.1 )", ["a - A 192.0.2.1"]],
     ["parentheses without blanks", "a TXT(x\ny)", ['a - TXT "x" "y"']],
-    ["parentheses inside one another", "a TXT ( x ( y\n) z\n)", ['a - TXT "x" "y" "z"']],
+    ["nested parentheses", "a TXT ( x ( y\n) z\n)", ['a - TXT "x" "y" "z"']],
     [
       "a line that begins inside parentheses has no owner",
       "a TXT (\nb\n)\n A 192.0.2.1",
@@ -127,7 +127,7 @@ describe("directives", () => {
       ["a - A 192.0.2.1", 'a - TXT "x"'],
     ],
     ["$TTL with units", "$TTL 1h ; hour\na A 192.0.2.1", ["a - A 192.0.2.1"]],
-    ["behind the records", "a A 192.0.2.1\n$TTL 60\n$ORIGIN example.org.", ["a - A 192.0.2.1"]],
+    ["after the records", "a A 192.0.2.1\n$TTL 60\n$ORIGIN example.org.", ["a - A 192.0.2.1"]],
     [
       "a second $TTL is written out",
       "$TTL 60\na A 192.0.2.1\n$TTL 90\nb A 192.0.2.1\n$TTL 60\nc A 192.0.2.1",
@@ -144,7 +144,7 @@ describe("directives", () => {
 });
 
 describe("sets", () => {
-  test("records that say the same are one, and keep the comment that there is", () => {
+  test("duplicate records are merged, and keep a comment", () => {
     expect(read("a MX 10 b\na MX 10 B.example.org. ; mail\na MX 10 b ; other")).toEqual([
       "a - MX 10 b.example.org. ;mail",
     ]);
@@ -165,7 +165,7 @@ describe("sets", () => {
     expect(given.map((note) => `${note.code} at ${note.where}`)).toEqual(notes);
   });
 
-  test("without $TTL a record takes the TTL written before it (RFC 1035), and that is said once", () => {
+  test("without $TTL a record takes the TTL of the record before (RFC 1035), with one note", () => {
     const { sets, notes } = file("a TXT x\nb 300 TXT x\nc TXT x\nd TXT x");
     expect(sets.map((set) => set.ttl)).toEqual([null, 300, 300, 300]);
     expect(notes).toEqual([
@@ -178,7 +178,7 @@ describe("sets", () => {
     ]);
   });
 
-  test("a note says what was done", () => {
+  test("a note says how the line was read", () => {
     expect(file("www 600 A 192.0.2.1\nwww 300 A 192.0.2.2").notes[0]?.message).toBe(
       "the records of www A have different TTLs; all get the lowest one, 300",
     );
@@ -223,7 +223,7 @@ describe("faults", () => {
     ["below the origin, but not in the zone", "$ORIGIN net.\na A 192.0.2.1", ["out-of-zone at line 2"]],
     ["no owner", " A 192.0.2.1\n A 192.0.2.2\n", ["missing-owner at line 1"]],
     ["a quoted owner", '"a" A 192.0.2.1', ["bad-quotes at line 1"]],
-    ["a name of another script", "ü A 192.0.2.1", ["bad-character at line 1"]],
+    ["a name in Unicode", "ü A 192.0.2.1", ["bad-character at line 1"]],
     ["no type", "a\na 5 IN", ["missing-type at line 1", "missing-type at line 2"]],
     ["other classes", "a CH TXT x\na class3 TXT x", ["bad-class at line 1", "bad-class at line 2"]],
     [
@@ -237,12 +237,16 @@ describe("faults", () => {
         "unknown-type at line 5",
       ],
     ],
-    ["every fault of a head", "a 1y HS NOPE", ["bad-ttl at line 1", "bad-class at line 1", "unknown-type at line 1"]],
+    [
+      "every fault before the data",
+      "a 1y HS NOPE",
+      ["bad-ttl at line 1", "bad-class at line 1", "unknown-type at line 1"],
+    ],
     ["an open quote", 'a TXT "x\nb TXT "y"\nc A x', ["bad-quotes at line 1", "bad-ipv4 at line 3"]],
     ["a quote in a word", 'a TXT x"y"', ["bad-quotes at line 1"]],
     ["a closing parenthesis", "a TXT x )\nb A x", ["bad-parentheses at line 1", "bad-ipv4 at line 2"]],
     ["an open parenthesis", "a A x\nb TXT (\nc\nd A x", ["bad-ipv4 at line 1", "bad-parentheses at line 2"]],
-    ["a record over many lines is where it starts", "\na (\nA\n300 )\n", ["bad-ipv4 at line 2"]],
+    ["a record over many lines is reported at its first line", "\na (\nA\n300 )\n", ["bad-ipv4 at line 2"]],
     [
       "NUL, and a carriage return inside a line",
       "a TXT x\0y\nb TXT x\ry",
@@ -258,7 +262,7 @@ describe("faults", () => {
       "a A 1\nb CNAME c\nb A 192.0.2.1\nd CNAME e\nd CNAME f\n",
       ["bad-ipv4 at line 1", "cname-and-other at line 2", "cname-and-other at line 4"],
     ],
-    ["no clash where a bad origin hides it", "b A 192.0.2.1\n$ORIGIN x..y\nb CNAME c", ["empty-label at line 2"]],
+    ["no clash is reported after a bad origin", "b A 192.0.2.1\n$ORIGIN x..y\nb CNAME c", ["empty-label at line 2"]],
   ])("%s", (_, text, expected) => {
     expect(read(text)).toEqual(expected);
   });
@@ -279,7 +283,7 @@ describe("faults", () => {
     for (const fault of faulty.ok ? [] : faulty.faults) expect(fault.todo).toMatch(/\w/);
   });
 
-  test("what a check of the zone finds is placed at the lines of the sets", () => {
+  test("faults of the zone's check get the lines of the sets", () => {
     const { sets } = file("@ SOA a. b. 1 2 3 4 5\na TXT x\na CNAME b\n@ A 192.0.2.1");
     const times = { id: "", name: "", created: 0, modified: 0 };
     const rrsets = sets.map((set) => ({ ...set, records: set.records.map((record) => ({ ...record, ...times })) }));

@@ -10,25 +10,25 @@ import { atLine, type Entry, isDirective, maximumLength, readEntries } from "./e
 import { parseFileTtl, type RecordHead, readHead } from "./head.ts";
 import { addRecord, type FileSet, finishingSets, type GrowingSets } from "./sets.ts";
 
-/** What a zone file says. */
+/** The content of a zone file. */
 export type ZoneFile = {
   /** The TTL of the first `$TTL`: the zone's default, for sets without their own TTL. */
   readonly ttl: number | undefined;
   readonly sets: readonly FileSet[];
-  /** Not wrong, but taken otherwise than it is written. */
+  /** Not errors, but lines that were read differently than written. */
   readonly notes: readonly Fault[];
 };
 
 const maximumFaults = 1_000;
 
 /**
- * A master file (RFC 1035 section 5). Its origins may be any names, but every owner is inside the zone. Sets that cannot
- * coexist are reported together with other faults, so that a file need not be corrected twice; alone they are left to the zone's check.
+ * A master file (RFC 1035 section 5). An origin may be any name, but every owner must be inside the zone. Sets that cannot coexist
+ * are reported together with other faults, so that a file need not be corrected twice; without other faults, the zone's check reports them.
  */
 export const parseZoneFile = (text: string, zoneName: string): Result<ZoneFile> =>
   finish(parsingZoneFile(text, zoneName));
 
-/** The same in steps, an entry each. What follows after `mostRecords` is not read, so that it takes no memory. */
+/** The same in steps, one per line. Reading stops after `mostRecords`, so that the rest takes no memory. */
 export function* parsingZoneFile(
   text: string,
   zoneName: string,
@@ -59,10 +59,10 @@ type Reading = {
   origin: string;
   /** After a bad `$ORIGIN`, names may be read wrongly, so they are not checked for clashes. */
   isOriginLost: boolean;
-  /** Of the record before; "faulty" when that was not understood, which is said once and not for each that follows. */
+  /** The owner of the record before. `faulty`: it was invalid, which is reported once and not for every record that inherits it. */
   owner: { readonly kind: "none" | "faulty" } | { readonly kind: "known"; readonly owner: string };
   zoneTtl: number | undefined;
-  /** What `$TTL` says now, and what the record before said. */
+  /** The current `$TTL`, and the last TTL of a record. */
   defaultTtl: number | undefined;
   lastTtl: number | undefined;
 };
@@ -121,7 +121,7 @@ function readOwner(reading: Reading, token: Token, where: string): void {
 }
 
 function ownerIn({ origin, zoneName }: Reading, text: string, where: string): Result<string> {
-  // The short way for most; the zone's own bare name, which people mean otherwise elsewhere, does not take it.
+  // A shortcut for most owners. Not for names with dots: `parseOwner` takes the bare zone name for the apex, but in a file it is relative.
   if (origin === zoneName && !text.includes(".")) return parseOwner(text, zoneName, where);
   const name = parseTarget(text, origin, where);
   if (!name.ok) return name;
@@ -155,7 +155,7 @@ function readRecord(reading: Reading, entry: Entry, where: string): void {
   }
 }
 
-/** Its own; else what `$TTL` says; else, without one, that of the record before (RFC 1035); else the zone's. */
+/** The record's own TTL; else that of `$TTL`; else that of the record before (RFC 1035); else the zone's default. */
 function ttlOf(reading: Reading, head: RecordHead, where: string): number | null {
   if (head.ttl !== undefined) {
     reading.lastTtl = head.ttl;
@@ -167,14 +167,14 @@ function ttlOf(reading: Reading, head: RecordHead, where: string): number | null
   return reading.lastTtl;
 }
 
-/** Texts always in quotes: without them an API may take blanks and semicolons for part of one text. */
+/** TXT values always get quotes: without them, an API may read blanks and semicolons as part of one string. */
 function asWritten(rdata: Rdata, tokens: readonly Token[]): string {
   if (isKnownType(rdata.type) && isGenericMark(tokens[0])) return rdata.text;
   const quoted = rdata.type === "TXT";
   return tokens.map((token) => (quoted || token.quoted ? `"${token.raw}"` : token.raw)).join(" ");
 }
 
-/** The data's own place is empty, or a dot and the name of a field. */
+/** `fault.where` is empty, or a dot and the name of a field. */
 const dataFault = (fault: Fault, type: string, where: string): Fault => ({
   ...fault,
   where,

@@ -30,7 +30,7 @@ const zone: PrintableZone = {
   ],
 };
 
-/** Line breaks of DNS servers, of Python's splitlines, of JavaScript and of terminals. */
+/** What DNS servers, Python's splitlines, JavaScript and terminals treat as line breaks. */
 const breaks = [
   "\n",
   "\r",
@@ -48,7 +48,7 @@ const breaks = [
   "\x7f",
 ];
 
-test.each(breaks)("a comment with %j is not a second line for any reader", (sign) => {
+test.each(breaks)("a comment with %j stays on one line for every parser", (sign) => {
   const hostile = `x${sign}evil\tIN\tA\t192.0.2.66${sign}`;
   const records = [{ rdata: "192.0.2.1", comment: hostile }];
   for (const layout of ["v1", "rrsets"] as const) {
@@ -149,7 +149,7 @@ const content = ({ sets }: { readonly sets: readonly PrintableSet[] }) =>
     .toSorted();
 
 describe.each<ZoneFileLayout>(["v1", "rrsets"])("laws of %s", (layout) => {
-  test("what is printed reads as the same zone, and prints the same again", () => {
+  test("printed text parses to the same zone, and prints the same again", () => {
     fc.assert(
       fc.property(zones, (given) => {
         const text = printZoneFile(given, layout);
@@ -163,7 +163,7 @@ describe.each<ZoneFileLayout>(["v1", "rrsets"])("laws of %s", (layout) => {
     );
   });
 
-  test("what is returned as written means what is stored", () => {
+  test("values as written mean the same as the stored ones", () => {
     fc.assert(
       fc.property(zones, (given) => {
         const file = parseZoneFile(printZoneFile(given, layout), given.name);
@@ -174,7 +174,7 @@ describe.each<ZoneFileLayout>(["v1", "rrsets"])("laws of %s", (layout) => {
   });
 });
 
-test("any text is read or refused, never thrown at; what is read prints and reads the same", () => {
+test("any text is parsed or refused, without throwing; parsed text survives a round trip", () => {
   const piece = fc.constantFrom(
     "$TTL ",
     "$ORIGIN ",

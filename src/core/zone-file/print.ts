@@ -3,7 +3,7 @@ import type { RRset, ZoneRecord } from "../records/rrset.ts";
 import type { Steps } from "../steps.ts";
 import { onOneLine } from "../visible-text.ts";
 
-/** The sets of a zone, as `RRset` has them; of their records only what a file can say is needed. */
+/** A zone with its sets; of their records, only the parts that appear in a file. */
 export type PrintableZone = {
   readonly name: string;
   readonly ttl: number;
@@ -14,10 +14,10 @@ export type PrintableSet = Pick<RRset, "owner" | "type" | "ttl"> & {
   readonly records: readonly Pick<ZoneRecord, "rdata" | "comment">[];
 };
 
-/** How each API writes zone files; any reader understands both. */
+/** How each API formats zone files; every parser understands both. */
 export type ZoneFileLayout = "v1" | "rrsets";
 
-/** Values are canonical: what an API was sent may mean something else in a file. Same zone, same text. */
+/** Prints canonical values, because a value as sent to an API may mean something else in a file. The same zone gives the same text. */
 export function* printingZoneFile(zone: PrintableZone, layout: ZoneFileLayout): Steps<string> {
   const types = new Map<string, PrintableSet[]>();
   for (const set of zone.sets) {
@@ -30,7 +30,7 @@ export function* printingZoneFile(zone: PrintableZone, layout: ZoneFileLayout): 
   const lines = layout === "v1" ? headV1(zone) : headRrsets(zone);
   for (const group of groups) {
     if (layout === "v1") lines.push(`; ${group[0]?.type} Records`);
-    // They come in their order from a database, and are then sorted in no time.
+    // Sets from a database are already in this order, so sorting is fast.
     for (const set of group.sort((a, b) => compare(ownerRank(a.owner), ownerRank(b.owner)))) {
       if (layout === "v1") printV1(set, lines);
       else printRrsets(set, lines);
@@ -56,7 +56,7 @@ function printRrsets({ owner, type, ttl: own, records }: PrintableSet, lines: st
   if (type === "SOA") lines.push("");
 }
 
-/** Comments were taken with line breaks once, and are so in databases. */
+/** Earlier versions accepted comments with line breaks, so databases may contain them. */
 function printComment(comment: string): string {
   const line = onOneLine(comment);
   return line === "" ? "" : ` ; ${line}`;

@@ -4,17 +4,17 @@ import type { Fault } from "../result.ts";
 import type { Steps } from "../steps.ts";
 import { atLine } from "./entries.ts";
 
-/** A set as `RRset` has it, of records that have no ids and times yet. */
+/** Like `RRset`, but its records have no ids and times yet. */
 export type FileSet = {
   readonly owner: string;
   readonly type: RecordType;
-  /** Null: the zone's own. */
+  /** Null: the zone's default. */
   readonly ttl: number | null;
   readonly records: readonly FileRecord[];
 };
 
 export type FileRecord = {
-  /** As written, or canonical where that would mean something else outside of the file. */
+  /** As written, or canonical if it would mean something else outside the file. */
   readonly value: string;
   /** Canonical. */
   readonly rdata: string;
@@ -24,21 +24,21 @@ export type FileRecord = {
 
 export type RecordPlace = { readonly owner: string; readonly type: RecordType; readonly ttl: number | null };
 
-/** Sets in the making, by their keys. */
+/** Sets that are being read, by key. */
 export type GrowingSets = Map<string, GrowingSet>;
 
 type GrowingSet = RecordPlace & {
   readonly records: FileRecord[];
-  /** Places in `records` by data; most sets are too small to need it. */
+  /** Indexes into `records` by rdata; only for sets that are large enough to need it. */
   places: Map<string, number> | undefined;
   lowest: number | undefined;
   highest: number | undefined;
   usesDefault: boolean;
-  /** The line of the first record with another TTL than the first one. */
+  /** The line of the first record whose TTL differs from that of the first record. */
   differsAt: number | undefined;
 };
 
-/** Records that say the same are one (RFC 2181 section 5). */
+/** Duplicate records are merged (RFC 2181 section 5). */
 export function addRecord(sets: GrowingSets, place: RecordPlace, record: FileRecord): void {
   const key = setKey(place.owner, place.type);
   let set = sets.get(key);
@@ -63,7 +63,7 @@ export function addRecord(sets: GrowingSets, place: RecordPlace, record: FileRec
   if (place.ttl !== set.ttl) set.differsAt ??= record.line;
 }
 
-/** The records of a set have one TTL (RFC 2181 section 5.2): the lowest, so that none is kept longer than was asked. */
+/** The records of a set have one TTL (RFC 2181 section 5.2): the lowest, so that none is cached longer than its line says. */
 export function* finishingSets(
   sets: GrowingSets,
   fileTtl: number | undefined,
@@ -80,7 +80,7 @@ export function* finishingSets(
   return { sets: finished, notes };
 }
 
-/** Faults whose places are keys of sets, as the zone's check gives them, with the lines where those sets begin. */
+/** Replaces set keys in `where`, as the zone's check returns them, by the lines where those sets start. */
 export function placeInFile(faults: readonly Fault[], sets: readonly FileSet[]): readonly Fault[] {
   if (faults.length === 0) return faults;
   const lines = new Map(sets.map((set) => [setKey(set.owner, set.type), set.records[0]?.line]));
@@ -90,7 +90,7 @@ export function placeInFile(faults: readonly Fault[], sets: readonly FileSet[]):
   });
 }
 
-/** Where the record with this data is, or will be. */
+/** The index of the record with this data, or the index for a new one. */
 function placeOf(set: GrowingSet, rdata: string): number {
   if (set.records.length > 8) set.places ??= new Map(set.records.map((record, i) => [record.rdata, i]));
   const at = set.places === undefined ? set.records.findIndex((each) => each.rdata === rdata) : set.places.get(rdata);

@@ -4,7 +4,7 @@ import type { Steps } from "../steps.ts";
 import { isDirective, maximumLength, readEntries } from "./entries.ts";
 import { readHead } from "./head.ts";
 
-/** The zone that a file is for, when it is not given: the owner of its SOA record, or else its last origin. */
+/** Finds the zone that a file is for: the owner of its SOA record, or else its last origin. */
 export function* findingZoneName(text: string): Steps<string | undefined> {
   if (text.length > maximumLength) return undefined;
   let origin: string | undefined;
@@ -25,7 +25,7 @@ export function* findingZoneName(text: string): Steps<string | undefined> {
   return origin;
 }
 
-/** Without an origin only a name with a dot at its end is one. */
+/** Without an origin, only a name with a trailing dot is absolute. */
 function absolute(token: Token | undefined, origin: string | undefined): string | undefined {
   if (token === undefined || token.quoted || (origin === undefined && !token.raw.endsWith("."))) return undefined;
   const name = parseTarget(token.raw, origin ?? "");
