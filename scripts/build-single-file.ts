@@ -18,9 +18,9 @@ import { parseArgs } from "node:util";
  * Puts the package in `dist` and Node into one file that runs on a machine without Node. Run `npm run build` first, then:
  * node scripts/build-single-file.ts [--dist FOLDER] [--node FILE] [--output FILE]
  *
- * The licences of all that is in it go into a file beside it, which has to be given along with it.
+ * The licences of everything in it go into a file next to it, which must be distributed with it.
  *
- * `--node`: the Node to put into it as it is, for another processor; of the same version as the one that runs this.
+ * `--node`: the Node binary to put into it as it is, for another processor. It must have the same version as the Node that runs this script.
  */
 const repository = resolve(import.meta.dirname, "..");
 const { values } = parseArgs({
@@ -64,7 +64,7 @@ const licences = [join(dist, "licences.txt"), licenceOfNode(values.node)].map((f
 writeFileSync(`${output}.licences.txt`, licences.join(`\n${"=".repeat(100)}\n\nNode.js\n\n`));
 console.log(`${output}: ${(statSync(output).size / 1e6).toFixed(0)} MB`);
 
-/** npm's packages of Node have it beside `bin`; the package that chooses one of them has them inside. */
+/** npm's Node packages have it next to `bin`; the package `node` contains one of those packages. */
 function licenceOfNode(node: string): string {
   const folder = join(dirname(realpathSync(node)), "..");
   const [found] = globSync(["LICENSE", "node_modules/node-*/LICENSE"], { cwd: folder });
@@ -72,7 +72,7 @@ function licenceOfNode(node: string): string {
   return join(folder, found);
 }
 
-/** A fifth of Node is names for debuggers. */
+/** A fifth of Node is debug symbols. */
 function strip(file: string): void {
   try {
     execFileSync("strip", [file], { stdio: "pipe" });

@@ -6,8 +6,8 @@ import { type Built, bundle, modulesOf } from "./build/bundle.ts";
 import { licencesOf } from "./build/licences.ts";
 
 /**
- * Makes the package that users install, in `dist` or the folder given: the program with its libraries, the pages, the licences of all
- * that is in them, and a manifest without dependencies. `npm pack ./dist` packs it.
+ * Builds the package that users install, in `dist` or the given folder: the program with its libraries, the pages, the licences of
+ * everything in them, and a manifest without dependencies. `npm pack ./dist` packs it.
  */
 const repository = resolve(import.meta.dirname, "..");
 const folder = resolve(process.argv[2] ?? join(repository, "dist"));
@@ -35,13 +35,13 @@ function manifest(): object {
     type: "module",
     bin: { moor: "program/moor.js" },
     man: ["packaging/man/moor.1"],
-    // The source maps are larger than all the rest, and only needed with the sources.
+    // The source maps are larger than everything else, and useful only with the sources.
     files: ["*", "!program/*.map"],
     engines: { node: ">=24" },
   };
 }
 
-/** What is built, for `moor --version`. Without git, the environment may say it. */
+/** The commit, for `moor --version`. Without git, it comes from the environment. */
 function commit(): string {
   const given = process.env.MOOR_COMMIT;
   if (given !== undefined) return given;

@@ -2,15 +2,15 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 
 /**
- * `npm install` leaves a platform's package out of the lock file when the registry at hand does not have it, and `npm ci` then
- * refuses that lock file everywhere. This puts an entry for each of them back, with the platform that its name says; they are
- * optional, so a machine of another platform never fetches them. Run it after `npm install`: npx node scripts/complete-lock.ts
+ * `npm install` leaves a platform's package out of the lock file when the configured registry does not have it, and `npm ci` then
+ * refuses that lock file everywhere. This script adds the missing entries, with the platform from the package's name; they are
+ * optional, so a machine with another platform never fetches them. Run it after `npm install`: npx node scripts/complete-lock.ts
  *
- * It leaves out which Node a package needs: all run on the Node that `npm ci` brings, and npm would warn where another one runs npm.
+ * The entries do not say which Node a package needs: all run on the Node that `npm ci` installs, and npm would warn if it runs on another.
  *
- * What has no hash of its content yet is looked up in the registry, so that `npm ci` takes nothing else under its name anywhere.
+ * Missing integrity hashes are looked up in the registry, so that `npm ci` accepts only this content everywhere.
  *
- * It ends with 1 where a platform that moor is made for is among them: `npm ci` there would do without the package, and then fail.
+ * It exits with 1 if a hash is missing for a platform that moor supports: `npm ci` would skip the package there, and then fail.
  */
 type Entry = {
   version?: string;
@@ -61,7 +61,7 @@ function nameAt(place: string): string {
   return place.replace(/.*node_modules\//, "");
 }
 
-/** Undefined when the registry at hand does not have it. */
+/** Undefined when the configured registry does not have it. */
 function integrityOf(wanted: string): string | undefined {
   try {
     const said = execFileSync("npm", ["view", wanted, "dist.integrity"], { encoding: "utf8", stdio: "pipe" }).trim();

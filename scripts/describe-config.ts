@@ -7,8 +7,8 @@ import { abilitiesInWords } from "../src/updater/sources/source.ts";
 import { sourceKinds } from "../src/updater/sources/sources.ts";
 
 /**
- * Makes two files from the description of the config: `moor.schema.json` for editors and `docs/config.md` for people.
- * Run it after a setting was added or changed: npx node scripts/describe-config.ts [FOLDER]
+ * Generates two files from the description of the config: `moor.schema.json` for editors and `docs/config.md` for people.
+ * Run it after adding or changing a setting: npx node scripts/describe-config.ts [FOLDER]
  */
 const folder = process.argv[2] ?? join(import.meta.dirname, "..");
 
@@ -131,14 +131,14 @@ function typeOf(schema: Schema): string {
   return type === "object" ? `by name: ${typeOf(additionalProperties as Schema)}` : "text";
 }
 
-/** As GitHub makes the anchor of a heading. */
+/** A link to a heading, with the anchor that GitHub generates. */
 const linkTo = (title: string) =>
   `[${title}](#${title
     .toLowerCase()
     .replaceAll(/[^\w -]/g, "")
     .replaceAll(" ", "-")})`;
 
-/** What is required is enough of an example for a mapping that brings none. */
+/** For a mapping without an example, its required settings are the example. */
 function exampleOf(schema: Schema): unknown {
   const { examples, anyOf, type, items, additionalProperties } = schema;
   if (Array.isArray(examples)) return examples[0];

@@ -13,7 +13,7 @@ if (unknown.length > 0) {
   process.stderr.write(`no such kind: ${unknown.join(", ")}; there are ${Object.keys(kinds).join(", ")}\n`);
   process.exitCode = 2;
 }
-// A reader that has gone, as in `… | head`, has seen enough.
+// The reader may close the pipe early, as in `… | head`.
 process.stdout.on("error", () => process.exit());
 for (const kind of Object.keys(kinds) as readonly Kind[]) {
   if (wanted.length > 0 && !wanted.includes(kind)) continue;

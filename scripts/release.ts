@@ -11,9 +11,9 @@ import { gzip, repository, run, sha256, sourceDate, version } from "./package/re
 import { debianComponent, nodeComponent, printSbom } from "./package/sbom.ts";
 
 /**
- * Makes all files of a release, from the commit with the tag of this version: npm run release [-- --output FOLDER] [--untagged]
+ * Builds all files of a release from the commit with the tag of this version: npm run release [-- --output FOLDER] [--untagged]
  *
- * `--untagged` tries it with whatever is checked out. `scripts/install-test-tools --packages` installs the programs that it needs.
+ * `--untagged` builds whatever is checked out, as a trial. `scripts/install-test-tools --packages` installs the programs that it needs.
  */
 const { values } = parseArgs({
   options: { output: { type: "string", default: join(repository, "release") }, untagged: { type: "boolean" } },

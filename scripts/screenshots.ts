@@ -10,7 +10,7 @@ import { fillHarbour } from "../test/browser/harbour.ts";
 import { signInByLink, startRecordsRig } from "../test/browser/records-rig.ts";
 import { startUpdaterRig } from "../test/browser/updater-rig.ts";
 
-/** Takes the screenshots of the README again: `npx node scripts/screenshots.ts`. */
+/** Retakes the screenshots in the README: `npx node scripts/screenshots.ts`. */
 
 const folder = join(import.meta.dirname, "../docs/images");
 const size = { width: 1040, height: 600 };

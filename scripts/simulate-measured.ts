@@ -18,7 +18,7 @@ import type { Measured } from "../test/scale/arithmetic.ts";
 
 export type Scale = { readonly zones: number; readonly writes: number };
 
-/** What a name costs, measured on a real store and a real service: rows in its file, processor time in its own metrics. */
+/** The cost of a name, measured on a real store and a real service: the size of the database file, and CPU time from the metrics. */
 export async function measure({ zones, writes }: Scale, say: (text: string) => void): Promise<Measured> {
   const folder = await mkdtemp(join(tmpdir(), "moor-simulate-"));
   try {
@@ -34,7 +34,7 @@ export async function measure({ zones, writes }: Scale, say: (text: string) => v
       return { secondsPerWrite, secondsPerRead };
     });
     const changedBytes = await bytesIn(folder);
-    // Started anew: what a million zones take must not hide in memory that something else has left.
+    // Restarted, so that the memory for the zones does not reuse memory that something else has freed.
     const dns = await withService(folder, (service) => measureDns(service, zones, say));
     return {
       bytesPerZone: (filledBytes - emptyBytes) / zones,
@@ -158,7 +158,7 @@ async function untilSays(child: ChildProcess, pattern: RegExp): Promise<string> 
   throw new Error(`the service did not start: ${said}`);
 }
 
-/** Seconds of the service's processor, each. */
+/** CPU seconds of the service, per item. */
 async function costOf(service: Service, count: number, work: () => Promise<void>): Promise<number> {
   const before = (await service.read()).cpu;
   await work();
@@ -188,7 +188,7 @@ async function callAll(service: Service, filled: Filled, count: number, method: 
   await pool.close();
 }
 
-/** Each name so many times, 64 questions under way at a time; what is lost is asked again. */
+/** Queries each name `times` times, 64 queries in parallel; lost ones are repeated. */
 async function askAll(port: number, zones: number, times: number): Promise<void> {
   const socket = createSocket("udp4");
   await new Promise<void>((resolve) => socket.connect(port, "127.0.0.1", resolve));

@@ -9,15 +9,15 @@ import {
 } from "rolldown";
 import { builtinModules } from "./builtin-modules.ts";
 
-/** Optional parts of libraries, which look for them and work without. */
+/** Optional dependencies of libraries, which work without them. */
 const notInstalled = ["pg-native", "pg-cloudflare"];
 
 export type Built = Pick<RolldownOutput, "output">;
 
 /**
- * The program without its libraries' folders: `moor.js`, and beside it the parts that a command loads on use. In one file, V8 would
- * read all of it at every start, and keep its text: `moor update` takes 62 MB in parts and 95 MB in one file. The threads are files of
- * one piece, because the single executable starts them from their text.
+ * Bundles the program with its libraries: `moor.js`, and next to it the parts that commands load on first use. With one file, V8 would
+ * read all of it at every start and keep its text: `moor update` takes 62 MB in parts and 95 MB in one file. Each thread is a single
+ * file, because the single executable starts threads from their text.
  */
 export async function bundle(repository: string, folder: string, commit: string): Promise<readonly Built[]> {
   const options: RolldownOptions = {
@@ -46,13 +46,13 @@ export async function bundle(repository: string, folder: string, commit: string)
   ];
 }
 
-/** What every command loads is one part, not thirty: each file costs about a millisecond. */
+/** Everything that all commands load is one part, not thirty: each file costs about a millisecond. */
 function neededByAll(program: string): CodeSplittingNameFunction {
   let needed: Set<string> | undefined;
   return (module, context) => {
     if (needed === undefined) {
       needed = new Set([program]);
-      // A set visits what is added on the way.
+      // Iterating over a set includes what is added meanwhile.
       for (const each of needed)
         for (const imported of context.getModuleInfo(each)?.importedIds ?? []) needed.add(imported);
     }
@@ -71,6 +71,6 @@ function escapeBeyondLatin1(files: OutputBundle): void {
   }
 }
 
-/** The files whose code is in it. */
+/** The source files in a bundle. */
 export const modulesOf = ({ output }: Built): readonly string[] =>
   output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 
 type Manifest = { readonly name: string; readonly version: string; readonly license?: string };
 
-/** The licence of every package that has a file among the modules, as one text. Throws if one has none. */
+/** The licences of all packages that have a file among the modules, as one text. Throws if a package has none. */
 export function licencesOf(modules: readonly string[], notices: string): string {
   const packages = new Map<string, { readonly folder: string; readonly manifest: Manifest }>();
   for (const module of modules) {
@@ -16,7 +16,7 @@ export function licencesOf(modules: readonly string[], notices: string): string 
   return [`moor contains code of these packages.\n`, ...parts, notices].join(`\n${"=".repeat(100)}\n\n`);
 }
 
-/** The innermost package that the file is in. Undefined for our own files, and for those that the bundler makes. */
+/** The innermost package that contains the file. Undefined for our own files, and for those that the bundler generates. */
 function packageOf(module: string): string | undefined {
   const file = module.replace(/^\0/, "").replace(/\?.*$/, "");
   const [, folder] = /^(\/.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file) ?? [];

@@ -3,7 +3,7 @@ export const architectures = ["amd64", "arm64"] as const;
 
 export type Architecture = (typeof architectures)[number];
 
-/** What others call them: npm, and Debian's folder of libraries, which is also how its binutils are named. `loader` is the file that programs are linked to. */
+/** Their names in npm, and in Debian's library folders and binutils. `loader`: the dynamic linker. */
 export const namesOf = {
   amd64: { npm: "linux-x64", debian: "x86_64-linux-gnu", loader: "lib64/ld-linux-x86-64.so.2" },
   arm64: { npm: "linux-arm64", debian: "aarch64-linux-gnu", loader: "lib/ld-linux-aarch64.so.1" },

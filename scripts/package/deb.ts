@@ -11,7 +11,7 @@ export type DebOptions = {
   readonly dist: string;
   readonly output: string;
   readonly debianVersion?: string;
-  /** Of the compression: 0 is quick, for tests. */
+  /** The compression level; 0 is fast, for tests. */
   readonly level?: string;
 };
 
@@ -83,7 +83,7 @@ function build(
     chmodSync(join(root, "DEBIAN", script), 0o755);
   }
   process.env.SOURCE_DATE_EPOCH = String(sourceDate());
-  // More than one thread would divide the data into other blocks.
+  // With more threads, the data would be split into other blocks, and the bytes would differ.
   run("dpkg-deb", "--root-owner-group", "-Zxz", `-z${level}`, "--threads-max=1", "--build", root, file);
 }
 

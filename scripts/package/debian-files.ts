@@ -6,15 +6,15 @@ import { run } from "./reproducible.ts";
 export type DebianPackage = {
   readonly name: string;
   readonly version: string;
-  /** The fields that Debian describes it with. */
+  /** Its control fields. */
   readonly control: string;
-  /** Paths as Debian machines have them, without the first slash: `usr/bin/ip`, also if the package says `/bin/ip`. */
+  /** Paths after the /usr merge, without the first slash: `usr/bin/ip`, even if the package says `/bin/ip`. */
   readonly files: ReadonlySet<string>;
 };
 
 /**
- * Downloads Debian packages and all that they depend on, for any processor, from the mirrors that this machine uses, and unpacks them
- * to `folder/tree`. apt gets folders apart from the machine's, and a status file without packages, so nothing changes on this machine.
+ * Downloads Debian packages and all their dependencies, for any processor, from the mirrors that this machine uses, and unpacks them
+ * to `folder/tree`. apt gets separate folders and an empty status file, so nothing changes on this machine.
  */
 export function unpackDebian(
   architecture: Architecture,
@@ -27,7 +27,7 @@ export function unpackDebian(
   const settings = {
     ...{ "Dir::State": at("state"), "Dir::State::status": at("status"), "Dir::Cache": at("cache") },
     ...{ "APT::Architecture": architecture, "APT::Architectures": architecture, "APT::Install-Recommends": "false" },
-    // apt would download as another user, who cannot write to these folders.
+    // Otherwise apt downloads as another user, who cannot write to these folders.
     "APT::Sandbox::User": "root",
   };
   const apt = (...words: string[]) =>

@@ -8,11 +8,11 @@ export const label = (name: string): string => `org.opencontainers.image.${name}
 
 const second = 1_000_000_000;
 
-/** What a container runs if nothing else is asked for: the record service with its nameserver. */
+/** The default command of a container: the record service with its nameserver. */
 const records = ["records", "--data", "/data", "--listen", "0.0.0.0:8053", "--dns", "0.0.0.0:5300"];
 const metrics = ["--metrics", "127.0.0.1:9054"];
 
-/** Where `moor records` answers with the options above, and where `moor update` does with a config of `moor init`. */
+/** The health checks of `moor records` with the options above, and of `moor update` with a config from `moor init`. */
 const healthUrls = ["http://127.0.0.1:9054/health/live", "http://127.0.0.1:9053/health"];
 
 /** https://github.com/opencontainers/image-spec/blob/main/config.md; `Healthcheck` is Docker's addition to it. */

@@ -5,7 +5,7 @@ import { type DebianPackage, librariesOf, makeMergedTree, unpackDebian } from ".
 import { installNode, programFolder } from "./installed-program.ts";
 import { nodeBinary } from "./node-binary.ts";
 
-/** Of the user that moor runs as; the same number as in other images that do not run as root. */
+/** The user that moor runs as; the same id as in other images that do not run as root. */
 export const userId = 65532;
 
 /**
@@ -19,11 +19,11 @@ const ofBusybox = ["cat", "env", "grep", "ls", "nc", "ps", "vi", "wget"];
 const texts: Readonly<Record<string, string>> = {
   "etc/passwd": `root:x:0:0:root:/:/sbin/nologin\nmoor:x:${userId}:${userId}:moor:/data:/bin/sh\n`,
   "etc/group": `root:x:0:\nmoor:x:${userId}:\n`,
-  // Without it, glibc asks DNS before it reads /etc/hosts.
+  // Without it, glibc queries DNS before it reads /etc/hosts.
   "etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
 };
 
-/** The lower layer: everything but moor itself, so that an upgrade of moor replaces the small one only. Returns what is in it. */
+/** The lower layer: everything but moor itself, so that an upgrade of moor replaces only the small upper layer. Returns its packages. */
 export function makeSystemTree(architecture: Architecture, root: string, temporary: string): readonly DebianPackage[] {
   const { debian, loader } = namesOf[architecture];
   const packages = unpackDebian(architecture, wanted, temporary);
@@ -56,7 +56,7 @@ export function makeSystemTree(architecture: Architecture, root: string, tempora
     verbatimSymlinks: true,
   });
   for (const { name, control } of used) {
-    // Where programs that search images for known vulnerabilities expect it.
+    // Where vulnerability scanners look for it.
     write(join(root, "var/lib/dpkg/status.d", name), control);
     mkdirSync(join(root, "usr/share/doc", name), { recursive: true });
     copyFileSync(join(tree, "usr/share/doc", name, "copyright"), join(root, "usr/share/doc", name, "copyright"));

@@ -9,8 +9,7 @@ import { installProgram } from "./installed-program.ts";
 import { gzip, sha256, tar, version } from "./reproducible.ts";
 
 /**
- * Writes an image of the package in `dist` to a folder: an OCI layout, which also has the file in which older versions of Docker look
- * for its parts. `docker load`, `podman load` and skopeo read it. The same commit with the same Debian packages gives the same bytes.
+ * Writes an image of the package in `dist` to a folder: an OCI layout, with a manifest for older versions of Docker. `docker load`, `podman load` and skopeo read it. The same commit with the same Debian packages gives the same bytes.
  */
 export function buildImage(
   architecture: Architecture,
@@ -89,7 +88,7 @@ function addJson(value: object, layout: string): Blob {
   return addBlob(file, layout);
 }
 
-/** Moves the file to the place that its content has. */
+/** Moves the file to its content-addressed path. */
 function addBlob(file: string, layout: string): Blob {
   const digest = sha256(readFileSync(file));
   const size = statSync(file).size;

@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, w
 import { join } from "node:path";
 import type { NodeBinary } from "./node-binary.ts";
 
-/** Where the image and the Debian package have the program, with its Node beside it. */
+/** Where the image and the Debian package install the program and its Node. */
 export const programFolder = "usr/lib/moor";
 
 const command = `#!/bin/sh\nexec /${programFolder}/node /${programFolder}/program/moor.js "$@"\n`;

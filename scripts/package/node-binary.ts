@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Architecture, namesOf } from "./architecture.ts";
 import { repository, run } from "./reproducible.ts";
 
-/** The Node of package.json for any processor, from npm, without the names for debuggers that are a fifth of it. */
+/** The Node of package.json for any processor, from npm, without its debug symbols, which are a fifth of it. */
 export type NodeBinary = { readonly program: string; readonly licence: string };
 
 /** package-lock.json cannot list these packages: `npm ci` would refuse those for another processor. */

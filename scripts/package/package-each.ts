@@ -7,7 +7,7 @@ import { repository } from "./reproducible.ts";
 type Where = { readonly architecture: Architecture; readonly dist: string; readonly output: string };
 type Values = Readonly<Record<string, string | undefined>>;
 
-/** Reads the options that the scripts have in common, and makes one file for each processor. */
+/** Reads the common options of the scripts, and builds one file per processor. */
 export function packageEach(
   more: Readonly<Record<string, { readonly type: "string" }>>,
   make: (given: Where & { readonly values: Values }) => string,

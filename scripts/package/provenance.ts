@@ -1,6 +1,6 @@
 import { repository, run, sourceDate, version } from "./reproducible.ts";
 
-/** What a release was made from and with, so that others can make it again and compare. Names no machine and no mirror. */
+/** What a release was built from and with, so that others can rebuild and compare it. Contains no machine or mirror names. */
 export function printProvenance(tag: string | undefined, system: ReadonlyMap<string, readonly string[]>): string {
   const commit = run("git", "-C", repository, "rev-parse", "HEAD").trim();
   const firstLine = (...words: [string, ...string[]]) => run(...words).split("\n")[0] ?? "";

@@ -13,7 +13,7 @@ export function run(program: string, ...words: readonly string[]): string {
   return execFileSync(program, words, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"], env, maxBuffer: 1e9 });
 }
 
-/** Seconds. The time that every packaged file has: SOURCE_DATE_EPOCH if set, otherwise the time of the commit. */
+/** The time of all packaged files, in seconds: SOURCE_DATE_EPOCH if set, otherwise the time of the commit. */
 export function sourceDate(): number {
   const given = process.env.SOURCE_DATE_EPOCH ?? run("git", "-C", repository, "log", "-1", "--format=%ct");
   if (!/^\d+\s*$/.test(given)) throw new Error(`SOURCE_DATE_EPOCH is ${given}: must be seconds since 1970`);
@@ -31,7 +31,7 @@ export function tar(folder: string, file: string, owned?: { readonly path: strin
   if (owned) run("tar", "-rf", file, ...common, `--owner=${owned.id}`, `--group=${owned.id}`, `./${owned.path}`);
 }
 
-/** Of gzip rather than Node's zlib, whose output depends on the processor. */
+/** Uses gzip, because the output of Node's zlib depends on the processor. */
 export function gzip(file: string): string {
   run("gzip", "-9", "--no-name", "--force", file);
   return `${file}.gz`;

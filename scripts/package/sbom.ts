@@ -29,15 +29,15 @@ const component = (name: string, version: string, purl: string): Component & { p
 });
 
 /**
- * What is in the package in `dist`, in CycloneDX, and these components. npm lists all that a clone needs, build tools too; what the
- * bundle contains is in its list of licences.
+ * The content of the package in `dist` and these components, in CycloneDX. npm lists everything that a clone needs, including build
+ * tools; the list of licences says what the bundle contains.
  */
 export function printSbom(dist: string, others: readonly Component[]): string {
   const bom: Bom = JSON.parse(run("npm", "sbom", "--silent", "--sbom-format", "cyclonedx", "--omit", "dev"));
   const titles = readFileSync(join(dist, "licences.txt"), "utf8").matchAll(/^(\S+) (\d\S*) \(/gm);
   const bundled = new Set([...titles].map(([, name, version]) => `${name}@${version}`));
   const components = [
-    // Where npm found them depends on the machine.
+    // These fields depend on the machine.
     ...bom.components
       .filter((one) => bundled.has(`${one.name}@${one.version}`))
       .map((one) => ({ ...one, externalReferences: undefined, properties: undefined })),
@@ -57,7 +57,7 @@ export function printSbom(dist: string, others: readonly Component[]): string {
     components,
     dependencies: [{ ref: own, dependsOn: [...known] }, ...dependencies],
   };
-  // npm takes a random one.
+  // npm's serial number is random.
   const hash = sha256(JSON.stringify({ ...made, serialNumber: undefined }));
   const [, a, b, c, d] = /^(.{8})(.{4}).(.{3}).(.{15})/.exec(hash) ?? [];
   const serialNumber = `urn:uuid:${a}-${b}-8${c}-8${d?.slice(0, 3)}-${d?.slice(3)}`;

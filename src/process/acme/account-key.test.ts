@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createKey, readAccountKey, txtValueOf } from "./account-key.ts";
 
 describe("the account key", () => {
-  it("signs as RFC 7515 says: the public key verifies header and payload", () => {
+  it("signs header and payload as in RFC 7515: the public key verifies them", () => {
     const key = readAccountKey(createKey());
     const jws = JSON.parse(key.sign({ alg: "ES256" }, "{}")) as Record<"protected" | "payload" | "signature", string>;
     const open = createPublicKey({ key: { ...key.jwk }, format: "jwk" });
@@ -13,7 +13,7 @@ describe("the account key", () => {
     expect(Buffer.from(jws.protected, "base64url").toString()).toBe('{"alg":"ES256"}');
   });
 
-  it("authorizes a token with its thumbprint, which stays the same", () => {
+  it("authorizes a token with its thumbprint, which never changes", () => {
     const pem = createKey();
     const [token, thumbprint = ""] = readAccountKey(pem).authorize("t-1").split(".");
     expect([token, thumbprint]).toEqual(["t-1", expect.stringMatching(/^[\w-]{43}$/)]);

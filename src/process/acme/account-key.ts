@@ -1,9 +1,9 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 
-/** The key that identifies us to the authority (RFC 8555 section 6.2). ES256 is the one algorithm that every authority must accept. */
+/** The key that identifies us to the authority (RFC 8555 section 6.2). ES256 is the only algorithm that every authority must accept. */
 export type AccountKey = {
   readonly jwk: Jwk;
-  /** What a challenge must show: the token and the key's thumbprint (RFC 8555 section 8.1). */
+  /** The key authorization for a challenge: its token and the key's thumbprint (RFC 8555 section 8.1). */
   readonly authorize: (token: string) => string;
   readonly sign: (header: object, payload: string) => string;
 };
@@ -36,7 +36,7 @@ function publicJwk(key: KeyObject): Jwk {
   return { crv, kty, x, y };
 }
 
-/** The value of a TXT record that shows a key authorization (RFC 8555 section 8.4). */
+/** The value of the TXT record for a key authorization (RFC 8555 section 8.4). */
 export const txtValueOf = (authorization: string): string => sha256(authorization);
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("base64url");

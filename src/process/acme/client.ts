@@ -6,7 +6,7 @@ import { type AcmeAnswer, openTransport } from "./transport.ts";
 /** One account at one authority (RFC 8555 section 6). Everything throws `AcmeFailure`. */
 export type AcmeClient = {
   readonly key: AccountKey;
-  /** Absent if the authority has no terms. */
+  /** Undefined if the authority has no terms of service. */
   readonly terms: string | undefined;
   readonly newOrder: (names: readonly string[]) => Promise<Resource>;
   /** Without a payload it only reads (POST-as-GET). */
@@ -14,7 +14,7 @@ export type AcmeClient = {
   readonly close: () => void;
 };
 
-/** An object of the authority. Its fields are read where they are used. */
+/** An object of the authority. Its fields are checked where they are used. */
 export type Resource = {
   readonly url: string;
   readonly fields: Readonly<Record<string, unknown>>;
@@ -34,8 +34,8 @@ export type ClientOptions = {
 };
 
 /**
- * Registers with every opening: for a known key the authority answers with the existing account, so nothing about it has to be kept,
- * and an authority that lost its accounts (a test authority) gets a new one.
+ * Registers every time: for a known key the authority answers with the existing account, so nothing but the key has to be stored, and
+ * an authority that has lost its accounts, such as a test authority, creates a new one.
  */
 export async function openAcmeClient(options: ClientOptions): Promise<AcmeClient> {
   const { directory, key, mail, now } = options;
@@ -67,7 +67,7 @@ export async function openAcmeClient(options: ClientOptions): Promise<AcmeClient
         try {
           return read(await transport.send("POST", url, body), url);
         } catch (error) {
-          // RFC 8555 section 6.5: the answer brought a new nonce.
+          // RFC 8555 section 6.5: the error contains a new nonce for the retry.
           if (!(error instanceof AcmeFailure && error.problem === "badNonce" && tries < mostTries)) throw error;
         }
       }
@@ -95,7 +95,7 @@ const headerOf = ({ headers }: AcmeAnswer, name: string): string | undefined => 
   return Array.isArray(value) ? value[0] : value;
 };
 
-/** Any answer of 5xx, and of a proxy before the authority, says nothing about our request. */
+/** A 5xx answer, or one from a proxy in front of the authority, says nothing about our request. */
 function refusal(status: number, problem: Problem, retryAfter: number | undefined): AcmeFailure {
   const ours = status < 500 && problem.type !== undefined;
   const said = problem.type === undefined ? `it answered with status ${status}` : describeProblem(problem);

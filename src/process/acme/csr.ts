@@ -4,7 +4,7 @@ import { Pkcs10CertificateRequestGenerator, SubjectAlternativeNameExtension } fr
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 
-/** A certificate request for these names, with a key of `createKey`; DER, base64url. */
+/** A certificate signing request for these names, with a key from `createKey`; DER, base64url. */
 export async function requestCertificate(names: readonly string[], keyPem: string): Promise<string> {
   const jwk = createPrivateKey(keyPem).export({ format: "jwk" }) as webcrypto.JsonWebKey;
   const { d: _, ...open } = jwk;

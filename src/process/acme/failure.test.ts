@@ -16,7 +16,7 @@ describe("describeProblem", () => {
     expect(describeProblem(problem)).toMatch(said);
   });
 
-  it("names each name that has a problem", () => {
+  it("lists each name that has a problem", () => {
     const subproblems = [
       { type: error("caa"), detail: "forbidden", identifier: { value: "a.example.org" } },
       { type: error("dns"), detail: "no answer", identifier: { value: "b.example.org" } },

@@ -1,13 +1,13 @@
 import { printable } from "../../core/visible-text.ts";
 
 /**
- * Why there is no certificate, for people. `refused`: the authority answered, and trying again soon would count against its limits.
- * `unavailable`: it could not be asked, or it is the authority that fails.
+ * Why there is no certificate, for people. `refused`: the authority refused, and retrying soon would count against its limits.
+ * `unavailable`: it could not be reached, or it failed itself.
  */
 export class AcmeFailure extends Error {
   override readonly name = "AcmeFailure";
   readonly kind: "refused" | "unavailable";
-  /** Milliseconds that the authority asks to wait. */
+  /** Milliseconds to wait, from the authority's Retry-After. */
   readonly retryAfter: number | undefined;
   /** The last part of the type of the authority's problem document, such as `badNonce`. */
   readonly problem: string | undefined;
@@ -31,7 +31,7 @@ export type Problem = {
   readonly subproblems?: readonly (Problem & { readonly identifier?: { readonly value?: string } })[];
 };
 
-/** `malformed` if the document names no type that RFC 8555 has. */
+/** `malformed` if the type is not an ACME error type. */
 export const problemKind = ({ type = "" }: Problem): string =>
   /^urn:ietf:params:acme:error:(\w+)$/.exec(type)?.[1] ?? "malformed";
 

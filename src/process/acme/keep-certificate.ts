@@ -10,17 +10,17 @@ import { type KeepOptions, obtainCertificate } from "./obtain-certificate.ts";
 import { askedToWait, untilOrder, waitAfter } from "./plan.ts";
 import { issuedOf, parseSaved, type Saved } from "./saved.ts";
 
-/** A certificate from an ACME authority, for the names in it; all other names are left to the server's own certificate. */
+/** A certificate from an ACME authority, for the names in it; for all other names the server's own certificate is used. */
 export type AcmeCertificate = {
   readonly names: readonly string[];
   /** For Node's TLS server. A renewed certificate is used from the next connection on. */
   readonly SNICallback: (name: string, use: (error: Error | null, context?: SecureContext) => void) => void;
-  /** Why the certificate is not valid now; undefined when it is, and while there is none. */
+  /** Why the certificate is not valid now; undefined when it is valid or there is none yet. */
   readonly trouble: () => string | undefined;
   readonly expires: () => Date | undefined;
   /** Failed attempts since the last certificate. */
   readonly failures: () => number;
-  /** Orders and renews, on the one node that does it for all: for `Duties.whenLeading`. */
+  /** Orders and renews, on the node that does it for all nodes: for `Duties.whenLeading`. */
   readonly lead: () => EndWork;
   readonly close: () => void;
 };
@@ -34,7 +34,7 @@ export async function openAcmeCertificate(options: KeepOptions): Promise<AcmeCer
 
   const show = (saved: Saved) => {
     const { certificate } = saved;
-    // One that cannot be used is ordered again.
+    // A certificate that cannot be used is ordered again.
     if (certificate === undefined || certificate.cert === shown?.cert || issuedOf(saved) === undefined) return;
     const { cert, key, names } = certificate;
     const context = createSecureContext({ cert, key, minVersion: handshake.minVersion });
@@ -88,7 +88,7 @@ async function repeat(
         log.warn({ err: error }, "the saved ACME certificate cannot be read or written");
       failure = message;
     }
-    // Looks at the clock often instead of sleeping for weeks: the clock may be put right meanwhile.
+    // Checks the clock often instead of sleeping for weeks: the clock may be corrected meanwhile.
     await sleep(wait, undefined, { signal, ref: false }).catch(() => undefined);
   }
 }
@@ -121,7 +121,7 @@ function createOrdering(
   return async () => {
     const before = await look();
     const time = now();
-    // A clock that was ahead, and is now right, must not hold anything back.
+    // A wait that was set while the clock was ahead ends when the clock is corrected.
     if (held && time.getTime() >= held.from && time.getTime() < held.until) return held.until - time.getTime();
     held = undefined;
     let issued = issuedOf(before);
@@ -140,7 +140,7 @@ function createOrdering(
   };
 }
 
-/** The database failed, or does not take the record. */
+/** The database failed, or refused the record. */
 const asFailure = (error: unknown): AcmeFailure =>
   error instanceof AcmeFailure ? error : new AcmeFailure("unavailable", (error as Error).message, { cause: error });
 

@@ -8,7 +8,7 @@ import { noLog } from "../log.ts";
 import { ensureCertificate } from "../tls/certificates.ts";
 import { obtainCertificate } from "./obtain-certificate.ts";
 
-/** Answers that pebble never gives. */
+/** Answers that the test authority pebble never sends. */
 
 const now = new Date("2026-11-15T00:00:00Z");
 
@@ -45,8 +45,8 @@ async function attempt(directory: string, trust: string | undefined) {
   return { failure, saved: JSON.parse(text ?? "{}") as Record<string, unknown> };
 }
 
-describe("an authority that does not do its part", () => {
-  it("is left alone for as long as it asks, also after a restart", async () => {
+describe("an authority that fails", () => {
+  it("gets no requests for as long as it asks, even after a restart", async () => {
     const { directory, ca } = await startAuthority(({ url, headers }, response) => {
       const base = `https://${headers.host}/`;
       const urls = { newNonce: `${base}nonce`, newAccount: `${base}account`, newOrder: `${base}order` };

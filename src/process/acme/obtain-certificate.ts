@@ -15,7 +15,7 @@ export type AcmeOptions = {
   readonly names: readonly string[];
   /** Where HTTP-01 challenges are answered; the authority connects to port 80. */
   readonly http: ListenAddress;
-  /** Milliseconds between two looks at the clock and at what another node has saved. */
+  /** Milliseconds between two checks of the clock and of what another node has saved. */
   readonly every?: number;
 };
 
@@ -29,8 +29,8 @@ export type KeepOptions = AcmeOptions & {
 };
 
 /**
- * Orders a certificate and saves it. Every step that must not be repeated is saved before it is taken, so that a restart, or the next leading node,
- * continues the order.
+ * Orders a certificate and saves it. Progress is saved before every step that must not be repeated, so that the order continues after a restart or on
+ * the next leading node.
  */
 export async function obtainCertificate(options: KeepOptions, signal: AbortSignal): Promise<Issued> {
   const { saved: text, proofs, directory, names, log, now = () => new Date() } = options;
@@ -65,7 +65,7 @@ export async function obtainCertificate(options: KeepOptions, signal: AbortSigna
   }
 }
 
-/** A refused order cannot be continued, an interrupted one can. A time to wait counts after a restart too. */
+/** A refused order cannot be continued, an interrupted one can. A requested wait is kept across a restart. */
 function afterFailure(saved: Saved, { kind, retryAfter }: AcmeFailure, directory: string, now: Date): Saved {
   const { order, ...others } = saved;
   const wait = retryAfter !== undefined && { leaveAlone: { directory, until: now.getTime() + retryAfter } };

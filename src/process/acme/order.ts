@@ -4,13 +4,13 @@ import { txtValueOf } from "./account-key.ts";
 import type { AcmeClient, Resource } from "./client.ts";
 import { AcmeFailure, describeProblem, type Problem } from "./failure.ts";
 
-/** How this service proves that a name is its own. */
+/** How this service proves that it controls a name. */
 export type Proofs = {
   /** Whether the zone of the name can be changed here. */
   readonly canPublish: (name: string) => Promise<boolean>;
-  /** Makes these the only values of ours at `_acme-challenge` of the name; none to clean up. */
+  /** Replaces our values at `_acme-challenge` of the name; an empty list cleans up. */
   readonly publish: (name: string, values: readonly string[]) => Promise<void>;
-  /** Answers these tokens over HTTP on port 80 until it is closed. */
+  /** Answers these tokens over HTTP on port 80 until the returned function is called. */
   readonly serve: (answers: ReadonlyMap<string, string>) => Promise<() => Promise<void>>;
 };
 
@@ -18,7 +18,7 @@ export type OrderOptions = {
   readonly client: AcmeClient;
   readonly proofs: Proofs;
   readonly names: readonly string[];
-  /** The order that was not finished before. */
+  /** The URL of an unfinished order. */
   readonly unfinished: string | undefined;
   /** Called with the URL of a new order before anything is done about it. */
   readonly begun: (url: string) => Promise<void>;
@@ -27,7 +27,7 @@ export type OrderOptions = {
   readonly signal: AbortSignal;
 };
 
-/** From the order to the certificate, PEM with its chain (RFC 8555 section 7.1.6). Goes on with the unfinished order if there is one. */
+/** From the order to the certificate, PEM with its chain (RFC 8555 section 7.1.6). Continues the unfinished order if there is one. */
 export async function completeOrder(options: OrderOptions): Promise<string> {
   try {
     return await followOrder(options);
@@ -63,7 +63,7 @@ async function startOrder({ client, names, begun }: OrderOptions): Promise<Resou
   return order;
 }
 
-/** An order that the authority no longer knows, or that failed meanwhile, is given up. */
+/** Undefined for an order that the authority no longer knows, or that has failed meanwhile. */
 async function findUnfinished({ client, unfinished }: OrderOptions): Promise<Resource | undefined> {
   if (unfinished === undefined) return undefined;
   try {
@@ -100,7 +100,7 @@ async function proveNames(order: Resource, options: OrderOptions): Promise<void>
   }
 }
 
-/** An order that is continued may be checked just now: what the authority thinks of the name is in the authorization. */
+/** In a continued order the check may already be running, and the request is refused; the authorization then shows the result. */
 async function askForCheck({ url }: Challenge, client: AcmeClient): Promise<void> {
   try {
     await client.post(url, {});
@@ -109,7 +109,7 @@ async function askForCheck({ url }: Challenge, client: AcmeClient): Promise<void
   }
 }
 
-/** Undefined if the authority already knows that the name is ours. */
+/** Undefined if the authority has already validated the name. */
 async function taskOf({ fields, url }: Resource, { proofs, client }: OrderOptions): Promise<Task | undefined> {
   const { status, identifier, challenges, wildcard } = fields;
   const name = isObject(identifier) && typeof identifier.value === "string" ? identifier.value : "";
@@ -131,7 +131,7 @@ async function taskOf({ fields, url }: Resource, { proofs, client }: OrderOption
 const wildcardNeedsZone = (name: string): string =>
   `a certificate for *.${name} needs DNS-01, but the zone of ${name} is not on this service; create the zone here, or leave the name out`;
 
-/** Gives the way to take all of them back. */
+/** Returns a function that removes all of them. */
 async function showProofs(tasks: readonly Task[], proofs: Proofs, { key }: AcmeClient): Promise<() => Promise<void>> {
   const closing: (() => Promise<void>)[] = [];
   const close = async () => {
@@ -181,7 +181,7 @@ const tooSlow = (what: string): AcmeFailure =>
 const textsIn = (list: unknown): readonly string[] =>
   (Array.isArray(list) ? list : []).filter((each) => typeof each === "string");
 
-/** About five minutes, if the authority names no time to wait. */
+/** About five minutes, if the authority sends no Retry-After. */
 const mostLooks = 70;
 const longestPause = 60_000;
 

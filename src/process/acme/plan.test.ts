@@ -15,15 +15,15 @@ describe("untilOrder", () => {
   it.each<[string, Partial<typeof issued> | undefined, Partial<typeof issued>, number, number]>([
     ["there is no certificate", undefined, {}, 0, 0],
     ["it is new", {}, {}, 0, 60 * day],
-    ["it has used up less than two thirds of its life", {}, {}, 59 * day, day],
-    ["it has used up two thirds", {}, {}, 60 * day, 0],
+    ["less than two thirds of its lifetime are over", {}, {}, 59 * day, day],
+    ["two thirds of its lifetime are over", {}, {}, 60 * day, 0],
     ["it has expired", {}, {}, 400 * day, 0],
-    ["it lives for six days only", { validTo: new Date(issuedOn + 6 * day) }, {}, 3 * day, day],
+    ["it is valid for only six days", { validTo: new Date(issuedOn + 6 * day) }, {}, 3 * day, day],
     ["it is not valid yet: the clock is behind", {}, {}, -3_000 * day, 3_060 * day],
     ["the names are in another order", {}, { names: ["example.org", "dns.example.org"] }, 0, 60 * day],
     ["a name was added", {}, { names: [...issued.names, "www.example.org"] }, 0, 0],
     ["a name was removed", {}, { names: ["example.org"] }, 0, 0],
-    ["another authority was chosen", {}, { directory: "https://acme.example.net/" }, 0, 0],
+    ["another authority is configured", {}, { directory: "https://acme.example.net/" }, 0, 0],
   ])("when %s", (_, has, wants, after, wait) => {
     const found = has && { ...issued, ...has };
     expect(untilOrder(found, { ...issued, ...wants }, new Date(issuedOn + after))).toBe(wait);
@@ -48,7 +48,7 @@ describe("waitAfter", () => {
     expect(waitAfter({ kind, retryAfter }, failures, 0) / minute).toBe(minutes);
   });
 
-  it("adds up to a quarter, so that many services do not come back at the same moment", () => {
+  it("adds up to a quarter, so that many services do not retry at the same moment", () => {
     expect(waitAfter({ kind: "refused" }, 1, 1)).toBe(7.5 * minute);
   });
 
@@ -65,15 +65,15 @@ describe("waitAfter", () => {
 describe("askedToWait", () => {
   const now = new Date(issuedOn);
   it.each<[string, string, number, number]>([
-    ["of this authority", letsEncrypt, day, day],
+    ["for this authority", letsEncrypt, day, day],
     ["that is over", letsEncrypt, -day, 0],
-    ["of another authority", "https://acme.example.net/", day, 0],
+    ["for another authority", "https://acme.example.net/", day, 0],
     ["from when the clock was ahead", letsEncrypt, 3_000 * day, 0],
   ])("a wait %s", (_, directory, until, wait) => {
     expect(askedToWait({ leaveAlone: { directory, until: issuedOn + until } }, letsEncrypt, now)).toBe(wait);
   });
 
-  it("is nothing before the authority asked for it", () => {
+  it("is 0 if the authority has not asked to wait", () => {
     expect(askedToWait({}, letsEncrypt, now)).toBe(0);
   });
 });
@@ -81,9 +81,9 @@ describe("askedToWait", () => {
 describe("namesToOrder", () => {
   const given = ["dns.example.org", "*.example.org", "192.0.2.1", "2001:db8::1", "router", "dns.lan", "a.home.arpa"];
   it.each([
-    ["of a public authority are those of public DNS", letsEncrypt, ["dns.example.org", "*.example.org"]],
+    ["for a public authority are those in public DNS", letsEncrypt, ["dns.example.org", "*.example.org"]],
     [
-      "of an authority that was chosen are all with a dot",
+      "for a private authority are all with a dot",
       "https://ca.lan/acme/directory",
       ["dns.example.org", "*.example.org", "dns.lan", "a.home.arpa"],
     ],

@@ -29,7 +29,7 @@ const hour = 60 * minute;
 
 /**
  * Milliseconds to wait after the `failures`th failure in a row. Let's Encrypt allows five failed checks of a name per hour: a refusal is
- * repeated four times in the first hour, and every six hours in the end. `random`: 0 to 1.
+ * retried up to four times in the first hour, and eventually every six hours. `random`: 0 to 1.
  */
 export function waitAfter(
   { kind, retryAfter = 0 }: { readonly kind: "refused" | "unavailable"; readonly retryAfter?: number | undefined },
@@ -38,14 +38,14 @@ export function waitAfter(
 ): number {
   const [first, most] = kind === "refused" ? [6 * minute, 6 * hour] : [minute, hour];
   const backOff = Math.min(first * 2 ** (failures - 1), most);
-  // Upwards only: nobody is asked sooner than allowed.
+  // Only longer, so that the authority is never asked sooner than it allows.
   return Math.max(backOff, Math.min(retryAfter, longestRetryAfter)) * (1 + random / 4);
 }
 
-/** A wrong clock, here or there, must not end all renewals. */
+/** A wrong clock on either side must not stop renewals for good. */
 const longestRetryAfter = 7 * 24 * hour;
 
-/** Milliseconds that the authority asked to wait, before a restart. */
+/** Milliseconds left of a wait that the authority asked for before a restart. */
 export function askedToWait(
   { leaveAlone }: { readonly leaveAlone?: { readonly directory: string; readonly until: number } },
   directory: string,
@@ -57,8 +57,8 @@ export function askedToWait(
 }
 
 /**
- * The names that an authority can put into a certificate. Public ones leave out names that have no place in public DNS (RFC 6761, 6762, 8375, 9476); an
- * authority that the operator chose may know better.
+ * The names that an authority can put into a certificate. A public authority refuses names that are not in public DNS (RFC 6761, 6762,
+ * 8375, 9476); a private one may accept them.
  */
 export function namesToOrder(names: readonly string[], directory: string): readonly string[] {
   const hosts = names.filter((name) => parseAddress(name) === undefined && name.includes("."));

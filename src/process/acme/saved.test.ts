@@ -16,7 +16,7 @@ describe("what is saved", () => {
     expect((await stat(saved.where)).mode & 0o777).toBe(0o600);
   });
 
-  it("is nothing at the first start", () => {
+  it("is empty at the first start", () => {
     expect(parseSaved(undefined, "the file")).toEqual({});
   });
 
@@ -24,13 +24,13 @@ describe("what is saved", () => {
     expect(() => parseSaved(text, "the file")).toThrow(/^the file is damaged: .*; restore it, or remove it/);
   });
 
-  it("is not readable as a folder", async () => {
+  it("reports a file that cannot be read", async () => {
     const folder = await mkdtemp(join(tmpdir(), "moor-saved-"));
     await writeFile(join(folder, "file"), "");
     await expect(savedInFile(join(folder, "file"), "x").read()).rejects.toThrow(/cannot be read/);
   });
 
-  it("has a certificate only if the key belongs to it", async () => {
+  it("contains a usable certificate only if the key matches it", async () => {
     const pair = await ensureCertificate(await mkdtemp(join(tmpdir(), "moor-saved-")), [], new Date());
     const certificate = { directory: "https://ca.test/", names: ["a.test"], cert: pair.cert, key: pair.key };
     expect(issuedOf({ certificate })).toMatchObject({ names: ["a.test"], validTo: expect.any(Date) });

@@ -6,24 +6,24 @@ import { belongTogether } from "../tls/certificates.ts";
 import type { Pair } from "../tls/issue-certificate.ts";
 import type { Issued } from "./plan.ts";
 
-/** Everything that outlives the process. It holds private keys. */
+/** Everything that is kept across restarts. It contains private keys. */
 export type Saved = {
   /** PEM. */
   readonly accountKey?: string;
   readonly certificate?: Pair & { readonly directory: string; readonly names: readonly string[] };
-  /** An order that was begun: after a restart it goes on. */
+  /** An unfinished order: it continues after a restart. */
   readonly order?: {
     readonly url: string;
     readonly directory: string;
     readonly names: readonly string[];
-    /** Of the certificate, PEM. */
+    /** The certificate's private key, PEM. */
     readonly key: string;
   };
   /** The authority asked for no requests until then; milliseconds since 1970. */
   readonly leaveAlone?: { readonly directory: string; readonly until: number };
 };
 
-/** One text, replaced as a whole. Nodes that share a database share it. */
+/** One text, always replaced as a whole. Nodes on the same database share it. */
 export type SavedText = {
   /** For messages. */
   readonly where: string;
@@ -36,7 +36,7 @@ export const savedInFile = (folder: string, name: string): SavedText => {
   return { where: path, read: () => readFileIfThere(path), write: (text) => replaceFile(path, text, 0o600) };
 };
 
-/** Throws if the text is damaged: a new account in its place would hide that something is wrong with the disk. */
+/** Throws if the text is damaged: silently creating a new account would hide a problem with the disk. */
 export function parseSaved(text: string | undefined, where: string): Saved {
   if (text === undefined) return {};
   let read: unknown;
@@ -51,7 +51,7 @@ export function parseSaved(text: string | undefined, where: string): Saved {
   );
 }
 
-/** Undefined if the pair cannot be used: it is then ordered again. */
+/** Undefined if certificate and key cannot be used: then a new certificate is ordered. */
 export function issuedOf({ certificate }: Saved): Issued | undefined {
   if (certificate === undefined) return undefined;
   try {

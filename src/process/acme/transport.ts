@@ -12,12 +12,12 @@ export type Transport = {
 };
 
 const patience = 30_000;
-/** A chain of certificates has a few kilobytes. */
+/** Far more than a certificate chain, which has a few kilobytes. */
 const mostBytes = 1024 * 1024;
 
 /** HTTPS to the authority. `trust`: PEM certificates to trust instead of the public ones. */
 export function openTransport(trust: string | undefined, signal: AbortSignal): Transport {
-  // A new connection for each of the dozen requests per order: none is sent into one that the authority is closing.
+  // No keep-alive: for a dozen requests per order it is not worth the risk of using a connection that the authority is closing.
   const agent = new Agent({ ...(trust !== undefined && { ca: trust }) });
   return {
     send: async (method, url, body) => {

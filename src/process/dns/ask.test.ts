@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { askTcp, askUdp } from "./ask.ts";
 
-it("an answer over UDP is read", async () => {
+it("reads an answer over UDP", async () => {
   const server = createSocket("udp4").bind(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");
@@ -19,7 +19,7 @@ it("an answer over UDP is read", async () => {
   expect(answer.questions).toEqual([question]);
 });
 
-it("an answer over TCP is read, also in many small parts", async () => {
+it("reads an answer over TCP, even in many small parts", async () => {
   const server = createServer((socket) => {
     socket.on("error", () => undefined);
     socket.setNoDelay(true).once("data", (asked) => {
@@ -38,7 +38,7 @@ it("an answer over TCP is read, also in many small parts", async () => {
   }
 });
 
-it("one that says nothing over TCP is given up", async () => {
+it("times out on a server that is silent over TCP", async () => {
   const server = createServer((socket) => void socket.on("error", () => undefined)).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");
@@ -49,7 +49,7 @@ it("one that says nothing over TCP is given up", async () => {
   await expect(answers.next()).rejects.toThrow("no data for 50 ms");
 });
 
-it("servers that send without end leave each round of the event loop to others after one chunk", async () => {
+it("endless senders get one chunk per round of the event loop", async () => {
   const server = createServer((socket) => {
     socket.on("error", () => undefined);
     socket.once("data", (asked) => {
@@ -79,12 +79,12 @@ it("servers that send without end leave each round of the event loop to others a
     }
   };
   await Promise.all([read(), read(), read(), read()]);
-  // A chunk is 64 KiB, a message 31 bytes; two chunks where the count falls between two rounds.
+  // A chunk is 64 KiB, a message 31 bytes; a count between two rounds may see two chunks.
   expect(most).toBeLessThanOrEqual((2 * 65_536) / 31);
 });
 
-it("a server that cannot be reached is a failed question, not the end of the process", async () => {
-  // The kernel refuses to connect to it, as it does where there is no route.
+it("a server that cannot be reached fails the query, not the process", async () => {
+  // The kernel refuses to connect to it, as if there were no route.
   const peer = { host: "255.255.255.255", port: 53, key: undefined };
   const question = { name: "example.org", type: 6, class: 1 };
   const signal = new AbortController().signal;

@@ -17,12 +17,12 @@ import { createFrameReader, framed } from "./tcp-frames.ts";
 import type { TsigKey } from "./tsig.ts";
 import { type CheckReply, createReplyCheck, signRequest } from "./tsig-client.ts";
 
-/** Another nameserver, and the key that both have. */
+/** Another nameserver, and the key shared with it. */
 export type Peer = {
   readonly host: string;
   readonly port: number;
   readonly key: TsigKey | undefined;
-  /** The address to ask from; the system's choice when left out. */
+  /** The local address to send from; chosen by the system if undefined. */
   readonly from?: string | undefined;
 };
 
@@ -32,13 +32,13 @@ export type Asking = {
   readonly answers?: readonly ResourceRecord[];
   readonly authorities?: readonly ResourceRecord[];
   readonly authoritative?: boolean;
-  /** For a resolver, or a server that pretends to be one. */
+  /** For a resolver, or a server that acts like one. */
   readonly recursionDesired?: boolean;
 };
 
 export type AskOptions = { readonly signal: AbortSignal; readonly limit: number; readonly now: () => Instant };
 
-/** One question in one datagram; rejects when no trusted answer comes in time. */
+/** One query in one datagram; rejects when no trusted answer arrives in time. */
 export async function askUdp(peer: Peer, asking: Asking, { signal, limit, now }: AskOptions): Promise<Message> {
   const { bytes, check, isReply } = prepare(peer, asking, now);
   const socket = createSocket(isIPv6(peer.host) ? "udp6" : "udp4");
@@ -70,7 +70,7 @@ export async function askUdp(peer: Peer, asking: Asking, { signal, limit, now }:
   }
 }
 
-/** An answer came, but its signature is missing or wrong, or it refuses ours. */
+/** There was an answer, but its signature is missing or wrong, or it rejects ours. */
 export class UntrustedReply extends Error {
   readonly rcode: number;
   constructor(because: string, { rcode }: { readonly rcode: number }) {
@@ -79,10 +79,10 @@ export class UntrustedReply extends Error {
   }
 }
 
-/** `covered`: everything so far is signed, or need not be. What comes last must be. */
+/** `covered`: everything so far is signed, or need not be. The last part must be covered. */
 export type Part = { readonly message: Message; readonly covered: boolean };
 
-/** One question over TCP, and the messages of its answer until the caller has enough. No pause may be longer than the limit. */
+/** One query over TCP, and the messages of its answer until the caller stops reading. `limit` is the longest wait for the next bytes. */
 export async function* askTcp(peer: Peer, asking: Asking, { signal, limit, now }: AskOptions): AsyncGenerator<Part> {
   const { bytes, check, isReply, covered } = prepare(peer, asking, now);
   const socket = connect({ host: peer.host, port: peer.port, ...(peer.from && { localAddress: peer.from }) });
@@ -120,7 +120,7 @@ function prepare(peer: Peer, asking: Asking, now: () => Instant) {
   return { bytes, isReply, check, covered: complete };
 }
 
-/** A server that does not know the key, or finds the time wrong, says NOTAUTH without a signature that could be checked. */
+/** A server that does not know the key, or finds the time wrong, answers NOTAUTH without a signature that could be checked. */
 const isRefusal = (packet: Buffer): boolean => ((packet[3] ?? 0) & 0xf) !== 0;
 
 async function* packets(socket: Socket): AsyncGenerator<Buffer> {
@@ -134,8 +134,8 @@ async function* packets(socket: Socket): AsyncGenerator<Buffer> {
 }
 
 /**
- * All connections together read one chunk in each round of the event loop. Otherwise each is given megabytes in one round, and many that
- * send without end would hold up everything else for seconds.
+ * All connections together read one chunk per round of the event loop. Otherwise each could read megabytes in one round, and many
+ * endless senders would block everything else for seconds.
  */
 let turns = Promise.resolve();
 const turn = (): Promise<void> => {

@@ -19,7 +19,7 @@ export const rcodes = {
 
 export const classes = { in: 1, ch: 3, none: 254, any: 255 } as const;
 
-/** Types that mean something to the protocol itself; record types are in `core/rdata`. */
+/** Types with a meaning in the protocol itself; record types are in `core/rdata`. */
 export const types = {
   soa: 6,
   opt: 41,
@@ -35,10 +35,10 @@ export const types = {
 
 export const headerLength = 12;
 
-/** The largest message: TCP gives its length in two bytes (RFC 1035 section 4.2.2). */
+/** The largest message: over TCP its length has two bytes (RFC 1035 section 4.2.2). */
 export const maximumMessage = 65_535;
 
-/** The second and third pair of header bytes: where each flag stands (RFC 1035 section 4.1.1, RFC 4035 section 3). */
+/** Bits of the second 16-bit word of the header (RFC 1035 section 4.1.1, RFC 4035 section 3). */
 export const flags = {
   response: 0x8000,
   authoritative: 0x0400,

@@ -11,19 +11,19 @@ export type Edns = {
 
 export type EdnsOption = { readonly code: number; readonly data: Uint8Array };
 
-/** What moor offers and never sends more than over UDP: fits where fragments are lost (RFC 9715). */
+/** The size that moor advertises, and the largest reply that it sends over UDP: it needs no fragmentation (RFC 9715). */
 export const ednsUdpSize = 1_232;
 
 const smallestUdp = 512;
 
-/** How long a datagram to this client may be. RFC 6891 section 6.2.3: a size below 512 counts as 512. */
+/** The largest datagram for this client. RFC 6891 section 6.2.3: a size below 512 counts as 512. */
 export const udpRoomFor = (edns: Pick<Edns, "udpSize"> | undefined): number =>
   edns ? Math.min(Math.max(edns.udpSize, smallestUdp), ednsUdpSize) : smallestUdp;
 
 /** Name, type, class, TTL and length of an OPT record without options. */
 export const bareOptLength = 11;
 
-/** The fields of the record mean: class the size, TTL the upper response code, the version and flags. */
+/** In an OPT record, the class is the size, and the TTL contains the upper bits of the response code, the version and flags. */
 export function ednsFromRecord(udpSize: number, ttl: number, data: Uint8Array): Edns | undefined {
   const options = readOptions(data);
   return options && { udpSize, version: (ttl >>> 16) & 0xff, dnssecOk: (ttl & 0x8000) !== 0, options };

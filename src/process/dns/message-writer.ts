@@ -2,7 +2,7 @@ import type { Label } from "../../core/names/label.ts";
 import { maximumMessage } from "./codes.ts";
 import { compressibleLayout } from "./rdata-layout.ts";
 
-/** Grows a message from its start. What goes past the limit is not written, and `fits` says so. */
+/** Writes a message from start to end. Bytes beyond the limit are dropped, and `fits` is then false. */
 export type MessageWriter = {
   readonly length: () => number;
   readonly fits: () => boolean;
@@ -11,10 +11,10 @@ export type MessageWriter = {
   readonly u32: (value: number) => void;
   readonly u16At: (at: number, value: number) => void;
   readonly bytes: (data: Uint8Array) => void;
-  /** Shortened by a pointer to an equal end of an earlier name (RFC 1035 section 4.1.4). */
+  /** Compressed: an end that an earlier name has too becomes a pointer to it (RFC 1035 section 4.1.4). */
   readonly name: (labels: readonly Label[]) => void;
   readonly record: (record: RecordToWrite) => void;
-  /** Where pointers were written. */
+  /** The positions of the pointers. */
   readonly pointers: () => readonly number[];
   readonly finish: () => Buffer;
 };
@@ -24,14 +24,14 @@ export type RecordToWrite = {
   readonly type: number;
   readonly class: number;
   readonly ttl: number;
-  /** Not compressed; it is compressed where its type allows. */
+  /** Uncompressed; the writer compresses names in it if the type allows that. */
   readonly data: Uint8Array;
 };
 
 /** A pointer has fourteen bits. */
 const pointable = 0x4000;
 
-/** `scratch` is used as long as it is large enough: a caller that passes one must copy the result. */
+/** `scratch` is used while it is large enough, so a caller that passes one must copy the result. */
 export function createMessageWriter(limit = maximumMessage, scratch?: Buffer): MessageWriter {
   let buffer: Buffer = scratch ?? Buffer.allocUnsafeSlow(Math.min(limit, 512));
   let at = 0;
@@ -127,7 +127,7 @@ export function createMessageWriter(limit = maximumMessage, scratch?: Buffer): M
   };
 }
 
-/** What a name and each of its ends are called in the index: like the wire, so that no two are mistaken. */
+/** The keys of a name and of each of its ends in the index: like the wire format, so that they are unambiguous. */
 function endsOf(labels: readonly Label[]): readonly string[] {
   const ends: string[] = new Array(labels.length);
   let end = "";
@@ -139,7 +139,7 @@ function endsOf(labels: readonly Label[]): readonly string[] {
   return ends;
 }
 
-/** The data was checked when it was read; names that do not fit it would be a bug. */
+/** The data was checked when it was read, so an invalid name is a bug. */
 function plainName(data: Uint8Array, start: number): { readonly labels: readonly Label[]; readonly end: number } {
   const labels: Label[] = [];
   let at = start;

@@ -19,45 +19,45 @@ const decoded = (hex: string) => {
   return result.ok ? result.message : result.because;
 };
 
-describe("what is not a message", () => {
+describe("bytes that are not a message", () => {
   it.each([
     ["nothing", "", "short"],
     ["eleven bytes", "1234 0000 0001 0000 0000 00", "short"],
-    ["a question that is not there", header("0001 0000 0000 0000"), "short"],
+    ["a missing question", header("0001 0000 0000 0000"), "short"],
     ["a question without its class", `${header("0001 0000 0000 0000")} 00 0001`, "short"],
     ["a label that goes past the end", `${header("0001 0000 0000 0000")} 05 6161`, "bad-name"],
     ["a name without its end", `${header("0001 0000 0000 0000")} 01 61`, "bad-name"],
     ["a pointer to itself", `${header("0001 0000 0000 0000")} c00c 0001 0001`, "bad-name"],
     ["a pointer forwards", `${header("0001 0000 0000 0000")} c010 0001 0001 00`, "bad-name"],
     ["a pointer into the header", `${header("0001 0000 0000 0000")} c000 0001 0001`, "bad-name"],
-    ["half a pointer", `${header("0001 0000 0000 0000")} c0`, "bad-name"],
+    ["an incomplete pointer", `${header("0001 0000 0000 0000")} c0`, "bad-name"],
     ["two pointers to each other", `${header("0001 0000 0000 0000")} 01 61 c00c 0001 0001`, "bad-name"],
     ["two questions", `${header("0002 0000 0000 0000")} 00 0001 0001 00 0001 0001`, "two-questions"],
     ["a label type that does not exist", `${header("0001 0000 0000 0000")} 41 00 0001 0001`, "bad-name"],
     ["a name of 256 bytes", `${header("0001 0000 0000 0000")} ${`01 61`.repeat(127)} 01 6100 0001 0001`, "bad-name"],
-    ["bytes behind the last section", `${header("0001 0000 0000 0000")} 00 0001 0001 ff`, "bytes-behind"],
+    ["bytes after the last section", `${header("0001 0000 0000 0000")} 00 0001 0001 ff`, "bytes-behind"],
     ["data that goes past the end", `${header("0000 0001 0000 0000")} 00 0001 0001 00000000 0004 c00002`, "short"],
     ["an MX without its name", `${header("0000 0001 0000 0000")} 00 000f 0001 00000000 0002 000a`, "bad-data"],
-    [
-      "an NS with bytes behind its name",
-      `${header("0000 0001 0000 0000")} 00 0002 0001 00000000 0002 0000`,
-      "bad-data",
-    ],
+    ["an NS with bytes after its name", `${header("0000 0001 0000 0000")} 00 0002 0001 00000000 0002 0000`, "bad-data"],
     ["an OPT that has a name", `${header("0000 0000 0000 0001")} 01 61 00 0029 04d0 00000000 0000`, "bad-opt"],
     ["an OPT among the answers", `${header("0000 0001 0000 0000")} 00 0029 04d0 00000000 0000`, "bad-opt"],
-    ["an OPT with half an option", `${header("0000 0000 0000 0001")} 00 0029 04d0 00000000 0003 000a00`, "bad-opt"],
+    [
+      "an OPT with an incomplete option",
+      `${header("0000 0000 0000 0001")} 00 0029 04d0 00000000 0003 000a00`,
+      "bad-opt",
+    ],
     ["two OPTs", `${header("0000 0000 0000 0002")} ${"00 0029 04d0 00000000 0000".repeat(2)}`, "two-opts"],
   ])("%s", (_, hex, because) => {
     expect(decoded(hex)).toBe(because);
   });
 
-  it("makes a name of 255 bytes, not one more", () => {
+  it("accepts a name of 255 bytes, but not of 256", () => {
     const name = `${"01 61".repeat(127)} 00`;
     expect(decoded(`${header("0001 0000 0000 0000")} ${name} 0001 0001`)).toMatchObject({ questions: [{ type: 1 }] });
   });
 });
 
-describe("a message whose names point at one another", () => {
+describe("a message with many pointers to one name", () => {
   /** As many records as fit, each pointing at one long name: 16 times its size in names. */
   const bomb = (records: number): Uint8Array => {
     const long = Buffer.concat([...Array(126).fill(Buffer.of(1, 0x61)), Buffer.of(0)]);
@@ -72,14 +72,14 @@ describe("a message whose names point at one another", () => {
     expect(decodeMessage(bomb(5))).toMatchObject({ ok: true });
   });
 
-  it("is refused once its names outgrow its bytes by far", () => {
+  it("is refused when its names become much larger than the message", () => {
     expect(decodeMessage(bomb(4_000))).toMatchObject({ ok: false, because: "bad-name" });
   });
 });
 
-it("a long chain of pointers to pointers is not a name", () => {
+it("a long chain of pointers to pointers is refused", () => {
   const chain = (length: number): Buffer => {
-    // The data of a record of unknown type holds the chain, and the name of the next record is its end.
+    // The data of a record of unknown type contains the chain; the name of the next record is its end.
     const head = Buffer.from("123400000000000200000000 00 ff00000100000000".replaceAll(" ", ""), "hex");
     const start = head.length + 2;
     const pointers = Array.from({ length }, (_, i) => u16Bytes(0xc000 | (i === 0 ? 12 : start + 2 * (i - 1))));
@@ -105,13 +105,13 @@ describe("compression", () => {
       00000001 00000002 00000003 00000004 00000005`),
   };
 
-  it("writes an end of a name once, in owners and in the data of old types", () => {
+  it("writes the common end of names once, in owners and in the data of old types", () => {
     const bytes = encodeMessage({ ...plain, authorities: [soa] });
     expect(bytes.toString("latin1").split("example")).toHaveLength(2);
     expect(decodeMessage(bytes)).toMatchObject({ message: { authorities: [soa] } });
   });
 
-  it("leaves the data of newer types whole", () => {
+  it("does not compress the data of newer types", () => {
     const srv = { ...soa, type: 33, data: bytesOf(`0000 0000 0000 07${hexOf("example")} 03${hexOf("org")} 00`) };
     const bytes = encodeMessage({ ...plain, answers: [srv] });
     expect(bytes.toString("latin1").split("example")).toHaveLength(3);
@@ -205,7 +205,7 @@ const message: fc.Arbitrary<Message> = fc
   .map((made) => ({ ...made, rcode: made.edns ? made.rcode : made.rcode & 0xf }));
 
 describe("laws", () => {
-  it("what was written is read back the same", () => {
+  it("messages survive a round trip", () => {
     fc.assert(
       fc.property(message, (made) => {
         expect(decodeMessage(encodeMessage(made))).toEqual({ ok: true, message: made });
@@ -214,7 +214,7 @@ describe("laws", () => {
     );
   });
 
-  it("any bytes are either a message that survives writing, or none", () => {
+  it("any bytes are either refused, or a message that survives a round trip", () => {
     const mutated = fc
       .tuple(message, fc.array(fc.tuple(fc.nat(600), fc.integer({ min: 0, max: 255 })), { maxLength: 6 }))
       .map(([made, edits]) => {
@@ -232,7 +232,7 @@ describe("laws", () => {
     );
   });
 
-  it("every message cut short is none", () => {
+  it("every truncated message is refused", () => {
     fc.assert(
       fc.property(message, fc.double({ min: 0, max: 0.999, noNaN: true }), (made, part) => {
         const bytes = encodeMessage(made);
@@ -242,7 +242,7 @@ describe("laws", () => {
   });
 });
 
-/** The kinds of records that dns-packet and moor both read into the same bytes. */
+/** The records that dns-packet and moor encode to the same bytes. */
 const known = fc.oneof(
   fc.record({ type: fc.constant("A" as const), data: fc.ipV4() }),
   fc.record({ type: fc.constant("AAAA" as const), data: fc.ipV6() }),
@@ -271,7 +271,7 @@ const packet = fc.record({
 });
 
 describe("dns-packet as the oracle", () => {
-  it("reads what moor writes as it reads what it wrote itself", () => {
+  it("decodes moor's messages and its own to the same content", () => {
     fc.assert(
       fc.property(packet, (made) => {
         const theirs = dnsPacket.encode(made as dnsPacket.Packet);

@@ -9,7 +9,7 @@ import { createNameReader, type ReadName } from "./read-name.ts";
 export type Message = {
   readonly id: number;
   readonly opcode: number;
-  /** All twelve bits of it: the upper eight are in the OPT record, and are lost without one. */
+  /** All twelve bits: the upper eight are in the OPT record, and are lost without one. */
   readonly rcode: number;
   readonly response: boolean;
   readonly authoritative: boolean;
@@ -26,7 +26,7 @@ export type Message = {
   readonly edns: Edns | undefined;
 };
 
-/** A plain query without a question: what a message is made from. */
+/** The defaults for a new message: a plain query. */
 export const emptyMessage: Omit<Message, "id" | "questions"> = {
   opcode: 0,
   rcode: 0,
@@ -47,23 +47,23 @@ export type Question = { readonly name: string; readonly type: number; readonly 
 
 export type ResourceRecord = Question & {
   readonly ttl: number;
-  /** As it stands outside of a message: names in it are whole. */
+  /** Names in it are not compressed. */
   readonly data: Uint8Array;
 };
 
-/** Why bytes are no message. */
+/** Why bytes are not a message. */
 export type Malformed = "short" | "bad-name" | "bad-data" | "bad-opt" | "two-opts" | "two-questions" | "bytes-behind";
 
 export type Decoded =
   | { readonly ok: true; readonly message: Message }
   | { readonly ok: false; readonly because: Malformed };
 
-/** Strict: every byte belongs to something. Time and memory are bounded by the length of the bytes. */
+/** Strict: no byte may be left over. Time and memory are bounded by the length of the message. */
 export function decodeMessage(bytes: Uint8Array): Decoded {
   if (bytes.length < headerLength) return malformed("short");
   const cursor: Cursor = { bytes, at: headerLength, readName: createNameReader(bytes) };
   const bits = u16(bytes, 2);
-  // RFC 9619: no message of any kind that moor takes part in has more.
+  // RFC 9619: no message that moor handles has more than one.
   if (u16(bytes, 4) > 1) return malformed("two-questions");
   const questions = readAll(cursor, u16(bytes, 4), readQuestion);
   if (typeof questions === "string") return malformed(questions);
@@ -96,7 +96,7 @@ export function decodeMessage(bytes: Uint8Array): Decoded {
   return { ok: true, message };
 }
 
-/** Throws when it is larger than a message can be. */
+/** Throws when the message would be too large. */
 export function encodeMessage(message: Message): Buffer {
   const writer = createMessageWriter();
   writer.u16(message.id);

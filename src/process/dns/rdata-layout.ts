@@ -3,7 +3,7 @@ import type { ReadName } from "./read-name.ts";
 /** The layout of a type's data, from its start: a number of bytes, a string with its length byte, or a name. */
 type Part = number | "string" | "name";
 
-/** RFC 1035's own types, and those whose names a reader must expect compressed (RFC 3597 section 4). */
+/** The types of RFC 1035, and others whose names may arrive compressed (RFC 3597 section 4). */
 const layouts: ReadonlyMap<number, readonly Part[]> = new Map<number, readonly Part[]>([
   [2, ["name"]], // NS
   [3, ["name"]], // MD
@@ -25,14 +25,14 @@ const layouts: ReadonlyMap<number, readonly Part[]> = new Map<number, readonly P
   [39, ["name"]], // DNAME
 ]);
 
-/** The types whose names moor compresses: of those that every reader knows (RFC 3597 section 4), the ones in use. */
+/** The types whose names moor compresses: those in use, of the types for which RFC 3597 section 4 allows it. */
 const compressed = new Set([2, 5, 6, 12, 15]);
 
-/** Where the parts of a type's data are that moor may compress; undefined when it must stay as it is. */
+/** The layout of a type's data if moor compresses names in it; undefined otherwise. */
 export const compressibleLayout = (type: number): readonly Part[] | undefined =>
   compressed.has(type) ? layouts.get(type) : undefined;
 
-/** Data as it would stand outside of a message: without pointers. Undefined when it is not that of its type. */
+/** Data without compression pointers. Undefined when it is not valid for its type. */
 export function expandRdata(
   type: number,
   message: Uint8Array,
@@ -41,7 +41,7 @@ export function expandRdata(
 ): Uint8Array | undefined {
   const { start, end } = place;
   const layout = layouts.get(type);
-  // No data at all is a condition in an UPDATE message (RFC 2136 section 2.4), whatever the type.
+  // UPDATE messages contain records of any type without data (RFC 2136 section 2.4).
   if (layout === undefined || start === end) return new Uint8Array(message.subarray(start, end));
   const parts: Uint8Array[] = [];
   let at = start;

@@ -1,26 +1,26 @@
 import { type Label, lowerByte, printLabels } from "../../core/names/label.ts";
 import { headerLength } from "./codes.ts";
 
-/** A name, in labels, as canonical text, and as bytes without pointers. */
+/** A name as labels, as canonical text, and as bytes without pointers. */
 export type NameInMessage = {
   readonly labels: readonly Label[];
   readonly text: string;
   readonly bytes: Uint8Array;
 };
 
-/** Reads the name at `at`; the part of it that stands there ends before `end`. Undefined for what is no name. */
+/** Reads the name at `at`; its bytes there must end at `end` or before. Undefined if it is not a name. */
 export type ReadName = (at: number, end: number) => { readonly name: NameInMessage; readonly end: number } | undefined;
 
 const maximumName = 255;
-/** As many as a name can have labels: more pointers than that lead only to pointers. */
+/** As many as a name can have labels: more pointers can only be pointers to pointers. */
 const maximumHops = 127;
 const freeExpansion = 4_096;
 const expansionPerByte = 8;
 
 /**
- * A reader for the names of one message (RFC 1035 section 4.1.4). A pointer leads only backwards, and further back than
- * the one before it, so that no name loops; and all names of the message together may grow only so much beyond its bytes,
- * so that no small message costs much time. What a pointer leads to is read once.
+ * A reader for the names of one message (RFC 1035 section 4.1.4). Each pointer must lead further back than the one before, so that
+ * no name loops. The total expanded size of all names is limited in proportion to the message, so that a small message cannot take
+ * much time. The target of a pointer is read once.
  */
 export function createNameReader(message: Uint8Array): ReadName {
   let budget = freeExpansion + expansionPerByte * message.length;
@@ -37,7 +37,7 @@ export function createNameReader(message: Uint8Array): ReadName {
     return read?.name;
   };
 
-  /** `lowest` is where the last pointer led: the next must lead before it. */
+  /** `lowest` is the target of the last pointer: the next must point before it. */
   const part = (start: number, stop: number, lowest: number, hops: number): ReturnType<ReadName> => {
     const labels: Label[] = [];
     let size = 1;
@@ -70,7 +70,7 @@ function labelAt(bytes: Uint8Array, at: number, length: number): Label {
   return label;
 }
 
-/** `size` counts the labels and a root's zero, which the tail has already. */
+/** `size` includes the labels and the root's zero; the tail already contains the zero. */
 function nameOf(own: readonly Label[], size: number, tail: NameInMessage | undefined): NameInMessage {
   const bytes = new Uint8Array(size - 1 + (tail?.bytes.length ?? 1));
   let at = 0;

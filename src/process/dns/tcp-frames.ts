@@ -1,6 +1,6 @@
 import { headerLength } from "./codes.ts";
 
-/** A message as it goes over TCP: after its length (RFC 1035 section 4.2.2). */
+/** A message with its length prefix for TCP (RFC 1035 section 4.2.2). */
 export function framed(message: Uint8Array): Buffer {
   const bytes = Buffer.allocUnsafe(2 + message.length);
   bytes.writeUInt16BE(message.length, 0);
@@ -8,7 +8,7 @@ export function framed(message: Uint8Array): Buffer {
   return bytes;
 }
 
-/** The messages of a TCP stream. Chunks are joined only when that makes a message whole: bytes that trickle in are copied once. */
+/** The messages of a TCP stream. Chunks are joined only when a message is complete, so that bytes that trickle in are copied once. */
 export function createFrameReader() {
   let unread: Buffer = Buffer.of();
   let at = 0;
@@ -19,7 +19,7 @@ export function createFrameReader() {
       chunks.push(chunk);
       missing -= chunk.length;
     },
-    /** The next message; undefined until more of it has come. A message shorter than a header ends the stream. */
+    /** The next message; undefined until it is complete. A message shorter than a header ends the stream. */
     next: (): Buffer | undefined => {
       if (missing > 0) return undefined;
       if (chunks.length > 0) {

@@ -15,7 +15,7 @@ import {
   variables,
 } from "./tsig.ts";
 
-/** Gives the message without its signature, or says why it cannot be trusted. */
+/** Returns the message without its signature, or why it cannot be trusted. */
 export type CheckReply = (bytes: Buffer) => { readonly message: Buffer } | { readonly fault: string };
 
 /** RFC 8945 section 5.3.1: of this many messages in a row, one must be signed. */
@@ -28,8 +28,8 @@ export function signRequest(message: Buffer, key: TsigKey, now: Instant): { byte
 }
 
 /**
- * Checks the messages of one answer in their order. The first is signed; later ones may be left unsigned and are then
- * covered by the next that is. `complete` says whether nothing is left uncovered.
+ * Checks the messages of one answer in order. The first must be signed; later ones may be unsigned and are then covered by the
+ * next signature. `complete` says whether all messages so far are covered.
  */
 export function createReplyCheck(key: TsigKey, requestMac: Uint8Array, now: () => Instant) {
   let prior = requestMac;

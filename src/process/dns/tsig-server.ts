@@ -17,8 +17,8 @@ import {
 } from "./tsig.ts";
 
 /**
- * Signs the messages of one answer, in their order. They come with the id that the request was signed with, and leave with the one
- * that it arrived with: a server that forwards requests gives them new ids (RFC 8945 section 5.3.2).
+ * Signs the messages of one answer, in order. It takes them with the id that the request was signed with, and returns them with the
+ * id that it arrived with: a server that forwards requests changes their ids (RFC 8945 section 5.3.2).
  */
 export type Signer = (message: Buffer) => Buffer;
 
@@ -26,7 +26,7 @@ export type Signer = (message: Buffer) => Buffer;
 export type CheckedRequest =
   | { readonly kind: "unsigned" }
   | { readonly kind: "malformed" }
-  /** The reply is NOTAUTH; `sign` adds the record that says why. */
+  /** The reply is NOTAUTH; `sign` adds a TSIG record with the reason. */
   | { readonly kind: "failed"; readonly message: Buffer; readonly sign: Signer }
   | {
       readonly kind: "signed";
@@ -36,7 +36,7 @@ export type CheckedRequest =
       readonly sign: Signer;
     };
 
-/** RFC 8945 section 5.2: key, then signature, then time, then length. A shortened signature is never enough. */
+/** RFC 8945 section 5.2: key, then signature, then time, then length. A truncated signature is never accepted. */
 export async function checkRequest(
   bytes: Buffer,
   keyNamed: (name: string) => Promise<TsigKey | undefined>,
@@ -71,7 +71,7 @@ export async function checkRequest(
   return { kind: "signed", key, message, signature, sign: (m) => sent(sign(m)) };
 }
 
-/** The first message signs all of its record, later ones only its times (section 5.3.1). */
+/** The signature of the first message covers all fields of the TSIG record, later ones only its timers (section 5.3.1). */
 function createSigner(key: TsigKey, requestMac: Uint8Array, now: () => Instant): Signer {
   let prior = requestMac;
   let first = true;
@@ -84,11 +84,11 @@ function createSigner(key: TsigKey, requestMac: Uint8Array, now: () => Instant):
   };
 }
 
-/** Sections 5.2.1 and 5.2.2: there is no key, or none that both sides have, to sign this with. */
+/** Sections 5.2.1 and 5.2.2: there is no shared key to sign this with. */
 const unsigned = (message: Buffer, tsig: Tsig, error: number): Buffer =>
   appendTsig(message, { ...tsig, mac: noBytes, originalId: message.readUInt16BE(0), error, other: noBytes });
 
-/** Section 5.2.3: signed, with the time of the request, and with that of the server as a hint. */
+/** Section 5.2.3: signed with the time of the request, with the server's time in `other`. */
 function signedLate(message: Buffer, request: Tsig, key: TsigKey, clock: number): Buffer {
   const other = Buffer.alloc(6);
   other.writeUIntBE(clock, 0, 6);

@@ -30,14 +30,14 @@ const errorIn = (bytes: Buffer): number | undefined => {
 };
 
 describe("a signed request", () => {
-  it.each(keys)("is known by its key: $algorithm", async (each) => {
+  it.each(keys)("is recognised by its key: $algorithm", async (each) => {
     const { bytes } = signRequest(request, each, now);
     expect(bytes.length).toBe(request.length + tsigRoom(each));
     const checked = await checkRequest(bytes, keyNamed, at(now));
     expect(checked).toMatchObject({ kind: "signed", key: each, message: request });
   });
 
-  it("is another when any of its bytes is", async () => {
+  it("is rejected when any of its bytes is changed", async () => {
     const { bytes } = signRequest(request, key, now);
     const flip = fc.tuple(fc.nat(bytes.length - 1), fc.integer({ min: 1, max: 255 }));
     await fc.assert(
@@ -45,7 +45,7 @@ describe("a signed request", () => {
         const damaged = Buffer.from(bytes);
         damaged[place] = (damaged[place] ?? 0) ^ bits;
         const checked = await checkRequest(damaged, keyNamed, at(now));
-        // The id may be changed on the way (RFC 8945 section 5.3.2), and names have no case.
+        // The id may be changed in transit (RFC 8945 section 5.3.2), and names are case-insensitive.
         const harmless =
           place < 2 || damaged.toString("latin1").toLowerCase() === bytes.toString("latin1").toLowerCase();
         if (!harmless) expect(checked.kind).not.toBe("signed");
@@ -105,13 +105,13 @@ describe("a signed request", () => {
     ["with half a signature", () => shortened(16), now, tsigErrors.badTrunc],
     ["with less than half of one", () => shortened(15), now, "malformed"],
     ["with no signature in the record", () => shortened(0), now, "malformed"],
-    ["in full", () => shortened(32), now, "signed"],
+    ["with a full signature", () => shortened(32), now, "signed"],
   ] as const)("%s", async (_, make, clock, expected) => {
     expect(await outcome(make(), clock)).toBe(expected);
   });
 
   it.each([
-    ["a good one", now, undefined],
+    ["a valid one", now, undefined],
     ["one that is too late", now + 1_000_000, "BADTIME"],
   ])(
     "keeps the id that a forwarder gave it, and its reply is signed with the id of the client: %s",
@@ -142,7 +142,7 @@ describe("a signed request", () => {
     expect([refused.readUInt16BE(0), errorIn(refused)]).toEqual([0x4321, tsigErrors.badKey]);
   });
 
-  it("too late gets the server's time in a signed reply", async () => {
+  it("that is too late gets the server's time in a signed reply", async () => {
     const { bytes, mac } = signRequest(request, key, now);
     const late = now + 1_000_000;
     const checked = await checkRequest(bytes, keyNamed, at(late));
@@ -175,7 +175,7 @@ describe("the messages of a signed reply", () => {
     }
   });
 
-  it("are not taken out of order, twice, or from the middle", async () => {
+  it("are not accepted out of order, twice, or from the middle", async () => {
     const [first, second, third] = (await exchange(3)).messages;
     if (!first || !second || !third) throw new Error("too few");
     const rows: readonly (readonly Buffer[])[] = [[second], [first, third], [first, first], [first, second, second]];
@@ -186,7 +186,7 @@ describe("the messages of a signed reply", () => {
     }
   });
 
-  it("may be unsigned in the middle, never first, and not too many", async () => {
+  it("may be unsigned in the middle, but not the first one, and not too many in a row", async () => {
     const { messages, check, complete } = await exchange(1);
     expect(check(reply())).toEqual({ fault: "a message is not signed" });
     expect(check(messages[0] ?? reply())).toEqual({ message: reply() });

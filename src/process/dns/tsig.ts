@@ -5,7 +5,7 @@ import { createNameReader } from "./read-name.ts";
 
 /** Transaction signatures (RFC 8945): the record itself, and what a signature is computed over. */
 
-/** Under the names that messages carry. MD5 and SHA-1 only for primaries that know nothing better. */
+/** By their names in messages. MD5 and SHA-1 are only for primaries that support nothing better. */
 const digests = {
   "hmac-md5.sig-alg.reg.int": "md5",
   "hmac-sha1": "sha1",
@@ -20,7 +20,7 @@ export type TsigKey = { readonly name: string; readonly algorithm: TsigAlgorithm
 
 export const tsigErrors = { badSig: 16, badKey: 17, badTime: 18, badTrunc: 22 } as const;
 
-/** Seconds that the clocks of both sides may be apart, whatever the other side says (RFC 8945 section 10). */
+/** The most seconds that the two clocks may differ, whatever the other side allows (RFC 8945 section 10). */
 export const tsigFudge = 300;
 
 /** Section 5.2.3. */
@@ -41,7 +41,7 @@ export type Tsig = {
 
 export const noBytes = new Uint8Array();
 
-/** The record for a message, all but the signature. */
+/** The TSIG record for a message, without the signature. */
 export const unsignedTsig = (key: TsigKey, message: Buffer, time: number): Tsig => ({
   keyName: key.name,
   algorithm: key.algorithm,
@@ -55,13 +55,13 @@ export const unsignedTsig = (key: TsigKey, message: Buffer, time: number): Tsig 
 
 export type SignedMessage = {
   readonly tsig: Tsig;
-  /** What was signed: without the record, and with the id that the signer gave. */
+  /** The signed bytes: without the TSIG record, and with the original id. */
   readonly message: Buffer;
 };
 
 export const isTsigAlgorithm = (name: string): name is TsigAlgorithm => Object.hasOwn(digests, name);
 
-/** The record is the last one of a message, or not there; anywhere else or half there it is an error (section 5.1). */
+/** A TSIG record must be the last of a message; anywhere else, or incomplete, it is an error (section 5.1). */
 export function readTsig(bytes: Buffer): SignedMessage | "unsigned" | "malformed" {
   const last = lastRecord(bytes);
   if (last === undefined) return "malformed";
@@ -75,10 +75,10 @@ export function readTsig(bytes: Buffer): SignedMessage | "unsigned" | "malformed
   return { tsig, message };
 }
 
-/** What a signature is computed over: an earlier one, messages, and the fields of the record. */
+/** `parts`: an earlier signature, messages, and the fields of the TSIG record. */
 export const computeMac = (key: TsigKey, parts: readonly Uint8Array[]): Buffer => startMac(key, parts).digest();
 
-/** For what comes in parts, none of which has to be kept then. */
+/** For messages that arrive one by one, so that none has to be kept. */
 export function startMac(key: TsigKey, parts: readonly Uint8Array[]): Hmac {
   const hmac = createHmac(digests[key.algorithm], key.secret);
   for (const part of parts) hmac.update(part);
@@ -95,7 +95,7 @@ const lengths: Readonly<Record<TsigAlgorithm, number>> = {
   "hmac-sha512": 64,
 };
 
-/** An earlier signature, as it goes into the next one (section 5.3.1). */
+/** An earlier signature, in the format for the next one (section 5.3.1). */
 export function priorMac(mac: Uint8Array): Buffer {
   const part = Buffer.alloc(2 + mac.length);
   part.writeUInt16BE(mac.length);
@@ -112,7 +112,7 @@ export function variables({ keyName, algorithm, time, fudge, error, other }: Omi
   return Buffer.concat([nameToWire(keyName), classAndTtl, nameToWire(algorithm), timers({ time, fudge }), rest, other]);
 }
 
-/** All that the later messages of one answer sign of their record (section 5.3.1). */
+/** The only fields of the TSIG record that later messages of an answer sign (section 5.3.1). */
 export function timers({ time, fudge }: Pick<Tsig, "time" | "fudge">): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeUIntBE(time, 0, 6);
@@ -135,7 +135,7 @@ export function appendTsig(message: Buffer, tsig: Tsig): Buffer {
   return signed;
 }
 
-/** How many bytes a signature by this key adds to a message. */
+/** How many bytes a signature with this key adds to a message. */
 export const tsigRoom = ({ name, algorithm }: TsigKey): number =>
   nameToWire(name).length + nameToWire(algorithm).length + 10 + 16 + lengths[algorithm];
 

@@ -30,7 +30,7 @@ describe("foldTriggers", () => {
       read = now();
       return read;
     };
-    // The last time that was read is that of the start.
+    // The last time that was read is the start of the run.
     const trigger = foldTriggers(async () => void starts.push(read), { spacing: 40, signal: never, now: clock });
     const end = now() + 200;
     while (now() < end) {

@@ -1,7 +1,7 @@
 import { isObject } from "../../core/is-object.ts";
 
 /**
- * One network device as the kernel describes it, in the words of `ip -json -details addr`. Only the fields that the report
+ * One network device as the kernel describes it, in the format of `ip -json -details addr`. Only the fields that the report
  * needs are declared; others are ignored. Fields that not every device or kernel has are optional.
  */
 export type KernelRow = {

@@ -18,7 +18,7 @@ export type WatchKernel = {
   readonly backOff?: { readonly base: number; readonly cap: number };
 };
 
-/** `ip monitor` does not say when it starts to listen; one more reading after this time finds earlier changes. */
+/** Milliseconds. `ip monitor` does not say when it starts to listen; one more reading after this time finds earlier changes. */
 const listeningBy = 150;
 
 /**

@@ -80,7 +80,7 @@ const killed: Readonly<Record<Killed, (timeout: number) => [what: string, todo: 
   aborted: () => ["was stopped", "no action needed: moor stopped it"],
 };
 
-/** One line that is not an address makes all of them doubtful. */
+/** One line that is not an address makes the whole output unreliable. */
 function addressesIn(output: string, failed: (what: string, todo: string) => SourceReading): SourceReading {
   const lines = output.split(/\r?\n/).filter((line) => line !== "");
   if (lines.length === 0) return failed("printed no address", "make it print one address per line");

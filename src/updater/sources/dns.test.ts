@@ -5,7 +5,7 @@ import { dns } from "./dns.ts";
 const connect = () => Promise.reject(new Error("no HTTP"));
 const signal = new AbortController().signal;
 
-it("asks each server in its way: addresses, texts, and texts of class CH", async () => {
+it("sends each server its kind of query: addresses, TXT, and TXT of class CH", async () => {
   const server = await startEchoNameserver();
   onTestFinished(() => server.close());
   server.says = ({ type }, family) => {
@@ -31,7 +31,7 @@ it("asks each server in its way: addresses, texts, and texts of class CH", async
   ]);
 });
 
-it("asks again if a packet got lost, and asks nobody about a family that no name uses", async () => {
+it("retries if a packet was lost, and sends no query about a family that no name uses", async () => {
   const server = await startEchoNameserver();
   onTestFinished(() => server.close());
   server.says = () => (server.asked.length < 2 ? undefined : ["9.9.9.9"]);

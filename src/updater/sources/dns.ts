@@ -57,7 +57,7 @@ const question = mapping(
   { title: "Question", schema: { examples: [{ server: "208.67.222.222", name: "myip.opendns.com" }] } },
 );
 
-/** Like `web`, with one small packet per question. */
+/** Like `web`, but with one small packet per query. */
 export const dns = {
   ...mapping(
     {

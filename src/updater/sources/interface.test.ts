@@ -19,19 +19,19 @@ const temporary = { local: "2a00::beef", temporary: true, valid_life_time: 86_40
 
 test.each<[string, KernelRow, string, string]>([
   ["the first of each family", row("a", ["9.9.9.9", "9.9.9.8", "2a00::9"]), "9.9.9.9", "2a00::9"],
-  ["not the temporary one that is newest", row("a", [temporary, "2a00::9"]), "no-addresses", "2a00::9"],
+  ["not a temporary one, even if it is newest", row("a", [temporary, "2a00::9"]), "no-addresses", "2a00::9"],
   ["not a deprecated one", row("a", [{ local: "2a00::8", deprecated: true }, "2a00::9"]), "no-addresses", "2a00::9"],
   ["not a tentative one", row("a", [{ local: "2a00::8", tentative: null }]), "no-addresses", "no-fit-address"],
   ["not a duplicate", row("a", [{ local: "2a00::8", dadfailed: true }]), "no-addresses", "no-fit-address"],
   ["not a link-local one", row("a", ["169.254.1.1", "fe80::1"]), "no-fit-address", "no-fit-address"],
   [
-    "the one that stays longer",
+    "the one with the longer lifetime",
     row("a", [{ local: "2a00::8", valid_life_time: 60 }, "2a01::9"]),
     "no-addresses",
     "2a01::9",
   ],
   [
-    "of a point-to-point device without a link",
+    "that of a point-to-point device without a link",
     row("a", ["9.9.9.9"], { link_type: "ppp", flags: ["UP"] }),
     "9.9.9.9",
     "no-addresses",

@@ -65,7 +65,7 @@ function reportDevice({ ifname, flags, link_type, addr_info }: KernelRow): Repor
   };
 }
 
-/** The kernel's number for a lifetime without end. */
+/** The kernel's value for an infinite lifetime. */
 const forever = 0xffffffff;
 
 function reportIpv6(address: KernelAddress): ReportedIpv6 {
@@ -75,7 +75,7 @@ function reportIpv6(address: KernelAddress): ReportedIpv6 {
     linkLocal: isLinkLocal(text),
     deprecated: isMarked(address.deprecated),
     tentative: isUnproven(address),
-    // Linux drops the prefix of a router that is gone.
+    // Linux has no such state: it removes the prefix of a router that is gone.
     detached: false,
     ...(seconds === undefined ? {} : { validLifetime: seconds === forever ? Number.POSITIVE_INFINITY : seconds }),
     ...(prefixlen === undefined ? {} : { prefixLength: prefixlen }),

@@ -14,7 +14,7 @@ it("doubles with each failure in a row, starts again after a success, and treats
   expect(pacing.notBefore("x", 7000)).toBe(9000);
 });
 
-it("ignores an end that a wrong clock has moved far away", () => {
+it("ignores an end that a wrong clock has moved far into the future", () => {
   const pacing = createPacing(() => 0.5);
   pacing.failed("x", 1_000_000);
   expect(pacing.notBefore("x", 0)).toBeUndefined();

@@ -10,7 +10,7 @@ export type ProgramEnd =
   | { readonly kind: "not-started"; readonly code: string }
   | { readonly kind: "killed"; readonly because: "signal" | "timeout" | "too-long" | "aborted" };
 
-/** The variables of moor's own environment may hold secrets, so none is passed on. */
+/** The variables of moor's environment may contain secrets, so none are passed on. */
 const environment = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LANG: "C" };
 
 const longestError = 2_000;
@@ -66,6 +66,6 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // It has ended already, with all that it started.
+    // It has already ended, with everything that it started.
   }
 }

@@ -27,7 +27,7 @@ export type SourceKind<Config> = Mapping<Partial<Endpoint>> & {
   ): Promise<AddressSource>;
 };
 
-/** `push`: reports changes itself, if its version does. `prefix` and `lifetimes`: of IPv6 addresses. */
+/** `push`: it can report changes itself, if its version supports that. `prefix`, `lifetimes`: it reports those of IPv6 addresses. */
 export type SourceAbilities = { readonly push: boolean; readonly prefix: boolean; readonly lifetimes: boolean };
 
 export function abilitiesInWords({ push, prefix, lifetimes }: SourceAbilities): string {

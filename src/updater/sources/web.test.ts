@@ -25,7 +25,7 @@ const found = async () => {
 };
 const counts = () => echoes.map(({ asked }) => asked.splice(0).length);
 
-it("asks two of three by turns, for plain text, and nobody over IPv6 if no name uses it", async () => {
+it("asks two of three in turn, for plain text, and none over IPv6 if no name uses it", async () => {
   expect([await found(), counts()]).toEqual(["9.9.9.9", [1, 1, 0]]);
   expect([await found(), counts()]).toEqual(["9.9.9.9", [0, 1, 1]]);
   await found();
@@ -37,7 +37,7 @@ it("asks two of three by turns, for plain text, and nobody over IPv6 if no name 
   expect(source.every).toBe(300_000);
 });
 
-it("is not misled by one that lies", async () => {
+it("is not misled by a service that lies", async () => {
   const [first] = echoes;
   if (first) first.answer.ipv4 = says("8.8.8.8");
   for (let round = 0; round < 3; round++) expect(await found()).toBe("9.9.9.9");
@@ -51,7 +51,7 @@ it("does not ask a service again before its Retry-After", async () => {
   expect(counts()[0]).toBe(0);
 });
 
-it("reads the line ip= among others", async () => {
+it("finds the line ip= among others", async () => {
   for (const echo of echoes) echo.answer.ipv4 = says("fl=1\nip=9.9.9.10\nts=7\n");
   expect(await found()).toBe("9.9.9.10");
 });

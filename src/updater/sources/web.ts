@@ -15,7 +15,7 @@ export type WebSource = {
   readonly timeout?: number;
 };
 
-/** Each of another operator, over IPv4 and IPv6, except for the last. */
+/** Each has another operator and is reachable over IPv4 and IPv6, except for the last. */
 const wellKnown = [
   "https://icanhazip.com",
   "https://api64.ipify.org",
@@ -42,7 +42,7 @@ const services = refined(
   },
 );
 
-/** For machines behind a router that cannot be asked. */
+/** For machines behind a router that moor cannot read. */
 export const web = {
   ...mapping(
     {
@@ -91,13 +91,13 @@ export const web = {
   },
 } satisfies SourceKind<WebSource>;
 
-/** A host that is written as an address has only this one. */
+/** A host given as an address can be asked only over its family. */
 function canSee({ hostname }: URL, family: Family): boolean {
   const literal = parseAddress(hostname.replaceAll(/[[\]]/g, ""));
   return literal === undefined || literal.family === family;
 }
 
-/** Asks nothing before the time that the service gave in a Retry-After. */
+/** Waits for the time that the service gave in a Retry-After. */
 function politeWitness(url: URL, client: HttpClient): Witness {
   let notBefore = 0;
   return {
@@ -113,7 +113,7 @@ function politeWitness(url: URL, client: HttpClient): Witness {
   };
 }
 
-/** The address alone, or among lines such as `ip=192.0.2.1`. */
+/** The answer is the address, or has a line `ip=192.0.2.1` among others. */
 function testimonyIn(outcome: HttpOutcome): Testimony {
   if (outcome.kind === "failed") return { kind: "failed", because: `failed: ${outcome.because}` };
   if (outcome.status !== 200) return { kind: "failed", because: `answered ${outcome.status}` };

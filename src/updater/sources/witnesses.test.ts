@@ -27,9 +27,9 @@ describe("witnesses of the address", () => {
     ["two that agree", [right, right, lie], 2, "ab", right],
     ["a third, if one of two lies", [right, lie, right, right], 2, "abcd", right],
     ["a third, if one of two is gone", [gone, right, right], 2, "abc", right],
-    ["one alone, if that is enough", [right, lie], 1, "a", right],
+    ["only one, if that is enough", [right, lie], 1, "a", right],
     ["three, if three must agree", [right, right, lie, right], 3, "abcd", right],
-    ["all, and believes nobody who is alone", [right, gone, lie], 2, "abc", "unknown: no 2 of 3 agree"],
+    ["all, and believes no single one", [right, gone, lie], 2, "abc", "unknown: no 2 of 3 agree"],
     ["all, and believes neither of two pairs", [right, lie, right, lie], 2, "abcd", "unknown: no 2 of 4 agree"],
     [
       "all, and believes no text",

@@ -4,7 +4,7 @@ import { printable } from "../../core/visible-text.ts";
 import { reportConnection } from "./only-connection.ts";
 import { type SourceReading, unavailable, type WhyUnknown } from "./source.ts";
 
-/** Someone on the internet who sees the address that this machine's questions come from. */
+/** A server on the internet that sees the address of this machine. */
 export type Witness = { readonly name: string; ask(signal: AbortSignal): Promise<Testimony> };
 
 export type Testimony =
@@ -12,9 +12,9 @@ export type Testimony =
   | { readonly kind: "failed"; readonly because: string };
 
 export type Hearing = {
-  /** For each family, those who see it. */
+  /** For each family, the witnesses that can see it. */
   readonly witnesses: Readonly<Record<Family, readonly Witness[]>>;
-  /** So many must say the same: one alone may lie or be wrong. */
+  /** How many must report the same address: a single one may lie or be wrong. */
   readonly agree: number;
   readonly wanted: readonly Family[];
   /** What to do if they do not agree. */
@@ -22,8 +22,8 @@ export type Hearing = {
 };
 
 /**
- * Asks as few witnesses as must agree, each time beginning with another one; the others only if these do not agree. The
- * families are heard separately.
+ * Asks only as many witnesses as must agree, starting with a different one each time, and the others only if these do not agree.
+ * The families are asked separately.
  */
 export function createHearing({
   witnesses,
@@ -71,7 +71,7 @@ const unaskedOf = (wanted: readonly Family[]) => {
 
 type Heard = Testimony & { readonly name: string };
 
-/** An answer that is no address of this family counts as none. */
+/** An answer that is not an address of this family does not count. */
 async function question(witness: Witness, family: Family, signal: AbortSignal): Promise<Heard> {
   const { name } = witness;
   const testimony = await witness.ask(signal);
@@ -85,7 +85,7 @@ async function question(witness: Witness, family: Family, signal: AbortSignal): 
 const longestQuoted = 50;
 const wordOf: Readonly<Record<Family, string>> = { ipv4: "IPv4", ipv6: "IPv6" };
 
-/** Undefined also if two addresses have enough witnesses. */
+/** Undefined also if two different addresses have enough witnesses. */
 function agreedBy(heard: readonly Heard[], agree: number): string | undefined {
   const votes = Map.groupBy(heard, (each) => (each.kind === "said" ? each.text : undefined));
   const enough = [...votes].filter(([text, those]) => text !== undefined && those.length >= agree);

@@ -46,7 +46,7 @@ describe("what the nameservers of a zone return", () => {
   });
 });
 
-it("the nameservers of a name that is no zone are those of the zone above, but never those of a top-level domain", async () => {
+it("the nameservers of a name that is not a zone are those of the zone above, but never those of a top-level domain", async () => {
   const asked: string[] = [];
   const resolver = {
     resolveNs: async (name: string) => {

@@ -50,7 +50,7 @@ export async function askDns(question: DnsQuestion, signal: AbortSignal): Promis
 
 const unsettled = (because: string): TargetFault => later(because, "no action needed: moor retries");
 
-/** One address that answers is enough. Empty if the record does not exist; undefined if nobody answers. */
+/** One address that answers is enough. Empty if the record does not exist; undefined if none answers. */
 async function firstAnswer(
   { name, family }: DnsQuestion,
   addresses: NameServer,

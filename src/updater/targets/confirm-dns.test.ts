@@ -42,7 +42,7 @@ beforeEach(async () => {
 });
 afterEach(() => close());
 
-it("confirms when the servers return it, after they have caught up", async () => {
+it("confirms once all servers return the new address", async () => {
   answers = (n) => (n < 3 ? ["192.0.2.1"] : ["9.9.9.9"]);
   expect(await confirmDns(order, never)).toEqual({ kind: "confirmed", servers: 1 });
   expect(asked.size).toBe(3);
@@ -100,7 +100,7 @@ describe("a server with several addresses", () => {
   });
 });
 
-it("keeps a program alive that has nothing else to do", async () => {
+it("keeps the process alive while it waits", async () => {
   answers = (n) => (n < 3 ? ["192.0.2.1"] : ["9.9.9.9"]);
   const module = pathToFileURL(join(import.meta.dirname, "confirm-dns.ts")).href;
   const program = `

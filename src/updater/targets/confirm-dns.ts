@@ -90,7 +90,7 @@ async function hear({ name, family, value }: ConfirmOrder, address: string, reso
 
 const silences: ReadonlySet<string> = new Set(["ECONNREFUSED", "ETIMEOUT"]);
 
-/** The zone may be only a name below one: then the nameservers are those of the zone above. */
+/** The configured zone may be only a name inside a zone: then the nameservers are those of the zone above. */
 export async function authoritative(zone: string, resolver: Resolver): Promise<readonly NameServer[]> {
   for (const above of enclosing(zone).filter((name) => name.includes("."))) {
     const names = await resolver.resolveNs(above).catch(() => []);

@@ -10,7 +10,7 @@ import { openStateFile } from "../round/state-file.ts";
 import { openUpdater } from "../updater.ts";
 import type { RecordTarget, ReplaceOrder, TargetFault } from "./target.ts";
 
-/** A service that keeps to the protocol, and blocks clients that do not. */
+/** A service that follows the protocol, and blocks clients that do not. */
 const password = "p4ssw0rd-0123456789";
 const never = new AbortController().signal;
 const order: ReplaceOrder = { zone: "example.org", name: "home", family: "ipv4", value: "9.9.9.9" };
@@ -116,12 +116,12 @@ test.each<[string, Reply, RegExp]>([
   expect(outcome).not.toMatchObject({ fault: { retryAfter: day } });
 });
 
-it("IPv6 goes into the parameter that the service wants", async () => {
+it("sends IPv6 in the parameter that the service expects", async () => {
   await target.replace({ ...order, family: "ipv6", value: "2a00::9" }, never);
   expect(server.asked[0]?.path).toContain("&myip=2a00::9");
 });
 
-it("reads by asking DNS, and says that it is unknown when no server answers", async () => {
+it("reads with a DNS query, and reports unknown when no server answers", async () => {
   const asking = await openConfigured("dyndns2", settings(', dns: ["127.0.0.1:1"]'), { secret: password });
   expect(await asking.current(order, never)).toMatchObject({
     kind: "later",

@@ -46,7 +46,7 @@ const dialect: Dialect = {
   service,
   renew: "correct `user:` and `password:`",
   parse: (text) => ({ text }),
-  // A web page is no answer of this protocol.
+  // A web page is not an answer of this protocol.
   errorIn: (status, body) => {
     const text = typeof body?.text === "string" ? body.text.trim() : "";
     return { status, code: "", message: text.startsWith("<") ? "" : printable(text.slice(0, 200)) };
@@ -60,7 +60,7 @@ function outcomeOf(outcome: HttpOutcome, order: ReplaceOrder, host: string, now:
   if (refusal && outcome.kind === "answer") {
     const asked = parseRetryAfter(outcome.headers["retry-after"], now);
     const fault = refusal.kind === "later" && asked ? { ...refusal, retryAfter: asked } : refusal;
-    // 911 and dnserr are failures on the way; the rest is said before anything is done.
+    // 911 and dnserr may occur during the update; all other refusals come before it.
     return { kind: fault.kind === "later" || outcome.resent ? "unknown" : "refused", fault };
   }
   const isDone = outcome.kind === "answer" && outcome.status === 200 && (word === "good" || word === "nochg");
@@ -72,11 +72,11 @@ function outcomeOf(outcome: HttpOutcome, order: ReplaceOrder, host: string, now:
   return { kind: "refused", fault: because.kind === "absent" ? noPage(because.said) : because };
 }
 
-/** Both words mean that the record holds the address. Some services leave it out. */
+/** Both words mean that the record holds the address. Some services omit the address in the answer. */
 function confirmed(order: ReplaceOrder, host: string, said: string): WriteOutcome {
   const address = parseAddress(said.split(",").find((part) => parseAddress(part)?.family === order.family) ?? said);
   if (said === "" || address?.text === order.value) return { kind: "done", recordId: host, ttl: null };
-  // RFC-less, but documented by Dyn: the update was ignored, because the client misbehaved.
+  // There is no RFC, but Dyn documents it: the update was ignored, because the client misbehaved.
   const because =
     address?.text === "127.0.0.1"
       ? "the service ignored the update (good 127.0.0.1)"
@@ -95,7 +95,7 @@ const noPage = (said: string): TargetFault => ({
 const halfAnHour = 1_800_000;
 const day = 86_400_000;
 
-/** The protocol blocks clients that go on after these: nothing is sent for a day, or until the settings change. */
+/** Services block clients that continue after these: nothing is sent for a day, or until the settings change. */
 const stop = (kind: TargetFault["kind"], because: string, todo: string, onlyName = true): TargetFault => ({
   ...{ kind, because, todo: `${todo}; moor does not try again for a day, unless the settings change` },
   ...{ retryAfter: day, ...(onlyName ? { onlyName } : {}) },

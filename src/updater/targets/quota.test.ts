@@ -14,10 +14,10 @@ test.each([
   ["v1, nearly used up", headers(300, 3, 12), now + 12_000],
   ["v1, a limit smaller than the reserve", headers(2, 2, 12), undefined],
   ["rrsets, plenty left", headers(3600, 3500, now / 1000 + 100), undefined],
-  ["rrsets, used up: as soon as it has filled a little", headers(3600, 0, now / 1000 + 3600), now + 4_000],
+  ["rrsets, used up: as soon as it has a reserve again", headers(3600, 0, now / 1000 + 3600), now + 4_000],
   ["rrsets, nearly used up", headers(3600, 2, now / 1000 + 3598), now + 2_000],
   ["rrsets, full again by the clock", headers(3600, 0, now / 1000 - 5), now],
-  ["a reset beyond reason", headers(300, 0, 999_999), now + 3_600_000],
+  ["an unreasonable reset", headers(300, 0, 999_999), now + 3_600_000],
   ["no limit sent, plenty left", { "ratelimit-remaining": "200", "ratelimit-reset": "12" }, undefined],
   [
     "no limit sent, used up: when it is full",

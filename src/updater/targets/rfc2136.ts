@@ -28,7 +28,7 @@ type Heard =
   | { readonly kind: "heard"; readonly message: Message }
   | { readonly kind: "silence"; readonly fault: TargetFault; readonly refused: boolean };
 
-/** Reads by a query to the same server; both are signed. Nothing but the records is known, so there is no `rest`. */
+/** Reads with a query to the same server; queries and updates are signed. DNS shows nothing but the records, so there is no `rest`. */
 export function updateCalls(config: Rfc2136Target, now: () => Instant = Date.now): SetCalls<undefined> {
   const ask = async (asking: Asking, signal: AbortSignal): Promise<Heard> => {
     // Loaded on first use: most people update over HTTP.
@@ -57,7 +57,7 @@ export function updateCalls(config: Rfc2136Target, now: () => Instant = Date.now
       const send = async (before: HeldSet<undefined> | undefined) =>
         outcomeOf(await ask(updateOf(set, before, add), signal), set, config);
       const written = await send(held);
-      // The query may have been answered from a wildcard: then there is no such set to replace, and one can be created.
+      // The query may have been answered from a wildcard: then there is no set to replace, but one can be created.
       return written === "no-such-set" ? settled(await send(undefined)) : settled(written);
     },
     zones: async () => cannotList(service, notListed),
@@ -113,7 +113,7 @@ function heldIn(message: Message, set: SetName) {
 
 function outcomeOf(heard: Heard, set: SetName, config: Rfc2136Target): WriteAnswer<undefined> | "no-such-set" {
   if (heard.kind === "silence") {
-    // A refused signature is refused before the update is read.
+    // A server that rejects the signature has not read the update.
     const { fault } = heard;
     return fault.kind === "unauthorised" ? { kind: "refused", because: fault } : unknown(fault);
   }
@@ -121,7 +121,7 @@ function outcomeOf(heard: Heard, set: SetName, config: Rfc2136Target): WriteAnsw
   if (rcode === rcodes.noError) return { kind: "accepted", value: undefined };
   if (rcode === rcodes.nxRrset || rcode === rcodes.nxDomain) return "no-such-set";
   const fault = refusalOfUpdate(rcode, set, config);
-  // RFC 2136 section 3.4.2: after a failure in between, a server undoes everything, but who knows.
+  // RFC 2136 section 3.4.2: after a failure, a server should undo everything, but that is not certain.
   return rcode === rcodes.servFail ? unknown(fault) : { kind: "refused", because: fault };
 }
 
@@ -142,7 +142,7 @@ const unreached = (because: string): TargetFault => ({
   ofService: true,
 });
 
-/** The text is our own: `createReplyCheck` knows what is wrong with a signature. */
+/** `because` comes from `createReplyCheck`, not from the server. */
 const untrusted = (because: string, { key }: Rfc2136Target): TargetFault => ({
   kind: "unauthorised",
   because: `the key ${key().name} does not work with the nameserver: ${because}`,
@@ -162,7 +162,7 @@ const isAlias = (set: SetName): TargetFault => ({
 });
 
 function refusalOfQuery(rcode: number, set: SetName): TargetFault {
-  // BIND refuses questions about zones that it does not have; others call that NOTAUTH.
+  // BIND refuses queries about zones that it does not have; other servers answer NOTAUTH.
   if (rcode === rcodes.refused || rcode === rcodes.notAuth) return notItsZone(set);
   return { ...later(`the nameserver answered the query for ${nameOf(set)} with ${codeName(rcode)}`), ofService: true };
 }

@@ -68,7 +68,7 @@ describe("replacing a set (spec 4.6)", () => {
     });
   });
 
-  it("uses the public service's URL, which ends with /v1, as it is", async () => {
+  it("uses the public service's URL, which ends with /v1, unchanged", async () => {
     target.close();
     await openTarget({ path: "/v1" });
     await target.replace(order, never);
@@ -146,7 +146,7 @@ describe("waiting for the action", () => {
     expect(polls).toBe(4);
   });
 
-  it("gives up on one that never ends, and can be aborted", async () => {
+  it("times out on an action that never ends, and can be aborted", async () => {
     instead = ({ method }) =>
       method === "POST" ? { status: 201, body: action("running") } : { body: action("running") };
     target.close();
@@ -177,7 +177,7 @@ describe("waiting for the action", () => {
       /does not hold the new address/,
     ],
     [
-      "an action that was forgotten",
+      "an action that the service no longer knows",
       ({ method, path }) =>
         method === "POST"
           ? { status: 201, body: action("running") }

@@ -18,13 +18,13 @@ it.each([
     "10.0.0.2",
   ],
   ["no route to one network", [row("192.168.1.0", "192.168.1.1", { mask: "255.255.255.0" })], undefined],
-  ["no half of the internet", [row("0.0.0.0", "10.8.0.1", { mask: "128.0.0.0" })], undefined],
+  ["no route to half of the internet", [row("0.0.0.0", "10.8.0.1", { mask: "128.0.0.0" })], undefined],
   ["no route without a gateway", [row("0.0.0.0", "0.0.0.0", { flags: "0001" })], undefined],
   ["no route that is down", [row("0.0.0.0", "192.168.1.1", { flags: "0002" })], undefined],
   ["nothing in an empty table", [], undefined],
 ])("%s", (_, rows, expected) => expect(defaultGateway(() => table(...rows))).toBe(expected));
 
-it("is unknown where the kernel has no such table", () => {
+it("is unknown if the kernel has no such table", () => {
   const missing = () => {
     throw new Error("ENOENT");
   };

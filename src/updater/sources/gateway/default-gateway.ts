@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { endianness } from "node:os";
 
-/** The IPv4 address of the router that this machine uses; undefined without one, and where the kernel has no such table. */
+/** The IPv4 address of this machine's default gateway; undefined if it has none, or the kernel has no such table. */
 export function defaultGateway(read = () => readFileSync("/proc/net/route", "latin1")): string | undefined {
   let table: string;
   try {

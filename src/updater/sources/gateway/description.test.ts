@@ -46,7 +46,7 @@ test.each([
   expect(read(service("WANIPConnection:1", control))).toEqual([]);
 });
 
-it("has a name for people, which cannot disturb a terminal", () => {
+it("has a name without control characters", () => {
   expect(readDescription(device(""), location)).toEqual({ name: "Attic & Co", manufacturer: "M", connections: [] });
   const ruling = device("").replace("Attic", "\u001b[2J");
   expect(readDescription(ruling, location)?.name).toBe("\\u{1b}[2J & Co");

@@ -3,7 +3,7 @@ import { findElement, findElements, readXml, textOf } from "./xml.ts";
 
 /** What an Internet gateway says about itself. */
 export type Gateway = {
-  /** The name that people know it by, such as "FRITZ!Box 7590". */
+  /** For display, such as "FRITZ!Box 7590". */
   readonly name: string;
   readonly manufacturer: string;
   readonly connections: readonly WanConnection[];

@@ -6,24 +6,24 @@ import type { HttpClient } from "../../http/client.ts";
 import type { FollowEnd } from "../source.ts";
 import { openUdpPeer } from "./udp-exchange.ts";
 
-/** Where a service takes subscriptions, and what to do when it reports a change. */
+/** Where a service accepts subscriptions, and what to do when it reports a change. */
 export type EventSource = {
   readonly client: HttpClient;
   readonly events: URL;
   /** The port for its notifications; any free one if undefined. */
   readonly port?: number | undefined;
-  /** Reads the state again: a notification is only the reason to, so a forged one does no harm. False ends the subscription. */
+  /** Reads the state again. Notifications only trigger this, so a forged one does no harm. False ends the subscription. */
   readonly onChange: () => Promise<boolean>;
   readonly times?: Partial<EventTimes>;
 };
 
 /** Milliseconds. */
 type EventTimes = {
-  /** For the first notification. A device sends it right after the subscription. */
+  /** How long to wait for the first notification. A device sends it right after the subscription. */
   readonly first: number;
-  /** Without a notification, the state is read anyway: the device may have restarted, and knows nothing of us then. */
+  /** The state is read this often even without a notification: the device may have restarted and forgotten the subscription. */
   readonly check: number;
-  /** Between two renewals, at least, whatever the device says. */
+  /** The minimum between two renewals, whatever the device says. */
   readonly renewal: number;
 };
 
@@ -60,7 +60,7 @@ export async function followEvents(source: EventSource, signal: AbortSignal): Pr
   }
 }
 
-/** `renewAfter`: half of its time, in milliseconds. */
+/** `renewAfter`: half of its duration, in milliseconds. */
 type Subscription = { readonly id: string; readonly renewAfter: number };
 
 async function keep(
@@ -103,7 +103,7 @@ async function subscribe(
   return { id, renewAfter: seconds * 500 };
 }
 
-/** So that the device does not notify a port that is closed. After the end of the program's signal, so with its own limit. */
+/** So that the device does not notify a closed port. The program's signal has aborted by now, so this has its own time limit. */
 async function unsubscribe({ client, events }: EventSource, sid: string): Promise<void> {
   await client.send({ method: "UNSUBSCRIBE", path: pathOf(events), headers: { sid } }, AbortSignal.timeout(1_000));
 }
@@ -112,7 +112,7 @@ const pathOf = ({ pathname, search }: URL) => `${pathname}${search}`;
 
 type Bell = {
   ring(): void;
-  /** Whether it rang, since the last time or within this time. */
+  /** Whether it rang since the last call, or rings within this time. */
   rings(within: number, signal: AbortSignal): Promise<boolean>;
 };
 
@@ -138,7 +138,7 @@ function createBell(): Bell {
   };
 }
 
-/** What is in the notification is not needed. */
+/** The content of the notification is not needed. */
 function answer(request: IncomingMessage, response: ServerResponse, status: number): void {
   request.resume();
   response.writeHead(status, { connection: "close", "content-length": "0" }).end();

@@ -1,6 +1,6 @@
 import type { Failed, UpnpDevice } from "./upnp.ts";
 
-/** What a gateway says by UPnP. `text` is what it wrote: empty or zeros while it is offline. */
+/** A gateway's answer over UPnP. `text` is unchanged: empty or zeros while the gateway is offline. */
 export type ExternalAddress =
   | { readonly kind: "address"; readonly text: string }
   | Failed
@@ -24,10 +24,10 @@ const failed = (because: string): Failed => ({ kind: "failed", because });
 const addressIn = (text: string | undefined): ExternalAddress =>
   text === undefined ? failed("the router sent an answer without an address") : { kind: "address", text };
 
-/** An offline gateway writes one of these. */
+/** An offline gateway sends one of these. */
 export const isOffline = (text: string) => text === "" || text === "0.0.0.0";
 
-/** Many routers list a connection that is not in use, and write nothing or zeros for it. */
+/** Many routers list a connection that is not in use, and send nothing or zeros for it. */
 function combined(answers: readonly ExternalAddress[]): ExternalAddress {
   const texts = answers.flatMap((each) => (each.kind === "address" ? [each.text] : []));
   const [text, other] = new Set(texts.filter((each) => !isOffline(each)));

@@ -8,7 +8,7 @@ import { findRouters } from "./find-routers.ts";
 const peers: UpnpPeer[] = [];
 let responder: Socket;
 let port: number;
-/** The locations with which a search is answered. */
+/** The locations in the answers to a search. */
 let locations: readonly string[] = [];
 beforeAll(async () => {
   port = await freePort();
@@ -39,7 +39,7 @@ const find = (gateway: string, onlyOwn = false) =>
     new AbortController().signal,
   );
 
-it("names what answered, and which kind of source it is", async () => {
+it("lists the routers that answered, with their kind of source", async () => {
   locations = [await router({ friendlyName: "Attic router" }, "81.2.69.142")];
   const found = { kind: "igd", name: "Attic router", address: "127.0.0.1", external: "81.2.69.142", isOwn: true };
   expect(await find("127.0.0.1")).toEqual([found]);
@@ -49,7 +49,7 @@ it("names what answered, and which kind of source it is", async () => {
   ]);
 });
 
-it("leaves out what cannot be read, and what leads elsewhere", async () => {
+it("omits routers with an invalid description, or a location on another machine", async () => {
   const silent = await freePort();
   locations = [`http://127.0.0.1:${silent}/`, "http://192.0.2.1/", "http://localhost/", "file:///etc/passwd"];
   expect(await find("127.0.0.2")).toEqual([]);

@@ -10,12 +10,12 @@ import { createUpnpDevice } from "./upnp.ts";
 export type FoundRouter = {
   /** The kind of source for it. */
   readonly kind: "fritzbox" | "igd";
-  /** As it calls itself. */
+  /** From its description. */
   readonly name: string;
   readonly address: string;
-  /** Its external IPv4 address; undefined if it said none. */
+  /** Its external IPv4 address; undefined if it reported none. */
   readonly external?: string;
-  /** The one that this machine uses; only that one is found again without `gateway:` in the config. */
+  /** It is the default gateway of this machine; only that one is found again without `gateway:` in the config. */
   readonly isOwn: boolean;
 };
 
@@ -34,7 +34,7 @@ export type Finding = {
 export async function findRouters(finding: Finding, signal: AbortSignal): Promise<readonly FoundRouter[]> {
   const { wait = 2_000, onlyOwn = false, places, gateway = defaultGateway() } = finding;
   const answers = await searchGateways({ wait, also: gateway, ...(places && { places }) }, signal);
-  // A router may describe itself in several places: as version 1 and 2, say.
+  // A router may have several descriptions, for example as version 1 and 2.
   const wanted = onlyOwn ? answers.filter(({ address }) => address === gateway) : answers;
   const byAddress = new Map(wanted.toReversed().map((answer) => [answer.address, answer]));
   const described = await Promise.all(

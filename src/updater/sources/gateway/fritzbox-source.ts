@@ -64,8 +64,8 @@ type Resolve = (name: string) => Promise<string>;
 const local: readonly Scope[] = ["private", "loopback", "link-local"];
 
 /**
- * The name fritz.box means the box only for machines that ask the box for names; for all others it is a name on the internet,
- * whose owner could invent addresses.
+ * The name fritz.box leads to the box only on machines that use the box as their resolver; for all others it is a name on the
+ * internet, whose owner could return any address.
  */
 async function locate(url: URL, resolve: Resolve, timeout: number): Promise<URL | Failed> {
   const at = new URL("/igddesc.xml", url);
@@ -83,13 +83,13 @@ async function locate(url: URL, resolve: Resolve, timeout: number): Promise<URL 
   }
 }
 
-/** What the box says about one family. `none` is an empty answer. */
+/** What the box reports about one family. `none` is an empty answer. */
 type Known<T> = { readonly kind: "known"; readonly entries: readonly T[] };
 type Part<T> = Known<T> | { readonly kind: "none" } | ({ readonly kind: "unknown" } & WhyUnknown);
 
 function readingOf(ipv4: Part<string>, ipv6: Part<ReportedIpv6>): SourceReading {
   const why = [ipv4, ipv6].find((part) => part.kind === "unknown");
-  // With the other family the box is online, so an empty answer means that it has none: DS-Lite, or IPv6 that is switched off.
+  // If the other family has an address the box is online, so an empty answer means that it has none: DS-Lite, or IPv6 is disabled.
   if (ipv4.kind !== "known" && ipv6.kind !== "known") {
     return why ? unavailable(why.because, why.todo) : unavailable(...offline);
   }
@@ -139,20 +139,20 @@ function ipv6Of(address: Answered, prefix: Answered): Part<ReportedIpv6> {
   const delegated = prefix.kind === "refused" ? [] : entryOf(prefix.value, "NewIPv6Prefix");
   if (typeof delegated === "string" || delegated === undefined) return malformed("IPv6 prefix", delegated);
   const entries = [
-    // Without the delegated prefix, nothing is known about the network behind the box: the address is for the box alone.
+    // Without the delegated prefix, nothing is known about the network behind the box: the address is only for the box itself.
     ...own.map((entry) => (delegated.length > 0 ? entry : { ...entry, prefixLength: 128 })),
     ...delegated.map((entry) => ({ ...entry, delegated: true as const })),
   ];
   return entries.length > 0 ? { kind: "known", entries } : { kind: "none" };
 }
 
-/** No entry if the box has none; the text if it cannot be read, and undefined if it is missing. */
+/** An empty list if the box has none, the text if it is invalid, undefined if it is missing. */
 function entryOf(
   value: (name: string) => string | undefined,
   name: string,
 ): readonly ReportedIpv6[] | string | undefined {
   const text = value(name);
-  // Some releases write the length beside the prefix as well.
+  // Some releases also append the length to the prefix.
   const bare = text?.replace(/\/\d{1,3}$/, "");
   if (text === undefined || bare === undefined) return undefined;
   if (bare === "" || bare === "::") return [];

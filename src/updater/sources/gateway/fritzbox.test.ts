@@ -60,7 +60,7 @@ const [v4, v6, behind] = ["95.88.99.96", "2a01:71a0:8002::d:0:1bb5", "2a01:71a0:
 test.each<[string, Answers, readonly unknown[]]>([
   ["both families and a prefix", {}, [v4, v6, behind]],
   [
-    "a release that writes the length beside the prefix",
+    "a release that appends the length to the prefix",
     { prefix: { ...prefix, NewIPv6Prefix: "2a01:71a0:8406:7600::/56" } },
     [v4, v6, behind],
   ],
@@ -68,7 +68,11 @@ test.each<[string, Answers, readonly unknown[]]>([
   ["DS-Lite: no IPv4 address", { ipv4: { NewExternalIPAddress: "" } }, ["none", v6, behind]],
   ["a cable box without IPv4, as zeros", { ipv4: { NewExternalIPAddress: "0.0.0.0" } }, ["none", v6, behind]],
   ["a prefix without an address", { ipv6: noAddress }, [v4, "none", behind]],
-  ["an address without a prefix: nothing is known about the network behind", { prefix: noPrefix }, [v4, v6, "none"]],
+  [
+    "an address without a prefix: nothing is known about the network behind the box",
+    { prefix: noPrefix },
+    [v4, v6, "none"],
+  ],
   ["a release without the prefix", { prefix: 401 }, [v4, v6, "none"]],
   [
     "a release without IPv6",
@@ -78,7 +82,7 @@ test.each<[string, Answers, readonly unknown[]]>([
   ["the whole space as a prefix", { prefix: { ...prefix, NewIPv6Prefix: "::" } }, [v4, v6, "none"]],
   ["an address that is no longer preferred", { ipv6: { ...ipv6, NewPreferedLifetime: "0" } }, [v4, "none", behind]],
   [
-    "lifetimes of zero beside an address",
+    "an address with lifetimes of zero",
     { ipv6: { ...ipv6, NewValidLifetime: "0", NewPreferedLifetime: "0" } },
     [v4, v6, behind],
   ],
@@ -99,7 +103,7 @@ test.each<[string, Answers, readonly unknown[]]>([
     [v4, ...Array(2).fill('the FRITZ!Box reports "x" as its IPv6 address')],
   ],
   [
-    "a prefix that is none",
+    "an invalid prefix",
     { prefix: { ...prefix, NewIPv6Prefix: "x/56" } },
     [v4, ...Array(2).fill('the FRITZ!Box reports "x/56" as its IPv6 prefix')],
   ],

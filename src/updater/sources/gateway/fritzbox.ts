@@ -4,7 +4,7 @@ import { plainAddress } from "../../config/endpoint.ts";
 import { onlyDevice, type SourceKind } from "../source.ts";
 import type { FritzboxSource } from "./fritzbox-source.ts";
 
-/** Its UPnP services tell everyone at home its addresses, so there is no login. */
+/** Its UPnP services report its addresses to everyone on the home network, so no login is needed. */
 export const fritzbox = {
   ...mapping(
     {
@@ -20,7 +20,7 @@ export const fritzbox = {
   ),
   only: onlyDevice,
   can: { push: true, prefix: true, lifetimes: true },
-  // Loaded on use, as for igd.
+  // Loaded on first use, as for igd.
   open: async (config: FritzboxSource, connect) =>
     (await import("./fritzbox-source.ts")).createFritzboxSource(config, connect),
 } satisfies SourceKind<FritzboxSource>;

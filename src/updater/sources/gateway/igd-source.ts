@@ -12,7 +12,7 @@ import { askPcp } from "./pcp.ts";
 import { searchGateways } from "./ssdp.ts";
 import { createUpnpDevice } from "./upnp.ts";
 
-/** In the order in which they are tried. PCP comes last, because it has to make a mapping to learn the address. */
+/** In the order in which they are tried. PCP is last, because it has to create a mapping to learn the address. */
 const protocols = ["upnp", "nat-pmp", "pcp"] as const;
 export type Protocol = (typeof protocols)[number];
 
@@ -115,7 +115,7 @@ function mappingAsked(protocol: Protocol, answer: MappingAnswer): Asked {
     : { kind: "silent" };
 }
 
-/** A router that is offline says so with an empty text or with zeros. That is not the same as having no address. */
+/** A router that is offline sends an empty text or zeros. That does not mean that it has no address. */
 function readingOf(text: string): SourceReading {
   if (isOffline(text)) {
     return unavailable("the router has no external address at the moment", "check its connection to the internet");

@@ -42,9 +42,9 @@ describe("a router with two connections", () => {
 
   test.each<[string, string | number, string | number, string]>([
     ["the second is in use", "", "81.2.69.142", "81.2.69.142"],
-    ["the first says zeros", "0.0.0.0", "81.2.69.142", "81.2.69.142"],
+    ["the first reports zeros", "0.0.0.0", "81.2.69.142", "81.2.69.142"],
     ["the second is refused", "81.2.69.142", 501, "81.2.69.142"],
-    ["both say the same", "81.2.69.142", "81.2.69.142", "81.2.69.142"],
+    ["both report the same", "81.2.69.142", "81.2.69.142", "81.2.69.142"],
     ["they differ", "81.2.69.142", "81.2.69.143", "the router has two connections with different addresses"],
     ["none is in use", "", "0.0.0.0", "the router has no external address at the moment"],
     ["one is refused, the other is not in use", "", 501, "the router refused to report its address: 501 Action Failed"],
@@ -62,7 +62,7 @@ it("never asks another machine, whatever the description says", async () => {
   const other = await startUpnpPeer();
   await start({ more: `<URLBase>http://192.0.2.1:${other.port}/</URLBase>` });
   other.values.set("GetExternalIPAddress", external("81.2.69.142"));
-  // The port is the other's, the address is not.
+  // The port is that of the other machine, the address is not.
   expect(await read()).toBe("81.2.69.142");
   expect(other.asked.map(({ headers }) => headers.host)).toEqual([`127.0.0.1:${other.port}`]);
   await other.close();
@@ -80,7 +80,7 @@ describe("events", () => {
   });
   const callbacks = () => [...peer.subscribers.values()];
 
-  it("are read from the router again: a forged one changes nothing", async () => {
+  it("make moor read the router again: a forged one changes nothing", async () => {
     const stop = new AbortController();
     const heard: unknown[] = [];
     const following = source.follow((reading) => void heard.push(said(reading)), stop.signal);

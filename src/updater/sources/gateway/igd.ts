@@ -48,6 +48,6 @@ export const igd = {
   only: onlyDevice,
   families: ["ipv4"],
   can: { push: true, prefix: false, lifetimes: false },
-  // Loaded on use: most updaters need no sockets but those of HTTP.
+  // Loaded on first use: most updaters need no UDP sockets.
   open: async (config: IgdSource, connect) => (await import("./igd-source.ts")).createIgdSource(config, connect),
 } satisfies SourceKind<IgdSource>;

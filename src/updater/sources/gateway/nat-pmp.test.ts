@@ -17,7 +17,7 @@ test.each<[string, string, unknown]>([
   ["PCP only", "02 80 0001 00000000", { kind: "other-version" }],
   ["an unsupported version", "00 80 0001 00000001", { kind: "other-version" }],
   ["the answer to another request", "00 81 0000 00000001 5102458e", undefined],
-  ["an address cut off", "00 80 0000 00000001 5102", undefined],
+  ["a truncated address", "00 80 0000 00000001 5102", undefined],
   ["a request", "00 00", undefined],
   ["nothing", "", undefined],
 ])("NAT-PMP: %s", (_, packet, expected) => expect(readNatPmp(hex(packet))).toEqual(expected));
@@ -49,7 +49,7 @@ test.each<[string, string, unknown]>([
   ],
   ["another nonce", pcp({ id: "ff".repeat(12) }), undefined],
   ["a request", pcp({ head: "02 01 00 00" }), undefined],
-  ["cut off", pcp().slice(0, 100), undefined],
+  ["truncated", pcp().slice(0, 100), undefined],
   ["nothing", "", undefined],
 ])("PCP: %s", (_, packet, expected) => expect(readPcp(hex(packet), nonce)).toEqual(expected));
 
@@ -78,7 +78,7 @@ describe("over UDP", () => {
     expect(asked.length).toBe(2);
   });
 
-  it("a packet that is no answer is ignored", async () => {
+  it("a packet that is not an answer is ignored", async () => {
     const { port } = await peer((_, count) => hex(count < 2 ? "ff" : "00 80 0000 00000001 5102458e"));
     expect(await askNatPmp("127.0.0.1", never, port)).toEqual(address);
   });
@@ -91,7 +91,7 @@ describe("over UDP", () => {
     expect(new Set(asked.map((each) => each.toString("hex", 24, 42))).size).toBe(1);
   });
 
-  it("where nothing listens, there is no answer", async () => {
+  it("if nothing listens, there is no answer", async () => {
     const port = await freePort();
     expect(await askNatPmp("127.0.0.1", never, port)).toEqual({ kind: "silent" });
     expect(await askPcp("127.0.0.1", never, port)).toEqual({ kind: "silent" });

@@ -1,6 +1,6 @@
 import { openUdpPeer } from "./udp-exchange.ts";
 
-/** What NAT-PMP or PCP said. `other-version`: it speaks the other of the two. */
+/** An answer over NAT-PMP or PCP. `other-version`: the gateway supports only the other one. */
 export type MappingAnswer =
   | { readonly kind: "address"; readonly text: string }
   | { readonly kind: "refused"; readonly because: string }
@@ -27,10 +27,10 @@ const natPmpResults: Readonly<Record<number, string>> = {
   5: "it does not support the request",
 };
 
-/** Undefined for a packet that is no answer to the request. */
+/** Undefined for a packet that is not an answer to the request. */
 export function readNatPmp(packet: Buffer): MappingAnswer | undefined {
   if (packet.length < 4) return undefined;
-  // A gateway that speaks only PCP answers with its version, in its own format.
+  // A gateway that supports only PCP answers in its own format, with its version.
   if (packet[0] === 2) return { kind: "other-version" };
   if (packet[0] !== 0 || packet[1] !== 128) return undefined;
   const result = packet.readUInt16BE(2);

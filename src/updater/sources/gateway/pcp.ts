@@ -8,8 +8,8 @@ const lifetime = 120;
 const udp = 17;
 
 /**
- * The external IPv4 address by PCP. PCP has no question for it, only the answer to a new mapping (RFC 6887, 11): so one is made for
- * our own UDP port, on which nothing is served, and removed again.
+ * The external IPv4 address by PCP. PCP has no request for it; it is only in the answer to a new mapping (RFC 6887, 11). So this
+ * creates one for its own UDP port, which serves nothing, and removes it again.
  */
 export async function askPcp(gateway: string, signal: AbortSignal, port = mappingPort): Promise<MappingAnswer> {
   const peer = await openUdpPeer(gateway, port);
@@ -66,10 +66,10 @@ const pcpResults: Readonly<Record<number, string>> = {
   12: "another NAT is between this machine and the gateway",
 };
 
-/** Undefined for a packet that is no answer to our request. */
+/** Undefined for a packet that is not an answer to our request. */
 export function readPcp(packet: Buffer, nonce: Uint8Array): MappingAnswer | undefined {
   if (packet.length < 4) return undefined;
-  // A gateway that speaks only NAT-PMP answers with its version, in its own format.
+  // A gateway that supports only NAT-PMP answers in its own format, with its version.
   if (packet[0] === 0) return { kind: "other-version" };
   if (packet[0] !== 2 || packet[1] !== 0x81) return undefined;
   const result = packet[3] ?? 0;

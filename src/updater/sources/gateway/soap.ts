@@ -2,14 +2,14 @@ import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient, HttpOutcome } from "../../http/client.ts";
 import { findElement, readXml, textOf, type XmlElement } from "./xml.ts";
 
-/** An action of a UPnP service, without arguments. `control` is where the service is controlled. */
+/** An action of a UPnP service, without arguments. `control` is the service's control URL. */
 export type SoapAction = { readonly control: URL; readonly service: string; readonly action: string };
 
 export type SoapAnswer =
   | { readonly kind: "answer"; readonly value: (name: string) => string | undefined }
-  /** The device refused the action, with a code of UPnP. */
+  /** The device refused the action, with a UPnP error code. */
   | { readonly kind: "refused"; readonly code: number; readonly because: string }
-  /** There was no answer, or not one of this protocol. */
+  /** There was no answer, or not a valid one. */
   | { readonly kind: "failed"; readonly because: string };
 
 /** UPnP Device Architecture 1.1, 3.2.1. */
@@ -28,7 +28,7 @@ export async function callAction(client: HttpClient, call: SoapAction, signal: A
   return typeof answer === "string" ? { kind: "failed", because: `${control.host} ${answer}` } : answer;
 }
 
-/** A text is what the other side did wrong. */
+/** A string says what the device did wrong. */
 function answerTo(action: string, outcome: HttpOutcome): SoapAnswer | string {
   if (outcome.kind === "failed") return outcome;
   const { status } = outcome;
@@ -38,7 +38,7 @@ function answerTo(action: string, outcome: HttpOutcome): SoapAnswer | string {
   if (status !== 200) return `answered ${status}`;
   const answer = root && findElement(root, `${action}Response`);
   if (!answer) return `sent something that is not an answer to ${action}`;
-  // Twice the same value would be one that depends on the reader.
+  // With a duplicate value, the result would depend on the parser.
   const names = answer.children.map(({ name }) => name);
   if (new Set(names).size < names.length) return `sent a value twice in its answer to ${action}`;
   return { kind: "answer", value: (name) => textOf(answer, name) };

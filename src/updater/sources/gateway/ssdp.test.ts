@@ -22,7 +22,7 @@ describe("an answer", () => {
     ["a machine on the internet", answer({ location: "http://example.org/d.xml" })],
     ["a name", answer({ location: "http://router.lan/d.xml" })],
     ["this machine", answer({ location: "http://127.0.0.1/d.xml" })],
-    ["the same number written differently", answer({ location: "http://192.168.1.1.example.org/" })],
+    ["a name that starts with the address", answer({ location: "http://192.168.1.1.example.org/" })],
     ["a user name in front", answer({ location: "http://a@192.168.1.1/" })],
     ["another protocol", answer({ location: "https://192.168.1.1/" })],
     ["a file", answer({ location: "file:///etc/passwd" })],
@@ -36,7 +36,7 @@ describe("an answer", () => {
     ["with another status", answer({ status: "HTTP/1.1 404 Not Found" })],
     ["that is a search", answer({ status: "M-SEARCH * HTTP/1.1" })],
     ["that is an announcement", answer({ status: "NOTIFY * HTTP/1.1" })],
-    ["without lines", Buffer.from("HTTP/1.1 200 OK")],
+    ["without headers", Buffer.from("HTTP/1.1 200 OK")],
     ["of random bytes", Buffer.alloc(1500, 0xa5)],
     ["of nothing", Buffer.alloc(0)],
   ])("%s is ignored", (_, message) => {
@@ -77,7 +77,7 @@ describe("a search", () => {
     );
   });
 
-  it("has each location once, and at most a hundred", async () => {
+  it("returns each location once, and at most a hundred", async () => {
     const many = Array.from({ length: 300 }, (_, i) => answer({ location: `http://127.0.0.1:${i + 1}/` }).toString());
     const port = await peer(() => many);
     const answers = await search(port, { wait: 300, isEnough: () => false });

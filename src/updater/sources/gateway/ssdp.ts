@@ -3,11 +3,11 @@ import { networkInterfaces } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { printable } from "../../../core/visible-text.ts";
 
-/** A device that answered a search. `location`, where it describes itself, is always on the address that answered. */
+/** A device that answered a search. `location`, the URL of its description, is always on the address that answered. */
 export type SsdpAnswer = { readonly address: string; readonly location: URL; readonly server: string };
 
 export type Search = {
-  /** Asked directly, besides all networks of this machine: some networks do not pass on multicasts. */
+  /** Also asked directly, because some networks do not forward multicast. */
   readonly also?: string | undefined;
   /** Milliseconds to wait for answers. */
   readonly wait: number;
@@ -27,7 +27,7 @@ const mostAnswers = 100;
 /** A gateway of version 2 must also answer for version 1, but not every one does. */
 const wanted = [1, 2].map((version) => `urn:schemas-upnp-org:device:InternetGatewayDevice:${version}`);
 
-/** Every gateway that answers, each location once. Never throws: without a network there are no answers. */
+/** All gateways that answer, without duplicate locations. Never throws: without a network there are no answers. */
 export async function searchGateways(search: Search, signal: AbortSignal): Promise<readonly SsdpAnswer[]> {
   const found = new Map<string, SsdpAnswer>();
   const enough = new AbortController();
@@ -42,7 +42,7 @@ export async function searchGateways(search: Search, signal: AbortSignal): Promi
   return [...found.values()];
 }
 
-/** A multicast leaves by one network only, so each gets its own. */
+/** A multicast is sent on one network only, so each network gets its own. */
 function placesOf({ also }: Search): readonly Place[] {
   const own = Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
@@ -59,7 +59,7 @@ async function searchAt(
   over: AbortSignal,
 ): Promise<void> {
   const socket = createSocket("udp4");
-  // A network that went down meanwhile answers no search.
+  // The network may have gone down meanwhile; then there are no answers.
   socket.on("error", () => undefined);
   socket.on("message", (message, { address }) => hear(message, address));
   try {
@@ -90,7 +90,7 @@ const send = (socket: Socket, message: string, to: string, port: number): Promis
 const requestFor = (target: string, host: string) =>
   `M-SEARCH * HTTP/1.1\r\nHOST: ${host}\r\nMAN: "ssdp:discover"\r\nMX: 1\r\nST: ${target}\r\n\r\n`;
 
-/** Undefined for what is no answer, and for a location on another machine than the one that answered. */
+/** Undefined for a packet that is not an answer, and for a location on another machine than the one that answered. */
 export function readAnswer(message: Buffer, address: string): SsdpAnswer | undefined {
   const [status = "", ...lines] = message.subarray(0, 4096).toString("latin1").split(/\r?\n/);
   if (!/^HTTP\/1\.[01] 200\b/.test(status)) return undefined;

@@ -1,18 +1,18 @@
 import { createSocket, type Socket } from "node:dgram";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** A socket that hears one peer only. */
+/** A socket that receives from one peer only. */
 export type UdpPeer = {
-  /** This machine's address towards the peer, and the port there. */
+  /** The local address and port of the socket. */
   readonly own: { readonly address: string; readonly port: number };
-  /** The peer's address, if it was given by name. */
+  /** The peer's address, resolved if it was given by name. */
   readonly address: string;
   /** Sends until there is an answer that `read` accepts; undefined if there is none. Never throws. */
   ask<T>(message: Uint8Array, read: (answer: Buffer) => T | undefined, signal: AbortSignal): Promise<T | undefined>;
   close(): void;
 };
 
-/** RFC 6886, 3.1: after 250 ms, doubled each time. It asks for nine tries and two minutes; a gateway next door is faster. */
+/** RFC 6886, 3.1: retry after 250 ms, doubled each time. The RFC wants nine tries and two minutes, but a gateway on the local network is faster. */
 const pauses = [250, 500, 1_000, 2_000];
 
 /** Undefined if there is no route to the peer. */
@@ -60,7 +60,7 @@ async function ask<T>(
     return answer;
   } finally {
     socket.off("message", hear).off("error", refuse);
-    // An error of the last packet may still come.
+    // The last packet may still cause an error.
     socket.on("error", () => undefined);
   }
 }

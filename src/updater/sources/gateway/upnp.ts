@@ -8,7 +8,7 @@ export type UpnpDevice = {
   find(signal: AbortSignal): Promise<Found>;
   /** Forgets the description if there is no answer. */
   call(connection: WanConnection, action: string, signal: AbortSignal): Promise<SoapAnswer>;
-  /** Where it takes subscriptions, if it was found. */
+  /** Where it accepts subscriptions, if it was found. */
   events(): { readonly client: HttpClient; readonly events: URL } | undefined;
   close(): void;
 };
@@ -17,7 +17,7 @@ export type Found = ({ readonly kind: "found" } & Gateway) | Failed | { readonly
 
 export type Failed = { readonly kind: "failed"; readonly because: string };
 
-/** Where the device describes itself; undefined if it does not answer. */
+/** Finds the URL of the device's description; undefined if the device does not answer. */
 export type Locate = (signal: AbortSignal) => Promise<URL | Failed | undefined>;
 
 export type UpnpOptions = {
@@ -29,7 +29,7 @@ export function createUpnpDevice(locate: Locate, { timeout, connect }: UpnpOptio
   const clients = new Map<string, HttpClient>();
   let known: Gateway | undefined;
 
-  /** One client per port: a service may have another one than the description. */
+  /** One client per port: a service may use another port than the description. */
   const clientFor = async ({ origin }: URL): Promise<HttpClient> => {
     const client = clients.get(origin) ?? (await connect({ url: new URL(origin), trust: { kind: "system" }, timeout }));
     clients.set(origin, client);

@@ -12,7 +12,7 @@ test.each<[string, string, unknown]>([
   ["an empty element", "<a><b/><c></c></a>", { a: [{ b: "" }, { c: "" }] }],
   ["blanks around a text", "<a>\n  1 \n</a>", { a: "1" }],
   ["the five known entities", "<a>&lt;b&gt; &amp;amp; &quot;&apos;</a>", { a: "<b> &amp; \"'" }],
-  ["a bare ampersand, as routers write it", "<a>/x?a=1&b=2</a>", { a: "/x?a=1&b=2" }],
+  ["a bare ampersand, as routers send it", "<a>/x?a=1&b=2</a>", { a: "/x?a=1&b=2" }],
   ["CDATA", "<a><![CDATA[<b>&amp;]]></a>", { a: "<b>&amp;" }],
 ])("reads %s", (_, text, expected) => {
   const read = readXml(text);
@@ -29,11 +29,11 @@ test.each([
   ["an external entity", '<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>'],
   ["an open element", "<a><b></a>"],
   ["a wrong order", "<a><b></a></b>"],
-  ["one end too many", "<a></a></a>"],
+  ["an extra end tag", "<a></a></a>"],
   ["two elements", "<a/><b/>"],
   ["text before it", "x<a/>"],
   ["text after it", "<a/>x"],
-  ["a cut tag", "<a><b>1</b></"],
+  ["a truncated tag", "<a><b>1</b></"],
   ["an open comment", "<a><!-- </a>"],
   ["an attribute without quotes", "<a b=1/>"],
   ["too deep", "<a>".repeat(40) + "</a>".repeat(40)],

@@ -50,7 +50,7 @@ export const findElements = (root: XmlElement, name: string): readonly XmlElemen
 export const textOf = (parent: XmlElement, name: string): string | undefined =>
   parent.children.find((child) => child.name === name)?.text;
 
-/** Sticky: stops at the first thing that is none of these, such as `<!DOCTYPE`. */
+/** Sticky: stops at the first thing that does not match, such as `<!DOCTYPE`. */
 const tokens = new RegExp(
   [
     /<\?[\s\S]*?\?>/,
@@ -66,6 +66,6 @@ const tokens = new RegExp(
 
 const named: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
 
-/** Routers write a bare `&` in names and URLs; what is not one of the five stays as it is. */
+/** Routers send a bare `&` in names and URLs; anything but the five known entities stays unchanged. */
 const unescaped = (text: string): string =>
   text.replaceAll(/&(lt|gt|amp|quot|apos);/g, (_, name: string) => named[name] ?? "");

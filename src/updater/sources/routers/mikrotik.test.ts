@@ -48,7 +48,7 @@ test.each<[string, Parameters<typeof read>[0], unknown]>([
   ["a disabled address", { ipv4: [{ ...v4, disabled: "true" }] }, { wan0: { ipv4: [] } }],
   ["an address of an interface that is gone", { ipv4: [{ ...v4, invalid: "true" }] }, { wan0: { ipv4: [] } }],
   [
-    "a static address behind a dynamic one, in this order",
+    "a static address after a dynamic one, in this order",
     { ipv4: [v4, { ...v4, address: "8.8.8.8/32", dynamic: "false" }] },
     { wan0: { ipv4: [{ text: "9.9.9.9" }, { text: "8.8.8.8" }] } },
   ],
@@ -67,7 +67,7 @@ test.each<[string, Parameters<typeof read>[0], unknown]>([
   ["one that does not run", { interfaces: [{ ...wanInterface, running: "false" }] }, { wan0: { up: false } }],
   ["one that is disabled", { interfaces: [{ ...wanInterface, disabled: "true" }] }, { wan0: { up: false } }],
   [
-    "an address of an interface that is in no list",
+    "an address of an interface that is not listed",
     { interfaces: [], ipv4: [v4] },
     { wan0: { ipv4: [{ text: "9.9.9.9" }] } },
   ],
@@ -78,11 +78,11 @@ test.each<[string, Parameters<typeof read>[0], RegExp]>([
   ["an address without a length", { ipv4: [{ ...v4, address: "9.9.9.9" }] }, /no prefix length/],
   ["an address without an interface", { ipv4: [{ address: "9.9.9.9/24" }] }, /no interface/],
   [
-    "true that is not text",
+    "a boolean instead of text",
     { ipv4: [{ ...v4, disabled: false }] },
     /\/ip\/address: an entry has a value that is not text/,
   ],
-  ["another flag", { ipv6: [{ ...v6, invalid: "no" }] }, /\/ipv6\/address: invalid is neither true nor false/],
+  ["an invalid flag", { ipv6: [{ ...v6, invalid: "no" }] }, /\/ipv6\/address: invalid is neither true nor false/],
 ])("%s is unreadable", async (_, lists, because) => expect(await read(lists)).toMatch(because));
 
 it("the URL may end in /rest", async () => {

@@ -36,7 +36,7 @@ export const mikrotik = {
   open: async (config: MikrotikSource, connect) => createMikrotikSource(config, await connect(config)),
 } satisfies SourceKind<MikrotikSource>;
 
-/** The interfaces first: one without an address is in no other list. */
+/** The interfaces come first: one without an address is in no other list. */
 const paths = ["/interface", "/ip/address", "/ipv6/address"] as const;
 
 function createMikrotikSource(config: MikrotikSource, client: HttpClient): AddressSource {
@@ -66,7 +66,7 @@ const router = "the MikroTik router";
 const malformed = (because: string) =>
   unavailable(`the answer of ${router} is malformed: ${because}`, "update RouterOS");
 
-/** RouterOS writes every value as text: `"disabled": "false"`. */
+/** RouterOS sends every value as text: `"disabled": "false"`. */
 type Item = Readonly<Record<string, string>>;
 
 function itemsIn(value: unknown): readonly Item[] | string {

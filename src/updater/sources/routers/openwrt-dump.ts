@@ -25,7 +25,7 @@ export function readInterfaceDump(data: unknown): Read {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A text says what is wrong. */
+/** A string says what is wrong. */
 function interfaceOf(device: string, fields: Fields): ReportedInterface | string {
   if (typeof fields.up !== "boolean") return "up is neither true nor false";
   const ipv4 = entriesIn(fields, "ipv4-address");
@@ -48,7 +48,7 @@ function interfaceOf(device: string, fields: Fields): ReportedInterface | string
   };
 }
 
-/** `local`: the router's own address in a network that it has from a delegated prefix. */
+/** `local`: the router's own address in a network with a delegated prefix. */
 type Entry = {
   readonly address: string;
   readonly mask?: number;
@@ -77,7 +77,7 @@ function entryOf(value: unknown): Entry | undefined {
   };
 }
 
-/** Without lifetimes it never expires; with a preferred one of zero it must not be used for anything new (RFC 4862, 5.5.4). */
+/** Without lifetimes it never expires; with a preferred lifetime of zero it is deprecated (RFC 4862, 5.5.4). */
 const ipv6Of = ({ address, mask, preferred, valid }: Entry): ReportedIpv6 => ({
   text: address,
   linkLocal: false,

@@ -48,7 +48,7 @@ describe("the session", () => {
   test.each([
     ["uhttpd", deniedByUhttpd],
     ["the object", deniedByUbus],
-  ])("is opened again when it has expired, as %s says it", async (_, denial) => {
+  ])("is opened again when it has expired, as reported by %s", async (_, denial) => {
     peer.denial = denial;
     await source.read(never);
     peer.sessions.clear();
@@ -138,7 +138,7 @@ describe("a dump", () => {
     ["an interface without a name", { interface: [{ up: true }] }, /has no name/],
     ["text for up", { interface: [{ interface: "wan", up: "yes" }] }, /wan: up is neither/],
     [
-      "a list that is none",
+      "something else instead of a list",
       { interface: [{ interface: "wan", up: true, "ipv4-address": {} }] },
       /ipv4-address is not a list/,
     ],
@@ -153,7 +153,7 @@ describe("a dump", () => {
       /an entry of ipv6-address/,
     ],
     [
-      "a local address that is none",
+      "an invalid local address",
       { interface: [{ interface: "lan", up: true, "ipv6-prefix-assignment": [{ ...entry, "local-address": 7 }] }] },
       /ipv6-prefix-assignment/,
     ],

@@ -11,7 +11,7 @@ import { readJson, type StatusWords } from "./read-json.ts";
 
 export type OpenwrtSource = Endpoint & { readonly user: string; readonly password: Secret };
 
-/** The interfaces of an OpenWrt router, by ubus over HTTP as its web interface uses it. */
+/** The interfaces of an OpenWrt router, by ubus over HTTP, like its web interface. */
 export const openwrt = {
   ...mapping(
     {
@@ -62,7 +62,7 @@ function createOpenwrtSource(config: OpenwrtSource, client: HttpClient): Address
       const refused = isFresh ? await login(signal) : undefined;
       if (refused) return refused;
       let result = await dump(signal);
-      // The session has expired, or the router has restarted. Once: a user without the permission is denied every time.
+      // The session has expired, or the router has restarted. Only one retry: a user without the permission is denied every time.
       if (result.kind === "denied" && !isFresh) {
         session = undefined;
         const again = await login(signal);
@@ -91,7 +91,7 @@ type CallResult =
   | { readonly kind: "denied" }
   | Extract<SourceReading, { readonly kind: "unavailable" }>;
 
-/** Access is denied in two ways: by uhttpd (a code of JSON-RPC), and by the called object (a status of ubus). */
+/** Access is denied in two ways: by uhttpd (a JSON-RPC code), and by the called object (a ubus status). */
 function resultOf(read: ReturnType<typeof readJson>): CallResult {
   if (read.kind === "unavailable") return read;
   const { error, result } = isObject(read.value) ? read.value : {};

@@ -35,7 +35,7 @@ test.each<[string, object, object]>([
   ["no address, as null", { ipaddr: null, ipaddrv6: null, subnetv6: null }, { ...none, up: true }],
   ["an interface without a cable", { status: "no carrier" }, { up: false }],
   ["a disabled one", { enable: false }, { up: false }],
-  ["one in a wireless network", { status: "associated" }, { up: true }],
+  ["one on a wireless network", { status: "associated" }, { up: true }],
 ])("%s", async (_, more, expected) =>
   expect(await read([{ ...pfsenseWan, ...more }])).toMatchObject({ wan0: expected }),
 );

@@ -11,7 +11,7 @@ import { readJson, type StatusWords } from "./read-json.ts";
 
 export type PfsenseSource = Endpoint & { readonly key: Secret };
 
-/** A pfSense with the package RESTAPI, version 2 (pfrest.org). */
+/** A pfSense with version 2 of the package RESTAPI (pfrest.org). */
 export const pfsense = {
   ...mapping(
     {
@@ -62,7 +62,7 @@ function readingOf(value: unknown): SourceReading {
   return { kind: "report", report };
 }
 
-/** A text says what is wrong. The package writes an interface's main addresses only, and null or an empty text for none. */
+/** A string says what is wrong. The package reports only an interface's main addresses, and null or an empty text for none. */
 function interfaceOf(fields: Readonly<Record<string, unknown>>): ReportedInterface | string {
   const { name, enable, status } = fields;
   if (typeof name !== "string" || name === "") return "an interface has no name";

@@ -2,7 +2,7 @@ import { repeatedKey } from "../../../core/repeated-key.ts";
 import type { HttpOutcome } from "../../http/client.ts";
 import { type SourceReading, unavailable } from "../source.ts";
 
-/** What to say about a status of HTTP. */
+/** The messages for HTTP statuses. */
 export type StatusWords = Readonly<Record<number, readonly [because: string, todo: string]>>;
 
 type Unavailable = Extract<SourceReading, { readonly kind: "unavailable" }>;

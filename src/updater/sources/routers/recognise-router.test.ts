@@ -40,7 +40,7 @@ test.each<[string, Reply, string | undefined]>([
   expect(await recognise(secure)).toEqual(expected);
 });
 
-it("looks at the next page if one does not answer", async () => {
+it("tries the next page if one does not answer", async () => {
   reply = { body: "<title>RouterOS</title>" };
   expect(await recognise(undefined, plain)).toMatchObject({ kind: "mikrotik" });
   expect(await recognise(undefined)).toBeUndefined();

@@ -4,7 +4,7 @@ import type { Endpoint } from "../../http/endpoint.ts";
 /** A router with an API for which moor has a kind of source. It needs a user or a key, unlike those that `findRouters` finds. */
 export type RecognisedRouter = { readonly kind: "opnsense" | "pfsense" | "openwrt" | "mikrotik"; readonly url: URL };
 
-/** What is on the page that anyone sees before signing in. */
+/** What the login page contains. */
 const banners: readonly (readonly [RegExp, RecognisedRouter["kind"]])[] = [
   [/<title>[^<]*\bOPNsense<\/title>/, "opnsense"],
   [/<title>pfSense - Login<\/title>/, "pfsense"],
@@ -13,8 +13,8 @@ const banners: readonly (readonly [RegExp, RecognisedRouter["kind"]])[] = [
 ];
 
 /**
- * Which router serves one of these pages, for `moor init`; by default those of the router with this address. Any certificate is
- * accepted: nothing is sent but the request for the page, and what it says is only proposed.
+ * Recognises a router by its login page, for `moor init`. Any certificate is accepted: only the page is requested, and the result is
+ * only a suggestion.
  */
 export async function recogniseRouter(
   address: string,
@@ -28,7 +28,7 @@ export async function recogniseRouter(
       const outcome = await client.send({ method: "GET", path: "/", headers: { accept: "text/html" } }, signal);
       const body = outcome.kind === "answer" ? outcome.body : "";
       const kind = banners.find(([banner]) => banner.test(body))?.[1];
-      // The API is reached over HTTPS, even if the page was found without.
+      // The API needs HTTPS, even if the page was found over HTTP.
       if (kind) return { kind, url: new URL(`https://${address}/`) };
     } finally {
       client.close();

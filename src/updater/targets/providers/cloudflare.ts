@@ -39,7 +39,7 @@ const dialect: Dialect = {
   },
 };
 
-/** TTL 1 means automatic; a proxied record has no other. */
+/** TTL 1 means automatic; a proxied record allows no other TTL. */
 const automatic = 1;
 
 function cloudflareCalls(config: TokenTarget, client: HttpClient): SetCalls<string> {

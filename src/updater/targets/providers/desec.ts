@@ -27,7 +27,7 @@ const dialect: Dialect = {
   errorIn: (status, body) => ({ status, code: "", message: status < 400 ? "" : printable(textsIn(body).join("; ")) }),
 };
 
-/** `{"detail": "text"}`, or the faults of each field: `{"ttl": ["text"]}`; for several sets, a list of them. */
+/** `{"detail": "text"}`, or the errors of each field: `{"ttl": ["text"]}`; for several sets, a list of these. */
 function textsIn(value: unknown, field = ""): readonly string[] {
   if (isText(value)) return [field === "" || field === "detail" ? value : `${field}: ${value}`];
   if (Array.isArray(value)) return value.flatMap((each) => textsIn(each, field));

@@ -39,7 +39,7 @@ function gandiCalls(config: TokenTarget, client: HttpClient): SetCalls<undefined
   const zonePath = (zone: string) => `/domains/${encodeURIComponent(zone)}`;
   const pathOf = ({ zone, name, type }: SetName) => `${zonePath(zone)}/records/${encodeURIComponent(name)}/${type}`;
 
-  /** A missing set and a missing zone have the same answer. */
+  /** The answers for a missing set and a missing zone are the same. */
   const absentIn = async (zone: string, signal: AbortSignal): Promise<Lookup<undefined>> => {
     const answer = await api.get(zonePath(zone), signal);
     if (answer.kind === "absent") return noZone(zone, service);

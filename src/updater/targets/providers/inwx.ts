@@ -46,7 +46,7 @@ export const inwx = {
 const service = "INWX";
 const usualTtl = 300;
 
-/** Every answer has the status 200; the code inside says what it is. */
+/** Every answer has the status 200; the code in the body is the real result. */
 const dialect: Dialect = {
   service,
   renew: "correct `user:` and `password:`; two-factor authentication must be off for this account",

@@ -47,7 +47,7 @@ const dialect: Dialect = {
   service,
   renew,
   parse: (text) => (text.includes("<interface-response>") ? { xml: text } : undefined),
-  // Errors come with 200.
+  // Errors have the status 200.
   errorIn(status, body) {
     const xml = xmlIn(body);
     const count = Number(textIn(xml, "ErrCount") ?? 0);
@@ -59,7 +59,7 @@ const dialect: Dialect = {
 
 const statusOf = (said: string): number => (/password/i.test(said) ? 401 : /not found/i.test(said) ? 404 : 422);
 
-/** Can only write, one address per request; reading is a DNS query. */
+/** The API can only write, one address per request; reading is a DNS query. */
 function createNamecheapTarget(config: NamecheapTarget, client: HttpClient): RecordTarget {
   return {
     async replace(order, signal) {
@@ -102,7 +102,7 @@ function confirmed(xml: string, { zone, name, value }: ReplaceOrder): WriteOutco
 
 const day = 86_400_000;
 
-/** Going on with a wrong password or host would get the client blocked. */
+/** Retrying with a wrong password or host would get the client blocked. */
 const stopped = (fault: TargetFault, onlyName: boolean): TargetFault => ({
   ...fault,
   todo: `${fault.todo}; moor does not try again for a day, unless the settings change`,

@@ -44,7 +44,7 @@ export const netcup = {
 
 const service = "netcup";
 
-/** Every answer has the status 200; `status` and the texts inside say what it is. */
+/** Every answer has the status 200; `status` and the texts in the body are the real result. */
 const dialect: Dialect = {
   service,
   renew: "create an API key and an API password in the CCP under Stammdaten, API, and check `customer:`",
@@ -59,7 +59,7 @@ const dialect: Dialect = {
   },
 };
 
-/** The codes are too coarse: 4013 is any value that it does not accept. */
+/** The codes are too coarse: 4013 stands for any value that is not accepted. */
 function statusOf(said: string, action: unknown): number {
   if (/requests per minute|too many/i.test(said)) return 429;
   if (/\bnot found|can not get dns/i.test(said)) return 404;

@@ -100,7 +100,7 @@ function ovhCalls(config: OvhTarget, client: HttpClient): SetCalls<number> {
       const records = found.value.filter((each) => each.fieldType === type && (each.subDomain ?? "") === subDomain);
       const [first] = records;
       if (!first) return { kind: "found", value: undefined };
-      // A TTL of 0 is the zone's.
+      // A TTL of 0 means the zone's default.
       return {
         kind: "found",
         value: { values: records.map(({ target }) => target), ttl: first.ttl || null, rest: first.id },
@@ -113,7 +113,7 @@ function ovhCalls(config: OvhTarget, client: HttpClient): SetCalls<number> {
         ? await api.send("PUT", `${pathOf(zone)}/record/${held.rest}`, content, [200], signal)
         : await api.send("POST", `${pathOf(zone)}/record`, created, [200, 201], signal);
       if (written.kind !== "accepted") return written;
-      // Until then the nameservers keep the old record.
+      // Until this call, the nameservers keep the old record.
       const applied = await api.send("POST", `${pathOf(zone)}/refresh`, {}, [200], signal);
       if (applied.kind === "accepted") return { kind: "accepted", value: undefined };
       const { fault } = applied.kind === "unknown" ? applied : { fault: applied.because };

@@ -28,7 +28,7 @@ const dialect: Dialect = {
   service,
   renew: "create an API key in Porkbun's web pages, and switch on API access for the domain",
   parse: parseAny,
-  // Most errors come with 400, whatever they are about; some with 200.
+  // Most errors have the status 400, whatever they are about; some have 200.
   errorIn(status, body) {
     const said = body?.status === "ERROR" && isText(body.message) ? printable(body.message) : "";
     const isPlain = status === 400 || (status === 200 && body?.status === "ERROR");

@@ -59,13 +59,13 @@ function powerdnsCalls(config: TokenTarget, client: HttpClient): SetCalls<undefi
       return { kind: "found", value: { values, ttl: held.ttl, rest: undefined } };
     },
     async write(set, { value, ttl }, held, signal) {
-      // A set is replaced as a whole, and only the whole zone shows the records of it that are switched off.
+      // A set is replaced as a whole, and only a read of the whole zone shows its disabled records.
       const all = await setsIn(set.zone, "", signal);
       if (all.kind !== "found") return { kind: "refused", because: all };
       const disabled = all.value.find(isNamed(set))?.records.filter((record) => record.disabled) ?? [];
       const wanted = {
         ...{ name: ownerIn(set), type: set.type, ttl: ttl ?? held?.ttl ?? usualTtl, changetype: "REPLACE" },
-        // Without `comments`, they stay as they are.
+        // Without `comments`, the existing ones are kept.
         records: [{ content: value, disabled: false }, ...disabled],
       };
       const written = await api.send("PATCH", pathOf(set.zone), { rrsets: [wanted] }, [200, 204], signal);

@@ -4,7 +4,7 @@
 export const xmlIn = (body: Readonly<Record<string, unknown>> | undefined): string =>
   typeof body?.xml === "string" ? body.xml : "";
 
-/** The content of every element with this name, as it stands there. */
+/** The unparsed content of every element with this name. */
 export const elementsIn = (xml: string, name: string): readonly string[] =>
   [...xml.matchAll(new RegExp(`<${name}>([\\s\\S]*?)</${name}>`, "g"))].map(([, content = ""]) => content);
 

@@ -126,7 +126,7 @@ function route53Calls(config: KeyPairTarget, client: HttpClient): SetCalls<undef
     async write(set, { value, ttl }, held, signal) {
       const change = (action: string, kept: number, content: string) =>
         `<Change><Action>${action}</Action><ResourceRecordSet><Name>${escaped(absoluteName(set.name, set.zone))}.</Name><Type>${set.type}</Type><TTL>${kept}</TTL><ResourceRecords><ResourceRecord><Value>${content}</Value></ResourceRecord></ResourceRecords></ResourceRecordSet></Change>`;
-      // Both or none are carried out, and deleting works only with the exact content.
+      // The batch is atomic, and DELETE works only with the exact content.
       const changes = [
         ...(held?.values[0] === undefined ? [] : [change("DELETE", held.ttl ?? 0, held.values[0])]),
         change("CREATE", ttl ?? held?.ttl ?? usualTtl, value),
@@ -162,7 +162,7 @@ function route53Calls(config: KeyPairTarget, client: HttpClient): SetCalls<undef
   };
 }
 
-/** `\052` is how it writes an asterisk. */
+/** Route 53 writes an asterisk as `\052`. */
 const nameIn = (xml: string): string => askedZoneName((textIn(xml, "Name") ?? "").replace(/^\\052/, "*"));
 
 const changedMeanwhile = later(
