@@ -15,6 +15,7 @@ import { openServiceQueues } from "./round/service-queue.ts";
 import { openServices, type Services, type ServiceTools } from "./round/services.ts";
 import { isFrom, originsOf, type Subject, subjectsOf } from "./round/subjects.ts";
 import { withConfirmation, withTimeout, writeRecord } from "./round/write-record.ts";
+import { companionsOf, placeOf, type WrittenTogether, writeTogether } from "./round/write-together.ts";
 import type { SourceReader } from "./sources/source-reader.ts";
 
 /**
@@ -170,7 +171,7 @@ function openSteps(
 
   const names = new Map(plan().map((latest): [Subject, NameState] => [latest.subject, { kind: "unread", latest }]));
   /** Since the last round: finished writes, and names whose state has changed. */
-  const ended: UpdateResult[] = [];
+  const finished: UpdateResult[] = [];
   const moved = new Set<Subject>();
 
   const decide = async (source: string, signal: AbortSignal): Promise<void> => {
@@ -185,25 +186,40 @@ function openSteps(
     const { state: after, action } = nextState(before, event);
     names.set(subject, after);
     if (after !== before) moved.add(subject);
-    if (event.kind === "ended") ended.push(event.result);
-    if (action === "enqueue") queues.add(subject, () => write(subject, signal));
+    if (event.kind === "ended") finished.push(event.result);
+    if (action === "enqueue" && after.kind === "queued") {
+      const place = placeOf(after, targetOf(subject).replaceAll !== undefined);
+      queues.add(subject, () => write(subject, signal), place);
+    }
     if (action === "look-again") for (const origin of originsOf(subject)) sources.get(origin.source)?.nap.wake();
   };
 
-  // Write when it is the name's turn at its service, and store the outcome.
+  // Write when it is the name's turn at its service, and store the outcome. Where the service can, all names of its zone that
+  // wait there are written in one transaction; their own turns then find nothing left to do.
   const write = async (subject: Subject, signal: AbortSignal): Promise<void> => {
+    // First, all names that were planned together join the queue.
+    await Promise.resolve();
     const current = names.get(subject);
     if (current?.kind !== "queued") return;
     if (signal.aborted) return happened(subject, { kind: "stopped" }, signal);
     const until = leftAlone.untilForWrite(subject.target);
     if (until !== undefined && now() < until) return happened(subject, { kind: "held", until }, signal);
-    happened(subject, { kind: "turn" }, signal);
-    const tools = { target: targetOf(subject), state, recall, now };
-    const result = await writeRecord(current.latest, tools, withTimeout(signal));
-    await leftAlone.ended(result);
+    const target = targetOf(subject);
+    const updates = target.replaceAll ? companionsOf(current, names.values()) : [current.latest];
+    for (const update of updates) happened(update.subject, { kind: "turn" }, signal);
+    const tools = { target, state, recall, now };
+    const written =
+      updates.length > 1
+        ? await writeTogether(updates, tools, withTimeout(signal))
+        : [{ subject, result: await writeRecord(current.latest, tools, withTimeout(signal)) }];
+    await Promise.all(written.map(({ result }) => result && leftAlone.ended(result)));
+    for (const each of written) ended(each, signal);
+    news.wake();
+  };
+  const ended = ({ subject, result }: WrittenTogether, signal: AbortSignal): void => {
+    if (!result) return happened(subject, { kind: "apart" }, signal);
     if (result.unsaved !== undefined) unsaved = { code: result.unsaved, retryAt: now() + interval };
     happened(subject, { kind: "ended", result: withConfirmation(result, signal) }, signal);
-    news.wake();
   };
   /** Retries what an earlier write could not store on disk, and adopts what another process has stored. */
   const saveAndMerge = async (): Promise<void> => {
@@ -221,14 +237,14 @@ function openSteps(
     const results = [...names.values()].map(resultOf);
     const moves = results.filter(({ subject }) => moved.has(subject));
     const round = {
-      ...{ readings: readings(), results, changed: [...new Set([...ended, ...moves])] },
+      ...{ readings: readings(), results, changed: [...new Set([...finished, ...moves])] },
       due: earliest([...readers.keys()].map(due)),
       polled: [...readers.keys()].filter((source) => !readers.get(source)?.isPushing()),
       holds: leftAlone.longHolds(subjects.map(({ target }) => target)),
       ...(unsaved ? { unsaved: unsaved.code } : {}),
       stateShared: isStateShared,
     };
-    ended.length = 0;
+    finished.length = 0;
     moved.clear();
     isStateShared = false;
     return round;

@@ -1,6 +1,7 @@
-import { expect, it, test } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { parseIpv4 } from "../../core/addresses/address.ts";
 import type { NoUpdate, Plan } from "../../core/updates/plan-update.ts";
+import type { TargetFault } from "../targets/target.ts";
 import { type NameAction, type NameEvent, type NameState, nextState } from "./name-state.ts";
 import type { PlannedUpdate } from "./plan.ts";
 import type { UpdateResult } from "./result.ts";
@@ -36,6 +37,7 @@ const events = {
   turn: { kind: "turn" },
   held: { kind: "held", until },
   stopped: { kind: "stopped" },
+  apart: { kind: "apart" },
   "ended: done": { kind: "ended", result: result({ kind: "done", recordId: "1", ttl: 60 }) },
   "ended: same": { kind: "ended", result: result({ kind: "same" }) },
   "ended: refused": { kind: "ended", result: result({ kind: "refused", fault }) },
@@ -83,6 +85,7 @@ const table: readonly (readonly [from: From, event: EventName, to: From, action?
   ["writing", "ended: same", "up-to-date"],
   ["writing", "ended: refused", "refused"],
   ["writing", "ended: unknown", "in-doubt"],
+  ["writing", "apart", "queued", "enqueue"],
   // The address came back while the other one was planned: the write is no longer outdated.
   ["writing, outdated", "planned: replace", "writing"],
   ["writing, outdated", "planned: compare", "writing"],
@@ -97,6 +100,7 @@ const table: readonly (readonly [from: From, event: EventName, to: From, action?
   ["writing, outdated", "ended: same", "up-to-date", "look-again"],
   ["writing, outdated", "ended: refused", "refused", "look-again"],
   ["writing, outdated", "ended: unknown", "in-doubt", "look-again"],
+  ["writing, outdated", "apart", "idle", "look-again"],
 ];
 
 const nameOf = (state: NameState) => (state.kind === "writing" && state.outdated ? "writing, outdated" : state.kind);
@@ -127,4 +131,30 @@ it("the latest plan is the one that is queued and written", () => {
 it("a held name waits with the planned address", () => {
   const { state } = nextState(states.queued, events.held);
   expect(state.latest.plan).toEqual({ kind: "wait", until, address: address("9.9.9.1"), because: "asked" });
+});
+
+describe("a name is written alone, not together with others,", () => {
+  const refusedFor = (kind: TargetFault["kind"], ofService = false) =>
+    result({ kind: "refused", fault: { kind, because: "no", todo: "look", ...(ofService && { ofService }) } });
+  const after = (...happened: readonly NameEvent[]) =>
+    happened.reduce((state, event) => nextState(state, event).state, states.writing);
+  const again = events["planned: replace"];
+
+  test.each<[string, readonly NameEvent[], true | undefined]>([
+    ["if the service refused to write it with the others", [events.apart], true],
+    ["and still so with a newer address", [events.apart, events["planned: another address"]], true],
+    ["if it was refused the last time", [{ kind: "ended", result: refusedFor("refused") }, again], true],
+    [
+      "if it was refused before a wait",
+      [{ kind: "ended", result: refusedFor("missing") }, events["planned: wait"], again, events.held, again],
+      true,
+    ],
+    ["but not after a success", [events["ended: done"], again], undefined],
+    ["but not after an unknown outcome", [events["ended: unknown"], again], undefined],
+    ["but not if it may succeed later", [events["ended: refused"], again], undefined],
+    ["but not if the whole service fails", [{ kind: "ended", result: refusedFor("refused", true) }, again], undefined],
+  ])("%s", (_, happened, alone) => {
+    expect(after(...happened)).toMatchObject({ kind: "queued", ...(alone && { alone }) });
+    expect("alone" in after(...happened)).toBe(alone ?? false);
+  });
 });

@@ -18,9 +18,10 @@ export type NameState =
         /** The outcome of the write is unknown; the state file keeps the mark until the record is read or written. */
         | "in-doubt";
       readonly latest: UpdateResult;
+      readonly alone?: true;
     }
-  /** In the queue of its service. A newer plan replaces this one. */
-  | { readonly kind: "queued"; readonly latest: ActingUpdate }
+  /** In the queue of its service. A newer plan replaces this one. `alone`: not to be written together with others. */
+  | { readonly kind: "queued"; readonly latest: ActingUpdate; readonly alone?: true }
   /** Being written. `outdated`: something else was planned since. */
   | { readonly kind: "writing"; readonly latest: ActingUpdate; readonly outdated: boolean };
 
@@ -31,6 +32,8 @@ export type NameEvent =
   | { readonly kind: "turn" }
   | { readonly kind: "held"; readonly until: Instant }
   | { readonly kind: "stopped" }
+  /** The service refused to write it together with others, perhaps because of one of those. */
+  | { readonly kind: "apart" }
   /** The service answered, or timed out. */
   | { readonly kind: "ended"; readonly result: UpdateResult };
 
@@ -49,13 +52,17 @@ export function nextState(state: NameState, event: NameEvent): Next {
     case "planned":
       return planned(state, event.update);
     case "turn":
-      return state.kind === "queued" ? { state: { ...state, kind: "writing", outdated: false } } : { state };
+      return state.kind === "queued"
+        ? { state: { kind: "writing", latest: state.latest, outdated: false } }
+        : { state };
     case "held":
       return state.kind === "queued"
-        ? { state: { kind: "waiting", latest: heldBack(state.latest, event.until) } }
+        ? { state: { kind: "waiting", latest: heldBack(state.latest, event.until), ...aloneIn(state) } }
         : { state };
     case "stopped":
       return state.kind === "queued" ? { state: { kind: "idle", latest: state.latest } } : { state };
+    case "apart":
+      return apart(state);
     case "ended":
       return ended(state, event.result);
     default:
@@ -69,14 +76,28 @@ function planned(state: NameState, update: PlannedUpdate): Next {
     case "queued":
       // A source that cannot be read does not revoke its last reading.
       if (isUnknown) return { state };
-      return { state: isActing(update) ? { kind: "queued", latest: update } : restingAt(update) };
+      return { state: isActing(update) ? { ...state, latest: update } : restingAt(update, state) };
     case "writing":
       return { state: { ...state, outdated: isUnknown ? state.outdated : !isSameAddress(state.latest, update) } };
     default:
       return isActing(update)
-        ? { state: { kind: "queued", latest: update }, action: "enqueue" }
-        : { state: restingAt(update) };
+        ? { state: { kind: "queued", latest: update, ...aloneIn(state) }, action: "enqueue" }
+        : { state: restingAt(update, state) };
   }
+}
+
+/** A record that was refused does not delay others again: until its next success, it is written alone. */
+function aloneIn(state: Exclude<NameState, { kind: "writing" }>): Pick<typeof state, "alone"> {
+  const { outcome } = state.latest as UpdateResult;
+  const isRefused = outcome?.kind === "refused" && outcome.fault.kind !== "later" && !outcome.fault.ofService;
+  return state.alone || isRefused ? { alone: true } : {};
+}
+
+function apart(state: NameState): Next {
+  if (state.kind !== "writing") return { state };
+  const { latest, outdated } = state;
+  if (outdated) return { state: { kind: "idle", latest }, action: "look-again" };
+  return { state: { kind: "queued", latest, alone: true }, action: "enqueue" };
 }
 
 function ended(state: NameState, result: UpdateResult): Next {
@@ -90,8 +111,8 @@ function kindAfter(outcome: UpdateResult["outcome"]) {
   return outcome?.kind === "refused" ? "refused" : "up-to-date";
 }
 
-function restingAt(update: PlannedUpdate): NameState {
-  if (update.plan.kind === "wait") return { kind: "waiting", latest: update };
+function restingAt(update: PlannedUpdate, before: Parameters<typeof aloneIn>[0]): NameState {
+  if (update.plan.kind === "wait") return { kind: "waiting", latest: update, ...aloneIn(before) };
   const isUpToDate = update.plan.kind === "nothing" && update.plan.because === "same-as-stored";
   return { kind: isUpToDate ? "up-to-date" : "idle", latest: update };
 }

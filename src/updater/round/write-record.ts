@@ -2,7 +2,7 @@ import { parseAddress } from "../../core/addresses/address.ts";
 import type { Instant } from "../../core/instant.ts";
 import { absoluteName } from "../../core/names/name.ts";
 import { confirmDns } from "../targets/confirm-dns.ts";
-import type { Held, RecordTarget, TargetFault } from "../targets/target.ts";
+import type { Held, RecordTarget, TargetFault, WriteOutcome } from "../targets/target.ts";
 import type { StoredAddress } from "./merge-state.ts";
 import type { ActingUpdate } from "./name-state.ts";
 import type { PlannedUpdate } from "./plan.ts";
@@ -39,12 +39,19 @@ export async function writeRecord(update: ActingUpdate, tools: WriteTools, signa
   }
   const takeDoubtBack = await markDoubt(subject.key, state);
   const outcome = await target.replace({ ...subject.order, value }, signal);
-  const result: UpdateResult = { ...update, outcome, ...(found ? { found } : {}) };
   if (outcome.kind === "refused") await takeDoubtBack();
+  return noted({ ...update, ...(found ? { found } : {}) }, outcome, tools);
+}
+
+/** Stores what is known after a write. */
+export async function noted(update: ActingUpdate, outcome: WriteOutcome, tools: WriteTools): Promise<UpdateResult> {
+  const { subject, plan } = update;
+  const { recall, now } = tools;
+  const result: UpdateResult = { ...update, outcome };
   if (outcome.kind !== "done") return result;
   recall.changed(subject.key, now());
   recall.verified(subject.key, now());
-  return remembered(result, value, outcome, tools);
+  return remembered(result, plan.address.text, outcome, tools);
 }
 
 /** With `confirm:`, checks DNS after a write. */
@@ -67,7 +74,7 @@ export const unsent = (update: PlannedUpdate, fault: TargetFault): UpdateResult 
  * be trusted although the record holds another. Returns a function that removes the mark. A failing disk does not stop the
  * write.
  */
-async function markDoubt(key: string, state: StateFile): Promise<() => Promise<void>> {
+export async function markDoubt(key: string, state: StateFile): Promise<() => Promise<void>> {
   const kept = state.get(key);
   if (kept === undefined) return async () => undefined;
   const save = (entry: StoredAddress) => state.set(key, entry).catch(() => undefined);

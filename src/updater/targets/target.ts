@@ -32,6 +32,11 @@ export type TargetConfig = Partial<Endpoint> & {
 /** A place that holds records. No method throws because of an answer of the service. */
 export type RecordTarget = {
   replace(order: ReplaceOrder, signal: AbortSignal): Promise<WriteOutcome>;
+  /**
+   * Replaces records of one zone in one transaction, or in as few as the service allows. The outcomes are in the order of the
+   * orders. Only for services that can.
+   */
+  replaceAll?(orders: readonly ReplaceOrder[], signal: AbortSignal): Promise<readonly TogetherOutcome[]>;
   /** The current content of the record with that name and type. */
   current(order: Omit<ReplaceOrder, "value">, signal: AbortSignal): Promise<Lookup<Held>>;
   zones(signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>>;
@@ -88,6 +93,9 @@ export type WriteOutcome =
   | { readonly kind: "refused"; readonly fault: TargetFault }
   /** What the record holds is unknown until it is read. */
   | { readonly kind: "unknown"; readonly fault: TargetFault };
+
+/** `alone`: nothing was stored, perhaps because of another order. Writing it alone shows which one is wrong. */
+export type TogetherOutcome = WriteOutcome | { readonly kind: "alone" };
 
 export type Held = {
   readonly values: readonly string[];
