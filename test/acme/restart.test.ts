@@ -36,9 +36,10 @@ it("a restarted service continues the same order", async () => {
   const second = await startAcmeService(pebble, { folder, dnsPort });
   second.lead();
   await until(async () => (await second.challenges()).length === 1);
+  // Later there may be more: pebble gives up an order whose check takes it too long.
+  expect([orders, pebble.orders()]).toEqual([1, 1]);
   relay.open();
   await second.issued();
-  expect([orders, pebble.orders()]).toEqual([1, 1]);
 });
 
 it("moor records --acme gets its certificate after it was killed, and leaves nothing behind in the zone", async () => {

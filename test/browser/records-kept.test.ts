@@ -209,14 +209,18 @@ describe("a session that ends while a form is filled in", () => {
   const comeBack = () => page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
   const add = () => dialog().getByRole("button", { name: "Add", exact: true }).click();
 
-  it("keeps what was typed, hidden, until the same user signs in again", async () => {
-    // Without its event stream the page learns of the end only when it saves.
+  /** Without its event stream the page learns of the end only when it saves. */
+  const saveAfterTheEnd = async (name: string, message: string) => {
     await page.route("**/v1/events*", () => undefined);
-    await fillIn("patient");
+    await fillIn(name);
     await endElsewhere();
     await add();
-    await page.getByText("Sign in again to continue; what you typed is still here").waitFor();
+    await page.getByText(message).waitFor();
     await page.unroute("**/v1/events*");
+  };
+
+  it("keeps what was typed, hidden, until the same user signs in again", async () => {
+    await saveAfterTheEnd("patient", "Sign in again to continue; what you typed is still here");
     expect(await page.getByText("harbour.example").filter({ visible: true }).count()).toBe(0);
     expect(await dialog().filter({ visible: true }).count()).toBe(0);
     expect(await page.title()).toBe("moor DNS");
@@ -246,10 +250,7 @@ describe("a session that ends while a form is filled in", () => {
   });
 
   it("continues automatically after a link was opened in another tab", async () => {
-    await fillIn("linked");
-    await endElsewhere();
-    await add();
-    await page.getByText("You were signed out.").waitFor();
+    await saveAfterTheEnd("linked", "You were signed out.");
     const other = await context.newPage();
     await signInByLink(other, await rig.service().createSignInLink("main"));
     await other.close();
@@ -286,10 +287,7 @@ describe("a session that ends while a form is filled in", () => {
   });
 
   it("shows nothing of it to another user", async () => {
-    await fillIn("secret");
-    await endElsewhere();
-    await add();
-    await page.getByText("You were signed out.").waitFor();
+    await saveAfterTheEnd("secret", "You were signed out.");
     const other = await context.newPage();
     await signInByLink(other, await rig.service().createSignInLink("stranger"));
     await other.close();
