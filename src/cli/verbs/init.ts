@@ -2,11 +2,11 @@ import type { Command } from "commander";
 import type { CommandIo, Run } from "../io/command-io.ts";
 import { readEach, readPath } from "../io/options.ts";
 
-/** `moor init`, which writes the config of the updating client. */
+/** `moor init`, which writes the config of the updater. */
 export function addInitVerb(program: Command, io: CommandIo, run: Run): void {
   program
     .command("init")
-    .summary("Writes a config for the updating client, step by step, from options or from another program's config.")
+    .summary("Writes a config for the updater, step by step, from options or from another program's config.")
     .description(
       "Looks for what can report the address (see --kind), asks for it and for the service that has the records, shows their certificates, " +
         "lists interfaces, zones and records to pick from, tries one round without writing anything, and writes the config and the secrets. " +
@@ -14,10 +14,10 @@ export function addInitVerb(program: Command, io: CommandIo, run: Run): void {
     )
     .option("--config <file>", "the updater's config file", readPath, "moor.yaml")
     .option("--from <file>", "the config of ddclient, inadyn or ddns-updater to take over; it is not changed", readPath)
-    .option("--kind <kind>", "the kind of source, such as firewall, interface or web; a wrong one lists them all")
+    .option("--kind <kind>", "the kind of source, such as firewall, interface or web; an unknown kind lists them all")
     .option(
       "--source-set <setting=value>",
-      "a setting of the source, as in the config; for a secret, the path of a file that has it (may be repeated)",
+      "a setting of the source, as in the config; for a secret, the path of a file that contains it (may be repeated)",
       readEach,
       [],
     )
@@ -29,10 +29,10 @@ export function addInitVerb(program: Command, io: CommandIo, run: Run): void {
     )
     .option("--firewall-fingerprint <sha256>", "the fingerprint of its certificate, or of the authority that signed it")
     .option("--records <url>", "the URL of the record service")
-    .option("--api <api>", "which API it speaks, such as v1, rrsets or cloudflare; a wrong one lists them all")
+    .option("--api <api>", "which API it speaks, such as v1, rrsets or cloudflare; an unknown API lists them all")
     .option(
       "--target-set <setting=value>",
-      "a setting of the target, as in the config; for a secret, the path of a file that has it (may be repeated)",
+      "a setting of the target, as in the config; for a secret, the path of a file that contains it (may be repeated)",
       readEach,
       [],
     )
@@ -47,7 +47,7 @@ export function addInitVerb(program: Command, io: CommandIo, run: Run): void {
     .option("--force", "overwrite existing files")
     .option(
       "--control <host:port>",
-      "where the client serves its page on this machine (default: 127.0.0.1:9053), or none",
+      "where the updater serves its page on this machine (default: 127.0.0.1:9053), or none",
     )
     .option("--unit <file>", "also write a systemd unit to this file", readPath)
     .action((options) => run(async () => (await import("../init/init.ts")).init(options, io)));
