@@ -41,7 +41,7 @@ export function createIgdSource(config: IgdSource, connect: Connect): AddressSou
   const read = async (signal: AbortSignal): Promise<SourceReading> => {
     const gateway = gatewayOf();
     if (gateway === undefined) {
-      return unavailable("this machine has no default route over IPv4", "set `gateway:` to the address of the router");
+      return unavailable("this machine has no IPv4 router", "set `gateway:` to the address of the router");
     }
     const refusals: string[] = [];
     for (const protocol of protocolsFor(config, last)) {
