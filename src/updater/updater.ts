@@ -217,9 +217,9 @@ function openSteps(
     news.wake();
   };
   const ended = ({ subject, result }: WrittenTogether, signal: AbortSignal): void => {
-    if (!result) return happened(subject, { kind: "apart" }, signal);
-    if (result.unsaved !== undefined) unsaved = { code: result.unsaved, retryAt: now() + interval };
-    happened(subject, { kind: "ended", result: withConfirmation(result, signal) }, signal);
+    if (result?.unsaved !== undefined) unsaved = { code: result.unsaved, retryAt: now() + interval };
+    const ending: NameEvent = result ? { kind: "ended", result: withConfirmation(result, signal) } : { kind: "apart" };
+    happened(subject, ending, signal);
   };
   /** Retries what an earlier write could not store on disk, and adopts what another process has stored. */
   const saveAndMerge = async (): Promise<void> => {

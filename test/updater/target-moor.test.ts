@@ -9,7 +9,7 @@ describeTarget({
 });
 
 describeTarget({
-  ...{ api: "rrsets", open, secret: moorToken, several: "replaced" },
+  ...{ api: "rrsets", open, secret: moorToken, several: "replaced", together: true },
   http: {
     calls: 2,
     error: (status, message) => ({ status, body: { error: { code: "some_code", message, details: null } } }),

@@ -50,7 +50,7 @@ async function openPowerdns(): Promise<TargetPeer> {
 }
 
 describeTarget({
-  ...{ api: "powerdns", open: openPowerdns, secret: pdnsKey, several: "left alone" },
+  ...{ api: "powerdns", open: openPowerdns, secret: pdnsKey, several: "left alone", together: true },
   more(rig) {
     it("keeps comments and disabled records", async () => {
       const name = "home.example.org.";

@@ -82,6 +82,7 @@ const route53 = fakeRoute53(secret, secret);
 
 describeTarget({
   ...{ ...ours, api: "route53", open: async () => opened(route53, "key: { file: secret }, secret: { file: secret }") },
+  together: true,
   http: { calls: 4, error: (status, message) => route53.error(status, "SomeCode", message) },
   more(rig) {
     it("does not overwrite what another client wrote since the read", async () => {

@@ -68,7 +68,7 @@ const peers: Readonly<Record<string, () => Promise<TargetPeer>>> = {
 
 for (const [title, open] of Object.entries(peers)) {
   describeTarget({
-    ...{ api: "rfc2136", title, open, secret: tsigSecret, several: "left alone", lists: false },
+    ...{ api: "rfc2136", title, open, secret: tsigSecret, several: "left alone", lists: false, together: true },
     fileOf: (secret) =>
       `key "home" { algorithm hmac-sha256; secret "${Buffer.from(secret, "base64").toString("base64")}"; };`,
   });

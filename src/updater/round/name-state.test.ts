@@ -136,7 +136,7 @@ it("a held name waits with the planned address", () => {
 describe("a name is written alone, not together with others,", () => {
   const refusedFor = (kind: TargetFault["kind"], ofService = false) =>
     result({ kind: "refused", fault: { kind, because: "no", todo: "look", ...(ofService && { ofService }) } });
-  const after = (...happened: readonly NameEvent[]) =>
+  const stateAfter = (...happened: readonly NameEvent[]) =>
     happened.reduce((state, event) => nextState(state, event).state, states.writing);
   const again = events["planned: replace"];
 
@@ -154,7 +154,7 @@ describe("a name is written alone, not together with others,", () => {
     ["but not if it may succeed later", [events["ended: refused"], again], undefined],
     ["but not if the whole service fails", [{ kind: "ended", result: refusedFor("refused", true) }, again], undefined],
   ])("%s", (_, happened, alone) => {
-    expect(after(...happened)).toMatchObject({ kind: "queued", ...(alone && { alone }) });
-    expect("alone" in after(...happened)).toBe(alone ?? false);
+    expect(stateAfter(...happened)).toMatchObject({ kind: "queued", ...(alone && { alone }) });
+    expect("alone" in stateAfter(...happened)).toBe(alone ?? false);
   });
 });

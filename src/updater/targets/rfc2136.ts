@@ -1,4 +1,5 @@
 import { addressBytes, addressFromBytes, parseAddress } from "../../core/addresses/address.ts";
+import { firstFew } from "../../core/first-few.ts";
 import type { Instant } from "../../core/instant.ts";
 import { absoluteName } from "../../core/names/name.ts";
 import type { Asking } from "../../process/dns/ask.ts";
@@ -6,14 +7,15 @@ import { classes, opcodes, rcodes, types } from "../../process/dns/codes.ts";
 import type { Message, ResourceRecord } from "../../process/dns/message.ts";
 import { type Rfc2136Target, rfc2136Settings } from "./rfc2136-settings.ts";
 import { later } from "./service-answer.ts";
-import { cannotList, createSetTarget, type HeldSet, type SetCalls, type SetName } from "./set-target.ts";
+import { cannotList, type SetName } from "./set-target.ts";
 import type { TargetFault, TargetKind } from "./target.ts";
 import { unknown, type WriteAnswer } from "./write-answer.ts";
+import { createZoneTarget, readEach, type SetChange, type ZoneCalls } from "./zone-target.ts";
 
 export const rfc2136 = {
   ...rfc2136Settings,
   can: { create: true, ttl: true },
-  open: async (config: Rfc2136Target) => createSetTarget(updateCalls(config)),
+  open: async (config: Rfc2136Target) => createZoneTarget(updateCalls(config)),
 } satisfies TargetKind<Rfc2136Target>;
 
 const service = "the nameserver";
@@ -23,13 +25,15 @@ const usualTtl = 300;
 const typeCodes = { A: 1, AAAA: 28 } as const;
 const cname = 5;
 
+type Change = SetChange<undefined>;
+
 /** `refused`: the answer was REFUSED without a signature, as Knot sends it for a zone that it does not have. */
 type Heard =
   | { readonly kind: "heard"; readonly message: Message }
   | { readonly kind: "silence"; readonly fault: TargetFault; readonly refused: boolean };
 
-/** Reads with a query to the same server; queries and updates are signed. DNS shows nothing but the records, so there is no `rest`. */
-export function updateCalls(config: Rfc2136Target, now: () => Instant = Date.now): SetCalls<undefined> {
+/** Reads by a query to the same server; both are signed. Nothing but the records is known, so there is no `rest`. */
+export function updateCalls(config: Rfc2136Target, now: () => Instant = Date.now): ZoneCalls<undefined> {
   const ask = async (asking: Asking, signal: AbortSignal): Promise<Heard> => {
     // Loaded on first use: most people update over HTTP.
     const { askTcp, UntrustedReply } = await import("../../process/dns/ask.ts");
@@ -45,21 +49,26 @@ export function updateCalls(config: Rfc2136Target, now: () => Instant = Date.now
       return { kind: "silence", fault: untrusted(cause.message, config), refused: cause.rcode === rcodes.refused };
     }
   };
+  const read: ZoneCalls<undefined>["read"] = async (set, signal) => {
+    const heard = await ask({ opcode: opcodes.query, question: questionOf(set) }, signal);
+    if (heard.kind === "heard") return heldIn(heard.message, set);
+    return heard.refused ? notItsZone(set) : heard.fault;
+  };
+  const send = async (changes: readonly Change[], signal: AbortSignal) =>
+    outcomeOf(await ask(updateOf(changes), signal), changes, config);
   return {
     service,
-    async read(set, signal) {
-      const heard = await ask({ opcode: opcodes.query, question: questionOf(set) }, signal);
-      if (heard.kind === "heard") return heldIn(heard.message, set);
-      return heard.refused ? notItsZone(set) : heard.fault;
+    read,
+    async write(set, content, held, signal) {
+      const written = await send([{ set, content, held }], signal);
+      if (written !== "no-such-set") return settled(written);
+      // The query may have been answered from a wildcard: then there is no such set to replace, and one can be created.
+      const ttl = content.ttl ?? held?.ttl ?? undefined;
+      return settled(await send([{ set, content: { ...content, ttl }, held: undefined }], signal));
     },
-    async write(set, { value, ttl }, held, signal) {
-      const add = recordOf(set, classes.in, ttl ?? held?.ttl ?? usualTtl, dataOf(value));
-      const send = async (before: HeldSet<undefined> | undefined) =>
-        outcomeOf(await ask(updateOf(set, before, add), signal), set, config);
-      const written = await send(held);
-      // The query may have been answered from a wildcard: then there is no set to replace, but one can be created.
-      return written === "no-such-set" ? settled(await send(undefined)) : settled(written);
-    },
+    readAll: (sets, signal) => readEach(read, sets, signal),
+    writeAll: async (changes, signal) => settled(await send(changes, signal)),
+    room: { of: sizeOf, most: mostBytes },
     zones: async () => cannotList(service, notListed),
     records: async () => cannotList(service, notListed),
     close: () => undefined,
@@ -85,19 +94,29 @@ function dataOf(value: string): Uint8Array {
   return addressBytes(address);
 }
 
-/** RFC 2136 section 2.4: the update is carried out only if the set is exactly as it was read, or still missing. */
-function updateOf(set: SetName, held: HeldSet<undefined> | undefined, add: ResourceRecord): Asking {
-  const values = held?.values ?? [];
+/** RFC 2136 section 2.4: the update is carried out only if every set is exactly as it was read, or still missing. */
+function updateOf(changes: readonly Change[]): Asking {
+  const zone = changes[0]?.set.zone ?? "";
   return {
     opcode: opcodes.update,
-    question: { name: set.zone, type: types.soa, class: classes.in },
-    answers:
-      values.length === 0
-        ? [recordOf(set, classes.none, 0)]
-        : values.map((value) => recordOf(set, classes.in, 0, dataOf(value))),
-    authorities: [...(values.length === 0 ? [] : [recordOf(set, classes.any, 0)]), add],
+    question: { name: zone, type: types.soa, class: classes.in },
+    answers: changes.flatMap(({ set, held }) => {
+      const values = held?.values ?? [];
+      if (values.length === 0) return [recordOf(set, classes.none, 0)];
+      return values.map((value) => recordOf(set, classes.in, 0, dataOf(value)));
+    }),
+    authorities: changes.flatMap(({ set, content: { value, ttl }, held }) => [
+      ...(held?.values.length ? [recordOf(set, classes.any, 0)] : []),
+      recordOf(set, classes.in, ttl ?? held?.ttl ?? usualTtl, dataOf(value)),
+    ]),
   };
 }
+
+/** A message over TCP has at most 65,535 bytes; the header and the signature need less than 1,000. */
+const mostBytes = 64_000;
+
+/** The three records of a change, each with its name in full, the ten bytes of its fields, and an address. */
+const sizeOf = ({ set }: Change): number => 3 * (nameOf(set).length + 2 + 10 + 16);
 
 function heldIn(message: Message, set: SetName) {
   if (message.rcode !== rcodes.noError && message.rcode !== rcodes.nxDomain) return refusalOfQuery(message.rcode, set);
@@ -111,7 +130,11 @@ function heldIn(message: Message, set: SetName) {
   return { kind: "found", value: { values, ttl: first.ttl, rest: undefined } } as const;
 }
 
-function outcomeOf(heard: Heard, set: SetName, config: Rfc2136Target): WriteAnswer<undefined> | "no-such-set" {
+function outcomeOf(
+  heard: Heard,
+  changes: readonly Change[],
+  config: Rfc2136Target,
+): WriteAnswer<undefined> | "no-such-set" {
   if (heard.kind === "silence") {
     // A server that rejects the signature has not read the update.
     const { fault } = heard;
@@ -120,8 +143,8 @@ function outcomeOf(heard: Heard, set: SetName, config: Rfc2136Target): WriteAnsw
   const { rcode } = heard.message;
   if (rcode === rcodes.noError) return { kind: "accepted", value: undefined };
   if (rcode === rcodes.nxRrset || rcode === rcodes.nxDomain) return "no-such-set";
-  const fault = refusalOfUpdate(rcode, set, config);
-  // RFC 2136 section 3.4.2: after a failure, a server should undo everything, but that is not certain.
+  const fault = refusalOfUpdate(rcode, changes, config);
+  // RFC 2136 section 3.4.2: after a failure in between, a server undoes everything, but who knows.
   return rcode === rcodes.servFail ? unknown(fault) : { kind: "refused", because: fault };
 }
 
@@ -167,8 +190,9 @@ function refusalOfQuery(rcode: number, set: SetName): TargetFault {
   return { ...later(`the nameserver answered the query for ${nameOf(set)} with ${codeName(rcode)}`), ofService: true };
 }
 
-function refusalOfUpdate(rcode: number, set: SetName, { key }: Rfc2136Target): TargetFault {
-  const because = `the nameserver refused the update of ${nameOf(set)} ${set.type} (${codeName(rcode)})`;
+function refusalOfUpdate(rcode: number, changes: readonly Change[], { key }: Rfc2136Target): TargetFault {
+  const names = firstFew(changes.map(({ set }) => `${nameOf(set)} ${set.type}`));
+  const because = `the nameserver refused the update of ${names} (${codeName(rcode)})`;
   switch (rcode) {
     case rcodes.refused:
       return {

@@ -23,6 +23,15 @@ export type RRsetsCalls = {
   setRecords(set: SetName, replacement: SetReplacement, signal: AbortSignal): Promise<WriteAnswer<ReadableAction>>;
   changeTtl(set: SetName, ttl: number, signal: AbortSignal): Promise<WriteAnswer<ReadableAction>>;
   create(zone: string, set: NewRRset, signal: AbortSignal): Promise<WriteAnswer<ReadableAction>>;
+  /** Undefined if the service has no serials, and with them no `change`: only `moor records` has. */
+  serial(zone: string, signal: AbortSignal): Promise<Answer<number | undefined>>;
+  /** Many sets in one transaction. With a serial, only if the zone still has it. */
+  change(
+    zone: string,
+    serial: number | undefined,
+    changes: readonly NewRRset[],
+    signal: AbortSignal,
+  ): Promise<WriteAnswer<ReadableAction>>;
   action(id: number, signal: AbortSignal): Promise<Answer<ReadableAction>>;
 };
 
@@ -51,6 +60,14 @@ export function createRRsetsCalls(config: TokenTarget, client: HttpClient, now: 
     setRecords: (set, replacement, signal) => post(`${pathOf(set)}/actions/set_records`, replacement, signal),
     changeTtl: (set, ttl, signal) => post(`${pathOf(set)}/actions/change_ttl`, { ttl }, signal),
     create: (zone, set, signal) => post(`/zones/${encodeURIComponent(zone)}/rrsets`, set, signal),
+    async serial(zone, signal) {
+      const answer = await get(`/zones/${encodeURIComponent(zone)}`, signal);
+      if (answer.kind !== "ok") return answer;
+      const { serial } = isObject(answer.value.zone) ? answer.value.zone : {};
+      return { kind: "ok", value: typeof serial === "number" && Number.isSafeInteger(serial) ? serial : undefined };
+    },
+    change: (zone, serial, changes, signal) =>
+      post(`/zones/${encodeURIComponent(zone)}/changes`, { expected_serial: serial, changes }, signal),
     action: async (id, signal) => itemIn(await get(`/actions/${id}`, signal), "action", isAction),
   };
 }

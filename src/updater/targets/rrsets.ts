@@ -5,6 +5,7 @@ import { absoluteName, parseOwner } from "../../core/names/name.ts";
 import { printable } from "../../core/visible-text.ts";
 import type { HttpClient } from "../http/client.ts";
 import { createRRsetsCalls, type RRsetsCalls, type SetName } from "./rrsets-calls.ts";
+import { replaceSetsTogether, type TogetherTools } from "./rrsets-together.ts";
 import { type Absent, type Answer, later, noZone, unexpected, unknownCall } from "./service-answer.ts";
 import type {
   ListedRecord,
@@ -43,6 +44,10 @@ export const hetzner = {
     "https://api.hetzner.cloud",
     "An API token of the project that has the zone, with read and write permission.",
   ),
+  async open(config: TokenTarget, connect) {
+    const { replaceAll: _, ...target } = await rrsets.open(config, connect);
+    return target;
+  },
 } satisfies TargetKind<TokenTarget>;
 
 /** The newer record service (spec 4.6): whole sets, and writes that continue after the answer. */
@@ -54,8 +59,14 @@ export function createRRsetsTarget(
 ): RecordTarget {
   const tools = { calls: createRRsetsCalls(config, client, now), now, waiting };
   const { calls } = tools;
+  const together: TogetherTools = {
+    calls,
+    comment: () => commentAt(now()),
+    settled: (asked, signal) => settled(tools, asked, signal),
+  };
   return {
     replace: (order, signal) => replaceSet(tools, order, signal),
+    replaceAll: (orders, signal) => replaceSetsTogether(together, orders, signal),
     async current(order, signal) {
       const answer = await calls.set(setOf(order), signal);
       if (answer.kind !== "ok") return faultOf(order, answer);

@@ -82,25 +82,50 @@ async function replaceSet<Rest>(
   signal: AbortSignal,
 ): Promise<WriteOutcome> {
   const set = setOf(order);
-  const done = ({ ttl }: Held): WriteOutcome => ({ kind: "done", recordId: idOf(set), ttl });
-  const before = await calls.read(set, signal);
+  const prepared = prepare(order, await calls.read(set, signal));
+  if (prepared.kind !== "to-write") return prepared;
+  const { held } = prepared;
+  const written = await calls.write(set, { value: order.value, ttl: order.ttl }, held, signal);
+  if (written.kind === "refused") return refused(faultOf(order, written.because));
+  if (written.kind === "unknown" && !written.probablyDone) return written;
+  if (written.kind === "accepted" && written.value && holds(written.value, order)) return done(order, written.value);
+  return confirmed(calls.service, order, written, await calls.read(set, signal));
+}
+
+/** What there is to do, now that the set was read. */
+export function prepare<Rest>(
+  order: ReplaceOrder,
+  before: Lookup<HeldSet<Rest> | undefined>,
+  replacesSeveral = false,
+): WriteOutcome | { readonly kind: "to-write"; readonly held: HeldSet<Rest> | undefined } {
   if (before.kind !== "found") return refused(before);
   const held = before.value;
   const { length } = held?.values ?? [];
   if (length === 0 && !order.create) return refused(noRecord(order));
-  if (held && length > 1) return refused(several(order, held.values));
-  if (held && holds(held, order) && (order.ttl ?? held.ttl) === held.ttl) return done(held);
-  const written = await calls.write(set, { value: order.value, ttl: order.ttl }, held, signal);
-  if (written.kind === "refused") return refused(faultOf(order, written.because));
-  if (written.kind === "unknown" && !written.probablyDone) return written;
-  if (written.kind === "accepted" && written.value && holds(written.value, order)) return done(written.value);
-  const after = await calls.read(set, signal);
-  if (after.kind === "found" && after.value && holds(after.value, order)) return done(after.value);
-  if (written.kind === "unknown") return { kind: "unknown", fault: written.fault };
-  return { kind: "unknown", fault: after.kind === "found" ? notTaken(calls.service, set) : afterWrite(after) };
+  if (held && length > 1 && !replacesSeveral) return refused(several(order, held.values));
+  if (held && holds(held, order) && (order.ttl ?? held.ttl) === held.ttl) return done(order, held);
+  return { kind: "to-write", held };
 }
 
-const setOf = ({ zone, name, family }: Omit<ReplaceOrder, "value">): SetName => ({
+/** The outcome of a write that was accepted or probably carried out, now that the set was read again. */
+export function confirmed(
+  service: string,
+  order: ReplaceOrder,
+  written: Exclude<WriteAnswer<unknown>, { kind: "refused" }>,
+  after: Lookup<Held | undefined>,
+): WriteOutcome {
+  if (after.kind === "found" && after.value && holds(after.value, order)) return done(order, after.value);
+  if (written.kind === "unknown") return { kind: "unknown", fault: written.fault };
+  return { kind: "unknown", fault: after.kind === "found" ? notTaken(service, setOf(order)) : afterWrite(after) };
+}
+
+const done = (order: ReplaceOrder, { ttl }: Held): WriteOutcome => ({
+  kind: "done",
+  recordId: idOf(setOf(order)),
+  ttl,
+});
+
+export const setOf = ({ zone, name, family }: Omit<ReplaceOrder, "value">): SetName => ({
   zone,
   name,
   type: recordTypeOf(family),
@@ -111,11 +136,11 @@ export const idOf = ({ zone, name, type }: { zone: string; name: string; type: s
 const holds = ({ values: [first, ...others] }: Held, { value }: ReplaceOrder): boolean =>
   first !== undefined && others.length === 0 && parseAddress(first)?.text === value;
 
-const refused = (fault: TargetFault): WriteOutcome => ({ kind: "refused", fault });
+export const refused = (fault: TargetFault): WriteOutcome => ({ kind: "refused", fault });
 
 const afterWrite = (fault: TargetFault): TargetFault => ({ ...fault, afterWrite: true });
 
-const faultOf = (order: ReplaceOrder, because: TargetFault | Absent): TargetFault =>
+export const faultOf = (order: ReplaceOrder, because: TargetFault | Absent): TargetFault =>
   because.kind === "absent" ? noRecord(order) : because;
 
 const notTaken = (service: string, set: SetName): TargetFault =>

@@ -4,6 +4,7 @@ import { targetKinds } from "../../../src/updater/targets/targets.ts";
 import { openConfigured } from "./configured-target.ts";
 import { type Asked, type Reply, startServer } from "./services.ts";
 import { describeFaults, faultOf, never, order, type TargetPeer, type TargetRig } from "./target-faults.ts";
+import { describeTogether } from "./target-together.ts";
 
 export type TargetCase = {
   readonly api: string;
@@ -21,6 +22,8 @@ export type TargetCase = {
   /** The TTL of the records; a service may not allow just any. */
   readonly ttl?: number;
   readonly otherTtl?: number;
+  /** It can write several records in one transaction. */
+  readonly together?: true;
   /** Whether a request may change something. */
   readonly isWrite?: (asked: Asked) => boolean;
   /** Tests of what only this service has. */
@@ -156,6 +159,12 @@ export function describeTarget(target: TargetCase): void {
         wrong.close();
       }
     });
+
+    if (target.together) {
+      const { isWrite } = target;
+      describe("several at a time", () =>
+        describeTogether(rig, first, { ttl, error: http?.error, ...(isWrite && { isWrite }) }));
+    } else it("has no call for several at a time", () => expect(rig.dns.replaceAll).toBeUndefined());
 
     target.more?.(rig);
     if (http) describeFaults(rig, { ...target, ttl, error: http.error });

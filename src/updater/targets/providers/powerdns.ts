@@ -3,9 +3,10 @@ import { absoluteName, askedZoneName, ownerOf } from "../../../core/names/name.t
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../http/client.ts";
 import { type Body, type Dialect, errorIn, noZone, unexpected, unknownCall } from "../service-answer.ts";
-import { createSetTarget, idOf, type SetCalls, type SetName } from "../set-target.ts";
+import { idOf, type SetName } from "../set-target.ts";
 import type { Lookup, TargetKind } from "../target.ts";
 import { type TokenTarget, tokenSettings } from "../token-target.ts";
+import { createZoneTarget, type SetChange, type ZoneCalls } from "../zone-target.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
 
 export const powerdns = {
@@ -15,7 +16,7 @@ export const powerdns = {
     "https://pdns.example.org",
   ),
   can: { create: true, ttl: true },
-  open: async (config: TokenTarget, connect) => createSetTarget(powerdnsCalls(config, await connect(config))),
+  open: async (config: TokenTarget, connect) => createZoneTarget(powerdnsCalls(config, await connect(config))),
 } satisfies TargetKind<TokenTarget>;
 
 const service = "PowerDNS";
@@ -29,8 +30,10 @@ const dialect: Dialect = {
 
 /** For a set that is created, if the config has no `ttl:`. */
 const usualTtl = 300;
+/** Of one request: at 150 bytes each, they stay below its limit of 2 MB. */
+const mostSets = 5_000;
 
-function powerdnsCalls(config: TokenTarget, client: HttpClient): SetCalls<undefined> {
+function powerdnsCalls(config: TokenTarget, client: HttpClient): ZoneCalls<Disabled> {
   const base = /\/servers\/[^/]+\/?$/.test(config.url.pathname) ? "" : "/api/v1/servers/localhost";
   const api = openJsonApi(client, dialect, () => ({ "x-api-key": config.token() }));
   const pathOf = (zone: string) => `${base}/zones/${encodeURIComponent(`${zone}.`)}`;
@@ -46,6 +49,11 @@ function powerdnsCalls(config: TokenTarget, client: HttpClient): SetCalls<undefi
     return { kind: "found", value: rrsets };
   };
 
+  const patch = async (zone: string, rrsets: readonly unknown[], signal: AbortSignal) => {
+    const written = await api.send("PATCH", pathOf(zone), { rrsets }, [200, 204], signal);
+    return written.kind === "accepted" ? { kind: "accepted" as const, value: undefined } : written;
+  };
+
   return {
     service,
     async read(set, signal) {
@@ -55,22 +63,34 @@ function powerdnsCalls(config: TokenTarget, client: HttpClient): SetCalls<undefi
       if (found.kind !== "found") return found;
       const held = found.value.find(isNamed(set));
       if (!held) return { kind: "found", value: undefined };
-      const values = held.records.filter(({ disabled }) => !disabled).map(({ content }) => content);
-      return { kind: "found", value: { values, ttl: held.ttl, rest: undefined } };
+      const values = held.records.filter((each) => !isDisabled(each)).map(({ content }) => content);
+      return { kind: "found", value: { values, ttl: held.ttl, rest: [] } };
     },
-    async write(set, { value, ttl }, held, signal) {
+    async write(set, content, held, signal) {
       // A set is replaced as a whole, and only a read of the whole zone shows its disabled records.
       const all = await setsIn(set.zone, "", signal);
       if (all.kind !== "found") return { kind: "refused", because: all };
-      const disabled = all.value.find(isNamed(set))?.records.filter((record) => record.disabled) ?? [];
-      const wanted = {
-        ...{ name: ownerIn(set), type: set.type, ttl: ttl ?? held?.ttl ?? usualTtl, changetype: "REPLACE" },
-        // Without `comments`, the existing ones are kept.
-        records: [{ content: value, disabled: false }, ...disabled],
-      };
-      const written = await api.send("PATCH", pathOf(set.zone), { rrsets: [wanted] }, [200, 204], signal);
-      return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
+      const disabled = all.value.find(isNamed(set))?.records.filter(isDisabled) ?? [];
+      return patch(set.zone, [wanted({ set, content, held }, disabled)], signal);
     },
+    async readAll(sets, signal) {
+      const all = await setsIn(sets[0]?.zone ?? "", "", signal);
+      if (all.kind !== "found") return sets.map(() => all);
+      const byName = new Map(all.value.map((each) => [`${each.name.toLowerCase()} ${each.type}`, each]));
+      return sets.map((set) => {
+        const held = byName.get(`${ownerIn(set)} ${set.type}`);
+        if (!held) return { kind: "found", value: undefined };
+        const [rest, shown] = [held.records.filter(isDisabled), held.records.filter((each) => !isDisabled(each))];
+        return { kind: "found", value: { values: shown.map(({ content }) => content), ttl: held.ttl, rest } };
+      });
+    },
+    writeAll: (changes, signal) =>
+      patch(
+        changes[0]?.set.zone ?? "",
+        changes.map((change) => wanted(change, change.held?.rest ?? [])),
+        signal,
+      ),
+    room: { of: () => 1, most: mostSets },
     async zones(signal) {
       const answer = await api.get(`${base}/zones`, signal);
       if (answer.kind === "absent") return unknownCall(answer, service);
@@ -97,6 +117,17 @@ const ownerIn = ({ zone, name }: SetName) => `${absoluteName(name, zone)}.`;
 
 const isNamed = (set: SetName) => (each: ReadableSet) =>
   each.type === set.type && each.name.toLowerCase() === ownerIn(set);
+
+/** A set is replaced as a whole, with the records of it that are switched off. Without `comments`, they stay as they are. */
+const wanted = ({ set, content: { value, ttl }, held }: SetChange<Disabled>, disabled: Disabled) => ({
+  ...{ name: ownerIn(set), type: set.type, ttl: ttl ?? held?.ttl ?? usualTtl, changetype: "REPLACE" },
+  records: [{ content: value, disabled: false }, ...disabled],
+});
+
+const isDisabled = ({ disabled }: ReadableSet["records"][number]) => disabled === true;
+
+/** The records of a set that are switched off. */
+type Disabled = ReadableSet["records"];
 
 type ReadableSet = {
   readonly name: string;

@@ -2,10 +2,11 @@ import { absoluteName, askedZoneName, ownerOf } from "../../../core/names/name.t
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient, HttpOutcome } from "../../http/client.ts";
 import { type Dialect, later, noZone, readAnswer, unexpected, unknownCall } from "../service-answer.ts";
-import { createSetTarget, idOf, type SetCalls, type SetName } from "../set-target.ts";
+import { type HeldSet, idOf, type SetName } from "../set-target.ts";
 import type { ListedZone, Lookup, TargetFault, TargetKind } from "../target.ts";
 import { type KeyPairTarget, keyPairSettings } from "../token-target.ts";
 import { readWritten } from "../write-answer.ts";
+import { createZoneTarget, type SetChange, type ZoneCalls } from "../zone-target.ts";
 import { elementsIn, escaped, textIn, xmlIn } from "./read-xml.ts";
 import { signAws } from "./sign-aws.ts";
 
@@ -18,12 +19,14 @@ export const route53 = {
     "The secret of the access key.",
   ),
   can: { create: true, ttl: true },
-  open: async (config: KeyPairTarget, connect) => createSetTarget(route53Calls(config, await connect(config))),
+  open: async (config: KeyPairTarget, connect) => createZoneTarget(route53Calls(config, await connect(config))),
 } satisfies TargetKind<KeyPairTarget>;
 
 const service = "Route 53";
 const version = "/2013-04-01";
 const usualTtl = 300;
+/** More than a zone may have without asking AWS for more. */
+const mostListed = 100_000;
 
 /** Sent with 400. */
 const passing = ["Throttling", "ThrottlingException", "PriorRequestNotComplete"];
@@ -42,7 +45,7 @@ const dialect: Dialect = {
   },
 };
 
-function route53Calls(config: KeyPairTarget, client: HttpClient): SetCalls<undefined> {
+function route53Calls(config: KeyPairTarget, client: HttpClient): ZoneCalls<undefined> {
   const send = (
     method: "GET" | "POST",
     path: string,
@@ -92,17 +95,42 @@ function route53Calls(config: KeyPairTarget, client: HttpClient): SetCalls<undef
     zoneIds.set(zone, id);
     return { kind: "found", value: id };
   };
-  const setsIn = async (zone: string, query: string, signal: AbortSignal): Promise<Lookup<readonly string[]>> => {
+  const pageOfSets = async (zone: string, query: string, signal: AbortSignal): Promise<Lookup<string>> => {
     const id = await zoneId(zone, signal);
     if (id.kind !== "found") return id;
     const answer = await get(`/hostedzone/${id.value}/rrset`, query, signal);
     if (answer.kind === "found") {
-      if (!answer.value.includes("<ResourceRecordSets")) return unexpected("no record sets", service);
-      return { kind: "found", value: elementsIn(answer.value, "ResourceRecordSet") };
+      return answer.value.includes("<ResourceRecordSets") ? answer : unexpected("no record sets", service);
     }
     if (answer.kind !== "absent") return answer;
     zoneIds.delete(zone);
     return noZone(zone, service);
+  };
+  const setsIn = async (zone: string, query: string, signal: AbortSignal): Promise<Lookup<readonly string[]>> => {
+    const page = await pageOfSets(zone, query, signal);
+    return page.kind === "found" ? { kind: "found", value: elementsIn(page.value, "ResourceRecordSet") } : page;
+  };
+
+  /** All sets of the zone. */
+  const allSetsIn = async (zone: string, signal: AbortSignal): Promise<Lookup<readonly string[]>> => {
+    const all: string[] = [];
+    for (let query = "maxitems=300"; query !== ""; ) {
+      const page = await pageOfSets(zone, query, signal);
+      if (page.kind !== "found") return page;
+      all.push(...elementsIn(page.value, "ResourceRecordSet"));
+      query = nextPage(page.value);
+      if (all.length > mostListed) return later(`${service}'s list of record sets does not end`);
+    }
+    return { kind: "found", value: all };
+  };
+  const sendChanges = async (changes: readonly SetChange<undefined>[], signal: AbortSignal) => {
+    const body = `<?xml version="1.0" encoding="UTF-8"?><ChangeResourceRecordSetsRequest xmlns="https://route53.amazonaws.com/doc/2013-04-01/"><ChangeBatch><Changes>${changes.map(changeXml).join("")}</Changes></ChangeBatch></ChangeResourceRecordSetsRequest>`;
+    const path = `${version}/hostedzone/${zoneIds.get(changes[0]?.set.zone ?? "")}/rrset/`;
+    const written = readWritten(await send("POST", path, "", body, signal), [200], Date.now(), dialect);
+    if (written.kind === "accepted") return { kind: "accepted", value: undefined } as const;
+    const isStale =
+      written.kind === "refused" && "code" in written.because && written.because.code === "InvalidChangeBatch";
+    return isStale ? ({ kind: "refused", because: changedMeanwhile } as const) : written;
   };
 
   return {
@@ -114,31 +142,17 @@ function route53Calls(config: KeyPairTarget, client: HttpClient): SetCalls<undef
         `maxitems=2&name=${encodeURIComponent(owner).replaceAll("*", "%2A")}&type=${set.type}`,
         signal,
       );
-      if (found.kind !== "found") return found;
-      const [first, second] = found.value.filter((each) => nameIn(each) === owner && textIn(each, "Type") === set.type);
-      if (first === undefined) return { kind: "found", value: undefined };
-      const ttl = Number(textIn(first, "TTL"));
-      const isPlain = !/<(?:AliasTarget|SetIdentifier)>/.test(first) && second === undefined;
-      if (!isPlain || !Number.isInteger(ttl)) return notPlain(owner, set);
-      const values = elementsIn(first, "ResourceRecord").map((record) => textIn(record, "Value") ?? "");
-      return { kind: "found", value: { values, ttl, rest: undefined } };
+      return found.kind === "found" ? heldIn(found.value, set) : found;
     },
-    async write(set, { value, ttl }, held, signal) {
-      const change = (action: string, kept: number, content: string) =>
-        `<Change><Action>${action}</Action><ResourceRecordSet><Name>${escaped(absoluteName(set.name, set.zone))}.</Name><Type>${set.type}</Type><TTL>${kept}</TTL><ResourceRecords><ResourceRecord><Value>${content}</Value></ResourceRecord></ResourceRecords></ResourceRecordSet></Change>`;
-      // The batch is atomic, and DELETE works only with the exact content.
-      const changes = [
-        ...(held?.values[0] === undefined ? [] : [change("DELETE", held.ttl ?? 0, held.values[0])]),
-        change("CREATE", ttl ?? held?.ttl ?? usualTtl, value),
-      ];
-      const body = `<?xml version="1.0" encoding="UTF-8"?><ChangeResourceRecordSetsRequest xmlns="https://route53.amazonaws.com/doc/2013-04-01/"><ChangeBatch><Changes>${changes.join("")}</Changes></ChangeBatch></ChangeResourceRecordSetsRequest>`;
-      const path = `${version}/hostedzone/${zoneIds.get(set.zone)}/rrset/`;
-      const written = readWritten(await send("POST", path, "", body, signal), [200], Date.now(), dialect);
-      if (written.kind === "accepted") return { kind: "accepted", value: undefined };
-      const isStale =
-        written.kind === "refused" && "code" in written.because && written.because.code === "InvalidChangeBatch";
-      return isStale ? { kind: "refused", because: changedMeanwhile } : written;
+    write: (set, content, held, signal) => sendChanges([{ set, content, held }], signal),
+    async readAll(sets, signal) {
+      const all = await allSetsIn(sets[0]?.zone ?? "", signal);
+      if (all.kind !== "found") return sets.map(() => all);
+      const byName = Map.groupBy(all.value, nameIn);
+      return sets.map((set) => heldIn(byName.get(absoluteName(set.name, set.zone)) ?? [], set));
     },
+    writeAll: sendChanges,
+    room: { of: charactersOf, most: 32_000 },
     zones: (signal) => zonesFrom("maxitems=100", signal),
     async records(zone, signal) {
       const found = await setsIn(zone, "maxitems=300", signal);
@@ -162,7 +176,43 @@ function route53Calls(config: KeyPairTarget, client: HttpClient): SetCalls<undef
   };
 }
 
-/** Route 53 writes an asterisk as `\052`. */
+/** Both or none are carried out, and deleting works only with the exact content. */
+function changeXml({ set, content: { value, ttl }, held }: SetChange<undefined>): string {
+  const change = (action: string, kept: number, content: string) =>
+    `<Change><Action>${action}</Action><ResourceRecordSet><Name>${escaped(absoluteName(set.name, set.zone))}.</Name><Type>${set.type}</Type><TTL>${kept}</TTL><ResourceRecords><ResourceRecord><Value>${content}</Value></ResourceRecord></ResourceRecords></ResourceRecordSet></Change>`;
+  const before = held?.values[0];
+  const deleted = before === undefined ? "" : change("DELETE", held?.ttl ?? 0, before);
+  return deleted + change("CREATE", ttl ?? held?.ttl ?? usualTtl, value);
+}
+
+/** A batch has at most 1,000 records and 32,000 characters in their values, so a shorter value counts as 32. */
+const charactersOf = ({ content, held }: SetChange<undefined>): number =>
+  [content.value, ...(held?.values ?? [])].reduce((sum, value) => sum + Math.max(32, value.length), 0);
+
+function heldIn(sets: readonly string[], set: SetName): Lookup<HeldSet<undefined> | undefined> {
+  const owner = absoluteName(set.name, set.zone);
+  const [first, second] = sets.filter((each) => nameIn(each) === owner && textIn(each, "Type") === set.type);
+  if (first === undefined) return { kind: "found", value: undefined };
+  const ttl = Number(textIn(first, "TTL"));
+  const isPlain = !/<(?:AliasTarget|SetIdentifier)>/.test(first) && second === undefined;
+  if (!isPlain || !Number.isInteger(ttl)) return notPlain(owner, set);
+  const values = elementsIn(first, "ResourceRecord").map((record) => textIn(record, "Value") ?? "");
+  return { kind: "found", value: { values, ttl, rest: undefined } };
+}
+
+/** The query for the next page; empty after the last one. The keys are in the order of the alphabet, as signed. */
+function nextPage(xml: string): string {
+  if (textIn(xml, "IsTruncated") !== "true") return "";
+  const parts = [
+    ["identifier", textIn(xml, "NextRecordIdentifier")],
+    ["maxitems", "300"],
+    ["name", textIn(xml, "NextRecordName")],
+    ["type", textIn(xml, "NextRecordType")],
+  ].filter(([, value]) => value !== undefined);
+  return parts.map(([key, value = ""]) => `${key}=${encodeURIComponent(value).replaceAll("*", "%2A")}`).join("&");
+}
+
+/** `\052` is how it writes an asterisk. */
 const nameIn = (xml: string): string => askedZoneName((textIn(xml, "Name") ?? "").replace(/^\\052/, "*"));
 
 const changedMeanwhile = later(

@@ -53,12 +53,16 @@ export function fakeRoute53(id: string, secret: string) {
     }
     if (method === "GET") {
       const [name, type] = [url.searchParams.get("name"), url.searchParams.get("type") ?? ""];
-      const start = name === null ? "" : key(`${name}.`, type);
+      const start = name === null ? "" : key(`${name.replace(/\.$/, "")}.`, type);
       const found = sets().filter((set) => key(absolute(set.name), set.type) >= start);
       const sorted = found.toSorted((a, b) => (key(absolute(a.name), a.type) < key(absolute(b.name), b.type) ? -1 : 1));
       const some = sorted.slice(0, Number(url.searchParams.get("maxitems") ?? 300));
+      const next = sorted[some.length];
+      const more = next
+        ? `<IsTruncated>true</IsTruncated><NextRecordName>${absolute(next.name)}</NextRecordName><NextRecordType>${next.type}</NextRecordType>`
+        : "<IsTruncated>false</IsTruncated>";
       return xml(
-        `<ListResourceRecordSetsResponse><ResourceRecordSets>${some.map((set) => setXml(set.name, set.type)).join("")}</ResourceRecordSets><IsTruncated>false</IsTruncated></ListResourceRecordSetsResponse>`,
+        `<ListResourceRecordSetsResponse><ResourceRecordSets>${some.map((set) => setXml(set.name, set.type)).join("")}</ResourceRecordSets>${more}</ListResourceRecordSetsResponse>`,
       );
     }
     const before = structuredClone(kept.all);

@@ -1,0 +1,132 @@
+import {
+  confirmed,
+  createSetTarget,
+  faultOf,
+  type HeldSet,
+  type NewContent,
+  prepare,
+  refused,
+  type SetCalls,
+  type SetName,
+  setOf,
+} from "./set-target.ts";
+import type { Lookup, RecordTarget, ReplaceOrder, TargetFault, TogetherOutcome } from "./target.ts";
+import type { WriteAnswer } from "./write-answer.ts";
+
+export type SetChange<Rest> = {
+  readonly set: SetName;
+  readonly content: NewContent;
+  readonly held: HeldSet<Rest> | undefined;
+};
+
+/** The calls of a service that can also write many sets of one zone in one transaction. */
+export type ZoneCalls<Rest> = SetCalls<Rest> & TogetherCalls<Rest>;
+
+export type TogetherCalls<Rest> = Pick<SetCalls<Rest>, "service"> & {
+  /** As `read`, in the order of the sets. All are of one zone. */
+  readAll(sets: readonly SetName[], signal: AbortSignal): Promise<readonly Lookup<HeldSet<Rest> | undefined>[]>;
+  /** All or nothing. */
+  writeAll(changes: readonly SetChange<Rest>[], signal: AbortSignal): Promise<WriteAnswer<unknown>>;
+  /** The size of one change, and of the largest transaction. */
+  readonly room: { readonly of: (change: SetChange<Rest>) => number; readonly most: number };
+  /** Whether a set with several addresses is replaced, and not left alone. */
+  readonly replacesSeveral?: boolean;
+};
+
+/** A set target that replaces many sets in as few transactions as the service allows. */
+export function createZoneTarget<Rest>(calls: ZoneCalls<Rest>): RecordTarget {
+  return { ...createSetTarget(calls), replaceAll: (orders, signal) => replaceAll(calls, orders, signal) };
+}
+
+type Pending<Rest> = { readonly order: ReplaceOrder; readonly change: SetChange<Rest> };
+
+export async function replaceAll<Rest>(
+  calls: TogetherCalls<Rest>,
+  orders: readonly ReplaceOrder[],
+  signal: AbortSignal,
+): Promise<readonly TogetherOutcome[]> {
+  const outcomes = new Map<ReplaceOrder, TogetherOutcome>();
+  const pending: Pending<Rest>[] = [];
+  const before = await calls.readAll(orders.map(setOf), signal);
+  for (const [at, order] of orders.entries()) {
+    const prepared = prepare(order, before[at] ?? { kind: "found", value: undefined }, calls.replacesSeveral);
+    if (prepared.kind !== "to-write") outcomes.set(order, prepared);
+    else {
+      const content = { value: order.value, ttl: order.ttl };
+      pending.push({ order, change: { set: setOf(order), content, held: prepared.held } });
+    }
+  }
+  for (const part of inParts(pending, ({ change }) => calls.room.of(change), calls.room.most)) {
+    const ended = await replacePart(calls, part, signal);
+    for (const [at, { order }] of part.entries()) outcomes.set(order, ended[at] ?? { kind: "alone" });
+    const fault = serviceFault(ended[0]);
+    if (!fault) continue;
+    // The rest would fail as well, and was not sent.
+    for (const { order } of pending) if (!outcomes.has(order)) outcomes.set(order, refused(fault));
+    break;
+  }
+  return orders.map((order) => outcomes.get(order) ?? { kind: "alone" });
+}
+
+async function replacePart<Rest>(
+  calls: TogetherCalls<Rest>,
+  part: readonly Pending<Rest>[],
+  signal: AbortSignal,
+): Promise<readonly TogetherOutcome[]> {
+  const changes = part.map(({ change }) => change);
+  const written = await calls.writeAll(changes, signal);
+  if (written.kind === "refused") return part.map(({ order }) => refusedTogether(faultOf(order, written.because)));
+  if (written.kind === "unknown" && !written.probablyDone) return part.map(() => written);
+  const after = await calls.readAll(
+    changes.map(({ set }) => set),
+    signal,
+  );
+  return part.map(({ order }, at) =>
+    confirmed(calls.service, order, written, after[at] ?? { kind: "found", value: undefined }),
+  );
+}
+
+/** One wrong order makes a service refuse all of them, unless the whole service has a problem. */
+export const refusedTogether = (fault: TargetFault): TogetherOutcome =>
+  isOfService(fault) ? refused(fault) : { kind: "alone" };
+
+const isOfService = ({ ofService, unreached, retryAfter }: TargetFault): boolean =>
+  ofService === true || unreached === true || retryAfter !== undefined;
+
+const serviceFault = (outcome: TogetherOutcome | undefined): TargetFault | undefined =>
+  outcome && "fault" in outcome && isOfService(outcome.fault) ? outcome.fault : undefined;
+
+/** As few parts as possible, in the same order, none larger than `most`. */
+export function inParts<T>(all: readonly T[], sizeOf: (one: T) => number, most: number): readonly (readonly T[])[] {
+  const parts: T[][] = [];
+  let size = Number.POSITIVE_INFINITY;
+  for (const one of all) {
+    size += sizeOf(one);
+    if (size > most) {
+      parts.push([]);
+      size = sizeOf(one);
+    }
+    parts.at(-1)?.push(one);
+  }
+  return parts;
+}
+
+/** For a service that has no call for all of them: a few at a time, until the whole service fails. */
+export async function readEach<Rest>(
+  read: SetCalls<Rest>["read"],
+  sets: readonly SetName[],
+  signal: AbortSignal,
+): Promise<readonly Lookup<HeldSet<Rest> | undefined>[]> {
+  const found: Lookup<HeldSet<Rest> | undefined>[] = [];
+  let failed: TargetFault | undefined;
+  const left = sets.entries();
+  const readSome = async () => {
+    for (const [at, set] of left) {
+      const one = failed ?? (await read(set, signal));
+      found[at] = one;
+      if (one.kind !== "found" && isOfService(one)) failed = one;
+    }
+  };
+  await Promise.all(Array.from({ length: 4 }, readSome));
+  return found;
+}
