@@ -4,7 +4,8 @@ import type { SourceConfig } from "../sources/source.ts";
 import { sourceSettings } from "../sources/sources.ts";
 import type { TargetConfig } from "../targets/target.ts";
 import { targetSettings } from "../targets/targets.ts";
-import { type Known, type NameConfig, namesSettings } from "./names.ts";
+import { hostsSettings } from "./hosts.ts";
+import { entrySettings, type Known, type NameConfig, namesSettings } from "./names.ts";
 import {
   type ControlConfig,
   controlSettings,
@@ -19,8 +20,9 @@ import { checkWhen, ruleFields } from "./rules.ts";
  * Every setting of the config file. The checks (`read.ts`) and the types are derived from it. `scripts/describe-config.ts`
  * generates the schema for editors and the reference page from it.
  */
-export const configSettings = (known: Known, checkKept: (named: KeptNames, place: Place) => void) =>
-  mapping(
+export function configSettings(known: Known, checkKept: (named: KeptNames, place: Place) => void) {
+  const entry = entrySettings(known);
+  return mapping(
     {
       state: path("The file that stores the last written addresses. Default: next to the config.", "moor-state.json"),
       history: path(
@@ -30,7 +32,8 @@ export const configSettings = (known: Known, checkKept: (named: KeptNames, place
       interval: usually(duration("How often to poll a source that does not push its changes.", "1m"), "30s"),
       sources: named(sourceSettings, (name) => `source ${name}`, "Where to read addresses. You choose the names."),
       targets: named(targetSettings, (name) => `target ${name}`, "Where to write records. You choose the names."),
-      names: namesSettings(known),
+      names: namesSettings(entry),
+      hosts: hostsSettings(entry),
       control: controlSettings,
       notify: notifySettings,
       heartbeat: heartbeatSettings,
@@ -40,13 +43,14 @@ export const configSettings = (known: Known, checkKept: (named: KeptNames, place
       title: "moor update",
       description: "The config file of moor's updater. `moor update --check` lists every fault with its line.",
       of: "",
-      schema: { required: ["sources", "targets", "names"] },
+      schema: { required: ["sources", "targets"], anyOf: [{ required: ["names"] }, { required: ["hosts"] }] },
       check(right, place) {
         checkWhen(right, place);
         checkKept(right, place);
       },
     },
   );
+}
 
 type KeptNames = { readonly state?: string; readonly history?: string };
 
@@ -58,6 +62,7 @@ export type UpdaterConfig = {
   readonly interval: number;
   readonly sources: ReadonlyMap<string, SourceConfig>;
   readonly targets: ReadonlyMap<string, TargetConfig>;
+  /** Those of `names:` and of `hosts:`. */
   readonly names: readonly NameConfig[];
   /** File, line and column of `names:`, if it is set. */
   readonly namesAt?: string;

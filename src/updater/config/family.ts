@@ -41,10 +41,10 @@ export type OwnFamily = Pick<FamilyConfig, "recordId" | "vhid" | "host"> & {
 const deviceWords =
   "A device, as listed by `moor interfaces`. In a list, the first one that is up and has a usable address is used.";
 
-const devices = oneOrMore(text(deviceWords, "pppoe0"), "add at least one device");
+export const devices = oneOrMore(text(deviceWords, "pppoe0"), "add at least one device");
 
 /** The host part of a machine behind the firewall, written out or derived from its MAC address. */
-const hostFields = {
+export const hostFields = {
   host: text(
     "For `ipv6`: the host part of the address of a machine behind the firewall. The prefix comes from the interface.",
     "::1:2",
@@ -103,7 +103,7 @@ export function familySettings(family: Family, source: Setting<Sources>): Settin
 type Written = { readonly [K in keyof typeof hostFields]: Value<(typeof hostFields)[K]> | undefined };
 
 /** Empty without a host part; undefined after a fault. */
-function hostPart(
+export function hostPart(
   { host, mac, prefix }: Written,
   family: Family,
   { fault }: Place,

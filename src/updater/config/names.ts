@@ -3,7 +3,7 @@ import { absoluteName, parseOwner, parseZoneName } from "../../core/names/name.t
 import { parseTyped } from "../../core/names/unicode.ts";
 import { highestTtl } from "../../core/records/rrset.ts";
 import { fail, type Result } from "../../core/result.ts";
-import { mapping, needed, usually } from "../../process/settings/mapping.ts";
+import { mapping, needed, usually, type ValueOf } from "../../process/settings/mapping.ts";
 import {
   flag,
   integer,
@@ -15,9 +15,9 @@ import {
   text,
 } from "../../process/settings/setting.ts";
 import { targetKinds } from "../targets/targets.ts";
-import { type FamilyConfig, familySettings, type Sources } from "./family.ts";
+import { type FamilyConfig, familySettings, type OwnFamily, type Sources } from "./family.ts";
 import { checkDevices, noReference, reference, sourcesSetting, withSources } from "./references.ts";
-import { checkWhen, type NameRules, ruleFields } from "./rules.ts";
+import { checkWhen, type NameRules, type RuleValues, ruleFields } from "./rules.ts";
 
 export type NameConfig = {
   /** Relative to the zone; `@` for the zone itself. */
@@ -39,8 +39,12 @@ export type Known = {
   readonly targets: ReadonlyMap<string, string>;
 };
 
-/** `names:`. The rules for all names are not merged in yet. */
-export function namesSettings(known: Known) {
+/** What the entries of `names:` and `hosts:` have in common. */
+export function entrySettings(known: Known) {
+  const [sources, targets] = [[...known.sources.keys()], [...known.targets.keys()]];
+  const onlySource = sources.length === 1 ? sources[0] : undefined;
+  const usualSource: Sources | undefined = onlySource === undefined ? undefined : { names: [onlySource] };
+  const onlyTarget = targets.length === 1 ? targets[0] : undefined;
   const taken = new Set<string>();
   const refuseTwice = (record: string, target: string, family: Family, { fault }: Place) => {
     const message = `${record} is already in another entry`;
@@ -48,17 +52,7 @@ export function namesSettings(known: Known) {
       fault({ code: "duplicate-name", message, todo: "keep one of the two" }, family);
     taken.add(`${target} ${record}`);
   };
-  const [sources, targets] = [[...known.sources.keys()], [...known.targets.keys()]];
-  const onlySource = sources.length === 1 ? sources[0] : undefined;
-  const usualSource: Sources | undefined = onlySource === undefined ? undefined : { names: [onlySource] };
-  const onlyTarget = targets.length === 1 ? targets[0] : undefined;
-  const ownSource = sourcesSetting(sources, "The source for this family, if it differs from the name's.");
   const fields = {
-    name: needed(
-      text("The name relative to the zone; `@` for the zone itself.", "home"),
-      "add `name: home`, or `name: '@'` for the zone",
-      "this entry has no name",
-    ),
     zone: needed(zoneName, undefined, "this name has no zone"),
     source: sourcesSetting(
       sources,
@@ -67,8 +61,55 @@ export function namesSettings(known: Known) {
     target: reference("target", targets, "The target to write it to. Not needed if there is only one."),
     ttl: integer({ from: 0, to: highestTtl }, "Seconds. Without it, the record keeps its TTL.", 60),
     create: usually(flag("Create the record if it does not exist. Not with `v1`, `dyndns2` and `namecheap`."), false),
-    ipv4: familySettings("ipv4", ownSource),
-    ipv6: familySettings("ipv6", ownSource),
+  };
+  type Entry = Partial<ValueOf<typeof fields>> & Partial<RuleValues>;
+  return {
+    fields,
+    ownSource: sourcesSetting(sources, "The source for this family, if it differs from the name's."),
+    /** `needsSource`: not all of its families have one. */
+    check(right: Entry, given: readonly Family[], needsSource: boolean, place: Place): void {
+      checkWhen(right, place);
+      if (needsSource && !place.has("source") && !onlySource) place.fault(noReference("source", sources));
+      if (!place.has("target") && !onlyTarget) place.fault(noReference("target", targets));
+      checkAbilities(right, given, known.targets.get(right.target ?? onlyTarget ?? ""), place);
+    },
+    checkFamily(family: Family, config: OwnFamily | undefined, { source }: Entry, place: Place, key?: string): void {
+      checkDevices(family, config, known.sources, source ?? usualSource, place, key);
+    },
+    /** After all checks. */
+    nameOf(
+      written: string,
+      { zone, source = usualSource, target = onlyTarget, ttl, create, ...rules }: ValueOf<typeof fields> & RuleValues,
+      wanted: readonly (readonly [Family, OwnFamily | undefined])[],
+      place: Place,
+    ): NameConfig | undefined {
+      const owner = ownerOf(written, zone);
+      if (!owner.ok || target === undefined) return undefined;
+      const families = new Map<Family, FamilyConfig>();
+      for (const [family, config] of wanted) {
+        if (!config) continue;
+        families.set(family, withSources(family, config, known.sources, source));
+        refuseTwice(`${absoluteName(owner.value, zone)} ${recordTypeOf(family)}`, target, family, place);
+      }
+      const own = { name: owner.value, zone, target, create, families, rules };
+      return ttl === undefined ? own : { ...own, ttl };
+    },
+  };
+}
+
+export type EntrySettings = ReturnType<typeof entrySettings>;
+
+/** `names:`. The rules for all names are not merged in yet. */
+export function namesSettings(entry: EntrySettings) {
+  const fields = {
+    name: needed(
+      text("The name relative to the zone; `@` for the zone itself.", "home"),
+      "add `name: home`, or `name: '@'` for the zone",
+      "this entry has no name",
+    ),
+    ...entry.fields,
+    ipv4: familySettings("ipv4", entry.ownSource),
+    ipv6: familySettings("ipv6", entry.ownSource),
     ...ruleFields,
   };
   const name = mapping(fields, {
@@ -76,7 +117,6 @@ export function namesSettings(known: Known) {
     of: "",
     schema: { anyOf: [{ required: ["ipv4"] }, { required: ["ipv6"] }], examples: [exampleName] },
     check(right, place) {
-      checkWhen(right, place);
       const given = families.filter(place.has);
       if (given.length === 0) {
         const todo = "add `ipv4: DEVICE`, `ipv6: DEVICE`, or both";
@@ -84,29 +124,16 @@ export function namesSettings(known: Known) {
       }
       // A name needs no source if each family has one.
       const needsSource = given.length === 0 || given.some((family) => right[family]?.source === undefined);
-      if (needsSource && !place.has("source") && !onlySource) place.fault(noReference("source", sources));
-      if (!place.has("target") && !onlyTarget) place.fault(noReference("target", targets));
-      for (const family of given)
-        checkDevices(family, right[family], known.sources, right.source ?? usualSource, place);
-      checkAbilities(right, known.targets.get(right.target ?? onlyTarget ?? ""), place);
-      if (right.name === undefined || right.zone === undefined) return;
-      const owner = ownerOf(right.name, right.zone);
-      if (!owner.ok) for (const { where: _, ...detail } of owner.faults) place.fault(detail, "name");
+      entry.check(right, given, needsSource, place);
+      for (const family of given) entry.checkFamily(family, right[family], right, place);
+      if (right.name !== undefined && right.zone !== undefined) checkOwner(right.name, right.zone, place, "name");
     },
-    turn({ name, zone, source = usualSource, target = onlyTarget, ttl, create, ipv4, ipv6, ...rules }, place) {
-      const owner = ownerOf(name, zone);
-      if (!owner.ok || target === undefined) return undefined;
-      const wanted = new Map<Family, FamilyConfig>();
-      for (const [family, config] of [
+    turn({ name, ipv4, ipv6, ...rest }, place) {
+      const wanted = [
         ["ipv4", ipv4],
         ["ipv6", ipv6],
-      ] as const) {
-        if (!config) continue;
-        wanted.set(family, withSources(family, config, known.sources, source));
-        refuseTwice(`${absoluteName(owner.value, zone)} ${recordTypeOf(family)}`, target, family, place);
-      }
-      const own = { name: owner.value, zone, target, create, families: wanted, rules };
-      return ttl === undefined ? own : { ...own, ttl };
+      ] as const;
+      return entry.nameOf(name, rest, wanted, place);
     },
   });
   return listOf(
@@ -114,6 +141,12 @@ export function namesSettings(known: Known) {
     "The names to keep up to date. The records must exist, unless `create: true` is set.",
     "an entry in `names:`",
   );
+}
+
+/** Reports what is wrong with a name of that zone. */
+export function checkOwner(written: string, zone: string, { fault }: Place, key?: string): void {
+  const owner = ownerOf(written, zone);
+  if (!owner.ok) for (const { where: _, ...detail } of owner.faults) fault(detail, key);
 }
 
 const exampleName = { name: "home", zone: "example.org", ipv4: "pppoe0" };
@@ -141,8 +174,9 @@ function ownerOf(written: string, zone: string): Result<string> {
 
 function checkAbilities(
   { create, ttl }: { readonly create?: boolean; readonly ttl?: number },
+  given: readonly Family[],
   api: string | undefined,
-  { fault, has }: Place,
+  { fault }: Place,
 ): void {
   const can = targetKinds[api ?? ""]?.can;
   if (create && can?.create === false) {
@@ -153,7 +187,7 @@ function checkAbilities(
     const message = `the API ${api} cannot set a TTL`;
     fault({ code: "cannot-set-ttl", message, todo: "remove `ttl:`; the service chooses it" }, "ttl");
   }
-  if (has("ipv6") && can?.ipv6 === false) {
+  if (given.includes("ipv6") && can?.ipv6 === false) {
     const message = `the API ${api} cannot write IPv6 addresses`;
     fault({ code: "cannot-write-ipv6", message, todo: "remove `ipv6:`, or write it to another target" }, "ipv6");
   }

@@ -80,6 +80,7 @@ export function checkDevices(
   kinds: Kinds,
   usual: Sources | undefined,
   { fault }: Place,
+  key: string = family,
 ): void {
   const all = config?.source ?? usual;
   if (!config || !all?.names.every((source) => sourceKinds[kinds.get(source) ?? ""])) return;
@@ -94,14 +95,15 @@ export function checkDevices(
   const isOnly = sources.names.every((source) => onlyOf(source, kinds) !== undefined);
   if (!isOnly && config.devices === undefined) {
     const todo = "add `interface: DEVICE`; `moor interfaces` lists the devices";
-    fault(missing(`${family} has no interface`, todo), family);
+    fault(missing(`${family} has no interface`, todo), key);
   }
   const [first = ""] = sources.names;
   const wrong = isOnly ? config.devices?.find((device) => device !== onlyOf(first, kinds)) : undefined;
   if (wrong === undefined) return;
   const of = `a source of kind ${kinds.get(first)} knows only one connection`;
   const message = `${family} names the device ${quoted(wrong)}, but ${of}`;
-  fault({ code: "one-connection", message, todo: `write \`${family}: true\`` }, family);
+  const todo = key === family ? `write \`${family}: true\`` : `leave out \`${key}:\``;
+  fault({ code: "one-connection", message, todo }, key);
 }
 
 /** The devices are those of the sources that know several; the others have one, whatever it is called elsewhere. */
