@@ -6,7 +6,7 @@ import { noZone } from "./service-answer.ts";
 import { type HeldSet, refused, type SetName } from "./set-target.ts";
 import type { Lookup, ReplaceOrder, TogetherOutcome } from "./target.ts";
 import type { WriteAnswer } from "./write-answer.ts";
-import { replaceAll, type TogetherCalls } from "./zone-target.ts";
+import { isOfService, replaceAll, type TogetherCalls } from "./zone-target.ts";
 
 export type TogetherTools = {
   readonly calls: RRsetsCalls;
@@ -46,7 +46,7 @@ export async function replaceSetsTogether(
           ...(ttl === undefined ? {} : { ttl }),
         }));
         const written = await settled(await calls.change(zone, expected, wanted, signal), signal);
-        isStale = written.kind === "refused" && written.because.kind === "later";
+        isStale = written.kind === "refused" && written.because.kind === "later" && !isOfService(written.because);
         // The next part, of more than 500 sets, follows this write.
         expected = undefined;
         return written;

@@ -87,10 +87,10 @@ async function replacePart<Rest>(
 }
 
 /** One wrong order makes a service refuse all of them, unless the whole service has a problem. */
-export const refusedTogether = (fault: TargetFault): TogetherOutcome =>
+const refusedTogether = (fault: TargetFault): TogetherOutcome =>
   isOfService(fault) ? refused(fault) : { kind: "alone" };
 
-const isOfService = ({ ofService, unreached, retryAfter }: TargetFault): boolean =>
+export const isOfService = ({ ofService, unreached, retryAfter }: TargetFault): boolean =>
   ofService === true || unreached === true || retryAfter !== undefined;
 
 const serviceFault = (outcome: TogetherOutcome | undefined): TargetFault | undefined =>
