@@ -1,5 +1,7 @@
+import { firstFew } from "../core/first-few.ts";
 import type { Instant } from "../core/instant.ts";
 import type { Result } from "../core/result.ts";
+import { printable } from "../core/visible-text.ts";
 import type { Logger } from "../process/log.ts";
 import { openSystemd } from "../process/systemd.ts";
 import type { UpdaterConfig } from "./config/config.ts";
@@ -10,6 +12,7 @@ import { onlyLasting } from "./report/lasting-trouble.ts";
 import { openOutlets } from "./report/outlets.ts";
 import { createReporter, type Notify, troublesOf } from "./report/reporter.ts";
 import { createStatusKeeper } from "./report/status.ts";
+import type { Removal } from "./round/remove-records.ts";
 import { longestSilence } from "./round/rhythm.ts";
 import { openStateFile, type StateFile } from "./round/state-file.ts";
 import { subjectsOf } from "./round/subjects.ts";
@@ -35,6 +38,9 @@ export type KeepTools = {
 
 /** Long enough for a service restart or a reconnect of the line. */
 const usualPatience = 60_000;
+
+/** Milliseconds: less than systemd waits before it kills. */
+const longestRemoval = 30_000;
 
 /** Watches until the signal aborts. Adopts a changed config; reports and ignores a bad one. */
 export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: AbortSignal): Promise<void> {
@@ -75,6 +81,7 @@ export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: 
     const onRound: WatchOptions["onRound"] = (round, nextAt) => status.note(round, state, nextAt);
     try {
       await updater.watch({ reporter, onRound }, AbortSignal.any([signal, reloaded.signal]));
+      if (signal.aborted) logRemovals(await updater.remove(AbortSignal.timeout(longestRemoval)), log);
     } finally {
       await outlets.close();
       updater.close();
@@ -99,6 +106,18 @@ export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: 
   }
   lastingTrouble.close();
   systemd.close();
+}
+
+function logRemovals(removals: readonly Removal[], log: Logger): void {
+  for (const { subject, address, outcome } of removals) {
+    const { title: name } = subject;
+    if (outcome.kind === "removed") log.info({ name, address }, "record removed");
+    else if (outcome.kind === "left") {
+      const because =
+        outcome.values.length === 0 ? "it is gone" : `it holds ${firstFew(outcome.values.map(printable))}`;
+      log.info({ name, because }, "record not removed");
+    } else log.warn({ name, because: outcome.fault.because, todo: outcome.fault.todo }, "record not removed");
+  }
 }
 
 /** Loaded on the first request: most pages are never opened. */

@@ -9,6 +9,7 @@ import { type NameEvent, type NameState, nextState } from "./round/name-state.ts
 import { type PlannedUpdate, planRound } from "./round/plan.ts";
 import { previewRound } from "./round/preview.ts";
 import { createRecall } from "./round/recall.ts";
+import { type Removal, removeRecords } from "./round/remove-records.ts";
 import type { Round, UpdateResult } from "./round/result.ts";
 import { longestPause } from "./round/rhythm.ts";
 import { openServiceQueues } from "./round/service-queue.ts";
@@ -38,6 +39,8 @@ export type Updater = {
   preview(signal: AbortSignal): Promise<readonly UpdateResult[]>;
   /** What the record of a subject holds, unless its service asked for a pause. */
   readonly published: Services["published"];
+  /** Removes the records of names with `removeOnStop` that still hold what was written. */
+  remove(signal: AbortSignal): Promise<readonly Removal[]>;
   close(): void;
 };
 
@@ -75,6 +78,13 @@ export async function openUpdater(config: UpdaterConfig, tools: ServiceTools): P
       return previewRound(steps.plan(), services, tools.state, signal);
     },
     published: services.published,
+    remove: (signal) =>
+      removeRecords(
+        subjects.filter(({ removeOnStop }) => removeOnStop),
+        services,
+        tools.state,
+        signal,
+      ),
     close: services.close,
   };
 }

@@ -27,6 +27,8 @@ export type NameConfig = {
   readonly ttl?: number;
   /** Create the record if it does not exist; only some APIs can. */
   readonly create: boolean;
+  /** Remove the record when `moor update` is stopped; only some APIs can. */
+  readonly removeOnStop?: true;
   readonly rules: NameRules;
   readonly families: ReadonlyMap<Family, FamilyConfig>;
 };
@@ -61,6 +63,12 @@ export function entrySettings(known: Known) {
     target: reference("target", targets, "The target to write it to. Not needed if there is only one."),
     ttl: integer({ from: 0, to: highestTtl }, "Seconds. Without it, the record keeps its TTL.", 60),
     create: usually(flag("Create the record if it does not exist. Not with `v1`, `dyndns2` and `namecheap`."), false),
+    removeOnStop: usually(
+      flag(
+        "Remove the record when `moor update` is stopped, if it still holds the address that moor wrote. Needs `create: true`.",
+      ),
+      false,
+    ),
   };
   type Entry = Partial<ValueOf<typeof fields>> & Partial<RuleValues>;
   return {
@@ -79,7 +87,15 @@ export function entrySettings(known: Known) {
     /** After all checks. */
     nameOf(
       written: string,
-      { zone, source = usualSource, target = onlyTarget, ttl, create, ...rules }: ValueOf<typeof fields> & RuleValues,
+      {
+        zone,
+        source = usualSource,
+        target = onlyTarget,
+        ttl,
+        create,
+        removeOnStop,
+        ...rules
+      }: ValueOf<typeof fields> & RuleValues,
       wanted: readonly (readonly [Family, OwnFamily | undefined])[],
       place: Place,
     ): NameConfig | undefined {
@@ -91,7 +107,7 @@ export function entrySettings(known: Known) {
         families.set(family, withSources(family, config, known.sources, source));
         refuseTwice(`${absoluteName(owner.value, zone)} ${recordTypeOf(family)}`, target, family, place);
       }
-      const own = { name: owner.value, zone, target, create, families, rules };
+      const own = { name: owner.value, zone, target, create, families, rules, ...(removeOnStop && { removeOnStop }) };
       return ttl === undefined ? own : { ...own, ttl };
     },
   };
@@ -173,7 +189,7 @@ function ownerOf(written: string, zone: string): Result<string> {
 }
 
 function checkAbilities(
-  { create, ttl }: { readonly create?: boolean; readonly ttl?: number },
+  { create, ttl, removeOnStop }: Pick<Partial<NameConfig>, "create" | "ttl"> & { readonly removeOnStop?: boolean },
   given: readonly Family[],
   api: string | undefined,
   { fault }: Place,
@@ -182,6 +198,13 @@ function checkAbilities(
   if (create && can?.create === false) {
     const message = `the API ${api} cannot create records, so this one must exist`;
     fault({ code: "cannot-create", message, todo: "create it in the console, and remove `create:`" }, "create");
+  }
+  if (removeOnStop && can && !can.remove) {
+    const message = `moor cannot remove records with the API ${api}`;
+    fault({ code: "cannot-remove", message, todo: "remove `removeOnStop:`" }, "removeOnStop");
+  } else if (removeOnStop && create === false) {
+    const message = "removeOnStop without create: the next start could not create the record again";
+    fault({ code: "remove-without-create", message, todo: "add `create: true`" }, "removeOnStop");
   }
   if (ttl !== undefined && can?.ttl === false) {
     const message = `the API ${api} cannot set a TTL`;

@@ -28,6 +28,8 @@ export type Subject = {
   readonly policyKey: string;
   readonly rules: NameRules;
   readonly order: Omit<ReplaceOrder, "value">;
+  /** Remove its record when moor is stopped. */
+  readonly removeOnStop?: true;
 };
 
 /** A source, and its devices in order of preference. */
@@ -48,7 +50,7 @@ export function subjectsOf(config: UpdaterConfig): readonly Subject[] {
 }
 
 function subjectOf(config: UpdaterConfig, entry: NameConfig, family: Family, wanted: FamilyConfig): Subject {
-  const { name, zone, target, ttl, create, rules } = entry;
+  const { name, zone, target, ttl, create, removeOnStop, rules } = entry;
   const { devices, source, vhid, host, recordId, agree } = wanted;
   const originOf = (other: FamilySource): Origin => ({ ...other, called: calledOf(config.sources.get(other.source)) });
   const others = wanted.others?.map(originOf);
@@ -72,6 +74,7 @@ function subjectOf(config: UpdaterConfig, entry: NameConfig, family: Family, wan
     policy,
     policyKey: JSON.stringify([source, others, agree, policy, host?.bytes.join("."), rules.compare === "record"]),
     rules,
+    ...(removeOnStop && { removeOnStop }),
     order: {
       zone,
       name,

@@ -7,14 +7,14 @@ import { classes, opcodes, rcodes, types } from "../../process/dns/codes.ts";
 import type { Message, ResourceRecord } from "../../process/dns/message.ts";
 import { type Rfc2136Target, rfc2136Settings } from "./rfc2136-settings.ts";
 import { later } from "./service-answer.ts";
-import { cannotList, type SetName } from "./set-target.ts";
+import { cannotList, type NewContent, type SetName } from "./set-target.ts";
 import type { TargetFault, TargetKind } from "./target.ts";
 import { unknown, type WriteAnswer } from "./write-answer.ts";
 import { createZoneTarget, readEach, type SetChange, type ZoneCalls } from "./zone-target.ts";
 
 export const rfc2136 = {
   ...rfc2136Settings,
-  can: { create: true, ttl: true },
+  can: { create: true, ttl: true, remove: true },
   open: async (config: Rfc2136Target) => createZoneTarget(updateCalls(config)),
 } satisfies TargetKind<Rfc2136Target>;
 
@@ -25,7 +25,8 @@ const usualTtl = 300;
 const typeCodes = { A: 1, AAAA: 28 } as const;
 const cname = 5;
 
-type Change = SetChange<undefined>;
+/** Without content, the set is removed. */
+type Change = Pick<SetChange<undefined>, "set" | "held"> & { readonly content?: NewContent };
 
 /** `refused`: the answer was REFUSED without a signature, as Knot sends it for a zone that it does not have. */
 type Heard =
@@ -66,6 +67,7 @@ export function updateCalls(config: Rfc2136Target, now: () => Instant = Date.now
       const ttl = content.ttl ?? held?.ttl ?? undefined;
       return settled(await send([{ set, content: { ...content, ttl }, held: undefined }], signal));
     },
+    remove: async (set, held, signal) => settled(await send([{ set, held }], signal)),
     readAll: (sets, signal) => readEach(read, sets, signal),
     writeAll: async (changes, signal) => settled(await send(changes, signal)),
     room: { of: sizeOf, most: mostBytes },
@@ -105,9 +107,9 @@ function updateOf(changes: readonly Change[]): Asking {
       if (values.length === 0) return [recordOf(set, classes.none, 0)];
       return values.map((value) => recordOf(set, classes.in, 0, dataOf(value)));
     }),
-    authorities: changes.flatMap(({ set, content: { value, ttl }, held }) => [
+    authorities: changes.flatMap(({ set, content, held }) => [
       ...(held?.values.length ? [recordOf(set, classes.any, 0)] : []),
-      recordOf(set, classes.in, ttl ?? held?.ttl ?? usualTtl, dataOf(value)),
+      ...(content ? [recordOf(set, classes.in, content.ttl ?? held?.ttl ?? usualTtl, dataOf(content.value))] : []),
     ]),
   };
 }

@@ -23,6 +23,7 @@ export type RRsetsCalls = {
   setRecords(set: SetName, replacement: SetReplacement, signal: AbortSignal): Promise<WriteAnswer<ReadableAction>>;
   changeTtl(set: SetName, ttl: number, signal: AbortSignal): Promise<WriteAnswer<ReadableAction>>;
   create(zone: string, set: NewRRset, signal: AbortSignal): Promise<WriteAnswer<ReadableAction>>;
+  remove(set: SetName, signal: AbortSignal): Promise<WriteAnswer<ReadableAction>>;
   /** Undefined if the service has no serials, and with them no `change`: only `moor records` has. */
   serial(zone: string, signal: AbortSignal): Promise<Answer<number | undefined>>;
   /** Many sets in one transaction. With a serial, only if the zone still has it. */
@@ -47,6 +48,10 @@ export function createRRsetsCalls(config: TokenTarget, client: HttpClient, now: 
     const request = { method: "POST", path: base + path, headers, body: JSON.stringify(body) } as const;
     return readWriteAnswer(await client.send(request, signal), begun, now());
   };
+  const remove = async (path: string, signal: AbortSignal): Promise<WriteAnswer<ReadableAction>> => {
+    const headers = { authorization: authorization() };
+    return readWriteAnswer(await client.send({ method: "DELETE", path: base + path, headers }, signal), begun, now());
+  };
   const pages = (path: string, perPage: number, signal: AbortSignal) => (page: number) =>
     get(`${path}?page=${page}&per_page=${perPage}`, signal);
 
@@ -60,6 +65,7 @@ export function createRRsetsCalls(config: TokenTarget, client: HttpClient, now: 
     setRecords: (set, replacement, signal) => post(`${pathOf(set)}/actions/set_records`, replacement, signal),
     changeTtl: (set, ttl, signal) => post(`${pathOf(set)}/actions/change_ttl`, { ttl }, signal),
     create: (zone, set, signal) => post(`/zones/${encodeURIComponent(zone)}/rrsets`, set, signal),
+    remove: (set, signal) => remove(pathOf(set), signal),
     async serial(zone, signal) {
       const answer = await get(`/zones/${encodeURIComponent(zone)}`, signal);
       if (answer.kind !== "ok") return answer;

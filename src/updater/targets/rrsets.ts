@@ -7,7 +7,9 @@ import type { HttpClient } from "../http/client.ts";
 import { createRRsetsCalls, type RRsetsCalls, type SetName } from "./rrsets-calls.ts";
 import { replaceSetsTogether, type TogetherTools } from "./rrsets-together.ts";
 import { type Absent, type Answer, later, noZone, unexpected, unknownCall } from "./service-answer.ts";
+import { removeHeld } from "./set-target.ts";
 import type {
+  Held,
   ListedRecord,
   Lookup,
   RecordTarget,
@@ -31,7 +33,7 @@ export const rrsets = {
     "`Authorization: Bearer` and `/v1/zones/…/rrsets`, the API of `moor records` and `https://api.hetzner.cloud`.",
     "https://api.hetzner.cloud",
   ),
-  can: { create: true, ttl: true },
+  can: { create: true, ttl: true, remove: true },
   open: async (config: TokenTarget, connect) => createRRsetsTarget(config, await connect(config)),
 } satisfies TargetKind<TokenTarget>;
 
@@ -67,13 +69,11 @@ export function createRRsetsTarget(
   return {
     replace: (order, signal) => replaceSet(tools, order, signal),
     replaceAll: (orders, signal) => replaceSetsTogether(together, orders, signal),
-    async current(order, signal) {
-      const answer = await calls.set(setOf(order), signal);
-      if (answer.kind !== "ok") return faultOf(order, answer);
-      if (!isSet(answer.value, setOf(order))) return unexpected("another record set");
-      const { records, ttl = null } = answer.value;
-      return { kind: "found", value: { values: records.map(({ value }) => value), ttl } };
-    },
+    remove: (order, signal) =>
+      removeHeld(order, current(calls, order, signal), async () =>
+        settled(tools, await calls.remove(setOf(order), signal), signal),
+      ),
+    current: (order, signal) => current(calls, order, signal),
     async zones(signal) {
       const answer = await calls.zones(signal);
       if (answer.kind === "absent") return unknownCall(answer);
@@ -89,6 +89,18 @@ export function createRRsetsTarget(
     record: (id, signal) => findById(calls, id, signal),
     close: () => client.close(),
   };
+}
+
+async function current(
+  calls: RRsetsCalls,
+  order: Omit<ReplaceOrder, "value">,
+  signal: AbortSignal,
+): Promise<Lookup<Held>> {
+  const answer = await calls.set(setOf(order), signal);
+  if (answer.kind !== "ok") return faultOf(order, answer);
+  if (!isSet(answer.value, setOf(order))) return unexpected("another record set");
+  const { records, ttl = null } = answer.value;
+  return { kind: "found", value: { values: records.map(({ value }) => value), ttl } };
 }
 
 async function replaceSet(tools: Tools, order: ReplaceOrder, signal: AbortSignal): Promise<WriteOutcome> {

@@ -9,6 +9,7 @@ import type {
   ListedZone,
   Lookup,
   RecordTarget,
+  RemoveOutcome,
   ReplaceOrder,
   TargetFault,
   WriteOutcome,
@@ -41,6 +42,8 @@ export type SetCalls<Rest> = {
     held: HeldSet<Rest> | undefined,
     signal: AbortSignal,
   ): Promise<WriteAnswer<Held | undefined>>;
+  /** Removes the set that was just read. Only for services that can. */
+  remove?(set: SetName, held: HeldSet<Rest>, signal: AbortSignal): Promise<WriteAnswer<unknown>>;
   zones(signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>>;
   /** By the ids of `idOf`. */
   records(zone: string, signal: AbortSignal): Promise<Lookup<readonly ListedRecord[]>>;
@@ -55,6 +58,7 @@ export type SetCalls<Rest> = {
 export function createSetTarget<Rest>(calls: SetCalls<Rest>): RecordTarget {
   return {
     replace: (order, signal) => replaceSet(calls, order, signal),
+    ...(calls.remove && { remove: removingSet(calls.read, calls.remove) }),
     async current(order, signal) {
       const found = await calls.read(setOf(order), signal);
       if (found.kind !== "found") return found;
@@ -76,6 +80,11 @@ export function createSetTarget<Rest>(calls: SetCalls<Rest>): RecordTarget {
   };
 }
 
+const removingSet =
+  <Rest>(read: SetCalls<Rest>["read"], remove: NonNullable<SetCalls<Rest>["remove"]>) =>
+  (order: ReplaceOrder, signal: AbortSignal): Promise<RemoveOutcome> =>
+    removeHeld(order, read(setOf(order), signal), (held) => remove(setOf(order), held, signal));
+
 async function replaceSet<Rest>(
   calls: SetCalls<Rest>,
   order: ReplaceOrder,
@@ -90,6 +99,22 @@ async function replaceSet<Rest>(
   if (written.kind === "unknown" && !written.probablyDone) return written;
   if (written.kind === "accepted" && written.value && holds(written.value, order)) return done(order, written.value);
   return confirmed(calls.service, order, written, await calls.read(set, signal));
+}
+
+/** Removes what was read if it is what was ordered. */
+export async function removeHeld<H extends Held>(
+  order: ReplaceOrder,
+  reading: Promise<Lookup<H | undefined>>,
+  remove: (held: H) => Promise<WriteAnswer<unknown>>,
+): Promise<RemoveOutcome> {
+  const found = await reading;
+  if (found.kind === "missing") return { kind: "left", values: [] };
+  if (found.kind !== "found") return { kind: "refused", fault: found };
+  if (!found.value || !holds(found.value, order)) return { kind: "left", values: found.value?.values ?? [] };
+  const removed = await remove(found.value);
+  if (removed.kind === "accepted") return { kind: "removed" };
+  if (removed.kind === "unknown") return { kind: "unknown", fault: removed.fault };
+  return { kind: "refused", fault: faultOf(order, removed.because) };
 }
 
 /** What there is to do, now that the set was read. */

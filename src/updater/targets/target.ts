@@ -6,8 +6,8 @@ import type { Endpoint } from "../http/endpoint.ts";
 
 /** An API for writing records: the settings of its config entry, and how to open it. `connect` is for those that use HTTP. */
 export type TargetKind<Config> = Mapping<Pick<Endpoint, "url">> & {
-  /** Whether it can create a missing record, set a TTL, and write AAAA records. */
-  readonly can: { readonly create: boolean; readonly ttl: boolean; readonly ipv6?: false };
+  /** Whether it can create a missing record, set a TTL, write AAAA records, and remove a record. */
+  readonly can: { readonly create: boolean; readonly ttl: boolean; readonly ipv6?: false; readonly remove?: true };
   open(config: Config, connect: Connect): Promise<RecordTarget>;
 };
 
@@ -37,6 +37,8 @@ export type RecordTarget = {
    * orders. Only for services that can.
    */
   replaceAll?(orders: readonly ReplaceOrder[], signal: AbortSignal): Promise<readonly TogetherOutcome[]>;
+  /** Removes the record if it holds this address and no other. Only for APIs that can. */
+  remove?(order: ReplaceOrder, signal: AbortSignal): Promise<RemoveOutcome>;
   /** The current content of the record with that name and type. */
   current(order: Omit<ReplaceOrder, "value">, signal: AbortSignal): Promise<Lookup<Held>>;
   zones(signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>>;
@@ -96,6 +98,12 @@ export type WriteOutcome =
 
 /** `alone`: nothing was stored, perhaps because of another order. Writing it alone shows which one is wrong. */
 export type TogetherOutcome = WriteOutcome | { readonly kind: "alone" };
+
+export type RemoveOutcome =
+  | { readonly kind: "removed" }
+  /** It is missing, or holds something else. */
+  | { readonly kind: "left"; readonly values: readonly string[] }
+  | Extract<WriteOutcome, { readonly kind: "refused" | "unknown" }>;
 
 export type Held = {
   readonly values: readonly string[];

@@ -15,7 +15,7 @@ import { powerdns } from "./providers/powerdns.ts";
 import { route53 } from "./providers/route53.ts";
 import { rfc2136 } from "./rfc2136.ts";
 import { hetzner, rrsets } from "./rrsets.ts";
-import type { RecordTarget, TargetConfig, TargetFault, TargetKind, TogetherOutcome } from "./target.ts";
+import type { RecordTarget, RemoveOutcome, TargetConfig, TargetFault, TargetKind, TogetherOutcome } from "./target.ts";
 import { v1 } from "./v1.ts";
 
 /** All APIs for writing records. */
@@ -71,15 +71,20 @@ function namingCommands(target: RecordTarget, { program = "moor", flags }: Targe
   const named = <T extends { readonly kind: string }>(outcome: T | TargetFault): T | TargetFault =>
     "todo" in outcome ? worded(outcome) : outcome;
   const worded = (fault: TargetFault) => ({ ...fault, todo: fault.todo.replaceAll(commands, typed) });
-  const ended = <T extends TogetherOutcome>(outcome: T): T =>
+  const ended = <T extends TogetherOutcome | RemoveOutcome>(outcome: T): T =>
     "fault" in outcome ? { ...outcome, fault: worded(outcome.fault) } : outcome;
   const withWords =
     (replaceAll: NonNullable<RecordTarget["replaceAll"]>): typeof replaceAll =>
     async (orders, signal) =>
       (await replaceAll(orders, signal)).map(ended);
+  const withWordsFor =
+    (remove: NonNullable<RecordTarget["remove"]>): typeof remove =>
+    async (order, signal) =>
+      ended(await remove(order, signal));
   return {
     replace: async (order, signal) => ended(await target.replace(order, signal)),
     ...(target.replaceAll && { replaceAll: withWords(target.replaceAll) }),
+    ...(target.remove && { remove: withWordsFor(target.remove) }),
     current: async (order, signal) => named(await target.current(order, signal)),
     zones: async (signal) => named(await target.zones(signal)),
     records: async (zone, signal) => named(await target.records(zone, signal)),

@@ -104,6 +104,19 @@ export function describeTarget(target: TargetCase): void {
       expect(await rig.peer.held()).toEqual([...first, `new ${made} A 9.9.9.8`].toSorted());
     });
 
+    if (can?.remove)
+      it("removes a record that holds the given address, and no other", async () => {
+        const left = first.filter((line) => !line.startsWith(`home ${ttl} A `)).toSorted();
+        const remove = (more: Partial<ReplaceOrder>) => rig.dns.remove?.({ ...order, ...more }, never);
+        expect(await remove({ value: "192.0.2.9" })).toEqual({ kind: "left", values: ["192.0.2.1"] });
+        expect(await remove({ name: "new" })).toEqual({ kind: "left", values: [] });
+        expect(await rig.peer.held()).toEqual(first.toSorted());
+        expect(await remove({ value: "192.0.2.1" })).toEqual({ kind: "removed" });
+        expect(await rig.peer.held()).toEqual(left);
+        expect(await remove({ value: "192.0.2.1" })).toEqual({ kind: "left", values: [] });
+      });
+    else it("has no call to remove a record", () => expect(rig.dns.remove).toBeUndefined());
+
     it(`a set with two addresses is ${target.several}`, async () => {
       const both = [...first, `home ${ttl} A 192.0.2.7`];
       await rig.peer.fill(both);

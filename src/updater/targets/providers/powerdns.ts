@@ -15,7 +15,7 @@ export const powerdns = {
     "The HTTP API of a PowerDNS Authoritative Server. `token` is its `api-key`. Comments and disabled records are kept.",
     "https://pdns.example.org",
   ),
-  can: { create: true, ttl: true },
+  can: { create: true, ttl: true, remove: true },
   open: async (config: TokenTarget, connect) => createZoneTarget(powerdnsCalls(config, await connect(config))),
 } satisfies TargetKind<TokenTarget>;
 
@@ -72,6 +72,18 @@ function powerdnsCalls(config: TokenTarget, client: HttpClient): ZoneCalls<Disab
       if (all.kind !== "found") return { kind: "refused", because: all };
       const disabled = all.value.find(isNamed(set))?.records.filter(isDisabled) ?? [];
       return patch(set.zone, [wanted({ set, content, held }, disabled)], signal);
+    },
+    async remove(set, _, signal) {
+      const all = await setsIn(set.zone, "", signal);
+      if (all.kind !== "found") return { kind: "refused", because: all };
+      const found = all.value.find(isNamed(set));
+      const records = found?.records.filter(isDisabled) ?? [];
+      const { name, type } = { name: ownerIn(set), type: set.type };
+      const change =
+        records.length === 0
+          ? { name, type, changetype: "DELETE" }
+          : { name, type, ttl: found?.ttl, changetype: "REPLACE", records };
+      return patch(set.zone, [change], signal);
     },
     async readAll(sets, signal) {
       const all = await setsIn(sets[0]?.zone ?? "", "", signal);

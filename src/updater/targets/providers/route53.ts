@@ -2,7 +2,7 @@ import { absoluteName, askedZoneName, ownerOf } from "../../../core/names/name.t
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient, HttpOutcome } from "../../http/client.ts";
 import { type Dialect, later, noZone, readAnswer, unexpected, unknownCall } from "../service-answer.ts";
-import { type HeldSet, idOf, type SetName } from "../set-target.ts";
+import { type HeldSet, idOf, type NewContent, type SetName } from "../set-target.ts";
 import type { ListedZone, Lookup, TargetFault, TargetKind } from "../target.ts";
 import { type KeyPairTarget, keyPairSettings } from "../token-target.ts";
 import { readWritten } from "../write-answer.ts";
@@ -18,7 +18,7 @@ export const route53 = {
     "The id of an access key that may change the zone.",
     "The secret of the access key.",
   ),
-  can: { create: true, ttl: true },
+  can: { create: true, ttl: true, remove: true },
   open: async (config: KeyPairTarget, connect) => createZoneTarget(route53Calls(config, await connect(config))),
 } satisfies TargetKind<KeyPairTarget>;
 
@@ -123,7 +123,7 @@ function route53Calls(config: KeyPairTarget, client: HttpClient): ZoneCalls<unde
     }
     return { kind: "found", value: all };
   };
-  const sendChanges = async (changes: readonly SetChange<undefined>[], signal: AbortSignal) => {
+  const sendChanges = async (changes: readonly Change[], signal: AbortSignal) => {
     const body = `<?xml version="1.0" encoding="UTF-8"?><ChangeResourceRecordSetsRequest xmlns="https://route53.amazonaws.com/doc/2013-04-01/"><ChangeBatch><Changes>${changes.map(changeXml).join("")}</Changes></ChangeBatch></ChangeResourceRecordSetsRequest>`;
     const path = `${version}/hostedzone/${zoneIds.get(changes[0]?.set.zone ?? "")}/rrset/`;
     const written = readWritten(await send("POST", path, "", body, signal), [200], Date.now(), dialect);
@@ -145,6 +145,7 @@ function route53Calls(config: KeyPairTarget, client: HttpClient): ZoneCalls<unde
       return found.kind === "found" ? heldIn(found.value, set) : found;
     },
     write: (set, content, held, signal) => sendChanges([{ set, content, held }], signal),
+    remove: (set, held, signal) => sendChanges([{ set, held }], signal),
     async readAll(sets, signal) {
       const all = await allSetsIn(sets[0]?.zone ?? "", signal);
       if (all.kind !== "found") return sets.map(() => all);
@@ -176,13 +177,16 @@ function route53Calls(config: KeyPairTarget, client: HttpClient): ZoneCalls<unde
   };
 }
 
+/** Without content, the set is removed. */
+type Change = Pick<SetChange<undefined>, "set" | "held"> & { readonly content?: NewContent };
+
 /** Both or none are carried out, and deleting works only with the exact content. */
-function changeXml({ set, content: { value, ttl }, held }: SetChange<undefined>): string {
-  const change = (action: string, kept: number, content: string) =>
-    `<Change><Action>${action}</Action><ResourceRecordSet><Name>${escaped(absoluteName(set.name, set.zone))}.</Name><Type>${set.type}</Type><TTL>${kept}</TTL><ResourceRecords><ResourceRecord><Value>${content}</Value></ResourceRecord></ResourceRecords></ResourceRecordSet></Change>`;
+function changeXml({ set, content, held }: Change): string {
+  const change = (action: string, kept: number, value: string) =>
+    `<Change><Action>${action}</Action><ResourceRecordSet><Name>${escaped(absoluteName(set.name, set.zone))}.</Name><Type>${set.type}</Type><TTL>${kept}</TTL><ResourceRecords><ResourceRecord><Value>${value}</Value></ResourceRecord></ResourceRecords></ResourceRecordSet></Change>`;
   const before = held?.values[0];
   const deleted = before === undefined ? "" : change("DELETE", held?.ttl ?? 0, before);
-  return deleted + change("CREATE", ttl ?? held?.ttl ?? usualTtl, value);
+  return deleted + (content ? change("CREATE", content.ttl ?? held?.ttl ?? usualTtl, content.value) : "");
 }
 
 /** A batch has at most 1,000 records and 32,000 characters in their values, so a shorter value counts as 32. */
