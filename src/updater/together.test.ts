@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type Loop, openLoop } from "../../test/rig/updater/loop.ts";
-import { type Asked, type Reply, wanWith } from "../../test/rig/updater/services.ts";
+import { type Asked, changesIn, changesService, type Reply, wanWith } from "../../test/rig/updater/services.ts";
 
 /** Three hosts at a service with the calls of `moor records`, so that they are written together. */
 
@@ -23,30 +23,19 @@ beforeEach(async () => {
   loop = await openLoop(names.join("\n"), () => 0.5, { api: "rrsets" });
   for (const name of hosts) loop.records.push({ id: name, type: "AAAA", name, value: "2001:db8::1", zone_id: "z1" });
   loop.says.service = (asked) => {
-    if (asked.path === "/v1/zones/example.org") return { body: { zone: { id: 77, name: "example.org", serial: 5 } } };
-    if (asked.method === "POST") {
-      const reply = instead(asked);
-      if (reply) return reply;
-    }
-    if (asked.path !== "/v1/zones/example.org/changes") return undefined;
-    for (const { name, records } of changesIn(asked)) {
-      const held = loop.records.find((record) => record.name === name && record.type === "AAAA");
-      if (held) held.value = records[0]?.value ?? "";
-    }
-    return { status: 201, body: { serial: 6, action: { id: 1, status: "success" } } };
+    const reply = asked.method === "POST" ? instead(asked) : undefined;
+    return reply ?? changesService(loop.records)(asked);
   };
 });
 afterEach(() => loop.close());
 
-const changesIn = ({ body }: Asked) =>
-  (JSON.parse(body) as { changes: { name: string; records: { value: string }[] }[] }).changes;
 const isTogether = ({ path }: Asked) => path.endsWith("/changes");
 /** The names of each write, in order. */
 const written = () =>
   loop
     .writes()
     .map((asked) =>
-      (isTogether(asked) ? changesIn(asked).map(({ name }) => name) : [asked.path.split("/")[5]]).join("+"),
+      (isTogether(asked) ? changesIn(asked.body).map(({ name }) => name) : [asked.path.split("/")[5]]).join("+"),
     );
 const held = () => Object.fromEntries(hosts.map((name) => [name, loop.records.find(({ id }) => id === name)?.value]));
 const all = (prefix: string) => Object.fromEntries(hosts.map((name, i) => [name, `${prefix}::${i + 1}`]));
@@ -78,7 +67,7 @@ it("are written in one request, and each stored address is in doubt before it", 
 
 it("of which one is refused, are written one by one; then the others together again until it succeeds", async () => {
   const isRefused = (asked: Asked) =>
-    isTogether(asked) ? changesIn(asked).some(({ name }) => name === "b") : asked.path.includes("/b/");
+    isTogether(asked) ? changesIn(asked.body).some(({ name }) => name === "b") : asked.path.includes("/b/");
   const refuse = (asked: Asked) => (isRefused(asked) ? error(422, "b is wrong") : undefined);
   instead = refuse;
   moveTo("2a00:1");

@@ -186,3 +186,21 @@ export function setService(records: TestRecord[], instead: (asked: Asked) => Rep
     return { body: { rrset: setsOf(held)[0] } };
   };
 }
+
+/** The two calls that only `moor records` has, over the same records: the serial of the zone, and many changes in one request. */
+export function changesService(records: readonly TestRecord[]) {
+  return ({ path, body }: Asked): Reply | undefined => {
+    if (path === "/v1/zones/example.org") return { body: { zone: { id: 77, name: "example.org", serial: 5 } } };
+    if (path !== "/v1/zones/example.org/changes") return undefined;
+    for (const { name, type, value } of changesIn(body)) {
+      const held = records.find((record) => record.name === name && record.type === type);
+      if (held) held.value = value;
+    }
+    return { status: 201, body: { serial: 6, action: { id: 1, status: "success" } } };
+  };
+}
+
+export const changesIn = (body: string) => {
+  const { changes } = JSON.parse(body) as { changes: { name: string; type: string; records: { value: string }[] }[] };
+  return changes.map(({ name, type, records: [first] }) => ({ name, type, value: first?.value ?? "" }));
+};
