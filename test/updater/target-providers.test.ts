@@ -67,6 +67,7 @@ describeTarget({
 
 describeTarget({
   ...{ ...ours, api: "desec", open: async () => opened(fakeDesec(secret)), ttl: 3600, otherTtl: 7200 },
+  together: true,
   more(rig) {
     it("says which TTL a zone allows", async () => {
       expect(await rig.dns.replace({ ...order, ttl: 60 }, never)).toMatchObject({

@@ -2,9 +2,10 @@ import { isObject } from "../../../core/is-object.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../http/client.ts";
 import { type Body, type Dialect, noZone, unexpected, unknownCall } from "../service-answer.ts";
-import { createSetTarget, idOf, type SetCalls } from "../set-target.ts";
+import { idOf } from "../set-target.ts";
 import type { Held, Lookup, TargetKind } from "../target.ts";
 import { hostedSettings, type TokenTarget } from "../token-target.ts";
+import { createZoneTarget, readEach, type ZoneCalls } from "../zone-target.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
 
 export const desec = {
@@ -14,8 +15,8 @@ export const desec = {
     "https://desec.io/api/v1",
     "A token with write permission for the record sets.",
   ),
-  can: { create: true, ttl: true },
-  open: async (config: TokenTarget, connect) => createSetTarget(desecCalls(config, await connect(config))),
+  can: { create: true, ttl: true, remove: true },
+  open: async (config: TokenTarget, connect) => createZoneTarget(desecCalls(config, await connect(config))),
 } satisfies TargetKind<TokenTarget>;
 
 const service = "deSEC";
@@ -36,8 +37,10 @@ function textsIn(value: unknown, field = ""): readonly string[] {
 
 /** The lowest that every zone allows, for a set that is created without `ttl:`. */
 const usualTtl = 3600;
+/** Of one request. */
+const mostSets = 500;
 
-function desecCalls(config: TokenTarget, client: HttpClient): SetCalls<undefined> {
+function desecCalls(config: TokenTarget, client: HttpClient): ZoneCalls<undefined> {
   const api = openJsonApi(client, dialect, () => ({ authorization: `Token ${config.token()}` }));
   const pathOf = (zone: string) => `/domains/${encodeURIComponent(zone)}/rrsets/`;
 
@@ -50,16 +53,42 @@ function desecCalls(config: TokenTarget, client: HttpClient): SetCalls<undefined
     return { kind: "found", value: list };
   };
 
+  const read: ZoneCalls<undefined>["read"] = async ({ zone, name, type }, signal) => {
+    const subname = subnameOf(name);
+    // Unlike the path of one set, a search tells a missing set from a missing zone.
+    const found = await setsIn(zone, `?subname=${encodeURIComponent(subname)}&type=${type}`, signal);
+    if (found.kind !== "found") return found;
+    const set = found.value.find((each) => each.type === type && each.subname === subname);
+    return { kind: "found", value: set && { ...heldIn(set), rest: undefined } };
+  };
+  const patch = (zone: string, sets: readonly object[], signal: AbortSignal) =>
+    api.send("PATCH", pathOf(zone), sets, [200], signal);
+
   return {
     service,
-    async read({ zone, name, type }, signal) {
-      const subname = subnameOf(name);
-      // Unlike the path of one set, a search tells a missing set from a missing zone.
-      const found = await setsIn(zone, `?subname=${encodeURIComponent(subname)}&type=${type}`, signal);
-      if (found.kind !== "found") return found;
-      const set = found.value.find((each) => each.type === type && each.subname === subname);
-      return { kind: "found", value: set && { ...heldIn(set), rest: undefined } };
+    read,
+    async readAll(sets, signal) {
+      const [{ zone, type } = { zone: "", type: "AAAA" }] = sets;
+      const all = await setsIn(zone, `?type=${type}`, signal);
+      // Lists of more than 500 sets have to be read in pages.
+      if (all.kind === "refused") return readEach(read, sets, signal);
+      if (all.kind !== "found") return sets.map(() => all);
+      const bySubname = new Map(all.value.filter((each) => each.type === type).map((each) => [each.subname, each]));
+      return sets.map(({ name }) => {
+        const set = bySubname.get(subnameOf(name));
+        return { kind: "found", value: set && { ...heldIn(set), rest: undefined } };
+      });
     },
+    writeAll: (changes, signal) =>
+      patch(
+        changes[0]?.set.zone ?? "",
+        changes.map(({ set, content: { value, ttl }, held }) => ({
+          ...{ subname: subnameOf(set.name), type: set.type, records: [value], ttl: ttl ?? held?.ttl ?? usualTtl },
+        })),
+        signal,
+      ),
+    room: { of: () => 1, most: mostSets },
+    remove: ({ zone, name, type }, _, signal) => patch(zone, [{ subname: subnameOf(name), type, records: [] }], signal),
     async write({ zone, name, type }, { value, ttl }, held, signal) {
       const subname = subnameOf(name);
       const content = { records: [value], ...(ttl === undefined ? {} : { ttl }) };

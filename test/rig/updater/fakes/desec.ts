@@ -34,6 +34,16 @@ export function fakeDesec(token: string) {
         [null, set[key]].includes(query.get(key));
       return { body: sets.filter(isWanted("subname")).filter(isWanted("type")) };
     }
+    if (method === "PATCH" && subname === undefined) {
+      const sets = JSON.parse(body) as { subname: string; type: string; ttl?: number; records: string[] }[];
+      const faults = sets.map(({ ttl }) => (ttl !== undefined && ttl < minimumTtl ? { ttl: ["too low"] } : {}));
+      if (faults.some((fault) => fault.ttl)) return { status: 400, body: faults };
+      for (const { subname: at, type: of, ttl = minimumTtl, records: values } of sets)
+        kept.put({ name: nameOf(at), type: of, ttl, values });
+      return {
+        body: sets.filter(({ records }) => records.length > 0).map((set) => shown(nameOf(set.subname), set.type)),
+      };
+    }
     const sent = JSON.parse(body) as { subname?: string; type?: string; ttl?: number; records?: string[] };
     if (sent.ttl !== undefined && sent.ttl < minimumTtl) {
       return { status: 400, body: { ttl: [`Ensure this value is greater than or equal to ${minimumTtl}.`] } };
