@@ -1,0 +1,69 @@
+import { describe, expect, it, test } from "vitest";
+import type { ReplaceOrder, TargetFault } from "./target.ts";
+import type { WriteAnswer } from "./write-answer.ts";
+import { createZoneTarget, inParts, type ZoneCalls } from "./zone-target.ts";
+
+describe("the parts of a long list", () => {
+  test.each<[readonly number[], number, readonly (readonly number[])[]]>([
+    [[], 10, []],
+    [[1, 2, 3], 10, [[1, 2, 3]]],
+    [[4, 3, 3], 10, [[4, 3, 3]]],
+    [[4, 3, 4], 10, [[4, 3], [4]]],
+    [[11], 10, [[11]]],
+    [[11, 1, 9, 1], 10, [[11], [1, 9], [1]]],
+  ])("%j with room for %i: %j", (sizes, most, parts) => {
+    expect(inParts(sizes, (size) => size, most)).toEqual(parts);
+  });
+});
+
+describe("more records than fit into one transaction", () => {
+  const orders = ["a", "b", "c", "d", "e"].map(
+    (name): ReplaceOrder => ({ zone: "example.org", name, family: "ipv6", value: "2a00::1" }),
+  );
+  /** A service with room for two changes; `answers` are those to the writes, in order. */
+  async function replaceAll(...answers: readonly WriteAnswer<undefined>[]) {
+    const held = new Map(orders.map(({ name }) => [name, "2001:db8::1"]));
+    const written: string[] = [];
+    const { signal } = new AbortController();
+    const calls: Partial<ZoneCalls<undefined>> = {
+      service: "the service",
+      readAll: async (sets) =>
+        sets.map(({ name }) => ({
+          ...{ kind: "found", value: { values: [held.get(name) ?? ""], ttl: 60, rest: undefined } },
+        })),
+      async writeAll(changes) {
+        const answer = answers[written.length] ?? { kind: "accepted", value: undefined };
+        written.push(changes.map(({ set }) => set.name).join("+"));
+        if (answer.kind === "accepted") for (const { set, content } of changes) held.set(set.name, content.value);
+        return answer;
+      },
+      room: { of: () => 1, most: 2 },
+    };
+    const outcomes = await createZoneTarget(calls as ZoneCalls<undefined>).replaceAll?.(orders, signal);
+    return [written.join(" "), outcomes?.map(({ kind }) => kind).join(" ")];
+  }
+  const fault = (more: Partial<TargetFault> = {}): TargetFault => ({
+    ...{ kind: "refused", because: "no", todo: "look" },
+    ...more,
+  });
+  const accepted = { kind: "accepted", value: undefined } as const;
+
+  it("take as few as possible", async () => {
+    expect(await replaceAll()).toEqual(["a+b c+d e", "done done done done done"]);
+  });
+
+  it("of which one is refused, are written without it", async () => {
+    const refused = { kind: "refused", because: fault() } as const;
+    expect(await replaceAll(accepted, refused)).toEqual(["a+b c+d e", "done done alone alone done"]);
+  });
+
+  it("are not sent after the service asked to wait", async () => {
+    const wait = { kind: "refused", because: fault({ kind: "later", retryAfter: 5_000 }) } as const;
+    expect(await replaceAll(accepted, wait)).toEqual(["a+b c+d", "done done refused refused refused"]);
+  });
+
+  it("are not sent after the service did not answer", async () => {
+    const silence = { kind: "unknown", fault: fault({ unreached: true }), probablyDone: false } as const;
+    expect(await replaceAll(silence)).toEqual(["a+b", "unknown unknown refused refused refused"]);
+  });
+});
