@@ -222,7 +222,7 @@ function openSteps(
       updates.length > 1
         ? await writeTogether(updates, tools, withTimeout(signal))
         : [{ subject, result: await writeRecord(current.latest, tools, withTimeout(signal)) }];
-    await Promise.all(written.map(({ result }) => result && leftAlone.ended(result)));
+    await Promise.all(written.map(async ({ result }) => result && leftAlone.ended(result)));
     for (const each of written) ended(each, signal);
     news.wake();
   };

@@ -26,7 +26,7 @@ ${hosts}
   writeFileSync(join(folder, "moor.yaml"), text);
   const config = readConfig("moor.yaml", {}, folder);
   if (config.ok) return config.value.names;
-  return config.faults.map(({ where, message }) => `${where.split(":").slice(1, 2)}: ${message}`);
+  return config.faults.map(({ where, message }) => `${where.split(":")[1]}: ${message}`);
 }
 
 const site = "  - zone: example.org\n    source: fw\n    target: dns\n    interface: igb0\n";

@@ -43,7 +43,7 @@ export type SetCalls<Rest> = {
     signal: AbortSignal,
   ): Promise<WriteAnswer<Held | undefined>>;
   /** Removes the set that was just read. Only for services that can. */
-  remove?(set: SetName, held: HeldSet<Rest>, signal: AbortSignal): Promise<WriteAnswer<unknown>>;
+  readonly remove?: (set: SetName, held: HeldSet<Rest>, signal: AbortSignal) => Promise<WriteAnswer<unknown>>;
   zones(signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>>;
   /** By the ids of `idOf`. */
   records(zone: string, signal: AbortSignal): Promise<Lookup<readonly ListedRecord[]>>;
@@ -58,7 +58,7 @@ export type SetCalls<Rest> = {
 export function createSetTarget<Rest>(calls: SetCalls<Rest>): RecordTarget {
   return {
     replace: (order, signal) => replaceSet(calls, order, signal),
-    ...(calls.remove && { remove: removingSet(calls.read, calls.remove) }),
+    ...(calls.remove && { remove: removingSet(calls, calls.remove) }),
     async current(order, signal) {
       const found = await calls.read(setOf(order), signal);
       if (found.kind !== "found") return found;
@@ -81,9 +81,9 @@ export function createSetTarget<Rest>(calls: SetCalls<Rest>): RecordTarget {
 }
 
 const removingSet =
-  <Rest>(read: SetCalls<Rest>["read"], remove: NonNullable<SetCalls<Rest>["remove"]>) =>
+  <Rest>(calls: SetCalls<Rest>, remove: NonNullable<SetCalls<Rest>["remove"]>) =>
   (order: ReplaceOrder, signal: AbortSignal): Promise<RemoveOutcome> =>
-    removeHeld(order, read(setOf(order), signal), (held) => remove(setOf(order), held, signal));
+    removeHeld(order, calls.read(setOf(order), signal), (held) => remove(setOf(order), held, signal));
 
 async function replaceSet<Rest>(
   calls: SetCalls<Rest>,

@@ -36,9 +36,9 @@ export type RecordTarget = {
    * Replaces records of one zone in one transaction, or in as few as the service allows. The outcomes are in the order of the
    * orders. Only for services that can.
    */
-  replaceAll?(orders: readonly ReplaceOrder[], signal: AbortSignal): Promise<readonly TogetherOutcome[]>;
+  readonly replaceAll?: (orders: readonly ReplaceOrder[], signal: AbortSignal) => Promise<readonly TogetherOutcome[]>;
   /** Removes the record if it holds this address and no other. Only for APIs that can. */
-  remove?(order: ReplaceOrder, signal: AbortSignal): Promise<RemoveOutcome>;
+  readonly remove?: (order: ReplaceOrder, signal: AbortSignal) => Promise<RemoveOutcome>;
   /** The current content of the record with that name and type. */
   current(order: Omit<ReplaceOrder, "value">, signal: AbortSignal): Promise<Lookup<Held>>;
   zones(signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>>;
