@@ -18,15 +18,16 @@ let loop: Loop;
 /** Answers instead of a write; the sets are those in its body or path. */
 let instead: (asked: Asked) => Reply | undefined;
 
-beforeEach(async () => {
+async function openHosts(settings = "") {
   instead = () => undefined;
-  loop = await openLoop(names.join("\n"), () => 0.5, { api: "rrsets" });
+  loop = await openLoop(names.join("\n"), () => 0.5, { api: "rrsets", settings });
   for (const name of hosts) loop.records.push({ id: name, type: "AAAA", name, value: "2001:db8::1", zone_id: "z1" });
   loop.says.service = (asked) => {
     const reply = asked.method === "POST" ? instead(asked) : undefined;
     return reply ?? changesService(loop.records)(asked);
   };
-});
+}
+beforeEach(() => openHosts());
 afterEach(() => loop.close());
 
 const isTogether = ({ path }: Asked) => path.endsWith("/changes");
@@ -137,4 +138,16 @@ it("are each written when changesPerHour allows it, the others without waiting f
   }
   expect(written()).toEqual(["a+b"]);
   expect(held()).toEqual({ ...all("2a00:3"), c: "2a00:2::3" });
+});
+
+it("with `compare: record`, are written without those that another client has written already", async () => {
+  await loop.close();
+  await openHosts("compare: record");
+  moveTo("2a00:1");
+  await loop.round();
+  const b = loop.records.find(({ id }) => id === "b");
+  if (b) b.value = "2a00:2::2";
+  moveTo("2a00:2");
+  expect(await loop.round()).toEqual(["done", "nothing", "done"]);
+  expect([written(), held(), inDoubt()]).toEqual([["a+c"], all("2a00:2"), []]);
 });

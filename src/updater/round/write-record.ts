@@ -49,8 +49,11 @@ export async function noted(update: ActingUpdate, outcome: WriteOutcome, tools: 
   const { recall, now } = tools;
   const result: UpdateResult = { ...update, outcome };
   if (outcome.kind !== "done") return result;
-  recall.changed(subject.key, now());
   recall.verified(subject.key, now());
+  if (outcome.already && plan.kind === "compare") {
+    return remembered({ ...update, outcome: { kind: "same" } }, plan.address.text, outcome, tools);
+  }
+  recall.changed(subject.key, now());
   return remembered(result, plan.address.text, outcome, tools);
 }
 

@@ -128,7 +128,9 @@ export function prepare<Rest>(
   const { length } = held?.values ?? [];
   if (length === 0 && !order.create) return refused(noRecord(order));
   if (held && length > 1 && !replacesSeveral) return refused(several(order, held.values));
-  if (held && holds(held, order) && (order.ttl ?? held.ttl) === held.ttl) return done(order, held);
+  if (held && holds(held, order) && (order.ttl ?? held.ttl) === held.ttl) {
+    return { ...done(order, held), already: true };
+  }
   return { kind: "to-write", held };
 }
 
@@ -144,11 +146,7 @@ export function confirmed(
   return { kind: "unknown", fault: after.kind === "found" ? notTaken(service, setOf(order)) : afterWrite(after) };
 }
 
-const done = (order: ReplaceOrder, { ttl }: Held): WriteOutcome => ({
-  kind: "done",
-  recordId: idOf(setOf(order)),
-  ttl,
-});
+const done = (order: ReplaceOrder, { ttl }: Held) => ({ kind: "done" as const, recordId: idOf(setOf(order)), ttl });
 
 export const setOf = ({ zone, name, family }: Omit<ReplaceOrder, "value">): SetName => ({
   zone,

@@ -90,7 +90,8 @@ export type TargetFault = {
 /** How a write ended. */
 export type WriteOutcome =
   /** The record holds what was ordered: it was read back, or the service returned all of it. */
-  | { readonly kind: "done"; readonly recordId: string; readonly ttl: Held["ttl"] }
+  /** `already`: it held that before, and nothing was sent. */
+  | { readonly kind: "done"; readonly recordId: string; readonly ttl: Held["ttl"]; readonly already?: true }
   /** Nothing was stored: the API said so, or nothing was sent. */
   | { readonly kind: "refused"; readonly fault: TargetFault }
   /** What the record holds is unknown until it is read. */
