@@ -33,7 +33,7 @@ export function openCatalog(store: RecordStore, name: string, start: number): St
       return catalogContent(name, serialAt(position), members);
     },
     eventsOf: (rows) => {
-      const changed = rows.filter(isComingOrGoing);
+      const changed = rows.filter(isCreatedOrDeleted);
       const last = changed.at(-1);
       if (last === undefined) return [];
       const changes = changed.map((row) => memberChange(row.change.kind, { id: row.zone, zone: row.zoneName }));
@@ -83,10 +83,10 @@ export function catalogContent(name: string, serial: number, members: readonly M
   return { name, ttl: 0, serial, sets };
 }
 
-type ComingOrGoing = LoggedChange & { readonly change: { readonly kind: "create" | "delete" } };
+type CreatedOrDeleted = LoggedChange & { readonly change: { readonly kind: "create" | "delete" } };
 
 /** A zone is created or deleted together with its SOA set. */
-const isComingOrGoing = (row: LoggedChange): row is ComingOrGoing =>
+const isCreatedOrDeleted = (row: LoggedChange): row is CreatedOrDeleted =>
   (row.change.kind === "create" || row.change.kind === "delete") && isSoa(row.change);
 
 export const isSoa = ({ owner, type }: { readonly owner: string; readonly type: string }): boolean =>

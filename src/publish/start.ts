@@ -75,7 +75,7 @@ export async function startDns(options: DnsOptions): Promise<RunningDns> {
       secondaries.takeOver();
       return notifySecondaries({ store, zones, catalog, notifier });
     };
-    opened.push({ name: "notices", close: duties.whenLeading(leading) });
+    opened.push({ name: "notifier", close: duties.whenLeading(leading) });
     zones.follow((event) => {
       if (isNews(event)) for (const zone of newIn(event)) secondaries.look(zone);
     });

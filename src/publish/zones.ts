@@ -36,7 +36,7 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
   const { nameservers, log } = options;
   const start = await store.lastChange();
   const catalog = options.catalog === undefined ? undefined : openCatalog(store, options.catalog, start);
-  const see = warnOfHidden(catalog?.name, log);
+  const warnIfHidden = warnOfHidden(catalog?.name, log);
   const listeners = new Set<(event: ZoneEvent) => void>();
   const emit = (event: ZoneEvent) => {
     for (const listener of listeners) listener(event);
@@ -50,7 +50,7 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
   const unfollow = followLog(store, start, log, {
     rows: (rows) => {
       followed = rows.at(-1)?.position ?? followed;
-      see(rows.map((row) => row.zoneName));
+      warnIfHidden(rows.map((row) => row.zoneName));
       const shown = catalog === undefined ? rows : rows.filter((row) => row.zoneName !== catalog.name);
       for (const event of [...eventsOf(shown), ...(catalog?.eventsOf(shown) ?? [])]) emit(event);
     },
@@ -62,7 +62,7 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
     names: async function* () {
       if (catalog) yield [catalog.name];
       for await (const names of namesIn(store)) {
-        see(names);
+        warnIfHidden(names);
         yield names;
       }
     },

@@ -28,7 +28,7 @@ describe("what a write changes", () => {
     ["a new set", [], [www(one)], ["create"]],
     ["a removed set", [www(one)], [], ["delete"]],
     ["a set that has become empty", [www(one)], [www()], ["delete"]],
-    ["an empty set is no set", [www()], [], []],
+    ["an empty set does not count", [www()], [], []],
     ["another value", [www(one)], [www(two)], ["replace"]],
     ["one value more", [www(one)], [www(one, two)], ["replace"]],
     ["another order", [www(one, two)], [www(two, one)], []],

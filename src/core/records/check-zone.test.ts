@@ -53,7 +53,7 @@ describe("sets of the owners that a write touches", () => {
     ],
     ["an SOA below the apex", [set("www", "SOA", "x")], ["soa-not-at-apex at www SOA"]],
     ["two SOA records", [set("@", "SOA", "x", "y")], ["soa-single at @ SOA"]],
-    ["a DNAME beside data", [set("@", "TYPE39", "x"), set("@", "A", "192.0.2.1")], []],
+    ["a DNAME next to other data", [set("@", "TYPE39", "x"), set("@", "A", "192.0.2.1")], []],
     ["two DNAME records, which may have been stored earlier", [set("d", "TYPE39", "x", "y")], []],
     ["a set given twice", [set("www", "A", "192.0.2.1"), set("www", "A", "192.0.2.2")], ["duplicate-set at www A"]],
     ["an alias given twice", [set("www", "CNAME", "a."), set("www", "CNAME", "b.")], ["duplicate-set at www CNAME"]],

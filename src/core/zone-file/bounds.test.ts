@@ -16,7 +16,7 @@ describe("a megabyte of", () => {
     ["closing parentheses", ")\n"],
     ["quotes", '"'],
     ["quotes on lines", '"\n'],
-    ["quotes behind =", 'a="\n'],
+    ["quotes after =", 'a="\n'],
     ["escapes", "\\"],
     ["escaped quotes", '\\"'],
     ["short words", "a "],

@@ -88,7 +88,7 @@ describe("lines", () => {
     ["the zone's name without a trailing dot is relative", "example.org A 192.0.2.1", ["example.org - A 192.0.2.1"]],
     ["a wildcard", "*.a A 192.0.2.1", ["*.a - A 192.0.2.1"]],
     ["escapes in an owner", "a\\.b\\;c\\032 A 192.0.2.1", ["a\\.b\\;c\\032 - A 192.0.2.1"]],
-    ["an escaped $ is no directive", "\\$ttl A 192.0.2.1", ["\\$ttl - A 192.0.2.1"]],
+    ["an escaped $ is not a directive", "\\$ttl A 192.0.2.1", ["\\$ttl - A 192.0.2.1"]],
     ["parentheses anywhere", "a ( IN\n A\n192.0.2.1 )", ["a - A 192.0.2.1"]],
     ["parentheses without blanks", "a TXT(x\ny)", ['a - TXT "x" "y"']],
     ["nested parentheses", "a TXT ( x ( y\n) z\n)", ['a - TXT "x" "y" "z"']],

@@ -34,7 +34,7 @@ export function createEnclosers(zones: Pick<LoadedZones, "isNoZone">, limit: num
       if (tail === undefined || tail.soa.gone || node.children?.has(key.slice(1, cut))) return undefined;
       if (!zones.isNoZone(key, end)) return undefined;
       zone.used = true;
-      return { kind: "negative", tail, bits: noNameBits, rests: undefined };
+      return { kind: "negative", tail, bits: noNameBits, dependsOn: undefined };
     },
     /** Call this when the zone has answered that the name does not exist. */
     note: (zone: LoadedZone, name: NameKey): void => {

@@ -193,7 +193,8 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
     }
   };
 
-  const comeOrGo = (name: NameKey): void => {
+  /** The zone was created, deleted or replaced: the next query for it asks the source again. */
+  const forgetZone = (name: NameKey): void => {
     generation += 1;
     names.add(name);
     absent.delete(name);
@@ -216,7 +217,7 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
       changeZoneView(zone.view, event.serial, event.changes);
       held += zone.view.size - before;
     } else if (zone && order === undefined) {
-      comeOrGo(key);
+      forgetZone(key);
     }
   };
 
@@ -232,7 +233,7 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
       return;
     }
     loading.get(event.zone)?.missed.push(event);
-    if (event.kind === "replaced" || comesOrGoes(event)) comeOrGo(keyOfName(event.zone));
+    if (event.kind === "replaced" || createsOrDeletesZone(event)) forgetZone(keyOfName(event.zone));
     else change(event);
   };
 
@@ -247,8 +248,8 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
 }
 
 const isOutdated = (missed: readonly ZoneNews[]): boolean =>
-  missed.some((event) => event.kind !== "changed" || comesOrGoes(event));
+  missed.some((event) => event.kind !== "changed" || createsOrDeletesZone(event));
 
-const comesOrGoes = (event: ZoneNews): boolean =>
+const createsOrDeletesZone = (event: ZoneNews): boolean =>
   event.kind === "changed" &&
   event.changes.some((change) => change.type === "SOA" && change.owner === apex && change.kind !== "replace");

@@ -19,7 +19,7 @@ type WrittenAnswer = {
   /** Where the question ends. */
   readonly questionEnd: number;
   /** Undefined when the answer is not worth caching, or not safe to cache. */
-  readonly rests: RestsOn | undefined;
+  readonly dependsOn: Dependencies | undefined;
 };
 
 /** Floods ask for random names, so that answers for missing names are assembled from parts instead of encoded each time. */
@@ -28,11 +28,11 @@ export type NegativeAnswer = {
   readonly tail: NegativeTail;
   /** The flags and the response code. */
   readonly bits: number;
-  readonly rests: RestsOn | undefined;
+  readonly dependsOn: Dependencies | undefined;
 };
 
 /** What a cached answer depends on; see `Answer.open`. */
-type RestsOn = {
+type Dependencies = {
   readonly zone: LoadedZone;
   readonly below: number;
   readonly cuts: number;
@@ -42,10 +42,10 @@ type RestsOn = {
 };
 
 /** Whether the zone would still give this answer. */
-export function stillHolds({ rests }: Prepared): boolean {
-  if (rests === undefined) return false;
-  const { zone, sets, shape } = rests;
-  if (!zone.current || rests.below !== zone.below || rests.cuts !== zone.view.cuts) return false;
+export function stillHolds({ dependsOn }: Prepared): boolean {
+  if (dependsOn === undefined) return false;
+  const { zone, sets, shape } = dependsOn;
+  if (!zone.current || dependsOn.below !== zone.below || dependsOn.cuts !== zone.view.cuts) return false;
   if (shape !== undefined && shape !== zone.view.shape) return false;
   for (const set of sets) if (set.gone) return false;
   return true;
@@ -65,12 +65,12 @@ export function createPrepare(): Prepare {
     const { below } = zone;
     const { cuts, shape } = zone.view;
     const answer = answerQuestion(zone.view, asked.name, questionType(asked.type));
-    const rests =
+    const dependsOn =
       answer.forManyNames || isOfParent(zone, asked)
         ? undefined
         : { zone, below, cuts, shape: answer.open ? shape : undefined, sets: setsIn(answer) };
-    if (isNegative(answer)) return { kind: "negative", tail: tailFor(zone, answer), bits: bitsOf(answer), rests };
-    return writeAnswer(answer, asked, scratch, rests);
+    if (isNegative(answer)) return { kind: "negative", tail: tailFor(zone, answer), bits: bitsOf(answer), dependsOn };
+    return writeAnswer(answer, asked, scratch, dependsOn);
   };
 }
 
@@ -81,7 +81,7 @@ function writeAnswer(
   answer: Answer,
   { key, name, type }: Asked,
   scratch: Buffer,
-  rests: RestsOn | undefined,
+  dependsOn: Dependencies | undefined,
 ): WrittenAnswer | undefined {
   const writer = createMessageWriter(maximumMessage, scratch);
   writer.u16(0);
@@ -100,7 +100,7 @@ function writeAnswer(
   if (!writer.fits()) return undefined;
   return {
     kind: "written",
-    rests,
+    dependsOn,
     questionEnd: headerLength + key.length + 2,
     bytes: Buffer.from(writer.finish()),
     // A referral is useless without its glue: if it does not fit, the answer is truncated (RFC 9471 section 3.1).

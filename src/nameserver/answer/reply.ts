@@ -25,7 +25,7 @@ export function replyWith(prepared: Prepared, query: Query, transport: Transport
 }
 
 /** The question, unchanged, followed by the end that all negative answers of its zone share. */
-export function replyNegative({ tail, bits }: Omit<NegativeAnswer, "rests">, query: Query, room: number): Buffer {
+export function replyNegative({ tail, bits }: Omit<NegativeAnswer, "dependsOn">, query: Query, room: number): Buffer {
   const { bytes, end, edns } = query;
   const fits = end + tail.bytes.length <= room;
   const length = fits ? end + tail.bytes.length : end;

@@ -45,7 +45,7 @@ export function createResponder(options: ResponderOptions): Respond {
     if (zone === undefined) return replyWithCode(query, rcodes.refused);
     const prepared = prepare(zone, { key: query.key, name: labelsOfKey(query.key), type: query.type });
     if (prepared === undefined) return replyWithCode(query, rcodes.servFail);
-    if (prepared.rests) kept.set(query.key, prepared);
+    if (prepared.dependsOn) kept.set(query.key, prepared);
     else if (isNoName(prepared)) enclosers.note(zone, query.key.slice(0, -2));
     return replyWith(prepared, query, transport);
   };

@@ -3,10 +3,10 @@ import { expect, it } from "vitest";
 import { createLog } from "../../process/log.ts";
 import { createNotifier, type NotifierOptions } from "./notify-out.ts";
 
-type Told = { readonly host: string; readonly zone: string };
+type Sent = { readonly host: string; readonly zone: string };
 
-function rig(answer: (told: Told, count: number) => Promise<void> | void, options: Partial<NotifierOptions> = {}) {
-  const told: Told[] = [];
+function rig(answer: (sent: Sent, count: number) => Promise<void> | void, options: Partial<NotifierOptions> = {}) {
+  const sent: Sent[] = [];
   let said = "";
   const log = createLog({
     format: "text",
@@ -19,9 +19,9 @@ function rig(answer: (told: Told, count: number) => Promise<void> | void, option
     peerOf: async ({ host, port }) => ({ host, port, key: undefined }),
     ask: async ({ host }, { question }, { signal }) => {
       const each = { host, zone: question.name };
-      told.push(each);
+      sent.push(each);
       await Promise.race([
-        answer(each, told.length),
+        answer(each, sent.length),
         new Promise((_, reject) => signal.addEventListener("abort", reject)),
       ]);
     },
@@ -30,20 +30,20 @@ function rig(answer: (told: Told, count: number) => Promise<void> | void, option
     limits: { tries: [20, 20, 20], apart: 30, atOnce: 2 },
     ...options,
   });
-  return { notifier, told, said: () => said };
+  return { notifier, sent, said: () => said };
 }
 
 it("notifies every target immediately", async () => {
   const targets = ["192.0.2.1", "192.0.2.2"].map((host) => ({ host, port: 53, keyName: undefined }));
-  const { notifier, told } = rig(() => {}, { targets });
+  const { notifier, sent } = rig(() => {}, { targets });
   notifier.changed("a.example");
-  await expect.poll(() => told.map((each) => each.host)).toEqual(["192.0.2.1", "192.0.2.2"]);
+  await expect.poll(() => sent.map((each) => each.host)).toEqual(["192.0.2.1", "192.0.2.2"]);
   await notifier.close();
 });
 
 it("sends two messages for a burst of changes: one for the first and one for the rest", async () => {
   const apart = 1_000;
-  const { notifier, told } = rig(() => {}, { limits: { tries: [20], apart, atOnce: 2 } });
+  const { notifier, sent } = rig(() => {}, { limits: { tries: [20], apart, atOnce: 2 } });
   const begun = performance.now();
   for (let i = 0; i < 100; i++) {
     notifier.changed("a.example");
@@ -51,23 +51,23 @@ it("sends two messages for a burst of changes: one for the first and one for the
   }
   // On a busy machine the burst may take longer, and needs one more message for each interval.
   const most = 2 + Math.floor((performance.now() - begun) / apart);
-  await expect.poll(() => told.length).toBeGreaterThanOrEqual(2);
+  await expect.poll(() => sent.length).toBeGreaterThanOrEqual(2);
   await sleep(1_200);
-  const burst = told.length;
+  const burst = sent.length;
   expect(burst).toBeLessThanOrEqual(most);
   notifier.changed("a.example");
-  await expect.poll(() => told.length).toBe(burst + 1);
+  await expect.poll(() => sent.length).toBe(burst + 1);
   await notifier.close();
 });
 
 it("repeats a message until it is answered, and logs a silent target once", async () => {
-  const { notifier, told, said } = rig(async (_, count) => {
+  const { notifier, sent, said } = rig(async (_, count) => {
     if (count < 3) throw new Error("no answer");
   });
   notifier.changed("a.example");
-  await expect.poll(() => told.length).toBe(3);
+  await expect.poll(() => sent.length).toBe(3);
   await sleep(150);
-  expect(told.length).toBe(3);
+  expect(sent.length).toBe(3);
   expect(said()).toBe("");
   await notifier.close();
 
@@ -77,9 +77,9 @@ it("repeats a message until it is answered, and logs a silent target once", asyn
   silent.notifier.changed("a.example");
   await expect.poll(silent.said).toContain("does not answer NOTIFY");
   silent.notifier.changed("b.example");
-  await expect.poll(() => silent.told.length).toBe(6);
+  await expect.poll(() => silent.sent.length).toBe(6);
   await sleep(150);
-  expect(silent.told.length).toBe(6);
+  expect(silent.sent.length).toBe(6);
   expect(silent.said().match(/does not answer NOTIFY/g)).toHaveLength(1);
   await silent.notifier.close();
 });
@@ -87,7 +87,7 @@ it("repeats a message until it is answered, and logs a silent target once", asyn
 it("sends messages about many zones a few at a time", async () => {
   let open = 0;
   let most = 0;
-  const { notifier, told } = rig(
+  const { notifier, sent } = rig(
     async () => {
       most = Math.max(most, ++open);
       await sleep(2);
@@ -96,29 +96,29 @@ it("sends messages about many zones a few at a time", async () => {
     { limits: { tries: [100], apart: 0, atOnce: 3 } },
   );
   for (let i = 0; i < 50; i++) notifier.changed(`z${i}.example`);
-  while (told.length < 50) await sleep(5);
+  while (sent.length < 50) await sleep(5);
   expect(most).toBe(3);
-  expect(new Set(told.map((each) => each.zone)).size).toBe(50);
+  expect(new Set(sent.map((each) => each.zone)).size).toBe(50);
   await notifier.close();
 });
 
 it("stops immediately while it waits for an answer", async () => {
-  const { notifier, told } = rig(() => new Promise<void>(() => {}));
+  const { notifier, sent } = rig(() => new Promise<void>(() => {}));
   notifier.changed("a.example");
-  await expect.poll(() => told.length).toBe(1);
+  await expect.poll(() => sent.length).toBe(1);
   await notifier.close();
   notifier.changed("b.example");
-  expect(told.length).toBe(1);
+  expect(sent.length).toBe(1);
 });
 
 it("logs that a key does not exist", async () => {
-  const { notifier, told, said } = rig(() => {}, {
+  const { notifier, sent, said } = rig(() => {}, {
     targets: [{ host: "192.0.2.1", port: 53, keyName: "gone" }],
     peerOf: async () => undefined,
   });
   notifier.changed("a.example");
   await expect.poll(said).toContain("there is no transfer key gone");
-  expect(told).toEqual([]);
+  expect(sent).toEqual([]);
   await notifier.close();
 });
 
@@ -128,8 +128,8 @@ it("repeats a message on time after the clock was set back", async () => {
     clock -= 3_600_000;
     throw new Error("no answer");
   };
-  const { notifier, told } = rig(noAnswer, { now: () => clock });
+  const { notifier, sent } = rig(noAnswer, { now: () => clock });
   notifier.changed("a.example");
-  await expect.poll(() => told.length).toBe(3);
+  await expect.poll(() => sent.length).toBe(3);
   await notifier.close();
 });

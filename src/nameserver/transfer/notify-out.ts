@@ -74,7 +74,7 @@ function createLine(target: NotifyTarget, options: NotifierOptions, signal: Abor
       if (peer === undefined) return answered(false, `there is no transfer key ${target.keyName}`);
       const asked = options.now();
       try {
-        await options.ask(peer, noticeOf(zone), { signal, limit, now: options.now });
+        await options.ask(peer, notifyAbout(zone), { signal, limit, now: options.now });
         return answered(true, "");
       } catch (error) {
         if (signal.aborted) return;
@@ -119,7 +119,7 @@ function createLine(target: NotifyTarget, options: NotifierOptions, signal: Abor
   };
 }
 
-const noticeOf = (zone: string): Asking => ({
+const notifyAbout = (zone: string): Asking => ({
   opcode: opcodes.notify,
   authoritative: true,
   question: { name: zone, type: types.soa, class: classes.in },

@@ -99,8 +99,8 @@ describe("a large zone", () => {
     messages.flatMap(({ answers }) => answers.map(({ name }) => name));
 
   it.each([
-    ["is collected again when it changes between two steps", 1, 2],
-    ["that keeps changing is finally collected without a pause", 100, 3],
+    ["gets a new snapshot when it changes between two steps", 1, 2],
+    ["that keeps changing eventually gets a snapshot without a pause", 100, 3],
   ])("%s", async (_, changes, tries) => {
     const view = viewOf("example.org", size);
     let left = changes;

@@ -3,7 +3,7 @@ import { finish } from "../../core/steps.ts";
 import { headerLength } from "../../process/dns/codes.ts";
 import type { Turns } from "../../process/turns.ts";
 import { type PackOptions, packRecords } from "./pack.ts";
-import { type SettledZone, settleSteps } from "./records.ts";
+import { snapshotSteps, type ZoneSnapshot } from "./records.ts";
 
 /** A cache of whole zones as messages, so that a second secondary costs next to nothing. */
 export type PackedZones = {
@@ -22,17 +22,17 @@ type Packed = {
   readonly size: number;
 };
 
-/** The sets of a larger zone are collected in parts. */
+/** The snapshot of a larger zone, in sets, is taken in parts. */
 const largeZone = 1_000;
 
-/** How often a zone may change while its sets are collected in parts, before they are collected without a pause. */
+/** How often a zone may change while its snapshot is taken in parts, before it is taken without a pause. */
 const tries = 3;
 
 /** `most`: bytes of all zones together; the oldest are dropped first. A zone that takes more than a quarter is not cached. */
 export function createPackedZones(turns: Pick<Turns, "run">, most = 16 * 1024 * 1024): PackedZones {
   const kept = new Map<string, Packed>();
-  /** Clients that ask for a zone meanwhile, even repeatedly, share the work. */
-  const settling = new Map<ZoneView, Promise<SettledZone>>();
+  /** Those being taken: clients that ask meanwhile, even repeatedly, share the work. */
+  const snapshots = new Map<ZoneView, Promise<ZoneSnapshot>>();
   let held = 0;
 
   const drop = (zone: string) => {
@@ -62,21 +62,21 @@ export function createPackedZones(turns: Pick<Turns, "run">, most = 16 * 1024 * 
     keep(zone, { soa, room: options.room, tail: options.tail.length, messages, size });
   };
 
-  const settleOnce = (view: ZoneView): Promise<SettledZone> => {
-    const underway = settling.get(view);
-    if (underway) return underway;
-    const result = settle(view).finally(() => settling.delete(view));
-    settling.set(view, result);
+  const snapshotOnce = (view: ZoneView): Promise<ZoneSnapshot> => {
+    const running = snapshots.get(view);
+    if (running) return running;
+    const result = takeSnapshot(view).finally(() => snapshots.delete(view));
+    snapshots.set(view, result);
     return result;
   };
-  const settle = async (view: ZoneView): Promise<SettledZone> => {
+  const takeSnapshot = async (view: ZoneView): Promise<ZoneSnapshot> => {
     for (let left = view.size > largeZone ? tries : 0; left > 0; left--) {
-      const settled = await turns.run(0, settleSteps(view));
-      if (settled) return settled;
+      const snapshot = await turns.run(0, snapshotSteps(view));
+      if (snapshot) return snapshot;
     }
-    const settled = finish(settleSteps(view));
-    if (settled === undefined) throw new Error(`the zone ${view.name} changed while it was prepared for transfer`);
-    return settled;
+    const snapshot = finish(snapshotSteps(view));
+    if (snapshot === undefined) throw new Error(`the zone ${view.name} changed while it was prepared for transfer`);
+    return snapshot;
   };
 
   return {
@@ -85,8 +85,8 @@ export function createPackedZones(turns: Pick<Turns, "run">, most = 16 * 1024 * 
       const packed = kept.get(view.name);
       const same = packed?.soa === soa && packed?.room === options.room && packed.tail === options.tail.length;
       if (packed && same) return withHeads(packed.messages, options.head);
-      const settled = await settleOnce(view);
-      return packing(view.name, settled.soa, packRecords(settled.records, options), options);
+      const snapshot = await snapshotOnce(view);
+      return packing(view.name, snapshot.soa, packRecords(snapshot.records, options), options);
     },
     size: () => held,
   };

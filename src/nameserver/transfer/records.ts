@@ -13,10 +13,10 @@ import type { TransferRecord } from "./pack.ts";
 export const wholeZone = (view: ZoneView): Iterable<TransferRecord> => chained(setsOfView(view), soaOf(view));
 
 /** A zone as it was at one moment. */
-export type SettledZone = { readonly soa: ViewSet | undefined; readonly records: Iterable<TransferRecord> };
+export type ZoneSnapshot = { readonly soa: ViewSet | undefined; readonly records: Iterable<TransferRecord> };
 
 /** Undefined when the zone has changed between two steps. */
-export function* settleSteps(view: ZoneView): Steps<SettledZone | undefined> {
+export function* snapshotSteps(view: ZoneView): Steps<ZoneSnapshot | undefined> {
   const soa = setAt(view.apex, "SOA");
   const sets: PlacedSet[] = [];
   for (const each of setsOfView(view)) {

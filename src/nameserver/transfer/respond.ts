@@ -73,7 +73,7 @@ export function createExchange(options: ExchangeOptions): { readonly respond: Re
         return await answer(bytes, request.transport);
       }
       case opcodes.notify:
-        return codeReply(message, await noticeCode(message, asker, ports));
+        return codeReply(message, await notifyCode(message, asker, ports));
       case opcodes.update:
         return codeReply(message, await updateCode(request, ports));
       default:
@@ -190,7 +190,7 @@ function signed(reply: Buffer, { bytes, message, transport, sign, room }: Reques
   return sign(transport === "udp" && reply.length + room > udpRoomFor(message.edns) ? cutShort(reply, bytes) : reply);
 }
 
-async function noticeCode(message: Message, asker: Asker, ports: TransferPorts): Promise<number> {
+async function notifyCode(message: Message, asker: Asker, ports: TransferPorts): Promise<number> {
   const [question] = message.questions;
   if (question === undefined || message.questions.length > 1) return rcodes.formErr;
   // RFC 1996 section 3.8: a NOTIFY is only ever about an SOA.

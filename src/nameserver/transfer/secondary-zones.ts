@@ -50,7 +50,7 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
   const { ports, log, now, random, atOnce = transferLimits(), refreshes, counters } = options;
   const stop = new AbortController();
   const zones = new Map<string, Followed>();
-  const noticed = new Set<string>();
+  const notifiedZones = new Set<string>();
   const memory = createSharedMemory(mostBytesTogether);
 
   const ask = (name: string) => {
@@ -71,7 +71,7 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
   const takeTurn = async (name: string, place: Place): Promise<void> => {
     try {
       const zone = await ports.look(name);
-      if (zone === undefined || !(noticed.has(name) || refreshes())) return forget(name);
+      if (zone === undefined || !(notifiedZones.has(name) || refreshes())) return forget(name);
       const own = placeOf(zone);
       if (place.account === own.account && place.primary === own.primary) await refresh(name, zone);
       else waitForTurn(name, own);
@@ -92,7 +92,7 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
   const forget = (name: string) => {
     clearTimeout(zones.get(name)?.timer);
     zones.delete(name);
-    noticed.delete(name);
+    notifiedZones.delete(name);
   };
   /** Its account or primary was not known when it was queued, or has changed since. */
   const waitForTurn = (name: string, place: Place) => {
@@ -110,7 +110,7 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
     }
   };
   const refresh = async (name: string, zone: SecondaryZone) => {
-    noticed.delete(name);
+    notifiedZones.delete(name);
     const followed = follow(name);
     const outcome = await refreshInMemory(zone);
     if (stop.signal.aborted) return;
@@ -151,7 +151,7 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
       if (zone === undefined) return "not-ours";
       const from = unmapped(asker.from);
       if (!zone.primaries.some(({ host, key }) => host === from || (key && key.name === asker.key))) return "refused";
-      noticed.add(name);
+      notifiedZones.add(name);
       ask(name);
       return "taken";
     },
