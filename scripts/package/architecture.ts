@@ -9,8 +9,6 @@ export const namesOf = {
   arm64: { npm: "linux-arm64", debian: "aarch64-linux-gnu", loader: "lib/ld-linux-aarch64.so.1" },
 } as const satisfies Record<Architecture, object>;
 
-export const here: Architecture = process.arch === "x64" ? "amd64" : "arm64";
-
 /** The value of `--architecture`, which may be repeated; all of them if it is absent. Throws for another. */
 export function readArchitectures(given: readonly string[] | undefined): readonly Architecture[] {
   return (given ?? architectures).map((name) => {

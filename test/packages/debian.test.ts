@@ -33,8 +33,7 @@ afterAll(async () => {
 
 describe("the Debian packages", () => {
   it.each(architectures)("for %s has no errors in lintian's eyes", (architecture) => {
-    // It exits with an error if it finds one.
-    run("lintian", "--allow-root", "--fail-on=error", fileFor(architecture));
+    expect(run("lintian", "--allow-root", "--fail-on=none", fileFor(architecture))).not.toMatch(/^E: /m);
   });
 
   it("are the same when built again", () => {
