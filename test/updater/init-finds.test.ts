@@ -33,7 +33,7 @@ function start() {
 it("a router with UPnP: its address is proposed, and read without a question", async () => {
   await router.serve();
   const { reads, types, shown } = start();
-  await reads(/Looking for what knows the public address: .*its router 192\.168\.77\.1 by UPnP/);
+  await reads(/Looking for what knows the public address: .*its router 192\.168\.77\.1 \(UPnP/);
   await reads(/no password is sent/);
   await reads(/Found: Attic router at 192\.168\.77\.1 reports 81\.2\.69\.142\n/);
   await reads(/Where should moor read the addresses\?\n.*igd \(found: Attic router[\s\S]*web/);
@@ -60,7 +60,7 @@ it("a router with a page: its kind and URL are proposed", async () => {
 
 it("a public address of the machine itself comes first; nothing is found without a router that answers", async () => {
   const nothing = start();
-  await nothing.reads(/Found nothing that knows it\.\n[\s\S]*Where should moor read the addresses\?\n.*web/);
+  await nothing.reads(/Nothing was found\.\n[\s\S]*Where should moor read the addresses\?\n.*web/);
   await router.run(["sh", "-c", "ip addr flush dev pc0; ip addr add 93.184.216.34/24 dev pc0"]);
   const { reads, types, shown } = start();
   await reads(/Found: pc0 has 93\.184\.216\.34\n[\s\S]*Where should moor read the addresses\?\n.*interface/);

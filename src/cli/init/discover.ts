@@ -26,7 +26,7 @@ const searching = 1_500;
 /** What on this machine and its network knows the public address, the best first. Only the router that the machine uses is asked. */
 export async function discover(io: CommandIo): Promise<readonly Proposal[]> {
   const gateway = defaultGateway();
-  const router = gateway === undefined ? "" : `, its router ${gateway} by UPnP, NAT-PMP and its first page`;
+  const router = gateway === undefined ? "" : `, and its router ${gateway} (UPnP, NAT-PMP, its web page)`;
   io.out(`Looking for what knows the public address: the interfaces of this machine${router}.\n`);
   io.out(`This takes up to ${longest / 1_000} seconds, and no password is sent. --kind KIND skips it.\n`);
   const signal = AbortSignal.any([io.signal, AbortSignal.timeout(longest)]);
@@ -37,7 +37,7 @@ export async function discover(io: CommandIo): Promise<readonly Proposal[]> {
   ]);
   const proposals = proposalsFrom({ own, page, routers });
   for (const { because } of proposals) io.out(`Found: ${visible(because)}\n`);
-  if (proposals.length === 0) io.out("Found nothing that knows it.\n");
+  if (proposals.length === 0) io.out("Nothing was found.\n");
   return proposals;
 }
 

@@ -15,7 +15,7 @@ export type Setup = {
   readonly interval: string;
   /** Publish only addresses that can be reached from the internet. */
   readonly onlyPublic: boolean;
-  /** Where the updating client listens on this machine, and its token. */
+  /** Where the updater listens on this machine, and its token. */
   readonly control?: { readonly listen: string; readonly token: string };
 };
 

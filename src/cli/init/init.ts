@@ -148,7 +148,7 @@ ${io.program} update --dry-run --config ${here(config)}
 
 `;
   io.out(`\nWritten: ${written.map(here).join(", ")}\n\nWhat you can do next:\n
-${first}# run the updating client in this terminal
+${first}# run the updater in this terminal
 ${io.program} update --config ${here(config)}
 
 # show the wanted, the stored and the published address, and explain them

@@ -36,7 +36,7 @@ export async function makeRecord(wanted: NewRecord): Promise<TargetFault | undef
   );
 }
 
-/** `POST /api/v1/records`, which the updating client never uses. */
+/** `POST /api/v1/records`, which the updater never uses. */
 async function postRecord(
   { zone, name, family, value, io }: NewRecord,
   config: TokenTarget,

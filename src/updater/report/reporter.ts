@@ -152,7 +152,7 @@ const isAnyRead = (subject: Subject, readings: Round["readings"]): boolean =>
 /** A service that fails as a whole may give each name a different reason. Otherwise, equal reasons mean the same cause. */
 function causeOf({ subject: { source, target }, outcome }: UpdateResult, { because }: Summary): string {
   if (outcome === undefined) return `source ${source} ${because}`;
-  const isWide = "ofService" in outcome && outcome.ofService;
+  const isWide = "fault" in outcome && outcome.fault.ofService;
   return isWide ? `service ${target}` : `service ${target} ${because}`;
 }
 

@@ -19,7 +19,7 @@ export async function importFrom(file: string, io: CommandIo): Promise<Setup> {
   const program = recognise(read.text);
   if (typeof program !== "string")
     throw new WrongAnswer(
-      `${file} is not a config of ddclient, inadyn or ddns-updater: ${program.seems}. Give one of theirs.`,
+      `${file} is not a config of ddclient, inadyn or ddns-updater: ${program.seems}. Give the config file of one of these programs.`,
     );
   const notes = createNotes();
   const imported = readers[program](read.text, notes, io);
