@@ -66,7 +66,7 @@ export async function startService(
   ...words: readonly string[]
 ): Promise<StartedProcess> {
   const places = ["--data", folder, "--listen", `127.0.0.1:${http}`, "--dns", `127.0.0.1:${dns}`];
-  const program = [node, join(repository, "dist", "bin", "moor.js"), "records", ...places] as const;
+  const program = [node, join(repository, "dist", "program", "moor.js"), "records", ...places] as const;
   const moor = startProcess([...program, "--plain-http", ...words], {});
   await moor.says(/The nameserver listens/);
   return moor;
