@@ -61,8 +61,6 @@ export type RecordsOptions = {
   readonly plainHttp?: boolean;
   /** The proxies whose headers about the caller are trusted; absent: none. */
   readonly proxies?: TrustedProxies | undefined;
-  /** Called when there is work to do. */
-  readonly onFirstConnection?: (() => void) | undefined;
   /** Logs every request. */
   readonly accessLog?: boolean | undefined;
   /** Counts requests, for `/metrics`. */
@@ -122,7 +120,6 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
       : await createTlsServer({ ...options, now }, { http, health, opened, store });
     opened.push({ name: "record service", close: () => server.close() });
     leaveHalfTheFiles(server.server, log);
-    server.server.once("connection", () => options.onFirstConnection?.());
     server.setNotFoundHandler(sendNoRoute);
     observeHttp(server, { health, log, accessLog: options.accessLog });
     await serveDocs(server, options.pages);

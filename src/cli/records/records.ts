@@ -9,7 +9,6 @@ import { alsoAt, bracketed, type ListenAddress, urlOf } from "../../process/list
 import { createLog } from "../../process/log.ts";
 import { noteServiceUrl } from "../../process/service-url.ts";
 import { closeInReverse, type Opened } from "../../process/shutdown.ts";
-import { letCompilersRun } from "../../process/small-footprint.ts";
 import { openSystemd } from "../../process/systemd.ts";
 import { awaitSecondaries } from "../../publish/await-secondaries.ts";
 import { type RunningDns, startDns } from "../../publish/start.ts";
@@ -84,7 +83,6 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
       proxies: proxiesOf(options),
       accessLog: options.accessLog,
       counted: options.metrics !== undefined,
-      onFirstConnection: letCompilersRun,
       ...(options.rateLimit > 0 && { rateLimit: options.rateLimit }),
     });
     opened.push({ name: "record service", close: service.close });
