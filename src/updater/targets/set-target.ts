@@ -1,6 +1,6 @@
 import { parseAddress, recordTypeOf } from "../../core/addresses/address.ts";
 import { firstFew } from "../../core/first-few.ts";
-import { absoluteName } from "../../core/names/name.ts";
+import { absoluteName, askedZoneName, ownerOf } from "../../core/names/name.ts";
 import { printable } from "../../core/visible-text.ts";
 import { type Absent, later } from "./service-answer.ts";
 import type {
@@ -29,6 +29,9 @@ export type HeldSet<Rest> = Held & { readonly rest: Rest };
 
 export type NewContent = { readonly value: string; readonly ttl: number | undefined };
 
+/** One value of a set, of any type. */
+export type SetRecord = Omit<ListedRecord, "id" | "zoneId">;
+
 /** The calls that differ from service to service. No method throws because of an answer. */
 export type SetCalls<Rest> = {
   /** Its name in messages. */
@@ -45,8 +48,7 @@ export type SetCalls<Rest> = {
   /** Removes the set that was just read. Only for services that can. */
   readonly remove?: (set: SetName, held: HeldSet<Rest>, signal: AbortSignal) => Promise<WriteAnswer<unknown>>;
   zones(signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>>;
-  /** By the ids of `idOf`. */
-  records(zone: string, signal: AbortSignal): Promise<Lookup<readonly ListedRecord[]>>;
+  records(zone: string, signal: AbortSignal): Promise<Lookup<readonly SetRecord[]>>;
   close(): void;
 };
 
@@ -56,6 +58,12 @@ export type SetCalls<Rest> = {
  * or a second read shows the new address.
  */
 export function createSetTarget<Rest>(calls: SetCalls<Rest>): RecordTarget {
+  const records: RecordTarget["records"] = async (zone, signal) => {
+    const found = await calls.records(zone, signal);
+    if (found.kind !== "found") return found;
+    const value = found.value.map((each) => ({ id: idOf({ zone, ...each }), zoneId: zone, ...each }));
+    return { kind: "found", value };
+  };
   return {
     replace: (order, signal) => replaceSet(calls, order, signal),
     ...(calls.remove && { remove: removingSet(calls, calls.remove) }),
@@ -67,10 +75,10 @@ export function createSetTarget<Rest>(calls: SetCalls<Rest>): RecordTarget {
       return { kind: "found", value: { values, ttl } };
     },
     zones: (signal) => calls.zones(signal),
-    records: (zone, signal) => calls.records(zone, signal),
+    records,
     async record(id, signal) {
       const [zone = ""] = id.split("/");
-      const listed = await calls.records(zone, signal);
+      const listed = await records(zone, signal);
       if (listed.kind !== "found") return listed;
       const [first, ...others] = listed.value.filter((each) => each.id === id);
       if (!first) return noRecordWithId(id);
@@ -154,7 +162,11 @@ export const setOf = ({ zone, name, family }: Omit<ReplaceOrder, "value">): SetN
   type: recordTypeOf(family),
 });
 
-export const idOf = ({ zone, name, type }: { zone: string; name: string; type: string }) => `${zone}/${name}/${type}`;
+const idOf = ({ zone, name, type }: { zone: string; name: string; type: string }) => `${zone}/${name}/${type}`;
+
+/** The name of a listed record, relative to its zone. */
+export const listedName = (whole: string, zone: string): string =>
+  ownerOf(askedZoneName(whole), zone) ?? printable(whole);
 
 const holds = ({ values: [first, ...others] }: Held, { value }: ReplaceOrder): boolean =>
   first !== undefined && others.length === 0 && parseAddress(first)?.text === value;

@@ -1,9 +1,9 @@
 import { isObject } from "../../../core/is-object.ts";
-import { absoluteName, askedZoneName, ownerOf } from "../../../core/names/name.ts";
+import { absoluteName, askedZoneName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../http/client.ts";
 import { type Body, type Dialect, noZone, readPages, unexpected, unknownCall } from "../service-answer.ts";
-import { createSetTarget, idOf, type SetCalls } from "../set-target.ts";
+import { createSetTarget, listedName, type SetCalls } from "../set-target.ts";
 import type { Held, Lookup, TargetKind } from "../target.ts";
 import { hostedSettings, type TokenTarget } from "../token-target.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
@@ -144,11 +144,10 @@ function cloudflareCalls(config: TokenTarget, client: HttpClient): SetCalls<stri
     async records(zone, signal) {
       const found = await recordsIn(zone, "", signal);
       if (found.kind !== "found") return found;
-      const all = found.value.map(({ name, type, content, ttl }) => {
-        const owner = ownerOf(askedZoneName(name), zone) ?? printable(name);
-        const id = idOf({ zone, name: owner, type });
-        return { id, zoneId: zone, name: owner, type, value: content, ...(ttl === automatic ? {} : { ttl }) };
-      });
+      const all = found.value.map(({ name, type, content, ttl }) => ({
+        ...{ name: listedName(name, zone), type, value: content },
+        ...(ttl === automatic ? {} : { ttl }),
+      }));
       return { kind: "found", value: all };
     },
     close: () => client.close(),

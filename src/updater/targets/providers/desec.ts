@@ -2,7 +2,6 @@ import { isObject } from "../../../core/is-object.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../http/client.ts";
 import { type Body, type Dialect, noZone, unexpected, unknownCall } from "../service-answer.ts";
-import { idOf } from "../set-target.ts";
 import type { Held, Lookup, TargetKind } from "../target.ts";
 import { hostedSettings, type TokenTarget } from "../token-target.ts";
 import { createZoneTarget, readEach, type ZoneCalls } from "../zone-target.ts";
@@ -112,8 +111,7 @@ function desecCalls(config: TokenTarget, client: HttpClient): ZoneCalls<undefine
       if (found.kind !== "found") return found;
       const listed = found.value.flatMap(({ subname, type, ttl, records }) => {
         const name = subname === "" ? "@" : subname;
-        const id = idOf({ zone, name, type });
-        return records.map((value) => ({ id, zoneId: zone, name, type, value, ttl }));
+        return records.map((value) => ({ name, type, value, ttl }));
       });
       return { kind: "found", value: listed };
     },

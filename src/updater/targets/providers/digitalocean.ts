@@ -3,7 +3,7 @@ import { absoluteName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../http/client.ts";
 import { type Answer, type Body, type Dialect, noZone, readPages, unknownCall } from "../service-answer.ts";
-import { createSetTarget, idOf, type SetCalls } from "../set-target.ts";
+import { createSetTarget, type SetCalls } from "../set-target.ts";
 import type { Held, TargetKind } from "../target.ts";
 import { hostedSettings, type TokenTarget } from "../token-target.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
@@ -94,9 +94,7 @@ function digitaloceanCalls(config: TokenTarget, client: HttpClient): SetCalls<nu
     async records(zone, signal) {
       const answer = await recordsIn(zone, "", signal);
       if (answer.kind !== "ok") return answer.kind === "absent" ? noZone(zone, service) : answer;
-      const all = answer.value.map(({ name, type, data, ttl }) => ({
-        ...{ id: idOf({ zone, name, type }), zoneId: zone, name, type, value: data, ttl },
-      }));
+      const all = answer.value.map(({ name, type, data, ttl }) => ({ name, type, value: data, ttl }));
       return { kind: "found", value: all };
     },
     close: () => client.close(),

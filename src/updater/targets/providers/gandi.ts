@@ -2,7 +2,7 @@ import { isObject } from "../../../core/is-object.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../http/client.ts";
 import { type Body, type Dialect, noZone, unexpected, unknownCall } from "../service-answer.ts";
-import { createSetTarget, idOf, type SetCalls, type SetName } from "../set-target.ts";
+import { createSetTarget, type SetCalls, type SetName } from "../set-target.ts";
 import type { Lookup, TargetKind } from "../target.ts";
 import { hostedSettings, type TokenTarget } from "../token-target.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
@@ -78,7 +78,7 @@ function gandiCalls(config: TokenTarget, client: HttpClient): SetCalls<undefined
       const { list } = answer.value;
       if (!Array.isArray(list) || !list.every(isSet)) return unexpected("no list of record sets", service);
       const listed = list.flatMap(({ rrset_name: name, rrset_type: type, rrset_ttl: ttl, rrset_values: values }) =>
-        values.map((value) => ({ id: idOf({ zone, name, type }), zoneId: zone, name, type, value, ttl })),
+        values.map((value) => ({ name, type, value, ttl })),
       );
       return { kind: "found", value: listed };
     },

@@ -1,5 +1,5 @@
 import { isObject } from "../../../core/is-object.ts";
-import { absoluteName, askedZoneName, ownerOf } from "../../../core/names/name.ts";
+import { absoluteName, askedZoneName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
 import { mapping, needed } from "../../../process/settings/mapping.ts";
 import { text, type Value } from "../../../process/settings/setting.ts";
@@ -15,7 +15,7 @@ import {
   unexpected,
   unknownCall,
 } from "../service-answer.ts";
-import { createSetTarget, idOf, type SetCalls } from "../set-target.ts";
+import { createSetTarget, listedName, type SetCalls } from "../set-target.ts";
 import type { Lookup, TargetConfig, TargetFault, TargetKind } from "../target.ts";
 import { readWritten } from "../write-answer.ts";
 import { isNumber, isText, parseAny } from "./json-api.ts";
@@ -148,10 +148,9 @@ function inwxCalls(config: InwxTarget, client: HttpClient): SetCalls<number> {
     async records(zone, signal) {
       const found = await recordsIn(zone, {}, signal);
       if (found.kind !== "found") return found;
-      const all = found.value.map(({ name: whole, type, content, ttl }) => {
-        const name = ownerOf(askedZoneName(whole), zone) ?? printable(whole);
-        return { id: idOf({ zone, name, type }), zoneId: zone, name, type, value: content, ttl };
-      });
+      const all = found.value.map(({ name, type, content, ttl }) => ({
+        ...{ name: listedName(name, zone), type, value: content, ttl },
+      }));
       return { kind: "found", value: all };
     },
     close: () => client.close(),

@@ -1,9 +1,9 @@
 import { isObject } from "../../../core/is-object.ts";
-import { absoluteName, askedZoneName, ownerOf } from "../../../core/names/name.ts";
+import { absoluteName, askedZoneName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../http/client.ts";
 import { type Dialect, noZone, unexpected, unknownCall } from "../service-answer.ts";
-import { createSetTarget, idOf, type SetCalls } from "../set-target.ts";
+import { createSetTarget, listedName, type SetCalls } from "../set-target.ts";
 import type { Held, ListedZone, Lookup, TargetKind } from "../target.ts";
 import { hostedSettings, type TokenTarget } from "../token-target.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
@@ -100,10 +100,9 @@ function ionosCalls(config: TokenTarget, client: HttpClient): SetCalls<Rest> {
     async records(zone, signal) {
       const found = await recordsIn(zone, "", signal);
       if (found.kind !== "found") return found;
-      const all = found.value.map(({ name: whole, type, content, ttl }) => {
-        const name = ownerOf(askedZoneName(whole), zone) ?? printable(whole);
-        return { id: idOf({ zone, name, type }), zoneId: zone, name, type, value: content, ttl };
-      });
+      const all = found.value.map(({ name, type, content, ttl }) => ({
+        ...{ name: listedName(name, zone), type, value: content, ttl },
+      }));
       return { kind: "found", value: all };
     },
     close: () => client.close(),

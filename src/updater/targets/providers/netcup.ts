@@ -14,7 +14,7 @@ import {
   unexpected,
   unknownCall,
 } from "../service-answer.ts";
-import { cannotList, createSetTarget, idOf, type SetCalls } from "../set-target.ts";
+import { cannotList, createSetTarget, type SetCalls } from "../set-target.ts";
 import type { Lookup, TargetConfig, TargetFault, TargetKind } from "../target.ts";
 import { readWritten } from "../write-answer.ts";
 import { isNumber, isText, parseAny } from "./json-api.ts";
@@ -136,9 +136,7 @@ function netcupCalls(config: NetcupTarget, client: HttpClient): SetCalls<string>
     async records(zone, signal) {
       const found = await recordsIn(zone, signal);
       if (found.kind !== "found") return found;
-      const all = found.value.map(({ hostname: name, type, destination }) => ({
-        ...{ id: idOf({ zone, name, type }), zoneId: zone, name, type, value: destination },
-      }));
+      const all = found.value.map(({ hostname: name, type, destination }) => ({ name, type, value: destination }));
       return { kind: "found", value: all };
     },
     close: () => client.close(),

@@ -6,7 +6,7 @@ import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import { secret } from "../../config/secret.ts";
 import type { HttpClient } from "../../http/client.ts";
 import { type Dialect, errorIn, later, noZone, unexpected, unknownCall } from "../service-answer.ts";
-import { createSetTarget, idOf, type SetCalls } from "../set-target.ts";
+import { createSetTarget, type SetCalls } from "../set-target.ts";
 import type { Lookup, TargetConfig, TargetKind } from "../target.ts";
 import { unknown } from "../write-answer.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
@@ -130,10 +130,10 @@ function ovhCalls(config: OvhTarget, client: HttpClient): SetCalls<number> {
     async records(zone, signal) {
       const found = await recordsIn(zone, "", Number.POSITIVE_INFINITY, signal);
       if (found.kind !== "found") return found;
-      const all = found.value.map(({ subDomain, fieldType: type, target, ttl }) => {
-        const name = subDomain || "@";
-        return { id: idOf({ zone, name, type }), zoneId: zone, name, type, value: target, ...(ttl ? { ttl } : {}) };
-      });
+      const all = found.value.map(({ subDomain, fieldType: type, target, ttl }) => ({
+        ...{ name: subDomain || "@", type, value: target },
+        ...(ttl ? { ttl } : {}),
+      }));
       return { kind: "found", value: all };
     },
     close: () => client.close(),

@@ -1,9 +1,9 @@
 import { isObject } from "../../../core/is-object.ts";
-import { absoluteName, askedZoneName, ownerOf } from "../../../core/names/name.ts";
+import { absoluteName, askedZoneName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../http/client.ts";
 import { type Body, type Dialect, noZone, readAnswer, unexpected, unknownCall } from "../service-answer.ts";
-import { createSetTarget, idOf, type SetCalls } from "../set-target.ts";
+import { createSetTarget, listedName, type SetCalls } from "../set-target.ts";
 import type { Lookup, TargetKind } from "../target.ts";
 import { type KeyPairTarget, keyPairSettings } from "../token-target.ts";
 import { readWritten } from "../write-answer.ts";
@@ -98,10 +98,9 @@ function porkbunCalls(config: KeyPairTarget, client: HttpClient): SetCalls<strin
     async records(zone, signal) {
       const found = await recordsIn(zone, `/dns/retrieve/${zone}`, signal);
       if (found.kind !== "found") return found;
-      const all = found.value.map(({ name: whole, type, content, ttl }) => {
-        const name = ownerOf(askedZoneName(whole), zone) ?? printable(whole);
-        return { id: idOf({ zone, name, type }), zoneId: zone, name, type, value: content, ttl: Number(ttl) };
-      });
+      const all = found.value.map(({ name, type, content, ttl }) => ({
+        ...{ name: listedName(name, zone), type, value: content, ttl: Number(ttl) },
+      }));
       return { kind: "found", value: all };
     },
     close: () => client.close(),

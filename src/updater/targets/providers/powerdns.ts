@@ -1,9 +1,8 @@
 import { isObject } from "../../../core/is-object.ts";
-import { absoluteName, askedZoneName, ownerOf } from "../../../core/names/name.ts";
-import { printable } from "../../../core/visible-text.ts";
+import { absoluteName, askedZoneName } from "../../../core/names/name.ts";
 import type { HttpClient } from "../../http/client.ts";
 import { type Body, type Dialect, errorIn, noZone, unexpected, unknownCall } from "../service-answer.ts";
-import { idOf, type SetName } from "../set-target.ts";
+import { listedName, type SetName } from "../set-target.ts";
 import type { Lookup, TargetKind } from "../target.ts";
 import { type TokenTarget, tokenSettings } from "../token-target.ts";
 import { createZoneTarget, type SetChange, type ZoneCalls } from "../zone-target.ts";
@@ -114,11 +113,9 @@ function powerdnsCalls(config: TokenTarget, client: HttpClient): ZoneCalls<Disab
     async records(zone, signal) {
       const found = await setsIn(zone, "", signal);
       if (found.kind !== "found") return found;
-      const listed = found.value.flatMap(({ name, type, ttl, records }) => {
-        const owner = ownerOf(askedZoneName(name), zone) ?? printable(name);
-        const id = idOf({ zone, name: owner, type });
-        return records.map(({ content }) => ({ id, zoneId: zone, name: owner, type, value: content, ttl }));
-      });
+      const listed = found.value.flatMap(({ name, type, ttl, records }) =>
+        records.map(({ content }) => ({ name: listedName(name, zone), type, value: content, ttl })),
+      );
       return { kind: "found", value: listed };
     },
     close: () => client.close(),

@@ -1,8 +1,8 @@
-import { absoluteName, askedZoneName, ownerOf } from "../../../core/names/name.ts";
+import { absoluteName, askedZoneName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient, HttpOutcome } from "../../http/client.ts";
 import { type Dialect, later, noZone, readAnswer, unexpected, unknownCall } from "../service-answer.ts";
-import { type HeldSet, idOf, type NewContent, type SetName } from "../set-target.ts";
+import { type HeldSet, listedName, type NewContent, type SetName } from "../set-target.ts";
 import type { ListedZone, Lookup, TargetFault, TargetKind } from "../target.ts";
 import { type KeyPairTarget, keyPairSettings } from "../token-target.ts";
 import { readWritten } from "../write-answer.ts";
@@ -159,16 +159,8 @@ function route53Calls(config: KeyPairTarget, client: HttpClient): ZoneCalls<unde
       const found = await setsIn(zone, "maxitems=300", signal);
       if (found.kind !== "found") return found;
       const listed = found.value.flatMap((set) => {
-        const owner = ownerOf(nameIn(set), zone) ?? printable(nameIn(set));
-        const type = textIn(set, "Type") ?? "";
-        const ttl = Number(textIn(set, "TTL"));
-        const more = {
-          id: idOf({ zone, name: owner, type }),
-          zoneId: zone,
-          name: owner,
-          type,
-          ...(ttl ? { ttl } : {}),
-        };
+        const [type = "", ttl] = [textIn(set, "Type"), Number(textIn(set, "TTL"))];
+        const more = { name: listedName(nameIn(set), zone), type, ...(ttl ? { ttl } : {}) };
         return elementsIn(set, "ResourceRecord").map((record) => ({ ...more, value: textIn(record, "Value") ?? "" }));
       });
       return { kind: "found", value: listed };
