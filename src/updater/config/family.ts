@@ -29,7 +29,7 @@ export type FamilyConfig = {
 
 export type FamilySource = Pick<FamilyConfig, "source" | "devices">;
 
-/** The sources of a name: in order of preference, or so many of them must agree. */
+/** The sources of a name, in order of preference. `agree`: this many of them must report the same address instead. */
 export type Sources = { readonly names: readonly string[]; readonly agree?: number };
 
 /** Without a source, the name's is used; without devices, the only one that the source knows. */
