@@ -1,9 +1,10 @@
 import type { Resolver } from "node:dns/promises";
 import { type Family, parseAddress, recordTypeOf } from "../../core/addresses/address.ts";
 import { firstFew } from "../../core/first-few.ts";
+import { absoluteName } from "../../core/names/name.ts";
 import { authoritative, type NameServer } from "./confirm-dns.ts";
 import { later } from "./service-answer.ts";
-import type { Held, Lookup, TargetFault } from "./target.ts";
+import type { Held, Lookup, RecordTarget, TargetFault } from "./target.ts";
 
 export type DnsQuestion = {
   readonly zone: string;
@@ -13,6 +14,18 @@ export type DnsQuestion = {
   /** If not empty, asked instead of the zone's own servers. */
   readonly servers: readonly string[];
 };
+
+/** The reading methods of a target whose API can only write. `cannotList` is the answer to all that DNS does not tell. */
+export const readingByDns = (
+  servers: readonly string[],
+  cannotList: TargetFault,
+): Pick<RecordTarget, "current" | "zones" | "records" | "record"> => ({
+  current: ({ zone, name, family }, signal) =>
+    askDns({ zone, name: absoluteName(name, zone), family, servers }, signal),
+  zones: async () => cannotList,
+  records: async () => cannotList,
+  record: async () => cannotList,
+});
 
 /** What the zone's own nameservers return: for APIs that cannot read. If they differ, nothing is known yet. */
 export async function askDns(question: DnsQuestion, signal: AbortSignal): Promise<Lookup<Held>> {

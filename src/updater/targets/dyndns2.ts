@@ -4,7 +4,7 @@ import { printable } from "../../core/visible-text.ts";
 import { version } from "../../process/version.ts";
 import type { HttpClient, HttpOutcome } from "../http/client.ts";
 import { parseRetryAfter } from "../http/retry-after.ts";
-import { askDns } from "./ask-dns.ts";
+import { readingByDns } from "./ask-dns.ts";
 import { type Dyndns2Target, dyndns2Settings } from "./dyndns2-settings.ts";
 import { type Dialect, later } from "./service-answer.ts";
 import { cannotList } from "./set-target.ts";
@@ -31,11 +31,7 @@ function createDyndns2Target(config: Dyndns2Target, client: HttpClient, now: () 
       const headers = { authorization: authorization(), "user-agent": `moor/${version}`, accept: "text/plain, */*" };
       return outcomeOf(await client.send({ method: "GET", path: query, headers }, signal), order, host, now());
     },
-    current: ({ zone, name, family }, signal) =>
-      askDns({ zone, name: absoluteName(name, zone), family, servers: config.dns }, signal),
-    zones: async () => cannotList(service, notListed),
-    records: async () => cannotList(service, notListed),
-    record: async () => cannotList(service, notListed),
+    ...readingByDns(config.dns, cannotList(service, notListed)),
     close: () => client.close(),
   };
 }

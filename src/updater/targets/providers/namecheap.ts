@@ -7,7 +7,7 @@ import { dnsServer } from "../../config/dns-server.ts";
 import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import { secret } from "../../config/secret.ts";
 import type { HttpClient } from "../../http/client.ts";
-import { askDns } from "../ask-dns.ts";
+import { readingByDns } from "../ask-dns.ts";
 import { type Dialect, later, unknownCall } from "../service-answer.ts";
 import { cannotList } from "../set-target.ts";
 import type { RecordTarget, ReplaceOrder, TargetConfig, TargetFault, TargetKind, WriteOutcome } from "../target.ts";
@@ -78,11 +78,7 @@ function createNamecheapTarget(config: NamecheapTarget, client: HttpClient): Rec
       if (because.kind === "absent") return { kind: "refused", fault: stopped(noHost(order, because.said), true) };
       return { kind: "refused", fault: because.kind === "unauthorised" ? stopped(because, false) : because };
     },
-    current: ({ zone, name, family }, signal) =>
-      askDns({ zone, name: absoluteName(name, zone), family, servers: config.dns }, signal),
-    zones: async () => cannotList(service, notListed),
-    records: async () => cannotList(service, notListed),
-    record: async () => cannotList(service, notListed),
+    ...readingByDns(config.dns, cannotList(service, notListed)),
     close: () => client.close(),
   };
 }
