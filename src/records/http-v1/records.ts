@@ -7,7 +7,7 @@ import {
   RecordsAnswer,
   RecordsQuery,
 } from "../../contract/records-v1.ts";
-import type { Steps } from "../../core/steps.ts";
+import { mapInSteps, type Steps } from "../../core/steps.ts";
 import { holdFor } from "../http/admit-body.ts";
 import type { PlacedRecord } from "../model.ts";
 import type { RecordService } from "../service/service.ts";
@@ -117,11 +117,8 @@ function* printingPage(records: readonly PlacedRecord[], query: Readonly<Record<
   const { page, perPage } = isPage
     ? pagingOf(query, { perPage: all, most: Math.max(all, 10_000) })
     : { page: 1, perPage: all };
-  const texts = [];
-  for (const placed of records.slice((page - 1) * perPage, page * perPage)) {
-    texts.push(JSON.stringify(recordToWire(placed)));
-    yield;
-  }
+  const wanted = records.slice((page - 1) * perPage, page * perPage);
+  const texts = yield* mapInSteps(wanted, (placed) => JSON.stringify(recordToWire(placed)));
   const meta = { pagination: paginationToWire(page, perPage, records.length) };
   return `{"records":[${texts.join(",")}]${isPage ? `,"meta":${JSON.stringify(meta)}` : ""}}\n`;
 }

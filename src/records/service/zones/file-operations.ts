@@ -7,7 +7,7 @@ import { checkSoaExists } from "../../../core/records/check-zone.ts";
 import { type RRset, setKey, type ZoneRecord } from "../../../core/records/rrset.ts";
 import { withSerial } from "../../../core/records/serial.ts";
 import { type Fault, fail, failAll, ok, type Result } from "../../../core/result.ts";
-import type { Steps } from "../../../core/steps.ts";
+import { mapInSteps, type Steps } from "../../../core/steps.ts";
 import { findingClashes } from "../../../core/zone-file/clashes.ts";
 import { lowTtls } from "../../../core/zone-file/low-ttls.ts";
 import { parsingZoneFile, type ZoneFile } from "../../../core/zone-file/parse.ts";
@@ -129,13 +129,11 @@ function* validatingZoneFile(text: string): Steps<Result<number>> {
 
 /** What does not depend on the zone is done before the transaction, during which everybody waits. */
 function* preparing({ sets }: ZoneFile): Steps<{ readonly newIds: NewIds; readonly clashes: readonly Fault[] }> {
-  const newIds = [];
-  for (const { records } of sets) {
+  const newIds = yield* mapInSteps(sets, ({ records }) => {
     const ids = newRecordIds();
     for (const i of records.keys()) ids(i);
-    newIds.push(ids);
-    yield;
-  }
+    return ids;
+  });
   return { newIds, clashes: yield* findingClashes(sets) };
 }
 
