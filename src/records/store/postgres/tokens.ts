@@ -2,27 +2,12 @@ import type { Sql } from "../../../process/database/sql.ts";
 import type { Postgres } from "../../../process/postgres/open.ts";
 import type { Statement } from "../../../process/postgres/statement.ts";
 import type { Token } from "../../model.ts";
-import type { RecordStore } from "../port.ts";
 import { type TokenRow, tokenFromRow } from "../rows.ts";
-import { createSqlTokens } from "../sql/tokens.ts";
+import { createSqlTokens, type TokenStore } from "../sql/tokens.ts";
 import { type Counted, createUseCounter, withUses } from "../use-counter.ts";
 import { tokensChannel } from "./feed.ts";
 import { joinReads } from "./joined-reads.ts";
 import { inTransaction, postgresSql } from "./sql.ts";
-
-type TokenStore = Pick<
-  RecordStore,
-  | "account"
-  | "ensureAccount"
-  | "addToken"
-  | "tokenByHash"
-  | "tokens"
-  | "revokeToken"
-  | "secret"
-  | "findSecret"
-  | "replaceSecret"
-  | "noteUse"
->;
 
 const mostKept = 10_000;
 const tell: Statement = { text: `SELECT pg_notify('${tokensChannel}', '')` };

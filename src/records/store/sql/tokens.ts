@@ -2,7 +2,23 @@ import { createToken } from "../../../access/secret.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { type Sql, sql } from "../../../process/database/sql.ts";
 import type { Account, NewToken, Token } from "../../model.ts";
+import type { RecordStore } from "../port.ts";
 import { type TokenRow, tokenFromRow } from "../rows.ts";
+
+/** The part of a store that is about them. */
+export type TokenStore = Pick<
+  RecordStore,
+  | "account"
+  | "ensureAccount"
+  | "addToken"
+  | "tokenByHash"
+  | "tokens"
+  | "revokeToken"
+  | "secret"
+  | "findSecret"
+  | "replaceSecret"
+  | "noteUse"
+>;
 
 /** Accounts, their tokens, and the secrets of the database. */
 export function createSqlTokens({ read, write }: Sql) {

@@ -1,26 +1,11 @@
 import type { DatabaseSync } from "node:sqlite";
 import { sqliteSql } from "../../../process/sqlite/sql.ts";
 import type { Token } from "../../model.ts";
-import type { RecordStore } from "../port.ts";
 import { type TokenRow, tokenFromRow } from "../rows.ts";
-import { createSqlTokens } from "../sql/tokens.ts";
+import { createSqlTokens, type TokenStore } from "../sql/tokens.ts";
 import { type Counted, createUseCounter, withUses } from "../use-counter.ts";
 import type { ForeignCommits } from "./foreign-commits.ts";
 import type { Commit } from "./group-commit.ts";
-
-type TokenStore = Pick<
-  RecordStore,
-  | "account"
-  | "ensureAccount"
-  | "addToken"
-  | "tokenByHash"
-  | "tokens"
-  | "revokeToken"
-  | "secret"
-  | "findSecret"
-  | "replaceSecret"
-  | "noteUse"
->;
 
 type TokenOptions = {
   readonly database: DatabaseSync;
