@@ -1,5 +1,7 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 
 /** Megabytes. `own`: not shared with other processes that run the same program. */
@@ -14,6 +16,21 @@ export function usageOf(pid: number): Usage {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   const megabytes = (key: string) => (Number(new RegExp(`^${key}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) * 1024) / 1e6;
   return { cpu: ticks / 100, resident: megabytes("VmRSS"), own: megabytes("RssAnon"), peak: megabytes("VmHWM") };
+}
+
+/** Of a program that never ends, some milliseconds after its start. */
+export async function usageOfIdle(
+  [program = "", ...args]: readonly string[],
+  after: number,
+  cwd?: string,
+): Promise<Usage> {
+  const child = spawn(program, args, { cwd, stdio: "ignore" });
+  await sleep(after);
+  const usage = usageOf(child.pid ?? -1);
+  const ended = once(child, "exit");
+  child.kill("SIGTERM");
+  await ended;
+  return usage;
 }
 
 /** CPU milliseconds, user and system together, of a program that runs to its end. */

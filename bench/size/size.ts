@@ -1,10 +1,7 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { cpuOfRun, inTurn, median, type Usage, usageOf } from "../process-usage.ts";
+import { cpuOfRun, inTurn, median, type Usage, usageOfIdle } from "../process-usage.ts";
 import type { Table } from "../table.ts";
 import { openHome, usageWatching } from "../updater/home.ts";
 import { usageOfPeer } from "../updater/peers.ts";
@@ -95,15 +92,4 @@ async function runningIt(ways: readonly Way[], folder: string): Promise<Table> {
     await home.close();
   }
   return { title: "Running it", how, heads: ["doing", "way", "resident", "of that its own", "target"], rows };
-}
-
-/** Of a program that never ends, some milliseconds after its start. */
-async function usageOfIdle([program = "", ...args]: readonly string[], after: number): Promise<Usage> {
-  const child = spawn(program, args, { stdio: "ignore" });
-  await sleep(after);
-  const usage = usageOf(child.pid ?? -1);
-  const ended = once(child, "exit");
-  child.kill("SIGTERM");
-  await ended;
-  return usage;
 }

@@ -1,12 +1,9 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { makeCertificate } from "../../test/rig/updater/certificates.ts";
 import { recordService, startServer, type TestRecord, wanWith } from "../../test/rig/updater/services.ts";
-import { type Usage, usageOf } from "../process-usage.ts";
+import { type Usage, usageOfIdle } from "../process-usage.ts";
 
 export const repository = join(import.meta.dirname, "../..");
 
@@ -46,19 +43,5 @@ names: [{ name: home, zone: example.org, ipv4: wan0, ipv6: wan0 }]
 }
 
 /** The memory after some milliseconds of watching. */
-export async function usageWatching(
-  [program = "", ...args]: readonly string[],
-  folder: string,
-  after: number,
-): Promise<Usage> {
-  const child = spawn(program, [...args, "update", "--config", join(folder, "moor.yaml")], {
-    cwd: repository,
-    stdio: "ignore",
-  });
-  await sleep(after);
-  const usage = usageOf(child.pid ?? -1);
-  const ended = once(child, "exit");
-  child.kill("SIGTERM");
-  await ended;
-  return usage;
-}
+export const usageWatching = (command: readonly string[], folder: string, after: number): Promise<Usage> =>
+  usageOfIdle([...command, "update", "--config", join(folder, "moor.yaml")], after, repository);
