@@ -14,12 +14,15 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
 // Two verbs run for months and mostly wait. V8's compilers never return the megabytes they take when they first run, and resolving
 // imports is enough to start them. So they are switched off before the first import; nothing may be imported above this. `records`
 // keeps them: switched on later, they make it answer a quarter slower than if they had never been off.
-const [verb = "", ...given] = process.argv.slice(2);
-const mostlyWaits = verb === "firewall" || (verb === "update" && !given.includes("--once"));
-if (mostlyWaits) for (const compiler of ["opt", "maglev", "sparkplug"]) setFlagsFromString(`--no-${compiler}`);
-if (mostlyWaits || verb === "records") (await import("../src/process/small-footprint.ts")).collectAfterStart();
-// A compile cache makes later starts a third faster. It costs memory, so the verbs above do without it.
-else (await import("node:module")).enableCompileCache();
+const [verb = ""] = process.argv.slice(2);
+const mostlyWaits = verb === "firewall" || (verb === "update" && !process.argv.includes("--once"));
+if (mostlyWaits) {
+  for (const compiler of ["opt", "maglev", "sparkplug"]) setFlagsFromString(`--no-${compiler}`);
+  (await import("../src/process/small-footprint.ts")).collectAfterStart();
+} else {
+  // A compile cache makes later starts a third faster. It costs memory, so the verbs above do without it.
+  (await import("node:module")).enableCompileCache();
+}
 
 const { scriptToType } = await import("../src/cli/io/try-lines.ts");
 const { runMoor } = await import("../src/cli/program.ts");
