@@ -1,12 +1,14 @@
-import { Button, Group, Skeleton, Stack, Title } from "@mantine/core";
+import { Button, Code, Group, Skeleton, Stack, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Suspense } from "react";
+import { Redirect, Route, Switch } from "wouter";
 import type { Published, UpdaterDecision, UpdaterState } from "../../src/contract/updater-page.ts";
 import { lazyPart } from "../shared/live/lazy-part.tsx";
 import { LiveMark } from "../shared/live/live-mark.tsx";
 import { Problem } from "../shared/live/problem.tsx";
-import { createRequest } from "../shared/live/request.ts";
 import { useLongWait, Waiting } from "../shared/live/waiting.tsx";
+import { SessionGate, useSession } from "../shared/session/session.tsx";
+import { SignOutButton } from "../shared/session/sign-out-button.tsx";
 import { Shell } from "../shared/shell.tsx";
 import { useNow, When } from "../shared/time/when.tsx";
 import { durationInWords } from "../shared/time/words-of-time.ts";
@@ -16,10 +18,34 @@ import { NameCard } from "./name-card.tsx";
 
 const ConfigView = lazyPart(() => import("./config-view.tsx"));
 
-const ask = createRequest(undefined, () => undefined);
+const words = {
+  title: "moor updater",
+  help: (
+    <>
+      The password is in the file that <Code>password:</Code> in <Code>control:</Code> of the updater's config names.
+    </>
+  ),
+} as const;
+
+/** Without a password in the config, everybody on the updater's machine is let in. */
+export function App() {
+  return (
+    <SessionGate words={words}>
+      <Switch>
+        <Route path="/sign-in">
+          <Redirect to="/" replace />
+        </Route>
+        <Route>
+          <NamesPage />
+        </Route>
+      </Switch>
+    </SessionGate>
+  );
+}
 
 /** The names that the updater maintains, and whether they are up to date. */
-export function App() {
+function NamesPage() {
+  const { session, request: ask } = useSession();
   const queries = useQueryClient();
   const state = useQuery({
     queryKey: ["state"],
@@ -48,8 +74,14 @@ export function App() {
   });
   const isHung = useLongWait(state.isFetching);
   const gone = state.failureCount > 0 || isHung;
+  const aside = (
+    <>
+      <LiveMark state={gone ? "connecting" : "live"} />
+      {session.name !== "" && <SignOutButton />}
+    </>
+  );
   return (
-    <Shell title="moor updater" places={[]} aside={<LiveMark state={gone ? "connecting" : "live"} />}>
+    <Shell title={words.title} places={[]} aside={aside}>
       <Stack gap="md">
         <Group justify="space-between">
           <Title order={1}>Names</Title>

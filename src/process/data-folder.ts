@@ -18,7 +18,7 @@ export async function openDataFolder(path: string): Promise<void> {
 }
 
 /** moor's databases, certificates, secrets and configs, and drafts of them. */
-const ofMoor = /^\.?(?:ca|server|records|firewall|moor|up)[.-]/;
+const ofMoor = /^\.?(?:ca|server|records|firewall|updater|moor|up)[.-]/;
 
 /** For commands that need the folder of an existing service: a mistyped name must not create a new one. */
 export async function findDataFolder(path: string): Promise<void> {

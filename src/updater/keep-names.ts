@@ -6,8 +6,8 @@ import type { Logger } from "../process/log.ts";
 import { openSystemd } from "../process/systemd.ts";
 import type { UpdaterConfig } from "./config/config.ts";
 import { watchFiles } from "./config/watch-files.ts";
+import { createPageKeeper, type PageKeeper } from "./page/keep-page.ts";
 import { openHistory } from "./report/history.ts";
-import type { PageOptions, UpdaterPage } from "./report/http-page.ts";
 import { onlyLasting } from "./report/lasting-trouble.ts";
 import { openOutlets } from "./report/outlets.ts";
 import { createReporter, type Notify, troublesOf } from "./report/reporter.ts";
@@ -30,6 +30,8 @@ export type KeepTools = {
   readonly reload: () => Result<UpdaterConfig>;
   /** The folder of the built pages, if not next to this program. */
   readonly pages?: string;
+  /** Serves the page; by default, one that is opened and closed here. */
+  readonly page?: PageKeeper;
   /** Milliseconds that trouble must last before people are notified. */
   readonly patience?: number;
   /** Registers the functions to call on request from outside, such as a signal. */
@@ -54,6 +56,7 @@ export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: 
     addToHistory(notice);
     lastingTrouble.notify(notice);
   });
+  const page = tools.page ?? createPageKeeper(tools);
   let [check, reload] = [() => {}, () => {}];
   tools.onRequest?.({ check: () => check(), reload: () => reload() });
   const isAlive = () => status.silence() < longestSilence;
@@ -74,8 +77,8 @@ export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: 
     const updater = await openUpdater(config, { state, now, random });
     check = updater.check;
     const asked = { status: () => status.now(), check, silence: () => status.silence() };
-    const page = lazyPage({ config, published: updater.published, now, pages: tools.pages, ...asked });
-    const outlets = await openOutlets(config, { ...tools, ...asked, page });
+    await page.serve(config, { published: updater.published, ...asked });
+    const outlets = await openOutlets(config, { ...tools, status: asked.status });
     addToHistory = (notice) => history.add(notice, new Date(now()));
     notifyPeople = outlets.notify;
     const onRound: WatchOptions["onRound"] = (round, nextAt) => status.note(round, state, nextAt);
@@ -83,7 +86,7 @@ export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: 
       await updater.watch({ reporter, onRound }, AbortSignal.any([signal, reloaded.signal]));
       if (signal.aborted) logRemovals(await updater.remove(AbortSignal.timeout(longestRemoval)), log);
     } finally {
-      await outlets.close();
+      outlets.close();
       updater.close();
       await history.settled();
       // Last, so that a change while the others close is noticed too.
@@ -104,6 +107,7 @@ export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: 
     if (next.stateFile !== config.stateFile) state = await otherState(next, state, tools);
     config = next;
   }
+  if (tools.page === undefined) await page.close();
   lastingTrouble.close();
   systemd.close();
 }
@@ -118,16 +122,6 @@ function logRemovals(removals: readonly Removal[], log: Logger): void {
       log.info({ name, because }, "record not removed");
     } else log.warn({ name, because: outcome.fault.because, todo: outcome.fault.todo }, "record not removed");
   }
-}
-
-/** Loaded on the first request: most pages are never opened. */
-function lazyPage(options: PageOptions): UpdaterPage {
-  let page: UpdaterPage | undefined;
-  return async (request) => {
-    if (!/^\/(?:\?|$|assets\/|page\/)/.test(request.url ?? "")) return undefined;
-    page ??= (await import("./report/http-page.ts")).createUpdaterPage(options);
-    return page(request);
-  };
 }
 
 function goodConfig({ reload, log }: KeepTools): UpdaterConfig | undefined {

@@ -56,6 +56,7 @@ describe("the first start", () => {
   it("creates what is needed, and prints what it created and where it listens", () => {
     const made = up.out().match(/^ {2}created .*$/gm) ?? [];
     expect(made.map((line) => line.replace(/^ {2}created +/, ""))).toEqual([
+      `a password for the updater's page, in ${data()}/updater-password`,
       `a key that may read the interfaces, in ${data()}/firewall-key.txt`,
       `a token for the record service, in ${data()}/records-token`,
       "the zone home.test",
@@ -138,7 +139,7 @@ describe("stopping and starting again", () => {
   });
 
   it("uses the existing data", async () => {
-    const kept = ["ca.pem", "ca.key", "server.pem", "records-token", "firewall-key.txt"];
+    const kept = ["ca.pem", "ca.key", "server.pem", "records-token", "firewall-key.txt", "updater-password"];
     const before = kept.map(inData);
     const first = up;
     up = await start();

@@ -71,6 +71,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     // One file per hosted service or server with an HTTP API.
     "targets/providers": ["targets", "config", "http"],
     round: ["sources", "targets", "config", "http"],
+    page: ["report", "round", "sources/sources.ts", "sources/source.ts", "targets", "config", "http"],
     report: ["round", "sources/sources.ts", "sources/source.ts", "targets", "config", "http"],
   },
   "src/cli": {

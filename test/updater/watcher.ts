@@ -24,7 +24,8 @@ export type WatcherWish = { readonly patience?: number; readonly pages?: string 
 
 /** Without patience, people are notified immediately. */
 export async function startWatcher(loop: Loop, { patience = 0, pages }: WatcherWish = {}): Promise<Watcher> {
-  const config = readConfig("moor.yaml", {}, loop.folder);
+  const reload = () => readConfig("moor.yaml", {}, loop.folder);
+  const config = reload();
   if (!config.ok) throw new Error(JSON.stringify(config.faults));
   const opened = await openStateFile(config.value.stateFile, Date.now(), { write: true });
   if (opened.kind !== "open") throw new Error(opened.because);
@@ -37,7 +38,7 @@ export async function startWatcher(loop: Loop, { patience = 0, pages }: WatcherW
   };
   const tools = { state: opened.state, log, now: Date.now, random: () => 0, host: "here", env: {}, patience };
   const shown = pages === undefined ? {} : { pages };
-  const running = keepNames(config.value, { ...tools, ...shown, reload: () => config, onRequest }, stop.signal);
+  const running = keepNames(config.value, { ...tools, ...shown, reload, onRequest }, stop.signal);
   const page = () => lines.find((line) => line.page !== undefined)?.page ?? "";
   return {
     lines,

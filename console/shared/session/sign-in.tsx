@@ -1,14 +1,21 @@
 import { Button, Code, Paper, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useCallback, useContext, useState } from "react";
+import { type ReactNode, useCallback, useContext, useState } from "react";
 import { Problem } from "../live/problem.tsx";
 import { createRequest } from "../live/request.ts";
 import { sessionKey } from "./session-cache.ts";
 import type { SignInLink } from "./sign-in-link.ts";
 import { useStay, useWayBack, WayBackContext } from "./way-back.ts";
 
-export type SignInWords = { readonly title: string; readonly nameLabel: string; readonly linkCommand: string };
+export type SignInWords = {
+  readonly title: string;
+  /** Undefined if there is only one user, who needs no name. */
+  readonly nameLabel?: string;
+  /** What somebody without the password can do: the command that prints a link, or something else. */
+  readonly linkCommand?: string;
+  readonly help?: ReactNode;
+};
 
 const ask = createRequest(undefined, () => undefined);
 
@@ -109,15 +116,17 @@ function ByPassword({ words }: { readonly words: SignInWords }) {
       }}
     >
       <Stack gap="sm">
-        <TextInput
-          label={words.nameLabel}
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-          autoComplete="username"
-          autoCapitalize="none"
-          required
-          withAsterisk={false}
-        />
+        {words.nameLabel !== undefined && (
+          <TextInput
+            label={words.nameLabel}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            autoComplete="username"
+            autoCapitalize="none"
+            required
+            withAsterisk={false}
+          />
+        )}
         <PasswordInput
           label="Password"
           value={password}
@@ -132,8 +141,12 @@ function ByPassword({ words }: { readonly words: SignInWords }) {
           Sign in
         </Button>
         <Text size="xs" c="dimmed">
-          First time here, or forgot your password? Create a sign-in link in the terminal:{" "}
-          <Code>{words.linkCommand}</Code>
+          {words.help ?? (
+            <>
+              First time here, or forgot your password? Create a sign-in link in the terminal:{" "}
+              <Code>{words.linkCommand}</Code>
+            </>
+          )}
         </Text>
       </Stack>
     </form>

@@ -1,55 +1,45 @@
-import { createToken } from "../../access/secret.ts";
-import { type ListenAddress, listenTrouble, urlOf } from "../../process/listen-address.ts";
 import type { Logger } from "../../process/log.ts";
 import { noLog } from "../../process/log.ts";
 import type { Opened } from "../../process/shutdown.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
-import { openControl } from "../../updater/report/control.ts";
+import { createDoor } from "../../updater/page/door.ts";
+import { createPageKeeper, type PageKeeper } from "../../updater/page/keep-page.ts";
+import { openPageSignIn, type PageSignIn } from "../../updater/page/sign-in.ts";
 import { openHistory } from "../../updater/report/history.ts";
-import { createUpdaterPage } from "../../updater/report/http-page.ts";
-import { createReporter, type Notice, type Reporter } from "../../updater/report/reporter.ts";
+import { createReporter } from "../../updater/report/reporter.ts";
 import { createStatusKeeper } from "../../updater/report/status.ts";
 import type { Round } from "../../updater/round/result.ts";
 import type { StateFile } from "../../updater/round/state-file.ts";
-import type { Updater, WatchOptions } from "../../updater/updater.ts";
+import type { Updater } from "../../updater/updater.ts";
 
-/** The updater's page in `moor up`, and what reports to it. */
+/** The updater's page in `moor up`. */
 export type UpPage = {
+  readonly keeper: PageKeeper;
+  readonly signIn: PageSignIn;
   /** Undefined if the page cannot be served; the names are updated anyway. */
   readonly url: string | undefined;
   /** For a round that was printed already: it goes only to the history. */
-  readonly onFirstRound: (round: Round) => void;
-  readonly onRound: NonNullable<WatchOptions["onRound"]>;
-  readonly reporter: Reporter;
+  readonly onFirstRound: (round: Round) => Promise<void>;
 };
 
 export type Watched = { readonly config: UpdaterConfig; readonly updater: Updater; readonly state: StateFile };
 
-export async function openUpPage(watched: Watched, at: ListenAddress, log: Logger, opened: Opened[]): Promise<UpPage> {
-  const { config, updater, state } = watched;
+/** Opened before the first round, so that the URL can be printed. */
+export async function openUpPage({ config, updater, state }: Watched, log: Logger, opened: Opened[]): Promise<UpPage> {
   const status = createStatusKeeper(Date.now);
-  const history = openHistory(config.historyFile, (because) => log.warn({ because }, "the history cannot be written"));
   const asked = { status: () => status.now(), check: updater.check, silence: () => status.silence() };
-  const page = createUpdaterPage({ config, published: updater.published, now: Date.now, ...asked });
-  // Required, but not used: the page needs no token.
-  const token = createToken();
-  const control = await openControl({ ...at, token: () => token }, { ...asked, of: config, page }).catch(
-    (error: Error) => {
-      log.warn({ because: listenTrouble(error, at, "--updater") }, "the page of the updater is not served");
-      return undefined;
-    },
-  );
-  if (control) opened.push({ name: "updater's page", close: () => control.close() });
-  opened.push({ name: "history", close: () => history.settled() });
-  const onRound = (round: Round, next: number) => status.note(round, state, next);
-  const keep = (notice: Notice) => history.add(notice, new Date());
+  const signIn = openPageSignIn({ log, now: Date.now });
+  await signIn.setPassword(config.control?.password?.());
+  const keeper = createPageKeeper({ log, now: Date.now, door: createDoor(log, "--updater"), signIn });
+  const url = await keeper.serve(config, { published: updater.published, ...asked });
+  opened.push({ name: "updater's page", close: keeper.close });
   return {
-    url: control && urlOf({ host: at.host, port: control.port }, "http"),
-    onFirstRound: (round) => {
-      onRound(round, Date.now());
-      createReporter(noLog, keep).report(round);
+    ...{ keeper, signIn, url },
+    onFirstRound: async (round) => {
+      status.note(round, state, Date.now());
+      const history = openHistory(config.historyFile, () => undefined);
+      createReporter(noLog, (notice) => history.add(notice, new Date())).report(round);
+      await history.settled();
     },
-    onRound,
-    reporter: createReporter(log, keep),
   };
 }

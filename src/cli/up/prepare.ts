@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { createToken, hashSecret } from "../../access/secret.ts";
@@ -27,6 +28,8 @@ export type Trial = {
   readonly configFile: string;
   readonly tokenFile: string;
   readonly keyFile: string;
+  /** The password of the updater's page. */
+  readonly passwordFile: string;
   readonly zone: string;
   readonly name: string;
   readonly device: string;
@@ -52,8 +55,16 @@ export async function prepareTrial(
     return undefined;
   }
   const made: string[] = [];
-  const files = { tokenFile: join(folder, "records-token"), keyFile: join(folder, "firewall-key.txt") };
+  const files = {
+    tokenFile: join(folder, "records-token"),
+    keyFile: join(folder, "firewall-key.txt"),
+    passwordFile: join(folder, "updater-password"),
+  };
   const name = ownLabel();
+  if (!existsSync(files.passwordFile)) {
+    await replaceFile(files.passwordFile, `${createToken(20)}\n`);
+    made.push(`a password for the updater's page, in ${files.passwordFile}`);
+  }
   await prepareKey(folder, files.keyFile, made);
   await prepareRecords(folder, files.tokenFile, name, made);
   return { folder, configFile: join(folder, "up.yaml"), ...files, zone: zoneName, name, device, interval: 2_000, made };

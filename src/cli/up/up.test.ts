@@ -37,7 +37,7 @@ async function up(places: Readonly<Record<string, string>>, isTerminal = true) {
 it("says that the browser will warn about its links, why, and what to do", async () => {
   const { said } = await up({});
   expect(said).toMatch(
-    /firewall pages .*\nThe browser warns .*private authority issued it\. Import moor-data\/ca\.pem, or continue anyway\.\n/,
+    /updater's page .*\/sign-in#.*\nThe browser warns .*private authority issued it\. Import moor-data\/ca\.pem, or continue anyway\.\n/,
   );
 });
 
@@ -45,6 +45,7 @@ it("prints the commands for links, not the links, if the output may end up in a 
   const { said } = await up({}, false);
   expect(said).toMatch(/DNS console +moor sign-in --data \S+ --url https:\S+\n/);
   expect(said).toMatch(/firewall pages +moor sign-in --firewall --data \S+ --url https:\S+\n/);
+  expect(said).toMatch(/updater's page +https:\S+, with the password in \S+\/updater-password\n/);
   expect(said).not.toContain("sign-in#");
 });
 
@@ -86,6 +87,6 @@ describe("moor up, if a port is in use", () => {
   it("still updates the name if it is the port of the updater's page", async () => {
     const { code, said } = await up({ updater: taken });
     expect(code).toBe(0);
-    expect(said).toMatch(/page of the updater is not served.*is in use.* --updater HOST:PORT/);
+    expect(said).toMatch(/status page is unavailable.*is in use.* --updater HOST:PORT/);
   });
 });

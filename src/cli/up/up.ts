@@ -1,4 +1,9 @@
+import { readFile } from "node:fs/promises";
+import { hostname } from "node:os";
 import { relative, resolve } from "node:path";
+import { createToken } from "../../access/secret.ts";
+import { signInLink } from "../../access/session.ts";
+import { ok } from "../../core/result.ts";
 import { startFirewall } from "../../firewall/start.ts";
 import { hereOf, type ListenAddress } from "../../process/listen-address.ts";
 import { createLog, type Logger } from "../../process/log.ts";
@@ -8,6 +13,10 @@ import { closeInReverse, type Opened } from "../../process/shutdown.ts";
 import { caFileIn } from "../../process/tls/certificates.ts";
 import { startDns } from "../../publish/start.ts";
 import { startRecords } from "../../records/start.ts";
+import type { ControlConfig } from "../../updater/config/outlets.ts";
+import { keepNames } from "../../updater/keep-names.ts";
+import type { PageKeeper } from "../../updater/page/keep-page.ts";
+import { type PageSignIn, pageUser } from "../../updater/page/sign-in.ts";
 import { summarise } from "../../updater/report/describe-round.ts";
 import { describeRhythm } from "../../updater/round/rhythm.ts";
 import { openUpdater, type Updater } from "../../updater/updater.ts";
@@ -16,7 +25,7 @@ import { browserWarning, linkToShow } from "../io/sign-in.ts";
 import { curlForInterfaces, curlForRecords, dataFlag } from "../io/try-lines.ts";
 import { unsetNameservers } from "../records/records.ts";
 import { watchRecords } from "../records/watch.ts";
-import { loadConfig, openState } from "../update/load-config.ts";
+import { loadConfig, openState, readTyped } from "../update/load-config.ts";
 import { addressOn, openToOthers, seenFrom } from "./other-machines.ts";
 import { openUpPage, type UpPage, type Watched } from "./page.ts";
 import { prepareTrial, type Trial, writeTrialConfig } from "./prepare.ts";
@@ -45,14 +54,17 @@ export async function up(options: UpCommand, io: CommandIo): Promise<number> {
     const host = options.host === true ? addressOn(trial.device) : options.host;
     const urls = await startServices(options, folder, host, log, opened);
     await writeTrialConfig(trial, urls);
-    const watched = await startUpdater(trial, io, opened);
+    const control = await controlOf(trial, host === undefined ? options.updater : openToOthers(options.updater, host));
+    const watched = await startUpdater(trial, control, io);
     if (watched === undefined) return 1;
-    const { url, onFirstRound, ...page } = await openUpPage(watched, options.updater, log, opened);
-    printState(trial, { ...urls, updater: url }, io);
-    await printLinks(trial, urls, io);
-    const ready = await firstRound(watched.updater, onFirstRound, io);
+    const page = await openUpPage(watched, log, opened);
+    const updater = page.url === undefined ? undefined : linkTo(seenFrom(page.url, host), page.signIn);
+    printState(trial, urls, updater?.page, io);
+    await printLinks(trial, urls, updater, io);
+    const ready = await firstRound(watched.updater, page, io);
+    watched.updater.close();
     printNext(trial, urls, io);
-    if (ready) await watched.updater.watch({ interval: trial.interval, ...page }, io.signal);
+    if (ready) await keepUpdating(watched, trial, { control, keeper: page.keeper, log }, io);
     return 0;
   } finally {
     if (opened.length > 0) io.out("\nStopping.\n");
@@ -103,20 +115,25 @@ async function startServices(
   return { records: records.url, firewall: firewall.url, pages, dns: hereOf(at), caFile, signIn };
 }
 
-async function startUpdater(trial: Trial, io: CommandIo, opened: Opened[]): Promise<Watched | undefined> {
-  const config = loadConfig(trial.configFile, io);
-  if (config === undefined) return undefined;
-  const state = await openState(config, true, io);
+/** Kept out of the config file, because the options decide. The password is for those who cannot use a link. */
+async function controlOf({ passwordFile }: Trial, at: ListenAddress): Promise<ControlConfig> {
+  const [token, password] = [createToken(), (await readFile(passwordFile, "utf8")).trim()];
+  return { ...at, token: () => token, password: () => password };
+}
+
+async function startUpdater(trial: Trial, control: ControlConfig, io: CommandIo): Promise<Watched | undefined> {
+  const read = loadConfig(trial.configFile, io);
+  if (read === undefined) return undefined;
+  const state = await openState(read, true, io);
   if (state === undefined) return undefined;
-  const updater = await openUpdater(config, { state, now: Date.now, random: Math.random });
-  opened.push({ name: "updater", close: () => updater.close() });
-  return { config, updater, state };
+  const config = { ...read, control };
+  return { config, state, updater: await openUpdater(config, { state, now: Date.now, random: Math.random }) };
 }
 
 /** False if it was stopped before the round ended. */
-async function firstRound(updater: Updater, onRound: UpPage["onFirstRound"], io: CommandIo): Promise<boolean> {
+async function firstRound(updater: Updater, { onFirstRound }: UpPage, io: CommandIo): Promise<boolean> {
   const round = await updater.round(io.signal);
-  onRound(round);
+  await onFirstRound(round);
   for (const result of round.results) {
     const { what, because, todo } = summarise(result, true);
     io.out(`  ${result.subject.title}: ${what}: ${because}${todo ? `; ${todo}` : ""}\n`);
@@ -124,7 +141,24 @@ async function firstRound(updater: Updater, onRound: UpPage["onFirstRound"], io:
   return !io.signal.aborted;
 }
 
-function printState(trial: Trial, urls: Urls & { readonly updater: string | undefined }, io: CommandIo): void {
+type Keeping = { readonly control: ControlConfig; readonly keeper: PageKeeper; readonly log: Logger };
+
+/** As `moor update` does: a changed config is used without a restart. */
+async function keepUpdating(
+  { config, state }: Watched,
+  trial: Trial,
+  { control, keeper, log }: Keeping,
+  io: CommandIo,
+) {
+  const reload = () => {
+    const read = readTyped(trial.configFile, io);
+    return read.ok ? ok({ ...read.value, control }) : read;
+  };
+  const tools = { state, log, now: Date.now, random: Math.random, host: hostname(), env: {}, reload, page: keeper };
+  await keepNames(config, tools, io.signal);
+}
+
+function printState(trial: Trial, urls: Urls, updater: string | undefined, io: CommandIo): void {
   io.out("moor is up, everything on this machine:\n");
   const { records, firewall } = urls.pages;
   io.out(`  record service   ${records}  (its API is described at ${records}/docs)\n`);
@@ -133,22 +167,31 @@ function printState(trial: Trial, urls: Urls & { readonly updater: string | unde
   io.out(
     `  updater          follows ${trial.device}: ${describeRhythm({ interval: trial.interval, sources: new Map() })}\n`,
   );
-  if (urls.updater) io.out(`                   ${urls.updater}  (its page, for this machine only)\n`);
+  if (updater) io.out(`                   ${updater}  (its page)\n`);
   io.out(`  data             ${trial.folder}\n`);
   for (const made of trial.made) io.out(`  created          ${made}\n`);
 }
 
-async function printLinks(trial: Trial, urls: Urls, io: CommandIo): Promise<void> {
+type UpdaterPage = { readonly page: string; readonly makeLink: () => Promise<string> };
+
+const linkTo = (page: string, { sessions }: PageSignIn): UpdaterPage => ({
+  page,
+  makeLink: async () => signInLink(page, await sessions.makeLink(pageUser)),
+});
+
+async function printLinks(trial: Trial, urls: Urls, page: UpdaterPage | undefined, io: CommandIo): Promise<void> {
   const data = dataFlag({ data: trial.folder });
   const [dns, firewall] = [await linkToShow(urls.signIn.dns, io), await linkToShow(urls.signIn.firewall, io)];
   if (dns === undefined || firewall === undefined) {
     io.out("\nTo get sign-in links:\n");
     io.out(`  DNS console      ${io.program} sign-in ${data} --url ${urls.pages.records}\n`);
     io.out(`  firewall pages   ${io.program} sign-in --firewall ${data} --url ${urls.pages.firewall}\n`);
+    if (page) io.out(`  updater's page   ${page.page}, with the password in ${trial.passwordFile}\n`);
   } else {
     io.out("\nSign in with these links; each works once, within 15 minutes:\n");
     io.out(`  DNS console      ${dns}\n`);
     io.out(`  firewall pages   ${firewall}\n`);
+    if (page) io.out(`  updater's page   ${await page.makeLink()}\n`);
     io.out(browserWarning(relative(io.cwd, urls.caFile)));
   }
   io.out("\n");

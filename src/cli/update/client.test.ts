@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import { openTerminal } from "../../../test/rig/cli/terminal.ts";
 import { makeCertificate } from "../../../test/rig/updater/certificates.ts";
+import { type OpenControl, openControl } from "../../../test/rig/updater/control.ts";
 import { goodFirewall, type Loop, openLoop } from "../../../test/rig/updater/loop.ts";
 import { wanWith } from "../../../test/rig/updater/services.ts";
-import { type Control, openControl } from "../../updater/report/control.ts";
 import { init } from "../init/init.ts";
 import type { InitOptions } from "../init/options.ts";
 import { zones } from "./ask-target.ts";
@@ -77,14 +77,14 @@ describe("moor status", () => {
   });
 
   describe("of a running updater", () => {
-    let control: Control;
+    let control: OpenControl;
     /** An updater of the config, with its state in that file. */
     const watch = async (stateFile: string) => {
       const nextRound = "2026-01-02T03:04:05.000Z";
       const known = { started: nextRound, rounds: 1, lastRound: nextRound, nextRound, changes: 0, failures: 0 };
       const tools = { status: () => ({ ...known, sources: [], names: [] }), check: () => undefined, silence: () => 0 };
       const of = { file: "/etc/moor/x.yaml", stateFile };
-      control = await openControl({ host: "127.0.0.1", port: 0, token: () => "t" }, { ...tools, of });
+      control = await openControl({ ...tools, of });
       const config = readFileSync(join(loop.folder, "moor.yaml"), "utf8");
       const listen = `control: { listen: "127.0.0.1:${control.port}", token: { file: t } }\n`;
       writeFileSync(join(loop.folder, "moor.yaml"), config + listen);

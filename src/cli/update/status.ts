@@ -1,5 +1,10 @@
-import { urlOf } from "../../process/listen-address.ts";
+import { X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { caFileIn } from "../../process/tls/certificates.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
+import { type ControlConfig, controlUrl } from "../../updater/config/outlets.ts";
+import type { HttpTrust } from "../../updater/http/endpoint.ts";
 import { driftTodo, summarise } from "../../updater/report/describe-round.ts";
 import { type HistoryEntry, readHistory } from "../../updater/report/history.ts";
 import type { PlannedUpdate } from "../../updater/round/plan.ts";
@@ -95,10 +100,14 @@ async function askUpdater(config: UpdaterConfig, io: CommandIo): Promise<string>
   const { control } = config;
   if (!control) return "";
   const { createHttpClient } = await import("../../updater/http/client.ts");
-  const url = new URL(urlOf(control, "http"));
-  const client = await createHttpClient({ url, trust: { kind: "system" } }, { timeoutMs: 2_000, maxBytes: 4_000_000 });
+  const url = new URL(controlUrl(control));
+  // Without its certificate, it has never been started.
+  const trust = await trustOf(control, dirname(config.stateFile)).catch(() => undefined);
+  if (trust === undefined) return noUpdater;
+  const client = await createHttpClient({ url, trust }, { timeoutMs: 2_000, maxBytes: 4_000_000 });
   try {
-    const outcome = await client.send({ method: "GET", path: "/status", headers: {} }, io.signal);
+    const headers = { authorization: `Bearer ${control.token()}` };
+    const outcome = await client.send({ method: "GET", path: "/status", headers }, io.signal);
     if (outcome.kind !== "answer" || outcome.status !== 200) return noUpdater;
     const answer = JSON.parse(outcome.body) as Partial<Record<"config" | "stateFile" | "nextRound", string | null>>;
     if (answer.stateFile === config.stateFile) return answer.nextRound ?? "soon";
@@ -114,6 +123,13 @@ async function askUpdater(config: UpdaterConfig, io: CommandIo): Promise<string>
   } finally {
     client.close();
   }
+}
+
+/** The certificate that the updater itself reads. */
+async function trustOf({ password, certificate }: ControlConfig, folder: string): Promise<HttpTrust> {
+  if (password === undefined) return { kind: "system" };
+  const pem = await readFile(certificate?.cert ?? caFileIn(folder), "utf8");
+  return certificate ? { kind: "fingerprint", sha256: new X509Certificate(pem).fingerprint256 } : { kind: "ca", pem };
 }
 
 function printRows(rows: readonly Row[]): string {

@@ -16,7 +16,7 @@ export type ServerCertificate = Pair & {
 };
 
 /** Services that share a folder share its authority; each has its own certificate, because each has its own names. */
-export type PairName = "server" | "firewall";
+export type PairName = "server" | "firewall" | "updater";
 
 const day = 24 * 60 * 60 * 1000;
 

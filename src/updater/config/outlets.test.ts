@@ -8,6 +8,8 @@ let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "moor-telling-"));
   writeFileSync(join(folder, "token"), "thetoken", { mode: 0o600 });
+  writeFileSync(join(folder, "weak"), "password123456\n", { mode: 0o600 });
+  writeFileSync(join(folder, "good"), "a ship in the harbour\n", { mode: 0o600 });
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -36,14 +38,34 @@ const mailTo = (to: string, server = "smtps://mail.test") =>
 
 test.each([
   [
-    "a port that is open to everyone",
+    "a page without a password that is open to everyone",
     "control: { listen: '0.0.0.0:9053', token: { file: token } }",
-    /not a loopback address with a port/,
+    /other machines can reach 0\.0\.0\.0, and the page has no password; put a password .*chmod 600.*`password: \{ file: secrets\/page-password \}`; or listen on 127\.0\.0\.1$/,
+  ],
+  [
+    "a page with a weak password",
+    "control: { listen: '192.0.2.1:9053', token: { file: token }, password: { file: weak } }",
+    /password of control is not safe; This password is easy to guess/,
+  ],
+  [
+    "a password in the config itself",
+    "control: { listen: '127.0.0.1:9053', token: { file: token }, password: a ship in the harbour }",
+    /password of control is in the config itself; put it in a separate file/,
+  ],
+  [
+    "a certificate without its key",
+    "control: { listen: '127.0.0.1:9053', token: { file: token }, password: { file: good }, cert: token }",
+    /control needs both cert and key/,
+  ],
+  [
+    "a certificate that nobody sees",
+    "control: { listen: '127.0.0.1:9053', token: { file: token }, cert: token, key: token }",
+    /control has a certificate but no password/,
   ],
   [
     "a port on an invalid address",
     "control: { listen: '127.0.0.300:9053', token: { file: token } }",
-    /127\.0\.0\.300:9053 is not a loopback address with a port/,
+    /127\.0\.0\.300:9053 is not an address with a port/,
   ],
   ["a notice without a kind", "notify: [{ url: 'https://a.test' }]", /has no kind/],
   ["a notice with an empty kind", "notify: [{ kind: , url: 'https://a.test' }]", /has no kind/],

@@ -1,4 +1,5 @@
 import { parseAddress } from "../../core/addresses/address.ts";
+import { hereOf, type ListenAddress, urlOf } from "../../process/listen-address.ts";
 import { kindsOf, mapping, needed, usually } from "../../process/settings/mapping.ts";
 import {
   choice,
@@ -6,13 +7,14 @@ import {
   listOf,
   missing,
   oneOrMore,
+  path,
   refined,
   text,
   typeInWords,
   type Value,
 } from "../../process/settings/setting.ts";
 import { endpointFields, oneTrust, withTrust } from "./endpoint.ts";
-import { secret } from "./secret.ts";
+import { password, readTextFile, type Secret, secret } from "./secret.ts";
 
 const overHttp = (title: string, url: string, example: string) =>
   mapping(
@@ -94,26 +96,74 @@ export const heartbeatSettings = oneOrMore(heartbeat);
 
 export type HeartbeatConfig = Value<typeof heartbeat>;
 
-/** Loopback only, because the answers are not encrypted. */
-const listen = refined(text("A loopback address and a port.", "127.0.0.1:9053"), (written, { fault }) => {
-  const [, host, digits] = /^(127\.0\.0\.\d{1,3}|\[::1\]|localhost):(\d{1,5})$/.exec(written) ?? [];
-  const port = Number(digits);
-  if (host !== undefined && (!host.startsWith("127.") || parseAddress(host)) && port <= 65_535) {
-    return { host: host.replaceAll(/[[\]]/g, ""), port };
-  }
-  const todo = "write 127.0.0.1:9053 or [::1]:9053; use a proxy to reach it from other machines";
-  return fault({ code: "bad-listen", message: `${written} is not a loopback address with a port`, todo });
-});
+const listen = refined(
+  text("An address of this machine and a port. Other machines can reach it only with a `password`.", "127.0.0.1:9053"),
+  (written, { fault }) => {
+    const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(written) ?? [];
+    const host = bracketed ?? plain ?? "";
+    const family = parseAddress(host)?.family;
+    const isHost = bracketed === undefined ? host === "localhost" || family === "ipv4" : family === "ipv6";
+    if (isHost && Number(digits) <= 65_535) return { host, port: Number(digits) };
+    const todo =
+      "write 127.0.0.1:9053 or [::1]:9053 for this machine only, 0.0.0.0:9053 or [::]:9053 for all addresses";
+    return fault({ code: "bad-listen", message: `${written} is not an address with a port`, todo });
+  },
+);
+
+const readableFile = (description: string, example: string) =>
+  refined(path(description, example), (file, place) =>
+    readTextFile(file, place) === undefined ? undefined : place.reading.resolve(file),
+  );
 
 /** `control: { listen: 127.0.0.1:9053, token: { file: … } }`. */
 export const controlSettings = mapping(
-  { listen: needed(listen), token: needed(secret("The token that `POST /check` needs.")) },
+  {
+    listen: needed(listen),
+    token: needed(secret("The token that `POST /check` needs.")),
+    password: password(
+      "The password of the page. With it, everything is served over HTTPS, other machines may be let in, and names can be changed on the page.",
+    ),
+    cert: readableFile(
+      "The certificate for HTTPS, followed by its chain. Default: one of moor's private authority.",
+      "page.pem",
+    ),
+    key: readableFile("The key of that certificate.", "page.key"),
+  },
   {
     title: "Control",
     description: "Where `moor update` serves its page, /status, /metrics, /health/live, /health/ready and POST /check.",
     needsAll: true,
-    turn: ({ listen, token }) => ({ ...listen, token }),
+    keys(given) {
+      if (given.includes("cert") !== given.includes("key"))
+        return [missing("control needs both cert and key, or neither", "add the other one")];
+      if (!given.includes("cert") || given.includes("password")) return [];
+      return [missing("control has a certificate but no password", passwordTodo)];
+    },
+    turn({ listen, token, password, cert, key }, { fault }): ControlConfig | undefined {
+      if (password === undefined && !isLoopback(listen.host)) {
+        const message = `other machines can reach ${listen.host}, and the page has no password`;
+        return fault({ code: "no-password", message, todo: `${passwordTodo}; or listen on 127.0.0.1` }, "listen");
+      }
+      const certificate = cert !== undefined && key !== undefined && { cert, key };
+      return { ...listen, token, ...(password && { password }), ...(certificate && { certificate }) };
+    },
   },
 );
 
-export type ControlConfig = Value<typeof controlSettings>;
+const passwordTodo =
+  "put a password of at least 12 characters in a file that only you can read (chmod 600), and add `password: { file: secrets/page-password }`";
+
+const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || host.startsWith("127.");
+
+/** Where `moor update` listens for people and programs. */
+export type ControlConfig = ListenAddress & {
+  readonly token: Secret;
+  /** Present if people have to sign in. */
+  readonly password?: Secret;
+  /** Instead of one from the private authority next to the state file. */
+  readonly certificate?: { readonly cert: string; readonly key: string };
+};
+
+/** As this machine reaches it: over HTTPS exactly if there is something to sign in with. */
+export const controlUrl = (control: ControlConfig): string =>
+  urlOf(hereOf(control), control.password ? "https" : "http");

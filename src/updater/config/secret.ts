@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
+import { passwordFault } from "../../access/weak-password.ts";
 import { mapping } from "../../process/settings/mapping.ts";
 import { type Place, path, refined, type Setting, text, typeInWords } from "../../process/settings/setting.ts";
 import type { FaultDetail } from "../../process/settings/yaml-reader.ts";
@@ -11,7 +12,23 @@ export type Secret = () => string;
 type Half = "key" | "secret";
 
 /** `{ file: path }` or `{ env: NAME }`. `line` is the one to look for in a downloaded `key=…`, `secret=…` file. */
-export function secret(description: string, line?: Half): Setting<Secret> {
+export const secret = (description: string, line?: Half): Setting<Secret> =>
+  secretOf(description, (content, place) =>
+    visibleAscii((line && downloadedLine(content, line)) ?? content.trim(), place),
+  );
+
+/** A password that people type; its first line counts, and may contain spaces. */
+export const password = (description: string): Setting<Secret> =>
+  secretOf(description, (content, place) => {
+    const [typed = ""] = content.split(/\r?\n/, 1);
+    const weak = passwordFault(typed, "");
+    if (weak === undefined) return () => typed;
+    return place.fault({ code: "weak-password", message: `${place.what} is not safe`, todo: weak });
+  });
+
+type Accept = (content: string, place: Place) => Secret | undefined;
+
+function secretOf(description: string, accept: Accept): Setting<Secret> {
   const place = mapping(
     {
       file: path("A file that contains only the secret.", "secrets/token"),
@@ -20,7 +37,7 @@ export function secret(description: string, line?: Half): Setting<Secret> {
     {
       keys: (given, what) => (given.includes("file") !== given.includes("env") ? [] : [notOnePlace(what)]),
       turn: ({ file, env = "" }, at) =>
-        file === undefined ? fromEnvironment(env, below(at, "env")) : fromFile(file, below(at, "file"), line),
+        file === undefined ? fromEnvironment(env, below(at, "env"), accept) : fromFile(file, below(at, "file"), accept),
     },
   );
   return {
@@ -61,7 +78,10 @@ export const keyFile = (description: string): Setting<{ readonly key: Secret; re
         todo: "use the file downloaded from OPNsense or written by `moor key add --to`, or set `key:` and `secret:`",
       });
     }
-    const half = (line: Half) => fromFile(file, { ...place, what: `the ${line} in ${place.what}` }, line);
+    const half = (line: Half) =>
+      fromFile(file, { ...place, what: `the ${line} in ${place.what}` }, (text, at) =>
+        visibleAscii(downloadedLine(text, line) ?? "", at),
+      );
     const key = half("key");
     const secret = key && half("secret");
     return secret && { key, secret };
@@ -95,9 +115,9 @@ export const utf16 = { code: "not-utf-8", todo: "save it as UTF-8" } as const;
 export const unreadableTodo = (code: string): string =>
   code === "EISDIR" ? "it is a folder: give a file" : "fix its permissions";
 
-function fromFile(path: string, place: Place, line: Half | undefined): Secret | undefined {
+function fromFile(path: string, place: Place, accept: Accept): Secret | undefined {
   const content = readSecretFile(path, place);
-  return content === undefined ? undefined : checked((line && downloadedLine(content, line)) ?? content.trim(), place);
+  return content === undefined ? undefined : accept(content, place);
 }
 
 /** Warns if others can read it too. */
@@ -119,9 +139,9 @@ function downloadedLine(content: string, line: Half): string | undefined {
 
 const isDownloaded = (content: string): boolean => /^(key|secret)=/m.test(content);
 
-function fromEnvironment(name: string, place: Place): Secret | undefined {
+function fromEnvironment(name: string, place: Place, accept: Accept): Secret | undefined {
   const value = place.reading.env[name];
-  if (value !== undefined) return checked(value.trim(), place);
+  if (value !== undefined) return accept(value, place);
   return place.fault({
     code: "missing-env",
     message: `${place.what}: the environment variable ${name} is not set`,
@@ -130,7 +150,7 @@ function fromEnvironment(name: string, place: Place): Secret | undefined {
 }
 
 /** HTTP headers carry visible ASCII only; anything else means the wrong file. No message contains the value. */
-function checked(value: string, { what, fault }: Place): Secret | undefined {
+function visibleAscii(value: string, { what, fault }: Place): Secret | undefined {
   if (/^[\x21-\x7e]+$/.test(value)) return () => value;
   return fault({
     code: "bad-secret",

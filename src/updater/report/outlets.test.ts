@@ -5,7 +5,6 @@ import { until } from "../../../test/rig/until.ts";
 import { type Reply, startServer, type TestServer } from "../../../test/rig/updater/services.ts";
 import { createLog } from "../../process/log.ts";
 import type { UpdaterConfig } from "../config/config.ts";
-import { type Control, openControl } from "./control.ts";
 import { type Outlets, openOutlets } from "./outlets.ts";
 import type { Notice } from "./reporter.ts";
 import type { Status } from "./status.ts";
@@ -15,13 +14,11 @@ let reply: () => Reply;
 let outlets: Outlets | undefined;
 let logged: { msg: string; because?: string }[];
 let status: Status;
-let checks: number;
 
 beforeEach(async () => {
   reply = () => ({ body: {} });
   server = await startServer(() => reply());
   logged = [];
-  checks = 0;
   status = {
     ...{ started: new Date().toISOString(), rounds: 1, lastRound: new Date().toISOString(), nextRound: null },
     ...{ changes: 3, failures: 1, sources: [{ source: "home", called: "firewall", up: true, how: "events" }] },
@@ -34,20 +31,16 @@ beforeEach(async () => {
   };
 });
 afterEach(async () => {
-  await outlets?.close();
+  outlets?.close();
   outlets = undefined;
   await server.close();
 });
 
-const check = () => {
-  checks += 1;
-};
-
-async function open(config: Partial<Pick<UpdaterConfig, "notify" | "heartbeats" | "control">>) {
+async function open(config: Partial<Pick<UpdaterConfig, "notify" | "heartbeats">>) {
   const log = createLog({ format: "json", write: (line: string) => void logged.push(JSON.parse(line)) });
   const whole = { notify: [], heartbeats: [], ...config } as unknown as UpdaterConfig;
   outlets = await openOutlets(whole, {
-    ...{ log, host: "here", random: () => 0, status: () => status, check, silence: () => 0 },
+    ...{ log, host: "here", random: () => 0, status: () => status },
   });
   return outlets;
 }
@@ -191,84 +184,6 @@ describe("heartbeats", () => {
     expect(logged[1]?.msg).toBe("heartbeats are arriving again");
   });
 });
-
-describe("the control port", () => {
-  const ask = async (path: string, init: RequestInit = {}) => {
-    const response = await fetch(`http://127.0.0.1:${control.port}${path}`, init);
-    return { status: response.status, body: await response.text() };
-  };
-  const token = () => "tok";
-  let control: Control;
-  let silence: number;
-  beforeEach(async () => {
-    silence = 0;
-    const of = { file: "/etc/moor/moor.yaml", stateFile: "/var/lib/moor/moor-state.json" };
-    const tools = { of, status: () => status, check, silence: () => silence };
-    control = await openControl({ host: "127.0.0.1", port: 0, token }, tools);
-  });
-  afterEach(() => control.close());
-
-  it("answers /status as JSON and /metrics for Prometheus", async () => {
-    expect(JSON.parse((await ask("/status")).body)).toMatchObject({
-      ...{ config: "/etc/moor/moor.yaml", stateFile: "/var/lib/moor/moor-state.json" },
-      ...{ rounds: 1, names: [{ ok: true }] },
-    });
-    const { body } = await ask("/metrics");
-    expect(body).toMatch(/^# TYPE moor_update_changes_total counter\nmoor_update_changes_total 3$/m);
-    expect(body).toMatch(/^moor_update_name_ok\{name="ho\\"me\.example\.org A"\} 1$/m);
-    expect(body).toMatch(/^moor_update_source_up\{source="home",how="events"\} 1$/m);
-  });
-
-  it("reports whether it is live and whether it is ready", async () => {
-    expect((await ask("/health/live")).status).toBe(200);
-    expect((await ask("/health/ready")).status).toBe(200);
-    silence = 21 * 60_000;
-    status = { ...status, sources: [{ source: "home", called: "firewall", up: false, how: "polling" }] };
-    expect((await ask("/health/live")).status).toBe(503);
-    expect((await ask("/health/ready")).status).toBe(503);
-  });
-
-  test.each([
-    ["refuses POST /check without a token", {}, 401, 0],
-    ["refuses POST /check with a wrong token", { authorization: "Bearer nope" }, 401, 0],
-    ["starts a round on POST /check with the right token", { authorization: "Bearer tok" }, 202, 1],
-  ])("%s", async (_, headers, expected, count) => {
-    expect((await ask("/check", { method: "POST", headers })).status).toBe(expected);
-    expect(checks).toBe(count);
-  });
-
-  it("refuses what a page in a browser could send", async () => {
-    expect((await ask("/check")).status).toBe(405);
-    expect((await ask("/status", { method: "POST" })).status).toBe(405);
-    expect((await ask("/nothing")).status).toBe(404);
-    const raw = await sendRaw(control.port, "GET /status HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
-    expect(raw).toMatch(/^HTTP\/1\.1 403/);
-  });
-
-  it("logs the URL of its page", async () => {
-    await open({ control: { host: "127.0.0.1", port: 0, token } });
-    expect(logged.at(-1)).toMatchObject({ page: expect.stringMatching(/^http:\/\/127\.0\.0\.1:[1-9]\d*\/$/) });
-  });
-
-  it("logs a warning when the port is taken", async () => {
-    await open({ control: { host: "127.0.0.1", port: control.port, token } });
-    expect(logged.at(-1)).toMatchObject({
-      msg: "the status page is unavailable",
-      because: expect.stringMatching(
-        /^port \d+ on 127\.0\.0\.1 is in use .* choose another port with control: listen: HOST:PORT$/,
-      ),
-    });
-  });
-});
-
-async function sendRaw(port: number, text: string): Promise<string> {
-  const { connect } = await import("node:net");
-  const socket = connect(port, "127.0.0.1");
-  socket.end(text);
-  let answer = "";
-  for await (const chunk of socket) answer += String(chunk);
-  return answer;
-}
 
 /** Accepts everything, as far as RFC 5321 requires, and keeps what it receives. */
 async function startMailServer(instead: (line: string) => string | undefined = () => undefined) {

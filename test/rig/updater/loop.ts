@@ -63,6 +63,8 @@ export type LoopSettings = {
   readonly spare?: true;
   readonly firewallTls?: TestCertificate;
   readonly serviceTls?: TestCertificate;
+  /** Writes more files before the config is read. */
+  readonly before?: (folder: string) => void;
 };
 
 /** Without `random` there is no back-off. */
@@ -79,6 +81,7 @@ export async function openLoop(names = oneName, random = () => 0, more: LoopSett
   );
   writeFileSync(join(folder, "k"), "key=thekey\nsecret=thesecret\n", { mode: 0o600 });
   writeFileSync(join(folder, "t"), "t0ken\n", { mode: 0o600 });
+  more.before?.(folder);
   const source = more.source === undefined ? "" : `, ${more.source}`;
   const target = more.target === undefined ? "" : `, ${more.target}`;
   const own = `{ url: "${firewall.url}", keyFile: k${source} }`;

@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { openControl } from "../../../test/rig/updater/control.ts";
 import { openLoop } from "../../../test/rig/updater/loop.ts";
-import { openControl } from "./control.ts";
+import { createStatusKeeper } from "../report/status.ts";
 import { createUpdaterPage } from "./http-page.ts";
-import { createStatusKeeper } from "./status.ts";
 
 const ofTheConnection = ["date", "connection", "keep-alive"];
 
@@ -18,10 +18,7 @@ it("HEAD is GET without the body, for the page, its assets and its data", async 
   const { published } = loop.updater;
   const options = { config: loop.config, published, now: () => loop.clock.now, pages: folder };
   const page = createUpdaterPage({ ...options, ...tools });
-  const control = await openControl(
-    { host: "127.0.0.1", port: 0, token: () => "t" },
-    { of: loop.config, ...tools, page },
-  );
+  const control = await openControl({ of: loop.config, ...tools, page });
   for (const path of ["/", "/page/state", "/page/config", "/status", "/metrics", "/health/live", "/nowhere"]) {
     const ask = async (method: string) => {
       const answer = await fetch(`http://127.0.0.1:${control.port}${path}`, { method });
@@ -42,9 +39,8 @@ it("Check now shows the current record, not the one of a moment ago", async () =
   const keeper = createStatusKeeper(now);
   const tools = { status: () => keeper.now(), check: () => undefined, silence: () => keeper.silence() };
   const page = createUpdaterPage({ config: loop.config, published: loop.updater.published, now, ...tools });
-  const at = { host: "127.0.0.1", port: 0, token: () => "t" };
-  const control = await openControl(at, { of: loop.config, ...tools, page });
-  const origin = `http://127.0.0.1:${control.port}`;
+  const control = await openControl({ of: loop.config, ...tools, page });
+  const origin = control.url;
   const published = async () => (await fetch(`${origin}/page/published`)).json();
   const holding = (value: string) => ({ published: { "home.example.org A": [value] } });
   expect(await published()).toEqual(holding("192.0.2.1"));

@@ -1,7 +1,6 @@
 import type { ShownConfig } from "../../contract/updater-page.ts";
-import { urlOf } from "../../process/listen-address.ts";
 import type { UpdaterConfig } from "../config/config.ts";
-import type { ControlConfig, HeartbeatConfig, NotifyConfig } from "../config/outlets.ts";
+import { type ControlConfig, controlUrl, type HeartbeatConfig, type NotifyConfig } from "../config/outlets.ts";
 import { originOf } from "../http/endpoint.ts";
 import { describeRhythm } from "../round/rhythm.ts";
 import { describeOrigins, type Subject, subjectsOf } from "../round/subjects.ts";
@@ -77,7 +76,7 @@ const shownHeartbeat = ({ kind, every, url, trust }: HeartbeatConfig): Other => 
 
 const shownControl = (control: ControlConfig): Other => ({
   what: "status page and metrics",
-  where: urlOf(control, "http"),
-  trust: "this machine",
+  where: controlUrl(control),
+  trust: control.password ? "whoever has the password" : "this machine",
   secret: "hidden",
 });

@@ -1,0 +1,120 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import { dirname } from "node:path";
+import { listenOn } from "../../process/http/listen-on.ts";
+import { type PlainRequest, readPlainRequest } from "../../process/http/plain-request.ts";
+import { addressesOf } from "../../process/listen-address.ts";
+import type { Logger } from "../../process/log.ts";
+import type { UpdaterConfig } from "../config/config.ts";
+import { type ControlConfig, controlUrl } from "../config/outlets.ts";
+
+export type Reply = {
+  readonly status: number;
+  /** Strings and bytes are sent as they are, anything else as JSON. */
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+export type Answer = (request: PlainRequest) => Promise<Reply>;
+
+/** Where people and programs ask the updater. */
+export type Door = {
+  /**
+   * Gives these answers from now on. Stays open if the address is the same as before, so that a reload of the config
+   * interrupts nobody. Returns the URL; undefined without `control:`, or if it cannot listen there: names are updated anyway.
+   */
+  readonly serve: (config: Pick<UpdaterConfig, "control" | "stateFile">, answer: Answer) => Promise<string | undefined>;
+  readonly close: () => Promise<void>;
+};
+
+/** `option`: what sets the address, for messages. */
+export function createDoor(log: Logger, option = "control: listen:"): Door {
+  let open: { readonly at: string; readonly url: string; readonly close: () => Promise<void> } | undefined;
+  let answer: Answer = async () => ({ status: 503, body: { error: "starting" } });
+  const handle: RequestListener = (request, response) => void respond(request, response, answer);
+  const close = async () => {
+    await open?.close();
+    open = undefined;
+  };
+  return {
+    async serve({ control, stateFile }, next) {
+      const { host, port, password, certificate } = control ?? {};
+      const at = JSON.stringify([host, port, password !== undefined, certificate, dirname(stateFile)]);
+      if (open?.at !== at) await close();
+      answer = next;
+      if (control === undefined || open !== undefined) return open?.url;
+      try {
+        const { url, ...listening } = await listen(control, dirname(stateFile), { handle, log, option });
+        open = { at, url, ...listening };
+        log.info({ page: `${url}/` }, "the status page is available");
+      } catch (error) {
+        log.warn({ because: (error as Error).message }, "the status page is unavailable");
+      }
+      return open?.url;
+    },
+    close,
+  };
+}
+
+type Tools = { readonly handle: RequestListener; readonly log: Logger; readonly option: string };
+
+/** Passwords are never sent in plain text. Without a password, only this machine can connect. */
+async function listen(control: ControlConfig, folder: string, { handle, log, option }: Tools) {
+  const { createServer } = process.getBuiltinModule("node:http");
+  const [server, tls] = control.password
+    ? await openTls(control, folder, handle, log)
+    : [createServer({ requestTimeout: 30_000, headersTimeout: 15_000 }, handle)];
+  // Longer than the machine may stall: otherwise a client that reuses its connection right after a stall finds it closed.
+  server.keepAliveTimeout = 65_000;
+  const close = () => {
+    tls?.close();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    server.close(() => resolve());
+    server.closeAllConnections();
+    return promise;
+  };
+  try {
+    const { port } = await listenOn(server, control, option);
+    return { url: controlUrl({ ...control, port }), close };
+  } catch (error) {
+    tls?.close();
+    throw error;
+  }
+}
+
+/** Loaded on use: it keeps the usual watcher small. */
+async function openTls(control: ControlConfig, folder: string, handle: RequestListener, log: Logger) {
+  const [{ createTlsServer, showPair }, { openTlsMaterial }] = await Promise.all([
+    import("../../process/http/tls-server.ts"),
+    import("../../process/tls/material.ts"),
+  ]);
+  const { certificate } = control;
+  const tls = await openTlsMaterial({
+    ...{ folder, pairName: "updater", log, ...(certificate && { files: certificate }) },
+    names: () => addressesOf(control),
+  });
+  const server = createTlsServer(tls.pair, handle);
+  tls.follow((pair) => showPair(server, pair));
+  return [server as Server, tls] as const;
+}
+
+async function respond(request: IncomingMessage, response: ServerResponse, answer: Answer): Promise<void> {
+  try {
+    const plain = await readPlainRequest(request);
+    send(response, plain === undefined ? tooLarge : await answer(plain));
+  } catch {
+    if (!response.headersSent) response.writeHead(500);
+    response.end();
+  }
+}
+
+const tooLarge: Reply = { status: 413, body: { error: { message: "The request is too large." } } };
+
+const json = { "content-type": "application/json", "cache-control": "no-store" };
+
+function send(response: ServerResponse, { status, body, headers = json }: Reply): void {
+  const isReady = typeof body === "string" || Buffer.isBuffer(body);
+  const content = isReady ? body : `${JSON.stringify(body, undefined, 2)}\n`;
+  // Not even the length of a body may be given with 204.
+  response.writeHead(status, { ...headers, ...(status !== 204 && { "content-length": Buffer.byteLength(content) }) });
+  response.end(content);
+}
