@@ -1,6 +1,7 @@
 import { type IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance } from "fastify";
 import { createHistogram, type Histogram, observe } from "../metrics.ts";
+import { Http2Answer } from "./http2.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -21,6 +22,8 @@ export type RouteCounter = {
 export type RequestCounters = {
   /** Replaces the response class of Node's server: it measures the time to the answer and counts its status. */
   readonly Response: typeof ServerResponse;
+  /** The same for HTTP/2. */
+  readonly Http2Response: typeof Http2Answer;
   /** Counts requests per route of this server. Call this before any route is added. */
   readonly follow: (server: FastifyInstance) => void;
   /** Routes with at least one answer. */
@@ -62,21 +65,35 @@ export function createRequestCounters(): RequestCounters {
     return statuses.length;
   };
 
+  const count = ({ answers, seconds }: RouteCounter, begun: number, status: number): void => {
+    const place = (places[status] || newPlace(status)) - 1;
+    answers[place] = (answers[place] as number) + 1;
+    observe(seconds, (performance.now() - begun) / 1_000);
+  };
+
   class CountedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
     readonly begun = performance.now();
     counter: RouteCounter = unrouted;
 
     override writeHead(status: number, ...rest: never[]): this {
-      const { answers, seconds } = this.counter;
-      const place = (places[status] || newPlace(status)) - 1;
-      answers[place] = (answers[place] as number) + 1;
-      observe(seconds, (performance.now() - this.begun) / 1_000);
+      count(this.counter, this.begun, status);
+      return super.writeHead(status, ...rest);
+    }
+  }
+
+  class CountedHttp2Response extends Http2Answer {
+    readonly begun = performance.now();
+    counter: RouteCounter = unrouted;
+
+    override writeHead(status: number, ...rest: unknown[]): this {
+      count(this.counter, this.begun, status);
       return super.writeHead(status, ...rest);
     }
   }
 
   return {
     Response: CountedResponse,
+    Http2Response: CountedHttp2Response,
     follow: (server) => {
       server.addHook("onRoute", (route) => {
         const method = Array.isArray(route.method) ? "ANY" : route.method;
@@ -84,7 +101,7 @@ export function createRequestCounters(): RequestCounters {
       });
       server.addHook("onRequest", (request, reply, done) => {
         const { counter } = request.routeOptions.config;
-        if (counter !== undefined) (reply.raw as CountedResponse).counter = counter;
+        if (counter !== undefined) (reply.raw as { counter?: RouteCounter }).counter = counter;
         done();
       });
     },

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
+import { isHttp2 } from "./http2.ts";
 
 /** The response to the newest request of a connection, and the one before it unless that was sent already. */
 type Newest = { readonly response: ServerResponse; readonly before: ServerResponse | undefined };
@@ -16,6 +17,10 @@ export function createRequestFraming() {
   return {
     follow: (server: FastifyInstance): void => {
       server.addHook("onRequest", (request, reply, done) => {
+        if (isHttp2(request.raw)) {
+          done();
+          return;
+        }
         const { socket } = request.raw;
         // What follows a faulty request may be a part of it.
         if (faulty.has(socket)) return;

@@ -1,12 +1,15 @@
 import { lookup } from "node:dns/promises";
 import { once } from "node:events";
 import type { Server } from "node:http";
+import { Server as HttpsServer } from "node:https";
 import { createServer, type Server as NetServer } from "node:net";
 import type { TlsOptions } from "node:tls";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { type ListenAddress, listenTrouble } from "../listen-address.ts";
 import { neverCached, transportSecurity } from "./answer-headers.ts";
 import type { ProxyTrust } from "./client-address.ts";
+import { divertHttp2 } from "./divert-http2.ts";
+import { createHttp2, endSessions } from "./http2.ts";
 import { boundTo } from "./listen-on.ts";
 import { cutAllConnections, followConnections } from "./open-connections.ts";
 import type { RequestCounters } from "./request-counters.ts";
@@ -57,6 +60,11 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     ? fastify({ ...limits, https: { ...options.tls, ...handshake, ...counted } })
     : fastify({ ...limits, http: { ...counted } });
   const server = made as unknown as FastifyInstance;
+  if (server.server instanceof HttpsServer) {
+    const { requestTimeout, connectionTimeout: idle } = limits;
+    const take = createHttp2(server.server, { requestTimeout, idle, Response: options.counters?.Http2Response });
+    divertHttp2(server.server, async () => take);
+  }
   framing.follow(server);
   nameCallers(server, options.proxies);
   const ownTls = options.tls !== undefined;
@@ -95,6 +103,7 @@ export function giveLastAnswers(server: Server): void {
   server.prependListener("request", (_, response) => {
     response.shouldKeepAlive = false;
   });
+  endSessions(server);
 }
 
 /** Fastify can do this too, but accepts any text as an address, and returns undefined after the connection is closed. */

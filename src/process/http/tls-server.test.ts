@@ -46,7 +46,7 @@ async function ask(port: number, offered: readonly string[] | undefined, version
 it.each(
   Object.entries(servers).flatMap(([name, start]) => [
     { name, start, offered: undefined, version: "1.1" },
-    { name, start, offered: ["h2", "http/1.1"], version: "1.1" },
+    { name, start, offered: ["http/1.1"], version: "1.1" },
     { name, start, offered: ["http/1.0"], version: "1.0" },
   ]),
 )("the server $name answers HTTP/$version to a client that offers $offered", async ({ start, offered, version }) => {

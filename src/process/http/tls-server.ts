@@ -2,14 +2,15 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { TlsOptions, Server as TlsServer } from "node:tls";
 import type { Pair } from "../tls/issue-certificate.ts";
+import { divertHttp2 } from "./divert-http2.ts";
 import { cutAllConnections, followConnections } from "./open-connections.ts";
 
 const leastTls = "TLSv1.2";
 
-/** Node refuses a handshake that offers none of these; `curl --http1.0` and old clients offer only the second. */
-const spoken = ["http/1.1", "http/1.0"];
+/** Node refuses a handshake that offers none of these; `curl --http1.0` and old clients offer only the last. */
+const spoken = ["h2", "http/1.1", "http/1.0"];
 
-/** The TLS options of every server. */
+/** The TLS options of every server; each needs `divertHttp2` too. */
 export const handshake = { minVersion: leastTls, ALPNProtocols: spoken, handshakeTimeout: 10_000 } as const;
 
 /** Switches to a renewed certificate without a restart. */
@@ -33,6 +34,10 @@ export function createTlsServer(pair: Pair & Pick<TlsOptions, "SNICallback">, ha
       connectionsCheckingInterval: 5_000,
     },
     handle,
+  );
+  // Loaded on use: it takes 7 MB, and the clients of a router rarely use it.
+  divertHttp2(server, async () =>
+    (await import("./http2.ts")).createHttp2(server, { requestTimeout: 30_000, idle: 60_000 }),
   );
   server.timeout = 60_000;
   server.maxConnections = 1_000;
