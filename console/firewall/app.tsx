@@ -38,12 +38,11 @@ function SignedIn() {
     session.privileges?.some((held) => held === "all" || held === privilege) ?? false;
   const [sees, manages] = [may("interface-status"), may("user-management")];
   const [report, setReport] = useState<WireReport>();
-  const live = useLive(
-    sees ? "/console/events" : undefined,
-    ["snapshot", "change"],
-    (data) => setReport(data as WireReport),
-    () => undefined,
-  );
+  const live = useLive({
+    path: sees ? "/console/events" : undefined,
+    names: ["snapshot", "change"],
+    onEvent: (data) => setReport(data as WireReport),
+  });
   const places = [{ to: "/", name: "Interfaces" }, ...(manages ? managing : []), { to: "/account", name: "Account" }];
   return (
     <SignedInFrame title={words.title} places={places} live={live}>

@@ -2,8 +2,8 @@ import { type Browser, type BrowserContext, chromium, type Locator, type Page } 
 import { patience } from "../rig/patience.ts";
 
 /** Debian's Chromium as the faster headless shell; nothing is ever downloaded. */
-export const launchBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: "/usr/bin/chromium-headless-shell", timeout: patience });
+export const launchBrowser = (...args: readonly string[]): Promise<Browser> =>
+  chromium.launch({ executablePath: "/usr/bin/chromium-headless-shell", timeout: patience, args: [...args] });
 
 export type OpenBrowser = Pick<Browser, "newContext" | "close">;
 

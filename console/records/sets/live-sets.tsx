@@ -26,12 +26,12 @@ export function useLiveRecords(): LiveState | undefined {
     if (gathered.current === undefined) takeAndGather([event]);
     else gathered.current.push(event);
   };
-  return useLive(
-    "/v1/events",
-    ["message", "change"],
-    (data) => heard(data as ChangeEvent),
-    () => readAgain(queries),
-  );
+  return useLive({
+    path: "/v1/events",
+    names: ["message", "change"],
+    onEvent: (data) => heard(data as ChangeEvent),
+    onOpen: () => readAgain(queries),
+  });
 }
 
 /** Data that is not shown now is dropped: the next event would make it look current. */
