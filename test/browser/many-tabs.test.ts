@@ -1,7 +1,8 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { patience } from "../rig/patience.ts";
-import { launchBrowser, openBrowser, openContext, openPage } from "./browser.ts";
+import { launchBrowser, openBlankPage, openBrowser, openContext, openPage } from "./browser.ts";
+import { startFirewallRig } from "./firewall-rig.ts";
 import { fillLargeZone } from "./harbour.ts";
 import { type RecordsRig, signInContext, startRecordsRig } from "./records-rig.ts";
 
@@ -118,6 +119,23 @@ describe("many tabs of one browser over HTTP/1.1", () => {
     await haveStreams(1);
     await change("192.0.2.15");
     await isShown("192.0.2.15");
+  });
+});
+
+describe("a second tab of the firewall", () => {
+  it("gets the interfaces from the first", async () => {
+    const firewall = await startFirewallRig();
+    const both = await openContext(browser);
+    await signInContext(both, await firewall.service.createSignInLink());
+    await live(await openPage(both, firewall.url));
+    const second = await openBlankPage(both, firewall.url);
+    const asked: string[] = [];
+    second.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    await second.goto(firewall.url);
+    await second.getByText("203.0.113.97").first().waitFor();
+    expect(asked).not.toContain("/console/events");
+    await both.close();
+    await firewall.close();
   });
 });
 
