@@ -1,4 +1,5 @@
 import "@fastify/swagger-ui/static/swagger-ui.css";
+import "./docs.css";
 // The package is used for these two files alone: the server-side part would load 40 modules for what our own pages do already.
 import program from "@fastify/swagger-ui/static/swagger-ui-bundle.js?url&no-inline";
 
@@ -7,6 +8,11 @@ declare global {
     readonly SwaggerUIBundle: (options: object) => void;
   }
 }
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const followScheme = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", followScheme);
+followScheme();
 
 /** Loaded as a separate script, because it is ten times as large as all other pages. */
 const script = document.createElement("script");

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { axeFinds } from "./axe.ts";
-import { colourOf, holdTime, openBlankPage, openBrowser, openContext, openPage, phone, wide } from "./browser.ts";
+import { colourOf, holdTime, openBlankPage, openBrowser, openContext, openPage } from "./browser.ts";
 import { type FirewallRig, householdRows, startFirewallRig } from "./firewall-rig.ts";
 import { signInByLink, signInContext, startRecordsRig } from "./records-rig.ts";
 
@@ -367,34 +366,3 @@ async function session(context: BrowserContext): Promise<Record<string, string>>
   const { csrf } = (await (await context.request.get(`${rig.url}/console/session`)).json()) as { csrf: string };
   return { origin: rig.url, "x-csrf-token": csrf };
 }
-
-const pages: readonly (readonly [path: string, shown: (page: Page) => Promise<unknown>])[] = [
-  ["/", (page) => page.getByRole("region", { name: "ppp0" }).waitFor()],
-  ["/users", (page) => page.getByRole("button", { name: "New key for root" }).waitFor()],
-  ["/users?new", (page) => page.getByRole("button", { name: "Create user" }).waitFor()],
-  ["/groups", (page) => page.getByRole("heading", { name: "Groups" }).waitFor()],
-  ["/groups?new", (page) => page.getByRole("button", { name: "Create group" }).waitFor()],
-  ["/audit", (page) => page.getByRole("table").waitFor()],
-  ["/account", (page) => page.getByText("(this one)").waitFor()],
-];
-
-/** Wide, with axe in both colours, then as narrow as a phone, where the scroll width shows any overflow. */
-describe("every page", () => {
-  let context: BrowserContext;
-  let page: Awaited<ReturnType<typeof openPage>>;
-  beforeAll(async () => {
-    ({ context, page } = await signedIn());
-  });
-  afterAll(() => context.close());
-
-  it.for(pages)("%s has no axe violation, fits every window, and calls only its own host", async ([path, shown]) => {
-    await page.goto(rig.url + path);
-    await shown(page);
-    expect(await axeFinds(page)).toEqual([]);
-    for (const size of [phone, wide]) {
-      await page.setViewportSize(size);
-      await expect.poll(() => page.evaluate(overflow)).toBe(0);
-    }
-    expect(page.complaints).toEqual([]);
-  });
-});

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { axeFinds } from "./axe.ts";
-import { holdTime, type OpenBrowser, openBrowser, openContext, openPage, phone } from "./browser.ts";
+import { holdTime, type OpenBrowser, openBrowser, openContext, openPage } from "./browser.ts";
 import { type FirewallRig, householdRows, startFirewallRig } from "./firewall-rig.ts";
 import { type RecordsRig, signInByLink, startRecordsRig } from "./records-rig.ts";
 import { startUpdaterRig, type UpdaterRig } from "./updater-rig.ts";
@@ -164,22 +163,6 @@ describe("the updater's page", () => {
     expect(config).not.toMatch(/told-to-nobody|secret=|[A-Za-z0-9+/]{60}/);
     await context.close();
   });
-
-  it.for([["wide", undefined] as const, ["narrow", phone] as const])(
-    "has no axe violation in a %s window, and fits",
-    async ([, size]) => {
-      const context = await openContext(browser, size ? { size } : {});
-      const page = await openPage(context, updater.url);
-      await page.getByRole("region", { name: "home.example.org A" }).waitFor();
-      await showConfig(page);
-      await page.getByText("record service (v1)").waitFor();
-      expect(await axeFinds(page)).toEqual([]);
-      const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
-      await expect.poll(() => page.evaluate(overflow)).toBe(0);
-      expect(page.complaints).toEqual([]);
-      await context.close();
-    },
-  );
 
   it("shows a config that was changed while it is open, without the secrets", async () => {
     const context = await openContext(browser);

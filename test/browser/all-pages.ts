@@ -1,0 +1,87 @@
+import type { Page } from "playwright-core";
+import type { ConsolePage } from "./three-services.ts";
+
+type Shown = readonly [path: string, shown: (page: Page) => Promise<unknown>, picture?: string];
+
+const zone = "/zones/harbour.example";
+
+const records: readonly Shown[] = [
+  ["/", (page) => page.getByRole("link", { name: "harbour.example" }).waitFor(), "dns-zones"],
+  ["/?new", (page) => page.getByLabel("Domain name").waitFor(), "dns-new-zone"],
+  [zone, (page) => page.getByRole("link", { name: "home AAAA" }).waitFor(), "dns-records"],
+  [`${zone}?add=MX`, (page) => page.getByLabel("Mail server").waitFor(), "dns-add-record"],
+  [`${zone}?edit=@/TXT`, (page) => page.getByLabel("Text", { exact: true }).waitFor()],
+  [`${zone}?edit=@/SOA`, (page) => page.getByLabel("Serial").waitFor()],
+  [`${zone}?edit=gone/A`, (page) => page.getByText("gone A no longer exists").waitFor()],
+  [`${zone}?filter=zeppelin`, (page) => page.getByText("No records match").waitFor()],
+  [`${zone}/history`, (page) => page.getByText("203.0.113.97").first().waitFor(), "dns-history"],
+  [
+    `${zone}/moving`,
+    (page) =>
+      page
+        .getByRole("img", { name: /home.harbour.example/ })
+        .first()
+        .waitFor(),
+    "dns-moving",
+  ],
+  [`${zone}/settings`, (page) => page.getByText("Nameservers to enter").waitFor(), "dns-settings"],
+  [
+    "/zones/lagoon.example",
+    async (page) => {
+      await page.getByText("The zone could not be transferred from 192.0.2.53:").waitFor();
+      await page.getByRole("link", { name: "@ SOA" }).waitFor();
+    },
+  ],
+  ["/zones/nowhere.example", (page) => page.getByText("Zone nowhere.example not found").waitFor()],
+  ["/tokens", (page) => page.getByRole("cell", { name: "router at home", exact: true }).waitFor(), "dns-tokens"],
+  ["/tokens?new", (page) => page.getByLabel("What is it for?").waitFor(), "dns-new-token"],
+  ["/account", (page) => page.getByText("(this one)").waitFor(), "dns-account"],
+];
+
+/** Swagger UI, in our colours. Its first part has one of each kind, and axe would need half a minute for all. */
+const docs: ConsolePage = {
+  ...{ console: "records", path: "/docs", picture: "dns-api-docs" },
+  shown: async (page) => {
+    await page.getByRole("button", { name: "get /api/v1/zones", exact: true }).waitFor();
+    await page.evaluate(
+      'for (const part of document.querySelectorAll("span + span > .opblock-tag-section")) part.remove()',
+    );
+  },
+  contrastIn: ".swagger-ui",
+};
+
+const firewall: readonly Shown[] = [
+  ["/", (page) => page.getByRole("region", { name: "ppp0" }).waitFor(), "firewall-interfaces"],
+  ["/users", (page) => page.getByRole("button", { name: "New key for root" }).waitFor(), "firewall-users"],
+  ["/users?new", (page) => page.getByRole("button", { name: "Create user" }).waitFor(), "firewall-new-user"],
+  ["/users?edit=ada", (page) => page.getByRole("button", { name: "Save" }).waitFor()],
+  ["/groups", (page) => page.getByRole("cell", { name: "192.168.7.0/24" }).waitFor(), "firewall-groups"],
+  ["/groups?new", (page) => page.getByRole("button", { name: "Create group" }).waitFor()],
+  ["/audit", (page) => page.getByRole("table").waitFor(), "firewall-audit"],
+  ["/account", (page) => page.getByText("(this one)").waitFor(), "firewall-account"],
+];
+
+const updater: readonly Shown[] = [
+  [
+    "/",
+    async (page) => {
+      const card = page.getByRole("region", { name: "home.harbour.example A" });
+      await card.getByText("up to date", { exact: true }).waitFor();
+      await card.getByRole("img").waitFor();
+      await page.getByText("Active config").press("Enter");
+      await page.getByText("record service (v1)").waitFor();
+    },
+    "updater",
+  ],
+];
+
+const pagesOf = (console: ConsolePage["console"], pages: readonly Shown[]): ConsolePage[] =>
+  pages.map(([path, shown, picture]) => ({ console, path, shown, ...(picture && { picture }) }));
+
+/** Every page and dialog of the three consoles: a test walks them, and their screenshots are taken. */
+export const allPages: readonly ConsolePage[] = [
+  ...pagesOf("records", records),
+  docs,
+  ...pagesOf("firewall", firewall),
+  ...pagesOf("updater", updater),
+];

@@ -1,0 +1,90 @@
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { hashSecret } from "../../src/access/secret.ts";
+import { wholeAccount } from "../../src/core/may.ts";
+import { keysFile, openAccess } from "../../src/firewall/access/store.ts";
+import { until } from "../rig/until.ts";
+import { type Look, type OpenBrowser, openBlankPage, openContext, type WatchedPage } from "./browser.ts";
+import { type FirewallRig, householdRows, startFirewallRig } from "./firewall-rig.ts";
+import { fillHarbour } from "./harbour.ts";
+import { type RecordsRig, signInContext, startRecordsRig } from "./records-rig.ts";
+import { startUpdaterRig, type UpdaterRig } from "./updater-rig.ts";
+
+export type ThreeServices = {
+  readonly records: RecordsRig;
+  readonly firewall: FirewallRig;
+  readonly updater: UpdaterRig;
+  readonly close: () => Promise<void>;
+};
+
+/** The harbour's DNS, a household's firewall, and the updater between them, with every kind of thing that the pages show. */
+export async function startThreeServices(): Promise<ThreeServices> {
+  const [records, firewall] = await Promise.all([startRecordsRig(), startFirewallRig()]);
+  const { store } = records.service();
+  await fillHarbour(store, Date.now());
+  const account = await store.ensureAccount("main", Date.now());
+  const token = "a-token-for-pictures-only-0000000";
+  await store.addToken({
+    ...{ account: account.id, name: "router at home", scope: wholeAccount },
+    ...{ hash: hashSecret(token), created: Date.now() },
+  });
+  const key = fillHousehold(firewall.folder);
+  const updater = await startUpdaterRig({
+    firewall: { url: firewall.url, ca: join(firewall.folder, "ca.pem"), ...key },
+    records: { url: records.url, ca: join(records.folder, "ca.pem"), token },
+    ...{ name: "home", zone: "harbour.example" },
+  });
+  const hasStored = async () => /"stored": ?"203/.test(await (await fetch(`${updater.url}/status`)).text());
+  await until(hasStored, { what: () => "the updater to store the first address" });
+  // A move, so that there is something to draw.
+  await firewall.setRows(householdRows("203.0.113.64"));
+  return {
+    ...{ records, firewall, updater },
+    close: async () => {
+      await updater.close();
+      await firewall.close();
+      await records.close();
+    },
+  };
+}
+
+/** Users and a group of the household; returns the updater's key. */
+function fillHousehold(folder: string): { readonly key: string; readonly secret: string } {
+  const access = openAccess(keysFile(folder));
+  const now = new Date();
+  access.users.add({ name: "ada", fullName: "Ada from next door", privileges: ["dashboard", "traffic"], now });
+  access.groups.add({ name: "at-home", privileges: ["overview", "gateways"], networks: ["192.168.7.0/24"], now });
+  access.groups.join("at-home", "ada");
+  const key = access.keys.add({ name: "updater", privileges: ["interface-status"], now });
+  access.close();
+  return key;
+}
+
+export type Consoles = Readonly<Record<"records" | "firewall" | "updater", WatchedPage>>;
+
+/** A page of each console, signed in, that has not navigated yet. */
+export async function openConsoles(services: ThreeServices, browser: OpenBrowser, look: Look = {}): Promise<Consoles> {
+  const context = await openContext(browser, look);
+  await signInContext(context, await services.records.service().createSignInLink("main"));
+  await signInContext(context, await services.firewall.service.createSignInLink());
+  const open = (console: keyof Consoles) => openBlankPage(context, services[console].url);
+  return { records: await open("records"), firewall: await open("firewall"), updater: await open("updater") };
+}
+
+/** `shown` waits for what makes the page complete. */
+export type ConsolePage = {
+  readonly console: keyof Consoles;
+  readonly path: string;
+  readonly shown: (page: Page) => Promise<unknown>;
+  /** Axe checks only the contrast in these elements; the rest of the page is made by others. */
+  readonly contrastIn?: string;
+  /** The name of its picture in docs/images. */
+  readonly picture?: string;
+};
+
+export async function showPage(services: ThreeServices, consoles: Consoles, { console, path, shown }: ConsolePage) {
+  const page = consoles[console];
+  await page.goto(services[console].url + path);
+  await shown(page);
+  return page;
+}
