@@ -15,8 +15,8 @@ export type Setup = {
   readonly interval: string;
   /** Publish only addresses that can be reached from the internet. */
   readonly onlyPublic: boolean;
-  /** Where the updater listens on this machine, and its token. */
-  readonly control?: { readonly listen: string; readonly token: string };
+  /** Where the updater listens, its token, and the password of its page if other machines can reach it. */
+  readonly control?: { readonly listen: string; readonly token: string; readonly password?: string };
 };
 
 /** An entry of `names:`. */
@@ -59,6 +59,7 @@ export function setupFiles(setup: Setup, config: string): readonly SetupFile[] {
   return [
     ...[...sources, ...targets].flatMap(({ files }) => files),
     ...(control ? [{ path: "secrets/control-token", text: `${control.token}\n` }] : []),
+    ...(control?.password ? [{ path: pagePassword, text: `${control.password}\n` }] : []),
     { path: basename(config), text: printConfig(setup, config === serviceConfig ? serviceState : undefined) },
   ];
 }
@@ -73,10 +74,12 @@ interval: ${interval}
 ${onlyPublic ? "# Publish only addresses that can be reached from the internet.\npublic: require\n" : ""}\
 # Limits the writes when the connection is unstable.
 changesPerHour: 30
+# Reads the records now and then, and corrects them if someone else changed them.
+verify: 1h
 ${state}sources:
 ${entries(sources)}targets:
 ${entries(targets)}names:
-${names.map((name) => printLines(name).replace(/^ {4}/, "  - ")).join("")}${control ? printControl(control.listen) : ""}`;
+${names.map((name) => printLines(name).replace(/^ {4}/, "  - ")).join("")}${control ? printControl(control) : ""}`;
 }
 
 const printLines = (settings: Settings): string =>
@@ -96,10 +99,16 @@ export function printValue(value: Value, key = ""): string {
 
 const isList = (value: Value): value is readonly Value[] => Array.isArray(value);
 
-const printControl = (
-  listen: string,
-): string => `# Only on this machine: the page, /status, /metrics, /health, and POST /check with the token.
+export const pagePassword = "secrets/page-password";
+
+const printControl = ({ listen, password }: NonNullable<Setup["control"]>): string =>
+  password === undefined
+    ? `# Only on this machine: the page, /status, /metrics, /health, and POST /check with the token. With \`password: { file: … }\`, it can
+# be opened from other machines too, and names can be changed there.
 control: { listen: ${JSON.stringify(listen)}, token: { file: secrets/control-token } }
+`
+    : `# The page, for those who have the password; /status, /metrics, /health, and POST /check with the token.
+control: { listen: ${JSON.stringify(listen)}, token: { file: secrets/control-token }, password: { file: ${pagePassword} } }
 `;
 
 /** Written to a temporary folder first, so that a round can be tried before anything is final. */

@@ -46,10 +46,18 @@ describe("the page of a new config", () => {
     expect(readFileSync(at("moor.yaml"), "utf8")).toMatch(written);
   });
 
-  it("is never reachable from other machines", async () => {
+  it("has a password if other machines can reach it", async () => {
     const { io, printed } = terminal();
-    expect(await init(options({ control: "0.0.0.0:9053" }), io)).toBe(2);
-    expect(printed.err).toContain("0.0.0.0:9053 is not a loopback address with a port");
+    expect(await init(options({ control: "0.0.0.0:9053" }), io)).toBe(0);
+    expect(printed.out).toMatch(/with the password in secrets\/page-password\nhttps:\/\/[^/]+:9053\/\n/);
+    expect(statSync(at("secrets/page-password")).mode & 0o077).toBe(0);
+    expect(await update({ config: "new/moor.yaml", check: true }, terminal().io)).toBe(0);
+  });
+
+  it("must have an address", async () => {
+    const { io, printed } = terminal();
+    expect(await init(options({ control: "nas:9053" }), io)).toBe(2);
+    expect(printed.err).toContain("nas:9053 is not an address with a port");
     expect(printed.err).toContain(`${at("moor.yaml")}:`);
     expect(printed.err).not.toContain(".moor-init-");
   });

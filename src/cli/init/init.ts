@@ -1,4 +1,5 @@
 import { rm } from "node:fs/promises";
+import { hostname } from "node:os";
 import { basename, dirname, resolve } from "node:path";
 import { createToken } from "../../access/secret.ts";
 import { families } from "../../core/addresses/address.ts";
@@ -6,7 +7,16 @@ import type { CommandIo } from "../io/command-io.ts";
 import { defaultConfig } from "../update/load-config.ts";
 import { update } from "../update/update.ts";
 import { type Asker, createFlagAsker, createTerminalAsker, NoAnswer } from "./asker.ts";
-import { adoptDraft, inTheWay, type Setup, serviceConfig, setupFiles, shownPath, writeDraft } from "./files.ts";
+import {
+  adoptDraft,
+  inTheWay,
+  pagePassword,
+  type Setup,
+  serviceConfig,
+  setupFiles,
+  shownPath,
+  writeDraft,
+} from "./files.ts";
 import { importFrom } from "./from/from.ts";
 import type { InitOptions } from "./options.ts";
 import { askRecords, missingTargetFlags } from "./records.ts";
@@ -40,8 +50,15 @@ export async function init(options: InitOptions, io: CommandIo): Promise<number>
 }
 
 function controlOf({ control: listen = usualControl }: InitOptions): Pick<Setup, "control"> {
-  return listen === "none" ? {} : { control: { listen, token: createToken() } };
+  if (listen === "none") return {};
+  const isOpen = !/^(?:127\.|localhost:|\[::1\])/.test(listen);
+  return { control: { listen, token: createToken(), ...(isOpen && { password: createToken(20) }) } };
 }
+
+const pageWords = ({ listen, password }: NonNullable<Setup["control"]>): string =>
+  password === undefined
+    ? `on this machine\nhttp://${listen}/`
+    : `with the password in ${pagePassword}\nhttps://${listen.replace("0.0.0.0", hostname()).replace("[::]", hostname())}/`;
 
 /** Picked from what the services list. */
 const pickedFlags = { zone: "--zone", name: "--name", ipv4: "--ipv4", ipv6: "--ipv6" } as const;
@@ -100,12 +117,7 @@ async function finish(setup: Setup, options: InitOptions, asker: Asker, io: Comm
   }
   const written = files.map(({ path }) => resolve(folder, path));
   const unit = await offerUnit(config, options.unit, asker, io);
-  printNext(
-    config,
-    unit === undefined ? written : [...written, unit],
-    { ...options, listen: setup.control?.listen },
-    io,
-  );
+  printNext(config, unit === undefined ? written : [...written, unit], { ...options, control: setup.control }, io);
   return 0;
 }
 
@@ -134,11 +146,10 @@ const serviceHint =
 function printNext(
   config: string,
   written: readonly string[],
-  { listen, from }: { readonly listen?: string | undefined; readonly from?: string | undefined },
+  { control, from }: { readonly control: Setup["control"] | undefined; readonly from?: string | undefined },
   io: CommandIo,
 ): void {
-  const page =
-    listen === undefined ? "" : `# its page while it runs, in a browser on this machine\nhttp://${listen}/\n\n`;
+  const page = control === undefined ? "" : `# its page while it runs, in a browser ${pageWords(control)}\n\n`;
   const here = (path: string) => shownPath(io.cwd, path);
   const first =
     from === undefined

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { parse } from "yaml";
 import { createToken, hashSecret } from "../../access/secret.ts";
 import { parseAddress } from "../../core/addresses/address.ts";
 import { scopeOf } from "../../core/addresses/scope.ts";
@@ -11,12 +12,14 @@ import { shortKey } from "../../firewall/access/keys.ts";
 import { keysFile, openAccess } from "../../firewall/access/store.ts";
 import { openDataFolder, readFileIfThere, replaceFile } from "../../process/data-folder.ts";
 import { readKernel } from "../../process/kernel/read.ts";
+import type { KernelRow } from "../../process/kernel/row.ts";
 import { recordsDatabase } from "../../records/open-store.ts";
 import { createRecordService } from "../../records/service/service.ts";
 import type { Actor } from "../../records/service/sight.ts";
 import type { RecordStore } from "../../records/store/port.ts";
 import { openSqliteStore } from "../../records/store/sqlite/store.ts";
 import { isInUse } from "../../records/tools/tables/sole.ts";
+import { setSetting } from "../../updater/config/edit-names.ts";
 import { personHere } from "../firewall/user-access.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { unsetNameservers } from "../records/records.ts";
@@ -33,6 +36,10 @@ export type Trial = {
   readonly zone: string;
   readonly name: string;
   readonly device: string;
+  /** With --interface. */
+  readonly isChosen: boolean;
+  /** All interfaces of this machine. */
+  readonly devices: readonly string[];
   /** Milliseconds. */
   readonly interval: number;
   readonly made: readonly string[];
@@ -46,7 +53,9 @@ export async function prepareTrial(
   wanted: string | undefined,
   io: CommandIo,
 ): Promise<Trial | undefined> {
-  const device = await pickDevice(wanted, io);
+  const rows = await readKernel({ signal: io.signal });
+  const devices = rows.map((row) => row.ifname);
+  const device = await pickDevice(wanted, rows, io);
   if (device === undefined) return undefined;
   await openDataFolder(folder);
   // It would overwrite the config and the secret files of that service, and add a zone to its database.
@@ -67,11 +76,16 @@ export async function prepareTrial(
   }
   await prepareKey(folder, files.keyFile, made);
   await prepareRecords(folder, files.tokenFile, name, made);
-  return { folder, configFile: join(folder, "up.yaml"), ...files, zone: zoneName, name, device, interval: 2_000, made };
+  const isChosen = wanted !== undefined;
+  const configFile = join(folder, "up.yaml");
+  return { folder, configFile, ...files, zone: zoneName, name, device, isChosen, devices, interval: 2_000, made };
 }
 
-async function pickDevice(wanted: string | undefined, io: CommandIo): Promise<string | undefined> {
-  const rows = await readKernel({ signal: io.signal });
+async function pickDevice(
+  wanted: string | undefined,
+  rows: readonly KernelRow[],
+  io: CommandIo,
+): Promise<string | undefined> {
   const names = rows.map((row) => row.ifname);
   if (wanted !== undefined) {
     if (names.includes(wanted)) return wanted;
@@ -170,20 +184,55 @@ async function newZone(service: ReturnType<typeof createRecordService>, actor: A
   return outcome.zone;
 }
 
-/** Written at every start, because the ports and the interface may have changed. */
+/**
+ * Written at the first start. Later starts change only what no longer holds: the ports, and the interface if another one was
+ * chosen or this one is gone. Everything else belongs to the user.
+ */
 export async function writeTrialConfig(trial: Trial, urls: { records: string; firewall: string }): Promise<void> {
-  await replaceFile(
-    trial.configFile,
-    `# The config of the updater in moor up, which overwrites it at every start.
-# To change it, copy it, and run the copy with: moor update --config FILE
+  const present = await readFileIfThere(trial.configFile);
+  if (present === undefined) return await replaceFile(trial.configFile, firstConfig(trial, urls));
+  const edited = currentConfig(present, trial, urls);
+  if (edited !== present) await replaceFile(trial.configFile, edited);
+}
+
+const own = "this-machine";
+
+/** A config that the user has changed so far that a setting is not found is left as it is. */
+export function currentConfig(
+  text: string,
+  trial: Pick<Trial, "name" | "zone" | "device" | "isChosen" | "devices">,
+  urls: { records: string; firewall: string },
+): string {
+  const config = parse(text) as Partial<Record<"sources" | "targets" | "names", unknown>> | null;
+  const put = (before: string, path: readonly (string | number)[], value: string): string =>
+    path.reduce((at: unknown, key) => (at as Record<string, unknown> | undefined)?.[key], config) === value
+      ? before
+      : (setSetting(before, path, value) ?? before);
+  let edited = put(text, ["sources", own, "url"], urls.firewall);
+  edited = put(edited, ["targets", own, "url"], urls.records);
+  const names = Array.isArray(config?.names) ? (config.names as readonly Readonly<Record<string, unknown>>[]) : [];
+  const index = names.findIndex(({ name, zone }) => name === trial.name && zone === trial.zone);
+  for (const family of ["ipv4", "ipv6"]) {
+    const device = names[index]?.[family];
+    const isStale = typeof device === "string" && (trial.isChosen || !trial.devices.includes(device));
+    if (isStale) edited = put(edited, ["names", index, family], trial.device);
+  }
+  return edited;
+}
+
+const firstConfig = (trial: Trial, urls: { records: string; firewall: string }): string =>
+  `# The config of the updater in moor up. It is yours: changes are used immediately, and stay. At a start, moor up
+# itself changes only the two URLs, and the interface if it is gone or another one is chosen with --interface.
 interval: ${trial.interval / 1000}s
+# Reads the records now and then, and corrects them if someone else changed them.
+verify: 5m
 sources:
-  this-machine:
+  ${own}:
     url: ${urls.firewall}
     keyFile: firewall-key.txt
     ca: ca.pem
 targets:
-  this-machine:
+  ${own}:
     url: ${urls.records}
     api: v1
     token: { file: records-token }
@@ -193,6 +242,4 @@ names:
     zone: ${trial.zone}
     ipv4: ${trial.device}
     ipv6: ${trial.device}
-`,
-  );
-}
+`;

@@ -41,10 +41,11 @@ export async function importConfig(text: string, files: Readonly<Record<string, 
 }
 
 function written(folder: string): Pick<ImportResult, "config" | "secrets"> {
-  const { changesPerHour: _, ...config } = parse(readFileSync(join(folder, "moor.yaml"), "utf8")) as Record<
-    string,
-    unknown
-  >;
+  const {
+    changesPerHour: _,
+    verify: __,
+    ...config
+  } = parse(readFileSync(join(folder, "moor.yaml"), "utf8")) as Record<string, unknown>;
   const files = readdirSync(folder).includes("secrets") ? readdirSync(join(folder, "secrets")) : [];
   const secrets = files.map((file) => [`secrets/${file}`, readFileSync(join(folder, "secrets", file), "utf8").trim()]);
   return { config, secrets: Object.fromEntries(secrets) as Record<string, string> };
