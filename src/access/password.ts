@@ -1,7 +1,9 @@
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 
 /** The cost of one guess: 128 MB and a few tenths of a second, as OWASP recommends. Stored with each hash, so that it can be raised later. */
-const currentCost = { N: 131_072, r: 8, p: 1 };
+const currentCost: PasswordCost = { N: 131_072, r: 8, p: 1 };
+
+export type PasswordCost = { readonly N: number; readonly r: number; readonly p: number };
 
 /** `scrypt$N$r$p$salt$hash`: the method comes first, so that a later one can be distinguished. */
 export async function hashPassword(password: string, cost = currentCost): Promise<string> {
@@ -34,7 +36,7 @@ export async function checkPassword(
   return matches ? { matches, renewed } : { matches };
 }
 
-function derive(password: string, salt: Buffer, { N, r, p }: typeof currentCost): Promise<Buffer> {
+function derive(password: string, salt: Buffer, { N, r, p }: PasswordCost): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   // Unicode has several encodings of the same text, and keyboards differ in which they send.
   scrypt(password.normalize("NFC"), salt, 32, { N, r, p, maxmem: 256 * N * r }, (error, derived) => {

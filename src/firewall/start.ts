@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout } from "node:timers/promises";
+import type { PasswordCost } from "../access/password.ts";
 import { signInLink } from "../access/session.ts";
 import type { AcmeCertificate } from "../process/acme/keep-certificate.ts";
 import type { AcmeOptions } from "../process/acme/obtain-certificate.ts";
@@ -46,6 +47,8 @@ export type FirewallOptions = {
   /** The folder of the built pages, if not next to this program. */
   readonly pages?: string;
   readonly read?: (signal: AbortSignal) => Promise<readonly KernelRow[]>;
+  /** Absent: the current cost. For tests. */
+  readonly passwordCost?: PasswordCost;
   /** Called once, on the first connection. */
   readonly onFirstConnection?: () => void;
 };
@@ -74,7 +77,7 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
   const opened: Opened[] = [];
   try {
     await openDataFolder(dataFolder);
-    const access = openAccess(keysFile(dataFolder));
+    const access = openAccess(keysFile(dataFolder), options.passwordCost);
     opened.push({ name: "users and keys", close: access.close });
     const stopping = new AbortController();
     opened.push({ name: "kernel reading", close: () => stopping.abort() });

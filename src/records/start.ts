@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { Server as TlsServer } from "node:tls";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { PasswordCost } from "../access/password.ts";
 import { signInLink } from "../access/session.ts";
 import type { Network } from "../core/addresses/network.ts";
 import type { Instant } from "../core/instant.ts";
@@ -53,6 +54,8 @@ export type RecordsOptions = {
   readonly log: Logger;
   /** Absent: the system clock. */
   readonly now?: () => Instant;
+  /** Absent: the current cost. For tests. */
+  readonly passwordCost?: PasswordCost;
   /** Calls per minute and token, except from this machine; absent: no limit. */
   readonly rateLimit?: number;
   /** The folder of the built pages, if not beside this program. */
@@ -123,7 +126,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     server.setNotFoundHandler(sendNoRoute);
     observeHttp(server, { health, log, accessLog: options.accessLog });
     await serveDocs(server, options.pages);
-    const sessions = createConsoleSessions(store, consoleStore, now);
+    const sessions = createConsoleSessions(store, consoleStore, now, options.passwordCost);
     const { guesses } = consoleStore;
     const readCa = caFile === undefined ? undefined : () => readFile(caFile, "utf8");
     await server.register(serveConsole({ store, sessions, guesses, now, log, readCa, pages: options.pages }));

@@ -6,6 +6,7 @@ import { expect } from "vitest";
 import { createLog } from "../../src/process/log.ts";
 import { type RunningRecords, startRecords } from "../../src/records/start.ts";
 import { builtPages } from "../rig/bundle.ts";
+import { cheapPasswords } from "../rig/cheap-passwords.ts";
 import { freePort } from "../rig/free-port.ts";
 
 export type RecordsRig = {
@@ -32,6 +33,7 @@ export async function startRecordsRig(now = Date.now): Promise<RecordsRig> {
       log,
       now,
       pages: builtPages(),
+      passwordCost: cheapPasswords,
     });
   let service = await start();
   const { url } = service;

@@ -8,6 +8,7 @@ import type { Privilege } from "../../src/firewall/access/privileges.ts";
 import { type AccessStore, keysFile, openAccess } from "../../src/firewall/access/store.ts";
 import { type FirewallOptions, type RunningFirewall, startFirewall } from "../../src/firewall/start.ts";
 import { createLog } from "../../src/process/log.ts";
+import { cheapPasswords } from "../rig/cheap-passwords.ts";
 
 /** A firewall service on a free port, a second handle on its users and keys, and a client with persistent connections. */
 export type Rig = {
@@ -40,8 +41,10 @@ export async function openRig(more: Partial<FirewallOptions> = {}): Promise<Rig>
   const dataFolder = await mkdtemp(join(tmpdir(), "moor-firewall-rig-"));
   const logged: string[] = [];
   const log = createLog({ format: "json", write: (line) => logged.push(line) });
-  const service = await startFirewall({ dataFolder, listen: { host: "127.0.0.1", port: 0 }, log, ...more });
-  const access = openAccess(keysFile(dataFolder));
+  const passwordCost = cheapPasswords;
+  const listen = { host: "127.0.0.1", port: 0 };
+  const service = await startFirewall({ dataFolder, listen, log, passwordCost, ...more });
+  const access = openAccess(keysFile(dataFolder), passwordCost);
   const ca = await readFile(service.caFile ?? "");
   const agent = new Agent({ keepAlive: true, ca, maxSockets: 200 });
 

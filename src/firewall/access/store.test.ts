@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { cheapPasswords } from "../../../test/rig/cheap-passwords.ts";
+import type { PasswordCost } from "../../access/password.ts";
 import { hashWithSalt } from "../../access/secret.ts";
 import { openSqlite } from "../../process/sqlite/open.ts";
 import { migrations } from "./schema.ts";
@@ -18,8 +20,8 @@ beforeEach(async () => {
   path = join(await mkdtemp(join(tmpdir(), "moor-access-")), "firewall.sqlite");
 });
 
-function open(): AccessStore {
-  const access = openAccess(path);
+function open(passwordCost?: PasswordCost): AccessStore {
+  const access = openAccess(path, passwordCost);
   onTestFinished(access.close);
   return access;
 }
@@ -123,7 +125,7 @@ describe("users", () => {
   });
 
   it("sign in with their password unless they are disabled or expired", async () => {
-    const { users } = open();
+    const { users } = open(cheapPasswords);
     users.add({ name: "anna", now });
     const logsIn = async (password: string, at = now) => {
       const found = await users.checkPassword("anna", password, at);

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { PasswordCost } from "../../access/password.ts";
 import type { SessionStore } from "../../access/session.ts";
 import { createSessionStore } from "../../access/session-store.ts";
 import { openSqlite } from "../../process/sqlite/open.ts";
@@ -25,9 +26,10 @@ export type AccessStore = {
 /** The file with the users and keys of a data folder; `moor key` and `moor user` open the same one. */
 export const keysFile = (dataFolder: string): string => join(dataFolder, "firewall.sqlite");
 
-export function openAccess(path: string): AccessStore {
+/** Without a cost, passwords are hashed at the current one. */
+export function openAccess(path: string, passwordCost?: PasswordCost): AccessStore {
   const database = openSqlite(path, migrations);
-  const users = openUsers(database);
+  const users = openUsers(database, passwordCost);
   // https://sqlite.org/pragma.html#pragma_data_version counts the writes of others, total_changes() our own.
   const version = database.prepare("SELECT data_version, total_changes() AS own FROM pragma_data_version");
   return {

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { checkPassword, hashPassword } from "../../access/password.ts";
+import { checkPassword, hashPassword, type PasswordCost } from "../../access/password.ts";
 import { isPrivilege, type Privilege } from "./privileges.ts";
 import { type Grant, type Holder, type ShutOut, shutOut } from "./rights.ts";
 import { listText, readList } from "./schema.ts";
@@ -39,7 +39,7 @@ export type UserStore = {
   readonly checkPassword: (name: string, password: string, now: Date) => Promise<User | ShutOut | undefined>;
 };
 
-export function openUsers(database: DatabaseSync): UserStore {
+export function openUsers(database: DatabaseSync, passwordCost?: PasswordCost): UserStore {
   const statement = prepare(database);
   const groupsOf = (id: number) => (statement.groupsOf.all(id) as { name: string }[]).map(({ name }) => name);
   const grantsOf = (id: number): readonly Grant[] =>
@@ -74,10 +74,11 @@ export function openUsers(database: DatabaseSync): UserStore {
       return true;
     },
     remove: (name) => statement.remove.run(name).changes === 1,
-    setPassword: async (name, password) => statement.setHash.run(await hashPassword(password), name).changes === 1,
+    setPassword: async (name, password) =>
+      statement.setHash.run(await hashPassword(password, passwordCost), name).changes === 1,
     checkPassword: async (name, password, now) => {
       const stored = row(name)?.password_hash ?? undefined;
-      const { matches, renewed } = await checkPassword(password, stored);
+      const { matches, renewed } = await checkPassword(password, stored, passwordCost);
       if (renewed !== undefined) tryTo(() => statement.renewHash.run(renewed, name, stored ?? ""));
       const user = find(name);
       return matches && user !== undefined ? (shutOut(user, now) ?? user) : undefined;

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { cheapPasswords } from "../../../test/rig/cheap-passwords.ts";
 import { readEvents } from "../../../test/rig/records/event-reader.ts";
 import { parseNetwork } from "../../core/addresses/network.ts";
 import { createLog } from "../../process/log.ts";
@@ -22,6 +23,7 @@ beforeAll(async () => {
   service = await startRecords({
     ...{ dataFolder: folder, names: [], nameservers: ["ns1.example.net"] as const, plainHttp: true, proxies },
     listen: { host: "127.0.0.1", port: 0 },
+    passwordCost: cheapPasswords,
     log: createLog({
       format: "json",
       write: (line) => {

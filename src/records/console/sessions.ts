@@ -1,4 +1,4 @@
-import { checkPassword, hashPassword } from "../../access/password.ts";
+import { checkPassword, hashPassword, type PasswordCost } from "../../access/password.ts";
 import { createSessions, type Sessions } from "../../access/session.ts";
 import { sessionOf } from "../../access/session-cookie.ts";
 import type { People } from "../../access/session-http.ts";
@@ -32,6 +32,7 @@ export function createConsoleSessions(
   store: Pick<RecordStore, "ensureAccount">,
   console: ConsoleStore,
   now: () => Instant,
+  passwordCost?: PasswordCost,
 ): ConsoleSessions {
   const sessions = createSessions(console.sessions, now);
   const actorOf = async (request: CookieRequest): Promise<Actor | "none" | "forged"> => {
@@ -54,7 +55,7 @@ export function createConsoleSessions(
       check: async (name, password) => {
         const account = await console.accountByName(name);
         const from = account?.passwordHash;
-        const { matches, renewed: to } = await checkPassword(password, from);
+        const { matches, renewed: to } = await checkPassword(password, from, passwordCost);
         if (!matches || account === undefined) return undefined;
         // If the new hash cannot be written now, the old one stays valid.
         if (from !== undefined && to !== undefined)
@@ -65,7 +66,8 @@ export function createConsoleSessions(
         const account = await console.account(Number(who));
         return account && { name: account.name, hasPassword: account.passwordHash !== undefined };
       },
-      setPassword: async (who, password) => console.setPassword(Number(who), await hashPassword(password), now()),
+      setPassword: async (who, password) =>
+        console.setPassword(Number(who), await hashPassword(password, passwordCost), now()),
     },
 
     makeLink: async (name) => {
