@@ -1,13 +1,22 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { isLongRun } from "./test/rig/long-run.ts";
 import { patience, testLimit } from "./test/rig/patience.ts";
 import WaitingBesideComputing from "./test/rig/waiting-beside-computing.ts";
+
+/** `npm run test:faults` has them. The rules they try under load have shorter tests, which are named here. */
+const onlyInLongRuns = [
+  // together.test.ts; nodes.test.ts and faults.test.ts of the PostgreSQL store
+  "test/nodes/storm.test.ts",
+  // packed.test.ts: the same story with the npm package; npm run test:packages has the single file on a clean root too
+  "test/packaging/single-file.test.ts",
+];
 
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    // They need root, and minutes: npm run test:packages
-    exclude: ["test/packages/**"],
+    // The packages need root, and minutes: npm run test:packages
+    exclude: ["test/packages/**", ...(isLongRun ? [] : onlyInLongRuns)],
     globalSetup: ["test/rig/own-temporary-folder.ts"],
     setupFiles: ["test/rig/seeded-laws.ts"],
     testTimeout: testLimit,

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Rule } from "../rig/gate.ts";
+import { rowsOf } from "../rig/long-run.ts";
 import { prepareWithMoor } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
 import { testLimit } from "../rig/patience.ts";
@@ -26,7 +27,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What a firewall answers instead of its interfaces, and what the updater reports. */
+/** What a firewall answers instead of its interfaces, and what the updater reports. `test/updater/hostile-firewalls.ts` has them all. */
 const scripted: [string, Omit<Extract<Rule, { kind: "answer" }>, "kind">, RegExp][] = [
   ["401", { status: 401, body: '{"status":401,"message":"Authentication Failed"}' }, /rejected the key.*\(401\)/],
   ["403", { status: 403, body: '{"status":403,"message":"Forbidden"}' }, /may not read the interfaces \(403\)/],
@@ -38,7 +39,8 @@ const scripted: [string, Omit<Extract<Rule, { kind: "answer" }>, "kind">, RegExp
 ];
 
 describe.concurrent("a firewall with a wrong answer: no request to the record service, and the next successful round recovers", () => {
-  test.each(scripted.map((row, index) => [...row, index + 1] as const))("%s", async (_, answer, reason, number) => {
+  const rows = rowsOf(scripted, "500", "[]");
+  test.each(rows.map((row, index) => [...row, index + 1] as const))("%s", async (_, answer, reason, number) => {
     const it = await watchName(harbour, number);
     await it.firewall.obey({ kind: "answer", ...answer });
     await it.move(it.second);

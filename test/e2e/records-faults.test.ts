@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Rule } from "../rig/gate.ts";
+import { rowsOf } from "../rig/long-run.ts";
 import { prepareWithMoor } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
 import { testLimit } from "../rig/patience.ts";
@@ -36,7 +37,7 @@ const put = (
   body: JSON.stringify(body),
 });
 
-/** What a record service answers to a write, and what the updater reports. */
+/** What a record service answers to a write, and what the updater reports. `test/updater/hostile-services.ts` has them all. */
 const scripted: [string, Rule, RegExp][] = [
   ["401", put(401, { message: "Invalid authentication credentials" }), /denied access \(401: Invalid/],
   ["403", put(403, { message: "Forbidden" }), /denied access \(403: Forbidden\)/],
@@ -47,7 +48,8 @@ const scripted: [string, Rule, RegExp][] = [
 ];
 
 describe.concurrent("a record service that refuses a write: only correct writes are sent, and the next successful round recovers", () => {
-  test.each(scripted.map((row, index) => [...row, index + 1] as const))("%s", async (_, rule, reason, number) => {
+  const rows = rowsOf(scripted, "404", "a web page");
+  test.each(rows.map((row, index) => [...row, index + 1] as const))("%s", async (_, rule, reason, number) => {
     const it = await watchName(harbour, number);
     await it.records.obey(rule);
     await it.move(it.second);

@@ -13,7 +13,7 @@ import { type Face, startFaces } from "./faces.ts";
 import { createRequests, type Description, oddParts } from "./invented-requests.ts";
 
 /** Short in every run; `MOOR_HOSTILE=2000000` for the long form. */
-const requests = Number(process.env.MOOR_HOSTILE ?? 50_000) / 100;
+const requests = Number(process.env.MOOR_HOSTILE ?? 20_000) / 100;
 
 const paths = {
   records: ["/", "/assets/x", "/zones/1", "/docs/json", "/health/ready", "/console/session", "/console/tokens"].concat([

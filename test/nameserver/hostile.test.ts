@@ -18,7 +18,7 @@ import { randomName, randomZone } from "./random-zone.ts";
 import { zonesInMemory } from "./zones-in-memory.ts";
 
 /** Short in every run; `MOOR_HOSTILE=2000000` for the long form. */
-const packets = Number(process.env.MOOR_HOSTILE ?? 50_000);
+const packets = Number(process.env.MOOR_HOSTILE ?? 20_000);
 const overSockets = Math.min(packets / 10, 200_000);
 /** Milliseconds. What takes longest takes one of them; what grows with the square of a packet takes hundreds. */
 const slowest = 5;

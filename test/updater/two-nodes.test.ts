@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readConfig } from "../../src/updater/config/read.ts";
 import { openStateFile } from "../../src/updater/round/state-file.ts";
 import { openUpdater, type Updater } from "../../src/updater/updater.ts";
+import { isLongRun } from "../rig/long-run.ts";
 import { recordService, startServer, type TestRecord, type TestServer, wanWith } from "../rig/updater/services.ts";
 
 /** Two updaters with separate state files, and one shared record. */
@@ -19,7 +20,7 @@ let nodes: Node[];
 let lateness: number;
 
 type Node = { updater: Updater; restart(): Promise<void> };
-const changes = 200;
+const changes = isLongRun ? 200 : 50;
 const never = new AbortController().signal;
 
 /** The same numbers in every run, so that a failure can be reproduced. */

@@ -125,7 +125,7 @@ describe("parameters", () => {
   });
 
   test.each(["x ", "key9 ", "port=x ", "key9=1 x "])("but only a readable number, for %j repeated", (part) => {
-    expect(read(`1 . ${part.repeat(300_000)}`).split("\n")).toHaveLength(20);
+    expect(read(`1 . ${part.repeat(30_000)}`).split("\n")).toHaveLength(20);
   });
 
   test("each parameter is a separate value for a form", () => {

@@ -1,0 +1,15 @@
+/**
+ * True in `npm run test:faults`, which runs every row of the long tables. `npm test` runs the rows that stand for the others,
+ * where faster tests within one process check each of them.
+ */
+export const isLongRun = process.env.MOOR_LONG === "1";
+
+/** All rows in a long run, otherwise those with these names. */
+export const rowsOf = <Row extends readonly [string, ...unknown[]]>(
+  rows: readonly Row[],
+  ...names: readonly string[]
+): readonly Row[] => {
+  const missing = names.filter((name) => !rows.some(([each]) => each === name));
+  if (missing.length > 0) throw new Error(`no such row: ${missing.join(", ")}`);
+  return isLongRun ? rows : rows.filter(([name]) => names.includes(name));
+};
