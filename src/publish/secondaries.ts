@@ -3,26 +3,19 @@ import type { Network } from "../core/addresses/network.ts";
 import { unmapped } from "../core/addresses/peer-address.ts";
 import { primaryFaults } from "../core/addresses/primary-address.ts";
 import type { Instant } from "../core/instant.ts";
-import type { RecordType } from "../core/rdata/table.ts";
 import { timersIn } from "../core/records/soa-timers.ts";
 import { faultInWords } from "../core/result.ts";
-import type { NewContent, SecondaryZone } from "../nameserver/transfer/secondary-refresh.ts";
+import type { SecondaryZone } from "../nameserver/transfer/secondary-refresh.ts";
 import type { SecondaryPorts } from "../nameserver/transfer/secondary-zones.ts";
 import type { Peer } from "../process/dns/ask.ts";
 import { isTsigAlgorithm, type TsigKey } from "../process/dns/tsig.ts";
-import type { Logger } from "../process/log.ts";
 import type { PrimaryServer, Zone } from "../records/model.ts";
 import { storeTransfer } from "../records/service/from-transfer.ts";
 import { expiryOf } from "../records/service/zones/status.ts";
 import type { RecordStore } from "../records/store/port.ts";
 
-export type SecondarySetup = {
-  readonly allowedPrimaries: readonly Network[];
-  readonly log: Logger;
-};
-
 /** Keeps secondary zones in the store. */
-export function secondaryPorts(store: RecordStore, { allowedPrimaries, log }: SecondarySetup): SecondaryPorts {
+export function secondaryPorts(store: RecordStore, allowedPrimaries: readonly Network[]): SecondaryPorts {
   const zoneNamed = async (name: string): Promise<Zone | undefined> => {
     const zone = await store.zoneHolding(name);
     return zone?.name === name && zone.settings.mode === "secondary" ? zone : undefined;
@@ -40,7 +33,6 @@ export function secondaryPorts(store: RecordStore, { allowedPrimaries, log }: Se
       if (stored.kind === "refused") throw new Error(stored.faults.map((fault) => fault.message).join("; "));
       if (stored.kind === "does-not-fit") return stored.kind;
       await store.noteSecondary(zone, { checked: Date.now(), serial: content.serial });
-      if (isSigned(content)) log.warn({ zone: name }, unsignedAnswers);
       return "done";
     },
     checked: async (name, serial) => {
@@ -49,16 +41,6 @@ export function secondaryPorts(store: RecordStore, { allowedPrimaries, log }: Se
     },
   };
 }
-
-/** The zone contains signatures: moor stores and transfers them, but does not answer with them as a DNSSEC server would. */
-function isSigned(content: NewContent): boolean {
-  const lines = content.kind === "whole" ? content.lines : content.steps.flatMap((step) => step.added);
-  return lines.some((line) => line.type === dnskey);
-}
-
-const dnskey: RecordType = "TYPE48";
-const unsignedAnswers =
-  "the zone is signed, but moor answers without signatures: validating resolvers will treat it as forged";
 
 /** When a secondary zone expires; undefined when it has never been transferred. */
 export async function answerableUntil(store: RecordStore, zone: Zone): Promise<Instant | undefined> {

@@ -55,7 +55,7 @@ export async function startDns(options: DnsOptions): Promise<RunningDns> {
     const zones = await zonesFromStore(store, { nameservers, catalog, log });
     opened.push({ name: "change log", close: zones.close });
     const secondaries = startSecondaries({
-      ports: secondaryPorts(store, { allowedPrimaries, log }),
+      ports: secondaryPorts(store, allowedPrimaries),
       log,
       now: Date.now,
       random: Math.random,

@@ -2,10 +2,16 @@ import { connect } from "node:net";
 import { decodeMessage, emptyMessage, encodeMessage, type Message } from "../../src/process/dns/message.ts";
 import { patience } from "../rig/patience.ts";
 
-export type Asked = { readonly name: string; readonly type: number };
+export type Asked = {
+  readonly name: string;
+  readonly type: number;
+  /** With EDNS and the DO bit. */
+  readonly dnssecOk?: boolean;
+  readonly recursionDesired?: boolean;
+};
 
-/** Asks all of them over one connection, some at a time, and gives the replies in the order of the questions. */
-export function askOverTcp(port: number, questions: readonly Asked[]): Promise<readonly Message[]> {
+/** Asks all of them over one connection, `atOnce` at a time, and gives the replies in the order of the questions. */
+export function askOverTcp(port: number, questions: readonly Asked[], atOnce = 100): Promise<readonly Message[]> {
   return new Promise((resolve, reject) => {
     const replies: Message[] = [];
     let sent = 0;
@@ -20,7 +26,7 @@ export function askOverTcp(port: number, questions: readonly Asked[]): Promise<r
       else resolve(replies);
     };
     const send = () => {
-      for (; sent < questions.length && sent < received + 100; sent++) {
+      for (; sent < questions.length && sent < received + atOnce; sent++) {
         const question = questions[sent];
         if (question) socket.write(framed(sent, question));
       }
@@ -45,15 +51,17 @@ export function askOverTcp(port: number, questions: readonly Asked[]): Promise<r
   });
 }
 
-function framed(id: number, { name, type }: Asked): Buffer {
-  const message = encodeMessage(queryFor({ name, type }, id));
+function framed(id: number, asked: Asked): Buffer {
+  const message = encodeMessage(queryFor(asked, id));
   const length = Buffer.alloc(2);
   length.writeUInt16BE(message.length);
   return Buffer.concat([length, message]);
 }
 
-export const queryFor = ({ name, type }: Asked, id: number): Message => ({
+export const queryFor = ({ name, type, dnssecOk, recursionDesired = false }: Asked, id: number): Message => ({
   id,
   ...emptyMessage,
+  recursionDesired,
   questions: [{ name, type, class: 1 }],
+  edns: dnssecOk ? { udpSize: 1_232, version: 0, dnssecOk, options: [] } : undefined,
 });

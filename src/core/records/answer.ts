@@ -2,8 +2,21 @@ import { type Label, printLabels } from "../names/label.ts";
 import { labelsOf } from "../names/name.ts";
 import type { Rdata } from "../rdata/rdata.ts";
 import type { RecordType } from "../rdata/table.ts";
+import { type Denial, type Denied, proofOf } from "./denial.ts";
 import { dname, redirected, targetOfDname } from "./dname.ts";
-import { rdataOf, setAt, type ViewSet, wireOf, type ZoneNode, type ZoneView } from "./zone-view.ts";
+import type { Sha1 } from "./nsec3-hash.ts";
+import { isSignatures, nsec, rrsig } from "./signatures.ts";
+import {
+  listSignatures,
+  type PlacedSet,
+  rdataOf,
+  setAt,
+  signaturesAt,
+  type ViewSet,
+  wireOf,
+  type ZoneNode,
+  type ZoneView,
+} from "./zone-view.ts";
 
 /** The type in a question. Undefined: a type that no set can have. */
 export type QuestionType = RecordType | "ANY" | undefined;
@@ -30,14 +43,20 @@ export type Answer = {
   readonly forManyNames: boolean;
 };
 
-/** A set and the name that it answers for, which is not its owner if it comes from a wildcard. Names are absolute. */
-export type AnswerSet = { readonly name: readonly Label[]; readonly ttl: number; readonly set: ViewSet };
+/**
+ * A set and the name that it answers for, which is not its owner if it comes from a wildcard. Names are absolute. The signatures of a
+ * set follow it; in the additional section they follow all sets, because they may be left out.
+ */
+export type AnswerSet = PlacedSet & { readonly ttl: number };
 
 /** Longer chains are cut here; resolvers follow the rest themselves, or give up. */
 const longestChain = 16;
 
-export function answerQuestion(view: ZoneView, name: readonly Label[], type: QuestionType): Answer {
+/** With `sha1`, the answer has signatures and proofs, if the zone is signed. Only NSEC3 records need the function itself. */
+export function answerQuestion(view: ZoneView, name: readonly Label[], type: QuestionType, sha1?: Sha1): Answer {
+  const asked = { view, type, sha1: view.signed > 0 ? sha1 : undefined };
   const chain: AnswerSet[] = [];
+  const proofs: AnswerSet[] = [];
   let next = name;
   let open = false;
   let forManyNames = false;
@@ -47,24 +66,30 @@ export function answerQuestion(view: ZoneView, name: readonly Label[], type: Que
     const place = findPlace(view, relative);
     open ||= place.kind === "at" && place.byWildcard;
     forManyNames ||= place.kind !== "at" || place.byWildcard;
-    const step = answerAt(view, next, place, type);
+    const step = answerAt(asked, { name: next, relative }, place);
+    // The signatures that are missing may be added.
+    open ||= asked.sha1 !== undefined && step.answer.filter(isSignature).length * 2 < step.answer.length;
     if (step.kind !== "alias") {
       const whole = { ...step, open: open || step.open, forManyNames };
-      return chain.length === 0
-        ? whole
-        : { ...whole, kind: "alias", end: endOf(step), answer: [...chain, ...newIn(chain, step)] };
+      if (chain.length === 0) return whole;
+      const authority = [...proofs, ...newIn(proofs, step.authority)];
+      return { ...whole, kind: "alias", end: endOf(step), answer: [...chain, ...newIn(chain, step.answer)], authority };
     }
-    const link = step.answer.at(-1);
-    if (link === undefined) throw new Error("an alias without a target");
-    chain.push(...newIn(chain, step));
-    next = targetOf(link.set);
-    if (chain.length >= longestChain || chain.some((each) => isAliasOf(each, next))) return alias("loop");
+    const target = targetIn(step);
+    if (target === undefined) throw new Error("an alias without a target");
+    chain.push(...newIn(chain, step.answer));
+    proofs.push(...newIn(proofs, step.authority));
+    next = target;
+    const links = chain.filter((each) => !isSignature(each));
+    if (links.length >= longestChain || links.some((each) => isAliasOf(each, next))) return alias("loop");
   }
 
   function alias(end: "elsewhere" | "loop"): Answer {
-    return { kind: "alias", end, answer: chain, authority: [], additional: [], open, forManyNames };
+    return { kind: "alias", end, answer: chain, authority: proofs, additional: [], open, forManyNames };
   }
 }
+
+type Asked = { readonly view: ZoneView; readonly type: QuestionType; readonly sha1: Sha1 | undefined };
 
 const notOurs: Answer = {
   kind: "not-ours",
@@ -82,131 +107,168 @@ function relativeTo(view: ZoneView, name: readonly Label[]): readonly Label[] | 
   return name.slice(0, depth);
 }
 
-/** Where a name leads in the tree. `depth` is the number of labels between the apex and the cut or DNAME. */
+/** Where a name leads in the tree. `depth` is the number of labels between the apex and the closest encloser, the cut or the DNAME. */
 type Place =
-  | { readonly kind: "at"; readonly node: ZoneNode; readonly byWildcard: boolean }
+  | { readonly kind: "at"; readonly node: ZoneNode; readonly depth: number; readonly byWildcard: boolean }
   | { readonly kind: "cut"; readonly node: ZoneNode; readonly depth: number; readonly exact: boolean }
-  | { readonly kind: "redirect"; readonly set: ViewSet; readonly target: readonly Label[]; readonly depth: number }
-  | { readonly kind: "nowhere" };
+  | (Redirect & { readonly kind: "redirect"; readonly depth: number })
+  | { readonly kind: "nowhere"; readonly depth: number };
+
+type Redirect = { readonly node: ZoneNode; readonly set: ViewSet; readonly target: readonly Label[] };
 
 function findPlace(view: ZoneView, relative: readonly Label[]): Place {
   let node = view.apex;
   for (let i = relative.length - 1; i >= 0; i--) {
+    const depth = relative.length - 1 - i;
     const redirect = view.dnames > 0 ? redirectAt(node) : undefined;
-    if (redirect) return { kind: "redirect", ...redirect, depth: relative.length - 1 - i };
+    if (redirect) return { kind: "redirect", ...redirect, depth };
     const child = node.children?.get(relative[i] ?? "");
     if (child === undefined) {
       // RFC 4592 section 3.3.1: only the wildcard at the closest encloser applies, and only to names that do not exist.
       const wildcard = node.children?.get("*");
-      return wildcard ? { kind: "at", node: wildcard, byWildcard: true } : { kind: "nowhere" };
+      return wildcard ? { kind: "at", node: wildcard, depth, byWildcard: true } : { kind: "nowhere", depth };
     }
     node = child;
-    if (setAt(node, "NS")) return { kind: "cut", node, depth: relative.length - i, exact: i === 0 };
+    if (setAt(node, "NS")) return { kind: "cut", node, depth: depth + 1, exact: i === 0 };
   }
-  return { kind: "at", node, byWildcard: false };
+  return { kind: "at", node, depth: relative.length, byWildcard: false };
 }
 
 /** A DNAME answers for all names below its node, whatever records they have (RFC 6672 section 2.4). */
-function redirectAt(node: ZoneNode): { readonly set: ViewSet; readonly target: readonly Label[] } | undefined {
+function redirectAt(node: ZoneNode): Redirect | undefined {
   const set = setAt(node, dname);
   const target = set && targetOfDname(wireOf(set)[0]);
-  return set && target && { set, target };
+  return set && target && { node, set, target };
 }
 
 type Step = Omit<Answer, "forManyNames">;
 
-function answerAt(view: ZoneView, name: readonly Label[], place: Place, type: QuestionType): Step {
+/** A name inside the zone: absolute, and relative to it. */
+type InZone = { readonly name: readonly Label[]; readonly relative: readonly Label[] };
+
+function answerAt(asked: Asked, at: InZone, place: Place): Step {
+  const { view, type } = asked;
+  const { name, relative } = at;
   switch (place.kind) {
     case "nowhere":
-      return negative(view, "no-name");
-    case "cut":
+      return negative(asked, "no-name", proof(asked, "no-name", { relative, existing: place.depth }));
+    case "cut": {
       // The DS set is on the parent's side of a cut (RFC 4035 section 3.1.4.1).
-      if (place.exact && type === "DS") return dataAt(view, name, place.node, type);
-      return referral(view, name.slice(name.length - view.labels.length - place.depth), place.node);
+      if (place.exact && type === "DS") return dataAt(asked, at, { ...place, byWildcard: false });
+      const above = relative.length - place.depth;
+      return referral(asked, { name: name.slice(above), relative: relative.slice(above) }, place.node);
+    }
     case "redirect":
-      return redirection(name, name.length - view.labels.length - place.depth, place, type);
+      return redirection(asked, name, name.length - view.labels.length - place.depth, place);
     case "at":
-      return dataAt(view, name, place.node, type);
+      return dataAt(asked, at, place);
   }
 }
 
-function dataAt(view: ZoneView, name: readonly Label[], node: ZoneNode, type: QuestionType): Step {
-  if (type === undefined) return cnameOr(name, node) ?? negative(view, "no-data");
-  const set = type === "ANY" ? oneOf(node) : setAt(node, type);
-  if (set === undefined) return cnameOr(name, node) ?? negative(view, "no-data");
-  const answer = [{ name, ttl: set.ttl, set }];
-  const additional = addressesFor(view, set);
-  const open = type === "ANY" || additional.asked;
-  return { kind: "found", answer, authority: [], additional: additional.sets, open };
+type Data = { readonly node: ZoneNode; readonly depth: number; readonly byWildcard: boolean };
+
+function dataAt(asked: Asked, { name, relative }: InZone, { node, depth, byWildcard }: Data): Step {
+  const { type } = asked;
+  const denied = { relative, existing: depth };
+  const authority = byWildcard ? proof(asked, "wildcard", denied) : [];
+  if (type === rrsig && node.signatures) {
+    const answer = listSignatures(node).map((set) => ({ name, ttl: set.ttl, set }));
+    return { kind: "found", answer, authority, additional: [], open: true };
+  }
+  const set = type === "ANY" ? oneOf(node) : type && setAt(node, type);
+  if (set !== undefined) {
+    const additional = addressesFor(asked, set);
+    const answer = withSignatures(asked, node, { name, ttl: set.ttl, set });
+    const open = type === "ANY" || additional.asked;
+    return { kind: "found", answer, authority, additional: additional.sets, open };
+  }
+  // RFC 4035 section 2.5: an alias has its own NSEC and RRSIG sets, so they are not looked for at its target.
+  const cname = type === nsec || type === rrsig ? undefined : setAt(node, "CNAME");
+  if (cname !== undefined) {
+    const answer = withSignatures(asked, node, { name, ttl: cname.ttl, set: cname });
+    return { kind: "alias", answer, authority, additional: [], open: false };
+  }
+  return negative(asked, "no-data", proof(asked, byWildcard ? "wildcard-no-data" : "no-data", denied));
 }
 
-function cnameOr(name: readonly Label[], node: ZoneNode): Step | undefined {
-  const set = setAt(node, "CNAME");
-  if (set === undefined) return undefined;
-  return { kind: "alias", answer: [{ name, ttl: set.ttl, set }], authority: [], additional: [], open: false };
+function withSignatures({ sha1 }: Asked, node: ZoneNode, each: AnswerSet): readonly AnswerSet[] {
+  const set = sha1 && signaturesAt(node, each.set.type);
+  return set ? [each, { ...each, set }] : [each];
+}
+
+function proof(asked: Asked, denial: Denial, denied: Denied): readonly AnswerSet[] {
+  const { view, sha1 } = asked;
+  if (sha1 === undefined) return [];
+  const links = proofOf(view, denial, denied, sha1);
+  return links.flatMap(({ name, set, node }) => withSignatures(asked, node, { name, ttl: set.ttl, set }));
 }
 
 /** RFC 6672 section 3.1: the DNAME itself, and for clients that do not know it a CNAME for the queried name. */
-function redirection(
-  name: readonly Label[],
-  above: number,
-  { set, target }: { readonly set: ViewSet; readonly target: readonly Label[] },
-  type: QuestionType,
-): Step {
+function redirection(asked: Asked, name: readonly Label[], above: number, { node, set, target }: Redirect): Step {
   const { ttl } = set;
-  const rule = { name: name.slice(above), ttl, set };
+  const rule = withSignatures(asked, node, { name: name.slice(above), ttl, set });
   const rest = { authority: [], additional: [], open: false };
   const to = redirected(name.slice(0, above), target);
-  if (to === undefined) return { kind: "too-long", answer: [rule], ...rest };
+  if (to === undefined) return { kind: "too-long", answer: rule, ...rest };
   const made: ViewSet = {
     type: "CNAME",
     ttl,
     values: [`${printLabels(to)}.`],
     ...{ gone: false, rdata: undefined, wire: undefined },
   };
-  const asked = type === "CNAME" || type === "ANY";
-  return { kind: asked ? "found" : "alias", answer: [rule, { name, ttl, set: made }], ...rest };
+  const isEnd = asked.type === "CNAME" || asked.type === "ANY";
+  return { kind: isEnd ? "found" : "alias", answer: [...rule, { name, ttl, set: made }], ...rest };
 }
 
-/** A chain may pass the same DNAME twice; it is included once. */
-const newIn = (chain: readonly AnswerSet[], { answer }: Step): readonly AnswerSet[] =>
-  answer.filter(({ set }) => set.type !== dname || !chain.some((each) => each.set === set));
+/** A chain may pass the same DNAME twice, and need the same proof twice; each is included once. */
+const newIn = (before: readonly AnswerSet[], sets: readonly AnswerSet[]): readonly AnswerSet[] =>
+  sets.filter(({ name, set }) => !before.some((each) => each.set === set && sameLabels(each.name, name)));
+
+const isSignature = ({ set }: AnswerSet): boolean => isSignatures(set);
 
 /** RFC 8482 section 4.1: one set is enough for `ANY`; most clients want addresses. */
 const oneOf = (node: ZoneNode): ViewSet | undefined =>
   setAt(node, "A") ?? setAt(node, "AAAA") ?? setAt(node, "CNAME") ?? node.sets[0];
 
-function negative(view: ZoneView, kind: "no-data" | "no-name"): Step {
-  const set = setAt(view.apex, "SOA");
-  if (set === undefined) throw new Error(`the zone ${view.name} has no SOA record`);
+function negative(asked: Asked, kind: "no-data" | "no-name", proofs: readonly AnswerSet[]): Step {
+  const { apex, labels, name } = asked.view;
+  const set = setAt(apex, "SOA");
+  if (set === undefined) throw new Error(`the zone ${name} has no SOA record`);
   // RFC 2308 section 3: the answer may be cached for the lesser of the SOA's TTL and its minimum.
   const minimum = Number(rdataOf(set)[0]?.fields.minimum ?? 0);
-  const authority = [{ name: view.labels, ttl: Math.min(set.ttl, minimum), set }];
-  return { kind, answer: [], authority, additional: [], open: false };
+  const soa = withSignatures(asked, apex, { name: labels, ttl: Math.min(set.ttl, minimum), set });
+  return { kind, answer: [], authority: [...soa, ...proofs], additional: [], open: false };
 }
 
-function referral(view: ZoneView, name: readonly Label[], node: ZoneNode): Step {
+/** With the DS set, or the proof that there is none (RFC 4035 section 3.1.4). */
+function referral(asked: Asked, { name, relative }: InZone, node: ZoneNode): Step {
   const set = setAt(node, "NS");
   if (set === undefined) throw new Error("a cut without nameservers");
-  const { sets } = addressesFor(view, set);
-  return { kind: "referral", answer: [], authority: [{ name, ttl: set.ttl, set }], additional: sets, open: true };
+  const ds = asked.sha1 && setAt(node, "DS");
+  const security = ds
+    ? withSignatures(asked, node, { name, ttl: ds.ttl, set: ds })
+    : proof(asked, "no-data", { relative, existing: relative.length });
+  const authority = [{ name, ttl: set.ttl, set }, ...security];
+  return { kind: "referral", answer: [], authority, additional: addressesFor(asked, set).sets, open: true };
 }
 
+type Addresses = { readonly asked: boolean; readonly sets: readonly AnswerSet[] };
+
 /** The zone's addresses of the hosts that a set points to; below a cut they are glue. */
-function addressesFor(view: ZoneView, set: ViewSet): { readonly asked: boolean; readonly sets: readonly AnswerSet[] } {
+function addressesFor(asked: Asked, set: ViewSet): Addresses {
   const field = hostField[set.type];
   if (field === undefined) return { asked: false, sets: [] };
   const hosts = new Set(rdataOf(set).map((rdata) => hostOf(rdata, field)));
   const sets: AnswerSet[] = [];
   for (const host of hosts) {
     const name = labelsOf(host);
-    const node = nodeOf(view, name);
+    const node = nodeOf(asked.view, name);
     for (const type of ["A", "AAAA"] as const) {
       const addresses = node && setAt(node, type);
-      if (addresses) sets.push({ name, ttl: addresses.ttl, set: addresses });
+      if (addresses) sets.push(...withSignatures(asked, node, { name, ttl: addresses.ttl, set: addresses }));
     }
   }
-  return { asked: true, sets };
+  return { asked: true, sets: [...sets.filter((each) => !isSignature(each)), ...sets.filter(isSignature)] };
 }
 
 const hostField: Readonly<Partial<Record<RecordType, string>>> = { NS: "host", MX: "exchange", SRV: "target" };
@@ -225,9 +287,10 @@ export function nodeOf(view: ZoneView, name: readonly Label[]): ZoneNode | undef
 
 const hostOf = (rdata: Rdata, field: string): string => String(rdata.fields[field]).slice(0, -1);
 
-function targetOf(set: ViewSet): readonly Label[] {
-  const [rdata] = rdataOf(set);
-  return rdata ? labelsOf(hostOf(rdata, "target")) : [];
+function targetIn({ answer }: Step): readonly Label[] | undefined {
+  const set = answer.map((each) => each.set).find((each): each is ViewSet => each.type === "CNAME");
+  const [rdata] = set ? rdataOf(set) : [];
+  return rdata && labelsOf(hostOf(rdata, "target"));
 }
 
 function endOf(step: Step): NonNullable<Answer["end"]> {

@@ -2,6 +2,7 @@ import { apex } from "../names/name.ts";
 import type { Fault } from "../result.ts";
 import { finish, type Steps } from "../steps.ts";
 import { type RRset, setKey } from "./rrset.ts";
+import { nsec, rrsig } from "./signatures.ts";
 
 /**
  * Whether these sets may coexist; returns all faults. Pass all sets that an owner would have, for the owners
@@ -117,18 +118,18 @@ function checkSoa(set: RRset, where: string, faults: Fault[]): void {
   }
 }
 
-/** RFC 1034 section 3.6.2: a name with a CNAME has nothing else. */
+/** RFC 1034 section 3.6.2: a name with a CNAME has nothing else, except what DNSSEC adds to it (RFC 4035 section 2.5). */
 function checkTogether(sets: readonly RRset[], faults: Fault[]): void {
   if (sets.length < 2) return;
   const types = new Set(sets.map((set) => set.type));
   if (types.size < sets.length) checkTwice(sets, faults);
   const cname = sets.find((set) => set.type === "CNAME");
-  if (cname === undefined || types.size === 1) return;
-  const others = [...types].filter((type) => type !== "CNAME").join(", ");
+  const others = [...types].filter((type) => type !== "CNAME" && type !== rrsig && type !== nsec);
+  if (cname === undefined || others.length === 0) return;
   faults.push({
     code: "cname-and-other",
     where: setKey(cname.owner, "CNAME"),
-    message: `${cname.owner} has a CNAME record and also ${others}`,
+    message: `${cname.owner} has a CNAME record and also ${others.join(", ")}`,
     todo: "a name with a CNAME record can have no other records: remove one or the other",
   });
 }

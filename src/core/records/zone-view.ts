@@ -1,12 +1,24 @@
 import type { Label } from "../names/label.ts";
 import { apex, labelsOf } from "../names/name.ts";
 import { parseRdata, type Rdata, rdataToWire } from "../rdata/rdata.ts";
-import type { RecordType } from "../rdata/table.ts";
-import type { Steps } from "../steps.ts";
+import { type RecordType, typeCode } from "../rdata/table.ts";
+import { finish, type Steps } from "../steps.ts";
+import { insertLabel, type OrderedLabels, removeLabel, sortedSteps } from "./canonical-order.ts";
 import type { Change } from "./changes.ts";
 import { dname } from "./dname.ts";
 import type { RRset } from "./rrset.ts";
 import { withSerial } from "./serial.ts";
+import {
+  countSignatures,
+  isSignatures,
+  nsec,
+  nsec3,
+  rrsig,
+  type Signatures,
+  signaturesIn,
+  signaturesOver,
+  signatureWire,
+} from "./signatures.ts";
 
 /**
  * One zone as a tree of labels, for answering queries. A name without sets but with names below it is a node like any other, so
@@ -18,14 +30,23 @@ export type ZoneView = {
   readonly name: string;
   readonly labels: readonly Label[];
   readonly apex: ZoneNode;
+  /** The NSEC3 sets and their signatures: their owners are not names of the zone (RFC 5155 section 7.2.8). */
+  readonly hashed: ZoneNode;
+  /** The names below each name in canonical order, if the zone has NSEC records; those below `hashed`, if it has NSEC3 records. */
+  order: Map<ZoneNode, OrderedLabels> | undefined;
   /** For sets without their own TTL. */
   readonly ttl: number;
   serial: number;
-  /** How many sets there are. */
+  /** How many sets there are; the signatures of a set count as another one. */
   size: number;
-  /** Incremented when a set is added or removed. */
+  /** How many sets have signatures. */
+  signed: number;
+  /** Incremented when a set or its signatures are added or removed. */
   shape: number;
-  /** Incremented when a delegation is added or removed, or a DNAME set changes: other sets then answer for the names below. */
+  /**
+   * Incremented when a delegation is added or removed, or a DNAME set changes: other sets then answer for the names below. Also when the
+   * first signatures are added.
+   */
   cuts: number;
   /** The number of DNAME sets. Nearly every zone has none, and then lookups skip the check. */
   dnames: number;
@@ -34,6 +55,8 @@ export type ZoneView = {
 export type ZoneNode = {
   sets: readonly ViewSet[];
   children: Map<Label, ZoneNode> | undefined;
+  /** A list, linked by `next`: an array would take more memory than the links. */
+  signatures: Signatures | undefined;
 };
 
 /** An immutable set; a change replaces it. */
@@ -65,10 +88,13 @@ export function* zoneViewSteps(zone: ZoneContent): Steps<ZoneView> {
   const view: ZoneView = {
     name,
     labels: labelsOf(name),
-    apex: { sets: [], children: undefined },
+    apex: newNode(),
+    hashed: newNode(),
+    order: undefined,
     ttl,
     serial,
     size: 0,
+    signed: 0,
     shape: 0,
     cuts: 0,
     dnames: 0,
@@ -81,6 +107,7 @@ export function* zoneViewSteps(zone: ZoneContent): Steps<ZoneView> {
   }
   if (setAt(view.apex, "SOA") === undefined) throw new Error(`the zone ${name} has no SOA record`);
   renewSoa(view, serial);
+  yield* orderingSteps(view);
   return view;
 }
 
@@ -88,6 +115,24 @@ export function* zoneViewSteps(zone: ZoneContent): Steps<ZoneView> {
 export function changeZoneView(view: ZoneView, serial: number, changes: readonly Change[]): void {
   for (const { owner, type, after } of changes) placeSet(view, owner, type, after);
   renewSoa(view, serial);
+  finish(orderingSteps(view));
+}
+
+/** Puts the names in order when the zone has got a chain of NSEC or NSEC3 records. From then on, changes keep the order. */
+function* orderingSteps(view: ZoneView): Steps<void> {
+  const isChain = (root: ZoneNode) => (root === view.apex ? setAt(root, nsec) : root.children) !== undefined;
+  for (const root of [view.apex, view.hashed]) {
+    if (!isChain(root) || view.order?.has(root)) continue;
+    const order = view.order ?? new Map<ZoneNode, OrderedLabels>();
+    view.order = order;
+    const waiting = [root];
+    for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+      if (node.children === undefined && node !== root) continue;
+      order.set(node, yield* sortedSteps(node.children?.keys() ?? []));
+      for (const child of node.children?.values() ?? []) waiting.push(child);
+      yield;
+    }
+  }
 }
 
 export const setAt = (node: ZoneNode, type: RecordType): ViewSet | undefined =>
@@ -103,30 +148,44 @@ export function rdataOf(set: ViewSet): readonly Rdata[] {
   return set.rdata;
 }
 
-export function wireOf(set: ViewSet): readonly Uint8Array[] {
+export function wireOf(set: ViewSet | Signatures): readonly Uint8Array[] {
+  if (isSignatures(set)) return signatureWire(set);
   set.wire ??= rdataOf(set).map(rdataToWire);
   return set.wire;
 }
 
-/** All sets of the zone, the SOA first, as a transfer needs them. Names are absolute. */
-export function* setsOfView(view: ZoneView): Generator<{ readonly name: readonly Label[]; readonly set: ViewSet }> {
+export const countRecords = (set: ViewSet | Signatures): number =>
+  isSignatures(set) ? countSignatures(set) : set.values.length;
+
+export const signaturesAt = (node: ZoneNode, type: RecordType): Signatures | undefined =>
+  signaturesOver(node.signatures, typeCode(type));
+
+/** All sets of the zone and their signatures, the SOA first, as a transfer needs them. Names are absolute. */
+export function* setsOfView(view: ZoneView): Generator<PlacedSet> {
   const soa = setAt(view.apex, "SOA");
   if (soa) yield { name: view.labels, set: soa };
   const waiting: { readonly name: readonly Label[]; readonly node: ZoneNode }[] = [
+    { name: view.labels, node: view.hashed },
     { name: view.labels, node: view.apex },
   ];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { name, node } = next;
     for (const set of node.sets) if (set !== soa) yield { name, set };
+    for (const each of listSignatures(node)) yield { name, set: each };
     for (const [label, child] of node.children ?? []) waiting.push({ name: [label, ...name], node: child });
   }
 }
 
+export type PlacedSet = { readonly name: readonly Label[]; readonly set: ViewSet | Signatures };
+
 function placeSet(view: ZoneView, owner: string, type: RecordType, after: RRset | null): void {
-  const labels = owner === apex ? [] : labelsOf(owner);
-  const path = pathTo(view.apex, labels, after !== null);
-  const node = path?.at(-1);
-  if (path === undefined || node === undefined) return;
+  if (type === rrsig) {
+    placeAllSignatures(view, owner, after);
+    return;
+  }
+  const place = openPlace(view, owner, type, after !== null);
+  if (place === undefined) return;
+  const { node } = place;
   const old = setAt(node, type);
   const set = after === null || after.records.length === 0 ? undefined : toViewSet(after, view.ttl);
   if (old !== undefined) old.gone = true;
@@ -138,38 +197,103 @@ function placeSet(view: ZoneView, owner: string, type: RecordType, after: RRset 
     if (type === dname) view.dnames += set ? 1 : -1;
   }
   if (type === dname) view.cuts += 1;
-  if (set === undefined) prune(path, labels);
+  if (set === undefined) prune(view, place);
 }
 
-/** The nodes from the apex down to the owner; undefined when it does not exist and must not be created. */
-function pathTo(from: ZoneNode, labels: readonly Label[], make: boolean): readonly ZoneNode[] | undefined {
-  const path = [from];
-  let node = from;
+/** Replaces the signatures of one set, given as texts in canonical form; none removes them. The covered type is that of each of them. */
+export function placeSignatures(view: ZoneView, owner: string, covers: RecordType, values: readonly string[]): void {
+  const [signatures] = signaturesIn(values, view.ttl);
+  replaceSignatures(view, owner, typeCode(covers), signatures);
+}
+
+/** An RRSIG set contains the signatures of all sets of its owner. */
+function placeAllSignatures(view: ZoneView, owner: string, after: RRset | null): void {
+  const values = after?.records.map((record) => record.rdata) ?? [];
+  const wanted = signaturesIn(values, after?.ttl ?? view.ttl);
+  for (const type of [rrsig, nsec3] as const) {
+    const node = openPlace(view, owner, type, false)?.node;
+    for (const { covers } of node ? listSignatures(node) : []) {
+      if (!wanted.some((each) => each.covers === covers)) replaceSignatures(view, owner, covers, undefined);
+    }
+  }
+  for (const each of wanted) replaceSignatures(view, owner, each.covers, each);
+}
+
+function replaceSignatures(view: ZoneView, owner: string, covers: number, wanted: Signatures | undefined): void {
+  const place = openPlace(view, owner, covers === typeCode(nsec3) ? nsec3 : rrsig, wanted !== undefined);
+  if (place === undefined) return;
+  const { node } = place;
+  const old = signaturesOver(node.signatures, covers);
+  if (old?.data === wanted?.data && old?.ttl === wanted?.ttl) return;
+  const others = listSignatures(node).filter((each) => each !== old);
+  if (old !== undefined) old.gone = true;
+  node.signatures = undefined;
+  for (const each of wanted ? [wanted, ...others] : others) {
+    each.next = node.signatures;
+    node.signatures = each;
+  }
+  const added = (wanted ? 1 : 0) - (old ? 1 : 0);
+  view.size += added;
+  view.signed += added;
+  if (added !== 0) view.shape += 1;
+  if (added === 1 && view.signed === 1) view.cuts += 1;
+  if (wanted === undefined) prune(view, place);
+}
+
+export function listSignatures(node: ZoneNode): readonly Signatures[] {
+  const all: Signatures[] = [];
+  for (let each = node.signatures; each !== undefined; each = each.next) all.push(each);
+  return all;
+}
+
+/** The nodes from a root down to an owner. */
+type NodePlace = { readonly path: readonly ZoneNode[]; readonly labels: readonly Label[]; readonly node: ZoneNode };
+
+/** Undefined when the owner does not exist and must not be created. */
+function openPlace(view: ZoneView, owner: string, type: RecordType, make: boolean): NodePlace | undefined {
+  const labels = owner === apex ? [] : labelsOf(owner);
+  let node = type === nsec3 ? view.hashed : view.apex;
+  const isOrdered = view.order?.has(node);
+  const path = [node];
   for (let i = labels.length - 1; i >= 0; i--) {
     const label = labels[i] ?? "";
     let child = node.children?.get(label);
     if (child === undefined) {
       if (!make) return undefined;
-      child = { sets: [], children: undefined };
+      child = newNode();
       node.children ??= new Map();
       node.children.set(label, child);
+      if (isOrdered) insertLabel(orderBelow(view, node), label);
     }
     node = child;
     path.push(node);
   }
-  return path;
+  return { path, labels, node };
 }
 
-/** Removes nodes without sets and children, from the owner upwards. */
-function prune(path: readonly ZoneNode[], labels: readonly Label[]): void {
+/** Removes nodes without sets, signatures and children, from the owner upwards. */
+function prune(view: ZoneView, { path, labels }: NodePlace): void {
   for (let depth = path.length - 1; depth > 0; depth--) {
     const node = path[depth];
     const parent = path[depth - 1];
-    if (!node || !parent || node.sets.length > 0 || node.children !== undefined) return;
-    parent.children?.delete(labels[labels.length - depth] ?? "");
-    if (parent.children?.size === 0) parent.children = undefined;
+    if (!node || !parent || node.sets.length > 0 || node.signatures || node.children !== undefined) return;
+    const label = labels[labels.length - depth] ?? "";
+    parent.children?.delete(label);
+    const order = view.order?.get(parent);
+    if (order) removeLabel(order, label);
+    if (parent.children?.size !== 0) continue;
+    parent.children = undefined;
+    if (depth > 1) view.order?.delete(parent);
   }
 }
+
+function orderBelow(view: ZoneView, node: ZoneNode): OrderedLabels {
+  const order = view.order?.get(node) ?? [];
+  view.order?.set(node, order);
+  return order;
+}
+
+const newNode = (): ZoneNode => ({ sets: [], children: undefined, signatures: undefined });
 
 function toViewSet(set: RRset, zoneTtl: number): ViewSet {
   const values = set.records.map((record) => record.rdata);

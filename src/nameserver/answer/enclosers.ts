@@ -24,14 +24,16 @@ export function createEnclosers(zones: Pick<LoadedZones, "isNoZone">, limit: num
 
   return {
     /** The answer if the name, the first `end` characters of `key`, certainly does not exist; undefined when that is not certain. */
-    noName: (key: string, end: number): NegativeAnswer | undefined => {
+    noName: (key: string, end: number, dnssecOk: boolean): NegativeAnswer | undefined => {
       const cut = 1 + key.charCodeAt(0);
       if (cut >= end) return undefined;
       const encloser = kept.get(key.slice(cut, end));
       if (encloser === undefined || !holds(encloser)) return undefined;
       const { zone, node } = encloser;
       const { tail } = zone;
-      if (tail === undefined || tail.soa.gone || node.children?.has(key.slice(1, cut))) return undefined;
+      // In a signed zone, each name needs its own proof.
+      if (dnssecOk && zone.view.signed > 0) return undefined;
+      if (tail === undefined || tail.sets[0]?.gone !== false || node.children?.has(key.slice(1, cut))) return undefined;
       if (!zones.isNoZone(key, end)) return undefined;
       zone.used = true;
       return { kind: "negative", tail, bits: noNameBits, dependsOn: undefined };

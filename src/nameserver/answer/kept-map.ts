@@ -1,16 +1,16 @@
 /** A cache: an entry is kept at least until `limit` others have been added or used since its last use. Holds at most twice `limit`. */
-export type KeptMap<T> = {
-  readonly get: (key: string) => T | undefined;
-  readonly set: (key: string, value: T) => void;
-  readonly delete: (key: string) => void;
+export type KeptMap<T, Key = string> = {
+  readonly get: (key: Key) => T | undefined;
+  readonly set: (key: Key, value: T) => void;
+  readonly delete: (key: Key) => void;
   readonly clear: () => void;
 };
 
 /** Two generations: a full young one replaces the old one, and an entry found in the old one moves to the young one. */
-export function createKeptMap<T>(limit: number): KeptMap<T> {
-  let young = new Map<string, T>();
-  let old = new Map<string, T>();
-  const set = (key: string, value: T) => {
+export function createKeptMap<T, Key = string>(limit: number): KeptMap<T, Key> {
+  let young = new Map<Key, T>();
+  let old = new Map<Key, T>();
+  const set = (key: Key, value: T) => {
     young.set(key, value);
     if (young.size < limit) return;
     old = young;

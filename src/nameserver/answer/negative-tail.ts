@@ -1,15 +1,17 @@
 import type { AnswerSet } from "../../core/records/answer.ts";
-import type { ViewSet, ZoneView } from "../../core/records/zone-view.ts";
+import { countRecords, type ZoneView } from "../../core/records/zone-view.ts";
 import { headerLength } from "../../process/dns/codes.ts";
 import { createMessageWriter } from "../../process/dns/message-writer.ts";
 import { writeSets } from "../wire/write-sets.ts";
 
 /**
- * The SOA record that ends every negative answer of a zone. It is encoded once, as if the question were the zone's own
- * name; for a longer name, all compression pointers move by the difference.
+ * The authority section of a negative answer: the SOA record and, in a signed zone, signatures and proofs. Many names share it, so it is
+ * encoded once, as if the question were the zone's own name; for a longer name, all compression pointers move by the difference.
  */
 export type NegativeTail = {
-  readonly soa: ViewSet;
+  readonly sets: readonly AnswerSet["set"][];
+  /** How many records it has. */
+  readonly records: number;
   readonly bytes: Buffer;
   /** The positions and targets of its compression pointers. */
   readonly pointers: readonly { readonly at: number; readonly to: number }[];
@@ -17,22 +19,27 @@ export type NegativeTail = {
   readonly nameLength: number;
 };
 
-export function createNegativeTail(view: ZoneView, soa: AnswerSet): NegativeTail {
+export function createNegativeTail(view: ZoneView, authority: readonly AnswerSet[]): NegativeTail {
   const writer = createMessageWriter();
   writer.bytes(new Uint8Array(headerLength));
   writer.name(view.labels);
   const nameLength = writer.length() - headerLength;
   writer.u32(0);
   const start = writer.length();
-  writeSets(writer, [soa]);
+  writeSets(writer, authority);
   const message = writer.finish();
   return {
-    soa: soa.set,
+    sets: authority.map((each) => each.set),
+    records: authority.reduce((sum, { set }) => sum + countRecords(set), 0),
     bytes: Buffer.from(message.subarray(start)),
     pointers: writer.pointers().map((at) => ({ at: at - start, to: message.readUInt16BE(at) & 0x3fff })),
     nameLength,
   };
 }
+
+/** Whether it has been encoded from the same sets, and they are still in the zone. */
+export const isTailOf = ({ sets }: NegativeTail, authority: readonly AnswerSet[]): boolean =>
+  sets.length === authority.length && sets.every((set, i) => set === authority[i]?.set);
 
 /** Appends it to a question that ends at `end`. */
 export function placeTail({ bytes, pointers, nameLength }: NegativeTail, reply: Buffer, end: number): void {

@@ -1,12 +1,15 @@
+import { hash } from "node:crypto";
 import type { Label } from "../../core/names/label.ts";
 import { typeFromCode } from "../../core/rdata/table.ts";
 import { type Answer, type AnswerSet, answerQuestion, type QuestionType } from "../../core/records/answer.ts";
-import type { ViewSet } from "../../core/records/zone-view.ts";
+import { isSignatures } from "../../core/records/signatures.ts";
+import { countRecords } from "../../core/records/zone-view.ts";
 import { classes, flags, headerLength, maximumMessage, rcodes, types } from "../../process/dns/codes.ts";
 import { createMessageWriter } from "../../process/dns/message-writer.ts";
 import { writeSets } from "../wire/write-sets.ts";
+import { createKeptMap } from "./kept-map.ts";
 import type { LoadedZone } from "./loaded-zones.ts";
-import { createNegativeTail, type NegativeTail } from "./negative-tail.ts";
+import { createNegativeTail, isTailOf, type NegativeTail } from "./negative-tail.ts";
 
 /** An answer for any client: only the id, the case of the question and the OPT record differ between clients. */
 export type Prepared = WrittenAnswer | NegativeAnswer;
@@ -16,6 +19,8 @@ type WrittenAnswer = {
   readonly bytes: Buffer;
   /** The length without the records that may be left out when there is no room (RFC 2181 section 9). */
   readonly withoutExtras: number;
+  /** How many records that length has in the additional section. */
+  readonly additionals: number;
   /** Where the question ends. */
   readonly questionEnd: number;
   /** Undefined when the answer is not worth caching, or not safe to cache. */
@@ -38,7 +43,7 @@ type Dependencies = {
   readonly cuts: number;
   /** Undefined when adding or removing other sets cannot change the answer. */
   readonly shape: number | undefined;
-  readonly sets: readonly ViewSet[];
+  readonly sets: readonly AnswerSet["set"][];
 };
 
 /** Whether the zone would still give this answer. */
@@ -54,17 +59,24 @@ export function stillHolds({ dependsOn }: Prepared): boolean {
 export const isNoName = (prepared: Prepared): boolean =>
   prepared.kind === "negative" && (prepared.bits & 0xf) === rcodes.nxDomain;
 
-export type Asked = { readonly key: string; readonly name: readonly Label[]; readonly type: number };
+export type Asked = {
+  readonly key: string;
+  readonly name: readonly Label[];
+  readonly type: number;
+  /** The client wants signatures and proofs, if the zone has them. */
+  readonly dnssecOk: boolean;
+};
 
 /** Undefined when the answer does not fit in any message. */
 export type Prepare = (zone: LoadedZone, asked: Asked) => Prepared | undefined;
 
 export function createPrepare(): Prepare {
   const scratch = Buffer.allocUnsafeSlow(maximumMessage);
+  const tailFor = createTails();
   return (zone, asked) => {
     const { below } = zone;
     const { cuts, shape } = zone.view;
-    const answer = answerQuestion(zone.view, asked.name, questionType(asked.type));
+    const answer = answerQuestion(zone.view, asked.name, questionType(asked.type), asked.dnssecOk ? sha1 : undefined);
     const dependsOn =
       answer.forManyNames || isOfParent(zone, asked)
         ? undefined
@@ -74,7 +86,9 @@ export function createPrepare(): Prepare {
   };
 }
 
-const setsIn = ({ answer, authority, additional }: Answer): readonly ViewSet[] =>
+const sha1 = (data: Uint8Array): Uint8Array => hash("sha1", data, "buffer");
+
+const setsIn = ({ answer, authority, additional }: Answer): Dependencies["sets"] =>
   [...answer, ...authority, ...additional].map((each) => each.set);
 
 function writeAnswer(
@@ -87,32 +101,50 @@ function writeAnswer(
   writer.u16(0);
   writer.u16(bitsOf(answer));
   writer.u16(1);
-  writer.u16(countRecords(answer.answer));
-  writer.u16(countRecords(answer.authority));
-  writer.u16(countRecords(answer.additional));
+  writer.u16(countAll(answer.answer));
+  writer.u16(countAll(answer.authority));
+  writer.u16(countAll(answer.additional));
   writer.name(name);
   writer.u16(type);
   writer.u16(classes.in);
   writeSets(writer, answer.answer);
   writeSets(writer, answer.authority);
-  const beforeAdditional = writer.length();
-  writeSets(writer, answer.additional);
+  // A referral is useless without its glue: if it does not fit, the answer is truncated (RFC 9471 section 3.1). Signatures of addresses
+  // may always be left out (RFC 4035 section 3.1.1).
+  const needed = isReferral(answer) ? answer.additional.filter(({ set }) => !isSignatures(set)) : [];
+  writeSets(writer, needed);
+  const withoutExtras = writer.length();
+  writeSets(writer, answer.additional.slice(needed.length));
   if (!writer.fits()) return undefined;
   return {
     kind: "written",
     dependsOn,
     questionEnd: headerLength + key.length + 2,
     bytes: Buffer.from(writer.finish()),
-    // A referral is useless without its glue: if it does not fit, the answer is truncated (RFC 9471 section 3.1).
-    withoutExtras: isReferral(answer) ? writer.length() : beforeAdditional,
+    withoutExtras,
+    additionals: countAll(needed),
   };
 }
 
-function tailFor(zone: LoadedZone, answer: Answer): NegativeTail {
-  const [soa] = answer.authority;
-  if (soa === undefined) throw new Error("a negative answer without its SOA");
-  if (zone.tail?.soa !== soa.set) zone.tail = createNegativeTail(zone.view, soa);
-  return zone.tail;
+/** About 2 MB. A flood of random names in a signed zone hits the same few gaps between names, or too many to keep. */
+const mostTails = 2_000;
+
+function createTails(): (zone: LoadedZone, answer: Answer) => NegativeTail {
+  const signed = createKeptMap<NegativeTail, AnswerSet["set"]>(mostTails);
+  return (zone, { authority }) => {
+    if (authority.length === 1) {
+      if (!zone.tail || !isTailOf(zone.tail, authority)) zone.tail = createNegativeTail(zone.view, authority);
+      return zone.tail;
+    }
+    // After the SOA and its signature: the proof that differs most between names.
+    const key = (authority[2] ?? authority[0])?.set;
+    if (key === undefined) throw new Error("a negative answer without its SOA");
+    const kept = signed.get(key);
+    if (kept && isTailOf(kept, authority)) return kept;
+    const tail = createNegativeTail(zone.view, authority);
+    signed.set(key, tail);
+    return tail;
+  };
 }
 
 const isNegative = ({ kind }: Answer): boolean => kind === "no-name" || kind === "no-data";
@@ -146,4 +178,4 @@ function rcodeOf(answer: Answer): number {
   }
 }
 
-const countRecords = (sets: readonly AnswerSet[]): number => sets.reduce((sum, { set }) => sum + set.values.length, 0);
+const countAll = (sets: readonly AnswerSet[]): number => sets.reduce((sum, { set }) => sum + countRecords(set), 0);

@@ -10,11 +10,11 @@ export type Transport = "udp" | "tcp";
 export function replyWith(prepared: Prepared, query: Query, transport: Transport): Buffer {
   const room = roomFor(query, transport) - (query.edns ? bareOptLength : 0);
   if (prepared.kind === "negative") return replyNegative(prepared, query, room);
-  const { bytes, withoutExtras, questionEnd } = prepared;
+  const { bytes, withoutExtras, additionals, questionEnd } = prepared;
   if (bytes.length <= room) return finish(bytes, bytes.length, query);
   if (withoutExtras <= room) {
     const reply = finish(bytes, withoutExtras, query);
-    reply.writeUInt16BE(query.edns ? 1 : 0, 10);
+    reply.writeUInt16BE(additionals + (query.edns ? 1 : 0), 10);
     return reply;
   }
   const reply = finish(bytes, questionEnd, query);
@@ -24,7 +24,7 @@ export function replyWith(prepared: Prepared, query: Query, transport: Transport
   return reply;
 }
 
-/** The question, unchanged, followed by the end that all negative answers of its zone share. */
+/** The question, unchanged, followed by the end that it shares with other negative answers. */
 export function replyNegative({ tail, bits }: Omit<NegativeAnswer, "dependsOn">, query: Query, room: number): Buffer {
   const { bytes, end, edns } = query;
   const fits = end + tail.bytes.length <= room;
@@ -35,7 +35,7 @@ export function replyNegative({ tail, bits }: Omit<NegativeAnswer, "dependsOn">,
   reply[2] = (bits >> 8) | asked | (fits ? 0 : flags.truncated >> 8);
   reply[3] = bits & 0xff;
   reply[8] = 0;
-  reply[9] = fits ? 1 : 0;
+  reply[9] = fits ? tail.records : 0;
   reply[10] = 0;
   reply[11] = edns ? 1 : 0;
   if (fits) placeTail(tail, reply, end);

@@ -38,15 +38,20 @@ export type ResponderOptions = {
 export function createResponder(options: ResponderOptions): Respond {
   const { zones, onTrouble } = options;
   const prepare = createPrepare();
-  const kept = createKeptMap<Prepared>(options.keep ?? 20_000);
+  const { keep = 20_000 } = options;
+  const kept = createKeptMap<Prepared>(keep);
+  /** Answers for clients that want signatures. */
+  const keptSigned = createKeptMap<Prepared>(keep);
   const enclosers = createEnclosers(zones, 1_000);
 
   const answerFrom = (zone: LoadedZone | undefined, query: Query, transport: Transport) => {
     if (zone === undefined) return replyWithCode(query, rcodes.refused);
-    const prepared = prepare(zone, { key: query.key, name: labelsOfKey(query.key), type: query.type });
+    const { key, type } = query;
+    const dnssecOk = wantsSignatures(query);
+    const prepared = prepare(zone, { key, name: labelsOfKey(key), type, dnssecOk });
     if (prepared === undefined) return replyWithCode(query, rcodes.servFail);
-    if (prepared.dependsOn) kept.set(query.key, prepared);
-    else if (isNoName(prepared)) enclosers.note(zone, query.key.slice(0, -2));
+    if (prepared.dependsOn) (dnssecOk ? keptSigned : kept).set(key, prepared);
+    else if (isNoName(prepared)) enclosers.note(zone, key.slice(0, -2));
     return replyWith(prepared, query, transport);
   };
 
@@ -61,9 +66,10 @@ export function createResponder(options: ResponderOptions): Respond {
     if (query.kind === "refusal") return refuseUnread(query.bytes, query.rcode);
     const rcode = refusalOf(query);
     if (rcode !== undefined) return replyWithCode(query, rcode);
-    const prepared = kept.get(query.key);
+    const dnssecOk = wantsSignatures(query);
+    const prepared = (dnssecOk ? keptSigned : kept).get(query.key);
     if (prepared !== undefined && stillHolds(prepared)) return replyWith(prepared, query, transport);
-    const noName = enclosers.noName(query.key, query.key.length - 2);
+    const noName = enclosers.noName(query.key, query.key.length - 2, dnssecOk);
     if (noName !== undefined) return replyWith(noName, query, transport);
     const name = query.key.slice(0, -2);
     // The zone that holds a DS set may be further up than the nearest known one.
@@ -77,6 +83,8 @@ export function createResponder(options: ResponderOptions): Respond {
     }
   };
 }
+
+const wantsSignatures = ({ edns }: Query): boolean => edns?.dnssecOk === true;
 
 /** The response code of a query that is refused before any zone is looked up. */
 function refusalOf(query: Query): number | undefined {

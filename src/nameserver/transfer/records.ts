@@ -5,7 +5,15 @@ import { typeCode } from "../../core/rdata/table.ts";
 import type { Change } from "../../core/records/changes.ts";
 import { type RRset, setKey } from "../../core/records/rrset.ts";
 import { withSerial } from "../../core/records/serial.ts";
-import { setAt, setsOfView, type ViewSet, wireOf, type ZoneView } from "../../core/records/zone-view.ts";
+import { rrsig, ttlOfSignature } from "../../core/records/signatures.ts";
+import {
+  type PlacedSet,
+  setAt,
+  setsOfView,
+  type ViewSet,
+  wireOf,
+  type ZoneView,
+} from "../../core/records/zone-view.ts";
 import type { Steps } from "../../core/steps.ts";
 import type { TransferRecord } from "./pack.ts";
 
@@ -31,8 +39,6 @@ export function* snapshotSteps(view: ZoneView): Steps<ZoneSnapshot | undefined> 
 }
 
 const setsInStep = 64;
-
-type PlacedSet = { readonly name: readonly Label[]; readonly set: ViewSet };
 
 export function soaOf(view: ZoneView): TransferRecord {
   const set = setAt(view.apex, "SOA");
@@ -86,7 +92,9 @@ function linesOf(set: RRset | null, zoneTtl: number): ReadonlyMap<string, Line> 
   if (set === null) return new Map();
   const { owner, type } = set;
   const ttl = set.ttl ?? zoneTtl;
-  return new Map(set.records.map(({ rdata }) => [`${ttl} ${rdata}`, { owner, type, ttl, rdata }]));
+  const ttlOf = (rdata: string) => (type === rrsig ? (ttlOfSignature(rdata) ?? ttl) : ttl);
+  const lines = set.records.map(({ rdata }) => ({ owner, type, ttl: ttlOf(rdata), rdata }));
+  return new Map(lines.map((line) => [`${line.ttl} ${line.rdata}`, line]));
 }
 
 function toRecord(view: ZoneView, { owner, type, ttl, rdata }: Line): TransferRecord {

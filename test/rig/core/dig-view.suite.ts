@@ -1,14 +1,23 @@
 import { printLabels } from "../../../src/core/names/label.ts";
 import { labelsOf } from "../../../src/core/names/name.ts";
+import { typeFromCode } from "../../../src/core/rdata/table.ts";
 import { type AnswerSet, answerQuestion, type QuestionType } from "../../../src/core/records/answer.ts";
-import type { ZoneView } from "../../../src/core/records/zone-view.ts";
+import type { Sha1 } from "../../../src/core/records/nsec3-hash.ts";
+import { isSignatures } from "../../../src/core/records/signatures.ts";
+import { wireOf, type ZoneView } from "../../../src/core/records/zone-view.ts";
 
 export const printSets = (sets: readonly AnswerSet[]): string[] =>
-  sets.flatMap(({ name, ttl, set }) => set.values.map((value) => `${printLabels(name)}. ${ttl} ${set.type} ${value}`));
+  sets.flatMap(({ name, ttl, set }) => dataIn(set).map((data) => `${printLabels(name)}. ${ttl} ${data}`));
+
+/** Of signatures, only the covered type. */
+const dataIn = (set: AnswerSet["set"]): readonly string[] =>
+  isSignatures(set)
+    ? wireOf(set).map(() => `RRSIG ${typeFromCode(set.covers)}`)
+    : set.values.map((value) => `${set.type} ${value}`);
 
 /** What dig would show: the outcome, then the lines of each section. */
-export function dig(zone: ZoneView, name: string, type: QuestionType): string[] {
-  const { kind, end, answer, authority, additional } = answerQuestion(zone, labelsOf(name), type);
+export function dig(zone: ZoneView, name: string, type: QuestionType, sha1?: Sha1): string[] {
+  const { kind, end, answer, authority, additional } = answerQuestion(zone, labelsOf(name), type, sha1);
   const section = (title: string, sets: readonly AnswerSet[]) => printSets(sets).map((line) => `${title} ${line}`);
   return [
     end ? `${kind} ${end}` : kind,

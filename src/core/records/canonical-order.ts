@@ -1,0 +1,61 @@
+import type { Label } from "../names/label.ts";
+import type { Steps } from "../steps.ts";
+
+/**
+ * The labels below one name, in canonical order (RFC 4034 section 6.1). A label has one character per byte, so the order of texts is
+ * the order of bytes. Inserting into a million labels moves memory for a fraction of a millisecond; that is rare enough.
+ */
+export type OrderedLabels = Label[];
+
+/** How many labels come before this one. */
+export function countBefore(labels: readonly Label[], label: Label): number {
+  let low = 0;
+  let high = labels.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((labels[middle] ?? "") < label) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+export function insertLabel(labels: OrderedLabels, label: Label): void {
+  labels.splice(countBefore(labels, label), 0, label);
+}
+
+export function removeLabel(labels: OrderedLabels, label: Label): void {
+  const at = countBefore(labels, label);
+  if (labels[at] === label) labels.splice(at, 1);
+}
+
+const run = 512;
+
+/** Sorts in steps (bottom-up merge sort), because there may be a million. */
+export function* sortedSteps(labels: Iterable<Label>): Steps<OrderedLabels> {
+  const all = [...labels];
+  if (all.length <= run) return all.sort();
+  let runs: Label[][] = [];
+  for (let at = 0; at < all.length; at += run) {
+    runs.push(all.slice(at, at + run).sort());
+    yield;
+  }
+  while (runs.length > 1) {
+    const merged: Label[][] = [];
+    for (let i = 0; i < runs.length; i += 2) merged.push(yield* mergedSteps(runs[i] ?? [], runs[i + 1] ?? []));
+    runs = merged;
+  }
+  return runs[0] ?? [];
+}
+
+function* mergedSteps(a: readonly Label[], b: readonly Label[]): Steps<Label[]> {
+  const all: Label[] = [];
+  for (let i = 0, j = 0; i < a.length || j < b.length; ) {
+    const [left, right] = [a[i], b[j]];
+    const takeLeft = right === undefined || (left !== undefined && left < right);
+    all.push((takeLeft ? left : right) ?? "");
+    if (takeLeft) i += 1;
+    else j += 1;
+    if (all.length % run === 0) yield;
+  }
+  return all;
+}

@@ -1,0 +1,173 @@
+import type { Label } from "../names/label.ts";
+import type { RecordType } from "../rdata/table.ts";
+import { countBefore } from "./canonical-order.ts";
+import { dname } from "./dname.ts";
+import { type HashParameters, hashedLabel, hashParameters, type Sha1, sameParameters } from "./nsec3-hash.ts";
+import { nsec, nsec3 } from "./signatures.ts";
+import { setAt, type ViewSet, wireOf, type ZoneNode, type ZoneView } from "./zone-view.ts";
+
+/**
+ * What has to be proved about a name (RFC 4035 section 3.1.3, RFC 5155 section 7.2). `wildcard`: that there is no closer match than the wildcard that
+ * answers. `no-data` also proves that a delegation has no DS set.
+ */
+export type Denial = "no-name" | "no-data" | "wildcard" | "wildcard-no-data";
+
+/** A name relative to the zone, and how many of its labels, counted from the end, exist. */
+export type Denied = { readonly relative: readonly Label[]; readonly existing: number };
+
+/** An NSEC or NSEC3 set, with the node that has its signatures. */
+export type Link = { readonly name: readonly Label[]; readonly set: ViewSet; readonly node: ZoneNode };
+
+/**
+ * The records that prove it, the one that depends most on the name first. If the zone's chain is missing or incomplete, so is the
+ * proof: resolvers then reject the answer if the zone is secure, and accept it if it is not.
+ */
+export function proofOf(view: ZoneView, denial: Denial, denied: Denied, sha1: Sha1): readonly Link[] {
+  const parameters = chainParameters(view);
+  const links = parameters
+    ? proofByHash({ view, parameters, sha1 }, denial, denied)
+    : view.order?.has(view.apex)
+      ? proofByName(view, denial, denied)
+      : [];
+  const found = links.filter((link) => link !== undefined);
+  return found.filter((link, i) => found.findIndex((each) => each.set === link.set) === i);
+}
+
+const wildcardOf = ({ relative, existing }: Denied): readonly Label[] => ["*", ...encloserOf(relative, existing)];
+const encloserOf = (relative: readonly Label[], existing: number): readonly Label[] =>
+  relative.slice(relative.length - existing);
+
+function proofByName(view: ZoneView, denial: Denial, denied: Denied): readonly (Link | undefined)[] {
+  const own = nsecAtOrBefore(view, denied.relative);
+  return denial === "no-data" || denial === "wildcard" ? [own] : [own, nsecAtOrBefore(view, wildcardOf(denied))];
+}
+
+/** Far more than in any complete chain, where names without an NSEC record are few. */
+const mostSteps = 1_000;
+
+/** The NSEC set of the name or, if it has none, of the last name before it in canonical order. */
+function nsecAtOrBefore(view: ZoneView, relative: readonly Label[]): Link | undefined {
+  const path = [view.apex];
+  for (let i = relative.length - 1; i >= 0; i--) {
+    const child = path.at(-1)?.children?.get(relative[i] ?? "");
+    if (child === undefined) break;
+    path.push(child);
+  }
+  const budget = { left: mostSteps };
+  const exists = path.length > relative.length;
+  const own = exists ? linkAt(view, relative, path.at(-1)) : undefined;
+  if (own) return own;
+  // Names below the name come after it.
+  for (let depth = path.length - (exists ? 2 : 1); depth >= 0; depth--) {
+    const node = path[depth];
+    const above = relative.slice(relative.length - depth);
+    const before = node && lastBelow(view, above, node, relative[relative.length - 1 - depth], budget);
+    const link = before ?? linkAt(view, above, node);
+    if (link) return link;
+  }
+  return undefined;
+}
+
+/** The last NSEC set below a node, of names whose label comes before the given one. */
+function lastBelow(
+  view: ZoneView,
+  above: readonly Label[],
+  parent: ZoneNode,
+  limit: Label | undefined,
+  budget: { left: number },
+): Link | undefined {
+  // Names below a cut or a DNAME are not part of the chain.
+  if (parent !== view.apex && (setAt(parent, "NS") || setAt(parent, dname))) return undefined;
+  const labels = view.order?.get(parent) ?? [];
+  for (let i = (limit === undefined ? labels.length : countBefore(labels, limit)) - 1; i >= 0; i--) {
+    const label = labels[i] ?? "";
+    const node = parent.children?.get(label);
+    budget.left -= 1;
+    if (node === undefined || budget.left < 0) return undefined;
+    const name = [label, ...above];
+    const link = lastBelow(view, name, node, undefined, budget) ?? linkAt(view, name, node);
+    if (link) return link;
+  }
+  return undefined;
+}
+
+function linkAt(view: ZoneView, relative: readonly Label[], node: ZoneNode | undefined): Link | undefined {
+  const set = node && setAt(node, nsec);
+  return node && set && { name: [...relative, ...view.labels], set, node };
+}
+
+/** The chain that is complete has an NSEC3PARAM record (RFC 5155 section 4). A zone may have a second one that is being made or removed. */
+function chainParameters(view: ZoneView): HashParameters | undefined {
+  const set = view.order?.has(view.hashed) ? setAt(view.apex, nsec3param) : undefined;
+  // RFC 5155 section 4.1.2: servers ignore those with flags.
+  const data = set && wireOf(set).find((each) => each[1] === 0);
+  return hashParameters(data);
+}
+
+const nsec3param = "TYPE51" satisfies RecordType;
+
+/**
+ * RFC 9276 section 3.2: resolvers treat a chain with more iterations as insecure, as soon as they see one of its records. So any will do,
+ * and no name is hashed.
+ */
+const mostIterations = 150;
+
+type HashChain = { readonly view: ZoneView; readonly parameters: HashParameters; readonly sha1: Sha1 };
+
+function proofByHash(chain: HashChain, denial: Denial, denied: Denied): readonly (Link | undefined)[] {
+  const { relative, existing } = denied;
+  if (chain.parameters.iterations > mostIterations) return [linkBefore(chain, "")];
+  const own = denial === "no-data" ? matching(chain, relative) : undefined;
+  if (own) return [own];
+  if (denial === "wildcard") return [covering(chain, encloserOf(relative, existing + 1))];
+  const encloser = provableEncloser(chain, relative, Math.min(existing, relative.length - 1));
+  if (encloser === undefined) return [];
+  const nextCloser = covering(chain, encloserOf(relative, encloser.depth + 1));
+  const wildcard = wildcardOf({ relative, existing: encloser.depth });
+  switch (denial) {
+    case "no-data":
+      return [nextCloser, encloser.link];
+    case "no-name":
+      return [nextCloser, encloser.link, covering(chain, wildcard)];
+    case "wildcard-no-data":
+      return [nextCloser, encloser.link, matching(chain, wildcard)];
+  }
+}
+
+/** RFC 5155 section 7.2.1. With opt-out, the closest encloser may have no NSEC3 record: then the closest one that has. */
+function provableEncloser(chain: HashChain, relative: readonly Label[], existing: number) {
+  for (let depth = existing; depth >= 0; depth--) {
+    const link = matching(chain, encloserOf(relative, depth));
+    if (link) return { link, depth };
+  }
+  return undefined;
+}
+
+const labelOf = ({ view, parameters, sha1 }: HashChain, relative: readonly Label[]): Label =>
+  hashedLabel([...relative, ...view.labels], parameters, sha1);
+
+const matching = (chain: HashChain, relative: readonly Label[]): Link | undefined =>
+  hashedLink(chain, labelOf(chain, relative));
+
+/** No name has this hash, so that the record before it covers it. */
+const covering = (chain: HashChain, relative: readonly Label[]): Link | undefined =>
+  linkBefore(chain, labelOf(chain, relative));
+
+/** The last record is before the first: the chain is a circle. */
+function linkBefore(chain: HashChain, label: Label): Link | undefined {
+  const labels = chain.view.order?.get(chain.view.hashed) ?? [];
+  const start = countBefore(labels, label);
+  for (let steps = 1; steps <= Math.min(labels.length, mostSteps); steps++) {
+    const link = hashedLink(chain, labels.at((start - steps) % labels.length) ?? "");
+    if (link) return link;
+  }
+  return undefined;
+}
+
+function hashedLink({ view, parameters }: HashChain, label: Label): Link | undefined {
+  const node = view.hashed.children?.get(label);
+  const set = node && setAt(node, nsec3);
+  const own = set && hashParameters(wireOf(set)[0]);
+  if (!own || !sameParameters(own, parameters)) return undefined;
+  return { name: [label, ...view.labels], set, node };
+}
