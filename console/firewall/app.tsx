@@ -45,12 +45,12 @@ function SignedIn() {
   });
   const places = [{ to: "/", name: "Interfaces" }, ...(manages ? managing : []), { to: "/account", name: "Account" }];
   return (
-    <SignedInFrame title={words.title} places={places} live={live}>
+    <SignedInFrame service="firewall" title={words.title} places={places} live={live}>
       <Route path="/">{() => <InterfacePage report={report} sees={sees} />}</Route>
       <Route path="/users">{() => (manages ? <UserPage /> : <NoPrivilege />)}</Route>
       <Route path="/groups">{() => (manages ? <GroupPage /> : <NoPrivilege />)}</Route>
       <Route path="/audit">{() => (manages ? <AuditPage /> : <NoPrivilege />)}</Route>
-      <Route path="/account">{() => <AccountPage nameLabel="User" />}</Route>
+      <Route path="/account">{() => <AccountPage service="firewall" nameLabel="User" />}</Route>
     </SignedInFrame>
   );
 }

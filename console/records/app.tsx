@@ -37,14 +37,14 @@ function SignedIn() {
   const [, at] = useRoute("/zones/:zone/:part?");
   const zone = at?.zone && nameToUnicode(keptZone(zoneInAddress(at.zone)));
   return (
-    <SignedInFrame title={words.title} places={places} subject={zone} live={live}>
+    <SignedInFrame service="records" title={words.title} places={places} subject={zone} live={live}>
       <Route path="/">{() => <ZoneList />}</Route>
       <Route path="/zones">{() => <ZoneList />}</Route>
       <Route path="/zones/:zone/:part?">
         {({ zone, part }) => <OneZone asked={zoneInAddress(zone ?? "")} part={part} />}
       </Route>
       <Route path="/tokens">{() => <TokenPage />}</Route>
-      <Route path="/account">{() => <AccountPage nameLabel="Account" />}</Route>
+      <Route path="/account">{() => <AccountPage service="records" nameLabel="Account" />}</Route>
     </SignedInFrame>
   );
 }

@@ -2,12 +2,15 @@ import { ActionIcon, Tooltip, useComputedColorScheme, useMantineColorScheme } fr
 import { useDocumentTitle } from "@mantine/hooks";
 import type { ReactNode } from "react";
 import { Link, useLocation } from "wouter";
+import type { ServiceName } from "../../src/contract/console.ts";
 import anchor from "./anchor.svg";
+import { ServiceSwitch, useServices } from "./services.tsx";
 
 export type Place = { readonly to: string; readonly name: string };
 
-/** The frame around every page: navigation, connection state, light or dark colours. */
+/** The frame around every page: the other services, navigation, connection state, light or dark colours. */
 export function Shell(props: {
+  readonly service: ServiceName;
   readonly title: string;
   readonly places: readonly Place[];
   /** What the page is about, for the browser tab; the name of the place if undefined. */
@@ -16,6 +19,7 @@ export function Shell(props: {
   readonly children: ReactNode;
 }) {
   const [location] = useLocation();
+  const others = useServices();
   const subject = props.subject ?? props.places.find(({ to }) => isAt(location, to))?.name;
   useDocumentTitle(subject === undefined ? props.title : `${subject} – ${props.title}`);
   return (
@@ -23,13 +27,14 @@ export function Shell(props: {
       <a className="skip" href="#content">
         Skip to content
       </a>
-      <header className="top">
+      <header className={others.length === 0 ? "top" : "top services-known"}>
         <Link href="/" className="brand">
           <img src={anchor} alt="" width={20} height={20} />
-          {props.title}
+          {others.length === 0 ? props.title : <span className="brand-name">moor</span>}
         </Link>
+        {others.length > 0 && <ServiceSwitch own={props.service} others={others} />}
         {props.places.length > 0 && (
-          <nav aria-label="Pages">
+          <nav aria-label="Pages" className="pages">
             <ul className="places">
               {props.places.map(({ to, name }) => (
                 <li key={to}>

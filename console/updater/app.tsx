@@ -77,11 +77,11 @@ function NamesPage() {
   const aside = (
     <>
       <LiveMark state={gone ? "connecting" : "live"} />
-      {session.name !== "" && <SignOutButton />}
+      {session.name !== "" && <SignOutButton service="updater" />}
     </>
   );
   return (
-    <Shell title={words.title} places={[]} aside={aside}>
+    <Shell service="updater" title={words.title} places={[]} aside={aside}>
       <Stack gap="md">
         <Group justify="space-between">
           <Title order={1}>Names</Title>

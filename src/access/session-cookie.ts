@@ -1,5 +1,4 @@
-import { sameHash } from "./secret.ts";
-import { type Session, type Sessions, sessionLimits } from "./session.ts";
+import { sessionLimits } from "./session.ts";
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -23,25 +22,6 @@ export function cookieOf(service: string, headers: Headers): string | undefined 
     .map((pair) => pair.trim())
     .find((pair) => pair.startsWith(name));
   return found?.slice(name.length) || undefined;
-}
-
-/** The session of a request; `forged` if it would change something and does not prove that our own page sent it. */
-export type SessionFound =
-  | { readonly kind: "session"; readonly session: Session }
-  | { readonly kind: "none" | "forged" };
-
-export async function sessionOf(
-  service: string,
-  sessions: Sessions,
-  request: { readonly method: string; readonly headers: Headers },
-): Promise<SessionFound> {
-  const secret = cookieOf(service, request.headers);
-  const session = secret === undefined ? undefined : await sessions.find(secret);
-  if (session === undefined) return { kind: "none" };
-  const reads = request.method === "GET" || request.method === "HEAD";
-  const shown = one(request.headers["x-csrf-token"]) ?? "";
-  if (reads || (isOwnOrigin(request.headers) && sameHash(shown, session.csrf))) return { kind: "session", session };
-  return { kind: "forged" };
 }
 
 /** Browsers send the page's origin with every request that changes something, and most also send Sec-Fetch-Site. */

@@ -4,6 +4,7 @@ import { sqliteSql } from "../process/sqlite/sql.ts";
 import { createSessions } from "./session.ts";
 import { createSignIn } from "./session-http.ts";
 import { createSessionStore, sessionTables } from "./session-store.ts";
+import { createEntrance } from "./shared-sign-in.ts";
 
 it("two passwords are checked at the same time, because each takes 128 MB; a third request must retry", async () => {
   const database = new DatabaseSync(":memory:");
@@ -12,7 +13,9 @@ it("two passwords are checked at the same time, because each takes 128 MB; a thi
   const waiting: (() => void)[] = [];
   const check = () => new Promise<string>((resolve) => waiting.push(() => resolve("anna")));
   const people = { check, describe: async () => undefined, setPassword: async () => undefined };
-  const signIn = createSignIn({ service: "records", sessions, people, now: () => 1, note: () => undefined });
+  const owner = async () => undefined;
+  const entrance = createEntrance({ service: "records", sessions, people, owner });
+  const signIn = createSignIn({ entrance, people, now: () => 1, note: () => undefined });
   const headers = { origin: "https://moor.example", host: "moor.example" };
   const body = JSON.stringify({ name: "anna", password: "a ship in the harbour" });
   const enter = () => signIn({ method: "POST", path: "/console/sign-in", headers, body, from: "192.0.2.1" });

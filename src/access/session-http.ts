@@ -1,9 +1,11 @@
+import type { ServiceLink, Services } from "../contract/console.ts";
 import type { Instant } from "../core/instant.ts";
 import { fieldsOfJson } from "../core/is-object.ts";
 import type { PlainRequest } from "../process/http/plain-request.ts";
-import type { Session, Sessions } from "./session.ts";
-import { dropCookie, isOwnOrigin, sessionOf, setCookie } from "./session-cookie.ts";
+import type { People } from "./people.ts";
+import { dropCookie, isOwnOrigin, setCookie } from "./session-cookie.ts";
 import { createThrottle, type SharedGuesses } from "./session-throttle.ts";
+import { type Entrance, type FoundSession, sessionOf } from "./shared-sign-in.ts";
 import { passwordFault } from "./weak-password.ts";
 
 export type PlainAnswer = {
@@ -12,27 +14,13 @@ export type PlainAnswer = {
   readonly body: string;
 };
 
-/** The users of one service, known by name and password. */
-export type People = {
-  /** Takes as long for an unknown name. `shutOut` is why a user with the right password may not sign in. */
-  readonly check: (name: string, password: string) => Promise<string | { readonly shutOut: string } | undefined>;
-  /** Undefined if the user was removed or may not sign in. */
-  readonly describe: (who: string, from: string) => Promise<Person | undefined>;
-  readonly setPassword: (who: string, password: string) => Promise<void>;
-};
-
-/** `privileges` tells the pages what to leave out because it would be refused. */
-export type Person = {
-  readonly name: string;
-  readonly hasPassword: boolean;
-  readonly privileges?: readonly string[];
-};
-
 export type SignInOptions = {
-  /** Part of the cookie's name. */
-  readonly service: string;
-  readonly sessions: Sessions;
+  readonly entrance: Entrance;
   readonly people: People;
+  /** The other services that this one knows of. */
+  readonly services?: (() => readonly ServiceLink[]) | undefined;
+  /** Whether there is a password to sign in with; true if absent. */
+  readonly byPassword?: () => boolean;
   readonly now: () => Instant;
   /** Absent if there is only one node. */
   readonly guesses?: SharedGuesses | undefined;
@@ -42,7 +30,8 @@ export type SignInOptions = {
 
 /** Signing in and out, the password and the sessions, below `/console`; shared by all services that have pages. */
 export function createSignIn(options: SignInOptions) {
-  const { service, sessions, people, now, guesses, note } = options;
+  const { entrance, people, now, guesses, note, services = () => [], byPassword: isByPassword = () => true } = options;
+  const { service, sessions } = entrance;
   const throttle = createThrottle();
   guesses?.onHeard(({ name, source }) => throttle.failed(name, source, now()));
   const failed = (name: string, source: string): void => {
@@ -100,7 +89,7 @@ export function createSignIn(options: SignInOptions) {
     return await enter(who, request);
   };
 
-  const changePassword = async (request: PlainRequest, session: Session): Promise<PlainAnswer> => {
+  const changePassword = async (request: PlainRequest, session: FoundSession): Promise<PlainAnswer> => {
     const { current, next } = fieldsOfJson(request.body);
     const person = await people.describe(session.who, request.from);
     if (person === undefined) return problem(401, "Sign in again.");
@@ -117,40 +106,43 @@ export function createSignIn(options: SignInOptions) {
       }
     }
     if ((await checked(() => people.setPassword(session.who, String(next)))) === tooMuchToDo) return busy;
-    await sessions.endAll(session.who);
+    await entrance.endAll(session.who, request.from);
     note("password changed, other sessions ended", { who: session.who, ...whence(request) });
     return await enter(session.who, request);
   };
 
-  const listSessions = async ({ who, id: own }: Session): Promise<PlainAnswer> => {
-    const list = await sessions.list(who);
+  const listSessions = async ({ from: caller }: PlainRequest, own: FoundSession): Promise<PlainAnswer> => {
+    const list = await entrance.list(own.who, caller);
     return json(200, {
-      sessions: list.map(({ id, from, agent, created, seen }) => ({
-        id,
+      sessions: list.map(({ id, service: its, from, agent, created, seen }) => ({
+        id: `${its}-${id}`,
         from,
         agent,
         created: new Date(created).toISOString(),
         seen: new Date(seen).toISOString(),
-        current: id === own,
+        current: id === own.id && its === own.at.member.service,
       })),
     });
   };
 
-  const inside = async (request: PlainRequest, session: Session): Promise<PlainAnswer | undefined> => {
+  const inside = async (request: PlainRequest, session: FoundSession): Promise<PlainAnswer | undefined> => {
     const route = `${request.method} ${request.path}`;
+    const { who } = session;
     if (route === "GET /console/session") {
-      const person = await people.describe(session.who, request.from);
-      return person === undefined ? problem(401, "Sign in again.") : json(200, { ...person, csrf: session.csrf });
+      const person = await people.describe(who, request.from);
+      if (person === undefined) return problem(401, "Sign in again.");
+      const canReturn = await entrance.canReturn(who, request.from);
+      return json(200, { ...person, canReturn, csrf: session.csrf });
     }
     if (route === "PUT /console/password") return await changePassword(request, session);
-    if (route === "GET /console/sessions") return await listSessions(session);
+    if (route === "GET /console/sessions") return await listSessions(request, session);
     if (route === "POST /console/sign-out") {
-      await sessions.end(session.who, session.id);
+      await entrance.signOut(request.headers);
       return { status: 204, headers: { "set-cookie": dropCookie(service) }, body: "" };
     }
-    const ended = /^DELETE \/console\/sessions\/(\d{1,15})$/.exec(route)?.[1];
-    if (ended === undefined) return undefined;
-    const found = await sessions.end(session.who, Number(ended));
+    const [, its = "", id] = /^DELETE \/console\/sessions\/([a-z]+)-(\d{1,15})$/.exec(route) ?? [];
+    if (id === undefined) return undefined;
+    const found = await entrance.end(who, request.from, { service: its, id: Number(id) });
     return found ? { status: 204, headers: {}, body: "" } : problem(404, "Session not found.");
   };
 
@@ -161,8 +153,10 @@ export function createSignIn(options: SignInOptions) {
       if (!isOwnOrigin(request.headers)) return forged;
       return await (route === "POST /console/sign-in" ? byPassword(request) : byLink(request));
     }
+    if (route === "GET /console/services")
+      return json(200, { services: services(), byPassword: isByPassword() } satisfies Services);
     if (!ownPaths.test(request.path)) return undefined;
-    const found = await sessionOf(service, sessions, request);
+    const found = await sessionOf(entrance, request);
     if (found.kind === "session") return await inside(request, found.session);
     return found.kind === "forged" ? forged : problem(401, "Sign in first.");
   };
@@ -170,7 +164,7 @@ export function createSignIn(options: SignInOptions) {
 
 const whence = ({ from, id }: PlainRequest) => ({ from, ...(id !== undefined && { request: id }) });
 
-const ownPaths = /^\/console\/(?:session|sessions(?:\/\d+)?|password|sign-out)$/;
+const ownPaths = /^\/console\/(?:session|sessions(?:\/[a-z\d-]+)?|password|sign-out)$/;
 
 export const json = (status: number, body: unknown): PlainAnswer => ({
   status,

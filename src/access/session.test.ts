@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { sqliteSql } from "../process/sqlite/sql.ts";
 import { createSessions } from "./session.ts";
-import { cookieOf, dropCookie, isOwnOrigin, sessionOf, setCookie } from "./session-cookie.ts";
+import { cookieOf, dropCookie, isOwnOrigin, setCookie } from "./session-cookie.ts";
 import { createSessionStore, sessionTables } from "./session-store.ts";
 
 const start = 1_800_000_000_000;
@@ -131,22 +131,5 @@ describe("a request that changes something", () => {
     ["no browser", { host }, false],
   ] as const)("from %s", ([, headers, own]) => {
     expect(isOwnOrigin(headers)).toBe(own);
-  });
-
-  it("needs the session's CSRF token, and reading needs none", async () => {
-    const { sessions } = rig();
-    const secret = await sessions.begin("anna", browser);
-    const csrf = (await sessions.find(secret))?.csrf ?? "";
-    const another = await sessions.find(await sessions.begin("anna", browser));
-    const cookie = `__Host-moor-records=${secret}`;
-    const kindOf = async (method: string, headers: Readonly<Record<string, string>>) =>
-      (await sessionOf("records", sessions, { method, headers: { cookie, host, ...headers } })).kind;
-    expect(await kindOf("GET", {})).toBe("session");
-    expect(await kindOf("POST", { origin })).toBe("forged");
-    expect(await kindOf("POST", { origin, "x-csrf-token": `${csrf}x` })).toBe("forged");
-    expect(await kindOf("POST", { origin, "x-csrf-token": another?.csrf ?? "" })).toBe("forged");
-    expect(await kindOf("POST", { origin: "https://evil.example", "x-csrf-token": csrf })).toBe("forged");
-    expect(await kindOf("DELETE", { origin, "x-csrf-token": csrf })).toBe("session");
-    expect((await sessionOf("firewall", sessions, { method: "GET", headers: { cookie } })).kind).toBe("none");
   });
 });

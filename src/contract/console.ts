@@ -3,16 +3,33 @@ import type { Scope } from "../core/may.ts";
 /** What the pages of the record service request beyond the public APIs. Times are ISO 8601. */
 export type ConsoleSession = {
   readonly name: string;
-  /** If false, the only way to sign in again is a new link from the terminal. */
   readonly hasPassword: boolean;
+  /** Whether there is a password, here or at a service that shares the sign-in. Otherwise only a link from the terminal signs in. */
+  readonly canReturn: boolean;
   /** For users of the firewall: lets pages hide what would be refused. */
   readonly privileges?: readonly string[];
   /** Must be sent as `X-CSRF-Token` with every request that changes something. */
   readonly csrf: string;
 };
 
+/** Another service, for the switcher of the pages. */
+export type ServiceLink = {
+  readonly service: ServiceName;
+  readonly url: string;
+  /** Runs in the same process: it has the same host name, whatever that is for the browser, and the same sign-in. */
+  readonly together: boolean;
+};
+
+export type Services = {
+  readonly services: readonly ServiceLink[];
+  /** Whether there is a password to sign in with here. */
+  readonly byPassword: boolean;
+};
+
+export type ServiceName = "records" | "firewall" | "updater";
+
 export type SessionEntry = {
-  readonly id: number;
+  readonly id: string;
   readonly from: string;
   readonly agent: string;
   readonly created: string;

@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout } from "node:timers/promises";
 import type { PasswordCost } from "../access/password.ts";
 import { signInLink } from "../access/session.ts";
+import type { SharedSignIn } from "../access/shared-sign-in.ts";
+import type { ServiceLink } from "../contract/console.ts";
 import type { AcmeCertificate } from "../process/acme/keep-certificate.ts";
 import type { AcmeOptions } from "../process/acme/obtain-certificate.ts";
 import { openDataFolder } from "../process/data-folder.ts";
@@ -20,6 +22,7 @@ import { type FirewallConfig, noConfig } from "./config.ts";
 import { accessEndpoints } from "./http/access.ts";
 import { createApi } from "./http/api.ts";
 import { createFirewallConsole } from "./http/console.ts";
+import { administrator, ensureUser } from "./http/console-link.ts";
 import { createEventStreams } from "./http/events.ts";
 import { statusEndpoints } from "./http/status.ts";
 import { foldReads } from "./kernel/fold-reads.ts";
@@ -46,6 +49,10 @@ export type FirewallOptions = {
   readonly config?: FirewallConfig;
   /** The folder of the built pages, if not next to this program. */
   readonly pages?: string;
+  /** The other services, for the switcher of the pages. */
+  readonly services?: () => readonly ServiceLink[];
+  /** With services in the same process, which then have one sign-in. */
+  readonly shared?: SharedSignIn;
   readonly read?: (signal: AbortSignal) => Promise<readonly KernelRow[]>;
   /** Absent: the current cost. For tests. */
   readonly passwordCost?: PasswordCost;
@@ -88,15 +95,24 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
     });
     opened.push({ name: "certificate", close: tls.close });
     const acme = options.acme && (await openAcme(options.acme, options, opened));
-    const streams = createEventStreams({ feed, accessVersion: access.version });
+    let ends = 0;
+    const stopCounting = options.shared?.onEnd(() => {
+      ends += 1;
+    });
+    opened.push({ name: "shared sign-in", close: () => stopCounting?.() });
+    const accessVersion = () => `${access.version()} ${ends}`;
+    const streams = createEventStreams({ feed, accessVersion });
     const [{ keys }, now, config] = [access, () => new Date(), options.config ?? noConfig];
     const read = { readSnapshot, ...readTables(stopping.signal) };
     const endpoints = {
-      ...statusEndpoints({ config, ...read, streams, keys, accessVersion: access.version, now }),
+      ...statusEndpoints({ config, ...read, streams, keys, accessVersion, now }),
       ...accessEndpoints(access, log, now),
     };
     const handle = createApi({ keys, endpoints, log, now });
-    const console = createFirewallConsole({ access, streams, log, now, caFile: tls.caFile, pages: options.pages });
+    const { pages, services, shared } = options;
+    // Whoever owns the services that share the sign-in owns this one too.
+    if (shared) ensureUser(access, administrator, now());
+    const console = createFirewallConsole({ access, streams, log, now, caFile: tls.caFile, pages, services, shared });
     const answer = async (request: IncomingMessage, response: ServerResponse) => {
       // On a router with the private authority, other pages of the same name may use plain HTTP.
       const secured = certificate ? transportSecurity(request.headers.host) : {};

@@ -3,6 +3,8 @@ import { Server as TlsServer } from "node:tls";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { PasswordCost } from "../access/password.ts";
 import { signInLink } from "../access/session.ts";
+import type { SharedSignIn } from "../access/shared-sign-in.ts";
+import type { ServiceLink } from "../contract/console.ts";
 import type { Network } from "../core/addresses/network.ts";
 import type { Instant } from "../core/instant.ts";
 import type { AcmeCertificate } from "../process/acme/keep-certificate.ts";
@@ -60,6 +62,10 @@ export type RecordsOptions = {
   readonly rateLimit?: number;
   /** The folder of the built pages, if not beside this program. */
   readonly pages?: string;
+  /** The other services, for the switcher of the pages. */
+  readonly services?: () => readonly ServiceLink[];
+  /** With services in the same process, which then have one sign-in. */
+  readonly shared?: SharedSignIn;
   /** Plain HTTP, for use behind a proxy that terminates TLS. */
   readonly plainHttp?: boolean;
   /** The proxies whose headers about the caller are trusted; absent: none. */
@@ -126,18 +132,23 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     server.setNotFoundHandler(sendNoRoute);
     observeHttp(server, { health, log, accessLog: options.accessLog });
     await serveDocs(server, options.pages);
-    const sessions = createConsoleSessions(store, consoleStore, now, options.passwordCost);
+    const { shared, services, passwordCost } = options;
+    const sessions = createConsoleSessions(store, consoleStore, now, { shared, passwordCost });
     const { guesses } = consoleStore;
     const readCa = caFile === undefined ? undefined : () => readFile(caFile, "utf8");
-    await server.register(serveConsole({ store, sessions, guesses, now, log, readCa, pages: options.pages }));
+    await server.register(serveConsole({ store, sessions, services, guesses, now, log, readCa, pages: options.pages }));
     const { nameservers, hostmaster, allowedPrimaries } = options;
     const service = createRecordService({ store, now, nameservers, hostmaster, allowedPrimaries });
-    const shared = { service, store, now, log, ...(ties.rateLimit && { rateLimit: ties.rateLimit }) };
-    await server.register(v1Api(shared), { prefix: "/api/v1" });
-    await server.register(rrsetsApi({ ...shared, signedIn: sessions.signedIn, events: { streams } }), {
-      prefix: "/v1",
-    });
-    await server.register(dyndnsApi(shared));
+    const faces = { service, store, now, log, ...(ties.rateLimit && { rateLimit: ties.rateLimit }) };
+    await server.register(v1Api(faces), { prefix: "/api/v1" });
+    const events = { streams };
+    await server.register(
+      rrsetsApi({ ...faces, store: withEnds(store, shared), signedIn: sessions.signedIn, events }),
+      {
+        prefix: "/v1",
+      },
+    );
+    await server.register(dyndnsApi(faces));
     const address = await listen(server, options.listen, options.listenOption);
     const url = urlOf(hereOf(address), options.plainHttp ? "http" : "https");
     return {
@@ -170,6 +181,20 @@ const bodyLimit = 1024 * 1024;
 
 const sendBadPath = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
   request.url.startsWith("/v1/") ? sendNoPath(reply) : sendNoRoute(request, reply);
+
+/** Access also ends with a session that began at a service that shares the sign-in. */
+const withEnds = (store: RecordStore, shared: SharedSignIn | undefined): RecordStore =>
+  shared === undefined
+    ? store
+    : {
+        ...store,
+        onAccessChange: (listener) => {
+          const stops = [store.onAccessChange(listener), shared.onEnd(listener)];
+          return () => {
+            for (const stop of stops) stop();
+          };
+        },
+      };
 
 /** A new certificate is used from the next connection on, without a restart. */
 async function createTlsServer(

@@ -2,8 +2,12 @@ import { type Browser, type BrowserContext, chromium, type Locator, type Page } 
 import { patience } from "../rig/patience.ts";
 
 /** Debian's Chromium as the faster headless shell; nothing is ever downloaded. */
-export const launchBrowser = (...args: readonly string[]): Promise<Browser> =>
-  chromium.launch({ executablePath: "/usr/bin/chromium-headless-shell", timeout: patience, args: [...args] });
+export const launchBrowser = ({
+  program = "/usr/bin/chromium-headless-shell",
+  args = [],
+}: Launch = {}): Promise<Browser> => chromium.launch({ executablePath: program, timeout: patience, args: [...args] });
+
+type Launch = { readonly program?: string; readonly args?: readonly string[] };
 
 export type OpenBrowser = Pick<Browser, "newContext" | "close">;
 

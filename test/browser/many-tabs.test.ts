@@ -20,7 +20,7 @@ const tabs: Page[] = [];
 beforeAll(async () => {
   rig = await startRecordsRig();
   await fillLargeZone(rig.service().store, zone, 3);
-  browser = await launchBrowser("--disable-http2");
+  browser = await launchBrowser({ args: ["--disable-http2"] });
   context = await openContext(browser);
   await signInContext(context, await rig.service().createSignInLink("main"));
   ({ csrf } = (await (await context.request.get(`${rig.url}/console/session`)).json()) as { csrf: string });

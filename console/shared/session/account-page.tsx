@@ -1,17 +1,25 @@
 import { Button, Group, PasswordInput, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import type { SessionEntry } from "../../../src/contract/console.ts";
+import type { ServiceName, SessionEntry } from "../../../src/contract/console.ts";
 import { ListTable } from "../list-table.tsx";
 import { Problem } from "../live/problem.tsx";
 import { usePassingError } from "../live/use-passing-error.ts";
 import { Waiting } from "../live/waiting.tsx";
+import { inWords, useSharing } from "../services.tsx";
 import { When } from "../time/when.tsx";
 import { useEndSession } from "../use-end-session.ts";
 import { useSession } from "./session.tsx";
 
 /** The user's own password and sessions. */
-export default function AccountPage({ nameLabel }: { readonly nameLabel: string }) {
+export default function AccountPage({
+  service,
+  nameLabel,
+}: {
+  readonly service: ServiceName;
+  readonly nameLabel: string;
+}) {
+  const sharing = useSharing();
   const { session } = useSession();
   const [done, setDone] = useState(false);
   return (
@@ -42,6 +50,12 @@ export default function AccountPage({ nameLabel }: { readonly nameLabel: string 
         <Title order={2} id="sessions" mb="xs">
           Sessions
         </Title>
+        {sharing.length > 0 && (
+          <Text size="sm" mb="xs">
+            A session of the owner counts for {inWords([service, ...sharing.map((other) => other.service)])}, wherever
+            it began.
+          </Text>
+        )}
         <SessionList />
       </section>
     </Stack>

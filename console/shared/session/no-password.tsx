@@ -5,7 +5,7 @@ import { useSession } from "./session.tsx";
 export function NoPassword() {
   const { session } = useSession();
   const [location] = useLocation();
-  if (session.hasPassword || location === "/account") return null;
+  if (session.canReturn || location === "/account") return null;
   return (
     <p className="note">
       You have no password yet. Without one, you need a new link from the terminal to sign in again.{" "}

@@ -3,6 +3,9 @@ import type { QueryClient } from "@tanstack/react-query";
 /** The query key of the session. */
 export const sessionKey = ["session"] as const;
 
+/** What is not about a user. */
+const kept = new Set<unknown>([sessionKey[0], "services"]);
+
 /** The next user must not see what the previous one has read. */
 export const forgetTheRest = (queries: QueryClient): void =>
-  queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] });
+  queries.removeQueries({ predicate: ({ queryKey }) => !kept.has(queryKey[0]) });

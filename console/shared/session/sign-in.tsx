@@ -2,8 +2,10 @@ import { Button, Code, Paper, PasswordInput, Stack, Text, TextInput, Title } fro
 import { useDocumentTitle } from "@mantine/hooks";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useCallback, useContext, useState } from "react";
+import { useHistoryState } from "wouter/use-browser-location";
 import { Problem } from "../live/problem.tsx";
 import { createRequest } from "../live/request.ts";
+import { ServiceLinks, useSharing, useSignInElsewhere } from "../services.tsx";
 import { sessionKey } from "./session-cache.ts";
 import type { SignInLink } from "./sign-in-link.ts";
 import { useStay, useWayBack, WayBackContext } from "./way-back.ts";
@@ -31,20 +33,47 @@ type Props = {
 /** By name and password, or by a link from the terminal, which has the secret after the `#`. */
 export function SignIn({ words, link, present, kept }: Props) {
   useDocumentTitle(words.title);
+  const isElsewhere = useSignInElsewhere();
   return (
     <main className="main" style={{ maxWidth: "26rem", paddingTop: "8vh" }}>
       <Paper withBorder p="lg">
         <Stack gap="md">
           <Title order={1}>{words.title}</Title>
           {kept && present === undefined && <Kept />}
+          {!kept && link.secret === "" && <SignedOut />}
           {link.secret === "" ? (
-            <ByPassword words={words} />
+            !isElsewhere && <ByPassword words={words} />
           ) : (
             <ByLink key={link.secret} link={link} present={present} />
           )}
+          {present === undefined && <OneSignIn only={isElsewhere} />}
         </Stack>
       </Paper>
     </main>
+  );
+}
+
+/** After a sign-out. */
+function SignedOut() {
+  const { signedOutOf } = useHistoryState<{ signedOutOf?: string } | null>() ?? {};
+  return (
+    signedOutOf !== undefined && (
+      <p className="good" role="status" style={{ margin: 0 }}>
+        This browser is signed out of {signedOutOf}.
+      </p>
+    )
+  );
+}
+
+function OneSignIn({ only }: { readonly only: boolean }) {
+  const sharing = useSharing();
+  if (sharing.length === 0) return null;
+  const links = <ServiceLinks services={sharing} />;
+  if (only) return <Text>Sign in at {links}; it counts here too.</Text>;
+  return (
+    <Text size="xs" c="dimmed">
+      The owner of this machine signs in once: a sign-in at {links} counts here too.
+    </Text>
   );
 }
 

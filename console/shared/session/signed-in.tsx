@@ -1,5 +1,6 @@
 import { type ReactNode, Suspense } from "react";
 import { Link, Redirect, Route, Switch } from "wouter";
+import type { ServiceName } from "../../../src/contract/console.ts";
 import type { LiveState } from "../live/live.ts";
 import { LiveMark } from "../live/live-mark.tsx";
 import { Waiting } from "../live/waiting.tsx";
@@ -9,6 +10,7 @@ import { SignOutButton } from "./sign-out-button.tsx";
 
 /** The frame around the pages of a signed-in user. */
 export function SignedInFrame(props: {
+  readonly service: ServiceName;
   readonly title: string;
   /** The first is the start page. */
   readonly places: readonly Place[];
@@ -21,11 +23,11 @@ export function SignedInFrame(props: {
   const aside = (
     <>
       {props.live && <LiveMark state={props.live} />}
-      <SignOutButton />
+      <SignOutButton service={props.service} />
     </>
   );
   return (
-    <Shell title={props.title} places={props.places} subject={props.subject} aside={aside}>
+    <Shell service={props.service} title={props.title} places={props.places} subject={props.subject} aside={aside}>
       <NoPassword />
       <Suspense fallback={<Waiting />}>
         <Switch>

@@ -4,18 +4,18 @@ import type { Opened } from "../../process/shutdown.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
 import { createDoor } from "../../updater/page/door.ts";
 import { createPageKeeper, type PageKeeper } from "../../updater/page/keep-page.ts";
-import { openPageSignIn, type PageSignIn } from "../../updater/page/sign-in.ts";
+import { openPageSignIn } from "../../updater/page/sign-in.ts";
 import { openHistory } from "../../updater/report/history.ts";
 import { createReporter } from "../../updater/report/reporter.ts";
 import { createStatusKeeper } from "../../updater/report/status.ts";
 import type { Round } from "../../updater/round/result.ts";
 import type { StateFile } from "../../updater/round/state-file.ts";
 import type { Updater } from "../../updater/updater.ts";
+import type { Together } from "./together.ts";
 
 /** The updater's page in `moor up`. */
 export type UpPage = {
   readonly keeper: PageKeeper;
-  readonly signIn: PageSignIn;
   /** Undefined if the page cannot be served; the names are updated anyway. */
   readonly url: string | undefined;
   /** For a round that was printed already: it goes only to the history. */
@@ -25,16 +25,18 @@ export type UpPage = {
 export type Watched = { readonly config: UpdaterConfig; readonly updater: Updater; readonly state: StateFile };
 
 /** Opened before the first round, so that the URL can be printed. */
-export async function openUpPage({ config, updater, state }: Watched, log: Logger, opened: Opened[]): Promise<UpPage> {
+export async function openUpPage(
+  { config, updater, state }: Watched,
+  { log, opened, pagesOf }: Pick<Together, "pagesOf"> & { readonly log: Logger; readonly opened: Opened[] },
+): Promise<UpPage> {
   const status = createStatusKeeper(Date.now);
   const asked = { status: () => status.now(), check: updater.check, silence: () => status.silence() };
-  const signIn = openPageSignIn({ log, now: Date.now });
-  await signIn.setPassword(config.control?.password?.());
+  const signIn = openPageSignIn({ log, now: Date.now, ...pagesOf("updater") });
   const keeper = createPageKeeper({ log, now: Date.now, door: createDoor(log, "--updater"), signIn });
   const url = await keeper.serve(config, { published: updater.published, ...asked });
   opened.push({ name: "updater's page", close: keeper.close });
   return {
-    ...{ keeper, signIn, url },
+    ...{ keeper, url },
     onFirstRound: async (round) => {
       status.note(round, state, Date.now());
       const history = openHistory(config.historyFile, () => undefined);

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
@@ -31,8 +30,6 @@ export type Trial = {
   readonly configFile: string;
   readonly tokenFile: string;
   readonly keyFile: string;
-  /** The password of the updater's page. */
-  readonly passwordFile: string;
   readonly zone: string;
   readonly name: string;
   readonly device: string;
@@ -64,16 +61,8 @@ export async function prepareTrial(
     return undefined;
   }
   const made: string[] = [];
-  const files = {
-    tokenFile: join(folder, "records-token"),
-    keyFile: join(folder, "firewall-key.txt"),
-    passwordFile: join(folder, "updater-password"),
-  };
+  const files = { tokenFile: join(folder, "records-token"), keyFile: join(folder, "firewall-key.txt") };
   const name = ownLabel();
-  if (!existsSync(files.passwordFile)) {
-    await replaceFile(files.passwordFile, `${createToken(20)}\n`);
-    made.push(`a password for the updater's page, in ${files.passwordFile}`);
-  }
   await prepareKey(folder, files.keyFile, made);
   await prepareRecords(folder, files.tokenFile, name, made);
   const isChosen = wanted !== undefined;

@@ -34,18 +34,16 @@ async function up(places: Readonly<Record<string, string>>, isTerminal = true) {
   return { code, said, cwd };
 }
 
-it("says that the browser will warn about its links, why, and what to do", async () => {
+it("prints one link for all pages, and says that the browser will warn about it, why, and what to do", async () => {
   const { said } = await up({});
   expect(said).toMatch(
-    /updater's page .*\/sign-in#.*\nThe browser warns .*private authority issued it\. Import moor-data\/ca\.pem, or continue anyway\.\n/,
+    /Sign in to all pages .*:\n {2}https:\S+sign-in#\w{43}\nThe browser warns .*private authority issued it\. Import moor-data\/ca\.pem, or continue anyway\.\n/,
   );
 });
 
-it("prints the commands for links, not the links, if the output may end up in a log", async () => {
+it("prints the command for a link, not the link, if the output may end up in a log", async () => {
   const { said } = await up({}, false);
-  expect(said).toMatch(/DNS console +moor sign-in --data \S+ --url https:\S+\n/);
-  expect(said).toMatch(/firewall pages +moor sign-in --firewall --data \S+ --url https:\S+\n/);
-  expect(said).toMatch(/updater's page +https:\S+, with the password in \S+\/updater-password\n/);
+  expect(said).toMatch(/link for all pages:\n {2}moor sign-in --data \S+ --url https:\S+\n/);
   expect(said).not.toContain("sign-in#");
 });
 

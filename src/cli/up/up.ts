@@ -1,8 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { relative, resolve } from "node:path";
 import { createToken } from "../../access/secret.ts";
-import { signInLink } from "../../access/session.ts";
 import { ok } from "../../core/result.ts";
 import { startFirewall } from "../../firewall/start.ts";
 import { hereOf, type ListenAddress } from "../../process/listen-address.ts";
@@ -16,7 +14,6 @@ import { startRecords } from "../../records/start.ts";
 import type { ControlConfig } from "../../updater/config/outlets.ts";
 import { keepNames } from "../../updater/keep-names.ts";
 import type { PageKeeper } from "../../updater/page/keep-page.ts";
-import { type PageSignIn, pageUser } from "../../updater/page/sign-in.ts";
 import { summarise } from "../../updater/report/describe-round.ts";
 import { describeRhythm } from "../../updater/round/rhythm.ts";
 import { openUpdater, type Updater } from "../../updater/updater.ts";
@@ -29,6 +26,7 @@ import { loadConfig, openState, readTyped } from "../update/load-config.ts";
 import { addressOn, openToOthers, seenFrom } from "./other-machines.ts";
 import { openUpPage, type UpPage, type Watched } from "./page.ts";
 import { prepareTrial, type Trial, writeTrialConfig } from "./prepare.ts";
+import { bringTogether, type Together } from "./together.ts";
 
 export type UpCommand = {
   readonly data: string;
@@ -52,15 +50,16 @@ export async function up(options: UpCommand, io: CommandIo): Promise<number> {
     const trial = await prepareTrial(folder, options.interface, io);
     if (trial === undefined) return 2;
     const host = options.host === true ? addressOn(trial.device) : options.host;
-    const urls = await startServices(options, folder, host, log, opened);
+    const together = bringTogether();
+    const urls = await startServices(options, folder, host, { ...together, log, opened });
     await writeTrialConfig(trial, urls);
-    const control = await controlOf(trial, host === undefined ? options.updater : openToOthers(options.updater, host));
+    const control = controlAt(host === undefined ? options.updater : openToOthers(options.updater, host));
     const watched = await startUpdater(trial, control, io);
     if (watched === undefined) return 1;
-    const page = await openUpPage(watched, log, opened);
-    const updater = page.url === undefined ? undefined : linkTo(seenFrom(page.url, host), page.signIn);
-    printState(trial, urls, updater?.page, io);
-    await printLinks(trial, urls, updater, io);
+    const page = await openUpPage(watched, { ...together, log, opened });
+    if (page.url !== undefined) together.links.push({ service: "updater", url: page.url, together: true });
+    printState(trial, urls, page.url && seenFrom(page.url, host), io);
+    await printLink(trial, urls, io);
     const ready = await firstRound(watched.updater, page, io);
     watched.updater.close();
     printNext(trial, urls, io);
@@ -80,44 +79,46 @@ export type Urls = {
   readonly pages: { readonly records: string; readonly firewall: string };
   readonly dns: ListenAddress;
   readonly caFile: string;
-  /** Creates sign-in links. */
-  readonly signIn: { readonly dns: () => Promise<string>; readonly firewall: () => Promise<string> };
+  /** Creates a sign-in link. */
+  readonly signIn: () => Promise<string>;
 };
 
 async function startServices(
   options: UpCommand,
   dataFolder: string,
   host: string | undefined,
-  log: Logger,
-  opened: Opened[],
+  { log, opened, links, pagesOf }: Together & { readonly log: Logger; readonly opened: Opened[] },
 ): Promise<Urls> {
   const listenAt = (at: ListenAddress) => (host === undefined ? at : openToOthers(at, host));
   const shared = { dataFolder, log, names: host === undefined ? [] : [host] };
   const records = await startRecords({
     ...{ ...shared, listen: listenAt(options.records), listenOption: "--records", nameservers: unsetNameservers },
     counted: options.metrics !== undefined,
+    ...pagesOf("records"),
   });
   opened.push({ name: "record service", close: records.close });
   const listen = [listenAt(options.dns)];
   const dns = await startDns({ listen, store: records.store, nameservers: unsetNameservers, log });
   opened.push({ name: "nameserver", close: dns.close });
   await watchRecords(records, dns, { at: options.metrics, opened });
-  const firewall = await startFirewall({ ...shared, listen: listenAt(options.firewall), listenOption: "--firewall" });
+  const firewall = await startFirewall({
+    ...{ ...shared, listen: listenAt(options.firewall), listenOption: "--firewall" },
+    ...pagesOf("firewall"),
+  });
   opened.push({ name: "firewall status service", close: firewall.close });
+  links.push({ service: "records", url: records.url, together: true });
+  links.push({ service: "firewall", url: firewall.url, together: true });
   const pages = { records: seenFrom(records.url, host), firewall: seenFrom(firewall.url, host) };
   for (const service of ["records", "firewall"] as const) await noteServiceUrl(dataFolder, service, pages[service]);
   const [at = options.dns] = dns.addresses;
-  const signIn = {
-    dns: () => records.createSignInLink("main", pages.records),
-    firewall: () => firewall.createSignInLink(undefined, pages.firewall),
-  };
+  const signIn = () => records.createSignInLink("main", pages.records);
   const caFile = caFileIn(dataFolder);
   return { records: records.url, firewall: firewall.url, pages, dns: hereOf(at), caFile, signIn };
 }
 
-/** Kept out of the config file, because the options decide. The password is for those who cannot use a link. */
-async function controlOf({ passwordFile }: Trial, at: ListenAddress): Promise<ControlConfig> {
-  const [token, password] = [createToken(), (await readFile(passwordFile, "utf8")).trim()];
+/** Kept out of the config file, because the options decide. The password only stands for HTTPS: people sign in as everywhere in `moor up`. */
+function controlAt(at: ListenAddress): ControlConfig {
+  const [token, password] = [createToken(), createToken()];
   return { ...at, token: () => token, password: () => password };
 }
 
@@ -172,26 +173,13 @@ function printState(trial: Trial, urls: Urls, updater: string | undefined, io: C
   for (const made of trial.made) io.out(`  created          ${made}\n`);
 }
 
-type UpdaterPage = { readonly page: string; readonly makeLink: () => Promise<string> };
-
-const linkTo = (page: string, { sessions }: PageSignIn): UpdaterPage => ({
-  page,
-  makeLink: async () => signInLink(page, await sessions.makeLink(pageUser)),
-});
-
-async function printLinks(trial: Trial, urls: Urls, page: UpdaterPage | undefined, io: CommandIo): Promise<void> {
+async function printLink(trial: Trial, urls: Urls, io: CommandIo): Promise<void> {
   const data = dataFlag({ data: trial.folder });
-  const [dns, firewall] = [await linkToShow(urls.signIn.dns, io), await linkToShow(urls.signIn.firewall, io)];
-  if (dns === undefined || firewall === undefined) {
-    io.out("\nTo get sign-in links:\n");
-    io.out(`  DNS console      ${io.program} sign-in ${data} --url ${urls.pages.records}\n`);
-    io.out(`  firewall pages   ${io.program} sign-in --firewall ${data} --url ${urls.pages.firewall}\n`);
-    if (page) io.out(`  updater's page   ${page.page}, with the password in ${trial.passwordFile}\n`);
+  const link = await linkToShow(urls.signIn, io);
+  if (link === undefined) {
+    io.out(`\nTo get a sign-in link for all pages:\n  ${io.program} sign-in ${data} --url ${urls.pages.records}\n`);
   } else {
-    io.out("\nSign in with these links; each works once, within 15 minutes:\n");
-    io.out(`  DNS console      ${dns}\n`);
-    io.out(`  firewall pages   ${firewall}\n`);
-    if (page) io.out(`  updater's page   ${await page.makeLink()}\n`);
+    io.out(`\nSign in to all pages with this link; it works once, within 15 minutes:\n  ${link}\n`);
     io.out(browserWarning(relative(io.cwd, urls.caFile)));
   }
   io.out("\n");

@@ -1,7 +1,14 @@
 import { createSessions, signInLink } from "../../access/session.ts";
 import { type AccessStore, openAccess } from "../access/store.ts";
 
-const administrator = "root";
+/** The user who owns the machine. */
+export const administrator = "root";
+
+/** Adds a user with all privileges, unless there is one of that name. */
+export function ensureUser(access: AccessStore, name: string, now: Date): void {
+  if (!access.users.add({ name, privileges: ["all"], now })) return;
+  access.audit.note({ name: "sign-in link", source: "this machine" }, "user added", `${name}, privileges: all`, now);
+}
 
 /** A secret that signs in once, within 15 minutes. A user who does not exist is created, with all privileges. */
 export async function makeSignInSecret(
@@ -10,13 +17,7 @@ export async function makeSignInSecret(
   now: () => Date,
 ): Promise<string> {
   const name = user ?? administrator;
-  if (access.users.add({ name, privileges: ["all"], now: now() }))
-    access.audit.note(
-      { name: "sign-in link", source: "this machine" },
-      "user added",
-      `${name}, privileges: all`,
-      now(),
-    );
+  ensureUser(access, name, now());
   return await createSessions(access.sessions, () => now().getTime()).makeLink(name);
 }
 

@@ -1,8 +1,10 @@
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { People } from "../../access/people.ts";
 import { createSessions } from "../../access/session.ts";
-import { sessionOf } from "../../access/session-cookie.ts";
 import { createSignIn, forged, json, problem } from "../../access/session-http.ts";
+import { createEntrance, type SharedSignIn, sessionOf } from "../../access/shared-sign-in.ts";
+import type { ServiceLink } from "../../contract/console.ts";
 import type { ConsoleGroup, UserWish } from "../../contract/console-firewall.ts";
 import { fieldsOfJson } from "../../core/is-object.ts";
 import { type PlainRequest, readPlainRequest } from "../../process/http/plain-request.ts";
@@ -13,7 +15,7 @@ import { decoded } from "../access/resolve-endpoint.ts";
 import { isInForce } from "../access/rights.ts";
 import type { AccessStore } from "../access/store.ts";
 import type { User } from "../access/users.ts";
-import { makeSignInSecret } from "./console-link.ts";
+import { administrator, makeSignInSecret } from "./console-link.ts";
 import { type Changed, consolePeople } from "./console-people.ts";
 import { type EventStreams, fullText, holdersOf } from "./events.ts";
 
@@ -24,9 +26,10 @@ export type FirewallConsoleOptions = {
   readonly now: () => Date;
   readonly caFile: string | undefined;
   readonly pages: string | undefined;
+  /** The other services that this one knows of. */
+  readonly services?: (() => readonly ServiceLink[]) | undefined;
+  readonly shared?: SharedSignIn | undefined;
 };
-
-const service = "firewall";
 
 /** The pages and their API: signing in, live interfaces, users, groups, keys and the audit log. */
 export function createFirewallConsole(options: FirewallConsoleOptions) {
@@ -67,14 +70,14 @@ type Answer = PageAnswer | "taken";
 type SignedIn = { readonly user: User; readonly session: number };
 
 function createAnswering(options: FirewallConsoleOptions, sessions: ReturnType<typeof createSessions>) {
-  const { access, streams, log, now, caFile } = options;
+  const { access, streams, log, now, caFile, services, shared } = options;
   const people = consolePeople(access, now);
   const userBehind = (name: string): User | undefined => {
     const user = access.users.find(name);
     return user && isInForce(user, now()) ? user : undefined;
   };
   const signedIn = async (request: PlainRequest): Promise<SignedIn | "forged" | undefined> => {
-    const found = await sessionOf(service, sessions, request);
+    const found = await sessionOf(entrance, request);
     if (found.kind !== "session") return found.kind === "forged" ? "forged" : undefined;
     const user = userBehind(found.session.who);
     return user && { user, session: found.session.id };
@@ -83,27 +86,28 @@ function createAnswering(options: FirewallConsoleOptions, sessions: ReturnType<t
     const held = people.rightsOf(user, from);
     return held.includes("all") || held.includes(privilege);
   };
-  const signIn = createSignIn({
-    service,
-    sessions,
-    now: () => now().getTime(),
-    note: (what, fields) => log.info(fields, `console: ${what}`),
-    people: {
-      check: async (name, password) => {
-        const found = await access.users.checkPassword(name, password, now());
-        return typeof found === "string" ? { shutOut: found } : found?.name;
-      },
-      describe: async (who, from) => {
-        const user = userBehind(who);
-        const held = user && people.rightsOf(user, from);
-        return user && held && { name: user.name, hasPassword: user.hasPassword, privileges: held };
-      },
-      setPassword: async (who, password) => {
-        await access.users.setPassword(who, password);
-        access.audit.note({ name: who, source: "console" }, "password set", who, now());
-      },
+  const users: People = {
+    check: async (name, password) => {
+      const found = await access.users.checkPassword(name, password, now());
+      return typeof found === "string" ? { shutOut: found } : found?.name;
     },
-  });
+    describe: async (who, from) => {
+      const user = userBehind(who);
+      const held = user && people.rightsOf(user, from);
+      return user && held && { name: user.name, hasPassword: user.hasPassword, privileges: held };
+    },
+    setPassword: async (who, password) => {
+      await access.users.setPassword(who, password);
+      access.audit.note({ name: who, source: "console" }, "password set", who, now());
+    },
+  };
+  const owner = async (from: string) => {
+    const user = userBehind(administrator);
+    return user && people.rightsOf(user, from).includes("all") ? user.name : undefined;
+  };
+  const entrance = createEntrance({ service: "firewall", sessions, people: users, owner }, shared);
+  const note = (what: string, fields: Readonly<Record<string, unknown>>) => log.info(fields, `console: ${what}`);
+  const signIn = createSignIn({ entrance, people: users, services, now: () => now().getTime(), note });
 
   return async (request: IncomingMessage, response: ServerResponse): Promise<Answer | undefined> => {
     const plain = await readPlainRequest(request);
@@ -137,9 +141,9 @@ function createAnswering(options: FirewallConsoleOptions, sessions: ReturnType<t
   };
 }
 
-type People = ReturnType<typeof consolePeople>;
+type Management = ReturnType<typeof consolePeople>;
 
-async function manage(people: People, { method, path, body }: PlainRequest, by: { name: string; source: string }) {
+async function manage(people: Management, { method, path, body }: PlainRequest, by: { name: string; source: string }) {
   const [, , kind, given = "", part] = path.split("/");
   const name = decoded(given);
   switch (`${method} ${kind}${name === "" ? "" : "/:name"}${part === undefined ? "" : `/${part}`}`) {

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { createSignIn, forged, json, type PlainAnswer, problem } from "../../access/session-http.ts";
 import type { SharedGuesses } from "../../access/session-throttle.ts";
+import type { ServiceLink } from "../../contract/console.ts";
 import type { Instant } from "../../core/instant.ts";
 import { faultInWords } from "../../core/result.ts";
 import type { PlainRequest } from "../../process/http/plain-request.ts";
@@ -8,12 +9,14 @@ import { createStaticPages } from "../../process/http/static-pages.ts";
 import type { Logger } from "../../process/log.ts";
 import type { Actor } from "../service/sight.ts";
 import type { RecordStore } from "../store/port.ts";
-import { type ConsoleSessions, consoleService } from "./sessions.ts";
+import type { ConsoleSessions } from "./sessions.ts";
 import { consoleTokens, readTokenWish } from "./tokens.ts";
 
 export type ConsoleOptions = {
   readonly store: RecordStore;
   readonly sessions: ConsoleSessions;
+  /** The other services that this one knows of. */
+  readonly services: (() => readonly ServiceLink[]) | undefined;
   readonly guesses: SharedGuesses | undefined;
   readonly now: () => Instant;
   readonly log: Logger;
@@ -59,12 +62,12 @@ export function serveConsole(options: ConsoleOptions) {
 
 const pagePaths = /^\/(?:sign-in|tokens|account|zones(?:\/[^/]+){0,2})?\/?$/;
 
-function createAnswering({ store, sessions, guesses, now, log, readCa }: ConsoleOptions) {
+function createAnswering({ store, sessions, services, guesses, now, log, readCa }: ConsoleOptions) {
   const tokens = consoleTokens(store, now);
   const signIn = createSignIn({
-    service: consoleService,
-    sessions: sessions.sessions,
+    entrance: sessions.entrance,
     people: sessions.people,
+    services,
     guesses,
     now,
     note: (what, fields) => log.info(fields, `console: ${what}`),

@@ -25,7 +25,7 @@ it.each([
     ? { kind: "postgres" as const, address: addressOf(await rig.freshUrl()) }
     : { kind: "sqlite" as const, path };
   const { store, console, close } = await openStore(place, noLog);
-  const { people } = createConsoleSessions(store, console, () => 1, cost);
+  const { people } = createConsoleSessions(store, console, () => 1, { passwordCost: cost });
   const { id } = await store.ensureAccount("main", 1);
   const stored = async () => (await console.account(id))?.passwordHash;
   await console.setPassword(id, older("of long ago"), 1);

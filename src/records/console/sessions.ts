@@ -1,18 +1,18 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { checkPassword, hashPassword, type PasswordCost } from "../../access/password.ts";
-import { createSessions, type Sessions } from "../../access/session.ts";
-import { sessionOf } from "../../access/session-cookie.ts";
-import type { People } from "../../access/session-http.ts";
+import type { People } from "../../access/people.ts";
+import { createSessions } from "../../access/session.ts";
+import { createEntrance, type Entrance, type SharedSignIn, sessionOf } from "../../access/shared-sign-in.ts";
 import type { Instant } from "../../core/instant.ts";
 import { wholeAccount } from "../../core/may.ts";
+import type { Account } from "../model.ts";
 import type { Actor } from "../service/sight.ts";
 import type { ConsoleStore } from "../store/console-store.ts";
 import type { RecordStore } from "../store/port.ts";
 
-export const consoleService = "records";
-
 /** Who is signed in to the console, and what they may do through the APIs. */
 export type ConsoleSessions = {
-  readonly sessions: Sessions;
+  readonly entrance: Entrance;
   readonly people: People;
   /** The actor of a request's cookie; `forged` if the request would change something and our page did not send it. */
   readonly actorOf: (request: CookieRequest) => Promise<Actor | "none" | "forged">;
@@ -24,7 +24,7 @@ export type ConsoleSessions = {
 
 type CookieRequest = {
   readonly method: string;
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly headers: IncomingHttpHeaders;
   readonly ip: string;
 };
 
@@ -32,42 +32,30 @@ export function createConsoleSessions(
   store: Pick<RecordStore, "ensureAccount">,
   console: ConsoleStore,
   now: () => Instant,
-  passwordCost?: PasswordCost,
+  {
+    shared,
+    passwordCost,
+  }: { readonly shared?: SharedSignIn | undefined; readonly passwordCost?: PasswordCost | undefined } = {},
 ): ConsoleSessions {
   const sessions = createSessions(console.sessions, now);
-  const actorOf = async (request: CookieRequest): Promise<Actor | "none" | "forged"> => {
-    const found = await sessionOf(consoleService, sessions, request);
+  const people = createPeople(console, now, passwordCost);
+  const owner = async () => idOf(await console.accountByName(ownAccount));
+  const entrance = createEntrance({ service: "records", sessions, people, owner }, shared);
+  const actorOf = async ({ method, headers, ip: from }: CookieRequest): Promise<Actor | "none" | "forged"> => {
+    const found = await sessionOf(entrance, { method, headers, from });
     if (found.kind !== "session") return found.kind;
     const account = await console.account(Number(found.session.who));
     if (account === undefined) return "none";
     const session = found.session.id;
-    return { account: account.id, session, label: `${account.name} (console)`, scope: wholeAccount, from: request.ip };
+    return { account: account.id, session, label: `${account.name} (console)`, scope: wholeAccount, from };
   };
   return {
-    sessions,
+    entrance,
+    people,
     actorOf,
     signedIn: async (request) => {
       const actor = await actorOf(request);
       return typeof actor === "string" ? undefined : actor;
-    },
-
-    people: {
-      check: async (name, password) => {
-        const account = await console.accountByName(name);
-        const from = account?.passwordHash;
-        const { matches, renewed: to } = await checkPassword(password, from, passwordCost);
-        if (!matches || account === undefined) return undefined;
-        // If the new hash cannot be written now, the old one stays valid.
-        if (from !== undefined && to !== undefined)
-          await console.renewHash(account.id, { from, to }).catch(() => undefined);
-        return String(account.id);
-      },
-      describe: async (who) => {
-        const account = await console.account(Number(who));
-        return account && { name: account.name, hasPassword: account.passwordHash !== undefined };
-      },
-      setPassword: async (who, password) =>
-        console.setPassword(Number(who), await hashPassword(password, passwordCost), now()),
     },
 
     makeLink: async (name) => {
@@ -76,3 +64,26 @@ export function createConsoleSessions(
     },
   };
 }
+
+/** Of the owner of a service that is not a provider's. */
+export const ownAccount = "main";
+
+const idOf = (account: Account | undefined): string | undefined => account && String(account.id);
+
+const createPeople = (console: ConsoleStore, now: () => Instant, cost: PasswordCost | undefined): People => ({
+  check: async (name, password) => {
+    const account = await console.accountByName(name);
+    const from = account?.passwordHash;
+    const { matches, renewed: to } = await checkPassword(password, from, cost);
+    if (!matches || account === undefined) return undefined;
+    // If the new hash cannot be written now, the old one stays valid.
+    if (from !== undefined && to !== undefined)
+      await console.renewHash(account.id, { from, to }).catch(() => undefined);
+    return String(account.id);
+  },
+  describe: async (who) => {
+    const account = await console.account(Number(who));
+    return account && { name: account.name, hasPassword: account.passwordHash !== undefined };
+  },
+  setPassword: async (who, password) => console.setPassword(Number(who), await hashPassword(password, cost), now()),
+});

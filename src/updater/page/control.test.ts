@@ -148,7 +148,10 @@ describe("the control port with a password", () => {
   it("ends all sessions when the password is changed, and only then", async () => {
     const fresh = openPageSignIn({ log: noLog, now: Date.now });
     await fresh.setPassword("one good password");
-    const cookie = `__Host-moor-updater=${await fresh.sessions.begin("updater", { from: "", agent: "" })}`;
+    const headers = { origin: "https://moor.example", host: "moor.example" };
+    const body = JSON.stringify({ name: "", password: "one good password" });
+    const entered = await fresh.answer({ method: "POST", path: "/console/sign-in", headers, body, from: "" });
+    const cookie = entered?.headers["set-cookie"]?.split(";", 1)[0] ?? "";
     const admits = () => fresh.admit({ method: "GET", path: "/", headers: { cookie }, body: "", from: "" });
     await fresh.setPassword("one good password");
     expect(await admits()).toBe("session");

@@ -1,5 +1,6 @@
-import { isOwnOrigin, type SessionFound } from "../../access/session-cookie.ts";
+import { isOwnOrigin } from "../../access/session-cookie.ts";
 import { forged, problem } from "../../access/session-http.ts";
+import type { SessionFound } from "../../access/shared-sign-in.ts";
 import type { ConsoleSession } from "../../contract/console.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { PlainRequest } from "../../process/http/plain-request.ts";
@@ -68,6 +69,7 @@ export function createUpdaterPage(options: PageOptions): UpdaterPage {
     const route = `${method} ${path}`;
     // With something to sign in to, this was answered before.
     if (route === "GET /console/session") return { status: 200, body: anybody };
+    if (route === "GET /console/services") return { status: 200, body: { services: [], byPassword: false } };
     const answer = answers[route];
     if (answer === undefined)
       return method === "GET" ? pages(path, String(request.headers["accept-encoding"] ?? "")) : undefined;
@@ -78,4 +80,4 @@ export function createUpdaterPage(options: PageOptions): UpdaterPage {
 }
 
 /** The session of everybody on this machine, if there is nothing to sign in to: it may change nothing. */
-const anybody: ConsoleSession = { name: "", hasPassword: true, privileges: [], csrf: "" };
+const anybody: ConsoleSession = { name: "", hasPassword: true, canReturn: true, privileges: [], csrf: "" };

@@ -1,8 +1,10 @@
+import type { People } from "../../access/people.ts";
 import { hashSecret, sameHash } from "../../access/secret.ts";
-import { createSessions, type Sessions } from "../../access/session.ts";
-import { type SessionFound, sessionOf } from "../../access/session-cookie.ts";
+import { createSessions } from "../../access/session.ts";
 import { createSignIn, type PlainAnswer, problem } from "../../access/session-http.ts";
 import { createSessionStore, sessionTables } from "../../access/session-store.ts";
+import { createEntrance, type SessionFound, type SharedSignIn, sessionOf } from "../../access/shared-sign-in.ts";
+import type { ServiceLink } from "../../contract/console.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { PlainRequest } from "../../process/http/plain-request.ts";
 import type { Logger } from "../../process/log.ts";
@@ -14,42 +16,48 @@ export type PageSignIn = {
   readonly answer: (request: PlainRequest) => Promise<PlainAnswer | undefined>;
   /** Whether a request comes from someone who has signed in. */
   readonly admit: (request: PlainRequest) => Promise<SessionFound["kind"]>;
-  /** Another password ends all sessions. Without one, the only way in is a link. */
+  /** Another password ends all sessions. Without one, only a sign-in at a service that shares it lets people in. */
   readonly setPassword: (password: string | undefined) => Promise<void>;
-  /** For a program that has checked the person already: a new session, and the secret of a link that begins one. */
-  readonly sessions: Pick<Sessions, "begin" | "makeLink">;
 };
 
-const service = "updater";
 /** The only user. */
-export const pageUser = "updater";
+const pageUser = "updater";
+
+export type SignInTools = {
+  readonly log: Logger;
+  readonly now: () => Instant;
+  /** With services in the same process. */
+  readonly shared?: SharedSignIn;
+  /** The other services, for the switcher of the page. */
+  readonly services?: () => readonly ServiceLink[];
+};
 
 /** Sessions are kept in memory: a restart ends them, a reload of the config does not. */
-export function openPageSignIn({ log, now }: { readonly log: Logger; readonly now: () => Instant }): PageSignIn {
+export function openPageSignIn({ log, now, shared, services }: SignInTools): PageSignIn {
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
   const database = new DatabaseSync(":memory:");
   database.exec(sessionTables);
   const sessions = createSessions(createSessionStore(sqliteSql(database)), now);
   let known: string | undefined;
-  const signIn = createSignIn({
-    ...{ service, sessions, now },
-    note: (what, fields) => log.info(fields, `page: ${what}`),
-    people: {
-      check: async (_name, password) =>
-        known !== undefined && sameHash(hashSecret(password), known) ? pageUser : undefined,
-      describe: async () => ({ name: pageUser, hasPassword: true, privileges: [mayChange] }),
-      setPassword: async () => undefined,
-    },
-  });
+  const people: People = {
+    check: async (_name, password) =>
+      known !== undefined && sameHash(hashSecret(password), known) ? pageUser : undefined,
+    describe: async () => ({ name: pageUser, hasPassword: known !== undefined, privileges: [mayChange] }),
+    setPassword: async () => undefined,
+  };
+  const owner = async () => pageUser;
+  const entrance = createEntrance({ service: "updater", sessions, people, owner }, shared);
+  const note = (what: string, fields: Readonly<Record<string, unknown>>) => log.info(fields, `page: ${what}`);
+  const byPassword = () => known !== undefined;
+  const signIn = createSignIn({ entrance, people, services, byPassword, now, note });
   return {
     answer: async (request) => (request.path === "/console/password" ? elsewhere : await signIn(request)),
-    admit: async (request) => (await sessionOf(service, sessions, request)).kind,
+    admit: async (request) => (await sessionOf(entrance, request)).kind,
     async setPassword(password) {
       const next = password === undefined ? undefined : hashSecret(password);
       if (next !== known) await sessions.endAll(pageUser);
       known = next;
     },
-    sessions,
   };
 }
 

@@ -1,0 +1,15 @@
+/** The users of one service, known by name and password. */
+export type People = {
+  /** Takes as long for an unknown name. `shutOut` is why a user with the right password may not sign in. */
+  readonly check: (name: string, password: string) => Promise<string | { readonly shutOut: string } | undefined>;
+  /** Undefined if the user was removed or may not sign in. */
+  readonly describe: (who: string, from: string) => Promise<Person | undefined>;
+  readonly setPassword: (who: string, password: string) => Promise<void>;
+};
+
+/** `privileges` tells the pages what to leave out because it would be refused. */
+export type Person = {
+  readonly name: string;
+  readonly hasPassword: boolean;
+  readonly privileges?: readonly string[];
+};

@@ -1,0 +1,139 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { People } from "./people.ts";
+import { sameHash } from "./secret.ts";
+import type { Session, Sessions, StoredSession } from "./session.ts";
+import { cookieOf, isOwnOrigin } from "./session-cookie.ts";
+
+/** A service with pages to sign in to. */
+export type Member = {
+  /** Part of the cookie's name. */
+  readonly service: string;
+  readonly sessions: Sessions;
+  readonly people: Pick<People, "describe">;
+  /**
+   * This service's own id of the owner, who may do everything here; undefined while there is no such user. `from`: the
+   * address of the caller.
+   */
+  readonly owner: (from: string) => Promise<string | undefined>;
+};
+
+/**
+ * Services on one host whose owner signs in once: the owner's session at one of them counts at all of them. Browsers make this
+ * possible, because they send cookies to all ports of a host. Other users gain nothing: their session counts only where it began.
+ */
+export type SharedSignIn = ReturnType<typeof createSharedSignIn>;
+
+export function createSharedSignIn() {
+  const members: Member[] = [];
+  const listeners = new Set<() => void>();
+  return {
+    members,
+    /** Calls back when sessions may have ended at any of them. */
+    onEnd: (listener: () => void): (() => void) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    ended: (): void => {
+      for (const listener of listeners) listener();
+    },
+  };
+}
+
+type Caller = { readonly headers: IncomingHttpHeaders; readonly from: string };
+
+/** A user at one of the services: the same person may have another id at each. */
+type Place = { readonly member: Member; readonly who: string };
+
+/** `who` is the user here; `at` is where the session began. */
+export type FoundSession = Session & { readonly at: Place };
+
+export type Entrance = ReturnType<typeof createEntrance>;
+
+/** The sign-in of one service, alone or shared. */
+export function createEntrance(own: Member, shared?: SharedSignIn) {
+  shared?.members.push(own);
+  const others = (): readonly Member[] => shared?.members.filter((member) => member !== own) ?? [];
+
+  const placesOf = async (who: string, from: string): Promise<readonly Place[]> => {
+    const here = { member: own, who };
+    if (who !== (await own.owner(from))) return [here];
+    const elsewhere = others().map(async (member) => ({ member, who: await member.owner(from) }));
+    const found = await Promise.all(elsewhere);
+    return [here, ...found.flatMap((place) => (place.who === undefined ? [] : [{ ...place, who: place.who }]))];
+  };
+
+  return {
+    service: own.service,
+    sessions: own.sessions,
+
+    find: async ({ headers, from }: Caller): Promise<FoundSession | undefined> => {
+      const session = await sessionAt(own, headers);
+      if (session !== undefined) return { ...session, at: { member: own, who: session.who } };
+      for (const member of others()) {
+        const found = await sessionAt(member, headers);
+        if (found === undefined || found.who !== (await member.owner(from))) continue;
+        const who = await own.owner(from);
+        if (who !== undefined) return { ...found, who, at: { member, who: found.who } };
+      }
+      return undefined;
+    },
+
+    /** The latest first. */
+    list: async (who: string, from: string): Promise<readonly (StoredSession & { readonly service: string })[]> => {
+      const lists = (await placesOf(who, from)).map(async ({ member, who: its }) =>
+        (await member.sessions.list(its)).map((session) => ({ ...session, service: member.service })),
+      );
+      return (await Promise.all(lists)).flat().toSorted((a, b) => b.seen - a.seen);
+    },
+
+    /** False if the user has no such session. */
+    end: async (who: string, from: string, { service, id }: { readonly service: string; readonly id: number }) => {
+      const place = (await placesOf(who, from)).find(({ member }) => member.service === service);
+      const ended = place !== undefined && (await place.member.sessions.end(place.who, id));
+      shared?.ended();
+      return ended;
+    },
+
+    endAll: async (who: string, from: string): Promise<void> => {
+      for (const place of await placesOf(who, from)) await place.member.sessions.endAll(place.who);
+      shared?.ended();
+    },
+
+    /** Ends every session of this browser, also at the other services: one that stays would sign the browser in here again. */
+    signOut: async (headers: IncomingHttpHeaders): Promise<void> => {
+      for (const member of [own, ...others()]) {
+        const session = await sessionAt(member, headers);
+        if (session !== undefined) await member.sessions.end(session.who, session.id);
+      }
+      shared?.ended();
+    },
+
+    /** Whether the user has a password, here or, for the owner, at another of the services. */
+    canReturn: async (who: string, from: string): Promise<boolean> => {
+      const known = (await placesOf(who, from)).map(({ member, who: its }) => member.people.describe(its, from));
+      return (await Promise.all(known)).some((person) => person?.hasPassword);
+    },
+  };
+}
+
+async function sessionAt({ service, sessions }: Member, headers: IncomingHttpHeaders): Promise<Session | undefined> {
+  const secret = cookieOf(service, headers);
+  return secret === undefined ? undefined : await sessions.find(secret);
+}
+
+/** The session of a request; `forged` if it would change something and does not prove that our own page sent it. */
+export type SessionFound =
+  | { readonly kind: "session"; readonly session: FoundSession }
+  | { readonly kind: "none" | "forged" };
+
+export async function sessionOf(
+  entrance: Entrance,
+  request: Caller & { readonly method: string },
+): Promise<SessionFound> {
+  const session = await entrance.find(request);
+  if (session === undefined) return { kind: "none" };
+  const reads = request.method === "GET" || request.method === "HEAD";
+  const shown = request.headers["x-csrf-token"];
+  const isOurs = typeof shown === "string" && sameHash(shown, session.csrf) && isOwnOrigin(request.headers);
+  return reads || isOurs ? { kind: "session", session } : { kind: "forged" };
+}

@@ -1,0 +1,93 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { axeFinds } from "./axe.ts";
+import { type Look, openContext, phone } from "./browser.ts";
+import { signInByLink } from "./records-rig.ts";
+import { startUpRig, type UpRig } from "./up-rig.ts";
+
+let rig: UpRig;
+beforeAll(async () => {
+  rig = await startUpRig();
+});
+afterAll(() => rig?.close());
+
+const switchTo = (page: Page, service: "DNS" | "Firewall" | "Updater") =>
+  page.getByRole("navigation", { name: "Services" }).getByRole("link", { name: service }).click();
+const signOut = (page: Page) => page.getByRole("banner").getByRole("button", { name: "Sign out" }).click();
+const heading = (page: Page, name: string) => page.getByRole("heading", { name, exact: true, level: 1 });
+/** A page of a browser that has just signed in. */
+const signIn = async (look: Look = {}, ...words: readonly string[]): Promise<Page> => {
+  const page = await (await openContext(rig.browser, look)).newPage();
+  await signInByLink(page, await rig.signInLink(...words));
+  return page;
+};
+const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+
+describe("the pages of moor up", () => {
+  it("one sign-in opens all of them, and signing out says that it ends everywhere", async () => {
+    const page = await signIn();
+    await switchTo(page, "Firewall");
+    await page.getByRole("region", { name: "wan0", exact: true }).waitFor();
+    await page.getByRole("link", { name: "Users" }).click();
+    await page.getByRole("button", { name: "New user" }).waitFor();
+    await switchTo(page, "Updater");
+    await heading(page, "Names").waitFor();
+    await switchTo(page, "DNS");
+    await heading(page, "Zones").waitFor();
+
+    const wall = await page.context().newPage();
+    await wall.goto(rig.urls.firewall);
+    await wall.getByText("live", { exact: true }).waitFor();
+    await signOut(page);
+    await page.getByText("This browser is signed out of DNS, Firewall and Updater.").waitFor();
+    // Its stream ends too, without a reload.
+    await wall.getByRole("button", { name: "Sign in" }).waitFor();
+    // The updater has no password here.
+    await wall.getByRole("link", { name: "Updater" }).click();
+    await wall.getByText("Sign in at DNS or Firewall; it counts here too.").waitFor();
+    await wall.getByRole("link", { name: "DNS" }).click();
+    await wall.getByRole("button", { name: "Sign in" }).waitFor();
+    await page.context().close();
+  });
+
+  it("the name of the host need not be the one that moor up printed", async () => {
+    const page = await signIn({}, "--firewall", "--url", rig.urls.firewall.replace("127.0.0.1", "localhost"));
+    await switchTo(page, "DNS");
+    await heading(page, "Zones").waitFor();
+    expect(new URL(page.url()).host).toBe("localhost:8053");
+    await page.context().close();
+  });
+
+  it("other users gain nothing: a user of the firewall with fewer rights, an account that is not the owner's", async () => {
+    await rig.moor("user", "add", "anna", "--privilege", "interface-status", "--data", rig.data);
+    const anna = await signIn({}, "--firewall", "--account", "anna");
+    await anna.getByRole("region", { name: "wan0", exact: true }).waitFor();
+    await switchTo(anna, "DNS");
+    await anna.getByRole("button", { name: "Sign in" }).waitFor();
+    await anna.getByText("a sign-in at Firewall or Updater counts here too").waitFor();
+    const guest = await signIn({}, "--account", "guest");
+    await switchTo(guest, "Firewall");
+    await guest.getByRole("button", { name: "Sign in" }).waitFor();
+    for (const page of [anna, guest]) await page.context().close();
+  });
+
+  it.for([["wide", {}] as const, ["narrow", { size: { ...phone, width: 360 } }] as const])(
+    "have no axe violation in a %s window, and fit",
+    async ([, look]) => {
+      const page = await signIn(look);
+      for (const [path, shown] of [
+        [`${rig.urls.firewall}/account`, page.getByText("A session of the owner counts for DNS, Firewall and Updater")],
+        [`${rig.urls.records}/zones`, heading(page, "Zones")],
+      ] as const) {
+        await page.goto(path);
+        await shown.waitFor();
+        expect(await axeFinds(page)).toEqual([]);
+        await expect.poll(() => page.evaluate(overflow)).toBe(0);
+      }
+      await signOut(page);
+      await page.getByText("This browser is signed out").waitFor();
+      expect(await axeFinds(page)).toEqual([]);
+      await page.context().close();
+    },
+  );
+});

@@ -1,0 +1,48 @@
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
+import { type Device, makeDevice } from "../rig/device.ts";
+import { prepareWithMoor, runMoor, startMoor } from "../rig/moor.ts";
+import { openNamespace } from "../rig/namespace.ts";
+import { launchBrowser } from "./browser.ts";
+
+export type UpRig = {
+  readonly data: string;
+  /** The interface that the updater follows. */
+  readonly wan: Device;
+  readonly browser: Browser;
+  readonly urls: { readonly records: string; readonly firewall: string; readonly updater: string };
+  /** From `moor sign-in`. */
+  readonly signInLink: (...words: readonly string[]) => Promise<string>;
+  readonly moor: (...words: readonly string[]) => Promise<string>;
+  readonly close: () => Promise<void>;
+};
+
+/** `moor up` as users run it, and a browser on the same machine: a network namespace with an interface whose address can change. */
+export async function startUpRig(): Promise<UpRig> {
+  const folder = await mkdtemp(join(tmpdir(), "moor-up-pages-"));
+  const data = join(folder, "data");
+  const inside = await openNamespace();
+  const wan = await makeDevice(inside, "wan0");
+  await wan.readdress({ ipv4: "9.9.1.1", ipv6: "2a00:1::1" });
+  const up = startMoor(inside, ["up", "--data", data]);
+  await up.says(/Ctrl-C stops it/);
+  const program = join(folder, "browser");
+  await writeFile(program, `#!/bin/sh\nexec ${inside.entering("/").join(" ")} /usr/bin/chromium-headless-shell "$@"\n`);
+  await chmod(program, 0o700);
+  const browser = await launchBrowser({ program });
+  return {
+    ...{ data, wan, browser },
+    urls: { records: "https://127.0.0.1:8053", firewall: "https://127.0.0.1:8443", updater: updaterUrl(up.out()) },
+    signInLink: async (...words) => (await prepareWithMoor(inside, ["sign-in", "--data", data, ...words])).out.trim(),
+    moor: async (...words) => (await runMoor(inside, words)).out,
+    close: async () => {
+      await browser.close();
+      await inside.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const updaterUrl = (said: string): string => /https?:\/\/127\.0\.0\.1:9053/.exec(said)?.[0] ?? "";
