@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { axeFinds } from "./axe.ts";
 import { type Look, openContext, phone } from "./browser.ts";
+import { layoutFaults } from "./layout-faults.ts";
 import { signInByLink } from "./records-rig.ts";
 import { startUpRig, type UpRig } from "./up-rig.ts";
 
@@ -21,7 +22,6 @@ const signIn = async (look: Look = {}, ...words: readonly string[]): Promise<Pag
   await signInByLink(page, await rig.signInLink(...words));
   return page;
 };
-const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
 
 describe("the pages of moor up", () => {
   it("one sign-in opens all of them, and signing out says that it ends everywhere", async () => {
@@ -82,7 +82,7 @@ describe("the pages of moor up", () => {
         await page.goto(path);
         await shown.waitFor();
         expect(await axeFinds(page)).toEqual([]);
-        await expect.poll(() => page.evaluate(overflow)).toBe(0);
+        await expect.poll(() => page.evaluate(layoutFaults)).toEqual([]);
       }
       await signOut(page);
       await page.getByText("This browser is signed out").waitFor();
