@@ -9,11 +9,26 @@ export function finish<T>(steps: Steps<T>): T {
   }
 }
 
+/** Like `finish`, but gives up after this many steps and returns undefined. */
+export function finishWithin<T>(steps: Steps<T>, most: number): T | undefined {
+  for (let left = most; left > 0; left--) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+  steps.return(undefined as T);
+  return undefined;
+}
+
+/** Work that may or may not be interruptible, as steps. */
+export function* inSteps<T extends object | undefined>(work: T | Steps<T>): Steps<T> {
+  return work !== undefined && "next" in work ? yield* work : work;
+}
+
 /** The result of `turn` for each item, one item per step. */
-export function* mapInSteps<Item, T>(items: readonly Item[], turn: (item: Item) => T): Steps<readonly T[]> {
+export function* mapInSteps<Item, T>(items: readonly Item[], turn: (item: Item, i: number) => T): Steps<readonly T[]> {
   const results: T[] = [];
-  for (const item of items) {
-    results.push(turn(item));
+  for (const [i, item] of items.entries()) {
+    results.push(turn(item, i));
     yield;
   }
   return results;

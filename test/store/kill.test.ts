@@ -7,7 +7,19 @@ import { recordsDatabase } from "../../src/records/open-store.ts";
 import { testLimit } from "../rig/patience.ts";
 import { until } from "../rig/until.ts";
 import { faultsIn, logIn, prepareData, valuesIn } from "./store-files.ts";
-import { allowed, check, runMoor, type Sent, type Storm, startService, startStorm } from "./storm.ts";
+import {
+  allowed,
+  check,
+  type Imports,
+  importedOwner,
+  importedRecords,
+  runMoor,
+  type Sent,
+  type Storm,
+  startImports,
+  startService,
+  startStorm,
+} from "./storm.ts";
 
 /** `npm run test:faults` sets more. */
 const kills = Number(process.env.MOOR_KILLS ?? 3);
@@ -37,13 +49,16 @@ describe("kill -9 under heavy writes", () => {
     for (let round = 0; round < kills; round += 1) {
       const service = await startService(data);
       const storm = startStorm(service, token, zone, round);
+      const imports = startImports(service, token, round);
       await answered(storm, 10);
+      await until(() => imports.answered() > 0, { what: () => "two imports to be answered" });
       await sleep(Math.random() * 400);
       await service.process.stop("SIGKILL");
-      await storm.stop();
+      await Promise.all([storm.stop(), imports.stop()]);
       all.push(...storm.sent);
       expect(await faultsIn(recordsDatabase(data)), `round ${round}`).toEqual([]);
       await expectKept(storm.sent);
+      await expectWhole(imports, round);
     }
     expect(await check(data)).toBe("");
     await expectKept(all);
@@ -87,6 +102,14 @@ describe("kill -9 under heavy writes", () => {
     expect(await service.process.stop()).toMatchObject({ code: 0 });
   });
 });
+
+/** The zone is as the last answered import left it, or as the one after that. */
+async function expectWhole(imports: Imports, round: number): Promise<void> {
+  const values = await valuesIn(recordsDatabase(data));
+  const found = Array.from({ length: importedRecords }, (_, i) => values.get(importedOwner(round, i))?.split(".")[1]);
+  const last = imports.answered();
+  expect([[`${last % 256}`], [`${(last + 1) % 256}`]]).toContainEqual([...new Set(found)]);
+}
 
 async function expectKept(sent: readonly Sent[]): Promise<void> {
   const values = await valuesIn(recordsDatabase(data));

@@ -74,6 +74,51 @@ export function startStorm({ url }: Service, token: string, zone: string, round:
   };
 }
 
+export type Imports = { readonly answered: () => number; readonly stop: () => Promise<void> };
+
+/** The number of records in each imported file; large enough to be written in several turns of the event loop. */
+export const importedRecords = 2_500;
+
+/** The owner of the i-th record. */
+export const importedOwner = (round: number, i: number): string => `r${round}import${i}`;
+
+/** Creates a large zone, and then replaces it by imports without pause: every value of the n-th file begins with `10.n.`. */
+export function startImports({ url }: Service, token: string, round: number): Imports {
+  let going = true;
+  let answered = -1;
+  const name = `imports-${round}.example`;
+  const file = (n: number) =>
+    `@ 300 SOA ns1.example.net. hostmaster.example.net. 1 7200 900 1209600 300\n@ 300 NS ns1.example.net.\n${Array.from(
+      { length: importedRecords },
+      (_, i) => `${importedOwner(round, i)} 60 A 10.${n % 256}.${i >> 8}.${i & 255}\n`,
+    ).join("")}`;
+  const run = async () => {
+    for (let n = 0; going; n += 1) {
+      const [path, body] =
+        n === 0
+          ? ["", { name, mode: "primary", zonefile: file(n) }]
+          : [`/${name}/actions/import_zonefile`, { zonefile: file(n) }];
+      const answer = await request(`${url}/v1/zones${path}`, {
+        ...{ method: "POST", body: JSON.stringify(body) },
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      }).catch(() => undefined);
+      // Without an answer the service is dead.
+      if (answer === undefined) return;
+      const text = await answer.body.text();
+      if (answer.statusCode !== 201) throw new Error(`${answer.statusCode} ${text}`);
+      answered = n;
+    }
+  };
+  const running = run();
+  return {
+    answered: () => answered,
+    stop: async () => {
+      going = false;
+      await running;
+    },
+  };
+}
+
 /**
  * For each name: the last answered value, and the values sent after it without an answer. The store must have one of
  * them.

@@ -1,3 +1,4 @@
+import { finish, type Steps } from "../steps.ts";
 import { type RRset, setKey, type ZoneRecord } from "./rrset.ts";
 
 /** What happened to one set. A set without records does not exist, so it is never before or after. */
@@ -12,9 +13,15 @@ export type Change = { readonly owner: string; readonly type: RRset["type"] } & 
  * know records by their ids. Pass only the sets that a write may touch. Deletions come first, so that a CNAME is removed before its
  * replacement is added.
  */
-export function diffSets(existing: readonly RRset[], wanted: readonly RRset[]): readonly Change[] {
+export const diffSets = (existing: readonly RRset[], wanted: readonly RRset[]): readonly Change[] =>
+  finish(diffingSets(existing, wanted));
+
+/** The same in steps. */
+export function* diffingSets(existing: readonly RRset[], wanted: readonly RRset[]): Steps<readonly Change[]> {
   const before = byKey(existing);
+  yield;
   const after = byKey(wanted);
+  yield;
   const deletes: Change[] = [];
   const others: Change[] = [];
   let moved: ReadonlySet<string> | undefined;
@@ -24,6 +31,7 @@ export function diffSets(existing: readonly RRset[], wanted: readonly RRset[]): 
   };
   for (const [key, set] of before) {
     if (!after.has(key)) deletes.push({ kind: "delete", owner: set.owner, type: set.type, before: set, after: null });
+    yield;
   }
   for (const [key, set] of after) {
     const { owner, type } = set;
@@ -31,6 +39,7 @@ export function diffSets(existing: readonly RRset[], wanted: readonly RRset[]): 
     if (old === undefined) others.push({ kind: "create", owner, type, before: null, after: set });
     else if (!saySame(old, set) || (!haveSame(old, set) && [...old.records, ...set.records].some(hasMoved)))
       others.push({ kind: "replace", owner, type, before: old, after: set });
+    yield;
   }
   return [...deletes, ...others];
 }

@@ -30,7 +30,12 @@ export function* checkingOwners<Given extends { readonly owner: string }>(
 const mostFaults = 1_000;
 
 /** The same for all sets of a zone, which must then also have its SOA. */
-export const checkZone = (sets: readonly RRset[]): readonly Fault[] => [...checkOwners(sets), ...checkSoaExists(sets)];
+export const checkZone = (sets: readonly RRset[]): readonly Fault[] => finish(checkingZone(sets));
+
+/** The same in steps. */
+export function* checkingZone(sets: readonly RRset[]): Steps<readonly Fault[]> {
+  return [...(yield* checkingOwners(sets, (set) => set)), ...checkSoaExists(sets)];
+}
 
 export const checkSoaExists = (sets: readonly RRset[]): readonly Fault[] =>
   sets.some((set) => set.type === "SOA" && set.owner === apex) ? [] : [soaMissing];

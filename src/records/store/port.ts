@@ -2,6 +2,7 @@ import type { Instant } from "../../core/instant.ts";
 import type { NameRefusal, NewZoneName } from "../../core/names/zone-neighbours.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
 import type { RRset } from "../../core/records/rrset.ts";
+import type { Steps } from "../../core/steps.ts";
 import type {
   Account,
   Action,
@@ -188,8 +189,11 @@ export type NewAction = NewAct & { readonly command: string };
 /** The same key with the same fingerprint is the same request, repeated within a day. Keys are separate per actor. */
 export type Once = { readonly key: string; readonly fingerprint: string };
 
-/** Like `Decide`. Without a command neither an action nor the key is stored; `remember` stores the key anyway. */
-export type DecideAct<T> = (view: WriteView) => Decision & {
+/** Like `Decide`; a rule that takes long for a large zone returns its decision in steps. */
+export type DecideAct<T> = (view: WriteView) => ActDecision<T> | Steps<ActDecision<T>>;
+
+/** Without a command neither an action nor the key is stored; `remember` stores the key anyway. */
+export type ActDecision<T> = Decision & {
   readonly command?: string;
   readonly remember?: boolean;
   /** Deletes the zone with all its sets. Requires `owners: "all"`. */

@@ -22,8 +22,16 @@ export type WriteEffect = {
 };
 
 /** Changes sets and settings to what is wanted; undefined if there is no difference. */
-export function effectOf(zone: Zone, existing: readonly RRset[], wanted: Wanted, by: Writer): WriteEffect | undefined {
-  const changes = wanted.sets ? diffSets(existing, wanted.sets) : [];
+export const effectOf = (zone: Zone, existing: readonly RRset[], wanted: Wanted, by: Writer): WriteEffect | undefined =>
+  effectWith(zone, wanted.sets ? diffSets(existing, wanted.sets) : [], wanted, by);
+
+/** The same if the changes are known. */
+export function effectWith(
+  zone: Zone,
+  changes: readonly Change[],
+  wanted: Pick<Wanted, "settings" | "serial">,
+  by: Writer,
+): WriteEffect | undefined {
   const { settings = zone.settings } = wanted;
   const newSettings = settings !== zone.settings && !isDeepStrictEqual(settings, zone.settings);
   if (changes.length === 0 && !newSettings) return undefined;

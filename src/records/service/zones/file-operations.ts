@@ -2,7 +2,7 @@ import { lowestTtl, mostFileRecords } from "../../../contract/rrsets-limits.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { lostServers } from "../../../core/names/lost-servers.ts";
 import { apex } from "../../../core/names/name.ts";
-import { checkingNewSets, checkNewSets } from "../../../core/records/check-new-sets.ts";
+import { checkingNewSets } from "../../../core/records/check-new-sets.ts";
 import { checkSoaExists } from "../../../core/records/check-zone.ts";
 import { type RRset, setKey, type ZoneRecord } from "../../../core/records/rrset.ts";
 import { withSerial } from "../../../core/records/serial.ts";
@@ -16,7 +16,7 @@ import { placeInFile } from "../../../core/zone-file/sets.ts";
 import { findingZoneName } from "../../../core/zone-file/zone-name.ts";
 import type { Turns } from "../../../process/turns.ts";
 import type { ZoneKey } from "../../model.ts";
-import type { DecideAct, WriteView } from "../../store/port.ts";
+import type { ActDecision, WriteView } from "../../store/port.ts";
 import { lockFaults, zoneFaults } from "../edit/check-write.ts";
 import { newRecordIds } from "../edit/new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
@@ -30,14 +30,14 @@ import { withZone, writeObstacle } from "./settings.ts";
 type Manner = {
   readonly command?: string;
   readonly reading: (text: string, zoneName: string) => Steps<Result<ZoneFile>>;
-  readonly setsOf: (view: WriteView, file: ZoneFile, stamp: ImportStamp) => readonly RRset[];
+  readonly setsOf: (view: WriteView, file: ZoneFile, stamp: ImportStamp) => Steps<readonly RRset[]>;
   /** `clashes`: sets of the file that cannot coexist. */
-  readonly faultsOf: (
+  readonly findingFaults: (
     view: WriteView,
     wanted: readonly RRset[],
     file: ZoneFile,
     clashes: readonly Fault[],
-  ) => readonly Fault[];
+  ) => Steps<readonly Fault[]>;
 };
 
 type ImportStamp = { readonly now: Instant; readonly newIds: NewIds };
@@ -61,9 +61,9 @@ export function zoneFileOperations({ store, now, nameservers }: RecordServiceOpt
     if (!file.ok) return refused(manner.command ? [...zoneFaults(zone), ...file.faults] : file.faults);
     const { newIds, clashes } = await turns.run(actor.account, preparing(file.value));
     const stamp = { now: now(), newIds };
-    const decide: DecideAct<Done | NotDone> = (view) => {
-      const wanted = manner.setsOf(view, file.value, stamp);
-      const faults = manner.faultsOf(view, wanted, file.value, clashes);
+    const decide = function* (view: WriteView): Steps<ActDecision<Done | NotDone>> {
+      const wanted = yield* manner.setsOf(view, file.value, stamp);
+      const faults = yield* manner.findingFaults(view, wanted, file.value, clashes);
       if (faults.length > 0) return noChange(refused(faults));
       const settings = { ...view.zone.settings, ttl: file.value.ttl ?? view.zone.settings.ttl };
       return { wanted, settings, ...(manner.command && { command: manner.command }), result: { kind: "done" } };
@@ -76,17 +76,20 @@ export function zoneFileOperations({ store, now, nameservers }: RecordServiceOpt
     command: "import_zonefile",
     reading: (text, zoneName) => parsingZoneFile(text, zoneName, mostFileRecords),
     setsOf: importedSets,
-    faultsOf: ({ zone, sets: before }, wanted, file, clashes) => [
-      ...zoneFaults(zone),
-      ...(before.some((set) => set.locked) ? [setsLocked] : []),
-      ...lowTtls(file, lowestTtl),
-      ...lostServers(
-        serversNamed(before),
-        serversNamed(wanted),
-        nameservers.map((server) => `${server}.`),
-      ),
-      ...placeInFile([...clashes, ...checkSoaExists(wanted), ...checkNewSets(before, wanted)], file.sets),
-    ],
+    *findingFaults({ zone, sets: before }, wanted, file, clashes) {
+      const refusals = yield* checkingNewSets(before, wanted);
+      return [
+        ...zoneFaults(zone),
+        ...(before.some((set) => set.locked) ? [setsLocked] : []),
+        ...lowTtls(file, lowestTtl),
+        ...lostServers(
+          serversNamed(before),
+          serversNamed(wanted),
+          nameservers.map((server) => `${server}.`),
+        ),
+        ...placeInFile([...clashes, ...checkSoaExists(wanted), ...refusals], file.sets),
+      ];
+    },
   };
 
   return {
@@ -146,20 +149,17 @@ function* readingZoneFile(text: string, zoneName: string): Steps<Result<ZoneFile
 const v1Manner: Manner = {
   reading: readingZoneFile,
   setsOf: keptSets,
-  faultsOf: ({ zone, sets }, wanted, file, clashes) =>
-    placeInFile(
-      [
-        ...[...zoneFaults(zone), ...lockFaults(sets, wanted), ...clashes],
-        ...[...checkSoaExists(wanted), ...checkNewSets(sets, wanted)],
-      ],
-      file.sets,
-    ),
+  *findingFaults({ zone, sets }, wanted, file, clashes) {
+    const refusals = yield* checkingNewSets(sets, wanted);
+    const others = [...zoneFaults(zone), ...lockFaults(sets, wanted), ...clashes, ...checkSoaExists(wanted)];
+    return placeInFile([...others, ...refusals], file.sets);
+  },
 };
 
 /** Existing records keep their ids, times and spelling. If the file has no SOA record, the zone keeps its own. */
-function keptSets({ zone, sets }: WriteView, file: ZoneFile, { now, newIds }: ImportStamp): readonly RRset[] {
+function* keptSets({ zone, sets }: WriteView, file: ZoneFile, { now, newIds }: ImportStamp): Steps<readonly RRset[]> {
   const before = new Map(sets.map((set) => [setKey(set.owner, set.type), set]));
-  const wanted = file.sets.map((set, i): RRset => {
+  const wanted = yield* mapInSteps(file.sets, (set, i): RRset => {
     const old = before.get(setKey(set.owner, set.type));
     const known = new Map(old?.records.map((record) => [record.rdata, record]));
     const records = set.records.map(({ value, rdata, comment }, j): ZoneRecord => {

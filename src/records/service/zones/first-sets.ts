@@ -3,6 +3,7 @@ import { apex } from "../../../core/names/name.ts";
 import { type RRset, setKey } from "../../../core/records/rrset.ts";
 import { withSerial } from "../../../core/records/serial.ts";
 import { type Fault, failAll, ok, type Result } from "../../../core/result.ts";
+import { mapInSteps, type Steps } from "../../../core/steps.ts";
 import type { ZoneFile } from "../../../core/zone-file/parse.ts";
 import type { Zone } from "../../model.ts";
 import { newRecordId, newRecordIds } from "../edit/new-id.ts";
@@ -54,13 +55,13 @@ export function setsFromDrafts(drafts: Drafts, zoneName: string, { serial, now }
 }
 
 /** The contents of a file as sets. Records that the zone already has keep their spelling. */
-export function importedSets(
+export function* importedSets(
   { zone, sets }: { readonly zone: Pick<Zone, "serial">; readonly sets: readonly RRset[] },
   file: ZoneFile,
   { now, newIds }: { readonly now: Instant; readonly newIds: readonly ((i: number) => string)[] },
-): readonly RRset[] {
+): Steps<readonly RRset[]> {
   const before = new Map(sets.map((set) => [setKey(set.owner, set.type), set]));
-  return file.sets.map(({ owner, type, ttl, records }, i): RRset => {
+  return yield* mapInSteps(file.sets, ({ owner, type, ttl, records }, i): RRset => {
     const old = before.get(setKey(owner, type));
     const spelled = new Map(old?.records.map((record) => [record.rdata, record.value]));
     const values = records.map(({ value, rdata, comment }) => {

@@ -2,8 +2,8 @@ import { lowestTtl, mostFileRecords } from "../../../contract/rrsets-limits.ts";
 import { parseAddress } from "../../../core/addresses/address.ts";
 import { primaryFaults } from "../../../core/addresses/primary-address.ts";
 import { enclosing, parseName, parseZoneName } from "../../../core/names/name.ts";
-import { checkNewSets } from "../../../core/records/check-new-sets.ts";
-import { checkZone } from "../../../core/records/check-zone.ts";
+import { checkingNewSets } from "../../../core/records/check-new-sets.ts";
+import { checkingZone } from "../../../core/records/check-zone.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { nextSerial } from "../../../core/records/serial.ts";
 import type { Fault } from "../../../core/result.ts";
@@ -100,7 +100,7 @@ export function zoneOperations(
       if ("kind" in first) return first;
       const isServed = mode === "primary" && draft.content !== undefined;
       const sets = [...firstSets(first.sets, options, isServed, { serial, now: created }), ...first.sets];
-      const faults = [...faultsOf(primaries), ...checkZone(sets), ...checkNewSets([], sets)];
+      const faults = [...faultsOf(primaries), ...(await turns.run(actor.account, checkingFirst(sets)))];
       if (faults.length > 0) return refused(faults);
       const settings = {
         ttl: draft.ttl ?? first.ttl ?? defaultTtl,
@@ -199,8 +199,12 @@ function* readingContent(
   const faults = [...lowTtls(file.value, lowestTtl), ...(yield* findingClashes(file.value.sets))];
   if (faults.length > 0) return refused(faults);
   const newIds = file.value.sets.map(newRecordIds);
-  const sets = importedSets({ zone: { serial: at.serial }, sets: [] }, file.value, { now: at.now, newIds });
+  const sets = yield* importedSets({ zone: { serial: at.serial }, sets: [] }, file.value, { now: at.now, newIds });
   return { sets, ttl: file.value.ttl };
+}
+
+function* checkingFirst(sets: readonly RRset[]): Steps<readonly Fault[]> {
+  return [...(yield* checkingZone(sets)), ...(yield* checkingNewSets([], sets))];
 }
 
 /** Why this actor cannot delete the zone. A protected set also prevents the deletion of its zone. */

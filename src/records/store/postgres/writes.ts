@@ -1,3 +1,4 @@
+import { finish, inSteps } from "../../../core/steps.ts";
 import type { Zone } from "../../model.ts";
 import type { Acted, ActRequest, DecideAct, NewAction, Once, RecordStore } from "../port.ts";
 import type { Batch } from "./batch.ts";
@@ -53,7 +54,7 @@ export function createWrites(add: <T>(write: Write<T>) => Promise<T>): Writes {
           if (known !== undefined) return known;
           const view = batch.view(request);
           if (view === undefined) return "no-zone";
-          const { command, remember, remove, result, wanted, settings, serial } = decide(view);
+          const { command, remember, remove, result, wanted, settings, serial } = finish(inSteps(decide(view)));
           const after = remove
             ? batch.remove(view, request)
             : batch.replace(view, { sets: wanted, settings, serial }, request);

@@ -111,4 +111,82 @@ describe("a group of writes", () => {
   });
 });
 
+describe("a transaction of another connection", () => {
+  let end: (result: string | undefined) => void;
+  const apart = async () => {
+    const ended = new Promise<string | undefined>((resolve) => {
+      end = resolve;
+    });
+    const result = await commit
+      .apart(async () => {
+        const text = await ended;
+        return text === undefined ? undefined : { result: text, committed: 99 };
+      })
+      .catch((error: Error) => error.message);
+    events.push(`answer ${result}`);
+  };
+
+  it("delays only later writes, and is announced in the order of the commits", async () => {
+    const all = [insert(1), apart()];
+    await nextTurn();
+    all.push(insert(2));
+    await nextTurn();
+    expect([stored(), asked.length]).toEqual([1, 1]);
+    asked[0]?.done();
+    await nextTurn();
+    expect(events).toEqual([1, "answer 1"]);
+    end("apart");
+    await nextTurn();
+    await nextTurn();
+    expect([stored(), asked.length]).toEqual([2, 2]);
+    asked[1]?.done();
+    await Promise.all(all);
+    expect(events.slice(2).filter((event) => typeof event === "number")).toEqual([99, 2]);
+    expect(counters).toMatchObject({ writes: 3, waiting: 0 });
+  });
+
+  it("is not confirmed by a sync that began before its commit", async () => {
+    const all = [insert(1)];
+    await nextTurn();
+    all.push(apart());
+    await nextTurn();
+    end("apart");
+    await nextTurn();
+    asked[0]?.done();
+    await nextTurn();
+    await nextTurn();
+    expect([events, asked.length]).toEqual([[1, "answer 1"], 2]);
+    asked[1]?.done();
+    await Promise.all(all);
+    expect(events.slice(2)).toEqual([99, "answer apart"]);
+  });
+
+  it("that changes nothing needs no sync, and one after the other gets its turn", async () => {
+    const first = apart();
+    await nextTurn();
+    const endFirst = end;
+    const second = apart();
+    endFirst(undefined);
+    await first;
+    await nextTurn();
+    end("second");
+    await nextTurn();
+    await nextTurn();
+    asked[0]?.done();
+    await second;
+    expect(events).toEqual(["answer undefined", 99, "answer second"]);
+    expect(counters).toMatchObject({ waiting: 0, failed: 0 });
+  });
+
+  it("is not begun after the disk has failed", async () => {
+    const first = insert(1);
+    await nextTurn();
+    asked[0]?.fail(new Error("EIO"));
+    await first;
+    await apart();
+    expect(events.at(-1)).toBe(`answer ${broken}`);
+    expect(counters).toMatchObject({ waiting: 0, failed: 2 });
+  });
+});
+
 const broken = "writing to the disk failed; restart the service";

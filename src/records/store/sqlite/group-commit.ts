@@ -8,6 +8,8 @@ import type { DiskSync } from "./wal-sync.ts";
 /** Runs `work` inside a transaction; resolves when the transaction is on disk. */
 export type Commit = <T>(work: () => T) => Promise<T>;
 
+export type GroupCommit<Committed> = ReturnType<typeof createGroupCommit<Committed>>;
+
 /** Hooks of a transaction. */
 export type Edges<Committed> = {
   readonly begun: () => void;
@@ -40,13 +42,15 @@ export function createGroupCommit<Committed>(
   /** Committed but not yet known to be on disk, oldest first. */
   let committed: Group<Committed>[] = [];
   let syncing = false;
+  /** Another connection is writing. */
+  let held = false;
+  let released = Promise.resolve();
   let broken: Error | undefined;
 
-  const settle = () => {
-    const groups = committed;
-    committed = [];
+  /** The oldest ones are on disk. */
+  const settle = (count: number) => {
     const now = performance.now();
-    for (const { result, writes, begun } of groups) {
+    for (const { result, writes, begun } of committed.splice(0, count)) {
       counters.writes += writes.length;
       counters.waiting -= writes.length;
       counters.commits += 1;
@@ -73,14 +77,15 @@ export function createGroupCommit<Committed>(
 
   const sync = async () => {
     syncing = true;
+    const count = committed.length;
     const trouble = await disk.sync().then(
       () => undefined,
       (error: Error) => error,
     );
     syncing = false;
-    if (trouble === undefined) settle();
+    if (trouble === undefined) settle(count);
     else breakDown(trouble);
-    if (waiting.length > 0) schedule();
+    if (waiting.length > 0 || committed.length > 0) schedule();
   };
 
   const attempt = (writes: readonly Waiting[]): unknown => {
@@ -110,7 +115,7 @@ export function createGroupCommit<Committed>(
   const turn = () => {
     scheduled = false;
     if (syncing) return;
-    commitWaiting();
+    if (!held) commitWaiting();
     if (committed.length > 0) void sync();
   };
   const schedule = () => {
@@ -133,7 +138,50 @@ export function createGroupCommit<Committed>(
       schedule();
     });
 
+  /** Until `work` has ended, no group is committed. Writes that are already waiting do not wait for it. */
+  const holding = async <T>(work: () => Promise<T>): Promise<T> => {
+    const before = released;
+    const { promise, resolve: release } = Promise.withResolvers<void>();
+    released = promise;
+    await before;
+    try {
+      commitWaiting();
+      schedule();
+      held = true;
+      if (broken !== undefined) throw broken;
+      return await work();
+    } finally {
+      held = false;
+      release();
+      schedule();
+    }
+  };
+
+  /**
+   * Runs a transaction of another connection, which takes several turns of the event loop. Later writes wait for its
+   * end. Resolves when it is on disk, or with undefined if there is nothing to commit.
+   */
+  const apart = async <T>(transaction: () => Promise<{ result: T; committed: Committed } | undefined>) => {
+    const onDisk = Promise.withResolvers<T | undefined>();
+    const write = { run: () => undefined, settle: () => onDisk.resolve(undefined), fail: onDisk.reject };
+    counters.waiting += 1;
+    await holding(async () => {
+      const begun = performance.now();
+      const ended = await transaction();
+      if (ended === undefined) {
+        counters.waiting -= 1;
+        write.settle();
+      } else {
+        // Before any later write, because listeners get the log in order.
+        const settled = { ...write, settle: () => onDisk.resolve(ended.result) };
+        committed.push({ writes: [settled], result: ended.committed, begun });
+      }
+    }).catch((error: unknown) => failWith(error, [write]));
+    return await onDisk.promise;
+  };
+
   return Object.assign(commit, {
+    apart,
     /** Why no more writes are accepted until the service is restarted. */
     trouble: (): Error | undefined => broken,
     /** Finishes pending writes, before the database is closed. */
@@ -141,7 +189,7 @@ export function createGroupCommit<Committed>(
       commitWaiting();
       if (committed.length === 0) return;
       disk.syncNow();
-      settle();
+      settle(committed.length);
     },
   });
 }

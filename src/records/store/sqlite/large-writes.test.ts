@@ -1,20 +1,30 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { aSet, at } from "../../../../test/rig/records/a-set.ts";
 import { plainSettings } from "../../model.ts";
 import type { WriteRequest } from "../port.ts";
 import { openSqliteStore, type SqliteStore } from "./store.ts";
 
+let folder: string;
 let store: SqliteStore;
 let account: number;
 beforeEach(async () => {
-  store = openSqliteStore(":memory:");
+  folder = mkdtempSync(join(tmpdir(), "moor-large-"));
+  // In memory there is only one connection, and a large write is done in one piece.
+  store = openSqliteStore(join(folder, "records.sqlite"));
   account = (await store.ensureAccount("main", at)).id;
   for (const name of ["one", "two"]) {
     const zone = { account, id: name, name: `${name}.example`, settings: plainSettings(60), created: at };
     await store.createZone({ ...zone, serial: 1, sets: [] }, "tester");
   }
 });
-afterEach(() => store.close());
+afterEach(() => {
+  store.close();
+  rmSync(folder, { recursive: true });
+});
 
 const many = (value: string) => Array.from({ length: 5_000 }, (_, i) => aSet(`h${i}`, `${value}-${i}`));
 const request = (zone: string, owners: WriteRequest["owners"]): WriteRequest => ({
@@ -57,16 +67,70 @@ it("never shows part of a large write", async () => {
   expect(await store.sets(anyZone(), {})).toHaveLength(5_000);
 });
 
+/** Whether a connection is writing. */
+function isLocked(): boolean {
+  const other = new DatabaseSync(join(folder, "records.sqlite"), { timeout: 0 });
+  try {
+    other.exec("BEGIN IMMEDIATE");
+    return false;
+  } catch {
+    return true;
+  } finally {
+    other.close();
+  }
+}
+
+it("gives way to other requests while it is written, which read the state before it", async () => {
+  const serials = [];
+  let isDone = false;
+  const first = large("x").finally(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    if (isLocked()) serials.push((await store.zone(account, "one"))?.serial);
+    await new Promise(setImmediate);
+  }
+  await first;
+  expect([...new Set(serials)]).toEqual([1]);
+});
+
+it.each([
+  { when: "it is planned", isTime: () => true },
+  { when: "it is written", isTime: isLocked },
+])("is rolled back if the store is closed while $when", async ({ isTime }) => {
+  const first = large("x").catch((error: Error) => error.message);
+  do await new Promise(setImmediate);
+  while (!isTime());
+  store.close();
+  expect(await first).toBe("the store is closed");
+  store = openSqliteStore(join(folder, "records.sqlite"));
+  expect(await store.zone(account, "one")).toMatchObject({ serial: 1, recordCount: 0 });
+  expect(await large("y")).toBe("y");
+});
+
+it("is done once if it is requested twice with the same key, for different zones", async () => {
+  const once = { key: "k", fingerprint: "f" };
+  const act = (number: number, value: string) =>
+    store.act({ account, at: { number }, owners: "all", actor: "tester", now: at, once }, () => ({
+      ...{ wanted: many(value), command: "import", result: value },
+    }));
+  const answers = await Promise.all([act(1, "x"), act(2, "y")]);
+  expect(answers[0]).toEqual(answers[1]);
+  const counts = await Promise.all(["one", "two"].map(async (id) => (await store.zone(account, id))?.recordCount));
+  expect(counts.toSorted()).toEqual([0, 5_000]);
+});
+
 it("does two large writes to one zone one after the other, with a gapless log", async () => {
   await Promise.all([large("x"), large("y")]);
   const log = await store.changesAfter(0, 99_999);
   expect(log.map(({ serial, change }) => `${serial} ${change.kind}`)).toEqual([
-    ...many("x").map(() => `${log[0]?.serial} create`),
-    ...many("y").map(() => `${(log[0]?.serial ?? 0) + 1} replace`),
+    ...many("").map(() => `${log[0]?.serial} create`),
+    ...many("").map(() => `${(log[0]?.serial ?? 0) + 1} replace`),
   ]);
-  expect((await store.record(account, "h7-x-7")) ?? (await store.record(account, "h7-y-7"))).toMatchObject({
-    record: { rdata: "y-7" },
-  });
+  const sets = await store.sets(anyZone(), {});
+  const last = log.at(-1)?.change;
+  const value = last?.kind === "replace" ? last.after.records[0]?.rdata[0] : undefined;
+  expect(new Set(sets.map((set) => set.records[0]?.rdata[0]))).toEqual(new Set([value]));
 });
 
 it("writes nothing of a large write whose record ids are taken, and accepts the next one", async () => {

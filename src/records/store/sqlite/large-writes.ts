@@ -1,87 +1,153 @@
-import { type Change, diffSets } from "../../../core/records/changes.ts";
-import type { RRset } from "../../../core/records/rrset.ts";
-import type { NewZone, Zone } from "../../model.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { finish, finishWithin, type Steps } from "../../../core/steps.ts";
+import { createTurns } from "../../../process/turns.ts";
+import type { LoggedChange } from "../../model.ts";
 import type { WriteEffect } from "../write-effect.ts";
-import type { Commit } from "./group-commit.ts";
-import type { KnownRows } from "./known-rows.ts";
-import type { prepareStaging, Staged } from "./staged-writes.ts";
-import type { SetWriter } from "./write.ts";
+import type { GroupCommit } from "./group-commit.ts";
+import { type ManyRows, preparingRows } from "./many-rows.ts";
+import type { WriteSide } from "./write-side.ts";
 
-/** The effect of a write on one zone, and the zone as it was when the write was planned. */
-export type PlannedWrite = {
-  readonly zone: Zone;
-  readonly existing: readonly RRset[];
-  readonly effect: WriteEffect;
+/** What a write does to one zone. */
+export type PlannedWrite = Pick<WriteEffect, "changes"> & {
+  readonly log: readonly Pick<LoggedChange, "change">[];
+  /** Whether the zone is still as it was when the write was planned. */
+  readonly isCurrent: (on: WriteSide) => boolean;
+  readonly apply: (on: WriteSide) => void;
+  /** The same in steps, with the rows prepared beforehand. */
+  readonly applying: (on: WriteSide, rows: ManyRows) => Steps<void>;
 };
 
-/** `finish` is called after the writes, in the same transaction. */
-export type Plan<T> = { readonly writes: readonly PlannedWrite[]; readonly finish: () => T };
+export type Plan<T> = {
+  readonly writes: readonly PlannedWrite[];
+  /** Whether everything else that the plan depends on is still as it was. */
+  readonly isCurrent?: (on: WriteSide) => boolean;
+  /** Called after the writes, in the same transaction. */
+  readonly finish: (on: WriteSide) => T;
+};
 
-export type FirstSets = { readonly created: readonly Change[]; readonly staged: Staged | undefined };
+/** It must be pure: it is called again if the transaction is repeated. */
+export type Planning<T> = (on: WriteSide) => Steps<Plan<T>>;
 
 export type LargeWritesOptions = {
-  readonly commit: Commit;
-  readonly known: Pick<KnownRows, "zone">;
-  readonly writer: Pick<SetWriter, "apply">;
-  readonly stage: ReturnType<typeof prepareStaging>;
+  readonly commit: GroupCommit<readonly LoggedChange[]>;
+  readonly main: WriteSide;
+  /** Opens another connection; undefined if there can be only one. */
+  readonly open: (() => WriteSide) | undefined;
 };
 
-/** Writes with more changes are staged first. */
-const largest = 1_000;
-/**
- * If the zone still changes while the write is staged after this many tries, the write is done in one piece, and
- * others wait.
- */
+/** A write is large if it takes more steps to plan, or has more changes. */
+const most = { steps: 2_000, changes: 1_000 };
+/** If the zone has changed during every one of these tries, the write is done in one piece, and everybody waits. */
 const tries = 3;
+/** Milliseconds of work per turn of the event loop. */
+const part = 5;
 
 /**
- * Plans a write and does it in one transaction. A write with many changes would block others for too long: it is
- * planned in one transaction, staged outside of any, and written in a second one if its zones have not changed since.
- * Otherwise it is planned again.
+ * Does writes in one transaction each. A small one is planned and written in one piece, together with others. A large
+ * one would block the process for too long. It gets its own connection: there it is planned from a snapshot, and
+ * written if its zones are still as they were, a few milliseconds per turn of the event loop. Meanwhile other
+ * requests read the state before it; only other writes wait while it is written.
  */
-export function createLargeWrites({ commit, known, writer, stage }: LargeWritesOptions) {
-  const isCurrent = ({ zone }: PlannedWrite): boolean => known.zone(zone.id)?.serial === zone.serial;
+export function createLargeWrites({ commit, main, open }: LargeWritesOptions) {
+  const turns = createTurns({ part });
+  const sides = new Set<WriteSide>();
+  let isClosed = false;
 
-  const finish = <T>(plan: Plan<T>, staged: readonly Staged[] = []) => {
-    for (const [i, { effect, existing }] of plan.writes.entries()) writer.apply(effect, existing, staged[i]);
-    return { result: plan.finish() };
+  const small = <T>(planning: Planning<T>, isLast: boolean) =>
+    commit(() => {
+      const plan = isLast ? finish(planning(main)) : finishWithin(planning(main), most.steps);
+      if (plan === undefined) return { kind: "large" } as const;
+      const changes = plan.writes.reduce((sum, write) => sum + write.changes.length, 0);
+      if (changes > most.changes && !isLast) return { kind: "large", plan } as const;
+      for (const write of plan.writes) write.apply(main);
+      return { kind: "done", result: plan.finish(main) } as const;
+    });
+
+  const planned = async <T>(planning: Planning<T>, side: WriteSide): Promise<Plan<T>> => {
+    side.database.exec("BEGIN");
+    const plan = await turns.run(0, planning(side));
+    side.database.exec("COMMIT");
+    return plan;
   };
 
-  const withStaged = async <T>(parts: readonly Parts[], work: (staged: readonly Staged[]) => T): Promise<T> => {
-    const staged: Staged[] = [];
+  /** Undefined if the plan is out of date. */
+  const written = async <T>(plan: Plan<T>, side: WriteSide): Promise<{ readonly result: T } | undefined> => {
+    if (plan.writes.length === 0)
+      return await commit(() => (isCurrent(plan, main) ? { result: plan.finish(main) } : undefined));
+    const writes: Steps<void>[] = [];
+    for (const write of plan.writes) writes.push(write.applying(side, await turns.run(0, preparingRows(write))));
+    return await commit.apart(async () => {
+      const { database, known, writer } = side;
+      try {
+        database.exec("BEGIN IMMEDIATE");
+        // What was read for the plan may be outdated.
+        known.forget();
+        if (!isCurrent(plan, side)) return undefined;
+        writer.begun();
+        for (const write of writes) await inParts(write);
+        const result = plan.finish(side);
+        writer.ending();
+        const trouble = commit.trouble();
+        if (trouble !== undefined) throw trouble;
+        database.exec("COMMIT");
+        main.known.forget();
+        return { result: { result }, committed: writer.logged() };
+      } finally {
+        if (database.isOpen && database.isTransaction) database.exec("ROLLBACK");
+      }
+    });
+  };
+
+  const large = async <T>(planning: Planning<T>, begun: Plan<T> | undefined, openSide: () => WriteSide) => {
+    if (isClosed) throw closed();
+    const side = openSide();
+    sides.add(side);
     try {
-      for (const part of parts) staged.push(await stage(part));
-      return await commit(() => work(staged));
+      return await written(begun ?? (await planned(planning, side)), side);
+    } catch (error) {
+      throw isClosed ? closed(error) : error;
     } finally {
-      for (const each of staged) each.drop();
+      sides.delete(side);
+      if (side.database.isOpen) side.database.close();
     }
   };
 
   return {
-    commit: async <T>(plan: () => Plan<T>): Promise<T> => {
-      for (let left = tries; ; left--) {
-        const begun = await commit(() => {
-          const planned = plan();
-          const changes = planned.writes.reduce((sum, { effect }) => sum + effect.changes.length, 0);
-          return changes > largest && left > 0 ? planned : finish(planned);
-        });
-        if ("result" in begun) return begun.result;
-        const effects = begun.writes.map(({ effect }) => effect);
-        const ended = await withStaged(effects, (staged) =>
-          begun.writes.every(isCurrent) ? finish(begun, staged) : undefined,
-        );
-        if (ended !== undefined) return ended.result;
+    commit: async <T>(planning: Planning<T>): Promise<T> => {
+      const begun = await small(planning, open === undefined);
+      if (begun.kind === "done") return begun.result;
+      let { plan } = begun;
+      for (let left = tries; left > 0 && open !== undefined; left--) {
+        const done = await large(planning, plan, open);
+        if (done !== undefined) return done.result;
+        plan = undefined;
       }
+      const last = await small(planning, true);
+      if (last.kind === "large") throw new Error("a write in one piece cannot be too large");
+      return last.result;
     },
-
-    /** For the first sets of a zone, which do not depend on the content of the store. */
-    commitNew: <T>({ sets }: NewZone, work: (first: FirstSets) => T): Promise<T> => {
-      const created = diffSets([], sets);
-      return created.length > largest
-        ? withStaged([{ changes: created, log: [] }], ([staged]) => work({ created, staged }))
-        : commit(() => work({ created, staged: undefined }));
+    /** Rolls back large writes that have not ended. */
+    close: (): void => {
+      isClosed = true;
+      for (const { database } of sides) database.close();
+      sides.clear();
     },
   };
 }
 
-type Parts = Pick<WriteEffect, "changes" | "log">;
+const closed = (cause?: unknown) => new Error("the store is closed", { cause });
+
+const isCurrent = (plan: Plan<unknown>, on: WriteSide): boolean =>
+  plan.writes.every((write) => write.isCurrent(on)) && (plan.isCurrent?.(on) ?? true);
+
+/** Others wait for the end, so it gives way less often than `Turns`. */
+async function inParts<T>(steps: Steps<T>): Promise<T> {
+  for (;;) {
+    const end = performance.now() + part;
+    do {
+      const step = steps.next();
+      if (step.done) return step.value;
+    } while (performance.now() < end);
+    await nextTurn();
+  }
+}

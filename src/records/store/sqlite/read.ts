@@ -55,6 +55,11 @@ export function prepareReads(database: DatabaseSync) {
       return type === undefined ? sets : sets.filter((set) => set.type === type);
     },
 
+    /** All sets of a zone, read one by one. */
+    *eachSet(zone: Zone): Generator<RRset, void> {
+      for (const row of selectSets.iterate(zone.number)) yield setFromRow(row as SetRow, zone);
+    },
+
     lastChange: (): number => (selectLastChange.get() as { position: number }).position,
   };
 }

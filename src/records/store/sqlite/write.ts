@@ -1,18 +1,22 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Change } from "../../../core/records/changes.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
+import type { Steps } from "../../../core/steps.ts";
 import type { LoggedChange, Zone } from "../../model.ts";
 import { asAllRead, marksToText } from "../rows.ts";
 import { firstEffect, idsOnlyIn, type WriteEffect, type Writer } from "../write-effect.ts";
 import type { KnownRows } from "./known-rows.ts";
-import type { Staged } from "./staged-writes.ts";
+import { type ManyRows, prepareManyRows } from "./many-rows.ts";
 
 /** Turns the effect of a write into rows. Call it inside a transaction; the cache `known` is updated immediately. */
 export type SetWriter = {
-  /** `existing` are the sets that the write could see. Staged rows are copied. */
-  readonly apply: (effect: WriteEffect, existing: readonly RRset[], staged?: Staged) => void;
+  /** `existing` are the sets that the write could see. */
+  readonly apply: (effect: WriteEffect, existing: readonly RRset[]) => void;
   /** The first sets of a zone, under its initial serial. */
-  readonly createSets: (zone: Zone, created: readonly Change[], by: Writer, staged?: Staged) => void;
+  readonly createSets: (zone: Zone, created: readonly Change[], by: Writer) => void;
+  /** The same for a large write, with its prepared rows. */
+  readonly applying: (effect: WriteEffect, rows: ManyRows) => Steps<void>;
+  readonly creatingSets: (zone: Zone, created: readonly Change[], by: Writer, rows: ManyRows) => Steps<void>;
   /** The zone's row was deleted. */
   readonly removed: (zone: Zone) => void;
   readonly begun: () => void;
@@ -55,6 +59,12 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows): SetW
     known.removedRecord(id);
   };
 
+  const writeZone = ({ zone, newSettings }: WriteEffect) => {
+    if (newSettings) updateSettings.run(JSON.stringify(zone.settings), zone.number);
+    changed.set(zone.number, zone);
+    known.wroteZone(zone);
+  };
+
   const writeRows = ({ zone, changes, log: rows }: WriteEffect) => {
     // Ids are unique, and a record may move from one set to another: delete all ids before inserting any.
     for (const change of changes) for (const id of idsOnlyIn(change.before, change.after)) removeId(id);
@@ -65,10 +75,12 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows): SetW
     for (const row of rows) log(row);
   };
 
-  const copyRows = (effect: WriteEffect, staged: Staged) => {
-    const next = staged.apply(effect) - effect.log.length + 1;
+  let manyRows: ReturnType<typeof prepareManyRows> | undefined;
+  function* writingMany(effect: WriteEffect, rows: ManyRows): Steps<void> {
+    manyRows ??= prepareManyRows(database);
+    const next = (yield* manyRows(effect, rows)) - effect.log.length + 1;
     for (const [i, row] of effect.log.entries()) logged.push({ ...row, position: next + i });
-  };
+  }
 
   /** Zones changed in this transaction are not written to their rows yet, so they must stay cached. */
   const forgetRows = () => {
@@ -86,24 +98,18 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows): SetW
   };
 
   return {
-    apply: (effect, existing, staged) => {
-      const { zone, changes, newSettings } = effect;
-      if (newSettings) updateSettings.run(JSON.stringify(zone.settings), zone.number);
-      changed.set(zone.number, zone);
-      known.wroteZone(zone);
-      if (staged === undefined) {
-        writeRows(effect);
-        updateKnown(zone, changes, existing);
-      } else {
-        copyRows(effect, staged);
-        forgetRows();
-      }
+    apply: (effect, existing) => {
+      writeZone(effect);
+      writeRows(effect);
+      updateKnown(effect.zone, effect.changes, existing);
     },
-    createSets: (zone, created, by, staged) => {
-      const effect = firstEffect(zone, created, by);
-      if (staged === undefined) writeRows(effect);
-      else copyRows(effect, staged);
+    createSets: (zone, created, by) => writeRows(firstEffect(zone, created, by)),
+    *applying(effect, rows) {
+      writeZone(effect);
+      yield* writingMany(effect, rows);
+      forgetRows();
     },
+    creatingSets: (zone, created, by, rows) => writingMany(firstEffect(zone, created, by), rows),
     removed: (zone) => {
       changed.delete(zone.number);
       forgetRows();

@@ -1,0 +1,118 @@
+import { DatabaseSync } from "node:sqlite";
+import { type NewZoneName, refusalOfName } from "../../../core/names/zone-neighbours.ts";
+import type { RRset } from "../../../core/records/rrset.ts";
+import type { Steps } from "../../../core/steps.ts";
+import type { NewZone, Zone } from "../../model.ts";
+import type { NotCreated, WriteRequest, WriteView } from "../port.ts";
+import { serialAfter } from "../write-effect.ts";
+import { prepareActions } from "./actions.ts";
+import { createKnownRows } from "./known-rows.ts";
+import { prepareNeighbours } from "./neighbours.ts";
+import { prepareReads } from "./read.ts";
+import { prepareSetWriter } from "./write.ts";
+
+/** Everything that a write reads and writes, on one connection. */
+export function prepareWriteSide(database: DatabaseSync) {
+  const read = prepareReads(database);
+  const known = createKnownRows(read);
+  const writer = prepareSetWriter(database, known);
+  const neighboursOf = prepareNeighbours(database);
+  const insertZone = database.prepare(
+    "INSERT INTO zones (id, account, name, settings, serial, record_count, created, modified) " +
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+  );
+  const deleteZone = database.prepare("DELETE FROM zones WHERE number = ?");
+  const insertDeparted = database.prepare(
+    "INSERT INTO departed_zones (name, serial) VALUES (?, ?) ON CONFLICT DO UPDATE SET serial = excluded.serial",
+  );
+  const selectDeparted = database.prepare("SELECT serial FROM departed_zones WHERE name = ?");
+
+  function* viewingAll(zone: Zone): Steps<WriteView> {
+    const sets: RRset[] = [];
+    for (const set of read.eachSet(zone)) {
+      sets.push(set);
+      yield;
+    }
+    return { zone, sets };
+  }
+
+  /** In steps, if it is the whole zone. */
+  const viewInto = (zone: Zone, request: Pick<WriteRequest, "owners" | "records">, owner?: string) => {
+    if (request.owners === "all") return viewingAll(zone);
+    const owners = new Set(request.owners(zone));
+    if (owner !== undefined) owners.add(owner);
+    for (const record of request.records ?? []) {
+      const other = known.place(record);
+      if (other?.zone === zone.id) owners.add(other.owner);
+    }
+    return { zone, sets: [...owners].flatMap((each) => known.setsAt(zone, each)) };
+  };
+
+  return {
+    database,
+    read,
+    known,
+    writer,
+    actions: prepareActions(database),
+    viewInto,
+
+    view: (request: WriteRequest): WriteView | Steps<WriteView> | undefined => {
+      const { at } = request;
+      const place = "record" in at ? known.place(at.record) : { zone: at.zone, owner: undefined };
+      const zone = place && known.zone(place.zone);
+      return zone?.account === request.account ? viewInto(zone, request, place?.owner) : undefined;
+    },
+
+    /** Reads from the database, because the cache may be older than what another process committed. */
+    obstacleTo: (wish: NewZoneName): NotCreated | undefined =>
+      read.zoneBy({ name: wish.name }) === undefined ? refusalOfName(wish, neighboursOf(wish)) : "name-taken",
+
+    /** Without its sets. */
+    createZone: (zone: NewZone): void => {
+      const { id, account, name, settings, created: at, sets } = zone;
+      const last = selectDeparted.get(name) as { readonly serial: number } | undefined;
+      const serial = serialAfter(last?.serial, zone);
+      const count = sets.reduce((sum, set) => sum + set.records.length, 0);
+      insertZone.run(id, account, name, JSON.stringify(settings), serial, count, at, at);
+    },
+
+    /** In the transaction that creates it. */
+    createdZone: (id: string): Zone => {
+      const made = known.zone(id);
+      if (made === undefined) throw new Error("a zone that was just written cannot be read");
+      return made;
+    },
+
+    /** Its sets must be deleted before. */
+    removeZone: (zone: Zone): void => {
+      insertDeparted.run(zone.name, zone.serial);
+      deleteZone.run(zone.number);
+      writer.removed(zone);
+    },
+  };
+}
+
+export type WriteSide = ReturnType<typeof prepareWriteSide>;
+
+/**
+ * Another connection to the file of a store. It never checkpoints, which would take long, and writes pages to the log
+ * as it goes, so that the commit itself is short.
+ */
+export function openWriteSide(path: string): WriteSide {
+  const database = new DatabaseSync(path);
+  try {
+    database.exec(settings);
+    return prepareWriteSide(database);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+const settings = `
+  PRAGMA busy_timeout = 5000;
+  PRAGMA synchronous = NORMAL;
+  PRAGMA foreign_keys = ON;
+  PRAGMA wal_autocheckpoint = 0;
+  PRAGMA cache_size = -4096;
+`;
