@@ -2,6 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { runMoor as runHere } from "../../src/cli/program.ts";
+import { openTerminal } from "../rig/cli/terminal.ts";
 import { makeDevice } from "../rig/device.ts";
 import { prepareWithMoor, runMoor, startMoor } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
@@ -33,9 +35,26 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+type Typed = [words: string, code: number, ...says: RegExp[]];
+
 /** The command line, its exit code, and what it prints to standard error; nothing goes to standard output. */
-const typed: [words: string, code: number, ...says: RegExp[]][] = [
+const typed: Typed[] = [
   ["updat", 2, /unknown command 'updat'\n\(Did you mean update\?\)/],
+  ["records --data moor.yaml", 1, /the folder .*moor\.yaml cannot be used: it is a file; choose another folder/],
+  [
+    "up --interface wan8 --data up",
+    2,
+    /There is no interface wan8\. Did you mean wan0\? The interfaces are: lo, wan0-far, wan0/,
+  ],
+  ["list nope.example", 1, /no zone nope\.example.*`[^`]*moor zones` lists/],
+  ["show 0123456789abcdef", 1, /no record with the id 0123456789abcdef; `[^`]*moor zones` and `[^`]*moor list ZONE`/],
+  ["zones --target dnss", 2, /no target dnss; choose from dns; did you mean dns\?/],
+  ["interfaces --source walls", 2, /no source walls; choose from wall; did you mean wall\?/],
+  ["token revoke 999 --data data", 1, /no token 999 .*moor token list --data data lists/],
+];
+
+/** The same without a process for each, because these need neither the services nor the interfaces. */
+const typedHere: Typed[] = [
   ["frobnicate", 2, /unknown command 'frobnicate'\n/, /\(see .*moor --help\)/],
   ["token ad", 2, /unknown command 'ad'\n\(Did you mean add\?\)/],
   ["update --onse", 2, /unknown option '--onse'\n\(Did you mean --once\?\)/],
@@ -44,24 +63,13 @@ const typed: [words: string, code: number, ...says: RegExp[]][] = [
   ["list", 2, /missing required argument 'zone'/],
   ["records --listen 8053", 2, /a host and a port, such as 127\.0\.0\.1:8053/],
   ["history --last ten", 2, /It must be a number from 1/],
-  ["records --data moor.yaml", 1, /the folder .*moor\.yaml cannot be used: it is a file; choose another folder/],
   ["firewall --data moor.yaml", 1, /the folder .*moor\.yaml cannot be used: it is a file; choose another folder/],
   ["token list --data moor.yaml", 1, /the folder .*moor\.yaml cannot be used: it is a file; choose another folder/],
   ["update --log-format xml", 2, /Allowed choices are text, json/],
   ["key add --privilege some --data data", 2, /There is no privilege some; choose from all, interface-status/],
   ["token add --zone a..b --data data", 2, /--zone a\.\.b: .*dots/],
   ["update --config none.yaml", 2, /^none\.yaml: there is no such config file; create it with `moor init`/],
-  [
-    "up --interface wan8 --data up",
-    2,
-    /There is no interface wan8\. Did you mean wan0\? The interfaces are: lo, wan0-far, wan0/,
-  ],
-  ["list nope.example", 1, /no zone nope\.example.*`[^`]*moor zones` lists/],
   ["list a..b", 2, /^ZONE: .*dots/],
-  ["show 0123456789abcdef", 1, /no record with the id 0123456789abcdef; `[^`]*moor zones` and `[^`]*moor list ZONE`/],
-  ["zones --target dnss", 2, /no target dnss; choose from dns; did you mean dns\?/],
-  ["interfaces --source walls", 2, /no source walls; choose from wall; did you mean wall\?/],
-  ["token revoke 999 --data data", 1, /no token 999 .*moor token list --data data lists/],
   ["token revoke x --data data", 1, /no token x .*moor token list --data data lists/],
   ["key revoke zzz --data data", 1, /no key zzz; .*moor key list --data data lists/],
 ];
@@ -71,6 +79,12 @@ describe("a wrong command line is refused, with a suggestion", () => {
     const ended = await runMoor(inside, words.split(" "), { cwd: folder });
     for (const pattern of says) expect(ended.err).toMatch(pattern);
     expect({ code: ended.code, out: ended.out }).toEqual({ code, out: "" });
+  });
+
+  test.each(typedHere)("moor %s, in this process", async (words, code, ...says) => {
+    const { io, printed } = openTerminal(folder);
+    expect({ code: await runHere(words.split(" "), io), out: printed.out }).toEqual({ code, out: "" });
+    for (const pattern of says) expect(printed.err).toMatch(pattern);
   });
 
   test("an interface that the firewall does not have: the existing ones are listed for each record", async () => {

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { runMoor } from "../../src/cli/program.ts";
 import { wholeAccount } from "../../src/core/may.ts";
 import type { Fault } from "../../src/core/result.ts";
 import { recordsDatabase } from "../../src/records/open-store.ts";
@@ -8,13 +9,14 @@ import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
 import { checkStore } from "../../src/records/tools/check/check.ts";
 import { readSqliteTables } from "../../src/records/tools/tables/sqlite.ts";
 import { eachPart, type Row, storeTables } from "../../src/records/tools/tables/table.ts";
+import { openTerminal } from "../rig/cli/terminal.ts";
 import { patience } from "../rig/patience.ts";
-import { runMoor } from "./storm.ts";
 
 /** A data folder with a token and a zone that no service uses yet. Returns the token. */
 export async function prepareData(data: string, zone: string): Promise<string> {
-  const { code, err } = await runMoor("token", "add", "--data", data, "--to", join(data, "token"));
-  if (code !== 0) throw new Error(err);
+  const { io, printed } = openTerminal(data);
+  if ((await runMoor(["token", "add", "--data", data, "--to", join(data, "token")], io)) !== 0)
+    throw new Error(printed.err);
   const store = openSqliteStore(recordsDatabase(data));
   const service = createRecordService({ store, now: Date.now, nameservers: ["ns1.example.net"] });
   const account = await store.ensureAccount("main", Date.now());

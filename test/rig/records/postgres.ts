@@ -44,12 +44,20 @@ export async function startPostgresRig(flags: readonly string[] = ["fsync=off"])
   };
 }
 
-/** Ten times faster than creating a new database. */
+/**
+ * Faster than creating a new database, and than TRUNCATE, which makes new files for all tables and indexes. Without foreign keys
+ * and triggers, the tables can be emptied in any order.
+ */
 async function sweep(server: PostgresServer, url: string): Promise<void> {
   const client = await server.connect(new URL(url).pathname.slice(1));
   await client.query(
-    `DO $$ BEGIN EXECUTE (SELECT 'TRUNCATE ' || string_agg(format('%I', tablename), ', ') || ' RESTART IDENTITY CASCADE'
-      FROM pg_tables WHERE schemaname = 'public' AND tablename NOT IN ('schema_version', 'log_head')); END $$;
+    `DO $$ DECLARE used regclass; BEGIN
+      SET LOCAL session_replication_role = replica;
+      FOR used IN SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
+        AND relname NOT IN ('schema_version', 'log_head') AND pg_relation_size(oid) > 0
+        LOOP EXECUTE 'DELETE FROM ' || used; END LOOP;
+      PERFORM setval(seqrelid, seqstart, false) FROM pg_sequence;
+    END $$;
     UPDATE log_head SET position = 0`,
   );
   await client.end();
