@@ -1,4 +1,5 @@
 import type { Scope } from "../core/may.ts";
+import type { ChangeEvent } from "./change-events.ts";
 
 /** What the pages of the record service request beyond the public APIs. Times are ISO 8601. */
 export type ConsoleSession = {
@@ -51,3 +52,26 @@ export type TokenWish = { readonly name: string; readonly scope: Scope };
 
 /** The only answer that ever contains the secret. */
 export type MadeToken = { readonly token: TokenEntry; readonly secret: string };
+
+/** One write in the history of a zone. */
+export type WriteEntry = {
+  readonly serial: number;
+  readonly at: string;
+  readonly by: string;
+  /** How many of its changes did what; settings count as changed. */
+  readonly added: number;
+  readonly changed: number;
+  readonly deleted: number;
+  /** It created the zone, so it cannot be undone. */
+  readonly begins: boolean;
+  /** The first few changes that match the filter. */
+  readonly changes: readonly ChangeEvent[];
+};
+
+export type WritePage = {
+  readonly writes: readonly WriteEntry[];
+  /** Where the next page starts; null at the end. */
+  readonly next: number | null;
+  /** How far back was looked; null at the end. */
+  readonly reached: string | null;
+};

@@ -136,9 +136,9 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     const sessions = createConsoleSessions(store, consoleStore, now, { shared, passwordCost });
     const { guesses } = consoleStore;
     const readCa = caFile === undefined ? undefined : () => readFile(caFile, "utf8");
-    await server.register(serveConsole({ store, sessions, services, guesses, now, log, readCa, pages: options.pages }));
-    const { nameservers, hostmaster, allowedPrimaries } = options;
+    const { nameservers, hostmaster, allowedPrimaries, pages } = options;
     const service = createRecordService({ store, now, nameservers, hostmaster, allowedPrimaries });
+    await server.register(serveConsole({ store, service, sessions, services, guesses, now, log, readCa, pages }));
     const faces = { service, store, now, log, ...(ties.rateLimit && { rateLimit: ties.rateLimit }) };
     await server.register(v1Api(faces), { prefix: "/api/v1" });
     const events = { streams };

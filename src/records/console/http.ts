@@ -7,13 +7,16 @@ import { faultInWords } from "../../core/result.ts";
 import type { PlainRequest } from "../../process/http/plain-request.ts";
 import { createStaticPages } from "../../process/http/static-pages.ts";
 import type { Logger } from "../../process/log.ts";
+import type { RecordService } from "../service/service.ts";
 import type { Actor } from "../service/sight.ts";
 import type { RecordStore } from "../store/port.ts";
+import { answerHistory } from "./history.ts";
 import type { ConsoleSessions } from "./sessions.ts";
 import { consoleTokens, readTokenWish } from "./tokens.ts";
 
 export type ConsoleOptions = {
   readonly store: RecordStore;
+  readonly service: RecordService;
   readonly sessions: ConsoleSessions;
   /** The other services that this one knows of. */
   readonly services: (() => readonly ServiceLink[]) | undefined;
@@ -26,7 +29,7 @@ export type ConsoleOptions = {
   readonly pages: string | undefined;
 };
 
-/** The pages, and what they need beyond the public APIs: sign-in, sessions and tokens. */
+/** The pages, and what they need beyond the public APIs: sign-in, sessions, tokens and the history by write. */
 export function serveConsole(options: ConsoleOptions) {
   const pages = createStaticPages({ page: "records", isPage: (path) => pagePaths.test(path), folder: options.pages });
   const answerTo = createAnswering(options);
@@ -37,6 +40,16 @@ export function serveConsole(options: ConsoleOptions) {
       "application/json",
       { parseAs: "string", bodyLimit: 64 * 1024 },
       (_request, body, done) => done(null, body),
+    );
+    server.get<{ Params: { zone: string } }>(
+      "/console/zones/:zone/writes",
+      { schema: { hide: true } },
+      async (request, reply) => {
+        const actor = await options.sessions.actorOf({ ...toPlain(request), ip: request.ip });
+        if (actor === "forged" || actor === "none") return send(reply, notSignedIn);
+        const { params, query } = request;
+        return send(reply, await answerHistory(options.service, actor, { zone: params.zone.toLowerCase(), query }));
+      },
     );
     server.all("/console/*", { schema: { hide: true } }, async (request, reply) =>
       send(reply, (await answerTo(toPlain(request))) ?? problem(404, "Not found.")),
@@ -100,10 +113,12 @@ function createAnswering({ store, sessions, services, guesses, now, log, readCa 
     if (answered !== undefined) return answered;
     const actor = await sessions.actorOf({ ...request, ip: request.from });
     if (actor === "forged") return forged;
-    if (actor === "none") return problem(401, "Sign in first.");
+    if (actor === "none") return notSignedIn;
     return await forSignedIn(request, actor);
   };
 }
+
+const notSignedIn = problem(401, "Sign in first.");
 
 const pathOf = ({ url }: FastifyRequest): string => url.split("?", 1)[0] ?? "/";
 

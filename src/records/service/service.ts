@@ -9,6 +9,7 @@ import { recordRules } from "./record-rules.ts";
 import { changesOperations } from "./set-changes.ts";
 import { setOperations } from "./set-operations.ts";
 import { createSight } from "./sight.ts";
+import { writesOperations } from "./writes.ts";
 import { zoneFileOperations } from "./zones/file-operations.ts";
 import { grantOperations } from "./zones/grants.ts";
 import { zoneOperations } from "./zones/operations.ts";
@@ -33,6 +34,7 @@ export function createRecordService(options: RecordServiceOptions) {
     ...setOperations(options, sight, turns),
     ...changesOperations(options, sight),
     ...historyOperations(options, sight),
+    ...writesOperations(options, sight, turns),
     ...grantOperations(options, sight),
     ...actionOperations(options),
     ...recordOperations(options, sight, rules, turns),

@@ -77,6 +77,8 @@ export type RecordStore = StoreParts & {
   readonly lastChange: () => Promise<number>;
   /** The changes of one zone, newest first, before a position if one is given. */
   readonly historyOf: (zone: Zone, query: HistoryQuery) => Promise<readonly LoggedChange[]>;
+  /** Groups the changes before a position by write, newest first. The oldest write may go on before what was looked at. */
+  readonly writesOf: (zone: Zone, query: WritesQuery) => Promise<readonly LoggedWrite[]>;
   /** How many changes of the same write precede this one in the zone's history. */
   readonly restOfWrite: (zone: Zone, change: LoggedChange) => Promise<number>;
   /**
@@ -221,7 +223,48 @@ export type ActionQuery = {
   readonly perPage: number;
 };
 
-export type HistoryQuery = { readonly before?: number; readonly serial?: number; readonly limit: number };
+export type HistoryQuery = {
+  readonly before?: number | undefined;
+  /** The oldest position. */
+  readonly from?: number;
+  readonly serial?: number;
+  readonly match?: ChangeMatch;
+  readonly limit: number;
+};
+
+/** All that are given must hold. A change of the zone's settings has neither owner nor type. */
+export type ChangeMatch = {
+  /** Part of the owner. */
+  readonly owner?: string | undefined;
+  readonly type?: string | undefined;
+  /** Part of the actor's label. */
+  readonly actor?: string | undefined;
+};
+
+/** `look`: how many changes are looked at. */
+export type WritesQuery = {
+  readonly before?: number | undefined;
+  readonly look: number;
+  readonly match: ChangeMatch;
+};
+
+/** The changes of one write that were looked at. */
+export type LoggedWrite = {
+  readonly serial: number;
+  readonly at: Instant;
+  readonly actor: string;
+  /** Positions. */
+  readonly newest: number;
+  readonly oldest: number;
+  /** The position of the newest change that matches; 0 if there is none. */
+  readonly hit: number;
+  readonly added: number;
+  readonly replaced: number;
+  readonly deleted: number;
+  readonly settings: number;
+  /** Whether it created the zone. */
+  readonly begins: boolean;
+};
 
 /**
  * `rows` are the added rows, if they are known without reading. Rows of other writers may precede them or lie between

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
 import { describeActions } from "../../../../test/rig/store/actions.suite.ts";
+import { describeHistory } from "../../../../test/rig/store/history.suite.ts";
 import { describeManyWrites } from "../../../../test/rig/store/many.suite.ts";
 import { describeNeighbours } from "../../../../test/rig/store/neighbours.suite.ts";
 import { describeRecordIds } from "../../../../test/rig/store/record-ids.suite.ts";
@@ -24,6 +25,7 @@ describeNeighbours("PostgreSQL", open);
 describeTransferKeys("PostgreSQL", open);
 describeActions("PostgreSQL", open);
 describeManyWrites("PostgreSQL", open);
+describeHistory("PostgreSQL", open);
 describeRecordIds("PostgreSQL", open);
 
 describe("a PostgreSQL database", () => {

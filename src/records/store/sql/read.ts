@@ -4,22 +4,17 @@ import { allOf, type Sql, type SqlText, sql } from "../../../process/database/sq
 import type { Action, Zone } from "../../model.ts";
 import type { LabelTest, Order, Page, RecordStore, SetPageQuery, SetPlace, ZoneQuery } from "../port.ts";
 import { type ChangeRow, changeFromRow, type SetRow, setFromRow, type ZoneRow, zoneFromRow } from "../rows.ts";
+import { createSqlHistory } from "./history.ts";
 
 type SqlReads = Pick<
   RecordStore,
-  | "zones"
-  | "zoneHolding"
-  | "setPage"
-  | "setsAfter"
-  | "placesAfter"
-  | "actions"
-  | "changesAfter"
-  | "historyOf"
-  | "restOfWrite"
->;
+  "zones" | "zoneHolding" | "setPage" | "setsAfter" | "placesAfter" | "actions" | "changesAfter"
+> &
+  ReturnType<typeof createSqlHistory>;
 
 /** Lists, and parts of the log. A query for a single zone by name goes to `zoneBy` instead. */
-export function createSqlReads({ dialect, read }: Sql, zoneBy: RecordStore["zoneBy"]): SqlReads {
+export function createSqlReads(database: Sql, zoneBy: RecordStore["zoneBy"]): SqlReads {
+  const { dialect, read } = database;
   const { anyOf, contains, asJson, unindexed } = dialect;
 
   const page = async <Row, T>(
@@ -115,22 +110,7 @@ export function createSqlReads({ dialect, read }: Sql, zoneBy: RecordStore["zone
       const rows = sql`SELECT * FROM changes WHERE ${allOf(filters)} ORDER BY position LIMIT ${limit}`;
       return (await read<ChangeRow>(rows)).map(changeFromRow);
     },
-    historyOf: async (zone, { before, serial, limit }) => {
-      const filters = [sql`zone = ${zone.number}`];
-      if (before !== undefined) filters.push(sql`position < ${before}`);
-      if (serial !== undefined) filters.push(sql`serial = ${serial}`);
-      const rows = sql`SELECT * FROM changes WHERE ${allOf(filters)} ORDER BY position DESC LIMIT ${limit}`;
-      return (await read<ChangeRow>(rows)).map(changeFromRow);
-    },
-    restOfWrite: async (zone, { position, serial }) => {
-      const earlier = sql`FROM changes WHERE zone = ${zone.number} AND position < ${position}`;
-      // The changes of a write are contiguous within its zone, so the scan can stop at the first change of another write.
-      const others = sql`SELECT position ${earlier} AND serial <> ${serial} ORDER BY position DESC LIMIT 1`;
-      const [count] = await read<{ readonly total: number }>(
-        countOf(sql`${earlier} AND position > coalesce((${others}), 0)`),
-      );
-      return Number(count?.total ?? 0);
-    },
+    ...createSqlHistory(database),
   };
 }
 

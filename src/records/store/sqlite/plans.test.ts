@@ -99,6 +99,16 @@ describe("SQLite uses an index", () => {
     ]);
   });
 
+  it("for the writes of a part of a zone's history, and for the changes of one that match", async () => {
+    expect(
+      await waysOf(() => queries.writesOf(zone, { before: 9, look: 9, match: { owner: "a", type: "A" } })),
+    ).toEqual(expect.arrayContaining(["SEARCH changes USING INDEX changes_of_zone (zone=? AND position<?)"]));
+    const query = { before: 9, from: 3, serial: 7, match: { owner: "a", actor: "b" }, limit: 1 };
+    expect(await waysOf(() => queries.historyOf(zone, query))).toEqual([
+      "SEARCH changes USING INDEX changes_of_zone (zone=? AND position>? AND position<?)",
+    ]);
+  });
+
   it("for the rest of a write, without scanning the whole history", async () => {
     const change = { position: 9, serial: 7 } as LoggedChange;
     expect(await waysOf(() => queries.restOfWrite(zone, change))).toEqual([

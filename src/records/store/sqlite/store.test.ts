@@ -5,6 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { makePool } from "../../../../test/rig/records/pool-of-addresses.ts";
 import { describeActions } from "../../../../test/rig/store/actions.suite.ts";
+import { describeHistory } from "../../../../test/rig/store/history.suite.ts";
 import { describeManyWrites } from "../../../../test/rig/store/many.suite.ts";
 import { describeNeighbours } from "../../../../test/rig/store/neighbours.suite.ts";
 import { describeRecordIds } from "../../../../test/rig/store/record-ids.suite.ts";
@@ -24,6 +25,7 @@ describeActions("SQLite", async () => openSqliteStore(":memory:"));
 describeManyWrites("SQLite", async () =>
   openSqliteStore(join(await mkdtemp(join(tmpdir(), "moor-many-")), "records.sqlite")),
 );
+describeHistory("SQLite", async () => openSqliteStore(":memory:"));
 describeRecordIds("SQLite", async () => openSqliteStore(":memory:"));
 
 describe("a SQLite file", () => {
