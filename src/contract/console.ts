@@ -56,6 +56,8 @@ export type MadeToken = { readonly token: TokenEntry; readonly secret: string };
 /** One write in the history of a zone. */
 export type WriteEntry = {
   readonly serial: number;
+  /** The id of its newest change. */
+  readonly newest: number;
   readonly at: string;
   readonly by: string;
   /** How many of its changes did what; settings count as changed. */

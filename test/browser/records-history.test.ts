@@ -1,36 +1,128 @@
+import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { axeFinds } from "./axe.ts";
+import { phone, wide } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 
 let { rig, page, post, close } = {} as HarbourPage;
 beforeAll(async () => {
   ({ rig, page, post, close } = await openHarbourPage());
+  await page.goto(rig.url);
+  await post("/v1/zones", { name: "large.example", mode: "primary" });
+  for (let i = 0; i < 30; i++) await post("/v1/zones/large.example/changes", { changes: setsOf(1, `early${i}-`) });
+  await post("/v1/zones/large.example/changes", { changes: setsOf(12, "dozen") });
+  await post("/v1/zones/large.example/changes", { changes: setsOf(450, "bulk") });
+  await post("/v1/zones/large.example/changes", {
+    changes: [
+      { name: "bulk7", type: "A", records: [{ value: "192.0.2.47" }] },
+      { name: "bulk8", type: "A", delete: true },
+      { name: "new", type: "TXT", records: [{ value: '"x"' }] },
+    ],
+  });
 });
 afterAll(() => close?.());
 
 const setsOf = (count: number, word: string) =>
   Array.from({ length: count }, (_, i) => ({ name: `${word}${i}`, type: "A", records: [{ value: "192.0.2.46" }] }));
+const open = (path = "large.example/history") => page.goto(`${rig.url}/zones/${path}`);
+/** Without the head. */
+const writes = () => page.locator("tbody tr");
+const large = (): Locator => writes().filter({ hasText: "450 sets added" });
+const older = () => page.getByRole("button", { name: "Older changes" });
 
-it("continues with the writes before a large import, not with the rest of it", async () => {
-  await page.goto(rig.url);
-  await post("/v1/zones", { name: "large.example", mode: "primary" });
-  for (const word of ["first", "second"]) await post("/v1/zones/large.example/changes", { changes: setsOf(1, word) });
-  await post("/v1/zones/large.example/changes", { changes: setsOf(450, "bulk") });
-  await post("/v1/zones/large.example/changes", { changes: setsOf(1, "last") });
-  await page.goto(`${rig.url}/zones/large.example/history`);
-  await page.getByText("and 442 more sets").waitFor();
-  const rows = page.getByRole("row");
-  expect(await rows.count()).toBe(3);
-  await page.getByRole("button", { name: "Older changes" }).click();
-  for (const word of ["first0 A", "second0 A", "@ SOA"]) await rows.filter({ hasText: word }).waitFor();
-  expect(await page.getByText("and 442 more sets").count()).toBe(1);
-  await expect.poll(() => page.getByRole("button", { name: "Older changes" }).count()).toBe(0);
+it("lists writes, says what was added, changed and deleted, and continues with the next writes", async () => {
+  await open();
+  await large().waitFor();
+  const [newest] = await writes().allTextContents();
+  expect(newest).toMatch(/1 set added, 1 changed, 1 deleted/);
+  for (const text of ["bulk7 A changed 192.0.2.46", "bulk8 A deleted", "new TXT added"]) expect(newest).toContain(text);
+  expect(await writes().count()).toBe(25);
+  await older().click();
+  await writes().filter({ hasText: "early0-0 A added" }).waitFor();
+  await page.getByText("There are no older changes.").waitFor();
+  expect(await writes().count()).toBe(34);
+  expect(await older().count()).toBe(0);
 });
 
-it("says so if nothing is older than a zone created from a large file", async () => {
-  await page.goto(rig.url);
-  await post("/v1/zones", { name: "file.example", mode: "primary", rrsets: setsOf(150, "host") });
-  await page.goto(`${rig.url}/zones/file.example/history`);
-  await page.getByRole("button", { name: "Older changes" }).click();
-  await page.getByText("There are no older changes.").waitFor();
-  expect(await page.getByRole("button", { name: "Older changes" }).count()).toBe(0);
+it("unfolds a write of many sets, a part at a time", async () => {
+  await open();
+  await large().waitFor();
+  expect((await large().textContent())?.match(/bulk\d+ A/g)).toHaveLength(3);
+  await large().getByRole("button", { name: "Show all 450 changes" }).click();
+  const lines = async () => (await large().textContent())?.match(/bulk\d+ A/g)?.length;
+  await expect.poll(lines).toBe(100);
+  await large().getByRole("button", { name: "Show the next 100 of 450" }).click();
+  await expect.poll(lines).toBe(200);
+  await large().getByRole("button", { name: "Show fewer" }).click();
+  await expect.poll(lines).toBe(3);
+});
+
+it("filters by name, type, and person or token; the URL keeps the filter", async () => {
+  await open();
+  await large().waitFor();
+  await page.getByLabel("Name", { exact: true }).fill("bulk8.large.example");
+  await expect.poll(() => writes().count()).toBe(2);
+  expect((await large().textContent())?.match(/bulk\d+ A/g)).toEqual(["bulk8 A"]);
+  await page.getByLabel("Name", { exact: true }).fill("bulk8");
+  await expect.poll(async () => (await large().textContent())?.match(/bulk8\d* A/g)?.length).toBe(3);
+  await page.getByPlaceholder("All types").fill("TXT");
+  await page.getByRole("option", { name: "TXT" }).click();
+  await page.getByText("No changes match.").waitFor();
+  await page.getByLabel("Name", { exact: true }).fill("");
+  await expect.poll(() => writes().count()).toBe(1);
+  await page.reload();
+  await expect.poll(() => writes().count()).toBe(1);
+  expect(await writes().textContent()).toContain("new TXT added");
+  await page.getByRole("button", { name: "Show all" }).first().click();
+  await expect.poll(() => writes().count()).toBe(25);
+  await open("harbour.example/history");
+  await page.getByLabel("Who").fill("router at home");
+  await expect
+    .poll(async () => new Set(await writes().locator("td:nth-child(2)").allTextContents()))
+    .toEqual(new Set(["token 1 (router at home)"]));
+  await page.getByLabel("Who").fill("(console)");
+  await expect
+    .poll(async () => new Set(await writes().locator("td:nth-child(2)").allTextContents()))
+    .toEqual(new Set(["main (console)"]));
+});
+
+it("jumps to a date", async () => {
+  await open("harbour.example/history");
+  const times = () =>
+    writes()
+      .locator("time")
+      .evaluateAll((all) => (all as unknown as { dateTime: string }[]).map(({ dateTime }) => dateTime));
+  await expect.poll(async () => (await times()).length).toBeGreaterThan(3);
+  const day = new Date(Date.now() - 5 * 86_400_000).toISOString().slice(0, 10);
+  await page.getByLabel("Up to this day").fill(day);
+  const latest = async () =>
+    (await times())
+      .map((time) => time.slice(0, 10))
+      .toSorted()
+      .at(-1) ?? "none yet";
+  await expect.poll(async () => (await latest()) <= day).toBe(true);
+});
+
+it("undoes a write of several sets", async () => {
+  await open();
+  await writes().first().getByRole("button", { name: /^Undo/ }).click();
+  await writes().filter({ hasText: "1 set added, 1 changed, 1 deleted" }).getByText("Undone").waitFor();
+  await expect.poll(() => writes().first().textContent()).toContain("bulk8 A added");
+  expect(await writes().last().getByRole("button", { name: /^Undo/ }).count()).toBe(1);
+});
+
+it.for([
+  ["light", wide],
+  ["dark", wide],
+  ["light", { ...phone, width: 360 }],
+  ["dark", { ...phone, width: 360 }],
+] as const)("has no axe violation when filtered and unfolded: %s, %o", async ([colorScheme, size]) => {
+  await page.setViewportSize(size);
+  await page.emulateMedia({ colorScheme });
+  await open("large.example/history?name=dozen7");
+  await page.getByRole("button", { name: "Show all 12 changes" }).click();
+  await page.getByText("dozen11 A").waitFor();
+  expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
+  expect(await axeFinds(page)).toEqual([]);
+  expect(page.complaints).toEqual([]);
 });

@@ -308,17 +308,8 @@ describe("many simultaneous changes", () => {
     const records = [{ value: "192.0.2.46" }];
     const changes = Array.from({ length: 300 }, (_, i) => ({ name: `many${i}`, type: "A", records }));
     await post(`/v1${harbour}/changes`, { changes });
-    await page
-      .getByText(/and \d+ more sets/)
-      .first()
-      .waitFor();
-    const said = page.getByRole("row").filter({ hasText: "many299" }).getByText("more set");
-    await expect.poll(() => said.textContent()).toBe("and 292 more sets");
+    await page.getByRole("row").filter({ hasText: "many299" }).getByText("300 sets added").waitFor();
     expect(asked).toBeLessThan(100);
-    const older = page.waitForResponse(/before=/);
-    await page.getByRole("button", { name: "Older changes" }).click();
-    await older;
-    await expect.poll(() => said.textContent()).toBe("and 292 more sets");
     await page.getByRole("link", { name: "Records" }).click();
     await page.getByLabel("Filter records").fill("many");
     await page.getByText(/^300 of /).waitFor();

@@ -1,9 +1,24 @@
 import type { ChangedSet, ChangedZone, ChangeEvent } from "../../../src/contract/change-events.ts";
+import type { WriteEntry } from "../../../src/contract/console.ts";
+import { counted } from "../../shared/counted.ts";
 import { shownValue } from "../sets/shown-value.ts";
 
-/** Groups the changes of each write, in the order of the history. */
-export function groupWrites(history: readonly ChangeEvent[]): readonly (readonly ChangeEvent[])[] {
-  return [...Map.groupBy(history, ({ serial }) => serial).values()];
+/** What happened to a set. */
+export const verbs = {
+  create: "added",
+  replace: "changed",
+  delete: "deleted",
+  settings: "changed",
+} as const satisfies Record<ChangeEvent["kind"], string>;
+
+export const sizeOf = ({ added, changed, deleted }: WriteEntry): number => added + changed + deleted;
+
+/** `450 sets added, 2 deleted` */
+export function summaryOf(write: WriteEntry): string {
+  const [first, ...others] = (["added", "changed", "deleted"] as const).filter((verb) => write[verb] > 0);
+  if (first === undefined) return "";
+  const rest = others.map((verb) => `, ${write[verb].toLocaleString("en-GB")} ${verb}`);
+  return `${counted(write[first], "set")} ${first}${rest.join("")}`;
 }
 
 type Side = ChangedSet | ChangedZone | null;

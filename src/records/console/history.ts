@@ -8,7 +8,7 @@ import type { ShownWrite } from "../service/writes.ts";
 
 export type HistoryRequest = { readonly zone: string; readonly query: unknown };
 
-/** A page of a zone's history, by write: `before`, `until` (a time), `name`, `type` and `who`. */
+/** A page of a zone's history, by write: `before`, `until` (a time), `name` (`whole`: not a part of one), `type`, `who`. */
 export async function answerHistory(
   { writes }: Pick<RecordService, "writes">,
   actor: Actor,
@@ -24,7 +24,12 @@ export async function answerHistory(
     {
       before: before === undefined ? undefined : Number(before),
       until: until === undefined ? undefined : Date.parse(until),
-      match: { owner: textAt(asked, "name"), type: textAt(asked, "type"), actor: textAt(asked, "who") },
+      match: {
+        owner: textAt(asked, "name"),
+        isWholeOwner: asked.whole !== undefined,
+        type: textAt(asked, "type"),
+        actor: textAt(asked, "who"),
+      },
     },
   );
   if (outcome.kind !== "done") return problem(404, "There is no such zone.");
@@ -43,7 +48,18 @@ function textAt(query: Readonly<Record<string, unknown>>, key: string): string |
 
 const timeText = (at: number): string => new Date(at).toISOString();
 
-const toEntry = ({ serial, at, actor, added, replaced, deleted, settings, begins, rows }: ShownWrite): WriteEntry => ({
-  ...{ serial, at: timeText(at), by: actor, added, changed: replaced + settings, deleted, begins },
+const toEntry = ({
+  serial,
+  newest,
+  at,
+  actor,
+  added,
+  replaced,
+  deleted,
+  settings,
+  begins,
+  rows,
+}: ShownWrite): WriteEntry => ({
+  ...{ serial, newest, at: timeText(at), by: actor, added, changed: replaced + settings, deleted, begins },
   changes: rows.map((row) => changeToWire(row, noVeil)),
 });

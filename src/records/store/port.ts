@@ -234,8 +234,9 @@ export type HistoryQuery = {
 
 /** All that are given must hold. A change of the zone's settings has neither owner nor type. */
 export type ChangeMatch = {
-  /** Part of the owner. */
   readonly owner?: string | undefined;
+  /** Default: the owner may be a part. */
+  readonly isWholeOwner?: boolean;
   readonly type?: string | undefined;
   /** Part of the actor's label. */
   readonly actor?: string | undefined;

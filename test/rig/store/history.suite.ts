@@ -78,6 +78,7 @@ export function describeHistory(name: string, open: () => Promise<RecordStore>):
 
     it.for<[ChangeMatch, number]>([
       [{ owner: "host7" }, 2 + 110],
+      [{ owner: "host7", isWholeOwner: true }, 2],
       [{ owner: "ome", type: "A" }, 31],
       [{ type: "AAAA" }, 1],
       [{ owner: "mail", actor: "token 7" }, 0],

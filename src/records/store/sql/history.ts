@@ -8,8 +8,8 @@ type SqlHistory = Pick<RecordStore, "historyOf" | "writesOf" | "restOfWrite">;
 export function createSqlHistory({ dialect, read }: Sql): SqlHistory {
   const { asJson, contains } = dialect;
 
-  const matching = ({ owner, type, actor }: ChangeMatch, of: Columns): readonly SqlText[] => [
-    ...(owner === undefined ? [] : [contains(of.owner, owner)]),
+  const matching = ({ owner, isWholeOwner, type, actor }: ChangeMatch, of: Columns): readonly SqlText[] => [
+    ...(owner === undefined ? [] : [isWholeOwner ? sql`${of.owner} = ${owner}` : contains(of.owner, owner)]),
     ...(type === undefined ? [] : [sql`${of.type} = ${type}`]),
     ...(actor === undefined ? [] : [contains(sql`actor`, actor)]),
   ];

@@ -1,0 +1,64 @@
+import { Autocomplete, Button, Group, Select, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { TokenEntry } from "../../../src/contract/console.ts";
+import { recordTypes } from "../../../src/core/rdata/table.ts";
+import { useSession } from "../../shared/session/session.tsx";
+import { type HistoryFilter, isFiltered } from "./read-writes.ts";
+
+/** Which changes are listed. */
+export function HistoryFilterBar(props: {
+  readonly filter: HistoryFilter;
+  readonly onChange: (changes: Partial<HistoryFilter>) => void;
+}) {
+  const { filter, onChange } = props;
+  const { session, request } = useSession();
+  const { data } = useQuery({
+    queryKey: ["tokens"],
+    queryFn: () => request<{ readonly tokens: readonly TokenEntry[] }>("GET", "/console/tokens"),
+  });
+  const people = [`${session.name} (console)`, ...(data?.tokens.map(({ id, name }) => `token ${id} (${name})`) ?? [])];
+  return (
+    <Group gap="xs" role="search" aria-label="History">
+      <TextInput
+        type="search"
+        aria-label="Name"
+        placeholder="Name"
+        value={filter.name}
+        onChange={({ currentTarget }) => onChange({ name: currentTarget.value })}
+        style={{ flex: "1 1 9rem" }}
+      />
+      <Select
+        aria-label="Type"
+        placeholder="All types"
+        data={recordTypes}
+        value={filter.type || null}
+        onChange={(value) => onChange({ type: value ?? "" })}
+        searchable
+        clearable
+        clearButtonProps={{ "aria-label": "All types" }}
+        w="8.5rem"
+      />
+      <Autocomplete
+        aria-label="Who"
+        placeholder="Person or token"
+        data={people}
+        value={filter.who}
+        onChange={(who) => onChange({ who })}
+        style={{ flex: "1 1 11rem" }}
+      />
+      <TextInput
+        type="date"
+        aria-label="Up to this day"
+        title="Up to this day"
+        value={filter.until}
+        onChange={({ currentTarget }) => onChange({ until: currentTarget.value })}
+        w="9.5rem"
+      />
+      {isFiltered(filter) && (
+        <Button variant="default" onClick={() => onChange({ name: "", type: "", who: "", until: "" })}>
+          Show all
+        </Button>
+      )}
+    </Group>
+  );
+}
