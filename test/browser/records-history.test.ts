@@ -76,11 +76,11 @@ it("filters by name, type, and person or token; the URL keeps the filter", async
   await page.getByRole("button", { name: "Show all" }).first().click();
   await expect.poll(() => writes().count()).toBe(25);
   await open("harbour.example/history");
-  await page.getByLabel("Who").fill("router at home");
+  await page.getByRole("combobox", { name: "Who" }).fill("router at home");
   await expect
     .poll(async () => new Set(await writes().locator("td:nth-child(2)").allTextContents()))
     .toEqual(new Set(["token 1 (router at home)"]));
-  await page.getByLabel("Who").fill("(console)");
+  await page.getByRole("combobox", { name: "Who" }).fill("(console)");
   await expect
     .poll(async () => new Set(await writes().locator("td:nth-child(2)").allTextContents()))
     .toEqual(new Set(["main (console)"]));
