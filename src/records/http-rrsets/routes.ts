@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import { largestZoneFile } from "../../contract/rrsets-limits.ts";
 import { StoreBusy } from "../../process/database/store-busy.ts";
-import { admitBody, type BodyRead, leaveBody, parseBody } from "../http/admit-body.ts";
+import { AccessEnded, admitBody, type BodyRead, leaveBody, parseBody } from "../http/admit-body.ts";
 import { actorOf, actorStill } from "../http/authenticate.ts";
 import { type FaceOptions, openFace } from "../http/face.ts";
 import { type FailedRequest, failureText, type NoteFailure } from "../http/failed-requests.ts";
@@ -29,21 +29,21 @@ export function rrsetsApi(options: RrsetsOptions) {
   const { service, store } = options;
   return async (api: FastifyInstance): Promise<void> => {
     const actorNow = (request: FastifyRequest) => actorFor(options, request, actorStill);
+    const refuse = (reply: FastifyReply) => sendRaw(reply, unknownToken);
     const noteFailure = openFace(
       api,
       options,
       { read: readJson, largest: largestZoneFile },
-      {
-        stillGood: async (request) => (await actorNow(request)) !== undefined,
-        refuse: (reply) => sendRaw(reply, unknownToken),
-      },
+      { stillGood: async (request) => (await actorNow(request)) !== undefined, refuse },
     );
     api.decorate("veilFor", service.veilFor);
     api.setSerializerCompiler(() => spacedJson);
     // Also for statuses without a schema.
     api.setReplySerializer(spacedJson);
     api.addHook("onRequest", async (request, reply) => admit(options, request, reply));
-    api.setErrorHandler((error, _request, reply) => sendFailure(error as FailedRequest, reply, noteFailure));
+    api.setErrorHandler((error, _request, reply) =>
+      error instanceof AccessEnded ? refuse(reply) : sendFailure(error as FailedRequest, reply, noteFailure),
+    );
     api.setNotFoundHandler((_request, reply) => sendRaw(reply, noRoute));
     const routes: Route[] = [];
     api.addHook("onRoute", (route) => noteRoute(route, routes));

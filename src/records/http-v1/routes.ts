@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { BadJsonAnswer, GatewayAnswer, InternalAnswer } from "../../contract/records-v1.ts";
 import type { Instant } from "../../core/instant.ts";
 import { StoreBusy } from "../../process/database/store-busy.ts";
-import { admitBody, type BodyRead, hasLargeBody, leaveBody, parseBody } from "../http/admit-body.ts";
+import { AccessEnded, admitBody, type BodyRead, hasLargeBody, leaveBody, parseBody } from "../http/admit-body.ts";
 import { actorOf, actorStill } from "../http/authenticate.ts";
 import { type FaceOptions, openFace } from "../http/face.ts";
 import { type FailedRequest, failureText, type NoteFailure } from "../http/failed-requests.ts";
@@ -28,18 +28,18 @@ declare module "fastify" {
 export function v1Api(options: FaceOptions) {
   const { service } = options;
   return async (api: FastifyInstance): Promise<void> => {
+    const refuse = (reply: FastifyReply) => sendGateway(reply, 401, wrongToken);
     const noteFailure = openFace(
       api,
       options,
       { read: readBody, largest: largestFile },
-      {
-        stillGood: async (request) => (await actorFor(options, request, actorStill)) !== undefined,
-        refuse: (reply) => sendGateway(reply, 401, wrongToken),
-      },
+      { stillGood: async (request) => (await actorFor(options, request, actorStill)) !== undefined, refuse },
     );
     api.setSerializerCompiler(() => jsonLine);
     api.addHook("onRequest", async (request, reply) => admit(options, request, reply));
-    api.setErrorHandler((error, _request, reply) => sendError(error as FailedRequest, reply, noteFailure));
+    api.setErrorHandler((error, _request, reply) =>
+      error instanceof AccessEnded ? refuse(reply) : sendError(error as FailedRequest, reply, noteFailure),
+    );
     api.setNotFoundHandler(sendNoRoute);
     api.addHook("onRoute", describeRoute);
     zoneRoutes(api, service);

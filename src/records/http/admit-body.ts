@@ -57,17 +57,25 @@ export type StillAdmitted = {
   readonly refuse: (reply: FastifyReply) => FastifyReply;
 };
 
+/** The token or session ended while the request was worked on; nothing was written. The face answers with `refuse`. */
+export class AccessEnded extends Error {}
+
 /**
  * Makes routes marked as heavy take turns, so that other requests are answered in between. A token may be revoked while its
  * request waits or a client sends the body slowly, so it is checked again.
  */
 export function takeTurns(api: FastifyInstance, turns: Turns, { stillGood, refuse }: StillAdmitted): void {
+  const expectAccess = async (request: FastifyRequest) => {
+    if (!(await stillGood(request))) throw new AccessEnded();
+  };
   api.addHook("onRoute", (route) => {
     const isHeavy = route.config?.heavy === true;
     route.preHandler = async (request, reply) => {
       if (isHeavy) await turns.next(request.actor.account);
       const hasWaited = isHeavy || sizeOf(request.raw) > 0;
-      return hasWaited && !(await stillGood(request)) ? refuse(reply) : undefined;
+      if (hasWaited && !(await stillGood(request))) return refuse(reply);
+      if (hasLargeBody(request)) request.actor = { ...request.actor, expectAccess: () => expectAccess(request) };
+      return undefined;
     };
   });
 }

@@ -44,6 +44,7 @@ export function bulkOperations(
       );
       const zones = [...Map.groupBy(numbered, (entry) => entry.zoneId)];
       const requests = zones.map(([zone, mine]) => request(actor, zone, mine, at));
+      await actor.expectAccess?.();
       return await store.writeAll<readonly BulkOutcome[]>(requests, (views) => {
         const found: Outcomes = new Map();
         const decisions = zones.map(([, mine], i) => {
@@ -80,6 +81,7 @@ export function bulkOperations(
         const refusals: Outcomes = new Map(strays.map(({ place }) => [place, refused([zoneStays])]));
         return outcomesOf(entries, refusals, unprocessed);
       }
+      await actor.expectAccess?.();
       const written = await inParts([...Map.groupBy(found, (entry) => entry.zone)], ([zone, mine]) => {
         const records = mine.map((entry) => entry.id);
         return store.write({ ...request(actor, zone, mine, at), records }, (view) => {

@@ -19,6 +19,8 @@ export type Actor = {
   readonly label: string;
   readonly scope: Scope;
   readonly from?: string;
+  /** Rejects if the token or session has ended since the request began. Called after long work, before a write. */
+  readonly expectAccess?: () => Promise<void>;
 };
 
 /** A zone by its id in the v1 API, or by its key in the record-set API. */

@@ -68,6 +68,7 @@ export function zoneFileOperations({ store, now, nameservers }: RecordServiceOpt
       const settings = { ...view.zone.settings, ttl: file.value.ttl ?? view.zone.settings.ttl };
       return { wanted, settings, ...(manner.command && { command: manner.command }), result: { kind: "done" } };
     };
+    await actor.expectAccess?.();
     const at = "zone" in key ? { number: zone.number } : key;
     return writtenIn<Done>(await store.act({ ...writtenBy(actor, stamp.now), at, owners: "all", ...asked }, decide));
   };

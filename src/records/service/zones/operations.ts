@@ -112,6 +112,7 @@ export function zoneOperations(
       const reserved = await reservedName(name.value, nameservers);
       const identity = { account: actor.account, id: newZoneId(), name: name.value, reserved };
       const zone = { ...identity, settings, serial, created, sets };
+      await actor.expectAccess?.();
       const made =
         asked === undefined
           ? await store.createZone(zone, actor.label)
