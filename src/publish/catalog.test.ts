@@ -1,7 +1,10 @@
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { applyChanges } from "../../test/rig/core/apply-changes.ts";
-import { setKey } from "../core/records/rrset.ts";
-import { catalogContent, createCatalogLog, memberChange } from "./catalog.ts";
+import { aSet } from "../../test/rig/records/a-set.ts";
+import { type RRset, setKey } from "../core/records/rrset.ts";
+import { plainSettings } from "../records/model.ts";
+import { openSqliteStore } from "../records/store/sqlite/store.ts";
+import { catalogContent, createCatalogLog, memberChange, openCatalog } from "./catalog.ts";
 
 const member = (id: number) => ({ id, zone: `z${id}.example` });
 const came = (id: number) => memberChange("create", member(id));
@@ -47,4 +50,23 @@ it("handles more changes in one write than fit on the stack", () => {
     Array.from({ length: 200_000 }, () => came(1)),
   );
   expect(log.between(10, 12)).toBeUndefined();
+});
+
+it("does not list zones of its own name or below, which it hides", async () => {
+  const store = openSqliteStore(":memory:");
+  onTestFinished(() => store.close());
+  const account = (await store.ensureAccount("main", 1)).id;
+  const names = ["catalog.example", "x.catalog.example", "mycatalog.example"];
+  for (const name of names) {
+    const sets = [{ ...aSet("@", `${name}. 1`), type: "SOA" as const }];
+    const zone = { account, id: name, name, settings: plainSettings(60), serial: 1, created: 1, sets };
+    expect(await store.createZone(zone, "tester")).toMatchObject({ name });
+  }
+  const catalog = openCatalog(store, "catalog.example", 0);
+  const targets = (sets: readonly RRset[]) =>
+    sets.filter((set) => set.type === "PTR").map((set) => set.records[0]?.rdata);
+  expect(targets((await catalog.load()).sets)).toEqual(["mycatalog.example."]);
+  const events = catalog.eventsOf(await store.changesAfter(0, 99));
+  const changes = events.flatMap((event) => (event.kind === "changed" ? event.changes : []));
+  expect(targets(changes.flatMap((change) => change.after ?? []))).toEqual(["mycatalog.example."]);
 });

@@ -23,17 +23,19 @@ export const defaultCatalog = "catalog.moor.invalid";
 
 export function openCatalog(store: RecordStore, name: string, start: number): StoreCatalog {
   const log = createCatalogLog(serialAt(start));
+  /** Its own name and names below it are hidden by the catalog. */
+  const isListed = (zone: string) => ownerOf(zone, name) === undefined;
   return {
     name,
     load: async () => {
       // Read together, so that no zone is created or deleted in between.
       const [position, zones] = await Promise.all([store.lastChange(), store.everyZone(0, Number.MAX_SAFE_INTEGER)]);
-      const listed = zones.filter((zone) => zone.name !== name);
+      const listed = zones.filter((zone) => isListed(zone.name));
       const members = listed.map((zone) => ({ id: zone.number, zone: zone.name }));
       return catalogContent(name, serialAt(position), members);
     },
     eventsOf: (rows) => {
-      const changed = rows.filter(isCreatedOrDeleted);
+      const changed = rows.filter(isCreatedOrDeleted).filter((row) => isListed(row.zoneName));
       const last = changed.at(-1);
       if (last === undefined) return [];
       const changes = changed.map((row) => memberChange(row.change.kind, { id: row.zone, zone: row.zoneName }));
