@@ -86,9 +86,9 @@ export async function startDns(options: DnsOptions): Promise<RunningDns> {
   }
 }
 
-/** Zones that may have become secondary, or may have other primary servers now. */
+/** Zones that were created or deleted, or may have other primary servers now. */
 function newIn(event: ZoneNews): readonly string[] {
   if (event.kind === "lost") return [];
-  const isNew = event.kind === "replaced" || event.changes.some((change) => isSoa(change) && change.kind === "create");
+  const isNew = event.kind === "replaced" || event.changes.some((change) => isSoa(change) && change.kind !== "replace");
   return isNew ? [event.zone] : [];
 }

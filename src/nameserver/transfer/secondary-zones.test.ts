@@ -1,4 +1,6 @@
-import { expect, it } from "vitest";
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { expect, it, onTestFinished } from "vitest";
 import { noLog } from "../../process/log.ts";
 import { startSecondaries } from "./secondary-zones.ts";
 
@@ -27,4 +29,41 @@ it("many zones of one primary take turns, and each is looked up twice: to find i
   await expect.poll(() => asked.size).toBe(names.length);
   await secondaries.close();
   expect(Math.max(...looks.values())).toBeLessThanOrEqual(2);
+});
+
+it.each([
+  { what: "is deleted", after: undefined },
+  { what: "has other primary servers", after: [] },
+])("a running transfer ends when its zone $what", async ({ after }) => {
+  // It accepts the question and never answers.
+  const primary = createServer((socket) => void socket.resume()).listen(0, "127.0.0.1");
+  onTestFinished(() => void primary.close());
+  await once(primary, "listening");
+  const { port } = primary.address() as AddressInfo;
+  let primaries: { host: string; port: number; key: undefined }[] | undefined = [
+    { host: "127.0.0.1", port, key: undefined },
+  ];
+  const stored: string[] = [];
+  const secondaries = startSecondaries({
+    ports: {
+      list: async () => ["z.example"],
+      look: async (name) =>
+        primaries && {
+          ...{ name, account: 1, primaries, refused: [], current: undefined, timers: undefined, checked: undefined },
+        },
+      store: async (name) => {
+        stored.push(name);
+        return "done";
+      },
+      checked: async () => undefined,
+    },
+    log: noLog,
+    ...{ now: Date.now, random: () => 1, refreshes: () => true },
+  });
+  const [[socket]] = (await Promise.all([once(primary, "connection"), secondaries.takeOver()])) as [[Socket], unknown];
+  primaries = after;
+  secondaries.look("z.example");
+  await once(socket, "close");
+  await secondaries.close();
+  expect(stored).toEqual([]);
 });

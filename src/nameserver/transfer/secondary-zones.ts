@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { unmapped } from "../../core/addresses/peer-address.ts";
 import type { Instant } from "../../core/instant.ts";
 import { nameOf } from "../../process/dns/ask.ts";
@@ -51,6 +52,7 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
   const stop = new AbortController();
   const zones = new Map<string, Followed>();
   const notifiedZones = new Set<string>();
+  const running = new Map<string, Running>();
   const memory = createSharedMemory(mostBytesTogether);
 
   const ask = (name: string) => {
@@ -99,21 +101,32 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
     follow(name).place = place;
     transfers.add(name, place);
   };
-  const refreshInMemory = async (zone: SecondaryZone): Promise<RefreshOutcome> => {
-    const giveWay = new AbortController();
+  /** Undefined if it was ended because it is no longer wanted. */
+  const refreshInMemory = async (zone: SecondaryZone): Promise<RefreshOutcome | undefined> => {
+    const [giveWay, unwanted] = [new AbortController(), new AbortController()];
     const own = memory.open(zone.account, () => giveWay.abort(new Error(noRoom)));
+    running.set(zone.name, { zone, end: () => unwanted.abort(new Error("the zone has other primary servers now")) });
     try {
-      const signal = AbortSignal.any([stop.signal, giveWay.signal]);
-      return await refreshZone(zone, ports, { signal, now, memory: own });
+      const signal = AbortSignal.any([stop.signal, giveWay.signal, unwanted.signal]);
+      const outcome = await refreshZone(zone, ports, { signal, now, memory: own });
+      return unwanted.signal.aborted ? undefined : outcome;
     } finally {
+      running.delete(zone.name);
       own.close();
     }
+  };
+  /** Ends the transfer of a zone that was deleted or has other primaries: a slow primary would keep it going for minutes. */
+  const endIfUnwanted = async (name: string): Promise<void> => {
+    const transfer = running.get(name);
+    if (transfer === undefined) return;
+    const zone = await ports.look(name);
+    if (zone === undefined || !haveSamePrimaries(zone, transfer.zone)) transfer.end();
   };
   const refresh = async (name: string, zone: SecondaryZone) => {
     notifiedZones.delete(name);
     const followed = follow(name);
     const outcome = await refreshInMemory(zone);
-    if (stop.signal.aborted) return;
+    if (stop.signal.aborted || outcome === undefined) return;
     if (counters) countIn(counters, outcome, zone);
     if (outcome.kind === "failed") {
       const { because } = outcome;
@@ -155,7 +168,11 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
       ask(name);
       return "taken";
     },
-    look: ask,
+    look: (name) => {
+      ask(name);
+      // The turn that was just asked for looks again, and reports what is wrong.
+      void endIfUnwanted(name).catch(() => undefined);
+    },
     takeOver,
     close: async () => {
       stop.abort();
@@ -177,6 +194,11 @@ const placeOf = ({ account, primaries: [first] }: SecondaryZone): Place => ({
   account,
   primary: first ? nameOf(first) : "none",
 });
+
+type Running = { readonly zone: SecondaryZone; readonly end: () => void };
+
+const haveSamePrimaries = (a: SecondaryZone, b: SecondaryZone): boolean =>
+  a.account === b.account && isDeepStrictEqual(a.primaries.map(nameOf), b.primaries.map(nameOf));
 
 type Followed = {
   timer: NodeJS.Timeout | undefined;
