@@ -28,7 +28,9 @@ describe("the files of moor init", () => {
     const folder = mkdtempSync(join(tmpdir(), "moor-init-files-"));
     chownSync(folder, 4711, 4712);
     const files = setupFiles(setup, join(folder, "moor.yaml"));
-    await adoptDraft(await writeDraft(folder, files), folder, files);
+    const draft = await writeDraft(folder, files);
+    await adoptDraft(draft.folder, folder, files);
+    await draft.discard();
     for (const path of ["moor.yaml", "secrets", "secrets/records-token"])
       expect(statSync(join(folder, path))).toMatchObject({ uid: 4711, gid: 4712 });
   });

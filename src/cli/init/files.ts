@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, rename, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { giveToOwnerOf } from "../../process/data-folder.ts";
 import type { HttpTrust } from "../../updater/http/endpoint.ts";
@@ -111,13 +111,34 @@ control: { listen: ${JSON.stringify(listen)}, token: { file: secrets/control-tok
 control: { listen: ${JSON.stringify(listen)}, token: { file: secrets/control-token }, password: { file: ${pagePassword} } }
 `;
 
+/** `discard` also removes the folders that were made for the draft, if they are empty. */
+export type Draft = { readonly folder: string; readonly discard: () => Promise<void> };
+
 /** Written to a temporary folder first, so that a round can be tried before anything is final. */
-export async function writeDraft(folder: string, files: readonly SetupFile[]): Promise<string> {
-  await mkdir(folder, { recursive: true });
+export async function writeDraft(folder: string, files: readonly SetupFile[]): Promise<Draft> {
+  const made = await mkdir(folder, { recursive: true });
   const draft = await mkdtemp(join(folder, ".moor-init-"));
-  await chmod(draft, 0o700);
-  await writeFiles(draft, files);
-  return draft;
+  const discard = async () => {
+    await rm(draft, { recursive: true, force: true });
+    if (made !== undefined) await removeEmpty(folder, made);
+  };
+  try {
+    await chmod(draft, 0o700);
+    await writeFiles(draft, files);
+  } catch (error) {
+    await discard();
+    throw error;
+  }
+  return { folder: draft, discard };
+}
+
+/** The folder and those above it, up to `top`. */
+async function removeEmpty(folder: string, top: string): Promise<void> {
+  const isGone = await rmdir(folder).then(
+    () => true,
+    () => false,
+  );
+  if (isGone && folder !== top) await removeEmpty(dirname(folder), top);
 }
 
 export async function writeFiles(folder: string, files: readonly SetupFile[]): Promise<void> {

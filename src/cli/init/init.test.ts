@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openTerminal } from "../../../test/rig/cli/terminal.ts";
@@ -161,6 +161,16 @@ it("never prints a secret that was given instead of the path of its file", async
     expect(await init(options(more), io)).toBe(2);
     expect(printed.out + printed.err).not.toContain("SSSS");
   }
+});
+
+it("leaves no empty folder if the round fails and nothing is written", async () => {
+  const made = join(loop.folder, "new");
+  // From the round on, which is tried when the files have been written.
+  loop.says.service = () => (existsSync(made) ? { status: 500, body: {} } : undefined);
+  const { io, printed } = terminal();
+  expect(await init(options({ config: "new/inner/moor.yaml" }), io)).not.toBe(0);
+  expect(printed.err).toContain("The round failed, so nothing was written");
+  expect(existsSync(made)).toBe(false);
 });
 
 describe("--create", () => {

@@ -1,4 +1,3 @@
-import { rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, resolve } from "node:path";
 import { createToken } from "../../access/secret.ts";
@@ -104,16 +103,16 @@ async function finish(setup: Setup, options: InitOptions, asker: Asker, io: Comm
     const isImport = options.from !== undefined;
     io.out(isImport ? "\nThe new config:\n" : "\nOne round, without writing anything:\n");
     const trial = isImport ? { check: true } : { dryRun: true, needsAddress: true };
-    const tried = { config: resolve(draft, basename(config)), ...trial };
-    const code = await update(tried, withoutPart(`/${basename(draft)}`, io));
+    const tried = { config: resolve(draft.folder, basename(config)), ...trial };
+    const code = await update(tried, withoutPart(`/${basename(draft.folder)}`, io));
     if (code !== 0 && !options.force && (options.yes || !io.isTerminal)) {
       io.err(`The round failed, so nothing was written; ${toGoOn}\n`);
       return code;
     }
     await askToWrite(code === 0, options, asker);
-    await adoptDraft(draft, folder, files);
+    await adoptDraft(draft.folder, folder, files);
   } finally {
-    await rm(draft, { recursive: true, force: true });
+    await draft.discard();
   }
   const written = files.map(({ path }) => resolve(folder, path));
   const unit = await offerUnit(config, options.unit, asker, io);
