@@ -1,15 +1,14 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { whileLocked } from "./while-locked.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const cache = join(root, "node_modules/.cache/moor-bundle");
-const lock = `${cache}-lock`;
 const sources = ["bin/*", "src/**/*.ts", "console/**/*.*", "scripts/build.ts", "scripts/build/*", "packaging/**/*.*"];
 const others = ["package-lock.json", "package.json", "vite.config.ts", "README.md", "CHANGELOG.md"];
-/** Milliseconds. A few seconds are enough on an idle machine. */
-const longest = 600_000;
+/** Milliseconds. */
 const anHour = 3_600_000;
 
 let folder: string | undefined;
@@ -30,20 +29,12 @@ export const builtProgram = (): string => join(builtPackage(), "program/moor.js"
 
 function buildOnce(): string {
   const wanted = join(cache, hashOfSources());
+  if (existsSync(wanted)) return wanted;
   mkdirSync(cache, { recursive: true });
-  for (let waited = 0; waited < longest; waited += 100) {
-    if (existsSync(wanted)) return wanted;
-    if (!takeLock()) {
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
-      continue;
-    }
-    try {
-      if (!existsSync(wanted)) build(wanted);
-    } finally {
-      rmdirSync(lock);
-    }
-  }
-  throw new Error(`another process has been building the package for too long; if there is none, remove ${lock}`);
+  whileLocked(`${cache}.lock`, () => {
+    if (!existsSync(wanted)) build(wanted);
+  });
+  return wanted;
 }
 
 function build(wanted: string): void {
@@ -57,15 +48,6 @@ function build(wanted: string): void {
   const node = join(root, "node_modules/.bin/node");
   execFileSync(node, [join(root, "scripts/build.ts"), `${wanted}-draft`], { env, stdio: "pipe" });
   renameSync(`${wanted}-draft`, wanted);
-}
-
-function takeLock(): boolean {
-  try {
-    mkdirSync(lock);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function hashOfSources(): string {
