@@ -34,9 +34,12 @@ export function createSignIn(options: SignInOptions) {
   const { service, sessions } = entrance;
   const throttle = createThrottle();
   guesses?.onHeard(({ name, source }) => throttle.failed(name, source, now()));
-  const failed = (name: string, source: string): void => {
+  /** Returns by how many seconds the next attempt is delayed, for the log. */
+  const failed = (name: string, source: string): { readonly delayed?: number } => {
     throttle.failed(name, source, now());
     guesses?.tell({ name, source });
+    const wait = throttle.wait(name, source, now());
+    return wait > 0 ? { delayed: Math.ceil(wait / 1_000) } : {};
   };
   let checking = 0;
   /** A check takes 128 MB: more than two at the same time could exhaust the memory. */
@@ -65,10 +68,10 @@ export function createSignIn(options: SignInOptions) {
     const who = await checked(() => people.check(name, password));
     if (who === tooMuchToDo) return busy;
     if (typeof who !== "string") {
-      failed(name, request.from);
+      const delayed = failed(name, request.from);
       // The response must not reveal that the password is right.
       const because = who === undefined ? "name or password is wrong" : `the user is ${who.shutOut}`;
-      note("sign-in refused", { name: name.slice(0, 100), because, ...whence(request) });
+      note("sign-in refused", { name: name.slice(0, 100), because, ...delayed, ...whence(request) });
       return problem(401, "Name or password is wrong.");
     }
     throttle.succeeded(name, request.from);
@@ -82,7 +85,7 @@ export function createSignIn(options: SignInOptions) {
     if (wait > 0) return tooMany(wait);
     const who = typeof link === "string" ? await sessions.redeemLink(link) : undefined;
     if (who === undefined || (await people.describe(who, request.from)) === undefined) {
-      failed("", request.from);
+      note("sign-in link refused", { ...failed("", request.from), ...whence(request) });
       return problem(401, "This link was already used, or is older than 15 minutes. Create a new one in the terminal.");
     }
     note("signed in by link", { who, ...whence(request) });
@@ -138,6 +141,7 @@ export function createSignIn(options: SignInOptions) {
     if (route === "GET /console/sessions") return await listSessions(request, session);
     if (route === "POST /console/sign-out") {
       await entrance.signOut(request.headers);
+      note("signed out", { who: session.who, ...whence(request) });
       return { status: 204, headers: { "set-cookie": dropCookie(service) }, body: "" };
     }
     const [, its = "", id] = /^DELETE \/console\/sessions\/([a-z]+)-(\d{1,15})$/.exec(route) ?? [];

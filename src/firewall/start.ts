@@ -12,6 +12,7 @@ import { listenOn } from "../process/http/listen-on.ts";
 import { closeServer, createTlsServer, showPair } from "../process/http/tls-server.ts";
 import { readKernel } from "../process/kernel/read.ts";
 import type { KernelRow } from "../process/kernel/row.ts";
+import type { RunIpOptions } from "../process/kernel/run-ip.ts";
 import { watchKernel } from "../process/kernel/watch.ts";
 import { addressesOf, hereOf, type ListenAddress, urlOf } from "../process/listen-address.ts";
 import type { Logger } from "../process/log.ts";
@@ -29,9 +30,10 @@ import { foldReads } from "./kernel/fold-reads.ts";
 import { readActivity } from "./kernel/read-activity.ts";
 import { withDetails } from "./kernel/read-details.ts";
 import { activityOf } from "./report/activity.ts";
+import { consoleTraffic } from "./report/counters.ts";
 import { createReportFeed, type ReportFeed } from "./report/feed.ts";
 import { readArp } from "./report/neighbours.ts";
-import { readRoutes } from "./report/routes.ts";
+import { type Route, readRoutes } from "./report/routes.ts";
 import { type Snapshot, takeSnapshot } from "./report/snapshot.ts";
 
 export type FirewallOptions = {
@@ -56,6 +58,7 @@ export type FirewallOptions = {
   readonly read?: (signal: AbortSignal) => Promise<readonly KernelRow[]>;
   /** Absent: the current cost. For tests. */
   readonly passwordCost?: PasswordCost;
+  readonly readRoutes?: (which: "default" | "all", options: RunIpOptions) => Promise<readonly Route[]>;
   /** Called once, on the first connection. */
   readonly onFirstConnection?: () => void;
 };
@@ -103,7 +106,7 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
     const accessVersion = () => `${access.version()} ${ends}`;
     const streams = createEventStreams({ feed, accessVersion });
     const [{ keys }, now, config] = [access, () => new Date(), options.config ?? noConfig];
-    const read = { readSnapshot, ...readTables(stopping.signal) };
+    const read = { readSnapshot, ...readTables(options, stopping.signal) };
     const endpoints = {
       ...statusEndpoints({ config, ...read, streams, keys, accessVersion, now }),
       ...accessEndpoints(access, log, now),
@@ -112,7 +115,10 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
     const { pages, services, shared } = options;
     // Whoever owns the services that share the sign-in owns this one too.
     if (shared) ensureUser(access, administrator, now());
-    const console = createFirewallConsole({ access, streams, log, now, caFile: tls.caFile, pages, services, shared });
+    const readTraffic = async () => consoleTraffic(await readSnapshot(), await read.readRoutes("default"));
+    const { caFile } = tls;
+    const asked = { streams, readTraffic, caFile, pages };
+    const console = createFirewallConsole({ access, log, now, services, shared, ...asked });
     const answer = async (request: IncomingMessage, response: ServerResponse) => {
       // On a router with the private authority, other pages of the same name may use plain HTTP.
       const secured = certificate ? transportSecurity(request.headers.host) : {};
@@ -131,7 +137,6 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
     tls.follow((pair) => showPair(server, pair));
     const address = await listenOn(server, options.listen, options.listenOption);
     if (acme) opened.push({ name: "ACME orders", close: acme.lead() });
-    const { caFile } = tls;
     const url = urlOf(hereOf(address));
     return {
       ...{ url, address, ...(caFile && { caFile }), acme },
@@ -182,14 +187,14 @@ function watchMachine({ config = noConfig, log, read }: FirewallOptions, stoppin
   return { feed, readSnapshot: recent };
 }
 
-function readTables(signal: AbortSignal) {
+function readTables({ readRoutes: read = readRoutes }: FirewallOptions, signal: AbortSignal) {
   const measure = async () => {
     const before = await readActivity();
     await setTimeout(measured, undefined, { signal });
     return activityOf(before, await readActivity(), new Date());
   };
   return {
-    readRoutes: (which: "default" | "all") => readRoutes(which, { signal }),
+    readRoutes: (which: "default" | "all") => read(which, { signal }),
     readArp: () => readArp({ signal }),
     readActivity: foldReads(measure, measuredGood, () => performance.now()).recent,
   };

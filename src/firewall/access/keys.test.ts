@@ -34,6 +34,25 @@ describe("keys", () => {
     expect(made.secret).not.toBe(made.key);
   });
 
+  it("say when they were last used, without a write for every call", () => {
+    const access = openAccess(path);
+    onTestFinished(access.close);
+    const { keys, version } = access;
+    const { key, secret } = keys.add(wanted);
+    const lastUsed = () => keys.list()[0]?.lastUsed;
+    const after = (minutes: number) => new Date(now.getTime() + minutes * 60_000);
+    keys.check(key, "wrong", { now });
+    expect(lastUsed()).toBeUndefined();
+    keys.check(key, secret, { now });
+    expect(lastUsed()).toEqual(now);
+    const before = version();
+    for (const minutes of [0, 1, 4]) keys.check(key, secret, { now: after(minutes) });
+    expect([lastUsed(), version()]).toEqual([now, before]);
+    // A stream counts as a use for as long as it is open.
+    keys.stillGood(key, { now: after(6) });
+    expect(lastUsed()).toEqual(after(6));
+  });
+
   it("are valid only with their own secret", () => {
     const keys = open();
     const [one, other] = [keys.add(wanted), keys.add(wanted)];

@@ -3,7 +3,7 @@ import { createApiKeyPart, hashWithSalt, matchesSaltedHash } from "../../access/
 import type { Standing } from "./may-manage.ts";
 import { isPrivilege, type Privilege } from "./privileges.ts";
 import { type Caller, type Holder, isInForce, rightsOf, type ShutOut, shutOut } from "./rights.ts";
-import { listText, readList } from "./schema.ts";
+import { listText, readList, tryTo } from "./schema.ts";
 import { standingOf } from "./standings.ts";
 import type { UserStore } from "./users.ts";
 
@@ -14,6 +14,8 @@ export type ApiKey = {
   /** What the key allows for this caller: its user's privileges from there at this time, within the key's own limit. */
   readonly privileges: readonly Privilege[];
   readonly created: Date;
+  /** Up to five minutes too early; absent if it was never used. */
+  readonly lastUsed?: Date;
   readonly revoked?: Date;
 };
 
@@ -29,6 +31,9 @@ export type Refusal =
   | { readonly kind: "unknown" }
   /** The secret is right; `name` is the user's. */
   | { readonly kind: ShutOut | "revoked"; readonly name: string };
+
+/** Milliseconds. */
+const usePrecision = 5 * 60_000;
 
 /** The beginning of a key, for lists and the audit log. */
 export const shortKey = (key: string): string => `${key.slice(0, 12)}…`;
@@ -60,12 +65,20 @@ export function openKeyStore(database: DatabaseSync, users: UserStore): KeyStore
     name: row.name,
     privileges: rightsOf(holder, limitOf(row), caller),
     created: new Date(row.created),
+    ...(row.last_used !== null && { lastUsed: new Date(row.last_used) }),
     ...(row.revoked !== null && { revoked: new Date(row.revoked) }),
   });
   const inForce = (row: KeyRow | undefined, caller: Caller): ApiKey | undefined => {
     if (row === undefined || row.revoked !== null) return undefined;
     const holder = holderOf(row);
-    return isInForce(holder, caller.now) ? seenBy(row, holder, caller) : undefined;
+    if (!isInForce(holder, caller.now)) return undefined;
+    noteUse(row, caller.now.getTime());
+    return seenBy(row, holder, caller);
+  };
+  const noteUse = ({ key, last_used }: KeyRow, now: number): void => {
+    // Not for every call, because each write waits for the disk. A time in the future dates from before the clock was set back.
+    if (last_used !== null && Math.abs(now - last_used) < usePrecision) return;
+    tryTo(() => statement.use.run(now, key));
   };
   const byKey = (key: string) => statement.byKey.get(key) as KeyRow | undefined;
   const shown = (row: KeyRow) => seenBy(row, holderOf(row), { now: new Date(0) });
@@ -128,7 +141,7 @@ const shortestBeginning = 8;
 
 function prepare(database: DatabaseSync) {
   const from =
-    "SELECT key, secret_hash, privilege_limit, api_keys.created, revoked, name FROM api_keys JOIN users ON users.id = user_id";
+    "SELECT key, secret_hash, privilege_limit, api_keys.created, last_used, revoked, name FROM api_keys JOIN users ON users.id = user_id";
   return {
     insert: database.prepare(
       "INSERT INTO api_keys (key, secret_hash, privilege_limit, created, user_id) " +
@@ -137,6 +150,7 @@ function prepare(database: DatabaseSync) {
     byKey: database.prepare(`${from} WHERE key = ?`),
     all: database.prepare(`${from} ORDER BY api_keys.created, key`),
     beginning: database.prepare(`${from} WHERE substr(key, 1, length(?)) = ?`),
+    use: database.prepare("UPDATE api_keys SET last_used = ? WHERE key = ?"),
     revoke: database.prepare("UPDATE api_keys SET revoked = ? WHERE key = ? AND revoked IS NULL"),
   };
 }
@@ -146,6 +160,7 @@ type KeyRow = {
   readonly secret_hash: string;
   readonly privilege_limit: string | null;
   readonly created: number;
+  readonly last_used: number | null;
   readonly revoked: number | null;
   readonly name: string;
 };

@@ -68,8 +68,31 @@ export const migrations: readonly string[] = [
   CREATE INDEX keys_of_user ON api_keys (user_id);
   `,
   sessionTables,
+  `
+  ALTER TABLE api_keys ADD COLUMN last_used INTEGER;
+  CREATE TABLE sign_ins (
+    id INTEGER PRIMARY KEY,
+    first INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    source TEXT NOT NULL,
+    household TEXT NOT NULL,
+    action TEXT NOT NULL,
+    failed INTEGER NOT NULL,
+    times INTEGER NOT NULL
+  ) STRICT;
+  `,
 ];
 
 /** A column with a list, such as privileges. Readers skip those that only a newer moor knows. */
 export const listText = (list: readonly string[]): string => JSON.stringify(list);
 export const readList = (text: string): readonly string[] => JSON.parse(text) as readonly string[];
+
+/** A write that may fail, for example because the disk is full: what it adds is not worth an error. */
+export function tryTo(write: () => void): void {
+  try {
+    write();
+  } catch {
+    // The next one will try again.
+  }
+}

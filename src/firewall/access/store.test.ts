@@ -186,6 +186,33 @@ describe("groups", () => {
   });
 });
 
+describe("sign-ins", () => {
+  const soon = new Date(now.getTime() + 600_000);
+  const signedIn = { at: now, actor: "anna", source: "192.0.2.1", action: "signed in", failed: false };
+
+  it("are one entry with a number if they repeat within an hour, also from another address of the same network", () => {
+    const { signIns } = open();
+    signIns.note({ ...signedIn, source: "2001:db8::1" });
+    signIns.note({ ...signedIn, source: "2001:db8::2", at: soon });
+    expect(signIns.latest(10)).toEqual([{ ...signedIn, source: "2001:db8::2", at: soon, times: 2 }]);
+    const nextDay = new Date(soon.getTime() + 86_400_000);
+    signIns.note({ ...signedIn, source: "2001:db8::2", at: nextDay });
+    expect(signIns.latest(10).map(({ times }) => times)).toEqual([1, 2]);
+  });
+
+  it("stay when strangers fail from thousands of addresses, and those are limited in number", () => {
+    const { signIns, audit } = openAccess(":memory:");
+    audit.note({ name: "anna", source: "192.0.2.1" }, "key added", "x…", now);
+    signIns.note(signedIn);
+    const failed = { ...signedIn, actor: "unknown name", action: "sign-in refused", failed: true, at: soon };
+    for (let i = 0; i < 1_100; i++) signIns.note({ ...failed, source: `10.0.${i >> 8}.${i & 255}` });
+    const all = signIns.latest(5_000);
+    expect(all).toHaveLength(1_001);
+    expect(all.at(-1)).toEqual({ ...signedIn, times: 1 });
+    expect(audit.latest(10)).toHaveLength(1);
+  });
+});
+
 describe("audit", () => {
   it("has the latest first, and is limited in size", () => {
     const { audit } = open();

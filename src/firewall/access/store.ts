@@ -8,6 +8,7 @@ import { type Audit, openAudit } from "./audit.ts";
 import { type GroupStore, openGroups } from "./groups.ts";
 import { type KeyStore, openKeyStore } from "./keys.ts";
 import { migrations } from "./schema.ts";
+import { openSignIns, type SignIns } from "./sign-ins.ts";
 import { openUsers, type UserStore } from "./users.ts";
 
 /** Users, groups and keys, in one file that other processes may have open too. */
@@ -16,6 +17,7 @@ export type AccessStore = {
   readonly users: UserStore;
   readonly groups: GroupStore;
   readonly audit: Audit;
+  readonly signIns: SignIns;
   /** Sessions of the pages. */
   readonly sessions: SessionStore;
   /** Changes with every write, including those of another process: open streams must be checked again. */
@@ -38,6 +40,7 @@ export function openAccess(path: string, passwordCost?: PasswordCost): AccessSto
     users,
     groups: openGroups(database),
     audit: openAudit(database),
+    signIns: openSignIns(database),
     sessions: createSessionStore(sqliteSql(database)),
     close: () => database.close(),
   };

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { checkPassword, hashPassword, type PasswordCost } from "../../access/password.ts";
 import { isPrivilege, type Privilege } from "./privileges.ts";
 import { type Grant, type Holder, type ShutOut, shutOut } from "./rights.ts";
-import { listText, readList } from "./schema.ts";
+import { listText, readList, tryTo } from "./schema.ts";
 
 export type User = {
   readonly name: string;
@@ -79,20 +79,12 @@ export function openUsers(database: DatabaseSync, passwordCost?: PasswordCost): 
     checkPassword: async (name, password, now) => {
       const stored = row(name)?.password_hash ?? undefined;
       const { matches, renewed } = await checkPassword(password, stored, passwordCost);
+      // If it cannot be written now, the old hash stays valid.
       if (renewed !== undefined) tryTo(() => statement.renewHash.run(renewed, name, stored ?? ""));
       const user = find(name);
       return matches && user !== undefined ? (shutOut(user, now) ?? user) : undefined;
     },
   };
-}
-
-/** If the new hash cannot be written now, the old one stays valid. */
-function tryTo(write: () => void): void {
-  try {
-    write();
-  } catch {
-    // For example, the disk is full.
-  }
 }
 
 function prepare(database: DatabaseSync) {

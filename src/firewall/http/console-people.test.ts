@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { UserWish } from "../../contract/console-firewall.ts";
+import type { MadeKey, UserWish } from "../../contract/console-firewall.ts";
+import type { Actor } from "../access/audit.ts";
 import { openAccess } from "../access/store.ts";
 import { consolePeople } from "./console-people.ts";
 
@@ -12,16 +13,31 @@ const anna: UserWish = { name: "anna", fullName: "", disabled: false, expires: n
 
 describe("a request for a user, whatever was sent", () => {
   it.each([
-    ["no name", { name: undefined }, /^A user name can contain only/],
-    ["null for a name", { name: null }, /^A user name can contain only/],
-    ["a name with a space", { name: "an na" }, /^A user name can contain only/],
-    ["no full name", { fullName: undefined }, /^The full name can have/],
-    ["no end", { expires: undefined }, /^The expiry is not a valid date/],
-    ["a number for an end", { expires: 5 }, /^The expiry is not a valid date/],
-    ["no privileges", { privileges: undefined }, /^Privileges must be a list/],
-    ["an unknown privilege", { privileges: ["fly"] }, /^There is no privilege fly/],
-  ])("%s is reported", (_, sent, wrong) => {
-    expect(people.addUser({ ...anna, ...sent } as UserWish, by)).toEqual({ wrong: expect.stringMatching(wrong) });
+    ["no name", "name", { name: undefined }, /^A user name can contain only/],
+    ["null for a name", "name", { name: null }, /^A user name can contain only/],
+    ["a name with a space", "name", { name: "an na" }, /^A user name can contain only/],
+    ["a name that is taken", "name", { name: "root" }, /^A user root already exists/],
+    ["no full name", "fullName", { fullName: undefined }, /^The full name can have/],
+    ["no end", "expires", { expires: undefined }, /^The expiry is not a valid date/],
+    ["a number for an end", "expires", { expires: 5 }, /^The expiry is not a valid date/],
+    ["no privileges", "privileges", { privileges: undefined }, /^Privileges must be a list/],
+    ["an unknown privilege", "privileges", { privileges: ["fly"] }, /^There is no privilege fly/],
+  ])("%s is reported, with its field: %s", (_, field, sent, wrong) => {
+    const expected = { wrong: expect.stringMatching(wrong), field };
+    expect(people.addUser({ ...anna, ...sent } as UserWish, by)).toEqual(expected);
+  });
+
+  it("can include a key, whose secret is in the answer and nowhere else", () => {
+    const added = people.addUser({ ...anna, privileges: ["interface-status"], withKey: true }, by);
+    const { key, secret } = (added as { made: MadeKey }).made;
+    expect(access.keys.check(key, secret)).toMatchObject({ name: "anna", privileges: ["interface-status"] });
+    expect(JSON.stringify([people.list(by), people.audit()])).not.toContain(secret);
+    expect(
+      people
+        .audit()
+        .slice(0, 2)
+        .map(({ action }) => action),
+    ).toContain("key added");
   });
 
   it("is done if it is valid", () => {
@@ -37,6 +53,7 @@ it("lets nobody lock themselves out of the pages, but others may do it", async (
   });
   expect(await people.changeUser("anna", anna, herself)).toEqual({
     wrong: "You cannot remove “All pages” from yourself; another administrator can.",
+    field: "privileges",
   });
   expect(await people.changeUser("anna", { ...anna, fullName: "Anna", privileges: ["all"] }, herself)).toBe("done");
   expect(await people.changeUser("anna", anna, by)).toBe("done");
@@ -47,12 +64,12 @@ it("leaves fields unchanged that a change does not include", async () => {
   people.addUser({ ...anna, expires: end, privileges: ["traffic"], disabled: true }, by);
   expect(await people.changeUser("anna", { fullName: "Anna" }, by)).toBe("done");
   const kept = { fullName: "Anna", expires: end, privileges: ["traffic"], disabled: true };
-  expect(people.list().users.find(({ name }) => name === "anna")).toMatchObject(kept);
+  expect(people.list(by).users.find(({ name }) => name === "anna")).toMatchObject(kept);
 
   const crew = { name: "crew", privileges: ["traffic"], networks: ["192.0.2.0/24"], members: ["anna"] };
   people.addGroup(crew, by);
   expect(people.changeGroup({ name: "crew", privileges: ["overview"] }, by)).toBe("done");
-  expect(people.list().groups).toEqual([{ ...crew, privileges: ["overview"] }]);
+  expect(people.list(by).groups).toEqual([{ ...crew, privileges: ["overview"] }]);
   people.removeGroup("crew", by);
 });
 
@@ -61,7 +78,7 @@ describe("a manager who does not have everything", () => {
   const now = new Date("2026-11-15T12:00:00Z");
   const wish = (name: string, ...privileges: string[]): UserWish => ({ ...anna, name, privileges });
   const crew = { name: "crew", privileges: ["traffic"], networks: [], members: [] as string[] };
-  const idOf = (user: string) => people.list().users.find(({ name }) => name === user)?.keys[0]?.id ?? "";
+  const idOf = (user: string) => people.list(by).users.find(({ name }) => name === user)?.keys[0]?.id ?? "";
   const more = ["all", "overview"];
 
   beforeEach(() => {
@@ -110,9 +127,9 @@ describe("a manager who does not have everything", () => {
   ];
 
   it.each(tooMuch)("may not do: %s", async (_, attempt) => {
-    const before = [people.list(), people.audit()];
+    const before = [people.list(by), people.audit()];
     expect(await attempt(manager)).toEqual({ forbidden: expect.stringMatching(/“(?:All pages|Status: Interfaces)”/) });
-    expect([people.list(), people.audit()]).toEqual(before);
+    expect([people.list(by), people.audit()]).toEqual(before);
   });
 
   it.each(tooMuch)("may do with all privileges: %s", async (_, attempt) => {
@@ -131,6 +148,18 @@ describe("a manager who does not have everything", () => {
     ["removing a group", (by) => people.removeGroup("crew", by)],
   ])("may do: %s", async (_, attempt) => {
     expect(await attempt(manager)).toBe("done");
+  });
+
+  it("is offered only the presets that they can give, and gets no key of another one", () => {
+    const offered = (who: Actor) => people.list(who).presets.flatMap(({ name, mayGive }) => (mayGive ? [name] : []));
+    expect(offered(by)).toEqual(["Updater", "Dashboard", "Administrator"]);
+    expect(offered(manager)).toEqual([]);
+    access.users.change("manager", { privileges: ["user-management", "interface-status"] });
+    expect(offered(manager)).toEqual(["Updater"]);
+    for (const { name, privileges } of people.list(manager).presets.slice(1)) {
+      expect(people.addUser({ ...wish(name), privileges, withKey: true }, manager)).toHaveProperty("forbidden");
+      expect(access.users.find(name)).toBeUndefined();
+    }
   });
 
   it("has a group's privileges only in its networks", () => {

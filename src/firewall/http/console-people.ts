@@ -1,12 +1,21 @@
 import { hostname } from "node:os";
 import { hashSecret } from "../../access/secret.ts";
-import type { ConsoleGroup, ConsolePeople, MadeKey, UserWish } from "../../contract/console-firewall.ts";
+import type {
+  AuditLine,
+  ConsoleGroup,
+  ConsolePeople,
+  MadeKey,
+  NewUserWish,
+  UserField,
+  UserWish,
+} from "../../contract/console-firewall.ts";
 import { parseAddress } from "../../core/addresses/address.ts";
 import { parseNetwork } from "../../core/addresses/network.ts";
 import type { Actor } from "../access/audit.ts";
 import type { Group } from "../access/groups.ts";
 import { shortKey } from "../access/keys.ts";
 import { excessOf, type Standing } from "../access/may-manage.ts";
+import { presets } from "../access/presets.ts";
 import { displayNames, isPrivilege, type Privilege, privileges } from "../access/privileges.ts";
 import { rightsOf } from "../access/rights.ts";
 import { excessInWords, openStandings, standingOf } from "../access/standings.ts";
@@ -14,16 +23,17 @@ import type { AccessStore } from "../access/store.ts";
 import { nameFault, type User } from "../access/users.ts";
 
 /** The result of a change: done, what is wrong with it, or why the caller may not make it. */
-export type Changed = "done" | { readonly wrong: string } | Forbidden | "missing";
+export type Changed = "done" | { readonly made: MadeKey } | Wrong | Forbidden | "missing";
+type Wrong = { readonly wrong: string; readonly field?: UserField };
 type Forbidden = { readonly forbidden: string };
 
 /** Users, groups and keys as the pages manage them. Every change is in the audit log. */
 export function consolePeople(access: AccessStore, now: () => Date) {
-  const { users, groups, keys, audit, sessions } = access;
+  const { users, groups, keys, audit, signIns, sessions } = access;
   const standings = openStandings(access);
   const inForce = () => keys.list().filter(({ revoked }) => revoked === undefined);
 
-  const list = (): ConsolePeople => {
+  const list = (by: Actor): ConsolePeople => {
     const all = inForce();
     return {
       users: users.list().map((user) => ({
@@ -32,10 +42,11 @@ export function consolePeople(access: AccessStore, now: () => Date) {
         created: user.created.toISOString(),
         keys: all
           .filter(({ name }) => name === user.name)
-          .map(({ key, created }) => ({
+          .map(({ key, created, lastUsed }) => ({
             id: hashSecret(key),
             beginning: key.slice(0, 12),
             created: created.toISOString(),
+            lastUsed: lastUsed?.toISOString() ?? null,
           })),
       })),
       groups: groups.list().map(({ name, privileges: held, networks, members }) => ({
@@ -43,6 +54,10 @@ export function consolePeople(access: AccessStore, now: () => Date) {
         privileges: held,
       })),
       privileges: privileges.map((id) => ({ id, name: displayNames[id] })),
+      presets: presets.map((preset) => ({
+        ...preset,
+        mayGive: excess(by, { after: { grants: [{ privileges: preset.privileges, networks: [] }] } }) === undefined,
+      })),
     };
   };
 
@@ -63,11 +78,11 @@ export function consolePeople(access: AccessStore, now: () => Date) {
     return own ?? (above && { forbidden: excessInWords(above.excess, above.name) });
   };
 
-  const groupFault = (wish: ConsoleGroup): string | undefined => {
+  const groupFault = (wish: ConsoleGroup): Wrong | undefined => {
     const wrong = groupWishFault(wish);
     if (wrong !== undefined) return wrong;
     const unknown = wish.members.find((member) => users.find(member) === undefined);
-    return unknown === undefined ? undefined : `There is no user ${unknown}.`;
+    return unknown === undefined ? undefined : wrongIn("members", `There is no user ${unknown}.`);
   };
 
   const fillGroup = ({ name, privileges: held, networks, members }: ConsoleGroup): void => {
@@ -82,6 +97,15 @@ export function consolePeople(access: AccessStore, now: () => Date) {
     return "done";
   };
 
+  const makeKey = (user: string, by: Actor): Changed => {
+    const added = keys.addFor(user, undefined, now());
+    if (added === undefined) return "missing";
+    const { key, secret } = added;
+    noted(by, "key added", `${shortKey(key)} of ${user}`);
+    const [file, fileName] = [`key=${key}\nsecret=${secret}\n`, `${hostname()}_${user}_apikey.txt`];
+    return { made: { key, secret, file, fileName } };
+  };
+
   return {
     list,
 
@@ -89,14 +113,15 @@ export function consolePeople(access: AccessStore, now: () => Date) {
     rightsOf: (user: User, from: string): readonly Privilege[] =>
       rightsOf(standings.holder(user), undefined, { from, now: now() }),
 
-    addUser: (wish: UserWish, by: Actor): Changed => {
-      const wrong = userFault(wish) ?? nameFault("user", wish.name);
-      if (wrong !== undefined) return { wrong };
+    addUser: (wish: NewUserWish, by: Actor): Changed => {
+      const wrong = nameWrong("user", wish.name) ?? userFault(wish);
+      if (wrong !== undefined) return wrong;
       const forbidden = excess(by, { after: standingOf({ ...toHolder(wish), groups: [] }) });
       if (forbidden !== undefined) return forbidden;
       if (!users.add({ name: wish.name, now: now(), ...toChange(wish) }))
-        return { wrong: `A user ${wish.name} already exists.` };
-      return noted(by, "user added", described(wish));
+        return wrongIn("name", `A user ${wish.name} already exists.`);
+      noted(by, "user added", described(wish));
+      return wish.withKey === true ? makeKey(wish.name, by) : "done";
     },
 
     /** Fields that are left out stay unchanged. */
@@ -105,7 +130,7 @@ export function consolePeople(access: AccessStore, now: () => Date) {
       if (user === undefined) return "missing";
       const wish = { ...user, expires: user.expires?.toISOString() ?? null, ...change };
       const wrong = userFault(wish) ?? (name === by.name ? shutOut(user, wish) : undefined);
-      if (wrong !== undefined) return { wrong };
+      if (wrong !== undefined) return wrong;
       const before = standings.holder(user);
       const after = { ...toHolder(wish), groups: before.groups };
       const forbidden = excess(by, { before: standingOf(before), after: standingOf(after) });
@@ -126,16 +151,10 @@ export function consolePeople(access: AccessStore, now: () => Date) {
       return noted(by, "user removed", name);
     },
 
-    addKey: (user: string, by: Actor): { readonly made: MadeKey } | Forbidden | "missing" => {
+    addKey: (user: string, by: Actor): Changed => {
       const found = users.find(user);
       const forbidden = found && excess(by, { after: standings.ofUser(found) });
-      if (forbidden !== undefined) return forbidden;
-      const made = found && keys.addFor(user, undefined, now());
-      if (made === undefined) return "missing";
-      const { key, secret } = made;
-      audit.note(by, "key added", `${shortKey(key)} of ${user}`, now());
-      const [file, fileName] = [`key=${key}\nsecret=${secret}\n`, `${hostname()}_${user}_apikey.txt`];
-      return { made: { key, secret, file, fileName } };
+      return forbidden ?? (found ? makeKey(user, by) : "missing");
     },
 
     revokeKey: (id: string, by: Actor): Changed => {
@@ -148,11 +167,11 @@ export function consolePeople(access: AccessStore, now: () => Date) {
     },
 
     addGroup: (wish: ConsoleGroup, by: Actor): Changed => {
-      const wrong = groupFault(wish) ?? nameFault("group", wish.name);
-      if (wrong !== undefined) return { wrong };
+      const wrong = nameWrong("group", wish.name) ?? groupFault(wish);
+      if (wrong !== undefined) return wrong;
       const forbidden = groupExcess(by, undefined, wish);
       if (forbidden !== undefined) return forbidden;
-      if (!groups.add({ name: wish.name, now: now() })) return { wrong: `A group ${wish.name} already exists.` };
+      if (!groups.add({ name: wish.name, now: now() })) return wrongIn("name", `A group ${wish.name} already exists.`);
       fillGroup(wish);
       return noted(by, "group added", describedGroup(wish));
     },
@@ -163,7 +182,7 @@ export function consolePeople(access: AccessStore, now: () => Date) {
       if (group === undefined) return "missing";
       const wish = { ...group, ...change };
       const wrong = groupFault(wish);
-      if (wrong !== undefined) return { wrong };
+      if (wrong !== undefined) return wrong;
       const forbidden = groupExcess(by, group, wish);
       if (forbidden !== undefined) return forbidden;
       fillGroup(wish);
@@ -179,34 +198,54 @@ export function consolePeople(access: AccessStore, now: () => Date) {
       return noted(by, "group removed", name);
     },
 
-    audit: () => audit.latest(500).map((entry) => ({ ...entry, at: entry.at.toISOString() })),
+    /** The latest first. Many sign-ins do not leave out changes. */
+    audit: (): readonly AuditLine[] =>
+      [
+        ...audit.latest(500).map((entry) => ({ ...entry, kind: "change" as const, times: 1 })),
+        ...signIns.latest(500).map(({ failed, ...entry }) => ({
+          ...{ ...entry, subject: "" },
+          kind: failed ? ("failed-sign-in" as const) : ("sign-in" as const),
+        })),
+      ]
+        .toSorted((a, b) => b.at.getTime() - a.at.getTime())
+        .map((entry) => ({ ...entry, at: entry.at.toISOString() })),
   };
 }
 
-function userFault({ fullName, expires, privileges: held }: UserWish): string | undefined {
-  if (typeof fullName !== "string" || fullName.length > 200) return "The full name can have at most 200 characters.";
+const wrongIn = (field: UserField, wrong: string): Wrong => ({ wrong, field });
+
+function nameWrong(what: "user" | "group", name: unknown): Wrong | undefined {
+  const wrong = nameFault(what, name);
+  return wrong === undefined ? undefined : wrongIn("name", wrong);
+}
+
+function userFault({ fullName, expires, privileges: held }: UserWish): Wrong | undefined {
+  if (typeof fullName !== "string" || fullName.length > 200)
+    return wrongIn("fullName", "The full name can have at most 200 characters.");
   if (expires !== null && (typeof expires !== "string" || Number.isNaN(Date.parse(expires))))
-    return "The expiry is not a valid date.";
+    return wrongIn("expires", "The expiry is not a valid date.");
   return privilegeFault(held);
 }
 
 /** Users must not lock themselves out: perhaps nobody else could undo it. */
-function shutOut({ privileges: had }: User, { disabled, privileges: held }: UserWish): string | undefined {
-  if (disabled) return "You cannot disable yourself.";
+function shutOut({ privileges: had }: User, { disabled, privileges: held }: UserWish): Wrong | undefined {
+  if (disabled) return { wrong: "You cannot disable yourself." };
   if (!had.includes("all") || held.includes("all")) return undefined;
-  return `You cannot remove “${displayNames.all}” from yourself; another administrator can.`;
+  return wrongIn("privileges", `You cannot remove “${displayNames.all}” from yourself; another administrator can.`);
 }
 
-function groupWishFault({ networks, members, privileges: held }: ConsoleGroup): string | undefined {
-  if (!isTexts(networks) || !isTexts(members)) return "Networks and members must be lists.";
+function groupWishFault({ networks, members, privileges: held }: ConsoleGroup): Wrong | undefined {
+  if (!isTexts(networks) || !isTexts(members)) return { wrong: "Networks and members must be lists." };
   const bad = networks.find((text) => parseNetwork(text) === undefined && parseAddress(text) === undefined);
-  return bad === undefined ? privilegeFault(held) : `${bad} is not a network such as 192.0.2.0/24.`;
+  return bad === undefined
+    ? privilegeFault(held)
+    : wrongIn("networks", `${bad} is not a network such as 192.0.2.0/24.`);
 }
 
-function privilegeFault(held: readonly string[]): string | undefined {
-  if (!isTexts(held)) return "Privileges must be a list.";
+function privilegeFault(held: readonly string[]): Wrong | undefined {
+  if (!isTexts(held)) return wrongIn("privileges", "Privileges must be a list.");
   const unknown = held.find((text) => !isPrivilege(text));
-  return unknown === undefined ? undefined : `There is no privilege ${unknown}.`;
+  return unknown === undefined ? undefined : wrongIn("privileges", `There is no privilege ${unknown}.`);
 }
 
 const isTexts = (value: unknown): value is readonly string[] =>

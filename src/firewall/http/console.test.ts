@@ -15,6 +15,7 @@ it("does not log aborted requests, with which anybody could fill the disk", asyn
     streams: { open: async () => ({ kind: "full" }), look: () => undefined, close: () => undefined },
     log: createLog({ format: "text", write: (line) => void lines.push(line) }),
     now: () => new Date(),
+    readTraffic: async () => ({ at: 0, devices: {}, defaultRoutes: [] }),
     caFile: undefined,
     pages: undefined,
   });

@@ -5,7 +5,7 @@ import { createSessions } from "../../access/session.ts";
 import { createSignIn, forged, json, problem } from "../../access/session-http.ts";
 import { createEntrance, type SharedSignIn, sessionOf } from "../../access/shared-sign-in.ts";
 import type { ServiceLink } from "../../contract/console.ts";
-import type { ConsoleGroup, UserWish } from "../../contract/console-firewall.ts";
+import type { ConsoleGroup, ConsoleTraffic, NewUserWish, UserWish } from "../../contract/console-firewall.ts";
 import { fieldsOfJson } from "../../core/is-object.ts";
 import { type PlainRequest, readPlainRequest } from "../../process/http/plain-request.ts";
 import { createStaticPages, type PageAnswer } from "../../process/http/static-pages.ts";
@@ -13,6 +13,8 @@ import type { Logger } from "../../process/log.ts";
 import type { Privilege } from "../access/privileges.ts";
 import { decoded } from "../access/resolve-endpoint.ts";
 import { isInForce } from "../access/rights.ts";
+import { tryTo } from "../access/schema.ts";
+import { unknownName } from "../access/sign-ins.ts";
 import type { AccessStore } from "../access/store.ts";
 import type { User } from "../access/users.ts";
 import { administrator, makeSignInSecret } from "./console-link.ts";
@@ -24,6 +26,7 @@ export type FirewallConsoleOptions = {
   readonly streams: EventStreams;
   readonly log: Logger;
   readonly now: () => Date;
+  readonly readTraffic: () => Promise<ConsoleTraffic>;
   readonly caFile: string | undefined;
   readonly pages: string | undefined;
   /** The other services that this one knows of. */
@@ -106,7 +109,10 @@ function createAnswering(options: FirewallConsoleOptions, sessions: ReturnType<t
     return user && people.rightsOf(user, from).includes("all") ? user.name : undefined;
   };
   const entrance = createEntrance({ service: "firewall", sessions, people: users, owner }, shared);
-  const note = (what: string, fields: Readonly<Record<string, unknown>>) => log.info(fields, `console: ${what}`);
+  const note = (what: string, fields: Readonly<Record<string, unknown>>) => {
+    log.info(fields, `console: ${what}`);
+    tryTo(() => noteSignIn(access, what, fields, now()));
+  };
   const signIn = createSignIn({ entrance, people: users, services, now: () => now().getTime(), note });
 
   return async (request: IncomingMessage, response: ServerResponse): Promise<Answer | undefined> => {
@@ -121,9 +127,10 @@ function createAnswering(options: FirewallConsoleOptions, sessions: ReturnType<t
     if (found === "forged") return forged;
     if (found === undefined) return problem(401, "Sign in first.");
     const { user, session } = found;
-    if (route === "GET /console/events") {
+    if (route === "GET /console/events" || route === "GET /console/traffic") {
       if (!isAllowed(user, "interface-status", plain))
         return problem(403, "You are not allowed to see the interfaces.");
+      if (route === "GET /console/traffic") return json(200, await options.readTraffic());
       const mayStay = async () => {
         const still = await signedIn(plain);
         return typeof still === "object" && isAllowed(still.user, "interface-status", plain);
@@ -141,6 +148,18 @@ function createAnswering(options: FirewallConsoleOptions, sessions: ReturnType<t
   };
 }
 
+/** Only what concerns signing in and out: changes of a password are noted where they are made. */
+function noteSignIn(access: AccessStore, what: string, fields: Readonly<Record<string, unknown>>, at: Date): void {
+  if (!/^sign/.test(what)) return;
+  const { who, name, from, delayed } = fields;
+  const known = [who, name].find((text) => typeof text === "string" && access.users.find(text) !== undefined);
+  access.signIns.note({
+    ...{ at, actor: known === undefined ? unknownName : String(known), source: String(from) },
+    action: delayed === undefined ? what : `${what}, further attempts are delayed`,
+    failed: what.includes("refused"),
+  });
+}
+
 type Management = ReturnType<typeof consolePeople>;
 
 async function manage(people: Management, { method, path, body }: PlainRequest, by: { name: string; source: string }) {
@@ -148,19 +167,17 @@ async function manage(people: Management, { method, path, body }: PlainRequest, 
   const name = decoded(given);
   switch (`${method} ${kind}${name === "" ? "" : "/:name"}${part === undefined ? "" : `/${part}`}`) {
     case "GET people":
-      return json(200, people.list());
+      return json(200, people.list(by));
     case "GET audit":
       return json(200, { audit: people.audit() });
     case "POST users":
-      return toAnswer(people.addUser(parsed<UserWish>(body), by));
+      return toAnswer(people.addUser(parsed<NewUserWish>(body), by));
     case "PUT users/:name":
       return toAnswer(await people.changeUser(name, parsed<Partial<UserWish>>(body), by));
     case "DELETE users/:name":
       return toAnswer(await people.removeUser(name, by));
-    case "POST users/:name/keys": {
-      const added = people.addKey(name, by);
-      return typeof added === "object" && "made" in added ? json(201, added.made) : toAnswer(added);
-    }
+    case "POST users/:name/keys":
+      return toAnswer(people.addKey(name, by));
     case "DELETE keys/:name":
       return toAnswer(people.revokeKey(name, by));
     case "POST groups":
@@ -177,7 +194,10 @@ async function manage(people: Management, { method, path, body }: PlainRequest, 
 function toAnswer(changed: Changed) {
   if (changed === "done") return { status: 204, headers: {}, body: "" };
   if (changed === "missing") return problem(404, "It no longer exists.");
-  return "forbidden" in changed ? problem(403, changed.forbidden) : problem(422, changed.wrong);
+  if ("made" in changed) return json(201, changed.made);
+  if ("forbidden" in changed) return problem(403, changed.forbidden);
+  const { wrong: message, field } = changed;
+  return json(422, { error: { message, ...(field && { code: `field:${field}` }) } });
 }
 
 /** Every field is checked where it is used. */

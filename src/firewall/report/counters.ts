@@ -1,5 +1,7 @@
+import type { ConsoleTraffic } from "../../contract/console-firewall.ts";
 import type { Counters, KernelRow } from "../../process/kernel/row.ts";
 import { describe, type FirewallConfig, identify } from "../config.ts";
+import type { Route } from "./routes.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 const count = (counters: Counters | undefined, name: string): number => {
@@ -104,6 +106,20 @@ const reportedRows = ({ rows, report }: Snapshot, config: FirewallConfig) =>
     const device = report.get(row.ifname);
     return device === undefined ? [] : [{ row, device, name: describe(config, row.ifname, device.flags) }];
   });
+
+/** For the graphs of the pages. */
+export const consoleTraffic = ({ rows, takenAt }: Snapshot, defaultRoutes: readonly Route[]): ConsoleTraffic => ({
+  at: takenAt,
+  devices: Object.fromEntries(
+    rows.map(({ ifname, stats64 }) => [
+      ifname,
+      { received: count(stats64?.rx, "bytes"), sent: count(stats64?.tx, "bytes") },
+    ]),
+  ),
+  defaultRoutes: [...new Set(defaultRoutes.map(({ dev }) => dev))].filter((dev) =>
+    rows.some(({ ifname }) => ifname === dev),
+  ),
+});
 
 const netstatCounters = ({ stats64 }: KernelRow) => ({
   "received-packets": count(stats64?.rx, "packets"),
