@@ -6,7 +6,7 @@ import { ListTable } from "../shared/list-table.tsx";
 import { Loading } from "../shared/live/loading.tsx";
 import { useSearchPart } from "../shared/search-part.ts";
 import { SureButton } from "../shared/sure-button.tsx";
-import { changedParts, usePeople, usePeopleWrite } from "./people.ts";
+import { atFields, changedParts, usePeople, usePeopleWrite } from "./people.ts";
 import { NameInput, PrivilegeBoxes } from "./user-form.tsx";
 
 /** Groups of users and their privileges, which may be limited to certain networks. */
@@ -70,6 +70,7 @@ function GroupForm(props: {
   const [networks, setNetworks] = useState(edited?.networks.join(", ") ?? "");
   const [members, setMembers] = useState<readonly string[]>(edited?.members ?? []);
   const write = usePeopleWrite(onClose);
+  const { sending, faultOf } = atFields(write, ["name", "privileges", "networks", "members"]);
   const path = `groups/${encodeURIComponent(name)}`;
   const from = networks.split(/[\s,]+/).filter((text) => text !== "");
   const wish = { name: name.trim(), privileges: held, members, networks: from };
@@ -86,7 +87,7 @@ function GroupForm(props: {
       onClose={onClose}
       onSubmit={save}
       submit={edited ? "Save" : "Create group"}
-      sending={write}
+      sending={sending}
       other={
         edited && (
           <SureButton
@@ -98,18 +99,20 @@ function GroupForm(props: {
         )
       }
     >
-      <NameInput name={name} onChange={setName} stays={edited !== undefined} />
-      <PrivilegeBoxes privileges={people.privileges} held={held} onChange={setHeld} />
+      <NameInput name={name} onChange={setName} stays={edited !== undefined} fault={faultOf("name")} />
+      <PrivilegeBoxes privileges={people.privileges} held={held} onChange={setHeld} fault={faultOf("privileges")} />
       <TextInput
         label="Only from these networks (empty: from anywhere)"
         placeholder="192.0.2.0/24, 2001:db8::/32"
         value={networks}
+        error={faultOf("networks")}
         onChange={(event) => setNetworks(event.currentTarget.value)}
       />
       <MultiSelect
         label="Members"
         data={people.users.map((user) => user.name)}
         value={[...members]}
+        error={faultOf("members")}
         onChange={setMembers}
         searchable
       />

@@ -3,6 +3,10 @@ import { ListTable } from "../shared/list-table.tsx";
 import { Waiting } from "../shared/live/waiting.tsx";
 import { refusalInWords, warningOf } from "./refusal-words.ts";
 import { interfacesIn, type ShownAddress, type ShownInterface, type WireReport } from "./report.ts";
+import { Sparkline } from "./sparkline.tsx";
+import type { Rate } from "./traffic.ts";
+import { useTraffic } from "./use-traffic.ts";
+import "./interfaces.css";
 
 /** This machine's current interfaces, and which addresses an updater would use. */
 export function InterfacePage({ report, sees }: { readonly report: WireReport | undefined; readonly sees: boolean }) {
@@ -26,36 +30,60 @@ const NoPrivilege = () => (
 );
 
 function Interfaces({ report }: { readonly report: WireReport | undefined }) {
-  if (report !== undefined) return interfacesIn(report).map((each) => <OneInterface key={each.device} shown={each} />);
+  const traffic = useTraffic();
+  if (report === undefined)
+    return (
+      <Waiting>
+        <Skeleton h={240} />
+      </Waiting>
+    );
+  const all = interfacesIn(report, traffic?.last.defaultRoutes);
+  const one = (each: ShownInterface) => (
+    <OneInterface key={each.device} shown={each} rates={traffic?.rates[each.device] ?? []} />
+  );
+  const loopback = all.filter(({ isLoopback }) => isLoopback);
   return (
-    <Waiting>
-      <Skeleton h={240} />
-    </Waiting>
+    <>
+      {all.filter(({ isLoopback }) => !isLoopback).map(one)}
+      {loopback.length > 0 && (
+        <details className="folded">
+          <summary className="quiet">Loopback ({loopback.map(({ device }) => device).join(", ")})</summary>
+          <Stack gap="sm">{loopback.map(one)}</Stack>
+        </details>
+      )}
+    </>
   );
 }
 
-function OneInterface({ shown }: { readonly shown: ShownInterface }) {
-  const { device, up, wire, addresses } = shown;
+const tones = { up: "good", "no carrier": "warn", down: "bad" } as const;
+
+function OneInterface({ shown, rates }: { readonly shown: ShownInterface; readonly rates: readonly Rate[] }) {
+  const { device, state, isFollowed, wire, addresses } = shown;
   const facts = [
     wire.macaddr && wire.macaddr !== "00:00:00:00:00:00" && wire.macaddr,
     wire.mtu && `MTU ${wire.mtu}`,
     wire.vlan && `VLAN ${wire.vlan.tag}${wire.vlan.parent ? ` on ${wire.vlan.parent}` : ""}`,
     wire.media,
-    wire.status,
   ].filter(Boolean);
   return (
-    <Paper withBorder p="sm" component="section" aria-label={device}>
-      <Group gap="xs" align="baseline" mb={addresses.length > 0 ? 4 : 0}>
+    <Paper withBorder p="sm" component="section" aria-label={device} className={`card link-${state.replace(" ", "-")}`}>
+      <div className="interface-head">
         <Title order={2} className="mono" style={{ fontSize: "1rem" }}>
           {device}
         </Title>
-        <Badge variant="default" size="sm" tt="none" className={up ? "good" : "quiet"}>
-          {up ? "up" : "down"}
-        </Badge>
+        <span className={`state ${tones[state]}`}>
+          <span className="dot" aria-hidden /> {state}
+        </span>
+        {isFollowed && (
+          <Badge variant="light" size="sm" tt="none">
+            default route
+          </Badge>
+        )}
         <Text size="xs" c="dimmed">
           {facts.join(" · ")}
         </Text>
-      </Group>
+        {state === "up" && <Sparkline device={device} rates={rates} />}
+      </div>
       {addresses.length === 0 ? (
         <Text size="sm" c="dimmed">
           no addresses

@@ -1,4 +1,5 @@
 import { Button, Group, Stack, Text } from "@mantine/core";
+import type { ReactNode } from "react";
 import type { MadeKey } from "../../src/contract/console-firewall.ts";
 import { CopyText } from "../shared/copy-text.tsx";
 import { Dialog } from "../shared/dialog.tsx";
@@ -7,6 +8,8 @@ import { download } from "../shared/download.ts";
 /** The only time that a secret is shown. The dialog stays until it is closed on purpose. */
 export function KeyMade({ made, onClose }: { readonly made: MadeKey; readonly onClose: () => void }) {
   const config = `sed -n 'N;s/^key=\\(.*\\)\\nsecret=\\(.*\\)$/user = "\\1:\\2"/p' ${made.fileName}`;
+  const source = `sources:
+  firewall: { url: "${location.origin}", keyFile: ${made.fileName}, ca: moor-ca.pem }`;
   const url = `${location.origin}/api/diagnostics/interface/getinterfaceconfig`;
   return (
     <Dialog title="The new key" onClose={onClose} size="xl" stays>
@@ -15,7 +18,12 @@ export function KeyMade({ made, onClose }: { readonly made: MadeKey; readonly on
           <b>Download it now. The secret is shown only once.</b>
         </Text>
         <CopyText text={made.file.trim()} label="key and secret" />
-        <Text size="sm">To try it with curl, save the certificate as moor-ca.pem next to the file:</Text>
+        <Text size="sm">
+          For <code>moor update</code>, put the file and the <CertificateLink>certificate</CertificateLink> next to
+          moor.yaml, and this into it:
+        </Text>
+        <CopyText text={source} label="config" block />
+        <Text size="sm">To try it with curl in the folder of both files:</Text>
         <CopyText text={`${config} | curl -sS --config - --cacert moor-ca.pem ${url}`} label="curl command" block />
         <Group justify="space-between">
           <Button variant="default" onClick={() => download(made.fileName, made.file)}>
@@ -27,3 +35,9 @@ export function KeyMade({ made, onClose }: { readonly made: MadeKey; readonly on
     </Dialog>
   );
 }
+
+export const CertificateLink = ({ children }: { readonly children: ReactNode }) => (
+  <a href="/console/ca.pem" download="moor-ca.pem">
+    {children}
+  </a>
+);

@@ -1,6 +1,6 @@
 import { useMutation, useMutationState, useQuery, useQueryClient } from "@tanstack/react-query";
-import type { ConsolePeople } from "../../src/contract/console-firewall.ts";
-import type { Method } from "../shared/live/request.ts";
+import type { ConsolePeople, UserField } from "../../src/contract/console-firewall.ts";
+import { type Method, RequestProblem } from "../shared/live/request.ts";
 import { useSession } from "../shared/session/session.tsx";
 
 /** All users, groups and privileges; the firewall of a household has few. */
@@ -29,6 +29,16 @@ export function usePeopleWrite<T>(onDone: (answer: T) => void) {
     },
   });
   return { ...write, error: write.submittedAt < Math.max(0, ...done) ? null : write.error };
+}
+
+/** An error of one field is shown at that field, and any other next to the buttons. */
+export function atFields<T extends { readonly error: Error | null }>(write: T, fields: readonly UserField[]) {
+  const code = write.error instanceof RequestProblem ? write.error.code : "";
+  const field = fields.find((each) => code === `field:${each}`);
+  return {
+    sending: { ...write, error: field === undefined ? write.error : null },
+    faultOf: (asked: UserField) => (asked === field ? write.error?.message : undefined),
+  };
 }
 
 const writing = ["write people"];

@@ -2,6 +2,7 @@ import type { WireInterface } from "../../src/contract/interfaces.ts";
 import { reportFromWire } from "../../src/contract/interfaces-client.ts";
 import { type Family, families } from "../../src/core/addresses/address.ts";
 import { type Considered, chooseAddress } from "../../src/core/addresses/choose-address.ts";
+import { warningOf } from "./refusal-words.ts";
 
 export type WireReport = Readonly<Record<string, WireInterface>>;
 
@@ -15,23 +16,48 @@ export type ShownAddress = {
 
 export type ShownInterface = {
   readonly device: string;
-  readonly up: boolean;
+  readonly state: "up" | "no carrier" | "down";
+  readonly isLoopback: boolean;
+  /** Carries a default route, so an updater should read its addresses. */
+  readonly isFollowed: boolean;
   readonly wire: WireInterface;
   readonly addresses: readonly ShownAddress[];
 };
 
-/** Addresses are chosen by the updater's own rules. */
-export function interfacesIn(wire: WireReport): readonly ShownInterface[] {
+/**
+ * Addresses are chosen by the updater's own rules. The interface that leads to the internet comes first: the one with a default
+ * route, otherwise those with an address that can be published.
+ */
+export function interfacesIn(wire: WireReport, defaultRoutes: readonly string[] = []): readonly ShownInterface[] {
   const report = reportFromWire(wire);
-  return Object.entries(wire).map(([device, each]) => ({
-    device,
-    up: each.flags.includes("up"),
-    wire: each,
-    addresses: families.flatMap((family) =>
+  const shown = Object.entries(wire).map(([device, each]): ShownInterface => {
+    const addresses = families.flatMap((family) =>
       chooseAddress(report, { device, family }).considered.map(({ text, verdict }, i) => ({
         ...{ family, text, verdict },
         bits: each[family][i]?.subnetbits,
       })),
-    ),
-  }));
+    );
+    const isLoopback = each.flags.includes("loopback");
+    return {
+      device,
+      state: stateOf(each),
+      isLoopback,
+      isFollowed: defaultRoutes.includes(device),
+      wire: each,
+      addresses,
+    };
+  });
+  return shown.toSorted((a, b) => rankOf(a) - rankOf(b));
+}
+
+function stateOf({ flags, status }: WireInterface): ShownInterface["state"] {
+  if (!flags.includes("up")) return "down";
+  return status === "no carrier" ? "no carrier" : "up";
+}
+
+function rankOf({ isFollowed, isLoopback, state, addresses }: ShownInterface): number {
+  if (isFollowed) return 0;
+  if (isLoopback) return 4;
+  if (addresses.some(({ text, verdict }) => verdict === "taken" && warningOf(text) === undefined)) return 1;
+  return state === "up" ? 2 : 3;
 }

@@ -1,36 +1,45 @@
-import { Checkbox, Group, Switch, TextInput } from "@mantine/core";
+import { Checkbox, Group, Radio, Switch, TextInput } from "@mantine/core";
 import { useState } from "react";
-import type { ConsolePeople, ConsoleUser } from "../../src/contract/console-firewall.ts";
+import type { ConsolePeople, ConsolePreset, ConsoleUser, MadeKey } from "../../src/contract/console-firewall.ts";
 import { FormDialog } from "../shared/form-dialog.tsx";
 import { useSession } from "../shared/session/session.tsx";
 import { SureButton } from "../shared/sure-button.tsx";
 import { dayOf, endOfDay, lastMoment } from "../shared/time/days.ts";
-import { changedParts, usePeopleWrite } from "./people.ts";
+import { atFields, changedParts, usePeopleWrite } from "./people.ts";
 
 type Props = {
   readonly edited: ConsoleUser | undefined;
-  readonly privileges: ConsolePeople["privileges"];
+  readonly people: ConsolePeople;
   readonly onClose: () => void;
+  /** The key of a new user. */
+  readonly onMade: (made: MadeKey) => void;
 };
 
-export function UserForm({ edited: present, privileges, onClose }: Props) {
+export function UserForm({ edited: present, people, onClose, onMade }: Props) {
   const [edited] = useState(present);
-  const [name, setName] = useState(edited?.name ?? "");
+  const start = useNewUser(people);
+  const [name, setName] = useState(edited?.name);
   const [fullName, setFullName] = useState(edited?.fullName ?? "");
-  const [held, setHeld] = useState<readonly string[]>(edited?.privileges ?? ["interface-status"]);
+  const [given, setGiven] = useState<readonly string[]>(edited?.privileges ?? ["interface-status"]);
   const [last, setLast] = useState(lastDayOf(edited));
   const [disabled, setDisabled] = useState(edited?.disabled ?? false);
-  const write = usePeopleWrite(onClose);
+  const write = usePeopleWrite<MadeKey | undefined>((made) => {
+    onClose();
+    if (made !== undefined) onMade(made);
+  });
+  const { sending, faultOf } = atFields(write, ["name", "fullName", "expires", "privileges"]);
   const isOwn = edited?.name === useSession().session.name;
-  const path = `users/${encodeURIComponent(name)}`;
+  const preset = edited ? undefined : start.preset;
+  const shownName = name ?? start.name;
+  const path = `users/${encodeURIComponent(shownName)}`;
   const expires = edited && last === lastDayOf(edited) ? edited.expires : endOf(last);
-  const wish = { name: name.trim(), fullName, privileges: held, disabled, expires };
+  const wish = { name: shownName.trim(), fullName, privileges: preset?.privileges ?? given, disabled, expires };
   const save = () => {
     if (expires === undefined) return;
     write.mutate(
       edited
         ? { method: "PUT", path, body: changedParts(edited, wish) }
-        : { method: "POST", path: "users", body: wish },
+        : { method: "POST", path: "users", body: { ...wish, withKey: start.withKey } },
     );
   };
   return (
@@ -39,8 +48,8 @@ export function UserForm({ edited: present, privileges, onClose }: Props) {
       holds={wish}
       onClose={onClose}
       onSubmit={save}
-      submit={edited ? "Save" : "Create user"}
-      sending={write}
+      submit={edited ? "Save" : start.withKey ? "Create user and key" : "Create user"}
+      sending={sending}
       other={
         edited &&
         !isOwn && (
@@ -53,29 +62,89 @@ export function UserForm({ edited: present, privileges, onClose }: Props) {
         )
       }
     >
+      {!edited && <PresetChoice presets={people.presets} chosen={preset} onChoose={start.choose} />}
       <Group grow align="flex-start">
-        <NameInput name={name} onChange={setName} stays={edited !== undefined} />
-        <TextInput label="Full name" value={fullName} onChange={(event) => setFullName(event.currentTarget.value)} />
+        <NameInput name={shownName} onChange={setName} stays={edited !== undefined} fault={faultOf("name")} />
+        <TextInput
+          label="Full name"
+          value={fullName}
+          onChange={(event) => setFullName(event.currentTarget.value)}
+          error={faultOf("fullName")}
+        />
       </Group>
-      <PrivilegeBoxes privileges={privileges} held={held} onChange={setHeld} />
+      {preset === undefined && (
+        <PrivilegeBoxes privileges={people.privileges} held={given} onChange={setGiven} fault={faultOf("privileges")} />
+      )}
       <Group align="flex-end">
         <TextInput
           label="Valid until (empty: no expiry)"
           type="date"
           value={last}
           onChange={(event) => setLast(event.currentTarget.value)}
-          error={expires === undefined && "use a year with four digits"}
+          error={expires === undefined ? "use a year with four digits" : faultOf("expires")}
         />
-        <Switch
-          label="Disabled"
-          checked={disabled}
-          disabled={isOwn}
-          description={isOwn && "you cannot disable or remove yourself"}
-          onChange={(event) => setDisabled(event.currentTarget.checked)}
-          mb={8}
-        />
+        {edited ? (
+          <Switch
+            label="Disabled"
+            checked={disabled}
+            disabled={isOwn}
+            description={isOwn && "you cannot disable or remove yourself"}
+            onChange={(event) => setDisabled(event.currentTarget.checked)}
+            mb={8}
+          />
+        ) : (
+          <Checkbox
+            label="Create a key"
+            description="for programs; it is shown once"
+            checked={start.withKey}
+            onChange={(event) => start.setWithKey(event.currentTarget.checked)}
+          />
+        )}
       </Group>
     </FormDialog>
+  );
+}
+
+/** What a new user starts as: a preset that this user can give, its name, and a key if such a user needs one. */
+function useNewUser({ presets, users }: ConsolePeople) {
+  const [preset, setPreset] = useState<ConsolePreset | undefined>(() => presets.find(({ mayGive }) => mayGive));
+  const [withKey, setWithKey] = useState(preset?.withKey ?? false);
+  const usual = preset?.name.toLowerCase() ?? "";
+  return {
+    ...{ preset, withKey, setWithKey },
+    name: users.some(({ name }) => name === usual) ? "" : usual,
+    choose: (chosen: ConsolePreset | undefined) => {
+      setPreset(chosen);
+      setWithKey(chosen?.withKey ?? false);
+    },
+  };
+}
+
+function PresetChoice(props: {
+  readonly presets: readonly ConsolePreset[];
+  readonly chosen: ConsolePreset | undefined;
+  readonly onChoose: (preset: ConsolePreset | undefined) => void;
+}) {
+  const { presets, chosen, onChoose } = props;
+  return (
+    <Radio.Group
+      label="What is this user for?"
+      value={chosen?.name ?? "Other"}
+      onChange={(name) => onChoose(presets.find((each) => each.name === name))}
+    >
+      <div className="boxes">
+        {presets.map(({ name, purpose, mayGive }) => (
+          <Radio
+            key={name}
+            value={name}
+            label={name}
+            disabled={!mayGive}
+            description={mayGive ? purpose : "You cannot give more than you have."}
+          />
+        ))}
+        <Radio value="Other" label="Other" description="Choose the privileges one by one." />
+      </div>
+    </Radio.Group>
   );
 }
 
@@ -93,6 +162,7 @@ export function NameInput(props: {
   readonly name: string;
   readonly onChange: (name: string) => void;
   readonly stays: boolean;
+  readonly fault: string | undefined;
 }) {
   return (
     <TextInput
@@ -100,6 +170,7 @@ export function NameInput(props: {
       value={props.name}
       onChange={(event) => props.onChange(event.currentTarget.value)}
       disabled={props.stays}
+      error={props.fault}
       autoCapitalize="none"
       spellCheck={false}
       data-autofocus
@@ -111,9 +182,10 @@ export function PrivilegeBoxes(props: {
   readonly privileges: ConsolePeople["privileges"];
   readonly held: readonly string[];
   readonly onChange: (held: readonly string[]) => void;
+  readonly fault: string | undefined;
 }) {
   return (
-    <Checkbox.Group label="Privileges" value={[...props.held]} onChange={props.onChange}>
+    <Checkbox.Group label="Privileges" value={[...props.held]} onChange={props.onChange} error={props.fault}>
       <div className="boxes">
         {props.privileges.map(({ id, name }) => (
           <Checkbox key={id} value={id} label={id} description={name} />

@@ -1,6 +1,6 @@
 import { Button, Group, Title } from "@mantine/core";
 import { useState } from "react";
-import type { ConsoleUser, MadeKey } from "../../src/contract/console-firewall.ts";
+import type { ConsoleKey, ConsoleUser, MadeKey } from "../../src/contract/console-firewall.ts";
 import { ListTable } from "../shared/list-table.tsx";
 import { Loading } from "../shared/live/loading.tsx";
 import { Problem } from "../shared/live/problem.tsx";
@@ -38,8 +38,9 @@ export default function UserPage() {
         <UserForm
           key={edited?.name ?? ""}
           edited={edited}
-          privileges={people.data.privileges}
+          people={people.data}
           onClose={() => set({ new: null, edit: null })}
+          onMade={setMade}
         />
       )}
       {made && <KeyMade made={made} onClose={() => setMade(undefined)} />}
@@ -70,7 +71,7 @@ function OneUser(props: {
       <td data-label="Keys">
         <div>
           {user.keys.map((key) => (
-            <OneKey key={key.id} id={key.id} beginning={key.beginning} created={key.created} user={user.name} />
+            <OneKey key={key.id} shown={key} user={user.name} />
           ))}
           <Button
             size="compact-xs"
@@ -88,26 +89,29 @@ function OneUser(props: {
   );
 }
 
-function OneKey(props: {
-  readonly id: string;
-  readonly beginning: string;
-  readonly created: string;
-  readonly user: string;
-}) {
+function OneKey({ shown, user }: { readonly shown: ConsoleKey; readonly user: string }) {
+  const { id, beginning, created, lastUsed } = shown;
   const revoke = usePeopleWrite(() => undefined);
   return (
     <Group gap="xs" mb={4}>
-      <span className="mono">{props.beginning}…</span>
+      <span className="mono">{beginning}…</span>
       <span className="quiet" style={{ fontSize: "0.8125rem" }}>
-        created <When at={props.created} />
+        created <When at={created} />,{" "}
+        {lastUsed === null ? (
+          "never used"
+        ) : (
+          <>
+            last used <When at={lastUsed} />
+          </>
+        )}
       </span>
       <SureButton
         size="compact-xs"
         ask="Revoke…"
         sure="Yes, revoke it"
-        what={`the key ${props.beginning}… of ${props.user}`}
+        what={`the key ${beginning}… of ${user}`}
         loading={revoke.isPending}
-        onSure={() => revoke.mutate({ method: "DELETE", path: `keys/${props.id}` })}
+        onSure={() => revoke.mutate({ method: "DELETE", path: `keys/${id}` })}
       />
       <Problem error={revoke.error} />
     </Group>

@@ -68,6 +68,14 @@ export const householdRows = (wan: string): readonly KernelRow[] => [
   },
 ];
 
+/** Counters that only grow, at a rate that goes up and down. */
+const withTraffic = (rows: readonly KernelRow[], now: number): readonly KernelRow[] =>
+  rows.map((row, i) => {
+    const [seconds, rate] = [now / 1_000 - 1_790_000_000, 4_000_000 / (i + 1)];
+    const bytes = (share: number) => Math.round(share * rate * (seconds + 4 * Math.sin(seconds / 6 + i + share)));
+    return { ...row, stats64: { rx: { bytes: bytes(1) }, tx: { bytes: bytes(0.3) } } };
+  });
+
 export async function startFirewallRig(): Promise<FirewallRig> {
   const folder = await mkdtemp(join(tmpdir(), "moor-firewall-pages-"));
   let rows = householdRows("203.0.113.97");
@@ -75,7 +83,8 @@ export async function startFirewallRig(): Promise<FirewallRig> {
     dataFolder: folder,
     listen: { host: "127.0.0.1", port: 0 },
     log: createLog({ format: "json", write: () => undefined }),
-    read: async () => rows,
+    read: async () => withTraffic(rows, Date.now()),
+    readRoutes: async () => [{ family: "inet", destination: "default", dev: "ppp0", flags: [] }],
     pages: builtPages(),
   });
   return {

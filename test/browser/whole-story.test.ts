@@ -51,9 +51,7 @@ async function makeRecordAndToken(page: Page): Promise<string> {
 async function makeKey(page: Page): Promise<{ readonly key: string; readonly secret: string }> {
   await page.getByRole("link", { name: "Users" }).click();
   await page.getByRole("button", { name: "New user" }).click();
-  await page.getByLabel("Name", { exact: true }).fill("updater");
-  await page.getByRole("button", { name: "Create user" }).click();
-  await page.getByRole("button", { name: "New key for updater" }).click();
+  await page.getByRole("button", { name: "Create user and key" }).click();
   const shown = (await page.locator("pre").first().textContent()) ?? "";
   await page.getByRole("button", { name: "I have saved it" }).click();
   const [, key = "", secret = ""] = /^key=(.*)\nsecret=(.*)$/.exec(shown) ?? [];

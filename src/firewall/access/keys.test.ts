@@ -40,17 +40,17 @@ describe("keys", () => {
     const { keys, version } = access;
     const { key, secret } = keys.add(wanted);
     const lastUsed = () => keys.list()[0]?.lastUsed;
-    const after = (minutes: number) => new Date(now.getTime() + minutes * 60_000);
+    const at = (minutes: number) => new Date(now.getTime() + minutes * 60_000);
     keys.check(key, "wrong", { now });
     expect(lastUsed()).toBeUndefined();
     keys.check(key, secret, { now });
     expect(lastUsed()).toEqual(now);
     const before = version();
-    for (const minutes of [0, 1, 4]) keys.check(key, secret, { now: after(minutes) });
+    for (const minutes of [0, 1, 4]) keys.check(key, secret, { now: at(minutes) });
     expect([lastUsed(), version()]).toEqual([now, before]);
     // A stream counts as a use for as long as it is open.
-    keys.stillGood(key, { now: after(6) });
-    expect(lastUsed()).toEqual(after(6));
+    keys.stillGood(key, { now: at(6) });
+    expect(lastUsed()).toEqual(at(6));
   });
 
   it("are valid only with their own secret", () => {
