@@ -6,6 +6,7 @@ import { readConfig } from "../../src/updater/config/read.ts";
 import { openStateFile } from "../../src/updater/round/state-file.ts";
 import { openUpdater } from "../../src/updater/updater.ts";
 import { run } from "../nameserver/moor-dns.ts";
+import { rowsOf } from "../rig/long-run.ts";
 import { moorToken, openMoorPeer } from "../rig/updater/moor-peer.ts";
 import { startServer, wanWith } from "../rig/updater/services.ts";
 import { pdnsKey, startUpdateServer, tsigSecret, type UpdateServerName } from "../rig/updater/update-servers.ts";
@@ -117,32 +118,35 @@ async function keepAsking(port: number) {
   };
 }
 
-const places: Readonly<Record<string, () => Promise<Place>>> = {
-  "moor records": byMoor,
-  "BIND by UPDATE": () => byUpdate("BIND"),
-  "Knot by UPDATE": () => byUpdate("Knot"),
-  "PowerDNS by UPDATE": () => byUpdate("PowerDNS"),
-  "PowerDNS by its API": byPowerdnsApi,
-};
+const places: readonly (readonly [string, () => Promise<Place>])[] = [
+  ["moor records", byMoor],
+  ["BIND by UPDATE", () => byUpdate("BIND")],
+  ["Knot by UPDATE", () => byUpdate("Knot")],
+  ["PowerDNS by UPDATE", () => byUpdate("PowerDNS")],
+  ["PowerDNS by its API", byPowerdnsApi],
+];
 
-describe.each(Object.entries(places))("a site of 200 hosts at %s", (_, open) => {
-  it("moves to a new prefix under one serial, and no query sees a mix", async () => {
-    const place = await open();
-    const site = await openSite(place);
-    try {
-      expect(await site.moveTo("2a00:1")).toBe(count);
-      const before = await serialAt(place.port);
-      const stopAsking = await keepAsking(place.port);
-      expect(await site.moveTo("2a00:2")).toBe(count);
-      const answers = await stopAsking();
-      expect(await serialAt(place.port)).toBe(before + 1);
-      expect(answers.slice(0, count)).toEqual(addressesWith("2a00:1"));
-      const firstNew = answers.findIndex((answer) => answer.startsWith("2a00:2"));
-      expect(answers.slice(firstNew).filter((answer) => !answer.startsWith("2a00:2"))).toEqual([]);
-      expect(answers.slice(-count)).toEqual(addressesWith("2a00:2"));
-    } finally {
-      await site.close();
-      await place.close();
-    }
-  });
-});
+describe.each(rowsOf(places, "moor records", "BIND by UPDATE", "PowerDNS by its API"))(
+  "a site of 200 hosts at %s",
+  (_, open) => {
+    it("moves to a new prefix under one serial, and no query sees a mix", async () => {
+      const place = await open();
+      const site = await openSite(place);
+      try {
+        expect(await site.moveTo("2a00:1")).toBe(count);
+        const before = await serialAt(place.port);
+        const stopAsking = await keepAsking(place.port);
+        expect(await site.moveTo("2a00:2")).toBe(count);
+        const answers = await stopAsking();
+        expect(await serialAt(place.port)).toBe(before + 1);
+        expect(answers.slice(0, count)).toEqual(addressesWith("2a00:1"));
+        const firstNew = answers.findIndex((answer) => answer.startsWith("2a00:2"));
+        expect(answers.slice(firstNew).filter((answer) => !answer.startsWith("2a00:2"))).toEqual([]);
+        expect(answers.slice(-count)).toEqual(addressesWith("2a00:2"));
+      } finally {
+        await site.close();
+        await place.close();
+      }
+    });
+  },
+);

@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { firstRecords } from "../../../test/rig/updater/loop.ts";
 import {
   type Asked,
@@ -21,34 +21,59 @@ const never = new AbortController().signal;
 const order: ReplaceOrder = { zone: "example.org", name: "home", family: "ipv4", value: "9.9.9.9" };
 const waiting = { first: 1, longest: 1, total: 1_000 };
 
-/** `carriedOut`: the service carried out the request, whatever it answers. */
-async function outcomeOf(
-  api: Api,
-  reply: (asked: Asked) => Reply | undefined,
-  carriedOut = false,
-  more = {},
-  timeout = 60_000,
-) {
-  const records: TestRecord[] = firstRecords();
-  const serve = (api === "v1" ? recordService : setService)(records);
-  const server = await startServer((asked) => {
-    const instead = reply(asked);
-    if (instead === undefined) return serve(asked);
-    if (carriedOut) serve(asked);
-    return instead;
-  });
+type Peer = {
+  /** `carriedOut`: the service carried out the request, whatever it answers. */
+  readonly write: (
+    reply: (asked: Asked) => Reply | undefined,
+    carriedOut?: boolean,
+    more?: object,
+  ) => Promise<WriteOutcome & { readonly asked: readonly Asked[]; readonly records: readonly TestRecord[] }>;
+  readonly close: () => Promise<void>;
+};
+
+/** A service that has the first records at each write, and a client of it. */
+async function openPeer(api: Api, timeout = 60_000): Promise<Peer> {
+  let answer: (asked: Asked) => Reply | Promise<Reply>;
+  const server = await startServer((asked) => answer(asked));
   const config: TokenTarget = {
     ...{ name: "dns", api, url: new URL(server.url), trust: { kind: "system" } },
     token: () => "t0ken",
   };
   const client = await createHttpClient(config, { timeoutMs: timeout });
   const target = api === "v1" ? createV1Target(config, client) : createRRsetsTarget(config, client, Date.now, waiting);
+  return {
+    async write(reply, carriedOut = false, more = {}) {
+      const records: TestRecord[] = firstRecords();
+      const serve = (api === "v1" ? recordService : setService)(records);
+      answer = (asked) => {
+        const instead = reply(asked);
+        if (instead === undefined) return serve(asked);
+        if (carriedOut) serve(asked);
+        return instead;
+      };
+      const before = server.asked.length;
+      const outcome: WriteOutcome = await target.replace({ ...order, ...more }, never);
+      return { ...outcome, asked: server.asked.slice(before), records };
+    },
+    async close() {
+      target.close();
+      await server.close();
+    },
+  };
+}
+
+async function outcomeOf(
+  api: Api,
+  reply: (asked: Asked) => Reply | undefined,
+  carriedOut = false,
+  more = {},
+  timeout?: number,
+) {
+  const peer = await openPeer(api, timeout);
   try {
-    const outcome: WriteOutcome = await target.replace({ ...order, ...more }, never);
-    return { ...outcome, asked: server.asked, records };
+    return await peer.write(reply, carriedOut, more);
   } finally {
-    target.close();
-    await server.close();
+    await peer.close();
   }
 }
 
@@ -101,12 +126,18 @@ const statuses = [200, ...refusing, ...open, ...late];
 const withoutBody = [204, 304];
 
 describe.each<Api>(["v1", "rrsets"])("a write at %s that was not carried out", (api) => {
+  let peer: Peer;
+  beforeAll(async () => {
+    peer = await openPeer(api);
+  });
+  afterAll(() => peer.close());
+
   test.each(statuses)("%i", async (status) => {
     const found: Record<string, string> = {};
     const expected: Record<string, string> = {};
     for (const [shape, body] of Object.entries(bodies[api])) {
       if (withoutBody.includes(status) && shape !== "nothing") continue;
-      found[shape] = (await outcomeOf(api, toWrites({ status, body: body(status) }))).kind;
+      found[shape] = (await peer.write(toWrites({ status, body: body(status) }))).kind;
       const isRefused = refusing.includes(status) && shape.startsWith("own");
       expected[shape] = isRefused ? "refused" : "unknown";
     }
@@ -117,11 +148,17 @@ describe.each<Api>(["v1", "rrsets"])("a write at %s that was not carried out", (
 });
 
 describe.each<Api>(["v1", "rrsets"])("a write at %s that was carried out, whatever is answered", (api) => {
+  let peer: Peer;
+  beforeAll(async () => {
+    peer = await openPeer(api);
+  });
+  afterAll(() => peer.close());
+
   test.each(statuses)("%i", async (status) => {
     const shapes = withoutBody.includes(status) ? ["nothing"] : Object.keys(bodies[api]);
     for (const shape of shapes.filter((each) => !each.startsWith("own") || !refusing.includes(status))) {
       const body = bodies[api][shape]?.(status);
-      const { kind } = await outcomeOf(api, toWrites({ status, body }), true);
+      const { kind } = await peer.write(toWrites({ status, body }), true);
       // After a success status, the record is read; otherwise the next round finds out.
       expect([shape, kind]).toEqual([shape, status < 300 ? "done" : "unknown"]);
     }
