@@ -25,6 +25,8 @@ export type UpdaterState = {
     readonly todo?: string;
     /** What to do if the record holds something other than what was written last. */
     readonly onDrift: string;
+    /** Left alone on purpose. */
+    readonly paused?: boolean;
   }[];
 };
 
@@ -77,4 +79,71 @@ export type ShownConfig = {
     readonly trust: string;
     readonly secret: string;
   }[];
+};
+
+/** The entries of `names:` in the config file, to change them on the page. */
+export type EditableNames = {
+  readonly file: string;
+  /** Changes with every change of the file; sent back with a wish, so that nobody's work is overwritten. */
+  readonly version: string;
+  /** Why the file cannot be changed here, and what to do. */
+  readonly cannot?: string;
+  readonly entries: readonly {
+    /** `home.example.org` */
+    readonly title: string;
+    /** The titles of its records. */
+    readonly records: readonly string[];
+    readonly fields: NameFields;
+    /** Settings that only the file can change, as they are written there. */
+    readonly others: readonly string[];
+  }[];
+  readonly sources: readonly {
+    readonly name: string;
+    /** It knows only one connection: its names need no interface. */
+    readonly isOne: boolean;
+    /** What it reported last. */
+    readonly devices: readonly string[];
+  }[];
+  readonly targets: readonly { readonly name: string; readonly create: boolean; readonly ttl: boolean }[];
+};
+
+/** An entry of `names:` as a form. Empty means that it is not set. */
+export type NameFields = {
+  readonly name: string;
+  readonly zone: string;
+  readonly ipv4: FamilyField;
+  readonly ipv6: FamilyField;
+  readonly source: string;
+  readonly target: string;
+  readonly ttl: string;
+  readonly create: boolean;
+  readonly paused: boolean;
+};
+
+/** `devices`: in order of preference, with commas between them. */
+export type FamilyField = { readonly isOn: boolean; readonly devices: string };
+
+export type NamesWish = { readonly version: string } & (
+  | { readonly kind: "add"; readonly fields: NameFields }
+  | { readonly kind: "edit"; readonly index: number; readonly fields: NameFields }
+  | { readonly kind: "pause"; readonly index: number; readonly paused: boolean }
+  | { readonly kind: "remove"; readonly index: number }
+);
+
+/** What a wish would change in the file, and what is wrong with it. */
+export type NamesPreview = { readonly diff: readonly DiffLine[]; readonly faults: readonly FieldFault[] };
+
+/** `line`: in the new file, or in the old one if it is removed. */
+export type DiffLine = {
+  readonly kind: "same" | "added" | "removed";
+  readonly line: number;
+  readonly text: string;
+};
+
+/** `field`: the setting of the entry; undefined if the fault is elsewhere. */
+export type FieldFault = {
+  readonly field?: string;
+  readonly line: number;
+  readonly message: string;
+  readonly todo: string;
 };

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chmod, chown, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { chmod, chown, type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
 /**
@@ -56,9 +56,11 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
+type Prepare = (draft: FileHandle) => Promise<void>;
+
 /** The file has the new content even after a power cut: write, fsync, rename, fsync the folder. */
-export async function replaceFile(path: string, content: string, mode = 0o600): Promise<void> {
-  await swapFile(path, content, mode);
+export async function replaceFile(path: string, content: string, mode = 0o600, prepare?: Prepare): Promise<void> {
+  await swapFile(path, content, mode, prepare);
   const folder = await open(dirname(path), "r");
   try {
     await folder.sync();
@@ -67,12 +69,24 @@ export async function replaceFile(path: string, content: string, mode = 0o600): 
   }
 }
 
+/** The same for a file of the user: its owner and its mode stay, or it is not replaced. */
+export async function replaceKeeping(path: string, content: string): Promise<void> {
+  const { mode, uid, gid } = await stat(path);
+  await replaceFile(path, content, mode & 0o777, async (draft) => {
+    // The umask may have taken something away.
+    await draft.chmod(mode & 0o777);
+    const made = await draft.stat();
+    if (made.uid !== uid || made.gid !== gid) await draft.chown(uid, gid);
+  });
+}
+
 /** The file has the old or the new content, never a mix. After a power cut it may be either. */
-export async function swapFile(path: string, content: string, mode = 0o600): Promise<void> {
+export async function swapFile(path: string, content: string, mode = 0o600, prepare?: Prepare): Promise<void> {
   const draft = join(dirname(path), `.${basename(path)}.${randomBytes(4).toString("hex")}`);
   try {
     const file = await open(draft, "wx", mode);
     try {
+      await prepare?.(file);
       await file.writeFile(content);
       await file.sync();
     } finally {

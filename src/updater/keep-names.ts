@@ -26,8 +26,8 @@ export type KeepTools = {
   /** The name of this machine, for notices. */
   readonly host: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Reads the config file again. */
-  readonly reload: () => Result<UpdaterConfig>;
+  /** Reads the config file again; or checks this text, as if it were in the file. */
+  readonly reload: (instead?: string) => Result<UpdaterConfig>;
   /** The folder of the built pages, if not next to this program. */
   readonly pages?: string;
   /** Serves the page; by default, one that is opened and closed here. */
@@ -77,7 +77,9 @@ export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: 
     const updater = await openUpdater(config, { state, now, random });
     check = updater.check;
     const asked = { status: () => status.now(), check, silence: () => status.silence() };
-    await page.serve(config, { published: updater.published, ...asked });
+    const { published, putBack, devices } = updater;
+    const changing = { checkText: tools.reload, adopt: () => reload() };
+    await page.serve(config, { published, putBack, devices, changing, ...asked });
     const outlets = await openOutlets(config, { ...tools, status: asked.status });
     addToHistory = (notice) => history.add(notice, new Date(now()));
     notifyPeople = outlets.notify;

@@ -33,6 +33,10 @@ export type Updater = {
    * Someone wants a check now: reads every source and retries what failed. A service that sent a Retry-After gets one request.
    */
   readonly check: () => void;
+  /** Reads the record of that title now, and puts the wanted address back if it holds another. False if there is no such record. */
+  readonly putBack: (title: string) => boolean;
+  /** The devices that each source has reported. */
+  readonly devices: () => ReadonlyMap<string, readonly string[]>;
   /** Reads and plans; sends and stores nothing. */
   plan(signal: AbortSignal): Promise<readonly PlannedUpdate[]>;
   /** What a round would do, as far as reading the records shows; writes and stores nothing. */
@@ -69,6 +73,8 @@ export async function openUpdater(config: UpdaterConfig, tools: ServiceTools): P
     },
     watch: (options, signal) => watch(steps, { interval: config.interval, ...tools, ...options }, signal),
     check: () => steps.check(),
+    putBack: (title) => steps.putBack(title),
+    devices: () => devicesIn(readers),
     async plan(signal) {
       await readAll(signal);
       return steps.plan();
@@ -80,7 +86,7 @@ export async function openUpdater(config: UpdaterConfig, tools: ServiceTools): P
     published: services.published,
     remove: (signal) =>
       removeRecords(
-        subjects.filter(({ removeOnStop }) => removeOnStop),
+        subjects.filter(({ removeOnStop, paused }) => removeOnStop && !paused),
         services,
         tools.state,
         signal,
@@ -274,8 +280,25 @@ function openSteps(
     for (const { nap } of sources.values()) nap.wake();
   };
 
-  return { sources, news, plan, decide, written: queues.idle, collect, due, check };
+  const putBack = (title: string): boolean => {
+    const subject = subjects.find((each) => each.title === title && !each.paused);
+    if (!subject) return false;
+    recall.ask(subject.key);
+    leftAlone.allowOneTry();
+    for (const origin of originsOf(subject)) sources.get(origin.source)?.nap.wake();
+    return true;
+  };
+
+  return { sources, news, plan, decide, written: queues.idle, collect, due, check, putBack };
 }
+
+const devicesIn = (readers: Services["readers"]): ReturnType<Updater["devices"]> =>
+  new Map(
+    [...readers].map(([source, reader]) => {
+      const latest = reader.latest();
+      return [source, latest?.kind === "report" ? [...latest.report.keys()] : []];
+    }),
+  );
 
 const readingOf = (name: string, reader: SourceReader) => {
   const latest = reader.latest();

@@ -24,7 +24,7 @@ export type WatcherWish = { readonly patience?: number; readonly pages?: string 
 
 /** Without patience, people are notified immediately. */
 export async function startWatcher(loop: Loop, { patience = 0, pages }: WatcherWish = {}): Promise<Watcher> {
-  const reload = () => readConfig("moor.yaml", {}, loop.folder);
+  const reload = (instead?: string) => readConfig("moor.yaml", {}, loop.folder, instead);
   const config = reload();
   if (!config.ok) throw new Error(JSON.stringify(config.faults));
   const opened = await openStateFile(config.value.stateFile, Date.now(), { write: true });

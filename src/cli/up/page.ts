@@ -33,7 +33,8 @@ export async function openUpPage(
   const asked = { status: () => status.now(), check: updater.check, silence: () => status.silence() };
   const signIn = openPageSignIn({ log, now: Date.now, ...pagesOf("updater") });
   const keeper = createPageKeeper({ log, now: Date.now, door: createDoor(log, "--updater"), signIn });
-  const url = await keeper.serve(config, { published: updater.published, ...asked });
+  const { published, putBack, devices } = updater;
+  const url = await keeper.serve(config, { published, putBack, devices, ...asked });
   opened.push({ name: "updater's page", close: keeper.close });
   return {
     ...{ keeper, url },

@@ -151,8 +151,8 @@ async function keepUpdating(
   { control, keeper, log }: Keeping,
   io: CommandIo,
 ) {
-  const reload = () => {
-    const read = readTyped(trial.configFile, io);
+  const reload = (instead?: string) => {
+    const read = readTyped(trial.configFile, io, instead);
     return read.ok ? ok({ ...read.value, control }) : read;
   };
   const tools = { state, log, now: Date.now, random: Math.random, host: hostname(), env: {}, reload, page: keeper };

@@ -30,8 +30,8 @@ export async function openState(config: UpdaterConfig, write: boolean, io: Comma
 }
 
 /** Reads the config so that commands in its messages have the right `--config` and `--target`. */
-export function readTyped(file = defaultConfig, io: CommandIo): Result<UpdaterConfig> {
-  const read = readConfig(file, io.env, io.cwd);
+export function readTyped(file = defaultConfig, io: CommandIo, instead?: string): Result<UpdaterConfig> {
+  const read = readConfig(file, io.env, io.cwd, instead);
   if (!read.ok) return read;
   const config = file === defaultConfig ? [] : [`--config ${shellWord(file)}`];
   const targets = [...read.value.targets].map(([name, target]) => {

@@ -81,7 +81,7 @@ async function rowsOf(
           ? why
           : `${found.because}; ${found.todo}`,
       next: plan.kind === "wait" ? new Date(plan.until).toISOString() : (waits?.until ?? next),
-      ok: published !== null && !differs,
+      ok: subject.paused === true || (published !== null && !differs),
     });
   }
   return rows;

@@ -123,7 +123,7 @@ async function keepWatching(
   log.info({ config: config.file, names: config.names.length, everySeconds: config.interval / 1000 }, "watching");
   const tools = {
     ...{ state, log, now: Date.now, random: Math.random, host: hostname(), env: io.env },
-    reload: () => readTyped(options.config, io),
+    reload: (instead?: string) => readTyped(options.config, io, instead),
     onRequest({ check, reload }: { readonly check: () => void; readonly reload: () => void }) {
       io.onSignal?.("SIGUSR1", check);
       io.onSignal?.("SIGHUP", reload);

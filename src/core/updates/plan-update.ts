@@ -11,7 +11,7 @@ export type Plan =
   | { readonly kind: "compare"; readonly address: Address; readonly warning?: WarnedScope }
   | { readonly kind: "replace"; readonly address: Address; readonly warning?: WarnedScope };
 
-export type NoUpdate = "same-as-stored" | "no-address" | "unknown" | "not-publishable" | "not-master";
+export type NoUpdate = "same-as-stored" | "no-address" | "unknown" | "not-publishable" | "not-master" | "paused";
 
 /** `asked`: the record service or our own back-off. `hold-down`, `cap`: protection against flapping. */
 export type WaitReason = "asked" | "hold-down" | "cap";
@@ -35,6 +35,8 @@ export type UpdateFacts = {
   readonly now: Instant;
   /** Without rules, exactly spec 4.7. */
   readonly rules?: UpdateRules;
+  /** The user wants the record to be left alone. */
+  readonly paused?: boolean;
   /** False on the standby of two firewalls. */
   readonly isMaster?: boolean;
   /** Since when this address has been seen without interruption. */
@@ -49,6 +51,7 @@ export type UpdateFacts = {
 
 export function planUpdate(facts: UpdateFacts): Plan {
   const { family, choice, stored, notBefore, now, rules = {} } = facts;
+  if (facts.paused) return { kind: "nothing", because: "paused" };
   if (facts.isMaster === false) return { kind: "nothing", because: "not-master" };
   switch (choice.kind) {
     case "unknown":

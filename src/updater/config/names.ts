@@ -29,6 +29,8 @@ export type NameConfig = {
   readonly create: boolean;
   /** Remove the record when `moor update` is stopped; only some APIs can. */
   readonly removeOnStop?: true;
+  /** Its record is left alone. */
+  readonly paused?: true;
   readonly rules: NameRules;
   readonly families: ReadonlyMap<Family, FamilyConfig>;
 };
@@ -69,6 +71,7 @@ export function entrySettings(known: Known) {
       ),
       false,
     ),
+    paused: usually(flag("Leave the record as it is until this is removed or `false`."), false),
   };
   type Entry = Partial<ValueOf<typeof fields>> & Partial<RuleValues>;
   return {
@@ -94,6 +97,7 @@ export function entrySettings(known: Known) {
         ttl,
         create,
         removeOnStop,
+        paused,
         ...rules
       }: ValueOf<typeof fields> & RuleValues,
       wanted: readonly (readonly [Family, OwnFamily | undefined])[],
@@ -107,7 +111,11 @@ export function entrySettings(known: Known) {
         families.set(family, withSources(family, config, known.sources, source));
         refuseTwice(`${absoluteName(owner.value, zone)} ${recordTypeOf(family)}`, target, family, place);
       }
-      const own = { name: owner.value, zone, target, create, families, rules, ...(removeOnStop && { removeOnStop }) };
+      const own = {
+        ...{ name: owner.value, zone, target, create, families, rules },
+        ...(removeOnStop && { removeOnStop }),
+        ...(paused && { paused }),
+      };
       return ttl === undefined ? own : { ...own, ttl };
     },
   };

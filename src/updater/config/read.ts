@@ -14,15 +14,20 @@ import { rulesOf } from "./rules.ts";
 import { unreadableTodo, utf16 } from "./secret.ts";
 import { lookOf } from "./watch-files.ts";
 
-/** Reads a config and all files it names. Faults show `file` as given. */
-export function readConfig(file: string, env: Surroundings["env"], cwd: string): Result<UpdaterConfig> {
+/** Reads a config and all files it names. Faults show `file` as given. `instead`: what the file would contain, to check it before it is written. */
+export function readConfig(
+  file: string,
+  env: Surroundings["env"],
+  cwd: string,
+  instead?: string,
+): Result<UpdaterConfig> {
   const path = resolve(cwd, file);
   const files = new Map<string, string>();
   const sawFile = (seen: string) => void (files.has(seen) || files.set(seen, lookOf(seen)));
   sawFile(path);
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = instead ?? readFileSync(path, "utf8");
   } catch (error) {
     return fail(unreadable(file, (error as NodeJS.ErrnoException).code));
   }

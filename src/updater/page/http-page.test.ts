@@ -6,6 +6,7 @@ import { openLoop } from "../../../test/rig/updater/loop.ts";
 import { createStatusKeeper } from "../report/status.ts";
 import { createUpdaterPage } from "./http-page.ts";
 
+const rest = { putBack: () => false, devices: () => new Map<string, never>() };
 const ofTheConnection = ["date", "connection", "keep-alive"];
 
 it("HEAD is GET without the body, for the page, its assets and its data", async () => {
@@ -14,7 +15,7 @@ it("HEAD is GET without the body, for the page, its assets and its data", async 
   mkdirSync(folder);
   writeFileSync(join(folder, "updater.html"), "<!doctype html><title>moor</title>");
   const keeper = createStatusKeeper(() => loop.clock.now);
-  const tools = { status: () => keeper.now(), check: () => undefined, silence: () => 0 };
+  const tools = { status: () => keeper.now(), check: () => undefined, silence: () => 0, ...rest };
   const { published } = loop.updater;
   const options = { config: loop.config, published, now: () => loop.clock.now, pages: folder };
   const page = createUpdaterPage({ ...options, ...tools });
@@ -37,7 +38,7 @@ it("Check now shows the current record, not the one of a moment ago", async () =
   const loop = await openLoop("  - { name: home, zone: example.org, ipv4: wan0 }");
   const now = () => loop.clock.now;
   const keeper = createStatusKeeper(now);
-  const tools = { status: () => keeper.now(), check: () => undefined, silence: () => keeper.silence() };
+  const tools = { status: () => keeper.now(), check: () => undefined, silence: () => keeper.silence(), ...rest };
   const page = createUpdaterPage({ config: loop.config, published: loop.updater.published, now, ...tools });
   const control = await openControl({ of: loop.config, ...tools, page });
   const origin = control.url;

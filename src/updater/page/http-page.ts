@@ -2,7 +2,9 @@ import { isOwnOrigin } from "../../access/session-cookie.ts";
 import { forged, problem } from "../../access/session-http.ts";
 import type { SessionFound } from "../../access/shared-sign-in.ts";
 import type { ConsoleSession } from "../../contract/console.ts";
+import type { NamesWish } from "../../contract/updater-page.ts";
 import type { Instant } from "../../core/instant.ts";
+import { fieldsOfJson } from "../../core/is-object.ts";
 import type { PlainRequest } from "../../process/http/plain-request.ts";
 import { createStaticPages } from "../../process/http/static-pages.ts";
 import type { UpdaterConfig } from "../config/config.ts";
@@ -10,7 +12,9 @@ import { readHistory } from "../report/history.ts";
 import type { Status } from "../report/status.ts";
 import { subjectsOf } from "../round/subjects.ts";
 import { type AskTools, createAskPublished } from "./ask-published.ts";
+import { type Changed, type ChangeTools, createNamesChanger } from "./change-names.ts";
 import type { Reply } from "./door.ts";
+import { readFields } from "./name-fields.ts";
 import { shownConfig } from "./shown-config.ts";
 
 export type PageOptions = {
@@ -18,6 +22,11 @@ export type PageOptions = {
   readonly published: AskTools["published"];
   readonly status: () => Status;
   readonly check: () => void;
+  /** False if there is no such record, or it is paused. */
+  readonly putBack: (title: string) => boolean;
+  readonly devices: ChangeTools["devices"];
+  /** Absent until the updater watches its config. */
+  readonly changing?: Pick<ChangeTools, "checkText" | "adopt">;
   readonly now: () => Instant;
   readonly pages?: string | undefined;
 };
@@ -60,6 +69,19 @@ export function createUpdaterPage(options: PageOptions): UpdaterPage {
       check();
       return { status: 202, body: { checking: true } };
     },
+    "POST /page/put-back": async ({ body }) => {
+      const { name } = fieldsOfJson(body);
+      if (typeof name !== "string" || !options.putBack(name)) return problem(404, "There is no such record.");
+      published.forget();
+      return { status: 202, body: { checking: true } };
+    },
+  };
+  const changer = options.changing && createNamesChanger({ config, devices: options.devices, ...options.changing });
+  /** Only for those who have signed in. */
+  const changes: typeof answers = {
+    "GET /page/names": async () => (changer ? { status: 200, body: await changer.list() } : starting),
+    "POST /page/names/preview": async ({ body }) => (changer ? changed(await changer.preview(wishIn(body))) : starting),
+    "POST /page/names/write": async ({ body }) => (changer ? changed(await changer.write(wishIn(body))) : starting),
   };
 
   return async (request, asker) => {
@@ -70,13 +92,39 @@ export function createUpdaterPage(options: PageOptions): UpdaterPage {
     // With something to sign in to, this was answered before.
     if (route === "GET /console/session") return { status: 200, body: anybody };
     if (route === "GET /console/services") return { status: 200, body: { services: [], byPassword: false } };
-    const answer = answers[route];
+    const answer = answers[route] ?? changes[route];
     if (answer === undefined)
       return method === "GET" ? pages(path, String(request.headers["accept-encoding"] ?? "")) : undefined;
     if (asker === "none") return problem(401, "Sign in first.");
     const isForged = asker === "nobody-asked" && method !== "GET" && !isOwnOrigin(request.headers);
-    return asker === "forged" || isForged ? forged : answer(request);
+    if (asker === "forged" || isForged) return forged;
+    return asker === "nobody-asked" && changes[route] ? problem(403, noSignIn) : answer(request);
   };
+}
+
+const starting = problem(503, "The updater is starting. Try again in a moment.");
+
+const noSignIn = "Names can be changed here only after a sign-in: set `password:` in `control:` of the config.";
+
+/** Its parts are checked where they are used: a wish that fits nothing changes nothing. */
+const wishIn = (body: string): NamesWish => {
+  const { fields, ...wish } = fieldsOfJson(body);
+  return { ...wish, ...(fields === undefined ? {} : { fields: readFields(fields) }) } as NamesWish;
+};
+
+function changed(outcome: Changed): Reply {
+  switch (outcome.kind) {
+    case "preview":
+      return { status: 200, body: outcome.preview };
+    case "written":
+      return { status: 200, body: { diff: [], faults: [] } };
+    case "outdated":
+      return problem(409, "The config file was changed in the meantime. Close this and look at the names again.");
+    case "impossible":
+      return problem(422, outcome.because);
+    default:
+      return outcome satisfies never;
+  }
 }
 
 /** The session of everybody on this machine, if there is nothing to sign in to: it may change nothing. */

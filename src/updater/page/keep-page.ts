@@ -14,7 +14,8 @@ export type PageKeeper = {
 };
 
 /** What the page shows and calls. */
-export type WatchedUpdater = Pick<PageOptions, "published"> & Pick<ControlTools, "status" | "check" | "silence">;
+export type WatchedUpdater = Pick<PageOptions, "published" | "putBack" | "devices" | "changing"> &
+  Pick<ControlTools, "status" | "check" | "silence">;
 
 export type PageTools = {
   readonly log: Logger;
@@ -34,15 +35,13 @@ export function createPageKeeper({ log, now, pages, door = createDoor(log), sign
     return byPassword;
   };
   return {
-    async serve(config, { published, ...asked }) {
+    async serve(config, updater) {
       const { control } = config;
       if (control === undefined) return door.serve(config, nothing);
       const { createControl } = await import("./control.ts");
-      const page = lazyPage({ config, published, now, pages, ...asked });
-      return door.serve(
-        config,
-        createControl(control, { of: config, ...asked, page, signIn: await signInFor(config) }),
-      );
+      const page = lazyPage({ config, now, pages, ...updater });
+      const signIn = await signInFor(config);
+      return door.serve(config, createControl(control, { of: config, ...updater, page, signIn }));
     },
     close: door.close,
   };

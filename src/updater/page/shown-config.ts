@@ -40,8 +40,9 @@ const whatOf = (source: SourceConfig): string => {
   return called === "source" ? `source (${source.kind})` : called;
 };
 
-const rulesOf = ({ rules, order }: Subject): string =>
+const rulesOf = ({ rules, order, paused }: Subject): string =>
   [
+    paused && "paused",
     order.ttl !== undefined && `TTL ${order.ttl}`,
     rules.public === "require" && "public addresses only",
     rules.carpMaster !== undefined && `only as the master of VHID ${rules.carpMaster}`,

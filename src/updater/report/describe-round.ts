@@ -158,6 +158,8 @@ function nothing(result: PlannedUpdate, because: NoUpdate): Summary {
       return result.trouble
         ? { kind: "failed", what, ...result.trouble }
         : { kind: "waiting", what, because: notReadYet(result.subject.called) };
+    case "paused":
+      return { kind: "nothing", what, because: "it is paused in the config (`paused: true`)" };
     case "not-master":
       return {
         kind: "nothing",

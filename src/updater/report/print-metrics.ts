@@ -23,6 +23,12 @@ export function printMetrics(status: Status): string {
       status.names.map(({ name, ok }) => [{ name }, Number(ok)]),
     ),
     family(
+      "moor_update_name_paused",
+      "gauge",
+      "1 while the record is left alone because of `paused: true`.",
+      status.names.map(({ name, paused = false }) => [{ name }, Number(paused)]),
+    ),
+    family(
       "moor_update_address_info",
       "gauge",
       "The address that was written last.",

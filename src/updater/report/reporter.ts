@@ -35,10 +35,13 @@ export type Reporter = {
 export const troublesOf = (subjects: readonly Subject[]): ReadonlySet<string> =>
   new Set([
     "state",
-    ...subjects.flatMap((subject) => [
-      ...[subject.key, `confirm ${subject.key}`],
-      ...originsOf(subject).map(({ source }) => `source ${source}`),
-    ]),
+    // A pause ends the trouble of a name without solving it.
+    ...subjects
+      .filter(({ paused }) => !paused)
+      .flatMap((subject) => [
+        ...[subject.key, `confirm ${subject.key}`],
+        ...originsOf(subject).map(({ source }) => `source ${source}`),
+      ]),
   ]);
 
 export function createReporter(log: Logger, notify: Notify = () => undefined): Reporter {

@@ -76,6 +76,7 @@ function namesIn(
       because,
       ...(todo === undefined ? {} : { todo }),
       onDrift: driftTodo(result.subject, wanted),
+      ...(result.subject.paused && { paused: true }),
     };
   });
 }

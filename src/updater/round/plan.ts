@@ -54,7 +54,7 @@ function planSubject(subject: Subject, choosing: Chosen, facts: RoundFacts): Pla
   const isFailover = passedOver.some(({ because }) => because === "unreadable") && !recall.isFirst(key);
   const rules = isFailover ? { holdDown: failoverHold, ...subject.rules } : subject.rules;
   const plan = planUpdate({
-    ...{ family, choice, rules, now },
+    ...{ family, choice, rules, now, paused: subject.paused === true },
     // In doubt, the content of the record is unknown, so even the stored address must be written.
     stored: kept?.inDoubt ? undefined : kept?.address,
     otherTtl: subject.order.ttl !== undefined && subject.order.ttl !== kept?.ttl,
@@ -62,7 +62,8 @@ function planSubject(subject: Subject, choosing: Chosen, facts: RoundFacts): Pla
     ...(reading?.kind === "report" ? { isMaster: isMaster(subject, reading) } : {}),
     steadySince: recall.steadySince(key),
     changes: recall.changes(key),
-    verifyDue: isDue(rules.verify, recall.verifiedAt(key) ?? Date.parse(kept?.storedAt ?? ""), now),
+    verifyDue:
+      recall.isAsked(key) || isDue(rules.verify, recall.verifiedAt(key) ?? Date.parse(kept?.storedAt ?? ""), now),
   });
   return { subject, ...choosing, stored: kept?.address, plan };
 }

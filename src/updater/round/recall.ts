@@ -13,12 +13,16 @@ export type Recall = {
   /** The record was read or written, and is correct. */
   verified(key: string, now: Instant): void;
   verifiedAt(key: string): Instant | undefined;
+  /** Somebody wants the record to be read, and corrected if it differs; holds until it is correct. */
+  ask(key: string): void;
+  isAsked(key: string): boolean;
 };
 
 export function createRecall(): Recall {
   const seen = new Map<string, { readonly address: string; readonly since: Instant; readonly isFirst: boolean }>();
   const changes = new Map<string, readonly Instant[]>();
   const verified = new Map<string, Instant>();
+  const asked = new Set<string>();
   return {
     saw(key, address, now) {
       if (address === undefined) seen.delete(key);
@@ -31,7 +35,12 @@ export function createRecall(): Recall {
       changes.set(key, changesThatCount(known, now).slice(-mostChangesPerHour));
     },
     changes: (key) => changes.get(key) ?? [],
-    verified: (key, now) => void verified.set(key, now),
+    verified(key, now) {
+      verified.set(key, now);
+      asked.delete(key);
+    },
     verifiedAt: (key) => verified.get(key),
+    ask: (key) => void asked.add(key),
+    isAsked: (key) => asked.has(key),
   };
 }

@@ -30,6 +30,8 @@ export type Subject = {
   readonly order: Omit<ReplaceOrder, "value">;
   /** Remove its record when moor is stopped. */
   readonly removeOnStop?: true;
+  /** Nothing is written. */
+  readonly paused?: true;
 };
 
 /** A source, and its devices in order of preference. */
@@ -50,7 +52,7 @@ export function subjectsOf(config: UpdaterConfig): readonly Subject[] {
 }
 
 function subjectOf(config: UpdaterConfig, entry: NameConfig, family: Family, wanted: FamilyConfig): Subject {
-  const { name, zone, target, ttl, create, removeOnStop, rules } = entry;
+  const { name, zone, target, ttl, create, removeOnStop, paused, rules } = entry;
   const { devices, source, vhid, host, recordId, agree } = wanted;
   const originOf = (other: FamilySource): Origin => ({ ...other, called: calledOf(config.sources.get(other.source)) });
   const others = wanted.others?.map(originOf);
@@ -75,6 +77,7 @@ function subjectOf(config: UpdaterConfig, entry: NameConfig, family: Family, wan
     policyKey: JSON.stringify([source, others, agree, policy, host?.bytes.join("."), rules.compare === "record"]),
     rules,
     ...(removeOnStop && { removeOnStop }),
+    ...(paused && { paused }),
     order: {
       zone,
       name,

@@ -1,0 +1,153 @@
+import { createHash } from "node:crypto";
+import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
+import type { EditableNames, FieldFault, NamesPreview, NamesWish } from "../../contract/updater-page.ts";
+import { recordTypeOf } from "../../core/addresses/address.ts";
+import { absoluteName } from "../../core/names/name.ts";
+import type { Fault, Result } from "../../core/result.ts";
+import type { UpdaterConfig } from "../config/config.ts";
+import { editNames, type NamesChange } from "../config/edit-names.ts";
+import { sourceKinds } from "../sources/sources.ts";
+import { targetKinds } from "../targets/targets.ts";
+import { type NotWritten, readConfigFile, whyNotWritable, writeConfigFile } from "./config-file.ts";
+import { lineDiff } from "./line-diff.ts";
+import { changesBetween, fieldsOf, otherSettings } from "./name-fields.ts";
+
+export type ChangeTools = {
+  readonly config: UpdaterConfig;
+  readonly devices: () => ReadonlyMap<string, readonly string[]>;
+  /** Checks a text as if it were in the config file. */
+  readonly checkText: (text: string) => Result<UpdaterConfig>;
+  /** Uses the file as it is now. */
+  readonly adopt: () => void;
+};
+
+export type Changed =
+  | { readonly kind: "preview"; readonly preview: NamesPreview }
+  | { readonly kind: "written" }
+  | NotWritten;
+
+/** Changes `names:` in the config file, in two steps: a preview with the checks of a start, and the write. */
+export function createNamesChanger({ config, devices, checkText, adopt }: ChangeTools) {
+  const { file } = config;
+  const prepare = async (wish: NamesWish) => {
+    const because = await whyNotWritable(file);
+    if (because !== undefined) return { kind: "impossible", because } as const;
+    const text = await readConfigFile(file);
+    if (versionOf(text) !== wish.version) return { kind: "outdated" } as const;
+    const change = changeOf(wish, entriesIn(text));
+    const edited = change && editNames(text, change.change);
+    if (change === undefined || edited === undefined) return { kind: "impossible", because: unusual(file) } as const;
+    const faults = faultsIn(edited, change.index, checkText(edited), file);
+    return {
+      kind: "edited",
+      text,
+      edited,
+      preview: { diff: lineDiff(text, edited, namesLines(edited)), faults },
+    } as const;
+  };
+  return {
+    async list(): Promise<EditableNames> {
+      const cannot = await whyNotWritable(file);
+      const text = await readConfigFile(file);
+      return {
+        ...{ file, version: versionOf(text), ...(cannot === undefined ? {} : { cannot }) },
+        entries: entriesIn(text).map(shownEntry),
+        sources: [...config.sources.values()].map(({ name, kind }) => ({
+          ...{ name, isOne: sourceKinds[kind]?.only !== undefined, devices: devices().get(name) ?? [] },
+        })),
+        targets: [...config.targets.values()].map(({ name, api }) => {
+          const { create = true, ttl = true } = targetKinds[api]?.can ?? {};
+          return { name, create, ttl };
+        }),
+      };
+    },
+    async preview(wish: NamesWish): Promise<Changed> {
+      const prepared = await prepare(wish);
+      return prepared.kind === "edited" ? { kind: "preview", preview: prepared.preview } : prepared;
+    },
+    async write(wish: NamesWish): Promise<Changed> {
+      const prepared = await prepare(wish);
+      if (prepared.kind !== "edited") return prepared;
+      if (prepared.preview.faults.length > 0) return { kind: "preview", preview: prepared.preview };
+      const written = await writeConfigFile(file, prepared.text, prepared.edited);
+      if (written !== undefined) return written;
+      adopt();
+      return { kind: "written" };
+    },
+  };
+}
+
+const versionOf = (text: string): string => createHash("sha256").update(text).digest("base64url");
+
+const unusual = (file: string): string =>
+  `The file is written in a way that this page cannot change without touching other parts of it. Edit ${file} yourself; the updater uses the change immediately.`;
+
+type Entry = Readonly<Record<string, unknown>>;
+
+function entriesIn(text: string): readonly Entry[] {
+  try {
+    const { names } = (parseDocument(text).toJS() ?? {}) as { readonly names?: unknown };
+    return Array.isArray(names) ? names.map((entry) => (entry ?? {}) as Entry) : [];
+  } catch {
+    // An alias without its anchor: the checks say so.
+    return [];
+  }
+}
+
+function shownEntry(entry: Entry): EditableNames["entries"][number] {
+  const fields = fieldsOf(entry);
+  const title = absoluteName(fields.name, fields.zone);
+  const families = (["ipv4", "ipv6"] as const).filter((family) => fields[family].isOn);
+  const records = families.map((family) => `${title} ${recordTypeOf(family)}`);
+  return { title, records, fields, others: otherSettings(entry) };
+}
+
+function changeOf(wish: NamesWish, entries: readonly Entry[]): { change: NamesChange; index: number } | undefined {
+  if (wish.kind === "add")
+    return { change: { kind: "add", settings: changesBetween({}, wish.fields) }, index: entries.length };
+  const { index } = wish;
+  const entry = entries[index];
+  if (entry === undefined) return undefined;
+  if (wish.kind === "remove") return { change: { kind: "remove", index }, index: -1 };
+  const fields = wish.kind === "edit" ? wish.fields : { ...fieldsOf(entry), paused: wish.paused };
+  return { change: { kind: "set", index, settings: changesBetween(entry, fields) }, index };
+}
+
+/** The first and the last line of `names:`: a diff must show nothing else, because a web hook's URL is a secret. */
+function namesLines(text: string): readonly [number, number] {
+  const lines = new LineCounter();
+  const { contents } = parseDocument(text, { lineCounter: lines });
+  const pair = isMap(contents) && contents.items.find(({ key }) => isScalar(key) && key.value === "names");
+  if (!pair || !isNode(pair.key) || !isNode(pair.value)) return [0, 0];
+  const [from = 0, to = 0] = [pair.key.range?.[0], pair.value.range?.[1]];
+  return [lines.linePos(from).line, lines.linePos(Math.max(from, to - 1)).line];
+}
+
+function faultsIn(text: string, index: number, checked: Result<UpdaterConfig>, file: string): readonly FieldFault[] {
+  if (checked.ok && checked.value.names.length > 0) return [];
+  if (checked.ok) return [{ line: 1, message: "this is the last name", todo: `pause it instead, or stop the updater` }];
+  const fieldAt = fieldsAt(text, index);
+  return checked.faults.map(({ where, message, todo }: Fault) => {
+    const [line = 1, column = 1] = where.split(":").slice(-2).map(Number);
+    const field = fieldAt(line, column);
+    return { ...(field === undefined ? {} : { field }), line, message, todo: todo ?? `correct it in ${file}` };
+  });
+}
+
+/** The setting of the entry that stands there. */
+function fieldsAt(text: string, index: number): (line: number, column: number) => string | undefined {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  const names: unknown = document.get("names");
+  const entry: unknown = isSeq(names) ? names.items[index] : undefined;
+  return (line, column) => {
+    const at = (lines.lineStarts[line - 1] ?? 0) + column - 1;
+    const pair = isMap(entry)
+      ? entry.items.find(({ key, value }) => {
+          const [start, end] = [isNode(key) ? key.range?.[0] : undefined, isNode(value) ? value.range?.[1] : undefined];
+          return start !== undefined && at >= start && at <= (end ?? start) && at !== entry.range?.[0];
+        })
+      : undefined;
+    return isScalar(pair?.key) ? String(pair.key.value) : undefined;
+  };
+}

@@ -1,0 +1,44 @@
+import { constants } from "node:fs";
+import { access, readFile, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { replaceKeeping } from "../../process/data-folder.ts";
+import { withoutMark } from "../../process/utf8-text.ts";
+import { linkTarget } from "../config/link-target.ts";
+
+export const readConfigFile = async (file: string): Promise<string> => withoutMark(await readFile(file, "utf8"));
+
+/** Why the page cannot write this file, and what to do; undefined if it can. */
+export async function whyNotWritable(file: string): Promise<string | undefined> {
+  const target = linkTarget(file);
+  try {
+    if (!(await stat(target)).isFile())
+      return `The config does not come from a file (${file}), so it cannot be changed here.`;
+    // Kubernetes and others mount a version of the file under such a name, and replace it.
+    if (/\/\.\.[^/]/.test(target))
+      return `The config is mounted from elsewhere (${target}). Change it where it comes from.`;
+    // A new version is written next to it, and replaces it.
+    await access(target, constants.W_OK);
+    await access(dirname(target), constants.W_OK);
+    return undefined;
+  } catch (error) {
+    return readOnly(target, error as NodeJS.ErrnoException);
+  }
+}
+
+const readOnly = (target: string, { code, message }: NodeJS.ErrnoException): string =>
+  `The updater may not write ${target} or its folder (${code ?? message}). Allow that, or edit the file yourself; the updater uses the change immediately.`;
+
+export type NotWritten = { readonly kind: "outdated" } | { readonly kind: "impossible"; readonly because: string };
+
+/** Replaces the file, unless it was changed since it was read; undefined if that succeeded. */
+export async function writeConfigFile(file: string, before: string, after: string): Promise<NotWritten | undefined> {
+  const target = linkTarget(file);
+  try {
+    const raw = await readFile(target, "utf8");
+    if (withoutMark(raw) !== before) return { kind: "outdated" };
+    await replaceKeeping(target, raw.slice(0, raw.length - before.length) + after);
+    return undefined;
+  } catch (error) {
+    return { kind: "impossible", because: readOnly(target, error as NodeJS.ErrnoException) };
+  }
+}
