@@ -1,8 +1,8 @@
 import { Button, Code, Group, Skeleton, Stack, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Suspense } from "react";
+import { Suspense, useEffect, useState } from "react";
 import { Redirect, Route, Switch } from "wouter";
-import type { Published, UpdaterDecision, UpdaterState } from "../../src/contract/updater-page.ts";
+import type { EditableNames, Published, UpdaterDecision, UpdaterState } from "../../src/contract/updater-page.ts";
 import { lazyPart } from "../shared/live/lazy-part.tsx";
 import { LiveMark } from "../shared/live/live-mark.tsx";
 import { Problem } from "../shared/live/problem.tsx";
@@ -13,10 +13,12 @@ import { Shell } from "../shared/shell.tsx";
 import { useNow, When } from "../shared/time/when.tsx";
 import { durationInWords } from "../shared/time/words-of-time.ts";
 import { WithCode } from "../shared/with-code.tsx";
+import type { Intent } from "./change-name.tsx";
 import { DecisionTable } from "./decision-table.tsx";
 import { NameCard } from "./name-card.tsx";
 
 const ConfigView = lazyPart(() => import("./config-view.tsx"));
+const ChangeName = lazyPart(() => import("./change-name.tsx"));
 
 const words = {
   title: "moor updater",
@@ -72,8 +74,40 @@ function NamesPage() {
     mutationFn: () => ask("POST", "/page/check"),
     onSuccess: () => queries.invalidateQueries(),
   });
+  const mayChange = session.privileges?.includes("change-names") ?? false;
+  const names = useQuery({
+    queryKey: ["names"],
+    queryFn: () => ask<EditableNames>("GET", "/page/names"),
+    enabled: mayChange,
+    refetchInterval: 10_000,
+  });
+  const [intent, setIntent] = useState<{ readonly wish: Intent; readonly known: EditableNames }>();
+  const [saved, setSaved] = useState(false);
+  useEffect(() => {
+    const timer = saved ? setTimeout(() => setSaved(false), 10_000) : undefined;
+    return () => clearTimeout(timer);
+  }, [saved]);
+  // As the file is now: an entry may have moved. If it changes while the dialog is open, the service notices that.
+  const begin = useMutation({
+    mutationFn: async (wish: Intent) => ({ wish, known: await ask<EditableNames>("GET", "/page/names") }),
+    onSuccess: setIntent,
+  });
   const isHung = useLongWait(state.isFetching);
   const gone = state.failureCount > 0 || isHung;
+  const actionsFor = (record: string) => {
+    const index = names.data?.entries.findIndex(({ records }) => records.includes(record)) ?? -1;
+    if (index < 0) return {};
+    const isPaused = names.data?.entries[index]?.fields.paused;
+    return {
+      onEdit: () => begin.mutate({ kind: "edit", index }),
+      onPause: () => begin.mutate({ kind: isPaused ? "resume" : "pause", index }),
+    };
+  };
+  const end = (isSaved: boolean) => {
+    setIntent(undefined);
+    setSaved(isSaved);
+    if (isSaved) void queries.invalidateQueries();
+  };
   const aside = (
     <>
       <LiveMark state={gone ? "connecting" : "live"} />
@@ -87,9 +121,19 @@ function NamesPage() {
           <Title order={1}>Names</Title>
           <Group gap="sm">
             {state.data && <Rounds state={state.data} />}
-            <Button onClick={() => check.mutate()} loading={check.isPending} disabled={gone}>
+            <Button
+              variant={mayChange ? "default" : "filled"}
+              onClick={() => check.mutate()}
+              loading={check.isPending}
+              disabled={gone}
+            >
               Check now
             </Button>
+            {mayChange && (
+              <Button onClick={() => begin.mutate({ kind: "add" })} disabled={gone || names.data === undefined}>
+                Add name
+              </Button>
+            )}
           </Group>
         </Group>
         {gone && (
@@ -98,6 +142,12 @@ function NamesPage() {
           </p>
         )}
         <Problem error={check.error} />
+        <Problem error={begin.error ?? names.error} />
+        {saved && (
+          <p className="note" role="status">
+            Saved. The updater uses the new config.
+          </p>
+        )}
         {state.data === undefined && !gone && <Skeleton h={160} />}
         {state.data && rounds === 0 && <p role="status">The updater has not checked yet.</p>}
         {state.data?.sources
@@ -115,6 +165,8 @@ function NamesPage() {
               published={published.error ? null : published.data?.published[name.name]}
               decisions={done ?? []}
               nextRound={state.data?.nextRound ?? null}
+              putBack={(title) => ask("POST", "/page/put-back", { name: title })}
+              {...actionsFor(name.name)}
             />
           ))}
         </div>
@@ -122,7 +174,18 @@ function NamesPage() {
         {/* Below the long parts that load later, so that it does not move away from under the pointer. */}
         {!decisions.isPending && (
           <Suspense fallback={<Waiting />}>
-            <ConfigView ask={ask} />
+            <ConfigView ask={ask} mayChange={mayChange} />
+          </Suspense>
+        )}
+        {intent && (
+          <Suspense>
+            <ChangeName
+              known={intent.known}
+              intent={intent.wish}
+              onIntent={(wish) => setIntent({ ...intent, wish })}
+              onClose={() => end(false)}
+              onSaved={() => end(true)}
+            />
           </Suspense>
         )}
       </Stack>
@@ -132,7 +195,7 @@ function NamesPage() {
 
 /** Changes exactly when the record service or the history has something new. */
 const storedIn = (state: UpdaterState | undefined): string =>
-  state?.names.map(({ name, stored, ok }) => `${name} ${stored} ${ok}`).join(",") ?? "";
+  state?.names.map(({ name, stored, storedAt, ok }) => `${name} ${stored} ${storedAt} ${ok}`).join(",") ?? "";
 
 function Rounds({ state }: { readonly state: UpdaterState }) {
   const now = useNow(1_000);

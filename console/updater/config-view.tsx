@@ -1,3 +1,4 @@
+import { Code } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ShownConfig } from "../../src/contract/updater-page.ts";
 import { ListTable } from "../shared/list-table.tsx";
@@ -5,7 +6,7 @@ import { Problem } from "../shared/live/problem.tsx";
 import type { Request } from "../shared/live/request.ts";
 
 /** The config as the updater reads it, without secrets: the updater does not send them. */
-export default function ConfigView({ ask }: { readonly ask: Request }) {
+export default function ConfigView({ ask, mayChange }: { readonly ask: Request; readonly mayChange: boolean }) {
   const found = useQuery({
     queryKey: ["config"],
     queryFn: () => ask<ShownConfig>("GET", "/page/config"),
@@ -21,6 +22,12 @@ export default function ConfigView({ ask }: { readonly ask: Request }) {
         Read from <span className="mono">{config.file}</span>; {config.rhythm}; last addresses stored in{" "}
         <span className="mono">{config.stateFile}</span>.
       </p>
+      {!mayChange && (
+        <p>
+          To add and change names on this page, set a password: <Code>password: {"{ file: … }"}</Code> in{" "}
+          <Code>control:</Code>.
+        </p>
+      )}
       <ListTable heads={["What", "Name", "Where", "Trust", "Secret"]}>
         {peersOf(config).map(({ what, name, where, trust, secret }) => (
           <tr key={`${what} ${name} ${where}`}>

@@ -1,8 +1,10 @@
-import { Paper, Title } from "@mantine/core";
+import { Button, Group, Paper, Title } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
 import { Suspense, useMemo } from "react";
 import type { UpdaterDecision, UpdaterState } from "../../src/contract/updater-page.ts";
 import { lazyPart } from "../shared/live/lazy-part.tsx";
-import { useNow, When } from "../shared/time/when.tsx";
+import { Problem } from "../shared/live/problem.tsx";
+import { When } from "../shared/time/when.tsx";
 import { WithCode } from "../shared/with-code.tsx";
 import { movesOf } from "./moves.ts";
 
@@ -13,23 +15,42 @@ type Props = {
   readonly published: readonly string[] | null | undefined;
   readonly decisions: readonly UpdaterDecision[];
   readonly nextRound: string | null;
+  /** Absent if names cannot be changed here. */
+  readonly onEdit?: (() => void) | undefined;
+  readonly onPause?: (() => void) | undefined;
+  /** Writes the wanted address now. */
+  readonly putBack: (name: string) => Promise<unknown>;
 };
 
 /** One name and family: the wanted address, the one written last, and the one that the record service has. */
-export function NameCard({ name, published, decisions, nextRound }: Props) {
-  const now = useNow(60_000);
+export function NameCard({ name, published, decisions, nextRound, onEdit, onPause, putBack }: Props) {
   const spans = useMemo(() => movesOf(name.name, decisions), [name.name, decisions]);
   const failure = decisions.find(({ about, kind }) => about === name.name && kind === "failing");
   const state = stateOf(name, published);
   return (
     <Paper withBorder p="md" component="section" aria-label={name.name} className={`card ${state.tone}`}>
-      <Title order={2} className="mono" style={{ fontSize: "1rem" }}>
-        {name.name}
-      </Title>
-      <p className={state.tone === "in-step" ? "good" : "bad"} role="status" style={{ margin: "0.25rem 0 0.5rem" }}>
+      <Group justify="space-between" align="start" wrap="nowrap" gap="xs">
+        <Title order={2} className="mono" style={{ fontSize: "1rem" }}>
+          {name.name}
+        </Title>
+        <Group gap={4} wrap="nowrap">
+          {onPause && (
+            <Button {...small} onClick={onPause} aria-label={`${name.paused ? "Resume" : "Pause"} ${name.name}`}>
+              {name.paused ? "Resume" : "Pause"}
+            </Button>
+          )}
+          {onEdit && (
+            <Button {...small} onClick={onEdit} aria-label={`Edit ${name.name}`}>
+              Edit
+            </Button>
+          )}
+        </Group>
+      </Group>
+      <p className={toneClasses[state.tone]} role="status" style={{ margin: "0.25rem 0 0.5rem" }}>
         <b>{state.words}</b>
         {"todo" in state && <WithCode text={`: ${state.todo}`} />}
       </p>
+      {"drifted" in state && <PutBack address={name.wanted} putBack={() => putBack(name.name)} />}
       <dl className="facts">
         <dt>Wanted</dt>
         <dd className="mono">{name.wanted ?? "no address"}</dd>
@@ -58,7 +79,6 @@ export function NameCard({ name, published, decisions, nextRound }: Props) {
         <Suspense>
           <Timeline
             spans={spans}
-            until={now}
             label={`Addresses of ${name.name} over time; the decisions below have the same data`}
           />
         </Suspense>
@@ -67,10 +87,29 @@ export function NameCard({ name, published, decisions, nextRound }: Props) {
   );
 }
 
-function stateOf({ ok, wanted, stored, onDrift }: Props["name"], published: Props["published"]) {
-  if (!ok) return { tone: "out-of-step", words: "not up to date" };
-  if (published != null && wanted !== null && !published.includes(wanted))
-    return { tone: "out-of-step", words: "the record has a different address", todo: onDrift };
-  if (wanted === null || wanted !== stored) return { tone: "out-of-step", words: "not up to date" };
-  return { tone: "in-step", words: "up to date" };
+/** Shown only while the record has another address, so that the next time it can be clicked again. */
+function PutBack(props: { readonly address: string | null; readonly putBack: () => Promise<unknown> }) {
+  const back = useMutation({ mutationFn: props.putBack });
+  return (
+    <>
+      <Button size="compact-sm" mb="xs" onClick={() => back.mutate()} loading={back.isPending || back.isSuccess}>
+        Put {props.address} back
+      </Button>
+      <Problem error={back.error} />
+    </>
+  );
 }
+
+const small = { size: "compact-xs", variant: "subtle", color: "gray" } as const;
+
+const toneClasses = { "in-step": "good", "out-of-step": "bad", paused: "quiet" } as const;
+
+function stateOf({ ok, wanted, stored, onDrift, paused }: Props["name"], published: Props["published"]) {
+  if (paused) return { tone: "paused", words: "paused" } as const;
+  if (!ok) return notUpToDate;
+  if (published != null && wanted !== null && !published.includes(wanted))
+    return { tone: "out-of-step", words: "the record has a different address", todo: onDrift, drifted: true } as const;
+  return wanted === null || wanted !== stored ? notUpToDate : ({ tone: "in-step", words: "up to date" } as const);
+}
+
+const notUpToDate = { tone: "out-of-step", words: "not up to date" } as const;

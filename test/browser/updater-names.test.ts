@@ -1,9 +1,10 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { builtPages } from "../rig/bundle.ts";
 import { until } from "../rig/until.ts";
 import { type Loop, openLoop } from "../rig/updater/loop.ts";
+import { wanWith } from "../rig/updater/services.ts";
 import { startWatcher, type Watcher } from "../updater/watcher.ts";
 import { axeFinds } from "./axe.ts";
 import { type OpenBrowser, openBrowser, openContext, openPage, type WatchedPage } from "./browser.ts";
@@ -17,10 +18,11 @@ const password = "a ship in the harbour";
 beforeAll(async () => {
   browser = await openBrowser();
   const control = '{ listen: "0.0.0.0:0", token: { file: t }, password: { file: page-password } }';
-  loop = await openLoop("  - { name: home, zone: example.org, ipv4: wan0 }", undefined, {
+  loop = await openLoop("  # the house\n  - { name: home, zone: example.org, ipv4: wan0 } # first", undefined, {
     settings: `interval: 1s\ncontrol: ${control}`,
     before: (folder) => writeFileSync(join(folder, "page-password"), `${password}\n`, { mode: 0o600 }),
   });
+  loop.records.push({ id: "nas", type: "A", name: "nas", value: "192.0.2.7", zone_id: "z1" });
   watcher = await startWatcher(loop, { pages: builtPages() });
   await until(() => loop.stored().A === "9.9.9.9");
   // Another address of this machine, as seen from the LAN.
@@ -52,5 +54,115 @@ describe("the updater's page for other machines", () => {
     const { origin } = new URL(page.url());
     const asked = await page.request.post(`${origin}/page/check`, { headers: { origin } });
     expect([asked.status(), await asked.text()]).toEqual([403, expect.stringContaining("forged")]);
+  });
+});
+
+const config = () => readFileSync(join(loop.folder, "moor.yaml"), "utf8");
+const record = (id: string) => loop.records.find((each) => each.id === id)?.value;
+const say = (address: string) => {
+  loop.says.firewall = () => ({ body: { wan0: wanWith([address], []) } });
+  watcher.check();
+};
+const dialog = () => page.getByRole("dialog");
+const press = (name: string) => dialog().getByRole("button", { name, exact: true }).click();
+const card = (name: string) => page.getByRole("region", { name: `${name}.example.org A` });
+const closed = () => dialog().waitFor({ state: "detached" });
+
+describe("the names on the updater's page", () => {
+  it("are added with a form that has no axe violation", async () => {
+    await page.getByRole("button", { name: "Add name" }).click();
+    await dialog().getByLabel("Name", { exact: true }).fill("nas");
+    expect(await dialog().getByLabel("Zone").inputValue()).toBe("example.org");
+    await dialog().getByLabel("Interface for IPv4 (A)").fill("wan0");
+    expect(await axeFinds(page)).toEqual([]);
+  });
+
+  it("can be added: the difference is shown first, the file keeps its comments, and the record is written", async () => {
+    const before = config();
+    await press("Review");
+    await dialog().getByText("- { name: nas, zone: example.org, ipv4: wan0 }").waitFor();
+    expect(config()).toBe(before);
+    await press("Save");
+    await closed();
+    await card("nas").getByText("up to date", { exact: true }).waitFor();
+    expect(record("nas")).toBe("9.9.9.9");
+    expect(config()).toBe(`${before.trimEnd()}\n  - { name: nas, zone: example.org, ipv4: wan0 }\n`);
+  });
+
+  it("show what is wrong at its field, with the line", async () => {
+    const before = config();
+    await card("nas").getByRole("button", { name: "Edit nas.example.org A" }).click();
+    await dialog().getByLabel("TTL").fill("an hour");
+    await press("Review");
+    const field = dialog().locator(".mantine-TextInput-root", { has: page.getByLabel("TTL") });
+    await field.getByText(/^Line \d+: ttl is not a whole number .*; write the number without/).waitFor();
+    expect(await dialog().getByLabel("TTL").getAttribute("aria-invalid")).toBe("true");
+    await dialog().getByLabel("TTL").fill("300");
+    await press("Review");
+    await press("Save");
+    await closed();
+    expect(config()).toBe(before.replace("name: nas, zone: example.org, ipv4: wan0", "$&, ttl: 300"));
+  });
+
+  it("are not written over a change that somebody made in the meantime", async () => {
+    await page.getByRole("button", { name: "Pause home.example.org A" }).click();
+    await dialog().getByText("paused: true").waitFor();
+    writeFileSync(join(loop.folder, "moor.yaml"), `${config()}# by hand\n`);
+    await press("Pause");
+    await dialog().getByText("The config file was changed in the meantime").waitFor();
+    await press("Cancel");
+    await closed();
+    expect(config()).not.toContain("paused");
+    expect(config()).toContain("# by hand\n");
+  });
+
+  it("can be paused and resumed", async () => {
+    const pause = async (verb: "Pause" | "Resume") => {
+      await page.getByRole("button", { name: `${verb} home.example.org A` }).click();
+      await dialog().getByText("paused: true").waitFor();
+      await press(verb);
+      await closed();
+    };
+    await pause("Pause");
+    await card("home").getByText("paused", { exact: true }).waitFor();
+    say("9.9.9.10");
+    await until(() => record("nas") === "9.9.9.10");
+    expect(record("r4")).toBe("9.9.9.9");
+    expect(await (await page.request.get(`${new URL(page.url()).origin}/metrics`)).text()).toContain(
+      'moor_update_name_paused{name="home.example.org A"} 1',
+    );
+    await pause("Resume");
+    await until(() => record("r4") === "9.9.9.10");
+    expect(config()).not.toContain("paused");
+  });
+
+  it("get their address back with a click if somebody else changed the record", async () => {
+    await card("home").getByText("up to date", { exact: true }).waitFor();
+    Object.assign(loop.records.find(({ id }) => id === "r4") ?? {}, { value: "198.51.100.66" });
+    await page.getByRole("button", { name: "Check now" }).click();
+    await card("home").getByRole("button", { name: "Put 9.9.9.10 back" }).click();
+    await until(() => record("r4") === "9.9.9.10");
+    await card("home").getByText("up to date", { exact: true }).waitFor();
+  });
+
+  it("fit a phone, and the form and the difference have no axe violation there", async () => {
+    await page.setViewportSize({ width: 360, height: 740 });
+    await card("nas").getByRole("button", { name: "Edit nas.example.org A" }).click();
+    await dialog().getByLabel("TTL").waitFor();
+    const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+    await expect.poll(() => page.evaluate(overflow)).toBe(0);
+    await press("Remove…");
+    await dialog().getByText("removed: - { name: nas").waitFor();
+    expect(await axeFinds(page)).toEqual([]);
+    expect(await page.evaluate(overflow)).toBe(0);
+  });
+
+  it("can be removed, with the record left as it is", async () => {
+    const before = config();
+    await press("Remove");
+    await card("nas").waitFor({ state: "detached" });
+    expect(config()).toBe(before.replace(/ {2}- \{ name: nas.*\n/, ""));
+    expect(record("nas")).toBe("9.9.9.10");
+    expect(page.complaints).toEqual([]);
   });
 });

@@ -64,7 +64,7 @@ function OneName({ moving, zone }: { readonly moving: MovingName; readonly zone:
           </>
         )}
       </Text>
-      <Timeline spans={spans} until={now} label={`Addresses of ${full} over time; the table below has the same data`} />
+      <Timeline spans={spans} label={`Addresses of ${full} over time; the table below has the same data`} />
       <SpanTable spans={spans} now={now} />
     </Paper>
   );

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { drawnUntil, latestSpans, type Span } from "./spans.ts";
+import { useNow } from "./when.tsx";
 import { toSecond } from "./words-of-time.ts";
 
 const [laneHeight, frame, mostLanes] = [26, 62, 12];
@@ -11,34 +12,30 @@ const [laneHeight, frame, mostLanes] = [26, 62, 12];
  * Which address a name had when: time runs to the right, each address has a lane, and a bar shows how long it was in use. A name that
  * gets a new address every night would need a lane per night, so only the latest are drawn.
  */
-export function Timeline({
-  spans: all,
-  until: now,
-  label,
-}: {
-  readonly spans: readonly Span[];
-  readonly until: number;
-  readonly label: string;
-}) {
+export function Timeline({ spans: all, label }: { readonly spans: readonly Span[]; readonly label: string }) {
   const box = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme("light");
   const spans = useMemo(() => latestSpans(all, mostLanes), [all]);
+  const now = useNow(useMemo(() => tickFor(spans), [spans]));
   const until = drawnUntil(spans, now);
+  const latest = useRef(until);
+  latest.current = until;
+  const drawn = useRef<uPlot>(undefined);
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
-    const plot = new uPlot(
-      optionsFor(spans, until, element.clientWidth, scheme === "dark"),
-      dataOf(spans, until),
-      element,
-    );
+    const data = dataOf(spans, latest.current);
+    const plot = new uPlot(optionsFor(spans, latest.current, element.clientWidth, scheme === "dark"), data, element);
+    drawn.current = plot;
     const resized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: heightOf(spans) }));
     resized.observe(element);
     return () => {
       resized.disconnect();
       plot.destroy();
+      drawn.current = undefined;
     };
-  }, [spans, until, scheme]);
+  }, [spans, scheme]);
+  useEffect(() => drawn.current?.setData(dataOf(spans, until)), [spans, until]);
   return (
     <>
       <div
@@ -56,6 +53,10 @@ export function Timeline({
     </>
   );
 }
+
+/** Milliseconds, so that the last bar grows by about a pixel: often for a change of a moment ago, rarely for one of last week. */
+const tickFor = (spans: readonly Span[]): number =>
+  Math.min(60_000, Math.max(1_000, (Date.now() - (spans[0]?.from ?? 0)) / 500));
 
 const lanesOf = (spans: readonly Span[]): readonly string[] => [...new Set(spans.map(({ address }) => address))];
 const heightOf = (spans: readonly Span[]): number => frame + laneHeight * lanesOf(spans).length;

@@ -63,6 +63,16 @@ describe("moor status", () => {
     expect(printed.out).toMatch(/AAAA .* 2a00::9 is the stored address\n/);
   });
 
+  it("says of a paused name that it is paused, even if its record holds another address", async () => {
+    await loop.close();
+    loop = await openLoop("  - { name: home, zone: example.org, ipv4: wan0, paused: true }");
+    expect(await update({ once: true }, terminal().io)).toBe(0);
+    expect(loop.writes()).toEqual([]);
+    const { io, printed } = terminal();
+    expect(await status({ json: true }, io)).toBe(0);
+    expect(JSON.parse(printed.out)).toMatchObject([{ ok: true, why: "it is paused in the config (`paused: true`)" }]);
+  });
+
   it("says of a missing record when it will be created, and why not yet if there is no address", async () => {
     await loop.close();
     loop = await openLoop("  - { name: new, zone: example.org, create: true, ipv4: wan0, ipv6: eth9 }", undefined, {

@@ -70,6 +70,13 @@ const cases: [string, Partial<UpdateFacts> & { choice: Choice }, Plan["kind"], P
     { because: "not-publishable" },
   ],
   ["public, public ones only", { choice: chosen("9.9.9.9"), rules: { public: "require" } }, "replace"],
+  ["paused, whatever is wanted", { choice: chosen("9.9.9.9"), paused: true }, "nothing", { because: "paused" }],
+  [
+    "paused, even to verify",
+    { choice: chosen("9.9.9.9"), paused: true, verifyDue: true },
+    "nothing",
+    { because: "paused" },
+  ],
   ["not the master", { choice: chosen("9.9.9.9"), isMaster: false }, "nothing", { because: "not-master" }],
   ["the master", { choice: chosen("9.9.9.9"), isMaster: true }, "replace"],
   [

@@ -6,7 +6,7 @@ import type { RecordTarget } from "../targets/target.ts";
 export type AskTools = {
   readonly subjects: readonly Subject[];
   readonly published: (subject: Subject, signal: AbortSignal) => ReturnType<RecordTarget["current"]>;
-  /** The stored address of each name, by its title. When it changes, the record is read again. */
+  /** What was stored last for each name, and when, by its title. When it changes, the record is read again. */
   readonly stored: () => ReadonlyMap<string, string | null>;
   readonly now: () => Instant;
 };

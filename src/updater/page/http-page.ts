@@ -48,7 +48,7 @@ export function createUpdaterPage(options: PageOptions): UpdaterPage {
   const published = createAskPublished({
     subjects: subjectsOf(config),
     published: options.published,
-    stored: () => new Map(status().names.map(({ name, stored }) => [name, stored])),
+    stored: () => new Map(status().names.map(({ name, stored, storedAt }) => [name, `${stored} ${storedAt}`])),
     now,
   });
   let checked = Number.NEGATIVE_INFINITY;

@@ -42,7 +42,9 @@ describe("what a process recalls of a name", () => {
   it("includes when its record was last seen to be correct", () => {
     const recall = createRecall();
     expect(recall.verifiedAt("a")).toBeUndefined();
+    recall.ask("a");
+    expect([recall.isAsked("a"), recall.isAsked("b")]).toEqual([true, false]);
     recall.verified("a", start);
-    expect(recall.verifiedAt("a")).toBe(start);
+    expect([recall.verifiedAt("a"), recall.isAsked("a")]).toEqual([start, false]);
   });
 });

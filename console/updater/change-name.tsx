@@ -1,0 +1,257 @@
+import { Button, Group, Stack } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type {
+  EditableNames,
+  FieldFault,
+  NameFields,
+  NamesPreview,
+  NamesWish,
+} from "../../src/contract/updater-page.ts";
+import { Dialog } from "../shared/dialog.tsx";
+import { FormDialog } from "../shared/form-dialog.tsx";
+import { Problem } from "../shared/live/problem.tsx";
+import { Waiting } from "../shared/live/waiting.tsx";
+import { useSession } from "../shared/session/session.tsx";
+import { WithCode } from "../shared/with-code.tsx";
+import { DiffView } from "./diff-view.tsx";
+import { emptyFields, type FieldErrors, NameForm } from "./name-form.tsx";
+
+/** What somebody wants to do; `index` is the entry in the config file. */
+export type Intent =
+  | { readonly kind: "add" }
+  | { readonly kind: "edit" | "pause" | "resume" | "remove"; readonly index: number };
+
+type Props = {
+  readonly known: EditableNames;
+  readonly intent: Intent;
+  readonly onIntent: (intent: Intent) => void;
+  readonly onClose: () => void;
+  /** The file was written. */
+  readonly onSaved: () => void;
+};
+
+/** Changes a name in the config file, after its difference was shown. */
+export default function ChangeName(props: Props) {
+  const { known, intent } = props;
+  const entry = intent.kind === "add" ? undefined : known.entries[intent.index];
+  if (known.cannot !== undefined) return <Cannot because={known.cannot} onClose={props.onClose} />;
+  if (intent.kind === "add" || intent.kind === "edit")
+    return <ByForm key={intent.kind} {...props} first={entry?.fields ?? newFields(known)} title={entry?.title} />;
+  return <Confirm key={intent.kind} {...props} kind={intent.kind} index={intent.index} title={entry?.title ?? ""} />;
+}
+
+const newFields = ({ entries, targets, sources }: EditableNames): NameFields => {
+  const last = entries.at(-1)?.fields;
+  const { zone = "", source = "", target = "" } = last ?? {};
+  const isThere = targets.some(({ name }) => name === target) && sources.length > 0;
+  return { ...emptyFields, zone, source, target: isThere ? target : "" };
+};
+
+function useNames() {
+  const { request } = useSession();
+  return {
+    preview: (wish: NamesWish) => request<NamesPreview>("POST", "/page/names/preview", wish),
+    write: (wish: NamesWish) => request<NamesPreview>("POST", "/page/names/write", wish),
+  };
+}
+
+type FormProps = Props & { readonly first: NameFields; readonly title: string | undefined };
+
+function ByForm({ known, intent, first, title, onIntent, onClose, onSaved }: FormProps) {
+  const names = useNames();
+  const [fields, setFields] = useState(first);
+  const [reviewed, setReviewed] = useState<NamesPreview>();
+  const [faults, setFaults] = useState<readonly FieldFault[]>([]);
+  const { version } = known;
+  const wish: NamesWish =
+    intent.kind === "add"
+      ? { kind: "add", version, fields }
+      : { kind: "edit", version, index: "index" in intent ? intent.index : -1, fields };
+  const sending = useMutation({
+    mutationFn: () => (reviewed ? names.write(wish) : names.preview(wish)),
+    onSuccess: (answer) => {
+      setFaults(answer.faults);
+      if (answer.faults.length > 0) setReviewed(undefined);
+      else if (reviewed) onSaved();
+      else setReviewed(answer);
+    },
+  });
+  const missing = reviewed ? {} : missingIn(fields);
+  const [tried, setTried] = useState(false);
+  const submit = () => {
+    setTried(true);
+    if (Object.keys(missing).length === 0) sending.mutate();
+  };
+  const nothing = reviewed?.diff.every(({ kind }) => kind === "same") ?? false;
+  const others = intent.kind === "edit" ? (known.entries[intent.index]?.others ?? []) : [];
+  return (
+    <FormDialog
+      title={title === undefined ? "Add a name" : `Change ${title}`}
+      holds={fields}
+      onClose={onClose}
+      onSubmit={submit}
+      submit={reviewed ? "Save" : "Review"}
+      cannot={nothing}
+      sending={sending}
+      other={
+        reviewed ? (
+          <Button variant="default" onClick={() => setReviewed(undefined)}>
+            Back
+          </Button>
+        ) : intent.kind === "edit" ? (
+          <OtherActions known={known} index={intent.index} onIntent={onIntent} />
+        ) : undefined
+      }
+    >
+      {reviewed ? (
+        <Difference file={known.file} preview={reviewed} isEmpty={nothing} />
+      ) : (
+        <>
+          <NameForm
+            known={known}
+            fields={fields}
+            errors={{ ...errorsOf(faults), ...(tried ? missing : {}) }}
+            onChange={(next) => {
+              setFields(next);
+              setFaults([]);
+            }}
+          />
+          {others.length > 0 && (
+            <p className="quiet" style={{ margin: 0, fontSize: "0.8125rem" }}>
+              Only the file can change: <span className="mono breaks">{others.join(", ")}</span>
+            </p>
+          )}
+          <Elsewhere faults={faults} />
+        </>
+      )}
+    </FormDialog>
+  );
+}
+
+function OtherActions({ known, index, onIntent }: Pick<Props, "known" | "onIntent"> & { readonly index: number }) {
+  const isPaused = known.entries[index]?.fields.paused ?? false;
+  return (
+    <Group gap="xs">
+      <Button variant="subtle" onClick={() => onIntent({ kind: isPaused ? "resume" : "pause", index })}>
+        {isPaused ? "Resume…" : "Pause…"}
+      </Button>
+      <Button variant="subtle" color="red" onClick={() => onIntent({ kind: "remove", index })}>
+        Remove…
+      </Button>
+    </Group>
+  );
+}
+
+const missingIn = ({ name, zone, ipv4, ipv6 }: NameFields): FieldErrors => ({
+  ...(name.trim() === "" && { name: "Enter the name, or @ for the zone itself." }),
+  ...(zone.trim() === "" && { zone: "Enter the zone." }),
+  ...(!ipv4.isOn && !ipv6.isOn && { ipv4: "Choose IPv4, IPv6 or both." }),
+});
+
+const errorsOf = (faults: readonly FieldFault[]): FieldErrors =>
+  Object.fromEntries(
+    faults
+      .flatMap(({ field, ...fault }) => (field === undefined ? [] : [[field, wordsOf(fault)] as const]))
+      .toReversed(),
+  );
+
+const wordsOf = ({ line, message, todo }: Omit<FieldFault, "field">): string => `Line ${line}: ${message}; ${todo}.`;
+
+/** Settings that the form has; a fault of any other is shown below it. */
+const shownFields = ["name", "zone", "ipv4", "ipv6", "source", "target", "ttl", "create"];
+
+function Elsewhere({ faults }: { readonly faults: readonly FieldFault[] }) {
+  const rest = faults.filter(({ field }) => field === undefined || !shownFields.includes(field));
+  if (rest.length === 0) return null;
+  return (
+    <div className="note" role="alert">
+      {rest.map((fault) => (
+        <p key={wordsOf(fault)} style={{ margin: 0 }}>
+          <WithCode text={wordsOf(fault)} />
+        </p>
+      ))}
+    </div>
+  );
+}
+
+function Difference(props: { readonly file: string; readonly preview: NamesPreview; readonly isEmpty: boolean }) {
+  if (props.isEmpty) return <p role="status">Nothing would change.</p>;
+  return <DiffView file={props.file} lines={props.preview.diff} />;
+}
+
+const confirmWords = {
+  pause: {
+    title: "Pause",
+    submit: "Pause",
+    what: "The updater leaves its records as they are, until you resume it. Nothing is removed from DNS.",
+  },
+  resume: { title: "Resume", submit: "Resume", what: "The updater keeps its records up to date again." },
+  remove: {
+    title: "Remove",
+    submit: "Remove",
+    what: "The updater forgets this name. Its records stay in DNS as they are.",
+  },
+} as const;
+
+type ConfirmProps = Props & {
+  readonly kind: keyof typeof confirmWords;
+  readonly index: number;
+  readonly title: string;
+};
+
+function Confirm({ known, kind, index, title, onClose, onSaved }: ConfirmProps) {
+  const names = useNames();
+  const { version, file } = known;
+  const wish: NamesWish =
+    kind === "remove" ? { kind, version, index } : { kind: "pause", version, index, paused: kind === "pause" };
+  const preview = useQuery({
+    queryKey: ["names-preview", wish],
+    queryFn: () => names.preview(wish),
+    retry: false,
+    staleTime: 0,
+    gcTime: 0,
+  });
+  const sending = useMutation({
+    mutationFn: () => names.write(wish),
+    onSuccess: ({ faults }) => (faults.length > 0 ? preview.refetch() : onSaved()),
+  });
+  const words = confirmWords[kind];
+  const faults = preview.data?.faults ?? [];
+  return (
+    <Dialog title={`${words.title} ${title}`} onClose={onClose}>
+      <Stack gap="sm">
+        <p style={{ margin: 0 }}>{words.what}</p>
+        {preview.isPending && <Waiting />}
+        <Problem error={preview.error ?? sending.error} />
+        <Elsewhere faults={faults.map(({ field: _, ...fault }) => fault)} />
+        {preview.data && faults.length === 0 && <DiffView file={file} lines={preview.data.diff} />}
+        <Group justify="end" gap="xs">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button
+            color={kind === "remove" ? "red" : "tide"}
+            disabled={!preview.isSuccess || faults.length > 0}
+            loading={sending.isPending}
+            onClick={() => sending.mutate()}
+            data-autofocus
+          >
+            {words.submit}
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  );
+}
+
+const Cannot = ({ because, onClose }: { readonly because: string; readonly onClose: () => void }) => (
+  <Dialog title="The names cannot be changed here" onClose={onClose}>
+    <p className="breaks">
+      <WithCode text={because} />
+    </p>
+    <Group justify="end">
+      <Button onClick={onClose}>Close</Button>
+    </Group>
+  </Dialog>
+);
