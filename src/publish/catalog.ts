@@ -5,7 +5,7 @@ import { compareSerials } from "../core/records/serial.ts";
 import type { ZoneContent } from "../core/records/zone-view.ts";
 import type { ZoneEvent } from "../nameserver/answer/zone-source.ts";
 import type { Logger } from "../process/log.ts";
-import type { LoggedChange } from "../records/model.ts";
+import type { LoggedRow } from "../records/model.ts";
 import type { RecordStore } from "../records/store/port.ts";
 
 /**
@@ -15,7 +15,7 @@ import type { RecordStore } from "../records/store/port.ts";
 export type StoreCatalog = {
   readonly name: string;
   readonly load: () => Promise<ZoneContent>;
-  readonly eventsOf: (rows: readonly LoggedChange[]) => readonly ZoneEvent[];
+  readonly eventsOf: (rows: readonly LoggedRow[]) => readonly ZoneEvent[];
   readonly changesBetween: (from: number, to: number) => readonly Change[] | undefined;
 };
 
@@ -85,10 +85,10 @@ export function catalogContent(name: string, serial: number, members: readonly M
   return { name, ttl: 0, serial, sets };
 }
 
-type CreatedOrDeleted = LoggedChange & { readonly change: { readonly kind: "create" | "delete" } };
+type CreatedOrDeleted = LoggedRow & { readonly change: { readonly kind: "create" | "delete" } };
 
 /** A zone is created or deleted together with its SOA set. */
-const isCreatedOrDeleted = (row: LoggedChange): row is CreatedOrDeleted =>
+const isCreatedOrDeleted = (row: LoggedRow): row is CreatedOrDeleted =>
   (row.change.kind === "create" || row.change.kind === "delete") && isSoa(row.change);
 
 export const isSoa = ({ owner, type }: { readonly owner: string; readonly type: string }): boolean =>

@@ -15,7 +15,7 @@ describe("following the log", () => {
   const heard: unknown[] = [];
   const said: string[] = [];
   const store = {
-    changesAfter: async (after: number) => {
+    logAfter: async (after: number) => {
       if (trouble) throw trouble;
       return Array.from({ length: last - after }, (_, i) => row(after + 1 + i));
     },

@@ -1,11 +1,11 @@
 import { StoreBusy } from "../process/database/store-busy.ts";
 import type { Logger } from "../process/log.ts";
-import type { LoggedChange } from "../records/model.ts";
+import type { LoggedRow } from "../records/model.ts";
 import type { ChangeListener, RecordStore } from "../records/store/port.ts";
 
 export type LogListener = {
   /** All rows of a write are passed together. */
-  readonly rows: (rows: readonly LoggedChange[]) => void;
+  readonly rows: (rows: readonly LoggedRow[]) => void;
   readonly lost: () => void;
   /** There is a new write, with this number. Called before the writer gets its response. */
   readonly written: (number: number) => void;
@@ -26,7 +26,7 @@ export function followLog(store: RecordStore, start: number, log: Logger, listen
   let reading = false;
   let again = false;
   let written = 0;
-  let held: readonly LoggedChange[] = [];
+  let held: readonly LoggedRow[] = [];
   let later: NodeJS.Timeout | undefined;
   let ended = false;
   let saidAway = false;
@@ -35,7 +35,7 @@ export function followLog(store: RecordStore, start: number, log: Logger, listen
     for (;;) {
       again = false;
       const covered = written;
-      const rows = [...held, ...(await store.changesAfter(position, mostAtOnce))];
+      const rows = [...held, ...(await store.logAfter(position, mostAtOnce))];
       if (saidAway) log.info("the change log can be read again");
       saidAway = false;
       position = rows.at(-1)?.position ?? position;
@@ -93,12 +93,12 @@ export function followLog(store: RecordStore, start: number, log: Logger, listen
 }
 
 /** Whether these are the next rows of the log, with none from another node before or between them. */
-function followsOn(rows: readonly LoggedChange[], position: number): boolean {
+function followsOn(rows: readonly LoggedRow[], position: number): boolean {
   return rows[0]?.position === position + 1 && rows.at(-1)?.position === position + rows.length;
 }
 
 /** The last row of a page may be in the middle of a write. */
-function withoutLastWrite(rows: readonly LoggedChange[]): readonly LoggedChange[] {
+function withoutLastWrite(rows: readonly LoggedRow[]): readonly LoggedRow[] {
   const last = rows.at(-1);
   const end = rows.findIndex((row) => row.zone === last?.zone && row.serial === last.serial);
   return rows.slice(0, end);

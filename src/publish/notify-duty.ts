@@ -39,6 +39,6 @@ const recentRows = 1_000;
 
 /** Which zones were notified before the last stop is not known, so all recent ones are notified again. */
 async function recentlyChanged(store: RecordStore, catalog: string | undefined): Promise<ReadonlySet<string>> {
-  const rows = await store.changesAfter(Math.max(0, (await store.lastChange()) - recentRows), recentRows);
+  const rows = await store.logAfter(Math.max(0, (await store.lastChange()) - recentRows), recentRows);
   return new Set([...(catalog === undefined ? [] : [catalog]), ...rows.map((row) => row.zoneName)]);
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { asChange } from "../core/dnssec/made-changes.ts";
 import { apex } from "../core/names/name.ts";
 import type { Change } from "../core/records/changes.ts";
 import type { RRset } from "../core/records/rrset.ts";
@@ -9,7 +10,7 @@ import type { ZoneEvent, ZoneSource } from "../nameserver/answer/zone-source.ts"
 import type { ChangesBetween } from "../nameserver/transfer/out.ts";
 import type { Logger } from "../process/log.ts";
 import { createTurns } from "../process/turns.ts";
-import type { LoggedChange, Zone, ZoneSettings } from "../records/model.ts";
+import type { LoggedRow, Zone, ZoneSettings } from "../records/model.ts";
 import { readZone } from "../records/service/zones/read-zone.ts";
 import type { RecordStore } from "../records/store/port.ts";
 import { openCatalog, warnOfHidden } from "./catalog.ts";
@@ -76,7 +77,7 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
       if (name === catalog?.name) return await catalog.load();
       const zone = await store.zoneHolding(name);
       if (zone?.name !== name) return undefined;
-      const sets = await readZone(store, zone, () => turns.next(zone.account));
+      const sets = await readZone(store, zone, () => turns.next(zone.account), true);
       if (zone.settings.mode === "secondary") {
         const until = await answerableUntil(store, zone);
         if (until === undefined) throw new Error(`the zone ${name} has not been transferred yet`);
@@ -113,7 +114,8 @@ const mostAtOnce = 10_000;
 
 /** A zone needs NS records: if its owner has set none, it gets the nameservers of the service. */
 function contentOf(zone: Zone, sets: readonly RRset[], nameservers: readonly string[]): ZoneContent {
-  const named = sets.some((set) => isApexNs(set));
+  // A signed zone always has its own: a set that was added here would not be signed.
+  const named = zone.settings.dnssec !== undefined || sets.some((set) => isApexNs(set));
   const soa = sets.find((set) => set.type === "SOA")?.records[0];
   return {
     name: zone.name,
@@ -139,7 +141,7 @@ function nsSet({ created }: Zone, nameservers: readonly string[]): RRset {
 const mostChanges = 1_000;
 
 /** All rows of one write have the same zone and serial. */
-function eventsOf(rows: readonly LoggedChange[]): readonly ZoneEvent[] {
+function eventsOf(rows: readonly LoggedRow[]): readonly ZoneEvent[] {
   const writes = Map.groupBy(rows, (row) => `${row.zone} ${row.serial}`);
   return [...writes.values()].flatMap((write) => {
     const [first] = write;
@@ -147,7 +149,7 @@ function eventsOf(rows: readonly LoggedChange[]): readonly ZoneEvent[] {
   });
 }
 
-function eventOf({ zoneName: zone, serial }: LoggedChange, write: readonly LoggedChange[]): ZoneEvent {
+function eventOf({ zoneName: zone, serial }: LoggedRow, write: readonly LoggedRow[]): ZoneEvent {
   if (write.length > mostChanges) return { kind: "replaced", zone };
   const changes = setChanges(write);
   return changes === undefined || changes.some((change) => goesBack(change, serial) || expiresOtherwise(change))
@@ -156,11 +158,14 @@ function eventOf({ zoneName: zone, serial }: LoggedChange, write: readonly Logge
 }
 
 /** Undefined when they do not show everything that changed: the zone's TTL, its primaries, its nameservers. */
-function setChanges(rows: readonly LoggedChange[]): readonly Change[] | undefined {
+function setChanges(rows: readonly LoggedRow[]): readonly Change[] | undefined {
   const changes: Change[] = [];
   for (const { change } of rows) {
     if (change.kind === "settings") {
       if (!sameInDns(change.before, change.after)) return undefined;
+    } else if (change.kind === "signatures") {
+      if (change.sets === null) return undefined;
+      for (const set of change.sets) changes.push(asChange(set));
     } else if (isApexNs(change)) return undefined;
     else changes.push(change);
   }
@@ -193,10 +198,10 @@ async function changesBetween(
 ): Promise<readonly Change[] | undefined> {
   const zone = await store.zoneHolding(name);
   if (zone?.name !== name) return undefined;
-  const rows: LoggedChange[] = [];
+  const rows: LoggedRow[] = [];
   for (const limit of pages) {
     const before = rows.at(-1)?.position;
-    rows.push(...(await store.historyOf(zone, { limit, ...(before !== undefined && { before }) })));
+    rows.push(...(await store.logOf(zone, { limit, ...(before !== undefined && { before }) })));
     const end = rows.findIndex((row) => row.serial === from);
     if (end < 0) continue;
     const begin = rows.findIndex((row) => row.serial === to);

@@ -1,3 +1,6 @@
+import type { KeyUse, Life } from "../core/dnssec/lifecycle.ts";
+import type { MadeChange } from "../core/dnssec/made-changes.ts";
+import type { Denial } from "../core/dnssec/plan-signing.ts";
 import type { Instant } from "../core/instant.ts";
 import type { Scope } from "../core/may.ts";
 import type { Reserved } from "../core/names/zone-neighbours.ts";
@@ -33,6 +36,18 @@ export type ZoneSettings = {
   /** While true, the zone cannot be deleted. */
   readonly locked: boolean;
   readonly primaries: readonly PrimaryServer[];
+  /** Undefined: the zone is not signed. */
+  readonly dnssec?: ZoneSigning;
+};
+
+/** How a zone is signed. */
+export type ZoneSigning = Life<SigningKey> & { readonly denial: Denial };
+
+/** The public part of a key, and what it is used for. */
+export type SigningKey = KeyUse & {
+  /** In base64. */
+  readonly publicKey: string;
+  readonly created: Instant;
 };
 
 export type PrimaryServer = {
@@ -104,8 +119,19 @@ export type LoggedChange = {
   readonly change: Change | SettingsChange;
 };
 
+/** A row of the log. Owners of zones see only changes that somebody made. */
+export type LoggedRow = Omit<LoggedChange, "change"> & {
+  readonly change: LoggedChange["change"] | SignatureChange;
+};
+
 export type SettingsChange = {
   readonly kind: "settings";
   readonly before: ZoneSettings;
   readonly after: ZoneSettings;
+};
+
+/** What a write changed in the records that DNSSEC adds. Null: too many to list, so the zone has to be read again. */
+export type SignatureChange = {
+  readonly kind: "signatures";
+  readonly sets: readonly MadeChange[] | null;
 };

@@ -1,10 +1,11 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Client } from "pg";
 import { tellingEnds } from "../access/session.ts";
 import type { DatabaseTrouble } from "../process/database/migration-steps.ts";
 import type { Logger } from "../process/log.ts";
 import type { ConnectionCount } from "../process/postgres/open.ts";
 import type { PostgresAddress } from "../process/postgres/url.ts";
+import { createSigner, type Signer } from "./signing/signer.ts";
 import type { ConsoleStore } from "./store/console-store.ts";
 import type { RecordStore } from "./store/port.ts";
 import { openConsoleStore } from "./store/sqlite/console.ts";
@@ -15,13 +16,24 @@ import { startWalCheckpoints } from "./store/sqlite/wal-checkpoints.ts";
 /** Where a service keeps its records. */
 export type StorePlace =
   | { readonly kind: "sqlite"; readonly path: string }
-  | { readonly kind: "postgres"; readonly address: PostgresAddress; readonly connections?: number | undefined };
+  | {
+      readonly kind: "postgres";
+      readonly address: PostgresAddress;
+      readonly connections?: number | undefined;
+      /** The private keys of signed zones are encrypted with it; every node needs a copy of the same one. */
+      readonly keyFile?: string;
+    };
 
 /** Defined here so that commands that only open the store do not load the HTTP server. */
 export const recordsDatabase = (dataFolder: string): string => join(dataFolder, "records.sqlite");
 
+/** The private keys of signed zones are encrypted with this file. It is not in the database, so no backup contains it. */
+export const signingKeyFile = (dataFolder: string): string => join(dataFolder, "records.dnssec-key");
+
 export type OpenStore = {
   readonly store: RecordStore;
+  /** Makes keys and signs zones. */
+  readonly signer: Signer;
   readonly console: ConsoleStore;
   /** Rejects if the store cannot be read now or no longer accepts writes. */
   readonly look: () => Promise<unknown>;
@@ -47,7 +59,8 @@ export async function openStore(place: StorePlace, log: Logger): Promise<OpenSto
 }
 
 function openFile(path: string, log: Logger): OpenStore {
-  const store = openSqliteStore(path);
+  const signer = createSigner(signingKeyFile(dirname(path)));
+  const store = openSqliteStore(path, migrations, signer);
   try {
     const opened = openConsoleStore(path, migrations);
     const console = { ...opened, sessions: tellingEnds(opened.sessions, store.accessChanged) };
@@ -58,7 +71,7 @@ function openFile(path: string, log: Logger): OpenStore {
       console.close();
       store.close();
     };
-    return { store, console, look: store.look, connect: undefined, connections: undefined, close };
+    return { store, signer, console, look: store.look, connect: undefined, connections: undefined, close };
   } catch (error) {
     store.close();
     throw error;
@@ -68,8 +81,12 @@ function openFile(path: string, log: Logger): OpenStore {
 /** Loads the PostgreSQL client only if it is used. */
 async function openServer(place: Extract<StorePlace, { kind: "postgres" }>, log: Logger): Promise<OpenStore> {
   const { openPostgresStore } = await import("./store/postgres/store.ts");
-  const { address, connections } = place;
-  const store = await openPostgresStore({ address, log, ...(connections && { limits: { connections } }) });
+  const { address, connections, keyFile } = place;
+  const signer = createSigner(keyFile ?? signingKeyFile("."));
+  const store = await openPostgresStore({
+    ...{ address, log, signer },
+    ...(connections && { limits: { connections } }),
+  });
   const { console, look, connect, connections: count, outgrown, close } = store;
-  return { store, console, look, connect, connections: count, outgrown, close };
+  return { store, signer, console, look, connect, connections: count, outgrown, close };
 }

@@ -10,6 +10,8 @@ import type { Instant } from "../core/instant.ts";
 import type { AcmeCertificate } from "../process/acme/keep-certificate.ts";
 import { openDataFolder } from "../process/data-folder.ts";
 import type { DatabaseTrouble } from "../process/database/migration-steps.ts";
+import type { Peer } from "../process/dns/ask.ts";
+import { createAskParent } from "../process/dns/parent-ds.ts";
 import type { Duties } from "../process/duties.ts";
 import { createHealth, type Health } from "../process/health.ts";
 import { type TrustedProxies, trustProxies } from "../process/http/client-address.ts";
@@ -28,9 +30,10 @@ import { dyndnsApi } from "./http/dyndns.ts";
 import { observeHttp } from "./http/observe.ts";
 import { rrsetsApi, sendNoPath } from "./http-rrsets/routes.ts";
 import { sendNoRoute, v1Api } from "./http-v1/routes.ts";
+import { createSigningState, keepSigned } from "./keep-signed.ts";
 import { tieNodes } from "./node-ties.ts";
 import type { RecordsAcme } from "./open-acme.ts";
-import { openStore, recordsDatabase, type StorePlace } from "./open-store.ts";
+import { openStore, recordsDatabase, type StorePlace, signingKeyFile } from "./open-store.ts";
 import { printRecordMetrics } from "./print-metrics.ts";
 import { createRecordService } from "./service/service.ts";
 import type { RecordStore } from "./store/port.ts";
@@ -70,6 +73,8 @@ export type RecordsOptions = {
   readonly plainHttp?: boolean;
   /** The proxies whose headers about the caller are trusted; absent: none. */
   readonly proxies?: TrustedProxies | undefined;
+  /** Servers to ask for DS records, instead of those of each zone's parent. */
+  readonly parents?: readonly Peer[] | undefined;
   /** Logs every request. */
   readonly accessLog?: boolean | undefined;
   /** Counts requests, for `/metrics`. */
@@ -108,11 +113,18 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
   const { dataFolder, log, now = Date.now } = options;
   await openDataFolder(dataFolder);
   const place = options.database ?? { kind: "sqlite", path: recordsDatabase(dataFolder) };
-  const opening = await openStore(place, log);
+  const opening = await openStore(
+    place.kind === "postgres" ? { keyFile: signingKeyFile(dataFolder), ...place } : place,
+    log,
+  );
   const { store, console: consoleStore, look, connect, connections, outgrown, close } = opening;
   const opened: Opened[] = [{ name: "database", close }];
   const ties = tieNodes({ connect, perMinute: options.rateLimit, log });
   opened.push({ name: "connections to other nodes", close: ties.close });
+  const signing = createSigningState();
+  const askParent = createAskParent(options.parents);
+  const stopSigning = ties.duties.whenLeading(() => keepSigned({ store, askParent, now, log, state: signing }));
+  opened.push({ name: "signed zones", close: stopSigning });
   const health = createHealth();
   health.add("store", async () => void (await look()));
   const requests = createRequestCounters();

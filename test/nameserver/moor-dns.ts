@@ -1,5 +1,8 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { parseNetwork } from "../../src/core/addresses/network.ts";
 import { type Scope, wholeAccount } from "../../src/core/may.ts";
 import type { RRset } from "../../src/core/records/rrset.ts";
@@ -7,7 +10,9 @@ import { createLog } from "../../src/process/log.ts";
 import { startDns, type TransferOptions } from "../../src/publish/start.ts";
 import { plainSettings, type Zone, type ZoneSettings } from "../../src/records/model.ts";
 import { newRecordId } from "../../src/records/service/edit/new-id.ts";
+import { createSigner, type Signer } from "../../src/records/signing/signer.ts";
 import type { RecordStore } from "../../src/records/store/port.ts";
+import { migrations } from "../../src/records/store/sqlite/schema.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
 import { writtenSets } from "../rig/core/written-sets.suite.ts";
 import { patience } from "../rig/patience.ts";
@@ -15,6 +20,7 @@ import { patience } from "../rig/patience.ts";
 /** The nameserver in this process, on a store in memory unless a file is given. */
 export type MoorDns = {
   readonly store: RecordStore;
+  readonly signer: Signer;
   readonly account: number;
   readonly port: number;
   readonly log: () => string;
@@ -31,7 +37,9 @@ export type MoorDns = {
 const soaOf = (serial: number) => `@ 3600 SOA ns1 hostmaster ${serial} 7200 900 1209600 300\n`;
 
 export async function startMoorDns(transfers: Partial<TransferOptions> = {}, database = ":memory:"): Promise<MoorDns> {
-  const store = openSqliteStore(database);
+  const folder = mkdtempSync(join(tmpdir(), "moor-keys-"));
+  const signer = createSigner(join(folder, "key"));
+  const store = openSqliteStore(database, migrations, signer);
   const { id: account } = await store.ensureAccount("main", Date.now());
   let said = "";
   const log = createLog({
@@ -50,6 +58,7 @@ export async function startMoorDns(transfers: Partial<TransferOptions> = {}, dat
   const port = dns.addresses[0]?.port ?? 0;
   return {
     store,
+    signer,
     account,
     port,
     log: () => said,
@@ -81,6 +90,7 @@ export async function startMoorDns(transfers: Partial<TransferOptions> = {}, dat
     close: async () => {
       await dns.close();
       store.close();
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

@@ -2,7 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { CommanderError } from "commander";
 import { hasPassword, readPostgresUrl } from "../../process/postgres/url.ts";
-import { recordsDatabase, type StorePlace } from "../../records/open-store.ts";
+import { recordsDatabase, type StorePlace, signingKeyFile } from "../../records/open-store.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import { storeFlags } from "../io/try-lines.ts";
@@ -17,7 +17,8 @@ export function readStorePlace(options: DatabaseOptions, io: CommandIo): StorePl
   }
   const passwordFile = databasePasswordFile && resolve(io.cwd, databasePasswordFile);
   const address = readPostgresUrl(database, { passwordFile, env: io.env });
-  if (address.ok) return { kind: "postgres", address: address.value, connections };
+  if (address.ok)
+    return { kind: "postgres", address: address.value, connections, keyFile: signingKeyFile(resolve(io.cwd, data)) };
   for (const { where, message } of address.faults) io.err(`${where} ${message}\n`);
   throw new CommanderError(2, "moor.database", "bad --database");
 }

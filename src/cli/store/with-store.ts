@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { findDatabase, openDataFolder } from "../../process/data-folder.ts";
 import { createLog } from "../../process/log.ts";
 import { openStore, type StorePlace } from "../../records/open-store.ts";
+import type { Signer } from "../../records/signing/signer.ts";
 import type { RecordStore } from "../../records/store/port.ts";
 import { expectWholeFile } from "../../records/store/unfinished-copy.ts";
 import type { CommandIo } from "../io/command-io.ts";
@@ -14,7 +15,7 @@ import { readStorePlace } from "./read-store-place.ts";
 export async function withStore<T>(
   options: DatabaseOptions,
   io: CommandIo,
-  work: (store: RecordStore) => Promise<T>,
+  work: (store: RecordStore, signer: Signer) => Promise<T>,
 ): Promise<T> {
   return await workOn(await findStore(options, io), io, work);
 }
@@ -32,7 +33,7 @@ export async function findStore(options: DatabaseOptions, io: CommandIo): Promis
 export async function withNewStore<T>(
   options: DatabaseOptions,
   io: CommandIo,
-  work: (store: RecordStore) => Promise<T>,
+  work: (store: RecordStore, signer: Signer) => Promise<T>,
 ): Promise<T> {
   const place = readStorePlace(options, io);
   if (place.kind === "sqlite") await openDataFolder(resolve(io.cwd, options.data));
@@ -43,7 +44,7 @@ export async function withNewStore<T>(
 export async function withServiceStore<T>(
   options: DatabaseOptions,
   io: CommandIo,
-  work: (store: RecordStore) => Promise<T>,
+  work: (store: RecordStore, signer: Signer) => Promise<T>,
 ): Promise<T> {
   const place = readStorePlace(options, io);
   const isNew = place.kind === "sqlite" && !existsSync(place.path);
@@ -52,11 +53,18 @@ export async function withServiceStore<T>(
   return outcome;
 }
 
-async function workOn<T>(place: StorePlace, io: CommandIo, work: (store: RecordStore) => Promise<T>): Promise<T> {
+async function workOn<T>(
+  place: StorePlace,
+  io: CommandIo,
+  work: (store: RecordStore, signer: Signer) => Promise<T>,
+): Promise<T> {
   // Silent: errors reach the caller.
-  const { store, close } = await openStore(place, createLog({ format: "text", level: "silent", write: io.err }));
+  const { store, signer, close } = await openStore(
+    place,
+    createLog({ format: "text", level: "silent", write: io.err }),
+  );
   try {
-    return await work(store);
+    return await work(store, signer);
   } finally {
     await close();
   }

@@ -25,6 +25,11 @@ export function addAdminVerbs(program: Command, io: CommandIo, run: Run): void {
     io,
     run,
   );
+  addDnssecVerbs(
+    verb("dnssec", "Signs zones with DNSSEC: switch it on and off, replace keys, show what the registrar needs."),
+    io,
+    run,
+  );
   addAccessVerbs(program, io, run);
   addStoreVerbs(program, io, run);
   const signIn = "Prints a sign-in link for the pages, for the first time or if you lost the password.";
@@ -37,6 +42,38 @@ export function addAdminVerbs(program: Command, io: CommandIo, run: Run): void {
     )
     .option("--url <url>", "the URL of the pages (default: where the service was last started)")
     .action((options) => run(async () => (await import("../records/sign-in.ts")).signIn(options, io)));
+}
+
+function addDnssecVerbs(dnssec: Command, io: CommandIo, run: Run): void {
+  const load = () => import("../records/dnssec.ts");
+  const algorithm = (text: string) => new Option("--algorithm <name>", text).choices(["ecdsa-p256", "ed25519"]);
+  const zone = ["<zone>", "the zone, such as example.org"] as const;
+  storeVerb(dnssec, "on", "Signs a zone and shows the DS record for the registrar.")
+    .argument(...zone)
+    .addOption(algorithm("the algorithm of the key").default("ecdsa-p256"))
+    .option("--nsec3", "hide the names of the zone: NSEC3 instead of NSEC")
+    .option("--key <file>", "use this private key, which signs the zone elsewhere, instead of a new one", readPath)
+    .action((name, options) => run(async () => (await load()).dnssecOn(name, options, io)));
+  storeVerb(dnssec, "off", "Unsigns a zone as soon as its parent has removed the DS record.")
+    .argument(...zone)
+    .option("--now", "immediately; if the parent still has the DS record, the zone cannot be resolved any more")
+    .action((name, options) => run(async () => (await load()).dnssecOff(name, options, io)));
+  storeVerb(
+    dnssec,
+    "status",
+    "Shows how a zone is signed and what the registrar needs; without a zone, lists the signed zones.",
+  )
+    .argument("[zone]", zone[1])
+    .option(...asJson)
+    .action((name, options) => run(async () => (await load()).dnssecStatus(name, options, io)));
+  storeVerb(dnssec, "roll", "Replaces the key of a zone, step by step.")
+    .argument(...zone)
+    .addOption(algorithm("change to this algorithm (default: the same)"))
+    .action((name, options) => run(async () => (await load()).dnssecRoll(name, options, io)));
+  storeVerb(dnssec, "export", "Prints the private keys of a zone, for another server that takes it over.")
+    .argument(...zone)
+    .option(...toFile)
+    .action((name, options) => run(async () => (await load()).dnssecExport(name, options, io)));
 }
 
 function addTokenVerbs(token: Command, io: CommandIo, run: Run): void {

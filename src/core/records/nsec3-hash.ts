@@ -44,7 +44,7 @@ function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
 const digits = "0123456789abcdefghijklmnopqrstuv";
 
 /** RFC 4648 section 7, without padding, in lower case. Its order is that of the bytes. */
-function base32hex(bytes: Uint8Array): Label {
+export function base32hex(bytes: Uint8Array): Label {
   let text = "";
   let held = 0;
   let bits = 0;

@@ -132,7 +132,7 @@ function sendFull(reply: FastifyReply, holder: Holder | undefined): FastifyReply
 
 /** The beginning of the log, if it is after the position to continue from: the changes in between have been deleted. */
 async function cutBehind(store: RecordStore, asked: number): Promise<number | undefined> {
-  const [first] = await store.changesAfter(0, 1);
+  const [first] = await store.logAfter(0, 1);
   return first !== undefined && asked < first.position - 1 ? first.position - 1 : undefined;
 }
 

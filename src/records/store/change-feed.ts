@@ -1,4 +1,4 @@
-import type { LoggedChange } from "../model.ts";
+import type { LoggedRow } from "../model.ts";
 import type { ChangeListener } from "./port.ts";
 
 /** Notifies listeners after a commit, with the new rows of the change log if they are known. */
@@ -6,7 +6,7 @@ export function createChangeFeed() {
   const listeners = new Set<ChangeListener>();
 
   return {
-    announce: (rows?: readonly LoggedChange[]): void => {
+    announce: (rows?: readonly LoggedRow[]): void => {
       if (rows?.length !== 0) for (const listener of listeners) listener(rows);
     },
     listen: (listener: ChangeListener): (() => void) => {

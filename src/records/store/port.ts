@@ -7,6 +7,7 @@ import type {
   Account,
   Action,
   LoggedChange,
+  LoggedRow,
   NewToken,
   NewZone,
   PlacedRecord,
@@ -15,7 +16,9 @@ import type {
   ZoneKey,
   ZoneSettings,
 } from "../model.ts";
+import type { SealedKey } from "../signing/signer.ts";
 import type { StoreCounters } from "./counters.ts";
+import type { SignedZones } from "./signed-zones.ts";
 import type { TransferStore } from "./transfer-keys.ts";
 import type { GrantStore } from "./zone-grants.ts";
 
@@ -71,12 +74,16 @@ export type RecordStore = StoreParts & {
   /** Actions are dropped after a week, or earlier if there are very many newer ones. */
   readonly actions: (account: number, query: ActionQuery) => Promise<Page<Action>>;
 
-  /** The change log after `position`, oldest first. With `account`, the rows of other accounts are not read. */
+  /** The changes after `position`, oldest first. With `account`, the rows of other accounts are not read. */
   readonly changesAfter: (position: number, limit: number, account?: number) => Promise<readonly LoggedChange[]>;
+  /** The same with the changes of signatures. */
+  readonly logAfter: (position: number, limit: number) => Promise<readonly LoggedRow[]>;
   /** The position of the last change in the log; 0 if it is empty. */
   readonly lastChange: () => Promise<number>;
   /** The changes of one zone, newest first, before a position if one is given. */
   readonly historyOf: (zone: Zone, query: HistoryQuery) => Promise<readonly LoggedChange[]>;
+  /** The same with the changes of signatures. */
+  readonly logOf: (zone: Zone, query: HistoryQuery) => Promise<readonly LoggedRow[]>;
   /** Groups the changes before a position by write, newest first. The oldest write may go on before what was looked at. */
   readonly writesOf: (zone: Zone, query: WritesQuery) => Promise<readonly LoggedWrite[]>;
   /** How many changes of the same write precede this one in the zone's history. */
@@ -98,7 +105,7 @@ export type RecordStore = StoreParts & {
   readonly close: () => void | Promise<void>;
 };
 
-type StoreParts = TransferStore & GrantStore;
+type StoreParts = TransferStore & GrantStore & SignedZones;
 
 export type NotCreated = "name-taken" | NameRefusal;
 
@@ -180,6 +187,10 @@ export type Decision = {
   readonly serial?: number | undefined;
   /** Default: unchanged. */
   readonly settings?: ZoneSettings;
+  /** Names of a signed zone whose signatures are renewed where they expire soon. */
+  readonly renew?: readonly string[];
+  /** Private keys that the new settings name. Keys that the settings no longer name are deleted. */
+  readonly keys?: readonly SealedKey[];
 };
 
 /** `owners` and `records` as in `WriteRequest`. */
@@ -271,4 +282,4 @@ export type LoggedWrite = {
  * `rows` are the added rows, if they are known without reading. Rows of other writers may precede them or lie between
  * them.
  */
-export type ChangeListener = (rows?: readonly LoggedChange[]) => void;
+export type ChangeListener = (rows?: readonly LoggedRow[]) => void;

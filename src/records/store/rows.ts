@@ -3,7 +3,7 @@ import type { Consent } from "../../core/names/zone-neighbours.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
 import type { RRset, ZoneRecord } from "../../core/records/rrset.ts";
 import { withSerial } from "../../core/records/serial.ts";
-import type { LoggedChange, PlacedRecord, Token, Zone, ZoneSettings } from "../model.ts";
+import type { LoggedRow, PlacedRecord, Token, Zone, ZoneSettings } from "../model.ts";
 import type { TransferKey } from "./transfer-keys.ts";
 import type { Grant } from "./zone-grants.ts";
 
@@ -123,7 +123,7 @@ export type ChangeRow = {
   readonly change: string;
 };
 
-export function changeFromRow(row: ChangeRow): LoggedChange {
+export function changeFromRow(row: ChangeRow): LoggedRow {
   const { position, account, zone, serial, at, actor } = row;
   return {
     position,
@@ -133,7 +133,7 @@ export function changeFromRow(row: ChangeRow): LoggedChange {
     serial,
     at,
     actor,
-    change: JSON.parse(row.change) as LoggedChange["change"],
+    change: JSON.parse(row.change) as LoggedRow["change"],
   };
 }
 

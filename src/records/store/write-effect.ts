@@ -1,14 +1,20 @@
 import { isDeepStrictEqual } from "node:util";
+import type { NameChange } from "../../core/dnssec/plan-signing.ts";
 import type { Instant } from "../../core/instant.ts";
 import { type Change, diffSets } from "../../core/records/changes.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import { compareSerials, nextSerial } from "../../core/records/serial.ts";
-import type { LoggedChange, NewZone, Zone, ZoneSettings } from "../model.ts";
+import type { LoggedRow, NewZone, Zone, ZoneSettings } from "../model.ts";
+import type { SealedKey } from "../signing/signer.ts";
 
 export type Wanted = {
   readonly sets: readonly RRset[] | undefined;
   readonly settings?: ZoneSettings | undefined;
   readonly serial?: number | undefined;
+  /** Names whose signatures are renewed. */
+  readonly renew?: readonly string[] | undefined;
+  /** Private keys that the new settings name. */
+  readonly keys?: readonly SealedKey[] | undefined;
 };
 export type Writer = { readonly actor: string; readonly now: Instant };
 
@@ -17,8 +23,12 @@ export type WriteEffect = {
   readonly zone: Zone;
   readonly changes: readonly Change[];
   readonly newSettings: boolean;
+  /** What changes in the signed part of the zone. */
+  readonly names?: readonly NameChange[];
+  /** New private keys. */
+  readonly keys?: readonly SealedKey[];
   /** The store assigns the positions. */
-  readonly log: readonly Omit<LoggedChange, "position">[];
+  readonly log: readonly Omit<LoggedRow, "position">[];
 };
 
 /** Changes sets and settings to what is wanted; undefined if there is no difference. */
@@ -29,15 +39,22 @@ export const effectOf = (zone: Zone, existing: readonly RRset[], wanted: Wanted,
 export function effectWith(
   zone: Zone,
   changes: readonly Change[],
-  wanted: Pick<Wanted, "settings" | "serial">,
+  wanted: Pick<Wanted, "settings" | "serial" | "renew">,
   by: Writer,
 ): WriteEffect | undefined {
   const { settings = zone.settings } = wanted;
   const newSettings = settings !== zone.settings && !isDeepStrictEqual(settings, zone.settings);
-  if (changes.length === 0 && !newSettings) return undefined;
+  const isChanged = changes.length > 0 || newSettings;
+  if (!isChanged && wanted.renew === undefined) return undefined;
   const serial = wanted.serial ?? nextSerial(zone.serial, by.now);
   const grown = changes.reduce((sum, { before, after }) => sum + sizeOf(after) - sizeOf(before), 0);
-  const after = { ...zone, settings, serial, modified: by.now, recordCount: zone.recordCount + grown };
+  const after = {
+    ...zone,
+    settings,
+    serial,
+    modified: isChanged ? by.now : zone.modified,
+    recordCount: zone.recordCount + grown,
+  };
   const all = newSettings
     ? [{ kind: "settings", before: zone.settings, after: settings } as const, ...changes]
     : changes;
@@ -49,12 +66,12 @@ export function firstEffect(zone: Zone, changes: readonly Change[], by: Writer):
   return { zone, changes, newSettings: false, log: changes.map((change) => logRow(zone, zone.serial, by, change)) };
 }
 
-const logRow = (
+export const logRow = (
   { account, number: zone, name: zoneName }: Zone,
   serial: number,
   { actor, now: at }: Writer,
-  change: LoggedChange["change"],
-): Omit<LoggedChange, "position"> => ({ account, zone, zoneName, serial, at, actor, change });
+  change: LoggedRow["change"],
+): Omit<LoggedRow, "position"> => ({ account, zone, zoneName, serial, at, actor, change });
 
 const sizeOf = (set: RRset | null): number => set?.records.length ?? 0;
 

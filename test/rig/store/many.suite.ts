@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { RRset } from "../../../src/core/records/rrset.ts";
-import { type LoggedChange, plainSettings, type Zone } from "../../../src/records/model.ts";
+import { type LoggedRow, plainSettings, type Zone } from "../../../src/records/model.ts";
 import type { RecordStore, WriteRequest } from "../../../src/records/store/port.ts";
 import { aSet, at } from "../records/a-set.ts";
 import { dropZone } from "../records/drop-zone.ts";
@@ -47,7 +47,7 @@ export function describeManyWrites(name: string, open: () => Promise<RecordStore
     });
 
     it("creates, changes and deletes a zone with thousands of sets, and announces the changes as they are in the log", async () => {
-      const told: LoggedChange[] = [];
+      const told: LoggedRow[] = [];
       const end = store.onChange((rows = []) => void told.push(...rows));
       const before = await store.lastChange();
       const many = Array.from({ length: 6_000 }, (_, i) => aSet(`h${i}`, `${i}`));
@@ -163,8 +163,8 @@ export function describeManyWrites(name: string, open: () => Promise<RecordStore
   });
 }
 
-const ownerOf = ({ change }: LoggedChange): string => (change.kind === "settings" ? "" : change.owner);
-const isOf = (owner: string) => (row: LoggedChange) => ownerOf(row) === owner;
+const ownerOf = ({ change }: LoggedRow): string => ("owner" in change ? change.owner : "");
+const isOf = (owner: string) => (row: LoggedRow) => ownerOf(row) === owner;
 
-const inShort = ({ position, serial, change }: LoggedChange): string =>
-  `${position} ${serial} ${change.kind} ${change.kind === "settings" ? "" : change.owner}`;
+const inShort = ({ position, serial, change }: LoggedRow): string =>
+  `${position} ${serial} ${change.kind} ${"owner" in change ? change.owner : ""}`;

@@ -1,6 +1,8 @@
+import { asChange, setOf } from "../../../core/dnssec/made-changes.ts";
 import { apex } from "../../../core/names/name.ts";
+import type { Change } from "../../../core/records/changes.ts";
 import { type RRset, setKey } from "../../../core/records/rrset.ts";
-import type { LoggedChange, Zone } from "../../model.ts";
+import type { LoggedRow, Zone } from "../../model.ts";
 import type { RecordStore } from "../../store/port.ts";
 import { atZoneSerial } from "../../store/rows.ts";
 
@@ -12,14 +14,20 @@ export const largeZone = 1_000;
 
 const soaKey = setKey(apex, "SOA");
 
-type ZoneReads = Pick<RecordStore, "sets" | "setsAfter" | "lastChange" | "historyOf">;
+type ZoneReads = Pick<RecordStore, "sets" | "setsAfter" | "lastChange" | "logOf" | "signedNames">;
 
 /**
  * All sets of a zone in one consistent state. A large zone is read in parts, with `pause` between them; writes in the meantime are
- * applied from the change log. Empty if the zone was deleted in the meantime.
+ * applied from the change log. Empty if the zone was deleted in the meantime. With `signed`, it includes what DNSSEC adds.
  */
-export async function readZone(store: ZoneReads, zone: Zone, pause: () => Promise<void>): Promise<readonly RRset[]> {
-  if (zone.recordCount <= largeZone) return await store.sets(zone, {});
+export async function readZone(
+  store: ZoneReads,
+  zone: Zone,
+  pause: () => Promise<void>,
+  signed = false,
+): Promise<readonly RRset[]> {
+  const isSigned = signed && zone.settings.dnssec !== undefined;
+  if (zone.recordCount <= largeZone && !isSigned) return await store.sets(zone, {});
   const start = await store.lastChange();
   const sets = new Map<string, RRset>();
   for (let last: RRset | undefined; ; ) {
@@ -29,9 +37,17 @@ export async function readZone(store: ZoneReads, zone: Zone, pause: () => Promis
     last = page.at(-1);
     if (page.length < pageSize) break;
   }
+  for (let last: string | undefined; isSigned; ) {
+    await pause();
+    const names = await store.signedNames(zone, last, pageSize);
+    for (const set of names.flatMap(({ made }) => made)) sets.set(setKey(set.owner, set.type), setOf(set));
+    last = names.at(-1)?.owner;
+    if (names.length < pageSize) break;
+  }
   const missed = await changesSince(store, zone, start, pause);
-  for (const { change } of missed) {
-    if (change.kind === "settings") continue;
+  for (const change of missed.flatMap((row) => changesIn(row, isSigned))) {
+    // So much was signed meanwhile that the log does not list it.
+    if (change === "all") return await readZone(store, zone, pause, signed);
     const key = setKey(change.owner, change.type);
     if (change.after === null) sets.delete(key);
     else sets.set(key, change.after);
@@ -43,16 +59,22 @@ export async function readZone(store: ZoneReads, zone: Zone, pause: () => Promis
   return [...sets.values()];
 }
 
+function changesIn({ change }: LoggedRow, isSigned: boolean): readonly (Change | "all")[] {
+  if (change.kind === "settings") return [];
+  if (change.kind !== "signatures") return [change];
+  return isSigned ? (change.sets?.map(asChange) ?? ["all"]) : [];
+}
+
 /** Oldest first, up to the last change at the time of the call. */
 async function changesSince(
   store: ZoneReads,
   zone: Zone,
   start: number,
   pause: () => Promise<void>,
-): Promise<readonly LoggedChange[]> {
-  const found: LoggedChange[] = [];
+): Promise<readonly LoggedRow[]> {
+  const found: LoggedRow[] = [];
   for (let before: number | undefined; ; ) {
-    const rows = await store.historyOf(zone, { limit: pageSize, ...(before !== undefined && { before }) });
+    const rows = await store.logOf(zone, { limit: pageSize, ...(before !== undefined && { before }) });
     found.push(...rows.filter((row) => row.position > start));
     before = rows.at(-1)?.position;
     if (before === undefined || before <= start || rows.length < pageSize) return found.reverse();

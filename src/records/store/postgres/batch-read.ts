@@ -1,9 +1,12 @@
+import { apex } from "../../../core/names/name.ts";
 import type { Rows, Statement } from "../../../process/postgres/statement.ts";
 import type { NewZone, Zone } from "../../model.ts";
+import type { Signer } from "../../signing/signer.ts";
 import type { Once } from "../port.ts";
 import { type ZoneRow, zoneFromRow } from "../rows.ts";
 import { type KeptKey, type Loaded, type Need, ownersOf, type Place, type PlacedSet, wishKey } from "./batch.ts";
 import { readNeighbours } from "./neighbours.ts";
+import { readSignedNames } from "./signed-names.ts";
 
 /** What a write needs to see. */
 export type Wish = {
@@ -12,6 +15,8 @@ export type Wish = {
   readonly once?: Once & { readonly actor: string };
   /** It may be recorded as an action. */
   readonly acts: boolean;
+  /** Its zones are read completely, because signing turned out to need that. */
+  readonly whole?: boolean;
 };
 
 type Run = (statement: Statement) => Promise<Rows>;
@@ -21,8 +26,10 @@ type Run = (statement: Statement) => Promise<Rows>;
  * first advisory locks for rows that do not exist yet, then zones by number. This takes two round trips, unless a
  * zone is created above those of others.
  */
-export async function loadBatch(run: Run, wishes: readonly Wish[]): Promise<Loaded> {
-  const needs = wishes.flatMap((wish) => wish.needs);
+export async function loadBatch(run: Run, wishes: readonly Wish[], signer?: Signer): Promise<Loaded> {
+  const needs = wishes.flatMap(({ needs, whole }) =>
+    whole ? needs.map((need) => ({ ...need, owners: "all" as const })) : needs,
+  );
   const newZones = wishes.flatMap((wish) => wish.creates ?? []);
   const created = newZones.map(({ name }) => name);
   const once = wishes.flatMap((wish) => wish.once ?? []);
@@ -43,11 +50,9 @@ export async function loadBatch(run: Run, wishes: readonly Wish[]): Promise<Load
   const known = (names?.rows ?? []) as { name: string; serial: number | null }[];
   const [numbers] = (fresh?.rows ?? []) as { actions: string[]; zones: string[] }[];
   const owners = ownersToRead(needs, zones, places);
+  const [sets, signedNames] = await Promise.all([readSets(run, owners), readSignedNames(run, zones, owners, signer)]);
   return {
-    zones,
-    places,
-    owners,
-    sets: await readSets(run, owners),
+    ...{ zones, places, owners, sets, signedNames },
     keys: (keys?.rows ?? []) as KeptKey[],
     neighbours: new Map(newZones.flatMap((wish, i) => (around[i] ? [[wishKey(wish), around[i]]] : []))),
     taken: new Set(known.flatMap(({ name, serial }) => (serial === null ? [name] : []))),
@@ -77,7 +82,10 @@ function ownersToRead(needs: readonly Need[], zones: readonly Zone[], places: Lo
     if (zone === undefined || zone.account !== need.account) continue;
     const known = owners.get(zone.number) ?? new Set();
     const all = need.owners === "all" || known === "all";
-    owners.set(zone.number, all ? "all" : known.union(ownersOf(need, zone, places)));
+    const named = all ? undefined : known.union(ownersOf(need, zone, places));
+    // Every write to a signed zone signs its SOA record.
+    if (zone.settings.dnssec !== undefined) named?.add(apex);
+    owners.set(zone.number, named ?? "all");
   }
   return owners;
 }

@@ -140,7 +140,45 @@ function partsOf(outcome: Outcome): readonly Part[] {
         `INSERT INTO departed_zones (name, serial) SELECT * FROM ${rows} ` +
         "ON CONFLICT (name) DO UPDATE SET serial = excluded.serial",
     },
+    ...signedParts(outcome),
     ...recordParts(outcome),
+  ];
+}
+
+/** The signed names of zones, and the keys that sign them. */
+function signedParts({ names, goneNames, signingKeys, usedKeys }: Outcome): readonly Part[] {
+  return [
+    {
+      tag: "names_signed",
+      columns: {
+        ...{ zone: "bigint", owner: "text", link: "text", expires: "bigint" },
+        ...{ children: "bigint", types: "text", made: "text" },
+      },
+      rows: names,
+      text: (rows) =>
+        `INSERT INTO signed_names (zone, owner, link, expires, children, types, made) SELECT * FROM ${rows} ` +
+        "ON CONFLICT (zone, owner) DO UPDATE SET link = excluded.link, expires = excluded.expires, " +
+        "children = excluded.children, types = excluded.types, made = excluded.made",
+    },
+    {
+      tag: "names_unsigned",
+      columns: { zone: "bigint", owner: "text" },
+      rows: goneNames,
+      text: (rows) => `DELETE FROM signed_names AS s USING ${rows} WHERE (s.zone, s.owner) = (n.zone, n.owner)`,
+    },
+    {
+      tag: "keys_signing",
+      columns: { id: "text", zone: "bigint", sealed: "text" },
+      rows: signingKeys,
+      text: (rows) => `INSERT INTO signing_keys (id, zone, sealed) SELECT * FROM ${rows}`,
+    },
+    {
+      tag: "keys_unused",
+      columns: { zone: "bigint", ids: "text" },
+      rows: usedKeys,
+      text: (rows) =>
+        `DELETE FROM signing_keys AS k USING ${rows} WHERE k.zone = n.zone AND NOT k.id = ANY(string_to_array(n.ids, ' '))`,
+    },
   ];
 }
 

@@ -1,11 +1,16 @@
+import type { SignedName } from "../../../core/dnssec/signed-name.ts";
 import { enclosing } from "../../../core/names/name.ts";
 import { type Neighbourhood, type NewZoneName, refusalOfName } from "../../../core/names/zone-neighbours.ts";
 import { diffSets } from "../../../core/records/changes.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
-import type { Action, LoggedChange, NewZone, Zone, ZoneKey } from "../../model.ts";
+import { finish } from "../../../core/steps.ts";
+import type { Action, LoggedRow, NewZone, Zone, ZoneKey } from "../../model.ts";
+import type { SealedKey, Signer } from "../../signing/signer.ts";
 import { keysKept } from "../kept-actions.ts";
+import { type PlannedSignatures, planningSignatures } from "../plan-signatures.ts";
 import type { NotCreated, Once, WriteRequest, WriteView } from "../port.ts";
 import { marksToText, type SetRow, setFromRow } from "../rows.ts";
+import { signedNameToRow } from "../signed-zones.ts";
 import {
   effectOf,
   firstEffect,
@@ -15,6 +20,7 @@ import {
   type WriteEffect,
   type Writer,
 } from "../write-effect.ts";
+import { createBatchNames } from "./signed-names.ts";
 
 /** A zone that a write concerns, and the sets that the write needs to see. */
 export type Need = Pick<WriteRequest, "account" | "owners" | "records"> & { readonly at: WriteRequest["at"] | ZoneKey };
@@ -39,12 +45,19 @@ export type Loaded = {
   readonly departed: ReadonlyMap<string, number>;
   readonly freshZones: readonly number[];
   readonly freshActions: readonly number[];
+  /** Of signed zones, by their number. */
+  readonly signedNames: ReadonlyMap<number, readonly SignedName[]>;
 };
 
 /** This write needs something that only a separate batch can read. Thrown before the write has changed anything. */
 export class RunAlone extends Error {}
+/** Signing has to look at the whole zone. */
+export class ReadWhole extends RunAlone {}
 /** An applied write turned out to be invalid: nothing of the batch may be written. */
 export class SpoiledBatch extends Error {}
+
+/** More signatures are made in other threads. */
+const mostSignatures = 50;
 
 const keyOf = (...parts: readonly (string | number)[]): string => parts.join(" ");
 
@@ -54,7 +67,7 @@ export type Batch = ReturnType<typeof createBatch>;
  * Zones, sets and ids as the writes of one transaction see them: read once, changed in memory, written once. Each
  * write sees the effects of those before it.
  */
-export function createBatch(loaded: Loaded) {
+export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
   const zones = new Map(loaded.zones.map((zone) => [zone.number, zone]));
   const numbers = new Map<string, number>();
   const sets = new Map<number, Map<string, Map<string, SetRow>>>();
@@ -71,9 +84,12 @@ export function createBatch(loaded: Loaded) {
   const touchedSets = new Map<string, Required<Place> & { readonly existed: boolean }>();
   const touchedIds = new Map<string, { readonly was: Place | undefined; now: Required<Place> | undefined }>();
   const departed = new Map<string, number>();
-  const log: Omit<LoggedChange, "position">[] = [];
+  const log: Omit<LoggedRow, "position">[] = [];
   const actions: (Action & { readonly account: number; readonly actor: string })[] = [];
   const newKeys = new Map<string, KeptKey>();
+  const signedNames = new Map<number, ReturnType<typeof createBatchNames>>();
+  const signingKeys: { readonly zone: Zone; readonly added: readonly SealedKey[] }[] = [];
+  const unsigned: (PlannedSignatures & { readonly zone: Zone; readonly by: Writer })[] = [];
 
   const enter = (zone: Zone): void => {
     zones.set(zone.number, zone);
@@ -135,7 +151,45 @@ export function createBatch(loaded: Loaded) {
     places.set(id, place);
   };
 
-  const apply = ({ zone, changes, log: rows }: WriteEffect): void => {
+  const namesOf = ({ number }: Zone) => {
+    const names = signedNames.get(number) ?? createBatchNames(loaded.signedNames.get(number) ?? []);
+    signedNames.set(number, names);
+    return names;
+  };
+
+  const signaturesFor = (zone: Zone, effect: WriteEffect, by: Writer, renew: readonly string[] | undefined) => {
+    const mustBeWhole = () => {
+      if (loaded.owners.get(zone.number) !== "all") throw new ReadWhole();
+    };
+    const names = namesOf(zone);
+    const reads = {
+      names: names.view,
+      everyName: () => {
+        if (zone.settings.dnssec !== undefined) mustBeWhole();
+        return names.every();
+      },
+      setsAt: (owner: string) => {
+        mustBeRead(zone, owner);
+        return setsAt(zone, owner);
+      },
+      everySet: () => {
+        mustBeWhole();
+        return allSets(zone);
+      },
+    };
+    const planned = finish(planningSignatures(zone, effect, reads, by, renew));
+    if (planned === undefined) return undefined;
+    if (signer === undefined)
+      throw new Error("this store was opened without a key file, so signed zones cannot be changed");
+    if (planned.toSign.length > mostSignatures && !alone) throw new RunAlone();
+    if (effect.keys) signer.open(effect.keys);
+    return planned;
+  };
+
+  const apply = (effect: WriteEffect): void => {
+    const { zone, changes, log: rows, names } = effect;
+    if (names !== undefined) namesOf(zone).write(names);
+    if (effect.newSettings && (effect.keys || names)) signingKeys.push({ zone, added: effect.keys ?? [] });
     const placeOf = ({ owner, type }: WriteEffect["changes"][number]) => ({ zone: zone.number, owner, type });
     // Ids are unique, and a record may move from one set to another: delete all ids before inserting any.
     for (const change of changes) {
@@ -168,11 +222,30 @@ export function createBatch(loaded: Loaded) {
       return { zone, sets: [...owners].flatMap((owner) => setsAt(zone, owner)) };
     },
 
-    /** Returns the zone after the write. */
-    replace: ({ zone, sets: existing }: WriteView, wanted: Wanted, by: Writer): Zone => {
-      const effect = effectOf(zone, existing, wanted, by);
-      if (effect !== undefined) apply(effect);
-      return effect?.zone ?? zone;
+    /** Plans a write; nothing changes until `apply` is called. */
+    replace: ({ zone, sets: existing }: WriteView, { keys, ...wanted }: Wanted, by: Writer) => {
+      const found = effectOf(zone, existing, wanted, by);
+      const effect = found && keys ? { ...found, keys } : found;
+      const signatures = effect && signaturesFor(zone, effect, by, wanted.renew);
+      return {
+        zone: effect?.zone ?? zone,
+        apply: (): void => {
+          if (effect === undefined) return;
+          if (signatures === undefined) apply(effect);
+          else if (signatures.toSign.length > mostSignatures) unsigned.push({ ...signatures, zone, by });
+          else {
+            signer?.signNow(zone.name, signatures.toSign, by.now);
+            apply(finish(signatures.signed()));
+          }
+        },
+      };
+    },
+    /** For a write with many signatures, which is alone in its batch. */
+    signRest: async (): Promise<void> => {
+      for (const { zone, by, toSign, signed } of unsigned) {
+        await signer?.signBeside(zone.name, toSign, by.now);
+        apply(finish(signed()));
+      }
     },
 
     create: (wish: NewZone, actor: string): Zone | NotCreated => {
@@ -241,6 +314,18 @@ export function createBatch(loaded: Loaded) {
       log,
       actions,
       keys: [...newKeys.values()],
+      names: [...signedNames].flatMap(([zone, names]) =>
+        removedZones.has(zone) ? [] : names.outcome().names.map((name) => ({ zone, ...signedNameToRow(name) })),
+      ),
+      goneNames: [...signedNames].flatMap(([zone, names]) =>
+        removedZones.has(zone) ? [] : names.outcome().gone.map((owner) => ({ zone, owner })),
+      ),
+      signingKeys: signingKeys.flatMap(({ zone, added }) => added.map((key) => ({ ...key, zone: zone.number }))),
+      /** Keys that are not listed here are deleted. */
+      usedKeys: signingKeys.map(({ zone }) => ({
+        zone: zone.number,
+        ids: zone.settings.dnssec?.keys.map(({ id }) => id).join(" ") ?? "",
+      })),
     }),
   };
 }

@@ -2,7 +2,7 @@ import type { Logger } from "../../../process/log.ts";
 import { listenTo } from "../../../process/postgres/listen.ts";
 import { schemaChannel } from "../../../process/postgres/migrate.ts";
 import type { Postgres } from "../../../process/postgres/open.ts";
-import type { LoggedChange } from "../../model.ts";
+import type { LoggedRow } from "../../model.ts";
 import { createChangeFeed } from "../change-feed.ts";
 import { changesChannel } from "./batch-write.ts";
 import { guessesChannel } from "./guesses.ts";
@@ -37,7 +37,7 @@ export function createPostgresFeed(options: FeedOptions) {
   let announced = position;
   let closed = false;
 
-  const heard = (last: number, rows?: readonly LoggedChange[]): void => {
+  const heard = (last: number, rows?: readonly LoggedRow[]): void => {
     // Our own writes arrive twice, as an answer and as a notification.
     if (last <= announced || closed) return;
     announced = last;
@@ -69,7 +69,7 @@ export function createPostgresFeed(options: FeedOptions) {
     /** Notifications arrive, so caches that depend on them can be trusted. */
     isUp: listening.isUp,
     /** Call after one of our own commits; undefined if the positions of its rows are unknown. */
-    committed: (rows: readonly LoggedChange[] | undefined): void => {
+    committed: (rows: readonly LoggedRow[] | undefined): void => {
       const last = rows?.at(-1);
       if (last === undefined) look();
       else heard(last.position, rows);

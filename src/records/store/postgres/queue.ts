@@ -1,9 +1,10 @@
 import { StoreBusy } from "../../../process/database/store-busy.ts";
 import { observe } from "../../../process/metrics.ts";
 import type { Postgres } from "../../../process/postgres/open.ts";
-import type { LoggedChange } from "../../model.ts";
+import type { LoggedRow } from "../../model.ts";
+import type { Signer } from "../../signing/signer.ts";
 import type { StoreCounters } from "../counters.ts";
-import { type Batch, createBatch, RunAlone, SpoiledBatch } from "./batch.ts";
+import { type Batch, createBatch, ReadWhole, RunAlone, SpoiledBatch } from "./batch.ts";
 import { loadBatch, type Wish } from "./batch-read.ts";
 import { writeStatements } from "./batch-write.ts";
 import type { Purge } from "./purge.ts";
@@ -16,7 +17,8 @@ export type QueueOptions = {
   readonly purge: Purge;
   readonly counters: StoreCounters;
   /** Called after each commit with the rows it added to the log; undefined if they are unknown. */
-  readonly committed: (rows: readonly LoggedChange[] | undefined) => void;
+  readonly committed: (rows: readonly LoggedRow[] | undefined) => void;
+  readonly signer?: Signer | undefined;
   /** Further writes are refused immediately. */
   readonly mostWaiting?: number;
 };
@@ -37,7 +39,7 @@ const largestBatch = 500;
  * by its lock, across all nodes. If the rule of one write throws, the others still succeed.
  */
 export function createWriteQueue(options: QueueOptions) {
-  const { postgres, purge, counters, committed, mostWaiting = 5_000 } = options;
+  const { postgres, purge, counters, committed, signer, mostWaiting = 5_000 } = options;
   let waiting: Waiting[] = [];
   const running = new Set<Promise<void>>();
   let scheduled = false;
@@ -71,9 +73,10 @@ export function createWriteQueue(options: QueueOptions) {
   const attempt = (writes: readonly Waiting[], locked: () => void) =>
     postgres.transact(async (run) => {
       const wishes = writes.map(({ write }) => write);
-      const batch = createBatch(await loadBatch(run, wishes));
+      const batch = createBatch(await loadBatch(run, wishes, signer), signer, writes.length === 1);
       locked();
       const fates = writes.map(({ write }) => fateOf(write, batch));
+      await batch.signRest();
       const outcome = batch.outcome();
       const statements = writeStatements(outcome);
       const last = statements.at(-1);
@@ -96,13 +99,18 @@ export function createWriteQueue(options: QueueOptions) {
       counters.commits += 1;
       observe(counters.commitSeconds, (performance.now() - begun) / 1_000);
       if (log.length > 0) committed(last && positioned(log, last.rows));
-      const alone = writes.filter((_, i) => isAlone(fates[i]) && writes.length > 1);
+      const alone = writes.filter(
+        ({ write }, i) => isAlone(fates[i]) && (writes.length > 1 || (wantsWhole(fates[i]) && !write.whole)),
+      );
       for (const [i, each] of writes.entries()) {
         const fate = fates[i];
         if (alone.includes(each) || fate === undefined) continue;
         settle(each, fate);
       }
-      for (const each of alone) await runBatch([each]);
+      for (const each of alone) {
+        const whole = wantsWhole(fates[writes.indexOf(each)]);
+        await runBatch([whole ? { ...each, write: { ...each.write, whole } } : each]);
+      }
     } catch (error) {
       if (writes.length === 1 || error instanceof StoreBusy)
         for (const each of writes) settle(each, { kind: "failed", error });
@@ -133,6 +141,8 @@ export function createWriteQueue(options: QueueOptions) {
 
 const isAlone = (fate: Fate | undefined): boolean => fate?.kind === "failed" && fate.error instanceof RunAlone;
 
+const wantsWhole = (fate: Fate | undefined): boolean => fate?.kind === "failed" && fate.error instanceof ReadWhole;
+
 function fateOf(write: Write<unknown>, batch: Batch): Fate {
   try {
     return { kind: "done", value: write.run(batch) };
@@ -142,7 +152,7 @@ function fateOf(write: Write<unknown>, batch: Batch): Fate {
   }
 }
 
-function positioned(log: readonly Omit<LoggedChange, "position">[], rows: readonly unknown[]): readonly LoggedChange[] {
+function positioned(log: readonly Omit<LoggedRow, "position">[], rows: readonly unknown[]): readonly LoggedRow[] {
   const [{ end }] = rows as [{ end: number }];
   return log.map((row, i) => ({ position: end - log.length + i + 1, ...row }));
 }

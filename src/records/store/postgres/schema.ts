@@ -202,4 +202,24 @@ export const postgresMigrations: readonly MigrationStep[] = [
     oldest: 3,
   },
   { sql: "CREATE INDEX changes_of_account ON changes (account, position)", oldest: 3 },
+  `
+  CREATE TABLE signed_names (
+    zone BIGINT NOT NULL REFERENCES zones ON DELETE CASCADE,
+    owner TEXT COLLATE "C" NOT NULL,
+    link TEXT COLLATE "C",
+    expires BIGINT,
+    children BIGINT NOT NULL,
+    types TEXT NOT NULL,
+    made TEXT NOT NULL,
+    PRIMARY KEY (zone, owner)
+  );
+  CREATE INDEX signed_names_chain ON signed_names (zone, link) WHERE link IS NOT NULL;
+  CREATE INDEX signed_names_by_expiry ON signed_names (expires) WHERE expires IS NOT NULL;
+  CREATE TABLE signing_keys (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    zone BIGINT NOT NULL REFERENCES zones ON DELETE CASCADE,
+    sealed TEXT NOT NULL
+  );
+  CREATE INDEX signing_keys_of_zone ON signing_keys (zone);
+  `,
 ];

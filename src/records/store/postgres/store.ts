@@ -15,6 +15,7 @@ import {
 } from "../../../process/postgres/open.ts";
 import type { PostgresAddress } from "../../../process/postgres/url.ts";
 import { watchSchema } from "../../../process/postgres/watch-schema.ts";
+import type { Signer } from "../../signing/signer.ts";
 import { createChangeFeed } from "../change-feed.ts";
 import type { ConsoleStore } from "../console-store.ts";
 import { createStoreCounters } from "../counters.ts";
@@ -22,6 +23,7 @@ import type { RecordStore } from "../port.ts";
 import { createSqlConsole } from "../sql/console.ts";
 import { createSqlGrants } from "../sql/grants.ts";
 import { createSqlReads } from "../sql/read.ts";
+import { createSqlSignedZones } from "../sql/signed-zones.ts";
 import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
 import { expectWholeDatabase } from "../unfinished-copy.ts";
 import { createPostgresFeed } from "./feed.ts";
@@ -41,6 +43,8 @@ export type PostgresStoreOptions = {
   readonly limits?: Partial<PostgresLimits>;
   /** Further writes are refused. */
   readonly mostWaiting?: number;
+  /** Without it, zones cannot be signed. */
+  readonly signer?: Signer;
   /** For tests of upgrades. */
   readonly migrations?: readonly MigrationStep[];
 };
@@ -73,7 +77,13 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 
 async function openOn(
   opened: Postgres,
-  { address, log, mostWaiting, migrations }: PostgresStoreOptions & { readonly migrations: readonly MigrationStep[] },
+  {
+    address,
+    log,
+    mostWaiting,
+    migrations,
+    signer,
+  }: PostgresStoreOptions & { readonly migrations: readonly MigrationStep[] },
 ): Promise<PostgresStore> {
   const schema = watchSchema(opened, { steps: migrations, shown: address.shown, log });
   const { postgres } = schema;
@@ -98,13 +108,14 @@ async function openOn(
     guessed: guesses.heard,
   });
   const queue = createWriteQueue({
-    ...{ postgres, counters, committed: feed.committed, purge: createPurge() },
+    ...{ postgres, counters, committed: feed.committed, purge: createPurge(), signer },
     ...(mostWaiting !== undefined && { mostWaiting }),
   });
   return {
     ...tokens.store,
     ...createSqlTransferKeys(sql),
     ...createSqlGrants(sql),
+    ...createSqlSignedZones(sql),
     revokeTransferKey: (name, now) =>
       writeAccess((inside) => createSqlTransferKeys(inside).revokeTransferKey(name, now)),
     ...createSqlReads(sql, reads.zoneBy),

@@ -21,8 +21,8 @@ export function createWrites(add: <T>(write: Write<T>) => Promise<T>): Writes {
         run: (batch) => {
           const view = batch.view(request);
           if (view === undefined) return undefined;
-          const { wanted, settings, serial, result } = decide(view);
-          batch.replace(view, { sets: wanted, settings, serial }, request);
+          const { wanted, result, ...decision } = decide(view);
+          batch.replace(view, { ...decision, sets: wanted }, request).apply();
           return result;
         },
       }),
@@ -34,12 +34,13 @@ export function createWrites(add: <T>(write: Write<T>) => Promise<T>): Writes {
         run: (batch) => {
           const views = requests.map(batch.view);
           const { decisions, result } = decide(views);
-          for (const [i, request] of requests.entries()) {
+          const planned = requests.flatMap((request, i) => {
             const [view, decision] = [views[i], decisions[i]];
-            if (view === undefined || decision === undefined) continue;
-            const { wanted, settings, serial } = decision;
-            batch.replace(view, { sets: wanted, settings, serial }, request);
-          }
+            if (view === undefined || decision === undefined) return [];
+            const { wanted, ...rest } = decision;
+            return [batch.replace(view, { ...rest, sets: wanted }, request)];
+          });
+          for (const { apply } of planned) apply();
           return result;
         },
       }),
@@ -54,10 +55,10 @@ export function createWrites(add: <T>(write: Write<T>) => Promise<T>): Writes {
           if (known !== undefined) return known;
           const view = batch.view(request);
           if (view === undefined) return "no-zone";
-          const { command, remember, remove, result, wanted, settings, serial } = finish(inSteps(decide(view)));
-          const after = remove
-            ? batch.remove(view, request)
-            : batch.replace(view, { sets: wanted, settings, serial }, request);
+          const { command, remember, remove, result, wanted, ...decision } = finish(inSteps(decide(view)));
+          const planned = remove ? undefined : batch.replace(view, { ...decision, sets: wanted }, request);
+          planned?.apply();
+          const after = planned?.zone ?? batch.remove(view, request);
           return command === undefined && !remember
             ? { result, action: undefined, serial: after.serial }
             : keepAct(batch, after, { ...request, command }, result);

@@ -1,8 +1,9 @@
 import { allOf, type Sql, type SqlText, sql } from "../../../process/database/sql.ts";
-import type { ChangeMatch, LoggedWrite, RecordStore } from "../port.ts";
+import type { LoggedChange, Zone } from "../../model.ts";
+import type { ChangeMatch, HistoryQuery, LoggedWrite, RecordStore } from "../port.ts";
 import { type ChangeRow, changeFromRow } from "../rows.ts";
 
-type SqlHistory = Pick<RecordStore, "historyOf" | "writesOf" | "restOfWrite">;
+type SqlHistory = Pick<RecordStore, "historyOf" | "logOf" | "writesOf" | "restOfWrite">;
 
 /** One zone's part of the log, by the index on zone and position. */
 export function createSqlHistory({ dialect, read }: Sql): SqlHistory {
@@ -16,18 +17,25 @@ export function createSqlHistory({ dialect, read }: Sql): SqlHistory {
   const change = asJson(sql`change`);
   const inJson = { owner: sql`(${change} ->> 'owner')`, type: sql`(${change} ->> 'type')` };
 
+  const logOf = async (
+    zone: Zone,
+    { before, from, serial, match = {}, limit }: HistoryQuery,
+    more: readonly SqlText[] = [],
+  ) => {
+    const filters = [sql`zone = ${zone.number}`, ...more];
+    if (before !== undefined) filters.push(sql`position < ${before}`);
+    if (from !== undefined) filters.push(sql`position >= ${from}`);
+    if (serial !== undefined) filters.push(sql`serial = ${serial}`);
+    filters.push(...matching(match, inJson));
+    const rows = sql`SELECT * FROM changes WHERE ${allOf(filters)} ORDER BY position DESC LIMIT ${limit}`;
+    return (await read<ChangeRow>(rows)).map(changeFromRow);
+  };
+
   return {
-    historyOf: async (zone, { before, from, serial, match = {}, limit }) => {
-      const filters = [sql`zone = ${zone.number}`];
-      if (before !== undefined) filters.push(sql`position < ${before}`);
-      if (from !== undefined) filters.push(sql`position >= ${from}`);
-      if (serial !== undefined) filters.push(sql`serial = ${serial}`);
-      filters.push(...matching(match, inJson));
-      const rows = sql`SELECT * FROM changes WHERE ${allOf(filters)} ORDER BY position DESC LIMIT ${limit}`;
-      return (await read<ChangeRow>(rows)).map(changeFromRow);
-    },
+    historyOf: async (zone, query) => (await logOf(zone, query, [madeBySomebody])) as LoggedChange[],
+    logOf: (zone, query) => logOf(zone, query),
     writesOf: async (zone, { before, look, match }) => {
-      const filters = [sql`zone = ${zone.number}`];
+      const filters = [sql`zone = ${zone.number}`, madeBySomebody];
       if (before !== undefined) filters.push(sql`position < ${before}`);
       const looked = sql`SELECT position, serial, at, actor, ${change} ->> 'kind' AS kind, ${inJson.owner} AS owner,
         ${inJson.type} AS type FROM changes WHERE ${allOf(filters)} ORDER BY position DESC LIMIT ${look}`;
@@ -52,6 +60,9 @@ export function createSqlHistory({ dialect, read }: Sql): SqlHistory {
     },
   };
 }
+
+/** Not what signing added; the kind comes first in the text. */
+export const madeBySomebody = sql`change NOT LIKE '{"kind":"signatures"%'`;
 
 type Columns = { readonly owner: SqlText; readonly type: SqlText };
 

@@ -1,14 +1,14 @@
 import { enclosing } from "../../../core/names/name.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { allOf, type Sql, type SqlText, sql } from "../../../process/database/sql.ts";
-import type { Action, Zone } from "../../model.ts";
+import type { Action, LoggedChange, Zone } from "../../model.ts";
 import type { LabelTest, Order, Page, RecordStore, SetPageQuery, SetPlace, ZoneQuery } from "../port.ts";
 import { type ChangeRow, changeFromRow, type SetRow, setFromRow, type ZoneRow, zoneFromRow } from "../rows.ts";
-import { createSqlHistory } from "./history.ts";
+import { createSqlHistory, madeBySomebody } from "./history.ts";
 
 type SqlReads = Pick<
   RecordStore,
-  "zones" | "zoneHolding" | "setPage" | "setsAfter" | "placesAfter" | "actions" | "changesAfter"
+  "zones" | "zoneHolding" | "setPage" | "setsAfter" | "placesAfter" | "actions" | "changesAfter" | "logAfter"
 > &
   ReturnType<typeof createSqlHistory>;
 
@@ -105,9 +105,13 @@ export function createSqlReads(database: Sql, zoneBy: RecordStore["zoneBy"]): Sq
     },
 
     changesAfter: async (position, limit, account) => {
-      const filters = [sql`position > ${position}`];
+      const filters = [sql`position > ${position}`, madeBySomebody];
       if (account !== undefined) filters.push(sql`account = ${account}`);
       const rows = sql`SELECT * FROM changes WHERE ${allOf(filters)} ORDER BY position LIMIT ${limit}`;
+      return (await read<ChangeRow>(rows)).map(changeFromRow) as LoggedChange[];
+    },
+    logAfter: async (position, limit) => {
+      const rows = sql`SELECT * FROM changes WHERE position > ${position} ORDER BY position LIMIT ${limit}`;
       return (await read<ChangeRow>(rows)).map(changeFromRow);
     },
     ...createSqlHistory(database),

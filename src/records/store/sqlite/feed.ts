@@ -1,4 +1,4 @@
-import type { LoggedChange } from "../../model.ts";
+import type { LoggedRow } from "../../model.ts";
 import { createChangeFeed } from "../change-feed.ts";
 import type { ForeignCommits } from "./foreign-commits.ts";
 
@@ -45,7 +45,7 @@ export function createSqliteFeed({ foreign, lastChange, isWriting }: FeedOptions
   return {
     listen: feed.listen,
     /** Call after one of our own commits. */
-    announce: (rows: readonly LoggedChange[]): void => {
+    announce: (rows: readonly LoggedRow[]): void => {
       announced = rows.at(-1)?.position ?? announced;
       feed.announce(rows);
     },

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { finish, finishWithin, type Steps } from "../../../core/steps.ts";
 import { createTurns } from "../../../process/turns.ts";
-import type { LoggedChange } from "../../model.ts";
+import type { LoggedRow } from "../../model.ts";
 import type { WriteEffect } from "../write-effect.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import { type ManyRows, preparingRows } from "./many-rows.ts";
@@ -9,9 +9,11 @@ import type { WriteSide } from "./write-side.ts";
 
 /** What a write does to one zone. */
 export type PlannedWrite = Pick<WriteEffect, "changes"> & {
-  readonly log: readonly Pick<LoggedChange, "change">[];
+  readonly log: readonly Pick<LoggedRow, "change">[];
   /** Whether the zone is still as it was when the write was planned. */
   readonly isCurrent: (on: WriteSide) => boolean;
+  /** What has to be signed first. `changes` and `log` are known only then. */
+  readonly signing?: { readonly count: number; readonly now: () => void; readonly beside: () => Promise<void> };
   readonly apply: (on: WriteSide) => void;
   /** The same in steps, with the rows prepared beforehand. */
   readonly applying: (on: WriteSide, rows: ManyRows) => Steps<void>;
@@ -29,14 +31,14 @@ export type Plan<T> = {
 export type Planning<T> = (on: WriteSide) => Steps<Plan<T>>;
 
 export type LargeWritesOptions = {
-  readonly commit: GroupCommit<readonly LoggedChange[]>;
+  readonly commit: GroupCommit<readonly LoggedRow[]>;
   readonly main: WriteSide;
   /** Opens another connection; undefined if there can be only one. */
   readonly open: (() => WriteSide) | undefined;
 };
 
-/** A write is large if it takes more steps to plan, or has more changes. */
-const most = { steps: 2_000, changes: 1_000 };
+/** A write is large if it takes more steps to plan, or has more changes or signatures. A signature takes about 80 µs. */
+const most = { steps: 2_000, changes: 1_000, signatures: 50 };
 /** If the zone has changed during every one of these tries, the write is done in one piece, and everybody waits. */
 const tries = 3;
 /** Milliseconds of work per turn of the event loop. */
@@ -58,8 +60,12 @@ export function createLargeWrites({ commit, main, open }: LargeWritesOptions) {
       const plan = isLast ? finish(planning(main)) : finishWithin(planning(main), most.steps);
       if (plan === undefined) return { kind: "large" } as const;
       const changes = plan.writes.reduce((sum, write) => sum + write.changes.length, 0);
-      if (changes > most.changes && !isLast) return { kind: "large", plan } as const;
-      for (const write of plan.writes) write.apply(main);
+      const signatures = plan.writes.reduce((sum, { signing }) => sum + (signing?.count ?? 0), 0);
+      if ((changes > most.changes || signatures > most.signatures) && !isLast) return { kind: "large", plan } as const;
+      for (const write of plan.writes) {
+        write.signing?.now();
+        write.apply(main);
+      }
       return { kind: "done", result: plan.finish(main) } as const;
     });
 
@@ -75,7 +81,10 @@ export function createLargeWrites({ commit, main, open }: LargeWritesOptions) {
     if (plan.writes.length === 0)
       return await commit(() => (isCurrent(plan, main) ? { result: plan.finish(main) } : undefined));
     const writes: Steps<void>[] = [];
-    for (const write of plan.writes) writes.push(write.applying(side, await turns.run(0, preparingRows(write))));
+    for (const write of plan.writes) {
+      await write.signing?.beside();
+      writes.push(write.applying(side, await turns.run(0, preparingRows(write))));
+    }
     return await commit.apart(async () => {
       const { database, known, writer } = side;
       try {

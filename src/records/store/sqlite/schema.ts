@@ -61,6 +61,31 @@ const zoneGrants = `
 `;
 
 /**
+ * For signed zones: one row for each name, with the records that were made for it and its place in the chain, and the
+ * private keys, encrypted. `types` and `made` are JSON texts.
+ */
+const signedZones = `
+  CREATE TABLE signed_names (
+    zone INTEGER NOT NULL REFERENCES zones ON DELETE CASCADE,
+    owner TEXT NOT NULL,
+    link TEXT,
+    expires INTEGER,
+    children INTEGER NOT NULL,
+    types TEXT NOT NULL,
+    made TEXT NOT NULL,
+    PRIMARY KEY (zone, owner)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX signed_names_chain ON signed_names (zone, link) WHERE link IS NOT NULL;
+  CREATE INDEX signed_names_by_expiry ON signed_names (expires) WHERE expires IS NOT NULL;
+  CREATE TABLE signing_keys (
+    id TEXT PRIMARY KEY,
+    zone INTEGER NOT NULL REFERENCES zones ON DELETE CASCADE,
+    sealed TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX signing_keys_of_zone ON signing_keys (zone);
+`;
+
+/**
  * Forwards only: a released step is never edited, a change is a new step at the end. `PRAGMA user_version` counts the steps
  * that were applied to a file.
  *
@@ -189,4 +214,6 @@ export const migrations: readonly MigrationStep[] = [
   },
   // For reading one account's part of the log without scanning the rest.
   { sql: "CREATE INDEX changes_of_account ON changes (account, position)", oldest: 3 },
+  // An older program would write to signed zones without signing.
+  signedZones,
 ];

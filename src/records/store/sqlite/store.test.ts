@@ -148,6 +148,6 @@ function takenByAnother(path: string): void {
 function newerVersion(path: string): void {
   openSqliteStore(path).close();
   const database = new DatabaseSync(path);
-  database.exec("PRAGMA user_version = 9999; UPDATE schema_oldest SET oldest = 9999");
+  database.exec("PRAGMA user_version = 9999");
   database.close();
 }

@@ -1,18 +1,22 @@
 import { diffingSets } from "../../../core/records/changes.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
-import { inSteps, type Steps } from "../../../core/steps.ts";
+import { finish, inSteps, type Steps } from "../../../core/steps.ts";
 import type { MigrationStep } from "../../../process/database/migration-steps.ts";
 import { openSqlite } from "../../../process/sqlite/open.ts";
 import { sqliteSql } from "../../../process/sqlite/sql.ts";
+import { createTurns } from "../../../process/turns.ts";
 import type { NewZone, Zone } from "../../model.ts";
+import type { Signer } from "../../signing/signer.ts";
 import { createChangeFeed } from "../change-feed.ts";
 import { createStoreCounters } from "../counters.ts";
+import { planningSignatures } from "../plan-signatures.ts";
 import type { Acted, ActRequest, DecideAct, Decision, NotCreated, RecordStore, WriteView } from "../port.ts";
 import { createSqlGrants } from "../sql/grants.ts";
 import { createSqlReads } from "../sql/read.ts";
+import { createSqlSignedZones } from "../sql/signed-zones.ts";
 import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
 import { expectWholeFile } from "../unfinished-copy.ts";
-import { effectWith, type Writer } from "../write-effect.ts";
+import { effectWith, type WriteEffect, type Writer } from "../write-effect.ts";
 import { createSqliteFeed } from "./feed.ts";
 import { watchForeignCommits } from "./foreign-commits.ts";
 import { createGroupCommit } from "./group-commit.ts";
@@ -30,8 +34,12 @@ export type SqliteStore = Omit<RecordStore, "close"> & {
   readonly close: () => void;
 };
 
-/** `path` may be `:memory:`, for tests. Other `migrations` are for tests of upgrades. */
-export function openSqliteStore(path: string, steps: readonly MigrationStep[] = migrations): SqliteStore {
+/** `path` may be `:memory:`, for tests. Other `migrations` are for tests of upgrades. Without a signer, zones cannot be signed. */
+export function openSqliteStore(
+  path: string,
+  steps: readonly MigrationStep[] = migrations,
+  signer?: Signer,
+): SqliteStore {
   expectWholeFile(path);
   const database = openSqlite(path, steps);
   const foreign = watchForeignCommits(database);
@@ -72,6 +80,65 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
     return of(account, known.zoneBy(key));
   };
 
+  /** The signed part of a zone that is removed is deleted with its row. */
+  function* planningWrite(
+    on: WriteSide,
+    by: Writer,
+    { zone, sets }: WriteView,
+    { wanted, settings, serial, renew, keys = [] }: Decision,
+    isRemoved = false,
+  ): Steps<readonly (PlannedWrite & { readonly after: Zone })[]> {
+    const found = wanted === undefined ? [] : yield* diffingSets(sets, wanted);
+    const effect = effectWith(zone, found, { settings, serial, renew }, by);
+    if (effect === undefined) return [];
+    const { zone: after, changes } = effect;
+    const isCurrent = (side: WriteSide): boolean => {
+      const now = side.known.zone(zone.id);
+      return now?.serial === zone.serial && now.modified === zone.modified;
+    };
+    const planned = isRemoved
+      ? undefined
+      : yield* planningSignatures(zone, { ...effect, keys }, on.signedReads(zone), by, renew);
+    if (planned === undefined) {
+      const { log } = effect;
+      return [
+        {
+          ...{ after, changes, log, isCurrent },
+          apply: ({ writer: its }) => its.apply(effect, sets),
+          applying: ({ writer: its }, rows) => its.applying(effect, rows),
+        },
+      ];
+    }
+    if (signer === undefined)
+      throw new Error("this store was opened without a key file, so signed zones cannot be changed");
+    const used = after.settings.dnssec?.keys ?? [];
+    if (signer.missing(used).length > 0) signer.open([...on.signedNames.keysOf(zone), ...keys]);
+    let signed: WriteEffect | undefined;
+    const whole = (): WriteEffect => {
+      signed ??= finish(planned.signed());
+      return signed;
+    };
+    return [
+      {
+        ...{ after, changes, isCurrent },
+        get log() {
+          return whole().log;
+        },
+        signing: {
+          count: planned.toSign.length,
+          now: () => signer.signNow(zone.name, planned.toSign, by.now),
+          beside: async () => {
+            await signer.signBeside(zone.name, planned.toSign, by.now);
+            signed = await signedTurns.run(0, planned.signed());
+          },
+        },
+        apply: ({ writer: its }) => its.apply(whole(), sets),
+        applying: ({ writer: its }, rows) => its.applying(whole(), rows),
+      },
+    ];
+  }
+  const signedTurns = createTurns({ part: 5 });
+
   /** `keep` stores the action, if there is one, and returns the result. */
   const creating = <T>(
     zone: NewZone,
@@ -103,6 +170,7 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
     ...createSqlReads(sql, zoneBy),
     ...transferKeys,
     ...createSqlGrants(sql),
+    ...createSqlSignedZones(sql),
     ...tokens.store,
     zone: async (account, id) => {
       foreign.check();
@@ -147,7 +215,7 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
         const view = yield* inSteps(on.view(request));
         if (view === undefined) return { writes: [], finish: () => undefined };
         const decision = decide(view);
-        return { writes: yield* planningWrite(request, view, decision), finish: () => decision.result };
+        return { writes: yield* planningWrite(on, request, view, decision), finish: () => decision.result };
       }),
 
     writeAll: (requests, decide) =>
@@ -159,7 +227,7 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
         for (const [i, request] of requests.entries()) {
           const [view, decision] = [views[i], decisions[i]];
           if (view !== undefined && decision !== undefined)
-            writes.push(...(yield* planningWrite(request, view, decision)));
+            writes.push(...(yield* planningWrite(on, request, view, decision)));
         }
         return { writes, finish: () => result };
       }),
@@ -171,7 +239,7 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
         if (before !== undefined || zone === undefined) return { writes: [], finish: () => before ?? "no-zone" };
         const view = yield* inSteps(on.viewInto(zone, request));
         const { command, remember, remove, result, ...decision } = yield* inSteps(decide(view));
-        const writes = yield* planningWrite(request, view, remove ? { wanted: [] } : decision);
+        const writes = yield* planningWrite(on, request, view, remove ? { wanted: [] } : decision, remove);
         const after = writes[0]?.after ?? zone;
         return {
           writes,
@@ -206,28 +274,6 @@ export function openSqliteStore(path: string, steps: readonly MigrationStep[] = 
       database.close();
     },
   };
-}
-
-function* planningWrite(
-  by: Writer,
-  { zone, sets }: WriteView,
-  { wanted, settings, serial }: Decision,
-): Steps<readonly (PlannedWrite & { readonly after: Zone })[]> {
-  const found = wanted === undefined ? [] : yield* diffingSets(sets, wanted);
-  const effect = effectWith(zone, found, { settings, serial }, by);
-  if (effect === undefined) return [];
-  const { zone: after, changes, log } = effect;
-  const isCurrent = ({ known }: WriteSide): boolean => {
-    const now = known.zone(zone.id);
-    return now?.serial === zone.serial && now.modified === zone.modified;
-  };
-  return [
-    {
-      ...{ after, changes, log, isCurrent },
-      apply: ({ writer }) => writer.apply(effect, sets),
-      applying: ({ writer }, rows) => writer.applying(effect, rows),
-    },
-  ];
 }
 
 const of = (account: number, zone: Zone | undefined): Zone | undefined =>

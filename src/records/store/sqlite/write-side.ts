@@ -3,19 +3,22 @@ import { type NewZoneName, refusalOfName } from "../../../core/names/zone-neighb
 import type { RRset } from "../../../core/records/rrset.ts";
 import type { Steps } from "../../../core/steps.ts";
 import type { NewZone, Zone } from "../../model.ts";
+import type { SignedReads } from "../plan-signatures.ts";
 import type { NotCreated, WriteRequest, WriteView } from "../port.ts";
 import { serialAfter } from "../write-effect.ts";
 import { prepareActions } from "./actions.ts";
 import { createKnownRows } from "./known-rows.ts";
 import { prepareNeighbours } from "./neighbours.ts";
 import { prepareReads } from "./read.ts";
+import { prepareSignedNames } from "./signed-names.ts";
 import { prepareSetWriter } from "./write.ts";
 
 /** Everything that a write reads and writes, on one connection. */
 export function prepareWriteSide(database: DatabaseSync) {
   const read = prepareReads(database);
   const known = createKnownRows(read);
-  const writer = prepareSetWriter(database, known);
+  const signedNames = prepareSignedNames(database);
+  const writer = prepareSetWriter(database, known, signedNames);
   const neighboursOf = prepareNeighbours(database);
   const insertZone = database.prepare(
     "INSERT INTO zones (id, account, name, settings, serial, record_count, created, modified) " +
@@ -52,6 +55,13 @@ export function prepareWriteSide(database: DatabaseSync) {
     database,
     read,
     known,
+    signedNames,
+    signedReads: (zone: Zone): SignedReads => ({
+      names: signedNames.namesOf(zone),
+      everyName: () => signedNames.every(zone),
+      setsAt: (owner) => known.setsAt(zone, owner),
+      everySet: () => read.sets(zone, {}),
+    }),
     writer,
     actions: prepareActions(database),
     viewInto,

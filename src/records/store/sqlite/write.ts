@@ -1,12 +1,13 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Change } from "../../../core/records/changes.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
-import type { Steps } from "../../../core/steps.ts";
-import type { LoggedChange, Zone } from "../../model.ts";
+import { finish, type Steps } from "../../../core/steps.ts";
+import type { LoggedRow, Zone } from "../../model.ts";
 import { asAllRead, marksToText } from "../rows.ts";
 import { firstEffect, idsOnlyIn, type WriteEffect, type Writer } from "../write-effect.ts";
 import type { KnownRows } from "./known-rows.ts";
 import { type ManyRows, prepareManyRows } from "./many-rows.ts";
+import type { SignedNames } from "./signed-names.ts";
 
 /** Turns the effect of a write into rows. Call it inside a transaction; the cache `known` is updated immediately. */
 export type SetWriter = {
@@ -23,10 +24,10 @@ export type SetWriter = {
   /** Zones are written here, once per transaction. */
   readonly ending: () => void;
   /** The rows that this transaction added to the log. */
-  readonly logged: () => readonly LoggedChange[];
+  readonly logged: () => readonly LoggedRow[];
 };
 
-export function prepareSetWriter(database: DatabaseSync, known: KnownRows): SetWriter {
+export function prepareSetWriter(database: DatabaseSync, known: KnownRows, signed: SignedNames): SetWriter {
   const updateZone = database.prepare("UPDATE zones SET serial = ?, modified = ?, record_count = ? WHERE number = ?");
   const updateSettings = database.prepare("UPDATE zones SET settings = ? WHERE number = ?");
   const upsertSet = database.prepare(
@@ -40,10 +41,10 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows): SetW
     "INSERT INTO changes (account, zone, zone_name, serial, at, actor, change) VALUES (?, ?, ?, ?, ?, ?, ?)",
   );
 
-  let logged: LoggedChange[] = [];
+  let logged: LoggedRow[] = [];
   const changed = new Map<number, Zone>();
 
-  const log = (row: Omit<LoggedChange, "position">) => {
+  const log = (row: Omit<LoggedRow, "position">) => {
     const { account, zone, zoneName, serial, at, actor, change } = row;
     const added = insertChange.run(account, zone, zoneName, serial, at, actor, JSON.stringify(change));
     logged.push({ position: Number(added.lastInsertRowid), account, zone, zoneName, serial, at, actor, change });
@@ -59,8 +60,11 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows): SetW
     known.removedRecord(id);
   };
 
-  const writeZone = ({ zone, newSettings }: WriteEffect) => {
-    if (newSettings) updateSettings.run(JSON.stringify(zone.settings), zone.number);
+  const writeZone = ({ zone, newSettings, keys = [] }: WriteEffect) => {
+    if (newSettings) {
+      updateSettings.run(JSON.stringify(zone.settings), zone.number);
+      signed.writeKeys(zone, keys);
+    }
     changed.set(zone.number, zone);
     known.wroteZone(zone);
   };
@@ -101,12 +105,14 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows): SetW
     apply: (effect, existing) => {
       writeZone(effect);
       writeRows(effect);
+      finish(signed.writing(effect.zone, effect.names ?? []));
       updateKnown(effect.zone, effect.changes, existing);
     },
     createSets: (zone, created, by) => writeRows(firstEffect(zone, created, by)),
     *applying(effect, rows) {
       writeZone(effect);
       yield* writingMany(effect, rows);
+      yield* signed.writing(effect.zone, effect.names ?? []);
       forgetRows();
     },
     creatingSets: (zone, created, by, rows) => writingMany(firstEffect(zone, created, by), rows),

@@ -129,6 +129,8 @@ export const storeTables = {
   transferKeys: table("transfer_keys", "number#", "name algorithm secret account# scope created# revoked#", counted),
   secrets: table("secrets", "name", "value"),
   secondaryState: table("secondary_state", "zone#", "checked# serial#"),
+  signedNames: table("signed_names", "zone# owner", "link expires# children# types made"),
+  signingKeys: table("signing_keys", "id", "zone# sealed"),
   grants: table("zone_grants", "id#", "zone# account# name actor created#", counted),
 } as const satisfies Readonly<Record<string, Table>>;
 

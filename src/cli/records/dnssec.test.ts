@@ -1,0 +1,105 @@
+import { mkdtempSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { openTerminal } from "../../../test/rig/cli/terminal.ts";
+import { writtenSets } from "../../../test/rig/core/written-sets.suite.ts";
+import { plainSettings } from "../../records/model.ts";
+import { recordsDatabase, signingKeyFile } from "../../records/open-store.ts";
+import { openSqliteStore } from "../../records/store/sqlite/store.ts";
+import { runMoor } from "../program.ts";
+
+let cwd: string;
+beforeEach(async () => {
+  cwd = mkdtempSync(join(tmpdir(), "moor-dnssec-"));
+  await moor("token", "add", "--to", "token");
+  await makeZone("example.org", "@ 60 SOA ns1 hostmaster 1 7200 900 1209600 300\n@ 60 NS ns1\nns1 60 A 192.0.2.1");
+});
+
+async function moor(...words: readonly string[]) {
+  const { io, printed } = openTerminal(cwd);
+  return { code: await runMoor([...words, "--data", "data"], io), ...printed };
+}
+
+async function makeZone(name: string, text: string): Promise<void> {
+  const store = openSqliteStore(recordsDatabase(join(cwd, "data")));
+  const { id: account } = await store.ensureAccount("main", 1);
+  const sets = writtenSets(name, text).map((set, i) => ({
+    ...set,
+    records: set.records.map((record) => ({ ...record, id: `${name} ${i}` })),
+  }));
+  await store.createZone({ account, id: name, name, settings: plainSettings(60), serial: 1, created: 1, sets }, "a");
+  store.close();
+}
+
+describe("moor dnssec", () => {
+  it("signs a zone, shows what the registrar needs in every form, and lists it", async () => {
+    const on = await moor("dnssec", "on", "example.org");
+    const ds = /^example\.org\. 3600 IN DS (\d+) 13 2 ([0-9A-F]{64})$/m.exec(on.out);
+    expect(on.code).toBe(0);
+    const { out } = await moor("dnssec", "status", "example.org");
+    expect(out).toContain(ds?.[0]);
+    expect(out).toMatch(new RegExp(`Key tag +${ds?.[1]}\n`));
+    expect(out).toMatch(new RegExp(`Digest +${ds?.[2]}\n`));
+    expect(out).toMatch(/example\.org\. 3600 IN DNSKEY 257 3 13 \S{88}\n/);
+    expect((await moor("dnssec", "status")).out).toMatch(new RegExp(`example\\.org +new +\\S+ \\S+ +${ds?.[1]}\n`));
+    expect(JSON.parse((await moor("dnssec", "status", "example.org", "--json")).out)).toMatchObject({
+      zone: "example.org",
+      stage: "new",
+      keys: [{ tag: Number(ds?.[1]), ds: ds?.[0], published: true, signs: true, inParent: true }],
+    });
+  });
+
+  it("keeps private keys encrypted with a file that only its owner can read", async () => {
+    await moor("dnssec", "on", "example.org");
+    const file = signingKeyFile(join(cwd, "data"));
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const { out } = await moor("dnssec", "export", "example.org");
+    const secret = /PrivateKey: (\S{44})\n/.exec(out)?.[1] ?? "none";
+    const database = readFileSync(recordsDatabase(join(cwd, "data")));
+    expect(database.includes(Buffer.from(secret, "base64"))).toBe(false);
+    expect(database.includes(secret)).toBe(false);
+    renameSync(file, `${file}.away`);
+    const without = await moor("dnssec", "export", "example.org");
+    expect([without.code, without.err]).toEqual([1, expect.stringContaining("records.dnssec-key is missing")]);
+    writeFileSync(file, Buffer.alloc(32, 7).toString("base64"));
+    expect((await moor("dnssec", "export", "example.org")).err).toContain("is not the one that the keys of this store");
+  });
+
+  it("moves a zone to another server with its key", async () => {
+    await moor("dnssec", "on", "example.org", "--algorithm", "ed25519");
+    await moor("dnssec", "export", "example.org", "--to", "key.private");
+    await makeZone("example.net", "@ 60 SOA ns1 hostmaster 1 7200 900 1209600 300\n@ 60 NS ns1.example.org.");
+    expect((await moor("dnssec", "on", "example.net", "--key", "key.private")).code).toBe(0);
+    const keyOf = async (zone: string) => {
+      const [key] = JSON.parse((await moor("dnssec", "status", zone, "--json")).out).keys;
+      return [key.tag, key.dnskey];
+    };
+    expect(await keyOf("example.net")).toEqual(await keyOf("example.org"));
+  });
+
+  it.each([
+    ["roll", "example.org", 1, "the zone example.org is not signed"],
+    ["off", "example.org", 1, "the zone example.org is not signed"],
+    ["on", "missing.org", 1, "There is no zone missing.org."],
+    ["on", "nolabel", 2, "at least two labels"],
+  ])("%s %s is refused", async (verb, zone, code, because) => {
+    expect(await moor("dnssec", verb, zone)).toMatchObject({ code, err: expect.stringContaining(because) });
+  });
+
+  it("refuses a second switch on, a new key before the first is in the parent, and a zone without NS records", async () => {
+    await moor("dnssec", "on", "example.org");
+    expect((await moor("dnssec", "on", "example.org")).err).toContain("is already signed");
+    expect((await moor("dnssec", "roll", "example.org")).err).toContain("give the DS record to the registrar first");
+    await makeZone("bare.org", "@ 60 SOA ns1 hostmaster 1 7200 900 1209600 300");
+    expect((await moor("dnssec", "on", "bare.org")).err).toContain("has no NS records");
+  });
+
+  it("goes on being signed until the parent has removed the DS record, or at once with --now", async () => {
+    await moor("dnssec", "on", "example.org");
+    expect((await moor("dnssec", "off", "example.org")).out).toContain("stays signed until");
+    expect((await moor("dnssec", "status", "example.org")).out).toContain("Stage: leaving");
+    expect((await moor("dnssec", "off", "example.org", "--now")).out).toBe("example.org is no longer signed.\n");
+    expect((await moor("dnssec", "status", "example.org")).out).toBe("example.org is not signed.\n");
+  });
+});

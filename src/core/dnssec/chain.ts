@@ -1,0 +1,124 @@
+import { absoluteName, apex } from "../names/name.ts";
+import { typeCode } from "../rdata/table.ts";
+import { countBefore } from "../records/canonical-order.ts";
+import { mapInSteps, type Steps } from "../steps.ts";
+import { dnssecTypes } from "./codes.ts";
+import { type Draft, type Drafts, madeKey, type Standing } from "./drafts.ts";
+import { hashedName, nsec3Data, nsecData } from "./records.ts";
+import { exists, textOfData, typeNamed } from "./signed-name.ts";
+
+/** The stored chain is a circle: the first name follows the last. Undefined only if there is none. */
+export type Chain = {
+  readonly before: (link: string) => Link | undefined;
+  readonly after: (link: string) => Link | undefined;
+};
+export type Link = { readonly owner: string; readonly link: string | null };
+
+type ChainWish = {
+  readonly zone: string;
+  readonly denial: "nsec" | "nsec3";
+  /** Of the chain's records: as long as an answer that a name does not exist (RFC 9077). */
+  readonly ttl: number;
+  readonly drafts: Drafts;
+  /** Names whose own records may have changed. */
+  readonly touched: { readonly has: (owner: string) => boolean };
+  readonly chain: Chain;
+  readonly linkOf: (owner: string) => string;
+  readonly sha1: (data: Uint8Array) => Uint8Array;
+};
+
+export type ChainSet = {
+  readonly draft: Draft;
+  readonly at: string;
+  readonly covers: number;
+  readonly data: Uint8Array;
+  /** As it is stored, so that its signature may be kept. */
+  readonly same: boolean;
+};
+
+/** Closes the chain of NSEC or NSEC3 records around the names of a write. Returns the sets that need a signature. */
+export function* linkingChain(wish: ChainWish): Steps<readonly ChainSet[]> {
+  const { zone, denial, ttl, drafts, touched, chain, linkOf, sha1 } = wish;
+  const joined = new Map<string, Draft>();
+  const left = new Set<string>();
+  const changed = new Set<Draft>();
+  for (const draft of [...drafts.all()]) {
+    yield;
+    const was = draft.known?.link ?? null;
+    const isStored = draft.link !== null;
+    draft.link = isMember(draft, drafts.standingOf(draft.owner)) ? linkOf(draft.owner) : null;
+    if (draft.link !== null && (touched.has(draft.owner) || !isStored)) changed.add(draft);
+    if (draft.link !== null && !isStored) joined.set(draft.link, draft);
+    if (draft.link === null && was !== null && isStored) left.add(was);
+  }
+  const fresh = [...joined.keys()].sort(compareTexts);
+
+  const stored = (step: Chain["before"], link: string): Link | undefined => {
+    const start = step(link);
+    let found = start;
+    while (found?.link != null && left.has(found.link)) {
+      found = step(found.link);
+      if (found?.link === start?.link) return undefined;
+    }
+    return found;
+  };
+  /** The nearest of two in a direction around the circle. */
+  const before = (link: string): Link | undefined => {
+    const mine = fresh[countBefore(fresh, link) - 1] ?? fresh.at(-1);
+    return nearest(stored(chain.before, link), mine, (a, b) => isBetween(b, a, link));
+  };
+  const after = (link: string): Link | undefined => {
+    const mine = fresh[countBefore(fresh, `${link}\u0000`)] ?? fresh[0];
+    return nearest(stored(chain.after, link), mine, (a, b) => isBetween(link, a, b));
+  };
+  const nearest = (
+    found: Link | undefined,
+    mine: string | undefined,
+    isNearer: (a: string, b: string) => boolean,
+  ): Link | undefined => {
+    const own = mine === undefined ? undefined : joined.get(mine);
+    if (found?.link == null || own?.link == null) return own ?? found;
+    return isNearer(own.link, found.link) ? own : found;
+  };
+
+  for (const link of [...left, ...fresh]) {
+    yield;
+    const previous = before(link);
+    if (previous !== undefined) changed.add(drafts.at(previous.owner));
+  }
+  return yield* mapInSteps([...changed], (draft) => {
+    const next = after(draft.link ?? "") ?? draft;
+    const types = provenTypes(draft, drafts.standingOf(draft.owner), denial);
+    const [covers, at, data] =
+      denial === "nsec"
+        ? [dnssecTypes.nsec, draft.owner, nsecData(absoluteName(next.owner, zone), types)]
+        : [dnssecTypes.nsec3, draft.link ?? "", nsec3Data(hashedName(absoluteName(next.owner, zone), sha1), types)];
+    const text = textOfData(covers, data);
+    const old = draft.known?.made.find((set) => set.owner === at && typeCode(set.type) === covers);
+    const same = old?.values[0] === text && old.ttl === ttl;
+    draft.sets.set(madeKey(at, covers), { owner: at, type: typeNamed(covers), ttl, values: [text] });
+    return { draft, at, covers, data, same };
+  });
+
+  function isMember(draft: Draft, standing: Standing): boolean {
+    return standing !== "hidden" && (denial === "nsec" ? draft.types.length > 0 : exists(draft));
+  }
+}
+
+/** The types that the record of a name in the chain lists (RFC 4034 section 4.1.2, RFC 5155 section 7.1). */
+function provenTypes({ types, owner, sets }: Draft, standing: Standing, denial: "nsec" | "nsec3"): ReadonlySet<number> {
+  const { ds, nsec, rrsig } = dnssecTypes;
+  const own = standing === "cut" ? types.filter((type) => type === 2 || type === ds) : types;
+  const proven = new Set(own);
+  const isSigned = standing === "cut" ? own.includes(ds) : own.length > 0;
+  if (isSigned || denial === "nsec") proven.add(rrsig);
+  if (denial === "nsec") proven.add(nsec);
+  if (owner === apex) for (const set of sets.values()) if (set.owner === apex) proven.add(typeCode(set.type));
+  return proven;
+}
+
+/** Going up from `from`, and around at the end, whether `link` comes before `to`. */
+const isBetween = (from: string, link: string, to: string): boolean =>
+  from < to ? from < link && link < to : link > from || link < to;
+
+const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

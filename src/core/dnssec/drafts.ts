@@ -1,0 +1,116 @@
+import { apex } from "../names/name.ts";
+import { typeCode } from "../rdata/table.ts";
+import { dnssecTypes } from "./codes.ts";
+import { readSignature } from "./records.ts";
+import { dataOfText, exists, type MadeSet, parentOf, type SignedName, typeNamed } from "./signed-name.ts";
+
+/** A signed name while a write is planned. */
+export type Draft = {
+  readonly owner: string;
+  /** As it is stored. */
+  readonly known: SignedName | undefined;
+  types: readonly number[];
+  children: number;
+  link: string | null;
+  /** Without signatures; by owner and type. */
+  readonly sets: Map<string, MadeSet>;
+  /** By owner and covered type. */
+  readonly signatures: Map<string, readonly string[]>;
+};
+
+/** Where a name stands: `cut` has a delegation, and the parent of the zone below signs only its DS set; `hidden` is below one, or below a DNAME. */
+export type Standing = "signed" | "cut" | "hidden";
+
+export const madeKey = (owner: string, type: number): string => `${owner} ${type}`;
+
+const [ns, dname] = [2, 39] as const;
+
+export type Drafts = ReturnType<typeof createDrafts>;
+
+/** The names that a write concerns, as a tree. `whole`: what is stored is not part of it, because every name will be entered again. */
+export function createDrafts(stored: (owner: string) => SignedName | undefined, whole: boolean) {
+  const drafts = new Map<string, Draft>();
+
+  const at = (owner: string): Draft => {
+    const draft = drafts.get(owner) ?? draftOf(owner, stored(owner), whole);
+    drafts.set(owner, draft);
+    return draft;
+  };
+  const countChild = (owner: string | undefined, by: 1 | -1): void => {
+    if (owner === undefined) return;
+    const draft = at(owner);
+    const existed = exists(draft);
+    draft.children += by;
+    if (exists(draft) !== existed) countChild(parentOf(owner), by);
+  };
+
+  return {
+    at,
+    all: () => drafts.values(),
+
+    /** Everything that was made for the name is made again, or kept. Returns whether what it hides has stayed the same. */
+    enter: (owner: string, types: readonly number[]): boolean => {
+      const draft = at(owner);
+      const [existed, hid] = [exists(draft), hides(draft)];
+      draft.types = types;
+      draft.sets.clear();
+      draft.signatures.clear();
+      if (exists(draft) !== existed) countChild(parentOf(owner), existed ? -1 : 1);
+      return hid === hides(draft) || draft.children === 0;
+    },
+
+    standingOf: (owner: string): Standing => {
+      for (let above = parentOf(owner); above !== undefined; above = parentOf(above))
+        if (hides(at(above))) return "hidden";
+      return isCut(at(owner)) ? "cut" : "signed";
+    },
+  };
+}
+
+const isCut = ({ owner, types }: Pick<Draft, "owner" | "types">): boolean => owner !== apex && types.includes(ns);
+const hides = (draft: Draft): boolean => isCut(draft) || draft.types.includes(dname);
+
+function draftOf(owner: string, known: SignedName | undefined, whole: boolean): Draft {
+  const sets = new Map<string, MadeSet>();
+  if (known === undefined || whole)
+    return { owner, known, types: [], children: 0, link: null, sets, signatures: new Map() };
+  for (const set of known.made) {
+    const type = typeCode(set.type);
+    if (type !== dnssecTypes.rrsig) sets.set(madeKey(set.owner, type), set);
+  }
+  const { types, children, link } = known;
+  return { owner, known, types, children, link, sets, signatures: signaturesIn(known) };
+}
+
+/** Signatures by owner and covered type. */
+export function signaturesIn(name: SignedName | undefined): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const set of name?.made ?? []) {
+    if (set.type !== rrsig) continue;
+    for (const text of set.values) {
+      const key = madeKey(set.owner, readSignature(dataOfText(rrsig, text)).covers);
+      const others = found.get(key);
+      if (others === undefined) found.set(key, [text]);
+      else others.push(text);
+    }
+  }
+  return found;
+}
+
+const rrsig = typeNamed(dnssecTypes.rrsig);
+
+/** Undefined if nothing is left of the name. */
+export function signedName(draft: Draft): SignedName | undefined {
+  if (!exists(draft)) return undefined;
+  const { owner, link, children, types } = draft;
+  const signatures = Map.groupBy(draft.signatures, ([key]) => key.slice(0, key.lastIndexOf(" ")));
+  const expiries: number[] = [];
+  const signed = [...signatures].map(([of, each]): MadeSet => {
+    const values = each.flatMap(([, texts]) => texts);
+    const heads = values.map((text) => readSignature(dataOfText(rrsig, text)));
+    expiries.push(...heads.map((head) => head.expires));
+    return { owner: of, type: rrsig, ttl: Math.min(...heads.map((head) => head.ttl)), values };
+  });
+  const made = [...draft.sets.values(), ...signed];
+  return { owner, link, children, types, made, expires: expiries.length === 0 ? null : Math.min(...expiries) };
+}

@@ -1,0 +1,170 @@
+import type { Instant } from "../instant.ts";
+import { keyTtl, type UsedKey } from "./plan-signing.ts";
+
+/**
+ * Where a zone is on its way to other keys, or to none (RFC 6781 section 4.1, RFC 7583). Each stage waits until no resolver can have
+ * an older answer that does not fit to the next one.
+ *
+ * - `new`: signed; the parent has no DS record yet
+ * - `secure`: the parent has the DS record
+ * - `roll-show`: the next key is in the DNSKEY set
+ * - `roll-parent`: the parent is asked to replace the DS record
+ * - `roll-sign`: the next key signs the zone
+ * - `algorithm-sign`: a key of another algorithm signs the zone too, before anybody may expect it
+ * - `algorithm-show`, `algorithm-parent`: as above
+ * - `algorithm-hide`: the old key is no longer in the DNSKEY set, but still signs
+ * - `leaving`: the parent is asked to remove the DS record
+ */
+export type Stage =
+  | "new"
+  | "secure"
+  | "roll-show"
+  | "roll-parent"
+  | "roll-sign"
+  | "algorithm-sign"
+  | "algorithm-show"
+  | "algorithm-parent"
+  | "algorithm-hide"
+  | "leaving";
+
+/** What a key is used for. */
+export type KeyUse = UsedKey & {
+  /** It is in the DNSKEY set, and signs it. */
+  readonly shown: boolean;
+  /** It signs the other records. */
+  readonly signs: boolean;
+  /** The CDS and CDNSKEY records ask the parent for a DS record of it. */
+  readonly inParent: boolean;
+};
+
+export type Life<Key extends KeyUse> = {
+  readonly stage: Stage;
+  /** When the stage began. */
+  readonly since: Instant;
+  /** The oldest first; a second one is the next. */
+  readonly keys: readonly Key[];
+  /** Since when the parent has had what the stage waits for. */
+  readonly parentSince?: Instant | undefined;
+};
+
+/** The DS records that all servers of the parent gave. `ttl` in seconds. Undefined: it could not be asked, or they differ. */
+export type ParentView =
+  | { readonly ds: readonly { readonly tag: number; readonly algorithm: number }[]; readonly ttl: number }
+  | undefined;
+
+export type Clock = {
+  readonly now: Instant;
+  /** The highest TTL in the zone, in seconds. */
+  readonly highestTtl: number;
+};
+
+/** For secondaries to fetch what changed, in milliseconds. */
+const margin = 300_000;
+
+/** The next stage if it is time for it; `"gone"`: the zone may be unsigned; undefined: nothing changes. */
+export function nextStage<Key extends KeyUse>(
+  life: Life<Key>,
+  parent: ParentView,
+  clock: Clock,
+): Life<Key> | "gone" | undefined {
+  const { stage, since, keys } = life;
+  const { now } = clock;
+  const [old, next] = keys;
+  const waited = (seconds: number): boolean => now >= since + seconds * 1000 + margin;
+  const go = (to: Stage, used: readonly Key[]): Life<Key> => ({ stage: to, since: now, keys: used });
+  const whenParent = (fits: (tags: readonly number[]) => boolean, then: () => Life<Key> | "gone") =>
+    onceParentFits(life, parent, now, fits, then);
+  if (old === undefined) return undefined;
+  switch (stage) {
+    case "new":
+      return parent !== undefined && has(parent, old) ? go("secure", keys) : undefined;
+    case "secure":
+      return undefined;
+    case "leaving":
+      return whenParent(
+        (tags) => tags.length === 0,
+        () => (waited(0) ? "gone" : life),
+      );
+  }
+  if (next === undefined) return go("secure", keys);
+  switch (stage) {
+    case "roll-show":
+      return waited(keyTtl)
+        ? go("roll-parent", [
+            { ...old, inParent: false },
+            { ...next, inParent: true },
+          ])
+        : undefined;
+    case "roll-parent":
+      return whenParent(
+        (tags) => tags.includes(next.tag) && !tags.includes(old.tag),
+        () =>
+          go("roll-sign", [
+            { ...old, signs: false },
+            { ...next, signs: true },
+          ]),
+      );
+    case "roll-sign":
+      return waited(clock.highestTtl) ? go("secure", [next]) : undefined;
+    case "algorithm-sign":
+      return waited(clock.highestTtl) ? go("algorithm-show", [old, { ...next, shown: true }]) : undefined;
+    case "algorithm-show":
+      return waited(keyTtl)
+        ? go("algorithm-parent", [
+            { ...old, inParent: false },
+            { ...next, inParent: true },
+          ])
+        : undefined;
+    case "algorithm-parent":
+      return whenParent(
+        (tags) => tags.includes(next.tag) && !tags.includes(old.tag),
+        () => go("algorithm-hide", [{ ...old, shown: false }, next]),
+      );
+    case "algorithm-hide":
+      return waited(keyTtl) ? go("secure", [next]) : undefined;
+  }
+}
+
+const has = ({ ds }: NonNullable<ParentView>, { tag }: KeyUse): boolean => ds.some((each) => each.tag === tag);
+
+/** The old DS set may be used until its TTL has passed since the parent's servers stopped giving it. */
+function onceParentFits<Key extends KeyUse>(
+  life: Life<Key>,
+  parent: ParentView,
+  now: Instant,
+  fits: (tags: readonly number[]) => boolean,
+  then: () => Life<Key> | "gone",
+): Life<Key> | "gone" | undefined {
+  if (parent === undefined) return undefined;
+  const { parentSince, ...rest } = life;
+  if (!fits(parent.ds.map(({ tag }) => tag))) return parentSince === undefined ? undefined : rest;
+  if (parentSince === undefined) return { ...life, parentSince: now };
+  return now >= parentSince + Math.max(parent.ttl, longestDs) * 1000 + margin ? then() : undefined;
+}
+
+/** In seconds. The TTL of a set that has gone is not known; most parents use an hour or a day. */
+const longestDs = 86_400;
+
+/** A new key for the same zone. Only a key of another algorithm has to sign before it is shown (RFC 6840 section 5.11). */
+export function beginRoll<Key extends KeyUse>(life: Life<Key>, key: Key, now: Instant): Life<Key> {
+  const [old] = life.keys;
+  const isOther = old?.algorithm !== key.algorithm;
+  return {
+    stage: isOther ? "algorithm-sign" : "roll-show",
+    since: now,
+    keys: [...life.keys, { ...key, shown: !isOther, signs: isOther, inParent: false }],
+  };
+}
+
+export const beginLife = <Key extends KeyUse>(key: Key, now: Instant): Life<Key> => ({
+  stage: "new",
+  since: now,
+  keys: [{ ...key, shown: true, signs: true, inParent: true }],
+});
+
+/** A zone whose parent never had a DS record may be unsigned as soon as that is known. */
+export const beginLeaving = <Key extends KeyUse>(life: Life<Key>, now: Instant): Life<Key> => ({
+  stage: "leaving",
+  since: now,
+  keys: life.keys,
+});

@@ -1,0 +1,58 @@
+import { printLabels } from "../names/label.ts";
+import { apex, labelsOf } from "../names/name.ts";
+import { parseRdata, rdataFromWire, rdataToWire } from "../rdata/rdata.ts";
+import { type RecordType, typeFromCode } from "../rdata/table.ts";
+import type { Bytes } from "./records.ts";
+
+/** What is kept for one name of a signed zone: its place among the other names, and the records that were made for it. */
+export type SignedName = {
+  readonly owner: string;
+  /** Orders the chain of NSEC or NSEC3 records; null for a name that is not part of it. */
+  readonly link: string | null;
+  /** How many names are directly below it. */
+  readonly children: number;
+  /** The types that the owner of the zone has set here. */
+  readonly types: readonly number[];
+  readonly made: readonly MadeSet[];
+  /** When the first of its signatures expires, in seconds; null if it has none. */
+  readonly expires: number | null;
+};
+
+/** Records that DNSSEC adds. An RRSIG set contains all signatures of its owner, and each has the TTL that it signs. */
+export type MadeSet = {
+  /** Not that of the name itself if it is an NSEC3 record or its signature. */
+  readonly owner: string;
+  readonly type: RecordType;
+  readonly ttl: number;
+  readonly values: readonly string[];
+};
+
+/** A name with children, or with records, exists. */
+export const exists = ({ types, children }: Pick<SignedName, "types" | "children">): boolean =>
+  types.length > 0 || children > 0;
+
+/** Undefined for the apex. */
+export function parentOf(owner: string): string | undefined {
+  if (owner === apex) return undefined;
+  const above = labelsOf(owner).slice(1);
+  return above.length === 0 ? apex : printLabels(above);
+}
+
+/** Types that DNSSEC needs have no text format of their own here (RFC 3597). */
+export function typeNamed(code: number): RecordType {
+  const type = typeFromCode(code);
+  if (type === undefined) throw new Error(`no record can have the type ${code}`);
+  return type;
+}
+
+export function textOfData(code: number, data: Uint8Array): string {
+  const read = rdataFromWire(typeNamed(code), data);
+  if (!read.ok) throw new Error(`data that was made for the type ${code} is not valid`);
+  return read.value.text;
+}
+
+export function dataOfText(type: RecordType, text: string): Bytes {
+  const read = parseRdata(type, text, "");
+  if (!read.ok) throw new Error(`the value of a ${type} record cannot be read: ${text}`);
+  return rdataToWire(read.value);
+}

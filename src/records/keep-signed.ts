@@ -1,0 +1,142 @@
+import type { ParentView, Stage } from "../core/dnssec/lifecycle.ts";
+import type { Instant } from "../core/instant.ts";
+import type { AskParent } from "../process/dns/parent-ds.ts";
+import type { EndWork } from "../process/duties.ts";
+import type { Logger } from "../process/log.ts";
+import type { Zone } from "./model.ts";
+import { continueLife } from "./service/zones/dnssec.ts";
+import { readZone } from "./service/zones/read-zone.ts";
+import { renewal } from "./signing/signer.ts";
+import type { RecordStore } from "./store/port.ts";
+
+export type KeepSignedOptions = {
+  readonly store: RecordStore;
+  readonly askParent: AskParent;
+  readonly now: () => Instant;
+  readonly log: Logger;
+  readonly state: SigningState;
+  /** Milliseconds between two rounds. */
+  readonly every?: number;
+};
+
+/** What the last round found, for `/metrics` and the pages. */
+export type SigningState = {
+  zones: number;
+  /** When the first signature expires that could not be renewed. */
+  expires: Instant | undefined;
+  /** Zones whose parent has DS records, but none of the zone's keys: resolvers reject them. */
+  readonly mismatched: Set<string>;
+};
+
+export const createSigningState = (): SigningState => ({ zones: 0, expires: undefined, mismatched: new Set() });
+
+const minute = 60_000;
+const namesAtOnce = 200;
+const zonesAtOnce = 500;
+/** How often the parent of a zone is asked: rarely when nothing waits for it. */
+const askEvery = { waiting: minute, secure: 60 * minute };
+
+/** Renews signatures before they expire, and takes each zone from stage to stage. The work of the leading node. */
+export function keepSigned(options: KeepSignedOptions): EndWork {
+  const { log, every = minute } = options;
+  const ended = new AbortController();
+  const asked = new Map<number, Instant>();
+  let timer: NodeJS.Timeout | undefined;
+  const round = async (): Promise<void> => {
+    try {
+      await renewSignatures(options, ended.signal);
+      await visitZones(options, asked, ended.signal);
+    } catch (error) {
+      if (!ended.signal.aborted) log.error({ err: error }, "signed zones could not be looked after; trying again");
+    }
+    if (!ended.signal.aborted) timer = setTimeout(begin, every).unref();
+  };
+  let running = Promise.resolve();
+  const begin = () => {
+    running = round();
+  };
+  begin();
+  return async () => {
+    ended.abort();
+    clearTimeout(timer);
+    await running;
+  };
+}
+
+/** A few names at a time, so that nobody waits for it. */
+async function renewSignatures(
+  { store, now, log, state }: Pick<KeepSignedOptions, "store" | "now" | "log" | "state">,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let last = ""; !signal.aborted; ) {
+    const due = await store.expiringNames(now() + renewal * 1000, namesAtOnce);
+    state.expires = due.length === 0 ? undefined : Math.min(...due.map(({ first }) => first));
+    const names = due.map(({ zone, owners }) => `${zone.name} ${owners.join(" ")}`).join(", ");
+    // The same names again: renewing them has failed, so that the next round tries again.
+    if (due.length === 0 || names === last) return;
+    last = names;
+    for (const { zone, owners } of due) {
+      const request = { account: zone.account, at: { zone: zone.id }, owners: () => owners, actor: "moor", now: now() };
+      await store
+        .write(request, () => ({ wanted: undefined, renew: owners, result: undefined }))
+        .catch((error: unknown) => log.error({ err: error, zone: zone.name }, "signatures could not be renewed"));
+    }
+  }
+}
+
+async function visitZones(options: KeepSignedOptions, asked: Map<number, Instant>, signal: AbortSignal): Promise<void> {
+  const { store, now, state } = options;
+  let count = 0;
+  for (let after = 0; !signal.aborted; ) {
+    const zones = await store.signedZones(after, zonesAtOnce);
+    count += zones.length;
+    for (const zone of zones) {
+      const wait = askEvery[zone.settings.dnssec?.stage === "secure" ? "secure" : "waiting"];
+      if (signal.aborted || now() - (asked.get(zone.number) ?? 0) < wait) continue;
+      asked.set(zone.number, now());
+      await visitZone(options, zone, signal);
+    }
+    const last = zones.at(-1);
+    if (last === undefined || zones.length < zonesAtOnce) break;
+    after = last.number;
+  }
+  state.zones = count;
+}
+
+/** Asks the parent, and goes on to the next stage if it is time. */
+async function visitZone(
+  { store, askParent, now, log, state }: KeepSignedOptions,
+  zone: Zone,
+  signal: AbortSignal,
+): Promise<void> {
+  const parent = await askParent(zone.name, signal);
+  noteMismatch(state, zone, parent, log);
+  const { stage } = zone.settings.dnssec ?? {};
+  const highestTtl = stage !== undefined && afterTtls.has(stage) ? await highestTtlIn(store, zone) : 0;
+  const by = { store, actor: "moor", now: now() };
+  const next = await continueLife(by, zone, parent, highestTtl);
+  if (next === "unsigned") log.info({ zone: zone.name }, "the zone is no longer signed");
+  else if (next !== undefined && next.stage !== stage)
+    log.info({ zone: zone.name, stage: next.stage }, "the keys of the zone are in the next stage");
+}
+
+/** They wait until no resolver has older records of the zone. */
+const afterTtls: ReadonlySet<Stage> = new Set(["roll-sign", "algorithm-sign"]);
+
+async function highestTtlIn(store: RecordStore, zone: Zone): Promise<number> {
+  const sets = await readZone(store, zone, async () => undefined);
+  return sets.reduce((most, { ttl }) => Math.max(most, ttl ?? 0), zone.settings.ttl);
+}
+
+function noteMismatch(state: SigningState, zone: Zone, parent: ParentView, log: Logger): void {
+  if (parent === undefined) return;
+  const tags = new Set(zone.settings.dnssec?.keys.filter(({ shown }) => shown).map(({ tag }) => tag));
+  const isWrong = parent.ds.length > 0 && !parent.ds.some(({ tag }) => tags.has(tag));
+  if (isWrong && !state.mismatched.has(zone.name))
+    log.error(
+      { zone: zone.name },
+      "the DS records at the parent belong to none of the zone's keys: resolvers reject it",
+    );
+  if (isWrong) state.mismatched.add(zone.name);
+  else state.mismatched.delete(zone.name);
+}

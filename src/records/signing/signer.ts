@@ -1,0 +1,183 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createPrivateKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  randomInt,
+  sign,
+} from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { promisify } from "node:util";
+import { type Algorithm, algorithms } from "../../core/dnssec/codes.ts";
+import type { ToSign, UsedKey } from "../../core/dnssec/plan-signing.ts";
+import { dnskeyData, joined, keyTag, signatureInput } from "../../core/dnssec/records.ts";
+import type { Instant } from "../../core/instant.ts";
+import type { SigningKey } from "../model.ts";
+
+/** The private part of a key, encrypted. */
+export type SealedKey = { readonly id: string; readonly sealed: string };
+
+/** Makes keys and signs with them. Private keys are encrypted with a key file, which is not part of the store or its backups. */
+export type Signer = {
+  readonly makeKey: (algorithm: Algorithm, now: Instant) => { readonly key: SigningKey; readonly sealed: SealedKey };
+  readonly seal: (id: string, key: KeyObject) => SealedKey;
+  readonly unseal: (key: SealedKey) => KeyObject;
+  /** Keys that are not among the opened ones yet. */
+  readonly missing: (keys: readonly UsedKey[]) => readonly string[];
+  readonly open: (keys: readonly SealedKey[]) => void;
+  /** Blocks; for a few signatures inside a transaction. */
+  readonly signNow: (zone: string, work: readonly ToSign[], now: Instant) => void;
+  /** In other threads; for many. */
+  readonly signBeside: (zone: string, work: readonly ToSign[], now: Instant) => Promise<void>;
+};
+
+/** The key file is missing, unreadable, or another one than the keys were encrypted with. */
+class KeyFileTrouble extends Error {}
+
+const day = 86_400;
+/** How long signatures are valid, in seconds. They begin in the past, because other clocks may be slow. */
+const validity = { before: 3_600, after: 14 * day, jitter: 2 * day };
+/** In seconds before the end. A secondary that was offline for days still has valid signatures. */
+export const renewal = 6 * day;
+
+const p256Prefix = 64;
+
+export function createSigner(keyFile: string): Signer {
+  const opened = new Map<string, KeyObject>();
+  let secret: Buffer | undefined;
+
+  const fileKey = (mayMake: boolean): Buffer => {
+    secret ??= readKeyFile(keyFile) ?? (mayMake ? makeKeyFile(keyFile) : undefined);
+    if (secret === undefined) {
+      throw new KeyFileTrouble(
+        `the key file ${keyFile} is missing, so signed zones cannot be changed; restore it from where you keep it beside the backups`,
+      );
+    }
+    return secret;
+  };
+
+  const seal: Signer["seal"] = (id, key) => {
+    const nonce = randomBytes(12);
+    const cipher = createCipheriv("aes-256-gcm", fileKey(true), nonce).setAAD(Buffer.from(id));
+    const text = Buffer.concat([cipher.update(key.export({ type: "pkcs8", format: "der" })), cipher.final()]);
+    return { id, sealed: Buffer.concat([nonce, cipher.getAuthTag(), text]).toString("base64") };
+  };
+
+  const unseal: Signer["unseal"] = ({ id, sealed }) => {
+    const bytes = Buffer.from(sealed, "base64");
+    const decipher = createDecipheriv("aes-256-gcm", fileKey(false), bytes.subarray(0, 12)).setAAD(Buffer.from(id));
+    decipher.setAuthTag(bytes.subarray(12, 28));
+    try {
+      const der = Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]);
+      return createPrivateKey({ key: der, format: "der", type: "pkcs8" });
+    } catch (error) {
+      throw new KeyFileTrouble(
+        `the key file ${keyFile} is not the one that the keys of this store were encrypted with; restore that one`,
+        { cause: error },
+      );
+    }
+  };
+
+  const keyOf = ({ id }: UsedKey): KeyObject => {
+    const key = opened.get(id);
+    if (key === undefined) throw new Error(`the key ${id} was not opened before it was used`);
+    return key;
+  };
+
+  const inputs = (zone: string, { name, covers, ttl, data, keys }: ToSign, now: Instant) =>
+    keys.map((key) => {
+      const at = Math.floor(now / 1000);
+      const expires = at + validity.after - randomInt(validity.jitter);
+      const { tag, algorithm } = key;
+      const head = { covers, ttl, tag, algorithm, zone, expires, inception: at - validity.before };
+      return { ...signatureInput(head, { name, data }), ...waysOf(keyOf(key), algorithm) };
+    });
+
+  return {
+    makeKey: (algorithm, now) => {
+      const { privateKey } =
+        algorithm === algorithms.ed25519
+          ? generateKeyPairSync("ed25519")
+          : generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+      const key = describeKey(privateKey, algorithm, now);
+      opened.set(key.id, privateKey);
+      return { key, sealed: seal(key.id, privateKey) };
+    },
+    seal,
+    unseal,
+    missing: (keys) => keys.map(({ id }) => id).filter((id) => !opened.has(id)),
+    open: (keys) => {
+      for (const key of keys) opened.set(key.id, unseal(key));
+    },
+    signNow: (zone, work, now) => {
+      for (const each of work)
+        each.done(
+          inputs(zone, each, now).map(({ start, signed, hash, key }) => joined([start, sign(hash, signed, key)])),
+        );
+    },
+    signBeside: async (zone, work, now) => {
+      for (let from = 0; from < work.length; from += atOnce) {
+        await Promise.all(
+          work.slice(from, from + atOnce).map(async (each) => {
+            const signatures = inputs(zone, each, now).map(async ({ start, signed, hash, key }) =>
+              joined([start, await signSoon(hash, signed, key)]),
+            );
+            each.done(await Promise.all(signatures));
+          }),
+        );
+      }
+    },
+  };
+}
+
+/** Preparing these takes about a millisecond. */
+const atOnce = 32;
+
+const signSoon = promisify(sign);
+
+/** RFC 6605 section 4: the two numbers of the signature, without the usual frame around them. */
+const waysOf = (key: KeyObject, algorithm: Algorithm) =>
+  algorithm === algorithms.ed25519
+    ? { hash: null, key: { key } }
+    : { hash: "sha256", key: { key, dsaEncoding: "ieee-p1363" as const } };
+
+/** What a zone's settings say about a key. It is not used for anything yet. */
+export function describeKey(privateKey: KeyObject, algorithm: Algorithm, created: Instant): SigningKey {
+  const { x = "", y = "" } = privateKey.export({ format: "jwk" });
+  const bytes = Buffer.concat([x, y].map((part) => Buffer.from(part, "base64url")));
+  const expected = algorithm === algorithms.ed25519 ? 32 : p256Prefix;
+  if (bytes.length !== expected) throw new Error(`a key of algorithm ${algorithm} has ${expected} public bytes`);
+  const tag = keyTag(dnskeyData(algorithm, bytes));
+  const id = `${tag}-${randomBytes(6).toString("hex")}`;
+  return {
+    id,
+    tag,
+    algorithm,
+    publicKey: bytes.toString("base64"),
+    created,
+    shown: false,
+    signs: false,
+    inParent: false,
+  };
+}
+
+function readKeyFile(path: string): Buffer | undefined {
+  try {
+    const bytes = Buffer.from(readFileSync(path, "utf8").trim(), "base64");
+    if (bytes.length !== 32) throw new KeyFileTrouble(`the key file ${path} does not contain 32 bytes in base64`);
+    return bytes;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error instanceof KeyFileTrouble
+      ? error
+      : new KeyFileTrouble(`the key file ${path} cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function makeKeyFile(path: string): Buffer {
+  const bytes = randomBytes(32);
+  writeFileSync(path, `${bytes.toString("base64")}\n`, { mode: 0o600, flag: "wx", flush: true });
+  return bytes;
+}

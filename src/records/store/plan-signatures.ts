@@ -1,0 +1,114 @@
+import { isDeepStrictEqual } from "node:util";
+import { madeChanges } from "../../core/dnssec/made-changes.ts";
+import {
+  type Names,
+  planningSigning,
+  type SigningPlan,
+  type ToSign,
+  type Touched,
+} from "../../core/dnssec/plan-signing.ts";
+import type { SignedName } from "../../core/dnssec/signed-name.ts";
+import { apex } from "../../core/names/name.ts";
+import type { Change } from "../../core/records/changes.ts";
+import type { RRset } from "../../core/records/rrset.ts";
+import { negativeTtlIn } from "../../core/records/soa-timers.ts";
+import { mapInSteps, type Steps } from "../../core/steps.ts";
+import type { Zone, ZoneSigning } from "../model.ts";
+import { sha1, signingOf } from "../signing/signing-of.ts";
+import { atZoneSerial } from "./rows.ts";
+import { logRow, type WriteEffect, type Writer } from "./write-effect.ts";
+
+/** A signed zone as it is before a write. */
+export type SignedReads = {
+  readonly names: Names;
+  readonly everyName: () => readonly SignedName[];
+  readonly setsAt: (owner: string) => readonly RRset[];
+  readonly everySet: () => readonly RRset[];
+};
+
+/** Call `signed` when everything is signed. */
+export type PlannedSignatures = { readonly toSign: readonly ToSign[]; readonly signed: () => Steps<WriteEffect> };
+
+/** More are not listed in the log, so that followers read the zone again. */
+const mostListed = 1_000;
+/** With more touched names, it takes less time to look at all of them. */
+const mostTouched = 1_000;
+
+/** Adds what has to be signed to the effect of a write; undefined if the zone is not signed, neither before nor after. */
+export function* planningSignatures(
+  before: Zone,
+  effect: WriteEffect,
+  reads: SignedReads,
+  by: Writer,
+  renew: readonly string[] = [],
+): Steps<PlannedSignatures | undefined> {
+  const [was, is] = [before.settings.dnssec, effect.zone.settings.dnssec];
+  if (is === undefined)
+    return was && withPlan(effect, by, { toSign: [], changes: () => mapInSteps(reads.everyName(), withoutName) });
+  const { zone, changes } = effect;
+  const byOwner = Map.groupBy(changes, ({ owner }) => owner);
+  const owners = new Set([apex, ...byOwner.keys(), ...renew]);
+  const touchedAt = (owner: string, stored: readonly RRset[]): Touched =>
+    touchedBy(byOwner.get(owner) ?? [], owner, stored, zone);
+  const top = touchedAt(apex, reads.setsAt(apex));
+  const wish = {
+    zone: zone.name,
+    ttl: zone.settings.ttl,
+    negativeTtl: negativeTtlIn(top.sets, zone.settings.ttl),
+    signing: signingOf(is, zone.name, by.now),
+    sha1,
+  };
+  const isWhole = before.settings.ttl !== zone.settings.ttl || signsOtherwise(was, is) || owners.size > mostTouched;
+  const part = isWhole
+    ? "whole"
+    : yield* planningSigning({
+        ...wish,
+        names: reads.names,
+        touched: new Map(
+          [...owners].map((owner) => [owner, owner === apex ? top : touchedAt(owner, reads.setsAt(owner))]),
+        ),
+      });
+  if (part !== "whole") return withPlan(effect, by, part);
+  const stored = Map.groupBy(reads.everySet(), ({ owner }) => owner);
+  const every = new Set([...owners, ...stored.keys()]);
+  const whole = yield* planningSigning({
+    ...wish,
+    names: reads.names,
+    whole: reads.everyName(),
+    touched: new Map([...every].map((owner) => [owner, touchedAt(owner, stored.get(owner) ?? [])])),
+  });
+  if (whole === "whole") throw new Error("a plan of the whole zone asks for the whole zone");
+  return withPlan(effect, by, whole);
+}
+
+const withoutName = (name: SignedName) => ({ before: name, after: undefined });
+
+function withPlan(effect: WriteEffect, by: Writer, { toSign, changes }: SigningPlan): PlannedSignatures {
+  return {
+    toSign,
+    *signed() {
+      const names = yield* changes();
+      const sets = madeChanges(names);
+      const row = logRow(effect.zone, effect.zone.serial, by, {
+        kind: "signatures",
+        sets: sets.length > mostListed ? null : sets,
+      });
+      return { ...effect, names, log: [...effect.log, row] };
+    },
+  };
+}
+
+/** Every write changes the SOA record. */
+function touchedBy(changes: readonly Change[], owner: string, stored: readonly RRset[], zone: Zone): Touched {
+  const changed = new Set(changes.map(({ type }) => type));
+  const sets = [...stored.filter(({ type }) => !changed.has(type)), ...changes.flatMap(({ after }) => after ?? [])].map(
+    (set) => atZoneSerial(set, zone),
+  );
+  return { sets, changed: owner === apex ? changed.add("SOA") : changed };
+}
+
+/** Whether more than the sets of keys have to be signed again. */
+const signsOtherwise = (was: ZoneSigning | undefined, is: ZoneSigning): boolean =>
+  was === undefined || was.denial !== is.denial || !isDeepStrictEqual(signersIn(was), signersIn(is));
+
+const signersIn = ({ keys }: ZoneSigning) => keys.filter(({ signs }) => signs).map(({ id }) => id);

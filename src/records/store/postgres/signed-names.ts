@@ -1,0 +1,134 @@
+import { placeOf } from "../../../core/dnssec/canonical.ts";
+import type { NameChange, Names } from "../../../core/dnssec/plan-signing.ts";
+import { hashedName } from "../../../core/dnssec/records.ts";
+import { parentOf, type SignedName } from "../../../core/dnssec/signed-name.ts";
+import { absoluteName } from "../../../core/names/name.ts";
+import { base32hex } from "../../../core/records/nsec3-hash.ts";
+import type { Rows, Statement } from "../../../process/postgres/statement.ts";
+import type { Zone } from "../../model.ts";
+import type { SealedKey, Signer } from "../../signing/signer.ts";
+import { sha1 } from "../../signing/signing-of.ts";
+import { type SignedNameRow, signedNameColumns, signedNameFromRow } from "../signed-zones.ts";
+
+type Owners = ReadonlyMap<number, "all" | ReadonlySet<string>>;
+type Row = SignedNameRow & { readonly zone: number };
+
+/** Reads the signed names that writes to these owners may change: they, the names above them, and their neighbours in the chain. */
+export async function readSignedNames(
+  run: (statement: Statement) => Promise<Rows>,
+  zones: readonly Zone[],
+  owners: Owners,
+  signer: Signer | undefined,
+): Promise<ReadonlyMap<number, readonly SignedName[]>> {
+  const signed = zones.filter((zone) => zone.settings.dnssec !== undefined);
+  if (signed.length === 0) return new Map();
+  const whole = signed.filter(({ number }) => owners.get(number) === "all").map(({ number }) => number);
+  const parts = signed.flatMap((zone) => {
+    const set = owners.get(zone.number);
+    return set === undefined || set === "all" ? [] : [...set].map((owner) => ({ zone, owner }));
+  });
+  const locked = signed.filter(({ settings }) => signer?.missing(settings.dnssec?.keys ?? []).length);
+  const [all, named, linked, keys] = await Promise.all([
+    whole.length > 0 ? run(ofZones(whole)) : undefined,
+    parts.length > 0 ? run(atOwners(parts.flatMap(withAncestors))) : undefined,
+    parts.length > 0 ? run(besideLinks(parts.map(linkAt))) : undefined,
+    locked.length > 0 ? run(sealedKeys(locked.map(({ number }) => number))) : undefined,
+  ]);
+  if (keys !== undefined) signer?.open(keys.rows as SealedKey[]);
+  const rows = [...(all?.rows ?? []), ...(named?.rows ?? []), ...(linked?.rows ?? [])] as Row[];
+  const byZone = Map.groupBy(rows, ({ zone }) => Number(zone));
+  return new Map([...byZone].map(([zone, found]) => [zone, found.map(signedNameFromRow)]));
+}
+
+type Part = { readonly zone: Zone; readonly owner: string };
+
+function withAncestors({ zone, owner }: Part): { readonly zone: number; readonly owner: string }[] {
+  const found = [];
+  for (let at: string | undefined = owner; at !== undefined; at = parentOf(at))
+    found.push({ zone: zone.number, owner: at });
+  return found;
+}
+
+const linkAt = ({ zone, owner }: Part) => ({
+  zone: zone.number,
+  link:
+    zone.settings.dnssec?.denial === "nsec3"
+      ? base32hex(hashedName(absoluteName(owner, zone.name), sha1))
+      : placeOf(owner),
+});
+
+const columns = `s.zone, ${signedNameColumns}`.replaceAll(", ", ", s.").replace("s.s.", "s.");
+
+const ofZones = (zones: readonly number[]): Statement => ({
+  name: "signed names of zones",
+  text: `SELECT ${columns} FROM signed_names AS s WHERE zone = ANY($1)`,
+  values: [zones],
+});
+
+const atOwners = (wanted: readonly { readonly zone: number; readonly owner: string }[]): Statement => ({
+  name: "signed names of owners",
+  text:
+    `SELECT DISTINCT ${columns} FROM unnest($1::bigint[], $2::text[]) AS n (zone, owner) ` +
+    "JOIN signed_names AS s ON s.zone = n.zone AND s.owner = n.owner",
+  values: [wanted.map(({ zone }) => zone), wanted.map(({ owner }) => owner)],
+});
+
+/** The chain is a circle, so the first and the last name are included. */
+const besideLinks = (wanted: readonly { readonly zone: number; readonly link: string }[]): Statement => {
+  const one = (where: string, order: string) =>
+    `(SELECT * FROM signed_names WHERE zone = n.zone AND ${where} ORDER BY link ${order} LIMIT 1)`;
+  const each = [
+    one("link < n.link", "DESC"),
+    one("link > n.link", ""),
+    one("link IS NOT NULL", ""),
+    one("link IS NOT NULL", "DESC"),
+  ];
+  return {
+    name: "signed names beside",
+    text:
+      `SELECT DISTINCT ${columns} FROM unnest($1::bigint[], $2::text[]) AS n (zone, link) ` +
+      `CROSS JOIN LATERAL (${each.join(" UNION ALL ")}) AS s`,
+    values: [wanted.map(({ zone }) => zone), wanted.map(({ link }) => link)],
+  };
+};
+
+const sealedKeys = (zones: readonly number[]): Statement => ({
+  name: "sealed keys",
+  text: "SELECT id, sealed FROM signing_keys WHERE zone = ANY($1)",
+  values: [zones],
+});
+
+/** The signed names of one zone as the writes of a batch see and change them. */
+export function createBatchNames(loaded: readonly SignedName[]) {
+  const names = new Map(loaded.map((name) => [name.owner, name]));
+  const touched = new Set<string>();
+  let links: readonly SignedName[] | undefined;
+  const inOrder = () => {
+    links ??= [...names.values()].filter(({ link }) => link !== null).sort(byLink);
+    return links;
+  };
+  const view: Names = {
+    at: (owner) => names.get(owner),
+    before: (link) => inOrder().findLast((each) => (each.link ?? "") < link) ?? inOrder().at(-1),
+    after: (link) => inOrder().find((each) => (each.link ?? "") > link) ?? inOrder()[0],
+  };
+  return {
+    view,
+    every: () => [...names.values()],
+    write: (changes: readonly NameChange[]): void => {
+      links = undefined;
+      for (const { before, after } of changes) {
+        const owner = after?.owner ?? before?.owner ?? "";
+        touched.add(owner);
+        if (after === undefined) names.delete(owner);
+        else names.set(owner, after);
+      }
+    },
+    outcome: () => ({
+      names: [...touched].flatMap((owner) => names.get(owner) ?? []),
+      gone: [...touched].filter((owner) => !names.has(owner)),
+    }),
+  };
+}
+
+const byLink = (a: SignedName, b: SignedName): number => ((a.link ?? "") < (b.link ?? "") ? -1 : 1);

@@ -1,0 +1,44 @@
+import type { SignedName } from "../../core/dnssec/signed-name.ts";
+import type { Instant } from "../../core/instant.ts";
+import type { Zone } from "../model.ts";
+import type { SealedKey } from "../signing/signer.ts";
+
+/** The part of a store that is about signed zones. */
+export type SignedZones = {
+  /** In the order of owners, after the given one, to read a large zone in parts. */
+  readonly signedNames: (zone: Zone, after: string | undefined, limit: number) => Promise<readonly SignedName[]>;
+  /** Signed zones of all accounts in the order of their numbers, after `after`. */
+  readonly signedZones: (after: number, limit: number) => Promise<readonly Zone[]>;
+  /** The names whose signatures expire before this time, the most urgent first. */
+  readonly expiringNames: (before: Instant, limit: number) => Promise<readonly ExpiringNames[]>;
+  /** The private keys of a zone, encrypted. */
+  readonly sealedKeys: (zone: Zone) => Promise<readonly SealedKey[]>;
+};
+
+/** `first`: when the first of their signatures expires. */
+export type ExpiringNames = { readonly zone: Zone; readonly owners: readonly string[]; readonly first: Instant };
+
+export type SignedNameRow = {
+  readonly owner: string;
+  readonly link: string | null;
+  readonly expires: number | null;
+  readonly children: number;
+  readonly types: string;
+  readonly made: string;
+};
+
+export const signedNameColumns = "owner, link, expires, children, types, made";
+
+export function signedNameFromRow({ owner, link, expires, children, types, made }: SignedNameRow): SignedName {
+  return {
+    ...{ owner, link, expires, children },
+    types: JSON.parse(types) as SignedName["types"],
+    made: JSON.parse(made) as SignedName["made"],
+  };
+}
+
+export const signedNameToRow = ({ types, made, ...name }: SignedName): SignedNameRow => ({
+  ...name,
+  types: JSON.stringify(types),
+  made: JSON.stringify(made),
+});

@@ -1,0 +1,59 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { NameChange, Names } from "../../../core/dnssec/plan-signing.ts";
+import type { SignedName } from "../../../core/dnssec/signed-name.ts";
+import type { Steps } from "../../../core/steps.ts";
+import type { Zone } from "../../model.ts";
+import type { SealedKey } from "../../signing/signer.ts";
+import { type SignedNameRow, signedNameColumns, signedNameFromRow, signedNameToRow } from "../signed-zones.ts";
+
+/** The signed names of zones and the keys that sign them. Synchronous, because transactions use it. */
+export function prepareSignedNames(database: DatabaseSync) {
+  const select = (rest: string) =>
+    database.prepare(`SELECT ${signedNameColumns} FROM signed_names WHERE zone = ? ${rest}`);
+  const [at, every] = [select("AND owner = ?"), select("")];
+  const [lower, higher] = [
+    select("AND link < ? ORDER BY link DESC LIMIT 1"),
+    select("AND link > ? ORDER BY link LIMIT 1"),
+  ];
+  const [first, last] = ["", "DESC"].map((way) => select(`AND link IS NOT NULL ORDER BY link ${way} LIMIT 1`));
+  const put = database.prepare(
+    "INSERT INTO signed_names (zone, owner, link, expires, children, types, made) VALUES (?, ?, ?, ?, ?, ?, ?) " +
+      "ON CONFLICT DO UPDATE SET link = excluded.link, expires = excluded.expires, children = excluded.children, " +
+      "types = excluded.types, made = excluded.made",
+  );
+  const remove = database.prepare("DELETE FROM signed_names WHERE zone = ? AND owner = ?");
+  const selectKeys = database.prepare("SELECT id, sealed FROM signing_keys WHERE zone = ?");
+  const insertKey = database.prepare("INSERT INTO signing_keys (id, zone, sealed) VALUES (?, ?, ?)");
+  const deleteKey = database.prepare("DELETE FROM signing_keys WHERE id = ?");
+
+  const nameIn = (row: unknown): SignedName | undefined =>
+    row === undefined ? undefined : signedNameFromRow(row as SignedNameRow);
+  const keysOf = ({ number }: Zone): readonly SealedKey[] => selectKeys.all(number) as SealedKey[];
+
+  return {
+    namesOf: ({ number }: Zone): Names => ({
+      at: (owner) => nameIn(at.get(number, owner)),
+      before: (link) => nameIn(lower.get(number, link) ?? last?.get(number)),
+      after: (link) => nameIn(higher.get(number, link) ?? first?.get(number)),
+    }),
+    every: ({ number }: Zone): readonly SignedName[] => (every.all(number) as SignedNameRow[]).map(signedNameFromRow),
+    *writing({ number }: Zone, changes: readonly NameChange[]): Steps<void> {
+      for (const { before, after } of changes) {
+        yield;
+        if (after === undefined) remove.run(number, before?.owner ?? "");
+        else {
+          const { owner, link, expires, children, types, made } = signedNameToRow(after);
+          put.run(number, owner, link, expires, children, types, made);
+        }
+      }
+    },
+    keysOf,
+    writeKeys: (zone: Zone, added: readonly SealedKey[]): void => {
+      for (const { id, sealed } of added) insertKey.run(id, zone.number, sealed);
+      const named = new Set(zone.settings.dnssec?.keys.map(({ id }) => id));
+      for (const { id } of keysOf(zone)) if (!named.has(id)) deleteKey.run(id);
+    },
+  };
+}
+
+export type SignedNames = ReturnType<typeof prepareSignedNames>;
