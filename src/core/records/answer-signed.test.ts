@@ -5,6 +5,7 @@ import { printLabels } from "../names/label.ts";
 import { labelsOf } from "../names/name.ts";
 import { typeCode, typeFromCode } from "../rdata/table.ts";
 import { type AnswerSet, answerQuestion, type QuestionType } from "./answer.ts";
+import { diffSets } from "./changes.ts";
 import { isSignatures } from "./signatures.ts";
 import { changeZoneView, placeSignatures, setsOfView, type ZoneView } from "./zone-view.ts";
 
@@ -201,6 +202,16 @@ describe("a zone that is only partly signed is answered with what there is", () 
     const both = createZoneView({ ...whole, sets: [...whole.sets, ...other.slice(1)] });
     for (const name of ["b", "q.w", "un", "ent"]) expect(asked(both, name, "A")).toBe(asked(view, name, "A"));
   });
+});
+
+it("a large zone that gets a chain by a change has to be built again, in steps", () => {
+  const many = Array.from({ length: 10_001 }, (_, i) => `h${i} - A 192.0.2.1`).join("\n");
+  const chain = writtenSets(zone, `@ - TYPE47 \\# 3 000001\n@ - TYPE46 \\# 18 002f${"00".repeat(16)}`);
+  const large = writtenZone(zone, many);
+  expect(changeZoneView(createZoneView(large), 2, diffSets([], chain))).toBe(false);
+  const built = createZoneView({ ...large, sets: [...large.sets, ...chain] });
+  expect(asked(built, "h17x", "A")).toBe("no-name |  | @ SOA @ NSEC+ |");
+  expect(changeZoneView(built, 3, [])).toBe(true);
 });
 
 describe("signatures in a view", () => {

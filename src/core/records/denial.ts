@@ -2,7 +2,14 @@ import type { Label } from "../names/label.ts";
 import type { RecordType } from "../rdata/table.ts";
 import { countBefore } from "./canonical-order.ts";
 import { dname } from "./dname.ts";
-import { type HashParameters, hashedLabel, hashParameters, type Sha1, sameParameters } from "./nsec3-hash.ts";
+import {
+  type HashParameters,
+  hashedLabel,
+  hashParameters,
+  hasParameters,
+  iterationsOf,
+  type Sha1,
+} from "./nsec3-hash.ts";
 import { nsec, nsec3 } from "./signatures.ts";
 import { setAt, type ViewSet, wireOf, type ZoneNode, type ZoneView } from "./zone-view.ts";
 
@@ -31,6 +38,17 @@ export function proofOf(view: ZoneView, denial: Denial, denied: Denied, sha1: Sh
       : [];
   const found = links.filter((link) => link !== undefined);
   return found.filter((link, i) => found.findIndex((each) => each.set === link.set) === i);
+}
+
+/**
+ * Missing names below the same existing name share their proof if they share this number, until the zone changes: it is the gap in the
+ * chain that they are in. `labels` is one of these names.
+ */
+export function gapOf(view: ZoneView, encloser: ZoneNode, labels: readonly Label[], sha1: Sha1): number {
+  const parameters = chainParameters(view);
+  if (parameters === undefined) return countBefore(view.order?.get(encloser) ?? [], labels[0] ?? "");
+  if (iterationsOf(parameters) > mostIterations) return 0;
+  return countBefore(view.order?.get(view.hashed) ?? [], hashedLabel(labels, parameters, sha1));
 }
 
 const wildcardOf = ({ relative, existing }: Denied): readonly Label[] => ["*", ...encloserOf(relative, existing)];
@@ -116,7 +134,7 @@ type HashChain = { readonly view: ZoneView; readonly parameters: HashParameters;
 
 function proofByHash(chain: HashChain, denial: Denial, denied: Denied): readonly (Link | undefined)[] {
   const { relative, existing } = denied;
-  if (chain.parameters.iterations > mostIterations) return [linkBefore(chain, "")];
+  if (iterationsOf(chain.parameters) > mostIterations) return [linkBefore(chain, "")];
   const own = denial === "no-data" ? matching(chain, relative) : undefined;
   if (own) return [own];
   if (denial === "wildcard") return [covering(chain, encloserOf(relative, existing + 1))];
@@ -167,7 +185,6 @@ function linkBefore(chain: HashChain, label: Label): Link | undefined {
 function hashedLink({ view, parameters }: HashChain, label: Label): Link | undefined {
   const node = view.hashed.children?.get(label);
   const set = node && setAt(node, nsec3);
-  const own = set && hashParameters(wireOf(set)[0]);
-  if (!own || !sameParameters(own, parameters)) return undefined;
+  if (!set || !hasParameters(wireOf(set)[0], parameters)) return undefined;
   return { name: [label, ...view.labels], set, node };
 }

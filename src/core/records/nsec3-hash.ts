@@ -1,56 +1,67 @@
 import type { Label } from "../names/label.ts";
 
-/** SHA-1 of some bytes. It is passed in, because `core` runs without Node's modules. */
-export type Sha1 = (data: Uint8Array) => Uint8Array;
+/** SHA-1 of some bytes, one character per byte. It is passed in, because `core` runs without Node's modules. */
+export type Sha1 = (data: Uint8Array) => string;
 
-/** How a chain of NSEC3 records hashes names: the beginning of the data of NSEC3 and NSEC3PARAM (RFC 5155 sections 3.2 and 4.2). */
-export type HashParameters = { readonly iterations: number; readonly salt: Uint8Array };
+/**
+ * How a chain of NSEC3 records hashes names, as the beginning of their data and of that of NSEC3PARAM: algorithm, flags, iterations, and
+ * the salt after its length (RFC 5155 sections 3.2 and 4.2).
+ */
+export type HashParameters = Uint8Array;
 
 /** Undefined for data that is too short, and for other algorithms than SHA-1, the only one there is. */
 export function hashParameters(data: Uint8Array | undefined): HashParameters | undefined {
-  const length = data?.[4];
-  if (data === undefined || length === undefined || data[0] !== 1 || data.length < 5 + length) return undefined;
-  return { iterations: ((data[2] ?? 0) << 8) | (data[3] ?? 0), salt: data.subarray(5, 5 + length) };
+  const isValid = data !== undefined && data[0] === 1 && data.length >= saltAt + saltLength(data);
+  return isValid ? data : undefined;
 }
 
-export const sameParameters = (a: HashParameters, b: HashParameters): boolean =>
-  a.iterations === b.iterations && a.salt.length === b.salt.length && a.salt.every((byte, i) => byte === b.salt[i]);
+export const iterationsOf = (parameters: HashParameters): number => ((parameters[2] ?? 0) << 8) | (parameters[3] ?? 0);
+
+/** Whether an NSEC3 record is part of the chain with these parameters. */
+export function hasParameters(data: Uint8Array | undefined, parameters: HashParameters): boolean {
+  if (data === undefined) return false;
+  const end = saltAt + saltLength(parameters);
+  for (let i = 0; i < end; i++) if (i !== flagsAt && data[i] !== parameters[i]) return false;
+  return true;
+}
 
 /** RFC 5155 section 5: the label of the NSEC3 record of a name. */
-export function hashedLabel(name: readonly Label[], { iterations, salt }: HashParameters, sha1: Sha1): Label {
-  let hash = sha1(joined(wireName(name), salt));
-  for (let left = iterations; left > 0; left--) hash = sha1(joined(hash, salt));
-  return base32hex(hash);
+export function hashedLabel(name: readonly Label[], parameters: HashParameters, sha1: Sha1): Label {
+  let hash = sha1(salted(wireName(name), parameters));
+  for (let left = iterationsOf(parameters); left > 0; left--) hash = sha1(salted(hash, parameters));
+  return base32hexOf(hash);
 }
 
-function wireName(labels: readonly Label[]): Uint8Array {
-  const bytes = new Uint8Array(labels.reduce((sum, label) => sum + label.length + 1, 1));
-  let at = 0;
-  for (const label of labels) {
-    bytes[at++] = label.length;
-    for (let i = 0; i < label.length; i++) bytes[at++] = label.charCodeAt(i);
-  }
+const flagsAt = 1;
+const saltAt = 5;
+const saltLength = (data: Uint8Array): number => data[saltAt - 1] ?? 0;
+
+function wireName(labels: readonly Label[]): string {
+  let name = "";
+  for (const label of labels) name += String.fromCharCode(label.length) + label;
+  return `${name}\0`;
+}
+
+function salted(text: string, parameters: HashParameters): Uint8Array {
+  const salt = saltLength(parameters);
+  const bytes = new Uint8Array(text.length + salt);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  for (let i = 0; i < salt; i++) bytes[text.length + i] = parameters[saltAt + i] ?? 0;
   return bytes;
-}
-
-function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
-  if (b.length === 0) return a;
-  const both = new Uint8Array(a.length + b.length);
-  both.set(a);
-  both.set(b, a.length);
-  return both;
 }
 
 const digits = "0123456789abcdefghijklmnopqrstuv";
 
 /** RFC 4648 section 7, without padding, in lower case. Its order is that of the bytes. */
-export function base32hex(bytes: Uint8Array): Label {
+function base32hexOf(bytes: string): Label {
   let text = "";
   let held = 0;
   let bits = 0;
-  for (const byte of bytes) {
-    held = ((held << 8) | byte) & 0xfff;
+  for (let i = 0; i < bytes.length; i++) {
+    held = ((held << 8) | bytes.charCodeAt(i)) & 0xfff;
     for (bits += 8; bits >= 5; bits -= 5) text += digits[(held >> (bits - 5)) & 31];
   }
   return bits > 0 ? text + digits[(held << (5 - bits)) & 31] : text;
 }
+
+export const base32hex = (bytes: Uint8Array): Label => base32hexOf(String.fromCharCode(...bytes));

@@ -111,18 +111,30 @@ export function* zoneViewSteps(zone: ZoneContent): Steps<ZoneView> {
   return view;
 }
 
-/** Applies one write. The SOA set takes the serial whether or not the changes name it. */
-export function changeZoneView(view: ZoneView, serial: number, changes: readonly Change[]): void {
+/**
+ * Applies one write. The SOA set takes the serial whether or not the changes name it. False when the zone has now got a chain of NSEC or
+ * NSEC3 records and is too large to put its names in order without steps: it has to be built again.
+ */
+export function changeZoneView(view: ZoneView, serial: number, changes: readonly Change[]): boolean {
   for (const { owner, type, after } of changes) placeSet(view, owner, type, after);
   renewSoa(view, serial);
+  if (unorderedRoots(view).length === 0) return true;
+  if (view.size > mostInOneStep) return false;
   finish(orderingSteps(view));
+  return true;
 }
 
-/** Puts the names in order when the zone has got a chain of NSEC or NSEC3 records. From then on, changes keep the order. */
+const mostInOneStep = 10_000;
+
+/** The roots below which names have to be in order, because there is a chain of them, and are not. */
+const unorderedRoots = (view: ZoneView): readonly ZoneNode[] =>
+  [view.apex, view.hashed].filter(
+    (root) => (root === view.apex ? setAt(root, nsec) : root.children) !== undefined && !view.order?.has(root),
+  );
+
+/** From then on, changes keep the order. */
 function* orderingSteps(view: ZoneView): Steps<void> {
-  const isChain = (root: ZoneNode) => (root === view.apex ? setAt(root, nsec) : root.children) !== undefined;
-  for (const root of [view.apex, view.hashed]) {
-    if (!isChain(root) || view.order?.has(root)) continue;
+  for (const root of unorderedRoots(view)) {
     const order = view.order ?? new Map<ZoneNode, OrderedLabels>();
     view.order = order;
     const waiting = [root];

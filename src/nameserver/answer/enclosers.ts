@@ -1,13 +1,18 @@
 import { nodeOf } from "../../core/records/answer.ts";
+import { gapOf } from "../../core/records/denial.ts";
 import type { ZoneNode } from "../../core/records/zone-view.ts";
 import { flags, rcodes } from "../../process/dns/codes.ts";
 import { createKeptMap } from "./kept-map.ts";
 import type { LoadedZone, LoadedZones } from "./loaded-zones.ts";
 import { keyAbove, labelsOfKey, type NameKey } from "./name-key.ts";
+import type { NegativeTail } from "./negative-tail.ts";
 import type { NegativeAnswer } from "./prepare.ts";
+import { sha1 } from "./sha1.ts";
 
 /** An existing name below which missing names were queried, with no wildcard, delegation or DNAME that covers them. */
 type Encloser = {
+  /** For the keys of its tails. */
+  readonly id: number;
   readonly zone: LoadedZone;
   readonly node: ZoneNode;
   readonly below: number;
@@ -15,12 +20,21 @@ type Encloser = {
   readonly cuts: number;
 };
 
+/** Tails with proofs that are kept: about 2 MB. */
+const mostTails = 2_000;
+
 /**
  * A flood of random names hits few existing parents. Missing siblings get the same answer, so that one lookup among the parent's
- * children is enough for each of them.
+ * children is enough for each of them. In a signed zone, the proof is the same for all in the same gap between names.
  */
 export function createEnclosers(zones: Pick<LoadedZones, "isNoZone">, limit: number) {
   const kept = createKeptMap<Encloser>(limit);
+  const tails = createKeptMap<NegativeTail, number>(mostTails);
+  let lastId = 0;
+
+  /** No zone has as many names as a number has room for. */
+  const tailKey = ({ id, zone, node }: Encloser, key: string): number =>
+    id * 2 ** 24 + gapOf(zone.view, node, labelsOfKey(key), sha1);
 
   return {
     /** The answer if the name, the first `end` characters of `key`, certainly does not exist; undefined when that is not certain. */
@@ -30,22 +44,30 @@ export function createEnclosers(zones: Pick<LoadedZones, "isNoZone">, limit: num
       const encloser = kept.get(key.slice(cut, end));
       if (encloser === undefined || !holds(encloser)) return undefined;
       const { zone, node } = encloser;
-      const { tail } = zone;
-      // In a signed zone, each name needs its own proof.
-      if (dnssecOk && zone.view.signed > 0) return undefined;
-      if (tail === undefined || tail.sets[0]?.gone !== false || node.children?.has(key.slice(1, cut))) return undefined;
-      if (!zones.isNoZone(key, end)) return undefined;
+      if (node.children?.has(key.slice(1, cut)) || !zones.isNoZone(key, end)) return undefined;
+      const tail = dnssecOk && zone.view.signed > 0 ? tails.get(tailKey(encloser, key)) : zone.tail;
+      // Every change of the zone replaces the SOA.
+      if (tail === undefined || tail.sets[0]?.gone !== false) return undefined;
       zone.used = true;
       return { kind: "negative", tail, bits: noNameBits, dependsOn: undefined };
     },
     /** Call this when the zone has answered that the name does not exist. */
-    note: (zone: LoadedZone, name: NameKey): void => {
+    note: (zone: LoadedZone, name: NameKey, { tail }: NegativeAnswer): void => {
       const above = keyAbove(name);
-      const node = nodeOf(zone.view, labelsOfKey(above));
-      const { shape, cuts } = zone.view;
-      if (node !== undefined) kept.set(above, { zone, node, below: zone.below, shape, cuts });
+      const known = kept.get(above);
+      const encloser = known?.zone === zone && holds(known) ? known : newEncloser(zone, above);
+      if (encloser === undefined) return;
+      kept.set(above, encloser);
+      if (tail !== zone.tail) tails.set(tailKey(encloser, name), tail);
     },
   };
+
+  function newEncloser(zone: LoadedZone, name: NameKey): Encloser | undefined {
+    const node = nodeOf(zone.view, labelsOfKey(name));
+    const { shape, cuts } = zone.view;
+    lastId += 1;
+    return node && { id: lastId, zone, node, below: zone.below, shape, cuts };
+  }
 }
 
 const noNameBits = flags.response | flags.authoritative | rcodes.nxDomain;

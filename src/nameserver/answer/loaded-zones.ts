@@ -214,8 +214,9 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
     // The same serial may be another part of the write; applying a change twice does no harm.
     if (zone && (order === 1 || order === 0)) {
       const before = zone.view.size;
-      changeZoneView(zone.view, event.serial, event.changes);
+      const isComplete = changeZoneView(zone.view, event.serial, event.changes);
       held += zone.view.size - before;
+      if (!isComplete) forgetZone(key);
     } else if (zone && order === undefined) {
       forgetZone(key);
     }

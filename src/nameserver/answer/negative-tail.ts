@@ -37,10 +37,6 @@ export function createNegativeTail(view: ZoneView, authority: readonly AnswerSet
   };
 }
 
-/** Whether it has been encoded from the same sets, and they are still in the zone. */
-export const isTailOf = ({ sets }: NegativeTail, authority: readonly AnswerSet[]): boolean =>
-  sets.length === authority.length && sets.every((set, i) => set === authority[i]?.set);
-
 /** Appends it to a question that ends at `end`. */
 export function placeTail({ bytes, pointers, nameLength }: NegativeTail, reply: Buffer, end: number): void {
   reply.set(bytes, end);

@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import type { Label } from "../../core/names/label.ts";
 import { typeFromCode } from "../../core/rdata/table.ts";
 import { type Answer, type AnswerSet, answerQuestion, type QuestionType } from "../../core/records/answer.ts";
@@ -7,9 +6,9 @@ import { countRecords } from "../../core/records/zone-view.ts";
 import { classes, flags, headerLength, maximumMessage, rcodes, types } from "../../process/dns/codes.ts";
 import { createMessageWriter } from "../../process/dns/message-writer.ts";
 import { writeSets } from "../wire/write-sets.ts";
-import { createKeptMap } from "./kept-map.ts";
 import type { LoadedZone } from "./loaded-zones.ts";
-import { createNegativeTail, isTailOf, type NegativeTail } from "./negative-tail.ts";
+import { createNegativeTail, type NegativeTail } from "./negative-tail.ts";
+import { sha1 } from "./sha1.ts";
 
 /** An answer for any client: only the id, the case of the question and the OPT record differ between clients. */
 export type Prepared = WrittenAnswer | NegativeAnswer;
@@ -56,7 +55,7 @@ export function stillHolds({ dependsOn }: Prepared): boolean {
   return true;
 }
 
-export const isNoName = (prepared: Prepared): boolean =>
+export const isNoName = (prepared: Prepared): prepared is NegativeAnswer =>
   prepared.kind === "negative" && (prepared.bits & 0xf) === rcodes.nxDomain;
 
 export type Asked = {
@@ -72,7 +71,6 @@ export type Prepare = (zone: LoadedZone, asked: Asked) => Prepared | undefined;
 
 export function createPrepare(): Prepare {
   const scratch = Buffer.allocUnsafeSlow(maximumMessage);
-  const tailFor = createTails();
   return (zone, asked) => {
     const { below } = zone;
     const { cuts, shape } = zone.view;
@@ -85,8 +83,6 @@ export function createPrepare(): Prepare {
     return writeAnswer(answer, asked, scratch, dependsOn);
   };
 }
-
-const sha1 = (data: Uint8Array): Uint8Array => hash("sha1", data, "buffer");
 
 const setsIn = ({ answer, authority, additional }: Answer): Dependencies["sets"] =>
   [...answer, ...authority, ...additional].map((each) => each.set);
@@ -126,25 +122,11 @@ function writeAnswer(
   };
 }
 
-/** About 2 MB. A flood of random names in a signed zone hits the same few gaps between names, or too many to keep. */
-const mostTails = 2_000;
-
-function createTails(): (zone: LoadedZone, answer: Answer) => NegativeTail {
-  const signed = createKeptMap<NegativeTail, AnswerSet["set"]>(mostTails);
-  return (zone, { authority }) => {
-    if (authority.length === 1) {
-      if (!zone.tail || !isTailOf(zone.tail, authority)) zone.tail = createNegativeTail(zone.view, authority);
-      return zone.tail;
-    }
-    // After the SOA and its signature: the proof that differs most between names.
-    const key = (authority[2] ?? authority[0])?.set;
-    if (key === undefined) throw new Error("a negative answer without its SOA");
-    const kept = signed.get(key);
-    if (kept && isTailOf(kept, authority)) return kept;
-    const tail = createNegativeTail(zone.view, authority);
-    signed.set(key, tail);
-    return tail;
-  };
+/** Those without proofs are the same for the whole zone. */
+function tailFor(zone: LoadedZone, { authority }: Answer): NegativeTail {
+  if (authority.length > 1) return createNegativeTail(zone.view, authority);
+  if (!zone.tail || zone.tail.sets[0] !== authority[0]?.set) zone.tail = createNegativeTail(zone.view, authority);
+  return zone.tail;
 }
 
 const isNegative = ({ kind }: Answer): boolean => kind === "no-name" || kind === "no-data";

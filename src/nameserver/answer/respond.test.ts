@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type ZonesInMemory, zonesInMemory } from "../../../test/nameserver/zones-in-memory.ts";
+import { signedZone } from "../../../test/rig/core/signed-zone.suite.ts";
 import { dnameTo, writtenSets, writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
 import { decodeMessage, emptyMessage, encodeMessage, type Message } from "../../process/dns/message.ts";
 import { createLoadedZones } from "./loaded-zones.ts";
@@ -360,4 +361,37 @@ it("never throws, whatever the bytes, and every reply is a valid message", async
     { numRuns: 2_000 },
   );
   expect(troubles).toEqual([]);
+});
+
+describe("a client with the DO bit", () => {
+  const hosts = Array.from({ length: 12 }, (_, i) => i);
+  const signed = [
+    "@ - NS ns1\nns1 - A 192.0.2.1",
+    ...hosts.map((i) => `cut - NS h${i}\n mx - MX ${i} h${i}\n h${i} - A 192.0.2.${i}`),
+  ].join("\n");
+  const edns = (udpSize: number, dnssecOk = true) => ({ edns: { ...ednsOf(udpSize), dnssecOk } });
+  const askedFor = async (name: string, type: string, more: Partial<Message>) => {
+    const reply = await ask(asking(`${name}.example.org`, type, more));
+    return [reply.truncated, ...counts(reply), reply.edns?.dnssecOk];
+  };
+  beforeEach(() => source.write("example.org", signedZone("example.org", signed, { kind: "nsec" }).sets));
+
+  it("gets signatures and proofs, others do not; each from its own cache", async () => {
+    for (let i = 0; i < 2; i++) {
+      expect(await askedFor("h1", "A", edns(1_232))).toEqual([false, 2, 0, 0, true]);
+      expect(await askedFor("h1", "A", edns(1_232, false))).toEqual([false, 1, 0, 0, false]);
+      expect(await askedFor("h1", "A", {})).toEqual([false, 1, 0, 0, undefined]);
+      expect(await askedFor("h1", "TXT", edns(1_232))).toEqual([false, 0, 4, 0, true]);
+      expect(await askedFor("h1", "TXT", {})).toEqual([false, 0, 1, 0, undefined]);
+      expect(await askedFor("no", "A", edns(1_232))).toEqual([false, 0, 6, 0, true]);
+      expect(await askedFor("no", "A", {})).toEqual([false, 0, 1, 0, undefined]);
+    }
+  });
+
+  it("gets no signatures of addresses when there is no room, and is not sent to TCP for them (RFC 4035 section 3.1.1)", async () => {
+    expect(await askedFor("cut", "A", edns(1_232))).toEqual([false, 0, 14, 24, true]);
+    expect(await askedFor("cut", "A", edns(600))).toEqual([false, 0, 14, 12, true]);
+    expect(await askedFor("mx", "MX", edns(600))).toEqual([false, 13, 0, 0, true]);
+    expect(await askedFor("cut", "A", edns(512))).toEqual([true, 0, 0, 0, true]);
+  });
 });

@@ -51,7 +51,7 @@ export function createResponder(options: ResponderOptions): Respond {
     const prepared = prepare(zone, { key, name: labelsOfKey(key), type, dnssecOk });
     if (prepared === undefined) return replyWithCode(query, rcodes.servFail);
     if (prepared.dependsOn) (dnssecOk ? keptSigned : kept).set(key, prepared);
-    else if (isNoName(prepared)) enclosers.note(zone, key.slice(0, -2));
+    else if (isNoName(prepared)) enclosers.note(zone, key.slice(0, -2), prepared);
     return replyWith(prepared, query, transport);
   };
 

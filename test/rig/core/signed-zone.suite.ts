@@ -13,7 +13,7 @@ export type Chaining = {
   readonly iterations?: number;
 };
 
-export const sha1 = (data: Uint8Array): Buffer => createHash("sha1").update(data).digest();
+export const sha1 = (data: Uint8Array): string => createHash("sha1").update(data).digest("binary");
 
 /** A zone from lines such as `www 300 A 192.0.2.1`, signed. */
 export function signedZone(name: string, text: string, chaining: Chaining, serial = 1): ZoneContent {
@@ -85,10 +85,12 @@ export const hashedLabelOf = (name: string, iterations = 0): string => base32hex
 
 function hashOf(name: string, iterations: number): Buffer {
   const salt = Buffer.of(0xab);
-  let hash = sha1(Buffer.concat([nameToWire(name), salt]));
-  for (let i = 0; i < iterations; i++) hash = sha1(Buffer.concat([hash, salt]));
+  let hash = digest(Buffer.concat([nameToWire(name), salt]));
+  for (let i = 0; i < iterations; i++) hash = digest(Buffer.concat([hash, salt]));
   return hash;
 }
+
+const digest = (data: Uint8Array): Buffer => createHash("sha1").update(data).digest();
 
 /** By arithmetic on one large number, unlike the code under test. */
 const base32hex = (bytes: Buffer): string =>
