@@ -224,7 +224,7 @@ function Confirm({ known, kind, index, title, onClose, onSaved }: ConfirmProps) 
         <p style={{ margin: 0 }}>{words.what}</p>
         {preview.isPending && <Waiting />}
         <Problem error={preview.error ?? sending.error} />
-        <Elsewhere faults={faults.map(({ field: _, ...fault }) => fault)} />
+        <Elsewhere faults={faults.map(({ line, message, todo }) => ({ line, message, todo }))} />
         {preview.data && faults.length === 0 && <DiffView file={file} lines={preview.data.diff} />}
         <Group justify="end" gap="xs">
           <Button variant="default" onClick={onClose}>

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
@@ -56,7 +56,6 @@ describe("the first start", () => {
   it("creates what is needed, and prints what it created and where it listens", () => {
     const made = up.out().match(/^ {2}created .*$/gm) ?? [];
     expect(made.map((line) => line.replace(/^ {2}created +/, ""))).toEqual([
-      `a password for the updater's page, in ${data()}/updater-password`,
       `a key that may read the interfaces, in ${data()}/firewall-key.txt`,
       `a token for the record service, in ${data()}/records-token`,
       "the zone home.test",
@@ -139,13 +138,18 @@ describe("stopping and starting again", () => {
   });
 
   it("uses the existing data", async () => {
-    const kept = ["ca.pem", "ca.key", "server.pem", "records-token", "firewall-key.txt", "updater-password"];
+    const kept = ["ca.pem", "ca.key", "server.pem", "records-token", "firewall-key.txt"];
     const before = kept.map(inData);
+    const mine = inData("up.yaml").replace("names:\n", "names:\n  # mine\n");
+    writeFileSync(join(data(), "up.yaml"), mine);
     const first = up;
     up = await start();
     expect(up.out()).not.toMatch(/^ {2}created /m);
     expect(up.out()).toMatch(/\.home\.test A: left as it is: 9\.9\.2\.2 is the stored address/);
     expect(kept.map(inData)).toEqual(before);
+    expect(inData("up.yaml")).toBe(mine);
+    writeFileSync(join(data(), "up.yaml"), mine.replace("verify: 5m", "verify: 10m"));
+    await up.says(/the config was reloaded/);
     expect(worthTyping(up.out())).toEqual(worthTyping(first.out()));
     said.push(first.out(), first.err());
     expect(await up.stop("SIGTERM")).toMatchObject({ code: 0 });

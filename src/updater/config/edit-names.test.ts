@@ -142,6 +142,12 @@ test.each<[string, string, NamesChange]>([
     "names:\n  - &a { name: a }\nx: *a\n",
     set(0, "name", "b"),
   ],
+  [
+    "a value with an anchor, which is used elsewhere",
+    "names:\n  - { name: a, ttl: &t 60 }\nx: *t\n",
+    set(0, "ttl", 30),
+  ],
+  ["a value with a tag that does not fit", "names:\n  - { name: a, ttl: !!str 60 }\n", set(0, "ttl", 30)],
   ["a file in braces, whose only line may contain secrets", "{ names: [{ name: a }] }", nas],
   ["a file with a second document", "names:\n  - name: a\n---\nx: 1\n", { kind: "remove", index: 0 }],
   ["an entry that does not exist", block, { kind: "remove", index: 2 }],

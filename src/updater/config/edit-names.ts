@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Node, YAMLMap, YAMLSeq } from "yaml";
-import { type Document, isAlias, isCollection, isMap, isScalar, isSeq, type Pair, parseDocument } from "yaml";
+import { type Document, isCollection, isMap, isScalar, isSeq, type Pair, parseDocument } from "yaml";
 
 export type SettingValue = string | number | boolean | readonly string[];
 
@@ -171,14 +171,10 @@ function replaceValue(text: string, pair: Pair, printed: string): string | undef
     const at = afterColon(text, pair);
     return splice(text, at, at, ` ${printed}`);
   }
-  if (!isAlias(value) && (value.anchor !== undefined || (value.tag !== undefined && hasTag(value)))) return undefined;
   const isBlock = isCollection(value) && !value.flow;
   const from = isBlock ? afterColon(text, pair) : (value.range?.[0] ?? 0);
   return splice(text, from, endOf(value), isBlock ? ` ${printed}` : printed);
 }
-
-/** An explicit tag stands before the range of its value. */
-const hasTag = ({ srcToken, tag }: Node): boolean => srcToken !== undefined && tag !== undefined && tag.startsWith("!");
 
 function removePair(text: string, map: YAMLMap, pair: Pair): string | undefined {
   const index = map.items.indexOf(pair);

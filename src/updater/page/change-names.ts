@@ -48,7 +48,8 @@ export function createNamesChanger({ config, devices, checkText, adopt }: Change
   return {
     async list(): Promise<EditableNames> {
       const cannot = await whyNotWritable(file);
-      const text = await readConfigFile(file);
+      // Why it cannot be read is why it cannot be written.
+      const text = await readConfigFile(file).catch(() => "");
       return {
         ...{ file, version: versionOf(text), ...(cannot === undefined ? {} : { cannot }) },
         entries: entriesIn(text).map(shownEntry),
@@ -119,7 +120,8 @@ function namesLines(text: string): readonly [number, number] {
   const { contents } = parseDocument(text, { lineCounter: lines });
   const pair = isMap(contents) && contents.items.find(({ key }) => isScalar(key) && key.value === "names");
   if (!pair || !isNode(pair.key) || !isNode(pair.value)) return [0, 0];
-  const [from = 0, to = 0] = [pair.key.range?.[0], pair.value.range?.[1]];
+  const from = pair.key.range?.[0] ?? 0;
+  const to = pair.value.range?.[1] ?? 0;
   return [lines.linePos(from).line, lines.linePos(Math.max(from, to - 1)).line];
 }
 

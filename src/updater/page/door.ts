@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { dirname } from "node:path";
 import { listenOn } from "../../process/http/listen-on.ts";
 import { type PlainRequest, readPlainRequest } from "../../process/http/plain-request.ts";
@@ -59,31 +59,33 @@ type Tools = { readonly handle: RequestListener; readonly log: Logger; readonly 
 
 /** Passwords are never sent in plain text. Without a password, only this machine can connect. */
 async function listen(control: ControlConfig, folder: string, { handle, log, option }: Tools) {
+  const { server, close } = control.password ? await openTls(control, folder, handle, log) : openPlain(handle);
+  try {
+    const { port } = await listenOn(server, control, option);
+    return { url: controlUrl({ ...control, port }), close };
+  } catch (error) {
+    void close();
+    throw error;
+  }
+}
+
+function openPlain(handle: RequestListener) {
   const { createServer } = process.getBuiltinModule("node:http");
-  const [server, tls] = control.password
-    ? await openTls(control, folder, handle, log)
-    : [createServer({ requestTimeout: 30_000, headersTimeout: 15_000 }, handle)];
+  const server = createServer({ requestTimeout: 30_000, headersTimeout: 15_000 }, handle);
   // Longer than the machine may stall: otherwise a client that reuses its connection right after a stall finds it closed.
   server.keepAliveTimeout = 65_000;
   const close = () => {
-    tls?.close();
     const { promise, resolve } = Promise.withResolvers<void>();
     server.close(() => resolve());
     server.closeAllConnections();
     return promise;
   };
-  try {
-    const { port } = await listenOn(server, control, option);
-    return { url: controlUrl({ ...control, port }), close };
-  } catch (error) {
-    tls?.close();
-    throw error;
-  }
+  return { server, close };
 }
 
 /** Loaded on use: it keeps the usual watcher small. */
 async function openTls(control: ControlConfig, folder: string, handle: RequestListener, log: Logger) {
-  const [{ createTlsServer, showPair }, { openTlsMaterial }] = await Promise.all([
+  const [{ closeServer, createTlsServer, showPair }, { openTlsMaterial }] = await Promise.all([
     import("../../process/http/tls-server.ts"),
     import("../../process/tls/material.ts"),
   ]);
@@ -94,7 +96,11 @@ async function openTls(control: ControlConfig, folder: string, handle: RequestLi
   });
   const server = createTlsServer(tls.pair, handle);
   tls.follow((pair) => showPair(server, pair));
-  return [server as Server, tls] as const;
+  const close = () => {
+    tls.close();
+    return closeServer(server);
+  };
+  return { server, close };
 }
 
 async function respond(request: IncomingMessage, response: ServerResponse, answer: Answer): Promise<void> {

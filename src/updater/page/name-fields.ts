@@ -71,7 +71,7 @@ function familyChange(key: string, written: unknown, now: FamilyField, next: Fam
 
 const textOf = (value: unknown): string => {
   if (Array.isArray(value)) return value.map(String).join(", ");
-  return value === undefined || value === null || typeof value === "boolean" ? "" : String(value);
+  return typeof value === "string" || typeof value === "number" ? String(value) : "";
 };
 
 function familyOf(value: unknown): FamilyField {
