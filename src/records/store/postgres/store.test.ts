@@ -5,6 +5,7 @@ import { describeHistory } from "../../../../test/rig/store/history.suite.ts";
 import { describeManyWrites } from "../../../../test/rig/store/many.suite.ts";
 import { describeNeighbours } from "../../../../test/rig/store/neighbours.suite.ts";
 import { describeRecordIds } from "../../../../test/rig/store/record-ids.suite.ts";
+import { describeSigning } from "../../../../test/rig/store/signing.suite.ts";
 import { describeStore } from "../../../../test/rig/store/store.suite.ts";
 import { describeTokens } from "../../../../test/rig/store/tokens.suite.ts";
 import { describeTransferKeys } from "../../../../test/rig/store/transfer.suite.ts";
@@ -27,6 +28,7 @@ describeActions("PostgreSQL", open);
 describeManyWrites("PostgreSQL", open);
 describeHistory("PostgreSQL", open);
 describeRecordIds("PostgreSQL", open);
+describeSigning("PostgreSQL", (signer) => rig.open(undefined, { signer }));
 
 describe("a PostgreSQL database", () => {
   it("accepts as many record changes as fit into one request", async () => {

@@ -9,11 +9,13 @@ import { describeHistory } from "../../../../test/rig/store/history.suite.ts";
 import { describeManyWrites } from "../../../../test/rig/store/many.suite.ts";
 import { describeNeighbours } from "../../../../test/rig/store/neighbours.suite.ts";
 import { describeRecordIds } from "../../../../test/rig/store/record-ids.suite.ts";
+import { describeSigning } from "../../../../test/rig/store/signing.suite.ts";
 import { describeStore } from "../../../../test/rig/store/store.suite.ts";
 import { describeTokens } from "../../../../test/rig/store/tokens.suite.ts";
 import { describeTransferKeys } from "../../../../test/rig/store/transfer.suite.ts";
 import { wholeAccount } from "../../../core/may.ts";
 import { takeSole } from "../../tools/tables/sole.ts";
+import { migrations } from "./schema.ts";
 import { openSqliteStore } from "./store.ts";
 
 describeStore("SQLite", async () => openSqliteStore(":memory:"));
@@ -27,6 +29,9 @@ describeManyWrites("SQLite", async () =>
 );
 describeHistory("SQLite", async () => openSqliteStore(":memory:"));
 describeRecordIds("SQLite", async () => openSqliteStore(":memory:"));
+describeSigning("SQLite", async (signer) =>
+  openSqliteStore(join(await mkdtemp(join(tmpdir(), "moor-signed-")), "records.sqlite"), migrations, signer),
+);
 
 describe("a SQLite file", () => {
   let path: string;

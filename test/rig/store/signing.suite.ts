@@ -1,0 +1,206 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { planningSigning } from "../../../src/core/dnssec/plan-signing.ts";
+import { readSignature } from "../../../src/core/dnssec/records.ts";
+import { dataOfText, type SignedName } from "../../../src/core/dnssec/signed-name.ts";
+import type { RRset } from "../../../src/core/records/rrset.ts";
+import { negativeTtlIn } from "../../../src/core/records/soa-timers.ts";
+import { finish } from "../../../src/core/steps.ts";
+import { plainSettings, type Zone } from "../../../src/records/model.ts";
+import { newRecordId } from "../../../src/records/service/edit/new-id.ts";
+import { signZone, unsignNow } from "../../../src/records/service/zones/dnssec.ts";
+import { createSigner, type Signer } from "../../../src/records/signing/signer.ts";
+import { sha1, signingOf } from "../../../src/records/signing/signing-of.ts";
+import type { RecordStore } from "../../../src/records/store/port.ts";
+import { writtenSets } from "../core/written-sets.suite.ts";
+import { createRandom, pick } from "../random.ts";
+import { seed } from "../seed.ts";
+
+const random = createRandom(seed);
+const now = Date.now();
+const name = "signed.example";
+const owners = ["@", "a", "x.a", "y.x.a", "*.a", "b", "c.b", "sub", "ns.sub", "q.ns.sub"];
+const contents = ['TXT "a"', 'TXT "b"', "A 192.0.2.1", "MX 10 a", "NS ns.elsewhere.example.", "TYPE39 \\# 3 016100"];
+
+/** Every store signs what a write touches, in the same way as if it signed the whole zone. */
+export function describeSigning(title: string, open: (signer: Signer) => Promise<RecordStore>): void {
+  describe(`${title}: signed zones`, () => {
+    let store: RecordStore;
+    let signer: Signer;
+    let folder: string;
+    let zone: Zone;
+    beforeEach(async () => {
+      folder = mkdtempSync(join(tmpdir(), "moor-signing-"));
+      signer = createSigner(join(folder, "key"));
+      store = await open(signer);
+      const { id: account } = await store.ensureAccount("main", now);
+      const sets = withIds("@ 60 SOA ns1 hostmaster 1 7200 900 1209600 300\n@ 60 NS ns1\nns1 60 A 192.0.2.1");
+      const made = await store.createZone(
+        { account, id: name, name, settings: plainSettings(600), serial: 1, created: now, sets },
+        "tester",
+      );
+      if (typeof made === "string") throw new Error(made);
+      zone = made;
+    });
+    afterEach(async () => {
+      await store.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
+
+    const put = (owner: string, set: RRset, isGone: boolean) =>
+      store.write(
+        { account: zone.account, at: { zone: zone.id }, owners: () => [owner], actor: "tester", now },
+        ({ sets }) => {
+          const others = sets.filter(({ type }) => type !== set.type);
+          return { wanted: isGone ? others : [...others, set], result: undefined };
+        },
+      );
+
+    const randomWrite = () => {
+      const owner = pick(random, owners);
+      const [set] = withIds(`${owner} 60 ${pick(random, contents)}`);
+      return set === undefined || (owner === "@" && set.type === "NS") ? undefined : put(owner, set, random(3) === 0);
+    };
+
+    /** What the stored names should be, made from the stored sets. */
+    const anew = async () => {
+      const [current, sets] = [await store.zone(zone.account, zone.id), await store.sets(zone, {})];
+      if (current?.settings.dnssec === undefined) throw new Error("not signed");
+      const plan = finish(
+        planningSigning({
+          zone: name,
+          ttl: current.settings.ttl,
+          negativeTtl: negativeTtlIn(sets, current.settings.ttl),
+          signing: signingOf(current.settings.dnssec, name, now),
+          touched: new Map(
+            [...Map.groupBy(sets, ({ owner }) => owner)].map(([owner, all]) => [
+              owner,
+              { sets: all, changed: new Set() },
+            ]),
+          ),
+          names: { at: () => undefined, before: () => undefined, after: () => undefined },
+          whole: [],
+          sha1,
+        }),
+      );
+      if (plan === "whole") throw new Error("not whole");
+      signer.signNow(name, plan.toSign, now);
+      return finish(plan.changes()).flatMap(({ after }) => after ?? []);
+    };
+
+    it.each(["nsec", "nsec3"] as const)("%s: one write after the other, and many at the same time", async (denial) => {
+      const done = await signZone({ store, actor: "tester", now }, zone, { algorithm: 15, denial }, signer);
+      expect(done).toMatchObject({ ok: true });
+      for (let round = 0; round < 12; round++) {
+        await Promise.all(Array.from({ length: round % 3 === 0 ? 1 : 5 }, randomWrite));
+        expect(inShort(await store.signedNames(zone, undefined, 1_000))).toEqual(inShort(await anew()));
+      }
+    });
+
+    it("the log of what was signed leads from one state to the next, and owners do not see it", async () => {
+      await signZone({ store, actor: "tester", now }, zone, { algorithm: 15, denial: "nsec" }, signer);
+      const start = await store.lastChange();
+      const before = madeSets(await store.signedNames(zone, undefined, 1_000));
+      for (let i = 0; i < 10; i++) await randomWrite();
+      for (const { change } of await store.logAfter(start, 1_000)) {
+        if (change.kind !== "signatures") continue;
+        for (const { owner, type, before: was, after } of change.sets ?? []) {
+          expect(before.get(`${owner} ${type}`) ?? null).toEqual(was && was.values.toSorted());
+          if (after === null) before.delete(`${owner} ${type}`);
+          else before.set(`${owner} ${type}`, after.values.toSorted());
+        }
+      }
+      expect(before).toEqual(madeSets(await store.signedNames(zone, undefined, 1_000)));
+      const seen = [...(await store.changesAfter(start, 1_000)), ...(await store.historyOf(zone, { limit: 1_000 }))];
+      expect(seen.filter(({ change }) => (change.kind as string) === "signatures")).toEqual([]);
+    });
+
+    it("renews signatures that expire soon, and only those", async () => {
+      await signZone({ store, actor: "tester", now }, zone, { algorithm: 15, denial: "nsec" }, signer);
+      const soon = 30 * 86_400_000;
+      const [due] = await store.expiringNames(now + soon, 100);
+      expect(due).toMatchObject({ zone: { name }, owners: expect.arrayContaining(["@", "ns1"]) });
+      const renewAt = (at: number) =>
+        store.write(
+          { account: zone.account, at: { zone: zone.id }, owners: () => ["ns1"], actor: "moor", now: at },
+          () => ({ wanted: undefined, renew: ["ns1"], result: undefined }),
+        );
+      const first = await store.signedNames(zone, "@", 1);
+      await renewAt(now);
+      expect(await store.signedNames(zone, "@", 1)).toEqual(first);
+      await renewAt(now + 10 * 86_400_000);
+      const [renewed] = await store.signedNames(zone, "@", 1);
+      expect(renewed?.expires).toBeGreaterThan(first[0]?.expires ?? 0);
+      expect((await store.zone(zone.account, zone.id))?.modified).toBe(now);
+    });
+
+    it("forgets names and keys with the zone, and when it is unsigned", async () => {
+      const by = { store, actor: "tester", now };
+      const left = async () => [
+        ...(await store.signedNames(zone, undefined, 10)),
+        ...(await store.sealedKeys(zone)),
+        ...(await store.signedZones(0, 10)),
+      ];
+      for (const end of ["unsigned", "deleted"]) {
+        await signZone(by, zone, { algorithm: 13, denial: "nsec" }, signer);
+        expect(await store.sealedKeys(zone)).toHaveLength(1);
+        if (end === "unsigned") await unsignNow(by, zone);
+        else
+          await store.act({ account: zone.account, at: { name }, owners: "all", actor: "tester", now }, () => ({
+            wanted: undefined,
+            remove: true,
+            result: undefined,
+          }));
+        expect(await left()).toEqual([]);
+      }
+    });
+
+    it("signs a large zone, and a large write to it", async () => {
+      const many = (value: string) =>
+        withIds(Array.from({ length: 1_500 }, (_, i) => `h${i} 60 TXT "${value}"`).join("\n"));
+      const writeAll = (sets: readonly RRset[]) =>
+        store.write(
+          { account: zone.account, at: { zone: zone.id }, owners: "all", actor: "tester", now },
+          ({ sets: old }) => ({
+            wanted: [...old.filter(({ owner }) => !owner.startsWith("h")), ...sets],
+            result: undefined,
+          }),
+        );
+      await writeAll(many("one"));
+      await signZone({ store, actor: "tester", now }, zone, { algorithm: 15, denial: "nsec" }, signer);
+      expect(inShort(await store.signedNames(zone, undefined, 2_000))).toEqual(inShort(await anew()));
+      await writeAll(many("two"));
+      expect(inShort(await store.signedNames(zone, undefined, 2_000))).toEqual(inShort(await anew()));
+    });
+  });
+}
+
+const withIds = (text: string): readonly RRset[] =>
+  writtenSets(name, text).map((set) => ({
+    ...set,
+    records: set.records.map((record) => ({ ...record, id: newRecordId(), created: now, modified: now })),
+  }));
+
+/** Of signatures only what they cover and for which TTL; Ed25519 signs the same data for the same times in the same way, but times differ. */
+const inShort = (names: readonly SignedName[]) =>
+  names
+    .map(({ expires: _, made, types, ...rest }) => ({
+      ...rest,
+      types: types.toSorted((a, b) => a - b),
+      made: made
+        .map(({ owner, type, ttl, values }) => {
+          const shown = values.map((text) => {
+            if (type !== "TYPE46") return text;
+            const { covers, ttl: signed, tag } = readSignature(dataOfText(type, text));
+            return `${covers} ${signed} ${tag}`;
+          });
+          return [owner, type, ttl, ...shown.sort()].join(" ");
+        })
+        .sort(),
+    }))
+    .sort((a, b) => (a.owner < b.owner ? -1 : 1));
+
+const madeSets = (names: readonly SignedName[]) =>
+  new Map(names.flatMap(({ made }) => made.map((set) => [`${set.owner} ${set.type}`, set.values.toSorted()])));
