@@ -77,3 +77,13 @@ export type WritePage = {
   /** How far back was looked; null at the end. */
   readonly reached: string | null;
 };
+
+/** Whether the zone above names this service's name servers: all and no others, some, none of them, or there is no delegation. */
+export type DelegationState = {
+  readonly status: "valid" | "partial" | "elsewhere" | "none" | "unknown";
+  /** The servers that it names. */
+  readonly servers: readonly string[];
+  readonly asked: string;
+  /** Why it is unknown. */
+  readonly because: string | null;
+};

@@ -11,6 +11,7 @@ import type { AcmeCertificate } from "../process/acme/keep-certificate.ts";
 import { openDataFolder } from "../process/data-folder.ts";
 import type { DatabaseTrouble } from "../process/database/migration-steps.ts";
 import type { Peer } from "../process/dns/ask.ts";
+import { type FindDelegation, findDelegationBy, systemDns } from "../process/dns/find-delegation.ts";
 import { createAskParent } from "../process/dns/parent-ds.ts";
 import type { Duties } from "../process/duties.ts";
 import { createHealth, type Health } from "../process/health.ts";
@@ -61,6 +62,8 @@ export type RecordsOptions = {
   readonly now?: () => Instant;
   /** Absent: the current cost. For tests. */
   readonly passwordCost?: PasswordCost;
+  /** Absent: asks the zones above over DNS. For tests. */
+  readonly findDelegation?: FindDelegation;
   /** Calls per minute and token, except from this machine; absent: no limit. */
   readonly rateLimit?: number;
   /** The folder of the built pages, if not beside this program. */
@@ -150,7 +153,10 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     const readCa = caFile === undefined ? undefined : () => readFile(caFile, "utf8");
     const { nameservers, hostmaster, allowedPrimaries, pages } = options;
     const service = createRecordService({ store, now, nameservers, hostmaster, allowedPrimaries });
-    await server.register(serveConsole({ store, service, sessions, services, guesses, now, log, readCa, pages }));
+    const { findDelegation = findDelegationBy(systemDns()) } = options;
+    await server.register(
+      serveConsole({ store, service, findDelegation, sessions, services, guesses, now, log, readCa, pages }),
+    );
     const faces = { service, store, now, log, ...(ties.rateLimit && { rateLimit: ties.rateLimit }) };
     await server.register(v1Api(faces), { prefix: "/api/v1" });
     const events = { streams };

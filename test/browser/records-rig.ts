@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
 import { expect } from "vitest";
+import type { FindDelegation } from "../../src/process/dns/find-delegation.ts";
 import { createLog } from "../../src/process/log.ts";
 import { type RunningRecords, startRecords } from "../../src/records/start.ts";
 import { builtPages } from "../rig/bundle.ts";
@@ -20,7 +21,7 @@ export type RecordsRig = {
 };
 
 /** The record service with its pages, in a separate folder. */
-export async function startRecordsRig(now = Date.now): Promise<RecordsRig> {
+export async function startRecordsRig(now = Date.now, findDelegation?: FindDelegation): Promise<RecordsRig> {
   const folder = await mkdtemp(join(tmpdir(), "moor-console-"));
   const log = createLog({ format: "json", write: () => undefined });
   const port = await freePort();
@@ -34,6 +35,7 @@ export async function startRecordsRig(now = Date.now): Promise<RecordsRig> {
       now,
       pages: builtPages(),
       passwordCost: cheapPasswords,
+      ...(findDelegation && { findDelegation }),
     });
   let service = await start();
   const { url } = service;

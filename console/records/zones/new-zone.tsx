@@ -30,7 +30,7 @@ export default function NewZone({ onClose }: { readonly onClose: () => void }) {
       request("POST", "/v1/zones", { name: zone, mode: "primary", ...(withFile && { zonefile: file }) }),
     onSuccess: async (_made, zone) => {
       await queries.invalidateQueries({ queryKey: ["zones"] });
-      navigate(zoneAddress(zone));
+      navigate(`${zoneAddress(zone)}?setup`);
     },
   });
   const takeFile = (text: string) => {
@@ -80,7 +80,7 @@ export default function NewZone({ onClose }: { readonly onClose: () => void }) {
         </>
       )}
       <Text size="xs" c="dimmed">
-        To make the zone visible on the internet, enter this service’s nameservers at the domain’s registrar.
+        A checklist follows: the name servers for the domain’s registrar, and the first records.
       </Text>
     </FormDialog>
   );

@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Switch, Text, TextInput, Title } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { useLocation } from "wouter";
+import { Link, useLocation } from "wouter";
 import type { RrsetsZone } from "../../../src/contract/rrsets.ts";
 import { nameToUnicode } from "../../../src/core/names/unicode.ts";
 import { counted } from "../../shared/counted.ts";
@@ -15,12 +15,17 @@ import { labelsText, readLabels } from "../sets/set-draft.ts";
 import { keptZone } from "../sets/shown-name.ts";
 import { ttlFault, ttlInWords } from "../sets/ttl.ts";
 import { ImportFile } from "./import-file.tsx";
+import { nameServersOf } from "./name-servers.ts";
+import { zoneAddress } from "./zone-address.ts";
 
 /** The settings of the zone itself. */
 export default function SettingsPart({ zone }: { readonly zone: RrsetsZone }) {
   return (
     <Stack gap="xl" maw="46rem">
       <General zone={zone} />
+      {zone.mode === "primary" && (
+        <Link href={`${zoneAddress(zone.name)}?setup`}>Set-up checklist: name servers, website, mail</Link>
+      )}
       <section aria-labelledby="file">
         <Title order={2} id="file" mb="xs">
           Zone file
@@ -80,7 +85,7 @@ function General({ zone }: { readonly zone: RrsetsZone }) {
           }
         />
         <Problem error={write.error} />
-        <NameServers names={zone.authoritative_nameservers.assigned} />
+        <NameServers names={nameServersOf(zone)} />
       </Stack>
     </section>
   );
@@ -129,9 +134,7 @@ function Labels(props: { readonly labels: string; readonly busy: boolean; readon
   );
 }
 
-/** A service that was started without name servers uses names under `invalid` (RFC 6761), which no registrar accepts. */
-function NameServers({ names }: { readonly names: readonly string[] }) {
-  const real = names.filter((name) => !/\.invalid\.?$/.test(name));
+function NameServers({ names: real }: { readonly names: readonly string[] }) {
   return (
     <Text size="sm">
       {real.length > 0

@@ -9,14 +9,17 @@ import { lazyPart } from "../../shared/live/lazy-part.tsx";
 import { Problem } from "../../shared/live/problem.tsx";
 import { RequestProblem } from "../../shared/live/request.ts";
 import { Waiting } from "../../shared/live/waiting.tsx";
+import { useSearchPart } from "../../shared/search-part.ts";
 import { useSession } from "../../shared/session/session.tsx";
 import { readZone } from "../api.ts";
 import { SetTable } from "../sets/set-table.tsx";
+import { closeSetup, offersSetup } from "./setup-closed.ts";
 import { zoneAddress } from "./zone-address.ts";
 
 const HistoryPart = lazyPart(() => import("../history/history-part.tsx"));
 const MovingPart = lazyPart(() => import("../history/moving-part.tsx"));
 const SettingsPart = lazyPart(() => import("./settings-part.tsx"));
+const SetupChecklist = lazyPart(() => import("./setup-checklist.tsx"));
 
 const parts = [
   { part: "records", path: "", name: "Records" },
@@ -30,6 +33,8 @@ export default function ZonePage({ zone: name, part }: { readonly zone: string; 
   const { request } = useSession();
   const found = useQuery({ queryKey: ["zone", name], queryFn: () => readZone(request, name) });
   const zone = found.data;
+  const { query, set } = useSearchPart();
+  const setsUp = query.has("setup") && part === "records" && zone?.mode === "primary";
   if (found.error instanceof RequestProblem && found.error.status === 404) return <NoZone name={name} />;
   return (
     <>
@@ -38,6 +43,11 @@ export default function ZonePage({ zone: name, part }: { readonly zone: string; 
           {nameToUnicode(name)}
         </Title>
         {zone && <Facts zone={zone} />}
+        {zone && !setsUp && offersSetup(zone, Date.now()) && (
+          <Link href={`${zoneAddress(name)}?setup`} style={{ fontSize: "0.8125rem" }}>
+            Set-up checklist
+          </Link>
+        )}
       </Group>
       <nav aria-label={`Sections of ${nameToUnicode(name)}`}>
         <ul className="tabs">
@@ -63,6 +73,15 @@ export default function ZonePage({ zone: name, part }: { readonly zone: string; 
       )}
       {zone && (
         <Suspense fallback={<Waiting />}>
+          {setsUp && (
+            <SetupChecklist
+              zone={zone}
+              onDismiss={() => {
+                closeSetup(zone);
+                set({ setup: null });
+              }}
+            />
+          )}
           {part === "records" && <SetTable zone={zone} />}
           {part === "history" && <HistoryPart zone={zone} />}
           {part === "moving" && <MovingPart zone={zone} />}

@@ -4,19 +4,22 @@ import type { SharedGuesses } from "../../access/session-throttle.ts";
 import type { ServiceLink } from "../../contract/console.ts";
 import type { Instant } from "../../core/instant.ts";
 import { faultInWords } from "../../core/result.ts";
+import type { FindDelegation } from "../../process/dns/find-delegation.ts";
 import type { PlainRequest } from "../../process/http/plain-request.ts";
 import { createStaticPages } from "../../process/http/static-pages.ts";
 import type { Logger } from "../../process/log.ts";
 import type { RecordService } from "../service/service.ts";
 import type { Actor } from "../service/sight.ts";
 import type { RecordStore } from "../store/port.ts";
-import { answerHistory } from "./history.ts";
+import { createDelegationChecks } from "./delegation.ts";
+import { answerHistory, type HistoryRequest } from "./history.ts";
 import type { ConsoleSessions } from "./sessions.ts";
 import { consoleTokens, readTokenWish } from "./tokens.ts";
 
 export type ConsoleOptions = {
   readonly store: RecordStore;
   readonly service: RecordService;
+  readonly findDelegation: FindDelegation;
   readonly sessions: ConsoleSessions;
   /** The other services that this one knows of. */
   readonly services: (() => readonly ServiceLink[]) | undefined;
@@ -29,7 +32,7 @@ export type ConsoleOptions = {
   readonly pages: string | undefined;
 };
 
-/** The pages, and what they need beyond the public APIs: sign-in, sessions, tokens and the history by write. */
+/** The pages, and what they need beyond the public APIs: sign-in, sessions, tokens, the history by write and delegations. */
 export function serveConsole(options: ConsoleOptions) {
   const pages = createStaticPages({ page: "records", isPage: (path) => pagePaths.test(path), folder: options.pages });
   const answerTo = createAnswering(options);
@@ -41,16 +44,27 @@ export function serveConsole(options: ConsoleOptions) {
       { parseAs: "string", bodyLimit: 64 * 1024 },
       (_request, body, done) => done(null, body),
     );
-    server.get<{ Params: { zone: string } }>(
-      "/console/zones/:zone/writes",
-      { schema: { hide: true } },
-      async (request, reply) => {
-        const actor = await options.sessions.actorOf({ ...toPlain(request), ip: request.ip });
-        if (actor === "forged" || actor === "none") return send(reply, notSignedIn);
-        const { params, query } = request;
-        return send(reply, await answerHistory(options.service, actor, { zone: params.zone.toLowerCase(), query }));
+    const { service, store, now, sessions } = options;
+    const checkDelegation = createDelegationChecks(options.findDelegation, service.nameservers, now);
+    const ofZone = {
+      writes: (actor, asked) => answerHistory(service, actor, asked),
+      delegation: async ({ account }, { zone: name }) => {
+        const zone = await store.zoneBy(account, { name });
+        return zone ? json(200, await checkDelegation(zone.name, account)) : problem(404, "There is no such zone.");
       },
-    );
+    } satisfies Record<string, (actor: Actor, asked: HistoryRequest) => Promise<PlainAnswer>>;
+    for (const [what, answer] of Object.entries(ofZone)) {
+      server.get<{ Params: { zone: string } }>(
+        `/console/zones/:zone/${what}`,
+        { schema: { hide: true } },
+        async (request, reply) => {
+          const actor = await sessions.actorOf({ ...toPlain(request), ip: request.ip });
+          if (actor === "forged" || actor === "none") return send(reply, notSignedIn);
+          const { params, query } = request;
+          return send(reply, await answer(actor, { zone: params.zone.toLowerCase(), query }));
+        },
+      );
+    }
     server.all("/console/*", { schema: { hide: true } }, async (request, reply) =>
       send(reply, (await answerTo(toPlain(request))) ?? problem(404, "Not found.")),
     );

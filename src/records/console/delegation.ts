@@ -1,0 +1,52 @@
+import type { DelegationState } from "../../contract/console.ts";
+import type { Instant } from "../../core/instant.ts";
+import type { Delegation, FindDelegation } from "../../process/dns/find-delegation.ts";
+import { createSeats } from "../../process/seats.ts";
+
+/** Milliseconds that an answer is kept. */
+const keep = 30_000;
+const mostKept = 1_000;
+/** Questions under way. */
+const most = { all: 8, ofAccount: 2 };
+/** Milliseconds for all questions about one zone. */
+const patience = 8_000;
+
+type Known = { readonly at: Instant; readonly found: Promise<Delegation> };
+
+/** Whether zones are delegated to our name servers. Each zone is asked about once in a while, and only a few at a time. */
+export function createDelegationChecks(find: FindDelegation, nameservers: readonly string[], now: () => Instant) {
+  const known = new Map<string, Known>();
+  const seats = createSeats(most.all);
+
+  const ask = (zone: string, account: number): Known | undefined => {
+    const seat = seats.take([{ name: `account ${account}`, most: most.ofAccount }]);
+    if (seat.kind === "full") return undefined;
+    const found = find(zone, AbortSignal.timeout(patience)).finally(seat.leave);
+    const entry = { at: now(), found };
+    for (const [oldest] of known) {
+      if (known.size < mostKept) break;
+      known.delete(oldest);
+    }
+    known.delete(zone);
+    known.set(zone, entry);
+    return entry;
+  };
+
+  return async (zone: string, account: number): Promise<DelegationState> => {
+    const before = known.get(zone);
+    const entry = before && now() - before.at < keep ? before : ask(zone, account);
+    const found = await entry?.found;
+    const asked = new Date(entry?.at ?? now()).toISOString();
+    const unknown = { status: "unknown", servers: [], asked } as const;
+    if (found === undefined) return { ...unknown, because: "other zones are being checked; try again in a moment" };
+    if (found.kind === "unknown") return { ...unknown, because: found.because };
+    if (found.kind === "none") return { status: "none", servers: [], asked, because: null };
+    return { status: statusOf(found.servers, nameservers), servers: found.servers, asked, because: null };
+  };
+}
+
+function statusOf(servers: readonly string[], own: readonly string[]): DelegationState["status"] {
+  const ours = servers.filter((server) => own.includes(server));
+  if (ours.length === 0) return "elsewhere";
+  return ours.length === own.length && servers.length === own.length ? "valid" : "partial";
+}

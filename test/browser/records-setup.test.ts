@@ -1,0 +1,158 @@
+import type { BrowserContext } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { askUdp } from "../../src/process/dns/ask.ts";
+import { classes, opcodes } from "../../src/process/dns/codes.ts";
+import { findDelegationBy } from "../../src/process/dns/find-delegation.ts";
+import type { Zone } from "../../src/records/model.ts";
+import { type MoorDns, startMoorDns } from "../nameserver/moor-dns.ts";
+import { axeFinds } from "./axe.ts";
+import { type OpenBrowser, openBlankPage, openBrowser, openContext, phone, type WatchedPage, wide } from "./browser.ts";
+import { type RecordsRig, signInContext, startRecordsRig } from "./records-rig.ts";
+
+/** The zone above, on a real nameserver. */
+let parent: MoorDns;
+let above: Zone;
+let rig: RecordsRig;
+let browser: OpenBrowser;
+let context: BrowserContext;
+let page: WatchedPage;
+/** Milliseconds that the service's clock is ahead. */
+let ahead = 0;
+
+beforeAll(async () => {
+  parent = await startMoorDns();
+  above = await parent.makeZone("example");
+  const findDelegation = findDelegationBy({
+    serversOf: async (name) => (name === "example" ? ["ns.example"] : []),
+    addressesOf: async () => ["127.0.0.1"],
+    mayAsk: () => true,
+    ask: (host, name, signal) =>
+      askUdp(
+        { host, port: parent.port, key: undefined },
+        { opcode: opcodes.query, question: { name, type: 2, class: classes.in } },
+        { signal, limit: 10_000, now: Date.now },
+      ),
+  });
+  rig = await startRecordsRig(() => Date.now() + ahead, findDelegation);
+  browser = await openBrowser();
+  context = await openContext(browser);
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await signInContext(context, await rig.service().createSignInLink("main"));
+  page = await openBlankPage(context, rig.url);
+});
+afterAll(async () => {
+  await browser?.close();
+  await rig?.close();
+  await parent?.close();
+});
+
+const list = () => page.getByRole("region", { name: "Set up quay.example" });
+const step = (title: string) =>
+  list()
+    .getByRole("listitem")
+    .filter({ has: page.getByRole("heading", { name: title }) });
+
+it("follows a new zone, with the name servers to copy and the delegation that the zone above has", async () => {
+  await page.goto(`${rig.url}/?new`);
+  await page.getByLabel("Domain name").fill("quay.example");
+  await page.getByRole("button", { name: "Create zone" }).click();
+  await list().getByRole("button", { name: "Copy name servers" }).click();
+  expect(await page.evaluate("navigator.clipboard.readText()")).toBe("ns1.example.net\nns2.example.net");
+  await step("Delegation").getByText("Not delegated yet.").waitFor();
+  await parent.write(above, "quay 60 NS ns.old.example.\n");
+  ahead += 31_000;
+  await step("Delegation").getByRole("button", { name: "Check again" }).click();
+  await step("Delegation").getByText("Delegated to other servers: ns.old.example.").waitFor();
+  await parent.write(above, "quay 60 NS ns1.example.net.\nquay 60 NS ns2.example.net.\n");
+  ahead += 31_000;
+  await step("Delegation").getByRole("button", { name: "Check again" }).click();
+  await step("Delegation").getByText("The zone above names exactly these servers.").waitFor();
+  await step("Name servers at the registrar").getByText("done").waitFor();
+});
+
+it("does not call an unknown delegation missing", async () => {
+  await page.goto(`${rig.url}/?new`);
+  await page.getByLabel("Domain name").fill("quay.nowhere.test");
+  await page.getByRole("button", { name: "Create zone" }).click();
+  await page.getByText("It is not known whether the zone is delegated").waitFor();
+  expect(await page.getByText("Not delegated yet").count()).toBe(0);
+});
+
+it("adds the records of a website, and says what is wrong with an address", async () => {
+  await page.goto(`${rig.url}/zones/quay.example?setup`);
+  const website = step("Website");
+  await website.getByRole("button", { name: "Add website records" }).click();
+  await website.getByText("enter at least one address").waitFor();
+  await website.getByLabel("Web server (IPv4)").fill("192.0.2.300");
+  await website.getByText("this is not an IPv4 address").waitFor();
+  await website.getByLabel("Web server (IPv4)").fill("192.0.2.10");
+  await website.getByLabel("Web server (IPv6)").fill("2001:db8::10");
+  await website.getByRole("button", { name: "Add website records" }).click();
+  await website.getByText("done").waitFor();
+  for (const name of ["@ A", "@ AAAA", "www CNAME"]) await page.getByRole("link", { name, exact: true }).waitFor();
+});
+
+it.for([
+  ["light", wide],
+  ["dark", wide],
+  ["light", { ...phone, width: 360 }],
+  ["dark", { ...phone, width: 360 }],
+] as const)("has no axe violation: %s, %o", async ([colorScheme, size]) => {
+  await page.setViewportSize(size);
+  await page.emulateMedia({ colorScheme });
+  await page.goto(`${rig.url}/zones/quay.example?setup`);
+  await step("Mail").getByLabel("A mail server or provider").click();
+  await step("Mail").getByLabel("Mail server", { exact: true }).waitFor();
+  expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
+  expect(await axeFinds(page)).toEqual([]);
+});
+
+it("adds the records of mail, and keeps other texts of the name", async () => {
+  await page.setViewportSize(wide);
+  const { csrf } = (await (await context.request.get(`${rig.url}/console/session`)).json()) as { csrf: string };
+  const headers = { origin: rig.url, "x-csrf-token": csrf };
+  const changes = [{ name: "@", type: "TXT", records: [{ value: '"kept"' }] }];
+  await context.request.post(`${rig.url}/v1/zones/quay.example/changes`, { headers, data: { changes } });
+  await page.goto(`${rig.url}/zones/quay.example?setup`);
+  const mail = step("Mail");
+  await mail.getByLabel("A mail server or provider").click();
+  await mail.getByRole("button", { name: "Add mail records" }).click();
+  await mail.getByText("enter the full name of a server").waitFor();
+  await mail.getByLabel("Mail server", { exact: true }).fill("mx.provider.test");
+  await mail.getByRole("button", { name: "Add mail records" }).click();
+  await mail.getByText("10 mx.provider.test.").waitFor();
+  const text = page.getByRole("row").filter({ has: page.getByRole("link", { name: "@ TXT", exact: true }) });
+  await expect.poll(() => text.textContent()).toMatch(/kept.*v=spf1 mx -all/);
+
+  await page.goto(`${rig.url}/zones/quay.nowhere.test?setup`);
+  await page.getByLabel("neither receives nor sends mail").click();
+  await page.getByRole("button", { name: "Add mail records" }).click();
+  await page.getByText("0 .", { exact: true }).first().waitFor();
+  await page.getByText("v=spf1 -all").first().waitFor();
+});
+
+it("can be closed, and is still reachable from the settings", async () => {
+  await page.goto(`${rig.url}/zones/quay.example`);
+  await page.getByRole("link", { name: "Set-up checklist", exact: true }).click();
+  await list().getByRole("button", { name: "Close the checklist" }).click();
+  await expect.poll(() => list().count()).toBe(0);
+  await page.reload();
+  await page.getByRole("link", { name: "@ MX", exact: true }).waitFor();
+  expect(await page.getByRole("link", { name: "Set-up checklist" }).count()).toBe(0);
+  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByRole("link", { name: /^Set-up checklist/ }).click();
+  await list().waitFor();
+});
+
+it("tells the operator what to configure instead of names that do not exist", async () => {
+  const zone = "**/v1/zones/quay.example";
+  await page.route(zone, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: (await response.text()).replaceAll(".example.net", ".moor.invalid") });
+  });
+  await page.goto(`${rig.url}/zones/quay.example?setup`);
+  await step("Configure name servers").getByText("--nameserver ns1.your-domain.net").waitFor();
+  expect(await list().textContent()).not.toContain("invalid");
+  await page.unroute(zone);
+  expect(page.complaints).toEqual([]);
+});
