@@ -9,7 +9,10 @@ let parent: MoorDns;
 const asked: string[] = [];
 beforeAll(async () => {
   parent = await startMoorDns();
-  await parent.makeZone("example", "given 60 NS ns2.harbour.test.\ngiven 60 NS ns1.harbour.test.\nwww 60 A 192.0.2.1\n");
+  await parent.makeZone(
+    "example",
+    "given 60 NS ns2.harbour.test.\ngiven 60 NS ns1.harbour.test.\nwww 60 A 192.0.2.1\n",
+  );
 });
 afterAll(() => parent?.close());
 
