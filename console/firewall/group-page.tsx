@@ -18,7 +18,7 @@ export default function GroupPage() {
     <>
       <Group justify="space-between" mb="sm">
         <Title order={1}>Groups</Title>
-        <Button onClick={() => open({ new: "" })} disabled={people.data === undefined}>
+        <Button onClick={() => open({ new: "" })} disabled={people.data === undefined} aria-keyshortcuts="n">
           New group
         </Button>
       </Group>

@@ -22,7 +22,7 @@ export default function UserPage() {
     <>
       <Group justify="space-between" mb="sm">
         <Title order={1}>Users</Title>
-        <Button onClick={() => open({ new: "" })} disabled={people.data === undefined}>
+        <Button onClick={() => open({ new: "" })} disabled={people.data === undefined} aria-keyshortcuts="n">
           New user
         </Button>
       </Group>

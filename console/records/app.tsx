@@ -3,6 +3,7 @@ import { nameToUnicode } from "../../src/core/names/unicode.ts";
 import { lazyPart } from "../shared/live/lazy-part.tsx";
 import { SessionGate } from "../shared/session/session.tsx";
 import { SignedInFrame } from "../shared/session/signed-in.tsx";
+import { Toasts } from "../shared/toasts/toasts.tsx";
 import { useLiveRecords } from "./sets/live-sets.tsx";
 import { keptZone } from "./sets/shown-name.ts";
 import { zoneAddress, zoneInAddress } from "./zones/zone-address.ts";
@@ -27,7 +28,9 @@ const places = [
 export function App() {
   return (
     <SessionGate words={words}>
-      <SignedIn />
+      <Toasts>
+        <SignedIn />
+      </Toasts>
     </SessionGate>
   );
 }

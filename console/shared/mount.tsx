@@ -3,6 +3,7 @@ import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { type ReactNode, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import { Keys } from "./keys/keys.tsx";
 import { isAway } from "./live/request.ts";
 import { SlowWrite } from "./live/slow-write.tsx";
 import { WayBackContext, watchWayBack } from "./session/way-back.ts";
@@ -28,7 +29,9 @@ export function mount(page: ReactNode): void {
     <StrictMode>
       <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
         <QueryClientProvider client={queries}>
-          <WayBackContext value={wayBack}>{page}</WayBackContext>
+          <WayBackContext value={wayBack}>
+            <Keys>{page}</Keys>
+          </WayBackContext>
           <SlowWrite />
         </QueryClientProvider>
       </MantineProvider>

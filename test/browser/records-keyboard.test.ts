@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { axeFinds } from "./axe.ts";
 import { dialogHasFocus } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 
@@ -77,4 +78,118 @@ it("chooses a type by typing, which replaces the current one", async () => {
   await expect.poll(() => type.inputValue()).toBe("SRV");
   // Enter chose the type and did not submit the form.
   expect(await page.getByRole("dialog").count()).toBe(1);
+});
+
+const dialogs = () => page.getByRole("dialog").count();
+
+describe("a key", () => {
+  it.for(["/", "/zones/harbour.example"])("reaches the search and the form for a new entry: %s", async (path) => {
+    await page.goto(opened.rig.url + path);
+    await page
+      .getByRole("link", { name: /harbour.example|home AAAA/ })
+      .first()
+      .waitFor();
+    await page.keyboard.press("/");
+    await expect.poll(() => page.locator(":focus").getAttribute("type")).toBe("search");
+    await page.keyboard.type("n?");
+    expect(await page.locator(":focus").inputValue()).toBe("n?");
+    expect(await dialogs()).toBe(0);
+    await page.keyboard.press("ControlOrMeta+A");
+    await page.keyboard.press("Delete");
+    await page.locator("h1").click();
+    await page.keyboard.press("n");
+    await dialogHasFocus(page);
+    await page.getByRole("dialog").getByRole("button", { name: "Close" }).focus();
+    await page.keyboard.press("?");
+    await page.keyboard.press("Escape");
+    await closed();
+    // It would be a second dialog.
+    expect(await page.getByRole("heading", { name: "Keys" }).count()).toBe(0);
+    await expect.poll(() => page.locator(":focus").textContent()).toMatch(/^(?:New zone|Add record)$/);
+  });
+
+  it("is in the list that ? shows", async () => {
+    await page.goto(`${opened.rig.url}/zones/harbour.example`);
+    await page.getByRole("link", { name: "home AAAA" }).waitFor();
+    await page.keyboard.press("?");
+    const help = page.getByRole("dialog", { name: "Keys" });
+    await help.waitFor();
+    const keys = (await help.locator("dt").allTextContents()).map((key) => key.trim());
+    expect(keys).toEqual(["/", "n", "z", "↑↓", "Enter", "x", "Delete", "?"]);
+    expect(await axeFinds(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await closed();
+  });
+
+  it("moves between rows, however many there are", async () => {
+    await page.goto(`${opened.rig.url}/zones/harbour.example`);
+    await page.getByRole("link", { name: "@ A", exact: true }).focus();
+    await page.keyboard.press("ArrowDown");
+    await expect.poll(() => page.locator(":focus").getAttribute("aria-label")).toBe("@ CAA");
+    await page.keyboard.press("x");
+    await page.getByText("1 record set selected").waitFor();
+    await page.keyboard.press("End");
+    await expect.poll(() => page.locator(":focus").getAttribute("aria-label")).toBe("www CNAME");
+    // Tab leaves the table after the rest of the row.
+    for (const part of ["value0", "menu", null]) {
+      await page.keyboard.press("Tab");
+      await expect
+        .poll(() => page.locator(":focus").evaluateAll(partOf))
+        .toEqual([part].filter((each) => each !== null));
+    }
+  });
+});
+
+const partOf = (elements: readonly { getAttribute: (name: string) => string | null }[]) =>
+  elements.flatMap((element) => element.getAttribute("data-part") ?? []);
+
+describe("a form field with usual values", () => {
+  const openForm = async (type: string) => {
+    await page.goto(`${opened.rig.url}/zones/harbour.example?add=${type}`);
+    await dialogHasFocus(page);
+  };
+
+  it("offers types by use, with their purpose", async () => {
+    await openForm("A");
+    const type = page.getByRole("dialog").getByRole("combobox", { name: "Type" });
+    await type.click();
+    const options = page.getByRole("option");
+    await expect
+      .poll(async () => (await options.allTextContents()).slice(0, 5).map((text) => text.split(" ")[0]))
+      .toEqual(["A", "AAAA", "CNAME", "MX", "TXT"]);
+    expect(await options.nth(3).textContent()).toBe("MX server that receives mail");
+    await page.keyboard.type("mail");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => type.inputValue()).toBe("MX");
+  });
+
+  it.for([
+    ["CAA", "Tag", "issuewild"],
+    ["DS", "Algorithm", "13"],
+    ["DS", "Digest type", "2"],
+    ["TLSA", "Usage", "3"],
+  ] as const)("offers them in a list, and takes others: %s %s", async ([type, label, value]) => {
+    await openForm(type);
+    const field = page.getByRole("dialog").getByRole("combobox", { name: label });
+    await field.click();
+    await page.getByRole("option", { name: new RegExp(`^${value}\\b`) }).click();
+    expect(await field.inputValue()).toBe(value);
+    await field.fill("7");
+    await field.press("Tab");
+    expect(await field.inputValue()).toBe("7");
+  });
+
+  it("appends parameters of SVCB records by their keys", async () => {
+    await openForm("HTTPS");
+    await page.getByRole("dialog").getByRole("combobox", { name: "Add a parameter" }).click();
+    await page.getByRole("option", { name: /^alpn=/ }).click();
+    await page.getByRole("dialog").getByLabel("Parameters").and(page.locator(":focus")).waitFor();
+    await page.keyboard.type("h3");
+    await page.getByRole("dialog").getByRole("combobox", { name: "Add a parameter" }).click();
+    expect(await page.getByRole("option", { name: /^alpn=/ }).count()).toBe(0);
+    await page.getByRole("option", { name: /^port=/ }).click();
+    await page.keyboard.type("8443");
+    expect(await page.getByRole("dialog").getByLabel("Parameters").inputValue()).toBe("alpn=h3 port=8443");
+    expect(await axeFinds(page)).toEqual([]);
+  });
 });

@@ -53,7 +53,8 @@ describe("a page that receives no events", () => {
     await dialog().getByLabel("Name", { exact: true }).fill("both");
     await dialog().getByLabel("IPv4 address").fill("192.0.2.9");
     await dialog().getByRole("button", { name: "Add", exact: true }).click();
-    await dialog().getByText("A record set with this name and type already exists").waitFor();
+    await dialog().getByText("nothing was saved").waitFor();
+    await dialog().getByText("both A already has 1 value: 192.0.2.1").waitFor();
     expect(await storedAt("both")).toBe("192.0.2.1");
   });
 
@@ -99,6 +100,9 @@ describe("a page that receives no events", () => {
     await deaf.clock.setFixedTime(Date.now() + 120_000);
     await deaf.route("**/history?*", (route) => route.abort());
     await deaf.getByRole("button", { name: "Import…" }).click();
+    await dialog()
+      .getByLabel(/^Replace/)
+      .check();
     await dialog().getByRole("textbox", { name: "Zone file" }).fill("new 300 IN A 192.0.2.1\n");
     await dialog().getByRole("button", { name: "Import and change" }).click();
     await expect
@@ -110,6 +114,9 @@ describe("a page that receives no events", () => {
   it("does not overwrite records that its preview has not shown", async () => {
     await deaf.goto(`${opened.rig.url}${harbour}/settings`);
     await deaf.getByRole("button", { name: "Import…" }).click();
+    await dialog()
+      .getByLabel(/^Replace/)
+      .check();
     await dialog().getByRole("textbox", { name: "Zone file" }).fill("new 300 IN A 192.0.2.1\n");
     const confirm = dialog().getByRole("button", { name: "Import and change" });
     await confirm.waitFor();

@@ -48,6 +48,8 @@ describe("the updater's page", () => {
     const end = async () => Date.parse((await drawn.getAttribute("data-until")) ?? "");
     expect(await end()).toBeGreaterThanOrEqual(Date.parse(at));
     await expect.poll(end).toBeGreaterThan(Date.parse(at));
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).getByText("Show this list").waitFor();
     expect(page.complaints).toEqual([]);
     await context.close();
   });

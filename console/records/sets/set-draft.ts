@@ -8,7 +8,7 @@ import { checkOwners } from "../../../src/core/records/check-zone.ts";
 import type { RRset } from "../../../src/core/records/rrset.ts";
 import { faultInWords } from "../../../src/core/result.ts";
 import { shownFaults } from "../shown-faults.ts";
-import { isTtl, ttlFault } from "./ttl.ts";
+import { typedTtl, typedTtlFault } from "./ttl.ts";
 import { typedOwner } from "./typed-owner.ts";
 import { joinValue, splitValue } from "./value-fields.ts";
 
@@ -20,9 +20,17 @@ export type SetDraft = {
   readonly ttl: string;
   readonly labels: string;
   readonly values: readonly ValueDraft[];
+  /** The key of the value that was added last. */
+  readonly newest?: number;
 };
 
-export type ValueDraft = { readonly key: number; readonly texts: readonly string[]; readonly comment: string };
+export type ValueDraft = {
+  readonly key: number;
+  readonly texts: readonly string[];
+  readonly comment: string;
+  /** A target that stays as typed, although it looks like a full name without its final dot. */
+  readonly keeps?: string | undefined;
+};
 
 export type SetChange = {
   readonly name: string;
@@ -48,12 +56,14 @@ export const draftOf = (set: Rrset): SetDraft => ({
   type: isRecordType(set.type) ? set.type : "TXT",
   ttl: set.ttl === null ? "" : String(set.ttl),
   labels: labelsText(set.labels),
-  values: set.records.map(({ value, comment }, key) => ({
-    key,
-    texts: isRecordType(set.type) ? splitValue(set.type, value) : [value],
-    comment,
-  })),
+  values: set.records.map(({ value, comment }, key) => valueDraftOf(set.type, value, comment, key)),
 });
+
+/** What is stored is not asked about again. */
+function valueDraftOf(type: string, value: string, comment: string, key: number): ValueDraft {
+  const texts = isRecordType(type) ? splitValue(type, value) : [value];
+  return { key, texts, comment, keeps: texts.find((_, i) => isRecordType(type) && isTarget(type, i))?.trim() };
+}
 
 export const labelsText = (labels: Readonly<Record<string, string>>): string =>
   Object.entries(labels)
@@ -67,11 +77,29 @@ export function readLabels(text: string): Readonly<Record<string, string>> {
 
 const emptyValue = (key: number): ValueDraft => ({ key, texts: [], comment: "" });
 
+/** What is typed for a new set, together with the set that is already there: it gets the new values, and the TTL if one was typed. */
+export function addedTo(set: Rrset, draft: SetDraft): SetDraft {
+  const old = draftOf(set);
+  const key = freeKey(draft);
+  return {
+    ...draft,
+    ttl: draft.ttl.trim() === "" ? old.ttl : draft.ttl,
+    labels: labelsText({ ...set.labels, ...readLabels(draft.labels) }),
+    values: [
+      ...draft.values,
+      ...(isSingle(set.type) ? [] : old.values.map((value, i) => ({ ...value, key: key + i }))),
+    ],
+  };
+}
+
+/** A set of this type has exactly one value. */
+export const isSingle = (type: string): boolean => type === "CNAME" || type === "SOA";
+
 /** Adds an empty value. */
-export const withOneMore = (draft: SetDraft): SetDraft => ({
-  ...draft,
-  values: [...draft.values, emptyValue(freeKey(draft))],
-});
+export function withOneMore(draft: SetDraft): SetDraft {
+  const newest = freeKey(draft);
+  return { ...draft, newest, values: [...draft.values, emptyValue(newest)] };
+}
 
 const freeKey = ({ values }: SetDraft): number => Math.max(0, ...values.map(({ key }) => key)) + 1;
 
@@ -125,9 +153,9 @@ function readOwner(text: string, zone: string, faults: Map<string, string>): str
 
 function readTtl(text: string, faults: Map<string, string>): number | null {
   if (text.trim() === "") return null;
-  const ttl = Number(text);
-  if (isTtl(ttl)) return ttl;
-  faults.set("ttl", `${ttlFault}; leave it empty to use the zone's default`);
+  const ttl = typedTtl(text);
+  if (ttl !== undefined) return ttl;
+  faults.set("ttl", `${typedTtlFault}; leave it empty to use the zone's default`);
   return null;
 }
 
@@ -171,12 +199,22 @@ export function meaningOf(type: RecordType, texts: readonly string[], zone: stri
 }
 
 /** A target that was probably meant as a full name, but gets the zone's name appended because it lacks the final dot. */
-export function lacksDot(type: RecordType, texts: readonly string[], zone: string): string | undefined {
-  const targets = texts.map((text) => text.trim()).filter((_, i) => definitionOf(type).fields[i]?.kind === hostName);
-  return targets.find((text) => {
-    const name = asAscii(text).toLowerCase();
-    return !name.endsWith(".") && (`.${name}`.endsWith(`.${zone}`) || /\..*\./.test(name) || usualEnd.test(name));
-  });
+export const lacksDot = (type: RecordType, texts: readonly string[], zone: string): string | undefined =>
+  texts.find((text, i) => isTarget(type, i) && looksWhole(text, zone))?.trim();
+
+/** The target to ask about, if that was not answered yet. */
+export function openQuestion(type: RecordType, { texts, keeps }: ValueDraft, zone: string): string | undefined {
+  const asked = lacksDot(type, texts, zone);
+  return asked === keeps ? undefined : asked;
+}
+
+/** Whether the field is the name of a host; the zone's name is appended to one without a final dot. */
+export const isTarget = (type: RecordType, field: number): boolean =>
+  definitionOf(type).fields[field]?.kind === hostName;
+
+function looksWhole(text: string, zone: string): boolean {
+  const name = asAscii(text.trim()).toLowerCase();
+  return !name.endsWith(".") && (`.${name}`.endsWith(`.${zone}`) || /\..*\./.test(name) || usualEnd.test(name));
 }
 
 const usualEnd = /.\.(?:com|net|org|info|[a-z]{2})$/;

@@ -1,8 +1,9 @@
-import { Button, Group, Select, TextInput } from "@mantine/core";
+import { Group } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { Suspense, useDeferredValue, useMemo, useState } from "react";
-import type { Rrset, RrsetsZone } from "../../../src/contract/rrsets.ts";
-import { isRecordType, recordTypes } from "../../../src/core/rdata/table.ts";
+import type { RrsetsZone } from "../../../src/contract/rrsets.ts";
+import { isRecordType } from "../../../src/core/rdata/table.ts";
 import { counted } from "../../shared/counted.ts";
 import { lazyPart } from "../../shared/live/lazy-part.tsx";
 import { Problem } from "../../shared/live/problem.tsx";
@@ -11,11 +12,14 @@ import { useLongWait } from "../../shared/live/waiting.tsx";
 import { useSearchPart } from "../../shared/search-part.ts";
 import { useSession } from "../../shared/session/session.tsx";
 import { readSetPage } from "../api.ts";
+import { FileButtons } from "./file-buttons.tsx";
 import { filterSets, type SortBy, sortSets } from "./order-sets.ts";
 import { useEverySet } from "./read-sets.ts";
-import { SetRows } from "./set-rows.tsx";
+import { SetRows } from "./rows/set-rows.tsx";
+import { SetToolbar } from "./set-toolbar.tsx";
 
-const SetForm = lazyPart(() => import("./set-form.tsx"));
+const SetForm = lazyPart(() => import("./form/set-form.tsx"));
+const SelectionBar = lazyPart(() => import("./many/selection-bar.tsx"));
 
 /** The first page is shown immediately; the rest of a large zone follows. */
 function useSets(zone: RrsetsZone) {
@@ -38,6 +42,7 @@ export function SetTable({ zone }: { readonly zone: RrsetsZone }) {
   const { sets, whole, error, retry } = useSets(zone);
   const { query, set, open } = useSearchPart();
   const [text, setText] = useState(query.get("filter") ?? "");
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const wanted = useDeferredValue(text);
   const type = query.get("type") ?? "";
   const by = (query.get("sort") ?? "name") as SortBy;
@@ -46,6 +51,11 @@ export function SetTable({ zone }: { readonly zone: RrsetsZone }) {
     () => sortSets(filterSets(sets ?? [], wanted, type), by, descending),
     [sets, wanted, type, by, descending],
   );
+  const chosen = useMemo(
+    () => (selected.size === 0 ? [] : (sets ?? []).filter(({ id }) => selected.has(id))),
+    [sets, selected],
+  );
+  const narrow = useMediaQuery("(max-width: 40rem)", false, { getInitialValueInEffect: false });
   const isSlow = useLongWait(!whole && error === null);
   const edited = query.get("edit");
   const adding = query.get("add");
@@ -55,45 +65,50 @@ export function SetTable({ zone }: { readonly zone: RrsetsZone }) {
   };
   const sortBy = (next: SortBy) =>
     set({ sort: next === "name" ? null : next, descending: next === by && !descending ? "" : null });
+  const find = (id: string | null) => (id === null ? undefined : sets?.find((each) => each.id === id));
 
   return (
     <>
-      <Group gap="xs" mb="xs">
-        <TextInput
-          type="search"
-          aria-label="Filter records"
-          placeholder="Filter by name, value or comment"
-          value={text}
-          onChange={(event) => {
-            setText(event.currentTarget.value);
-            set({ filter: event.currentTarget.value || null });
-          }}
-          style={{ flex: "1 1 14rem" }}
-        />
-        <Select
-          aria-label="Type"
-          placeholder="All types"
-          data={typesIn(sets ?? [])}
-          value={type || null}
-          onChange={(value) => set({ type: value })}
-          clearable
-          clearButtonProps={{ "aria-label": "All types" }}
-          w="8.5rem"
-        />
-        <Button onClick={() => open({ add: "A" })} disabled={zone.mode === "secondary"}>
-          Add record
-        </Button>
-      </Group>
+      <SetToolbar
+        zone={zone}
+        sets={sets ?? []}
+        text={text}
+        onText={(next) => {
+          setText(next);
+          set({ filter: next || null });
+        }}
+        type={type}
+        onType={(next) => set({ type: next })}
+        onAdd={() => open({ add: "A" })}
+        isNarrow={narrow}
+      />
       <Problem error={error} retry={retry} />
       {isSlow && <ServiceGoneNote />}
-      <p className="quiet" role="status" style={{ margin: "0 0 0.25rem", fontSize: "0.8125rem" }}>
-        {summary(rows.length, sets?.length, whole, error !== null)}
-        {!whole && (edited !== null || adding !== null) && " The form opens when all records are loaded."}
-      </p>
+      <Group justify="space-between" gap="xs" className="above-sets">
+        {(narrow || chosen.length === 0) && (
+          <p className="quiet" role="status" style={{ margin: 0, fontSize: "0.8125rem" }}>
+            {summary(rows.length, sets?.length, whole, error !== null)}
+            {!whole && (edited !== null || adding !== null) && " The form opens when all records are loaded."}
+          </p>
+        )}
+        {chosen.length > 0 && whole && (
+          <Suspense>
+            <SelectionBar
+              zone={zone}
+              chosen={chosen}
+              hidden={chosen.length - rows.filter(({ id }) => selected.has(id)).length}
+              onClear={() => setSelected(new Set())}
+            />
+          </Suspense>
+        )}
+        {narrow && <FileButtons zone={zone} size="compact-sm" />}
+      </Group>
       {sets && whole && rows.length === 0 ? (
         <NoMatch text={wanted.trim()} type={type} onClear={showAll} />
       ) : (
-        sets && <SetRows rows={rows} zone={zone} by={by} descending={descending} onSort={sortBy} />
+        sets && (
+          <SetRows {...{ rows, sets, zone, by, descending, selected, narrow }} onSort={sortBy} onSelect={setSelected} />
+        )
       )}
       {sets && whole && (edited !== null || adding !== null) && (
         <Suspense>
@@ -102,9 +117,10 @@ export function SetTable({ zone }: { readonly zone: RrsetsZone }) {
             zone={zone}
             sets={sets}
             asked={edited}
-            edited={edited === null ? undefined : sets.find(({ id }) => id === edited)}
+            edited={find(edited)}
+            like={find(query.get("like"))}
             type={isRecordType(adding ?? "") ? (adding ?? "A") : "A"}
-            onClose={() => set({ edit: null, add: null })}
+            onClose={() => set({ edit: null, add: null, like: null })}
           />
         </Suspense>
       )}
@@ -125,14 +141,6 @@ function NoMatch(props: { readonly text: string; readonly type: string; readonly
     </p>
   );
 }
-
-const typesIn = (sets: readonly Rrset[]): string[] => {
-  const present = new Set(sets.map(({ type }) => type));
-  return [
-    ...recordTypes.filter((type) => present.has(type)),
-    ...[...present].filter((type) => type.startsWith("TYPE")),
-  ];
-};
 
 function summary(shown: number, all: number | undefined, whole: boolean, failed: boolean): string {
   if (all === undefined) return failed ? "The record sets could not be loaded." : "Loading…";

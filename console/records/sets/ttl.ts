@@ -1,11 +1,20 @@
 import { lowestTtl } from "../../../src/contract/rrsets-limits.ts";
+import { parseSeconds } from "../../../src/core/rdata/field-number.ts";
 import { highestTtl } from "../../../src/core/records/rrset.ts";
 import { durationInWords } from "../../shared/time/words-of-time.ts";
 
-export const isTtl = (seconds: number): boolean =>
-  Number.isInteger(seconds) && seconds >= lowestTtl && seconds <= highestTtl;
+const isTtl = (seconds: number): boolean => Number.isInteger(seconds) && seconds >= lowestTtl && seconds <= highestTtl;
 
 export const ttlFault = `whole seconds, from ${lowestTtl} to ${highestTtl}`;
+
+export const typedTtlFault = `write 300, 5m, 1h or 1d: at least ${lowestTtl} seconds, at most ${highestTtl}`;
+
+/** A TTL as people type it: `300`, `5m`, `1h 30m`; null for `default`, the zone's. Undefined if it is none. */
+export function typedTtl(text: string): number | null | undefined {
+  if (text.trim().toLowerCase() === "default") return null;
+  const seconds = parseSeconds(text.replaceAll(/\s+/g, ""));
+  return seconds !== undefined && isTtl(seconds) ? seconds : undefined;
+}
 
 /** The TTL in words; undefined if the number is not a valid TTL. */
 export const ttlInWords = (seconds: number): string | undefined =>

@@ -4,6 +4,8 @@ import { useState } from "react";
 import type { MadeToken } from "../../../src/contract/console.ts";
 import { parseNetwork } from "../../../src/core/addresses/network.ts";
 import type { Scope } from "../../../src/core/may.ts";
+import { absoluteName } from "../../../src/core/names/name.ts";
+import { nameToUnicode } from "../../../src/core/names/unicode.ts";
 import { isRecordType, recordTypes } from "../../../src/core/rdata/table.ts";
 import { type Fault, fail, faultInWords, ok, type Result } from "../../../src/core/result.ts";
 import { FormDialog } from "../../shared/form-dialog.tsx";
@@ -28,6 +30,18 @@ type Draft = {
 
 const empty: Draft = { name: "", access: "write", zones: [], owner: "", types: [], ends: "", day: "", networks: "" };
 
+const longestName = 100;
+
+function startingWith(zone: string | null, owner: string | null): Draft {
+  if (zone === null || owner === null) return empty;
+  return {
+    ...empty,
+    name: nameToUnicode(absoluteName(owner, zone)).slice(0, longestName),
+    zones: [zone],
+    owner: nameToUnicode(owner),
+  };
+}
+
 const ends = [
   { value: "", label: "never" },
   { value: "7", label: "in a week" },
@@ -38,9 +52,15 @@ const ends = [
 ];
 
 /** A form for a token with only the permissions it needs, which are summed up in words before it is created. */
-export function NewToken(props: { readonly onClose: () => void; readonly onMade: (made: MadeToken) => void }) {
+export function NewToken(props: {
+  /** The zone and the name that it starts with, from the row of a record. */
+  readonly zone: string | null;
+  readonly owner: string | null;
+  readonly onClose: () => void;
+  readonly onMade: (made: MadeToken) => void;
+}) {
   const { request } = useSession();
-  const [draft, setDraft] = useState(empty);
+  const [draft, setDraft] = useState(() => startingWith(props.zone, props.owner));
   const [tried, setTried] = useState(false);
   const scope = scopeOf(draft, Date.now());
   const owner = readOwner(draft);
@@ -73,7 +93,7 @@ export function NewToken(props: { readonly onClose: () => void; readonly onMade:
         value={draft.name}
         onChange={(event) => put({ name: event.currentTarget.value })}
         error={tried && draft.name.trim() === "" && "required, so that you recognise it in the list"}
-        maxLength={100}
+        maxLength={longestName}
         data-autofocus
       />
       <Radio.Group

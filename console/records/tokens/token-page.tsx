@@ -36,7 +36,9 @@ export default function TokenPage() {
         <Title order={1}>Tokens</Title>
         <Group>
           {anyRevoked && <Switch label="Show revoked" checked={all} onChange={() => set({ all: all ? null : "" })} />}
-          <Button onClick={() => open({ new: "" })}>New token</Button>
+          <Button onClick={() => open({ new: "" })} aria-keyshortcuts="n">
+            New token
+          </Button>
         </Group>
       </Group>
       <Loading of={found} height={160} />
@@ -49,10 +51,12 @@ export default function TokenPage() {
       {tokens !== undefined && tokens.length > 0 && <TokenTable tokens={tokens} onRevoke={setRevoking} />}
       {query.has("new") && (
         <NewToken
-          onClose={() => set({ new: null })}
+          zone={query.get("zone")}
+          owner={query.get("name")}
+          onClose={() => set(closed)}
           onMade={(token) => {
             setMade(token);
-            set({ new: null });
+            set(closed);
             void queries.invalidateQueries({ queryKey: ["tokens"] });
           }}
         />
@@ -62,6 +66,8 @@ export default function TokenPage() {
     </>
   );
 }
+
+const closed = { new: null, zone: null, name: null };
 
 function TokenTable(props: { readonly tokens: readonly TokenEntry[]; readonly onRevoke: (token: TokenEntry) => void }) {
   return (

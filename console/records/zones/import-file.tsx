@@ -1,20 +1,24 @@
-import { Button, Group, Loader, Stack, Text, Textarea } from "@mantine/core";
+import { Button, Group, Loader, Radio, Stack, Text, Textarea } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useDeferredValue, useMemo, useState } from "react";
 import type { Rrset, RrsetsZone } from "../../../src/contract/rrsets.ts";
 import { nameToUnicode } from "../../../src/core/names/unicode.ts";
+import { counted } from "../../shared/counted.ts";
 import { Dialog } from "../../shared/dialog.tsx";
 import { useLookFirst } from "../../shared/live/look-first.ts";
 import { Problem } from "../../shared/live/problem.tsx";
-import { RequestProblem } from "../../shared/live/request.ts";
+import { type Request, RequestProblem } from "../../shared/live/request.ts";
 import { useSession } from "../../shared/session/session.tsx";
-import { zonePath } from "../api.ts";
+import { useToast } from "../../shared/toasts/toasts.tsx";
+import { readHistory, zonePath } from "../api.ts";
+import { useManyWrite } from "../sets/many/write-many.ts";
 import { useEverySet, useSetsNow } from "../sets/read-sets.ts";
 import { shownValue } from "../sets/shown-value.ts";
-import { changesInWords, type Preview, previewImport } from "./preview-import.ts";
+import { useUndo } from "../sets/undo-writes.ts";
+import { changesInWords, type ImportWay, type Preview, previewImport } from "./preview-import.ts";
 import { FaultList, FileButton } from "./zone-file-parts.tsx";
 
-/** Replaces all records with those of a zone file, after a preview of the changes. */
+/** Merges a zone file into the zone, or replaces all records with it, after a preview of the changes. */
 export function ImportFile(props: {
   readonly zone: RrsetsZone;
   /** Called with a summary of the changes. */
@@ -22,37 +26,37 @@ export function ImportFile(props: {
   readonly onClose: () => void;
 }) {
   const { zone, onDone, onClose } = props;
-  const { request } = useSession();
-  const queries = useQueryClient();
   const [text, setText] = useState("");
+  const [way, setWay] = useState<ImportWay>("merge");
   const settled = useDeferredValue(text);
   const found = useEverySet(zone);
   const sets = found.data?.sets;
-  const readNow = useSetsNow(zone);
-  const lookFirst = useLookFirst();
   const preview = useMemo(() => {
     const { name, ttl, authoritative_nameservers: servers } = zone;
     if (settled.trim() === "" || !sets) return undefined;
-    return previewImport(settled, { name, ttl, nameservers: servers.assigned }, sets);
-  }, [settled, sets, zone]);
-  const write = useMutation({
-    mutationFn: async ({ text: zonefile }: Preview) => {
-      const now = await lookFirst(readNow());
-      if (now?.sets !== sets) throw new RequestProblem(409, changedMeanwhile);
-      return request("POST", `${zonePath(zone.name)}/actions/import_zonefile`, { zonefile });
-    },
-    onSuccess: async (_answer, done) => {
-      await queries.invalidateQueries();
-      onDone(changesInWords(done.changes));
-    },
-  });
+    return previewImport(settled, { name, ttl, nameservers: servers.assigned }, sets, way);
+  }, [settled, sets, zone, way]);
+  const replace = useReplace(zone, sets, onDone);
+  const merge = useManyWrite(zone);
+  const { isPending, error } = way === "merge" ? merge : replace;
   const changes = preview?.changes.length ?? 0;
+  const write = () => {
+    if (preview === undefined) return;
+    const inWords = changesInWords(preview.changes);
+    if (way === "replace") replace.mutate(preview);
+    else
+      merge.mutate({
+        changes: preview.writes,
+        said: (count) => `Import done: ${count} merged.`,
+        onDone: () => onDone(inWords),
+      });
+  };
   return (
     <Dialog title={`Import into ${nameToUnicode(zone.name)}`} onClose={onClose} size="xl" stays={text !== ""}>
       <Stack gap="sm">
         <Textarea
           label="Zone file"
-          description="It replaces all records of the zone. Nothing changes until you confirm."
+          description="Nothing changes until you confirm."
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
           rows={8}
@@ -61,26 +65,71 @@ export function ImportFile(props: {
           data-autofocus
         />
         <FileButton onText={setText} />
+        <Radio.Group
+          label="What happens to the records of the zone?"
+          value={way}
+          onChange={(next) => setWay(next as ImportWay)}
+        >
+          <Stack gap={4} mt={4}>
+            <Radio value="merge" label="Merge: the file replaces records of the same name and type; all others stay" />
+            <Radio value="replace" label="Replace: records that are not in the file are deleted" />
+          </Stack>
+        </Radio.Group>
         {found.isPending && <Loader size="sm" aria-label="Loading the zone" />}
         <Problem error={sets ? null : found.error} retry={() => void found.refetch()} />
         {preview && <FaultList faults={preview.faults} />}
         {preview && preview.faults.length === 0 && <Changes preview={preview} sets={sets ?? []} />}
-        <Problem error={write.error} />
+        <Problem error={error} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
           <Button
-            onClick={() => preview && write.mutate(preview)}
-            loading={write.isPending}
+            onClick={write}
+            loading={isPending}
             disabled={preview === undefined || preview.faults.length > 0 || changes === 0}
           >
-            {changes === 0 ? "Import" : `Import and change ${changes} set${changes === 1 ? "" : "s"}`}
+            {changes === 0 ? "Import" : `Import and change ${counted(changes, "set")}`}
           </Button>
         </Group>
       </Stack>
     </Dialog>
   );
+}
+
+/** Sends the whole file, if the zone is still as the preview has shown it. */
+function useReplace(zone: RrsetsZone, sets: readonly Rrset[] | undefined, onDone: (changes: string) => void) {
+  const { request } = useSession();
+  const queries = useQueryClient();
+  const readNow = useSetsNow(zone);
+  const lookFirst = useLookFirst();
+  const toast = useToast();
+  const undo = useUndo(zone.name);
+  return useMutation({
+    mutationFn: async ({ text: zonefile }: Preview) => {
+      const now = await lookFirst(readNow());
+      if (now?.sets !== sets) throw new RequestProblem(409, changedMeanwhile);
+      await request("POST", `${zonePath(zone.name)}/actions/import_zonefile`, { zonefile });
+      return now && (await onlyWriteSince(request, zone.name, now.asOf).catch(() => undefined));
+    },
+    onSuccess: async (serial, done) => {
+      const inWords = changesInWords(done.changes);
+      await queries.invalidateQueries();
+      toast({
+        text: `Import done: ${inWords}.${serial === undefined ? " The history can undo it." : ""}`,
+        ...(serial !== undefined && { undo: () => undo([serial], "the zone is") }),
+      });
+      onDone(inWords);
+    },
+  });
+}
+
+/** The serial of the one write after another. Undefined if there were several, or if the write is too long to be sure. */
+async function onlyWriteSince(request: Request, zone: string, serial: number): Promise<number | undefined> {
+  const { history } = await readHistory(request, zone, null);
+  const later = history.filter((change) => change.serial > serial);
+  const serials = new Set(later.map((change) => change.serial));
+  return serials.size === 1 && later.length < history.length ? later[0]?.serial : undefined;
 }
 
 const changedMeanwhile =

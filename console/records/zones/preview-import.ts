@@ -1,5 +1,5 @@
 import type { Rrset } from "../../../src/contract/rrsets.ts";
-import { lowestTtl } from "../../../src/contract/rrsets-limits.ts";
+import { lowestTtl, mostRecords } from "../../../src/contract/rrsets-limits.ts";
 import { lostServers } from "../../../src/core/names/lost-servers.ts";
 import { parseRdata } from "../../../src/core/rdata/rdata.ts";
 import { isRecordType } from "../../../src/core/rdata/table.ts";
@@ -11,6 +11,7 @@ import { lowTtls } from "../../../src/core/zone-file/low-ttls.ts";
 import { parseZoneFile } from "../../../src/core/zone-file/parse.ts";
 import { type FileSet, placeInFile } from "../../../src/core/zone-file/sets.ts";
 import { withoutSerial } from "../sets/put-sets.ts";
+import { setInWords } from "../sets/set-content.ts";
 import { shownFaults } from "../shown-faults.ts";
 
 export type Preview = {
@@ -19,7 +20,15 @@ export type Preview = {
   readonly faults: readonly Fault[];
   readonly notes: readonly string[];
   readonly changes: readonly PreviewChange[];
+  /** Of a merge: what to write instead of the file. */
+  readonly writes: readonly SetWrite[];
 };
+
+/** `seen` is undefined for a new set. */
+type SetWrite = { readonly id: string; readonly seen: Rrset | undefined; readonly wanted: Rrset };
+
+/** `replace`: the zone has only what is in the file. `merge`: sets that are not in the file stay. */
+export type ImportWay = "replace" | "merge";
 
 export type PreviewChange = {
   readonly kind: "create" | "replace" | "delete";
@@ -46,38 +55,133 @@ export type ImportedZone = {
 };
 
 /** What an import would do, by the service's own rules. The serial is not compared, because the service sets it. */
-export function previewImport(given: string, into: ImportedZone, present: readonly Rrset[]): Preview {
-  const { name: zone, ttl, nameservers } = into;
-  const first = parseZoneFile(given, zone);
-  if (!first.ok) return { text: given, faults: first.faults, notes: [], changes: [] };
+export function previewImport(
+  given: string,
+  into: ImportedZone,
+  present: readonly Rrset[],
+  way: ImportWay = "replace",
+): Preview {
+  const file = parseZoneFile(given, into.name);
+  if (!file.ok) return { ...empty, text: given, faults: file.faults };
+  return way === "merge"
+    ? previewMerge(given, file.value, into, present)
+    : previewReplace(given, file.value, into, present);
+}
+
+const empty: Preview = { text: "", faults: [], notes: [], changes: [], writes: [] };
+
+type ZoneFile = Extract<ReturnType<typeof parseZoneFile>, { readonly ok: true }>["value"];
+
+function previewReplace(given: string, first: ZoneFile, into: ImportedZone, present: readonly Rrset[]): Preview {
+  const { name: zone, ttl } = into;
   const kept = present.filter(
-    (set) => isOwn(set) && !first.value.sets.some(({ owner, type }) => owner === "@" && type === set.type),
+    (set) => isOwn(set) && !first.sets.some(({ owner, type }) => owner === "@" && type === set.type),
   );
   const text = withKept(given, kept, zone);
   const file = parseZoneFile(text, zone);
-  if (!file.ok) return { text, faults: file.faults, notes: [], changes: [] };
-  const wanted = new Map(file.value.sets.map((set) => [setKey(set.owner, set.type), said(set)]));
-  const stored = present.map((set) => ({ ...set, owner: set.name, records: readRecords(set, zone) }));
-  const there = new Map(stored.map((set) => [`${set.name} ${set.type}`, said(set)]));
-  const after = file.value.sets.map(coreSet);
-  // The rules only cover the types we know.
-  const before = stored.flatMap(({ type, ...set }) => (isRecordType(type) ? [{ ...set, type }] : []));
-  const refused = [...checkZone(after), ...checkNewSets(before, after)];
+  if (!file.ok) return { ...empty, text, faults: file.faults };
+  const [there, wanted] = [saidByKey(present, zone), saidByKey(file.value.sets, zone)];
   const faults = [
-    ...lowTtls(first.value, lowestTtl),
+    ...lowTtls(first, lowestTtl),
     ...kept.filter(({ ttl: own }) => own !== null && own < lowestTtl).map(staysTooShort),
-    ...lostServers(there.get("@ NS")?.texts ?? [], wanted.get("@ NS")?.texts ?? [], nameservers),
+    ...present
+      .filter(({ protection }) => protection.change)
+      .map((set) => isProtected(set, "or merge the file instead")),
+    ...serversLost(there, wanted, into),
     // Line numbers refer to the given file, without the kept records that are sent before it.
-    ...shownFaults(placeInFile(refused, first.value.sets)),
+    ...refusals(present, file.value.sets, first, zone),
   ];
-  const notes = first.value.notes.map(({ where, message }) => `${where}: ${message}`);
+  const notes = first.notes.map(({ where, message }) => `${where}: ${message}`);
   if (kept.length > 0)
     notes.push(`The file has no ${kept.map(({ type }) => type).join(" and ")} for the zone; the current one is kept.`);
   if (file.value.ttl !== undefined && file.value.ttl !== ttl)
     notes.push(`The zone’s default TTL changes from ${ttl} to ${file.value.ttl} seconds.`);
   if (present.some(({ labels }) => Object.keys(labels).length > 0))
     notes.push("Labels of record sets will be lost, because zone files cannot store them.");
-  return { text, faults, notes, changes: difference(there, wanted) };
+  return { ...empty, text, faults, notes, changes: difference(there, wanted) };
+}
+
+/** Sets in the file replace those of the same name and type, whose labels stay; all others stay as they are. */
+function previewMerge(given: string, file: ZoneFile, into: ImportedZone, present: readonly Rrset[]): Preview {
+  const { name: zone, ttl } = into;
+  // The zone keeps its default, so sets that rely on that of the file need their own TTL.
+  const ownTtl = file.ttl === undefined || file.ttl === ttl ? null : file.ttl;
+  const sets = file.sets.map((set) => ({ ...set, ttl: set.ttl ?? ownTtl }));
+  const inFile = new Set(sets.map((set) => `${set.owner}/${set.type}`));
+  const others = present.filter(({ id }) => !inFile.has(id));
+  const byId = new Map(present.map((set) => [set.id, set]));
+  const [there, wanted] = [saidByKey(present, zone), new Map([...saidByKey(others, zone), ...saidByKey(sets, zone)])];
+  const changes = difference(there, wanted);
+  const changed = new Set(changes.map(({ name, type }) => `${name}/${type}`));
+  const writes = sets
+    .filter(({ owner, type }) => changed.has(`${owner}/${type}`))
+    .map((set) => mergedSet(set, byId.get(`${set.owner}/${set.type}`)));
+  const faults = [
+    ...lowTtls(file, lowestTtl),
+    ...writes.flatMap(({ seen }) =>
+      seen?.protection.change ? [isProtected(seen, "or leave it out of the file")] : [],
+    ),
+    ...writes.flatMap(({ wanted: set }) => (set.records.length > mostRecords ? [hasTooMany(set)] : [])),
+    ...serversLost(there, wanted, into),
+    ...refusals(present, [...fromWire(others, zone), ...sets], file, zone),
+  ];
+  const notes = file.notes.map(({ where, message }) => `${where}: ${message}`);
+  if (ownTtl !== null && file.sets.some((set) => set.ttl === null))
+    notes.push(`The zone’s default TTL stays ${ttl} seconds. Records without a TTL get that of the file, ${ownTtl}.`);
+  return { text: given, faults, notes, changes, writes };
+}
+
+function mergedSet({ owner, type, ttl, records }: FileSet, seen: Rrset | undefined): SetWrite {
+  const id = `${owner}/${type}`;
+  const values = records.map(({ value, comment }) => ({ value, comment }));
+  const blank = { id, name: owner, type, labels: {}, protection: { change: false }, zone: seen?.zone ?? 0 };
+  return { id, seen, wanted: { ...blank, ...seen, ttl, records: values } };
+}
+
+const isProtected = (set: Rrset, otherwise: string): Fault => ({
+  code: "set-locked",
+  where: setInWords(set),
+  message: "the set is protected",
+  todo: `open it and turn the protection off, ${otherwise}`,
+});
+
+const hasTooMany = (set: Rrset): Fault => ({
+  code: "too-many-records",
+  where: setInWords(set),
+  message: `it would have ${set.records.length} records; at most ${mostRecords} can be merged`,
+  todo: "spread them over several names",
+});
+
+type SaidByKey = ReadonlyMap<string, Said>;
+
+const saidByKey = (sets: readonly (Rrset | FileSet)[], zone: string): SaidByKey =>
+  new Map(
+    sets.map((set) => {
+      const stored = "owner" in set ? set : { ...set, owner: set.name, records: readRecords(set, zone) };
+      return [setKey(stored.owner, stored.type as FileSet["type"]), said(stored)];
+    }),
+  );
+
+const serversLost = (there: SaidByKey, wanted: SaidByKey, { nameservers }: ImportedZone): readonly Fault[] =>
+  lostServers(there.get("@ NS")?.texts ?? [], wanted.get("@ NS")?.texts ?? [], nameservers);
+
+type RuledSet = Pick<FileSet, "owner" | "type" | "ttl"> & { readonly records: readonly SaidRecord[] };
+
+/** The rules only cover the types we know. */
+const fromWire = (sets: readonly Rrset[], zone: string): readonly RuledSet[] =>
+  sets.flatMap((set) => {
+    const { type, name: owner, ttl } = set;
+    return isRecordType(type) ? [{ owner, type, ttl, records: readRecords(set, zone) }] : [];
+  });
+
+function refusals(
+  present: readonly Rrset[],
+  wanted: readonly RuledSet[],
+  file: ZoneFile,
+  zone: string,
+): readonly Fault[] {
+  const refused = [...checkZone(wanted.map(coreSet)), ...checkNewSets(fromWire(present, zone), wanted)];
+  return shownFaults(placeInFile(refused, file.sets));
 }
 
 export function changesInWords(changes: readonly PreviewChange[]): string {
@@ -145,9 +249,12 @@ function said({ owner: name, type, ttl, records }: SaidSet): Said {
   };
 }
 
-const coreSet = ({ owner, type, ttl, records }: FileSet) => ({
+const coreSet = ({ owner, type, ttl, records }: RuledSet) => ({
   owner,
   type,
   ttl,
-  records: records.map((record) => ({ ...record, id: "", name: owner, created: 0, modified: 0 })),
+  records: records.map((record) => ({
+    ...{ value: record.rdata, ...record },
+    ...{ id: "", name: owner, created: 0, modified: 0 },
+  })),
 });

@@ -49,7 +49,9 @@ export function ZoneList() {
             <Title order={1}>Zones</Title>
             <Group gap="xs">
               <SearchBox value={search} onChange={(text) => set({ search: text || null, page: null })} />
-              <Button onClick={() => open({ new: "" })}>New zone</Button>
+              <Button onClick={() => open({ new: "" })} aria-keyshortcuts="n">
+                New zone
+              </Button>
             </Group>
           </Group>
           <Loading of={zones} height={200} />
@@ -98,6 +100,7 @@ function SearchBox({ value, onChange }: { readonly value: string; readonly onCha
     <TextInput
       type="search"
       aria-label="Search zones"
+      aria-keyshortcuts="/"
       placeholder="Search zones"
       value={text}
       onChange={(event) => {

@@ -1,8 +1,10 @@
 import { type ComboboxParsedItem, type OptionsFilter, Select } from "@mantine/core";
 import { useState } from "react";
-import { type RecordType, recordTypes } from "../../../src/core/rdata/table.ts";
+import type { RecordType } from "../../../../src/core/rdata/table.ts";
+import { purposeOf, typesByUse } from "../types-by-use.ts";
+import { OptionLine } from "./option-line.tsx";
 
-/** Typing replaces the current type; Enter and Tab choose the first match. */
+/** Typing replaces the current type; Enter and Tab choose the first match, by type or by purpose. */
 export function TypeField({
   type,
   onChoose,
@@ -12,7 +14,7 @@ export function TypeField({
 }) {
   const [isOpen, setOpen] = useState(false);
   const [search, setSearch] = useState<string>(type);
-  const types = recordTypes.filter((each) => each !== "SOA" || type === "SOA");
+  const types = typesByUse().filter((each) => each !== "SOA" || type === "SOA");
   const choose = (next: RecordType | undefined) => {
     if (next === undefined) return;
     onChoose(next);
@@ -43,6 +45,9 @@ export function TypeField({
       }}
       selectFirstOptionOnChange
       filter={byTyped}
+      renderOption={({ option }) => <OptionLine value={option.value} means={purposeOf(option.value)} />}
+      maxDropdownHeight={340}
+      comboboxProps={{ width: "19rem", position: "bottom-start" }}
       w="7.5rem"
     />
   );
@@ -51,7 +56,9 @@ export function TypeField({
 /** Types that begin with the text come first: `a` is A, not the first type that contains an A. */
 function typesFor(typed: string, types: readonly RecordType[]): readonly RecordType[] {
   const place = (each: RecordType) => each.indexOf(typed.trim().toUpperCase());
-  return types.filter((each) => place(each) >= 0).toSorted((a, b) => Math.sign(place(a)) - Math.sign(place(b)));
+  const named = types.filter((each) => place(each) >= 0);
+  if (named.length > 0) return named.toSorted((a, b) => Math.sign(place(a)) - Math.sign(place(b)));
+  return types.filter((each) => purposeOf(each).toLowerCase().includes(typed.trim().toLowerCase()));
 }
 
 const byTyped: OptionsFilter = ({ options, search }) => {

@@ -1,0 +1,166 @@
+import { ActionIcon, Button, Group, Stack, Text, TextInput } from "@mantine/core";
+import { type ClipboardEvent, useEffect, useRef } from "react";
+import { nameToUnicode } from "../../../../src/core/names/unicode.ts";
+import { definitionOf, type RecordType } from "../../../../src/core/rdata/table.ts";
+import { doubtOf } from "../doubtful-text.ts";
+import {
+  isSingle,
+  isTarget,
+  meaningOf,
+  openQuestion,
+  type SetDraft,
+  type ValueDraft,
+  withOneMore,
+  withPasted,
+} from "../set-draft.ts";
+import { type FieldWords, fieldsOf } from "../value-fields.ts";
+import { choicesFor } from "./field-choices.ts";
+import { ValueField } from "./value-field.tsx";
+import "./value-list.css";
+
+type Props = {
+  readonly draft: SetDraft;
+  readonly zone: string;
+  readonly onChange: (draft: SetDraft) => void;
+  readonly show: (place: string) => string | undefined;
+  /** The key of the value that gets the focus when the form opens. */
+  readonly first?: number | undefined;
+};
+
+/** The records of a set, each with the fields of its type. */
+export function ValueList({ draft, zone, onChange, show, first }: Props) {
+  const fields = fieldsOf(draft.type);
+  const put = (at: number, value: ValueDraft) => onChange({ ...draft, values: draft.values.with(at, value) });
+  const paste = (at: number, event: ClipboardEvent<HTMLInputElement>) => {
+    const { selectionStart, selectionEnd, value } = event.currentTarget;
+    const isWhole = selectionStart === 0 && selectionEnd === value.length;
+    const pasted = withPasted(draft, at, event.clipboardData.getData("text"), isWhole);
+    if (pasted === undefined) return;
+    event.preventDefault();
+    onChange(pasted);
+  };
+  const box = useRef<HTMLDivElement>(null);
+  const { newest } = draft;
+  useEffect(() => {
+    if (newest !== undefined)
+      box.current?.querySelector<HTMLElement>(`[data-value="${newest}"] :is(input, textarea)`)?.focus();
+  }, [newest]);
+  return (
+    <Stack gap="sm" ref={box}>
+      {draft.values.map((value, at) => (
+        <Group
+          key={value.key}
+          align="flex-start"
+          gap="xs"
+          role="group"
+          aria-label={`Record ${at + 1}`}
+          data-value={value.key}
+        >
+          {fields.map((field, i) => (
+            <ValueField
+              key={field.name}
+              field={field}
+              kind={kindOf(draft.type, field, i)}
+              choices={choicesFor(draft.type, field.name)}
+              zone={zone}
+              isFocused={i === 0 && (first === undefined ? at === 0 : value.key === first)}
+              isCounted={draft.type === "SOA" && field.name === "serial"}
+              value={value.texts[i] ?? ""}
+              error={show(`${at}.${i}`)}
+              onPaste={(event) => paste(at, event)}
+              onChange={(text) =>
+                put(at, { ...value, texts: fields.map((_, j) => (j === i ? text : (value.texts[j] ?? ""))) })
+              }
+            />
+          ))}
+          <TextInput
+            label="Comment"
+            value={value.comment}
+            onChange={(event) => put(at, { ...value, comment: event.currentTarget.value })}
+            style={{ flex: "1 1 8rem" }}
+          />
+          {draft.values.length > 1 && (
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              mt={26}
+              aria-label={`Remove record ${at + 1}`}
+              onClick={() => onChange({ ...draft, values: draft.values.toSpliced(at, 1) })}
+            >
+              <span aria-hidden>✕</span>
+            </ActionIcon>
+          )}
+          <Meaning type={draft.type} value={value} zone={zone} onChange={(next) => put(at, next)} />
+          <Doubt warning={doubtOf(draft.type, value.texts)} />
+        </Group>
+      ))}
+      <Group justify="space-between" gap="xs">
+        <Text size="xs" c="dimmed" className="breaks">
+          {adviceFor(draft.type)}
+        </Text>
+        {!isSingle(draft.type) && (
+          <Button size="compact-sm" variant="default" onClick={() => onChange(withOneMore(draft))}>
+            Add value
+          </Button>
+        )}
+      </Group>
+    </Stack>
+  );
+}
+
+function kindOf(type: RecordType, { name }: FieldWords, at: number) {
+  if (type === "TXT") return "text";
+  if (name === "params") return "parameters";
+  return isTarget(type, at) ? "target" : "plain";
+}
+
+/** The advice for TXT in zone files is about strings, but this form splits a text into strings automatically. */
+const adviceFor = (type: RecordType): string =>
+  type === "TXT" ? "a TXT record takes any text, such as v=spf1 -all" : definitionOf(type).todo;
+
+/** What is published, if that differs from what was typed; a target that looks like a full name is asked about. */
+function Meaning(props: {
+  readonly type: RecordType;
+  readonly value: ValueDraft;
+  readonly zone: string;
+  readonly onChange: (value: ValueDraft) => void;
+}) {
+  const { type, value, zone, onChange } = props;
+  const meaning = meaningOf(type, value.texts, zone);
+  if (meaning === undefined) return null;
+  const asked = openQuestion(type, value, zone);
+  if (asked === undefined)
+    return (
+      // The fields show it in grey.
+      <Text size="xs" w="100%" role="status" className={value.texts.some((_, i) => isTarget(type, i)) ? "unseen" : ""}>
+        Published as <span className="mono">{meaning}</span>
+      </Text>
+    );
+  const whole = `${asked}.`;
+  const asWhole = value.texts.map((text, i) => (isTarget(type, i) && text.trim() === asked ? whole : text));
+  return (
+    <div className="note" role="status" style={{ width: "100%", margin: 0 }}>
+      <span className="mono">{asked}</span> has no final dot. Is it a full name, or inside this zone?
+      <Group gap="xs" mt={6}>
+        <Button
+          size="compact-sm"
+          variant="default"
+          className="dot-question"
+          onClick={() => onChange({ ...value, texts: asWhole })}
+        >
+          Full name: {whole}
+        </Button>
+        <Button size="compact-sm" variant="default" onClick={() => onChange({ ...value, keeps: asked })}>
+          Inside the zone: {asked}.{nameToUnicode(zone)}.
+        </Button>
+      </Group>
+    </div>
+  );
+}
+
+const Doubt = ({ warning }: { readonly warning: string | undefined }) =>
+  warning && (
+    <p className="note" role="status" style={{ width: "100%", margin: 0 }}>
+      {warning}
+    </p>
+  );

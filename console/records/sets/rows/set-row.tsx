@@ -1,0 +1,134 @@
+// biome-ignore-all lint/a11y/useSemanticElements: a table element cannot show a window of its rows
+// biome-ignore-all lint/a11y/useFocusableInteractive: rows and headers only contain the interactive elements
+import { memo } from "react";
+import { Link } from "wouter";
+import type { Rrset } from "../../../../src/contract/rrsets.ts";
+import { nameToUnicode } from "../../../../src/core/names/unicode.ts";
+import { shownValue } from "../shown-value.ts";
+import { InlineValue } from "./inline-value.tsx";
+import type { Editing, RowAct } from "./row-act.ts";
+
+type Props = {
+  readonly set: Rrset;
+  readonly index: number;
+  readonly start: number;
+  readonly size: number;
+  /** Of the form for this set. */
+  readonly href: string;
+  readonly isSelected: boolean;
+  /** Only one row at a time is reached with Tab; arrow keys lead to the others. */
+  readonly isCurrent: boolean;
+  readonly mayEdit: boolean;
+  readonly editing: Editing | undefined;
+  readonly act: (act: RowAct) => void;
+};
+
+/** Rendered again only if something in it changes, so that scrolling stays smooth. */
+export const SetRow = memo(function SetRow({ set, index, start, size, isSelected, isCurrent, ...props }: Props) {
+  const name = nameToUnicode(set.name);
+  const tabIndex = isCurrent ? 0 : -1;
+  return (
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      data-row={index}
+      className={`set-row${isSelected ? " set-selected" : ""}${props.editing?.fault ? " set-faulty" : ""}`}
+      style={{ minHeight: size, transform: `translateY(${start}px)` }}
+    >
+      <div role="cell" className="set-pick">
+        <input
+          type="checkbox"
+          data-part="pick"
+          tabIndex={tabIndex}
+          checked={isSelected}
+          aria-label={`Select ${name} ${set.type}`}
+          onChange={({ nativeEvent }) =>
+            props.act({
+              kind: "select",
+              set,
+              index,
+              isRange: nativeEvent instanceof MouseEvent && nativeEvent.shiftKey,
+            })
+          }
+        />
+      </div>
+      <div role="cell" className="set-name">
+        <Link
+          href={props.href}
+          aria-label={`${name} ${set.type}`}
+          className="set-link"
+          data-part="name"
+          tabIndex={tabIndex}
+        >
+          {name}
+        </Link>
+      </div>
+      <div role="cell" className="set-type">
+        {set.type}
+      </div>
+      <div role="cell" className="set-ttl quiet">
+        {set.ttl ?? "default"}
+      </div>
+      <div role="cell" className="set-value">
+        {set.records.map(({ value, comment }, i) => (
+          <span key={value} className="set-one">
+            <Value set={set} value={value} part={`value${i}`} tabIndex={tabIndex} {...props} />
+            {comment && <span className="quiet"> {comment}</span>}
+          </span>
+        ))}
+        <Marks set={set} />
+      </div>
+      <div role="cell" className="set-does">
+        <button
+          type="button"
+          className="row-button"
+          data-part="menu"
+          tabIndex={tabIndex}
+          aria-label={`Actions for ${name} ${set.type}`}
+          aria-haspopup="menu"
+          onClick={({ currentTarget: button }) => props.act({ kind: "menu", set, button })}
+        >
+          <span aria-hidden>⋯</span>
+        </button>
+      </div>
+    </div>
+  );
+});
+
+function Value(
+  props: Pick<Props, "set" | "mayEdit" | "editing" | "act"> & {
+    readonly value: string;
+    readonly part: string;
+    readonly tabIndex: number;
+  },
+) {
+  const { set, value, editing, act } = props;
+  if (editing?.value === value) return <InlineValue editing={editing} act={act} />;
+  if (!props.mayEdit) return <span className="mono">{shownValue(value)}</span>;
+  return (
+    <button
+      type="button"
+      className="mono value-button"
+      data-part={props.part}
+      tabIndex={props.tabIndex}
+      title="Edit here"
+      onClick={() => act({ kind: "edit", set, value })}
+    >
+      {shownValue(value)}
+    </button>
+  );
+}
+
+function Marks({ set }: { readonly set: Rrset }) {
+  const labels = Object.entries(set.labels).map(([key, value]) => (value === "" ? key : `${key}=${value}`));
+  return (
+    <>
+      {labels.map((label) => (
+        <span key={label} className="set-mark">
+          {label}
+        </span>
+      ))}
+      {set.protection.change && <span className="set-mark">protected</span>}
+    </>
+  );
+}

@@ -1,0 +1,47 @@
+import { Button, Group, Select, TextInput } from "@mantine/core";
+import type { Rrset, RrsetsZone } from "../../../src/contract/rrsets.ts";
+import { FileButtons } from "./file-buttons.tsx";
+import { typesByUse } from "./types-by-use.ts";
+
+/** Finds records, adds them, and moves them in and out as a file. */
+export function SetToolbar(props: {
+  readonly zone: RrsetsZone;
+  readonly sets: readonly Rrset[];
+  readonly text: string;
+  readonly onText: (text: string) => void;
+  readonly type: string;
+  readonly onType: (type: string | null) => void;
+  readonly onAdd: () => void;
+  /** Then there is no room for the buttons about files. */
+  readonly isNarrow: boolean;
+}) {
+  const { zone, text, type } = props;
+  const isSecondary = zone.mode === "secondary";
+  return (
+    <Group gap="xs" mb="xs">
+      <TextInput
+        type="search"
+        aria-label="Filter records"
+        aria-keyshortcuts="/"
+        placeholder="Filter by name, value or comment"
+        value={text}
+        onChange={(event) => props.onText(event.currentTarget.value)}
+        style={{ flex: "1 1 17rem" }}
+      />
+      <Select
+        aria-label="Type"
+        placeholder="All types"
+        data={[...typesByUse(props.sets.map((set) => set.type))]}
+        value={type || null}
+        onChange={props.onType}
+        clearable
+        clearButtonProps={{ "aria-label": "All types" }}
+        w="7.5rem"
+      />
+      <Button onClick={props.onAdd} disabled={isSecondary} aria-keyshortcuts="n">
+        Add record
+      </Button>
+      {!props.isNarrow && <FileButtons zone={zone} />}
+    </Group>
+  );
+}

@@ -1,0 +1,90 @@
+import { Button, CloseButton } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { createContext, type ReactNode, useContext, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useKeys } from "../keys/keys.tsx";
+import "./toasts.css";
+
+export type Toast = {
+  readonly text: string;
+  /** Takes back what the toast reports; resolves to what to say then. */
+  readonly undo?: (() => Promise<string>) | undefined;
+  readonly isBad?: boolean;
+};
+
+const ToastContext = createContext<(toast: Toast) => void>(() => undefined);
+
+/** Says that something was done, without interrupting. */
+export const useToast = (): ((toast: Toast) => void) => useContext(ToastContext);
+
+/** Milliseconds that a toast stays, unless somebody points at it or has the focus in it. */
+const longest = 60_000;
+
+/** Shows the latest toast in a corner of the page. */
+export function Toasts({ children }: { readonly children: ReactNode }) {
+  const [shown, setShown] = useState<Toast>();
+  const [isHeld, setHeld] = useState(false);
+  const box = useRef<HTMLDivElement>(null);
+  const undo = useMutation({
+    mutationFn: (take: () => Promise<string>) => take(),
+    onSuccess: (text) => setShown({ text }),
+    onError: ({ message }) => setShown({ text: message, isBad: true }),
+  });
+  const { isPending } = undo;
+  const refocus = useRef(false);
+  const begin = (take: () => Promise<string>) => {
+    refocus.current = box.current?.querySelector(":focus-visible") != null;
+    undo.mutate(take);
+  };
+  // The button that had the focus is gone then.
+  useLayoutEffect(() => {
+    if (shown?.undo !== undefined || !refocus.current) return;
+    refocus.current = false;
+    box.current?.querySelector("button")?.focus();
+  }, [shown]);
+  useEffect(() => {
+    if (shown === undefined || isHeld || isPending) return undefined;
+    const timer = setTimeout(() => setShown(undefined), longest);
+    return () => clearTimeout(timer);
+  }, [shown, isHeld, isPending]);
+  const take = shown?.undo;
+  useKeys([{ key: "z", does: "Undo the last change", run: () => take && !isPending && begin(take) }]);
+  const dismiss = () => {
+    setShown(undefined);
+    setHeld(false);
+    document.getElementById("content")?.focus({ preventScroll: true });
+  };
+  return (
+    <ToastContext value={setShown}>
+      {children}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: only so that a toast that is being read does not disappear */}
+      <div
+        ref={box}
+        className={shown ? "toasts" : "toasts empty"}
+        onMouseEnter={() => setHeld(true)}
+        onMouseLeave={() => setHeld(false)}
+        onFocus={() => setHeld(true)}
+        onBlur={() => setHeld(false)}
+        onKeyDown={(event) => event.key === "Escape" && dismiss()}
+      >
+        <div>
+          <div role="status">{shown && !shown.isBad && <p className="toast-text">{shown.text}</p>}</div>
+          {shown?.isBad && (
+            <p role="alert" className="toast-text bad">
+              {shown.text}
+            </p>
+          )}
+        </div>
+        {shown && (
+          <>
+            {take && (
+              <Button size="compact-sm" variant="default" loading={isPending} onClick={() => begin(take)}>
+                Undo
+              </Button>
+            )}
+            <CloseButton size="sm" aria-label="Dismiss" onClick={dismiss} />
+          </>
+        )}
+      </div>
+    </ToastContext>
+  );
+}

@@ -1,0 +1,85 @@
+import { readFile } from "node:fs/promises";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { dialogHasFocus } from "./browser.ts";
+import { aSet, type HarbourTable, openHarbourTable } from "./harbour-table.ts";
+
+/**
+ * Everyday work, counted in clicks and keys. Typed text does not count, because it is the same everywhere. The counts for
+ * Cloudflare's dashboard are the steps of its documentation, as docs/dns-service.md lists them.
+ */
+
+let { rig, page, put, open, stored, toast, undo, openMenu, choose, close } = {} as HarbourTable;
+beforeAll(async () => {
+  ({ rig, page, put, open, stored, toast, undo, openMenu, choose, close } = await openHarbourTable());
+  await page.addInitScript(`{
+    window.steps = 0;
+    addEventListener("pointerdown", ({ isTrusted }) => (steps += Number(isTrusted)), true);
+    addEventListener("keydown", ({ key, repeat }) => (steps += Number(key.length > 1 && key !== "Shift" && !repeat)), true);
+  }`);
+});
+afterAll(() => close?.());
+
+const steps = () => page.evaluate<number>("steps");
+/** The most that each may take, from the table in the documentation. */
+const told = async (journey: string): Promise<readonly [ours: number, theirs: number]> => {
+  const text = await readFile(new URL("../../docs/dns-service.md", import.meta.url), "utf8");
+  const [, ours = "", theirs = ""] = new RegExp(`^\\| ${journey} \\| (\\d+)[^|]*\\| (\\d+)`, "m").exec(text) ?? [];
+  return [Number(ours), Number(theirs)];
+};
+const expectAsTold = async (journey: string, taken: number) => {
+  const [ours, theirs] = await told(journey);
+  expect(taken, journey).toBe(ours);
+  expect(ours).toBeLessThanOrEqual(theirs);
+};
+
+it("add a second mail server", async () => {
+  await put({ name: "@", type: "MX", records: [{ value: "10 mail.harbour.example." }] });
+  await open();
+  await page.getByRole("link", { name: "@ MX" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Add value" }).click();
+  await page.getByRole("group", { name: "Record 2" }).getByLabel("Priority").and(page.locator(":focus")).waitFor();
+  await page.keyboard.type("20");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("backup");
+  await page.keyboard.press("Enter");
+  await toast("Saved @ MX.").waitFor();
+  await expectAsTold("add a second mail server", await steps());
+  expect((await stored("@/MX")).records).toHaveLength(2);
+});
+
+it("change the TTL of ten records", async () => {
+  await put(...Array.from({ length: 10 }, (_, i) => aSet(`ten${i}`, "192.0.2.1")));
+  await open();
+  await page.getByRole("checkbox", { name: "Select ten0 A" }).click();
+  await page.getByRole("checkbox", { name: "Select ten9 A" }).click({ modifiers: ["Shift"] });
+  await page.getByRole("button", { name: "TTL…" }).click();
+  await dialogHasFocus(page);
+  await page.keyboard.type("1h");
+  await page.keyboard.press("Enter");
+  await toast("TTL of 10 record sets changed to 1 hour.").waitFor();
+  await expectAsTold("change the TTL of ten records", await steps());
+});
+
+it("undo the deletion of a record", async () => {
+  await open();
+  await openMenu("backup A");
+  await choose("Delete");
+  await toast("Deleted backup A.").waitFor();
+  const before = await steps();
+  await undo().click();
+  await toast("Undone: backup A is as before.").waitFor();
+  await expectAsTold("undo the deletion of a record", (await steps()) - before);
+});
+
+it("make a token for one name", async () => {
+  await open();
+  await openMenu("home A");
+  await choose("New token for this name…");
+  await dialogHasFocus(page);
+  await page.getByText("may write all records of home.harbour.example").waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByText("Copy it now").waitFor();
+  await expectAsTold("make a token for one name", await steps());
+  await page.getByRole("button", { name: "I have copied it" }).click();
+  await expect.poll(() => page.url()).toBe(`${rig.url}/tokens`);
+});
