@@ -60,7 +60,9 @@ it.each([
     log: noLog,
     ...{ now: Date.now, random: () => 1, refreshes: () => true },
   });
-  const [[socket]] = (await Promise.all([once(primary, "connection"), secondaries.takeOver()])) as [[Socket], unknown];
+  const connected = once(primary, "connection");
+  secondaries.takeOver();
+  const [socket] = (await connected) as [Socket];
   primaries = after;
   secondaries.look("z.example");
   await once(socket, "close");

@@ -58,10 +58,10 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
         },
       );
 
-    const randomWrite = () => {
+    const randomWrite = async (): Promise<void> => {
       const owner = pick(random, owners);
       const [set] = withIds(`${owner} 60 ${pick(random, contents)}`);
-      return set === undefined || (owner === "@" && set.type === "NS") ? undefined : put(owner, set, random(3) === 0);
+      if (set !== undefined && (owner !== "@" || set.type !== "NS")) await put(owner, set, random(3) === 0);
     };
 
     /** What the stored names should be, made from the stored sets. */
@@ -186,8 +186,8 @@ const withIds = (text: string): readonly RRset[] =>
 /** Of signatures only what they cover and for which TTL; Ed25519 signs the same data for the same times in the same way, but times differ. */
 const inShort = (names: readonly SignedName[]) =>
   names
-    .map(({ expires: _, made, types, ...rest }) => ({
-      ...rest,
+    .map(({ owner, link, children, made, types }) => ({
+      ...{ owner, link, children },
       types: types.toSorted((a, b) => a - b),
       made: made
         .map(({ owner, type, ttl, values }) => {
