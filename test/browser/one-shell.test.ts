@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { axeFinds } from "./axe.ts";
@@ -47,6 +49,25 @@ describe("the pages of moor up", () => {
     await wall.getByText("Sign in at DNS or Firewall; it counts here too.").waitFor();
     await wall.getByRole("link", { name: "DNS" }).click();
     await wall.getByRole("button", { name: "Sign in" }).waitFor();
+    await page.context().close();
+  });
+
+  it("the updater's page changes the names of the running updater, with the same sign-in", async () => {
+    const config = () => readFile(join(rig.data, "up.yaml"), "utf8");
+    const before = await config();
+    const page = await signIn();
+    await switchTo(page, "Updater");
+    const toggle = async (verb: "Pause" | "Resume") => {
+      await page.getByRole("button", { name: new RegExp(`^${verb} .* A$`) }).click();
+      await page.getByRole("dialog").getByText("paused: true").waitFor();
+      await page.getByRole("dialog").getByRole("button", { name: verb, exact: true }).click();
+    };
+    await toggle("Pause");
+    await expect.poll(() => page.getByRole("status").getByText("paused", { exact: true }).count()).toBe(2);
+    expect(await config()).toBe(before.replace(/(ipv6: .*\n)/, "$1    paused: true\n"));
+    await toggle("Resume");
+    await expect.poll(() => page.getByRole("status").getByText("paused", { exact: true }).count()).toBe(0);
+    expect(await config()).toBe(before);
     await page.context().close();
   });
 
