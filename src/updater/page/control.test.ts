@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import { type OpenControl, openControl } from "../../../test/rig/updater/control.ts";
 import { createLog, noLog } from "../../process/log.ts";
 import type { Status } from "../report/status.ts";
@@ -15,9 +15,9 @@ import { openPageSignIn } from "./sign-in.ts";
 let status: Status;
 let checks: number;
 let silence: number;
-let folder: string;
+/** Shared, because making its certificate takes a while. */
+const folder = mkdtempSync(join(tmpdir(), "moor-control-"));
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "moor-control-"));
   [checks, silence] = [0, 0];
   status = {
     ...{ started: new Date().toISOString(), rounds: 1, lastRound: new Date().toISOString(), nextRound: null },
@@ -30,7 +30,7 @@ beforeEach(() => {
     ],
   };
 });
-afterEach(() => rmSync(folder, { recursive: true }));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 const check = () => {
   checks += 1;
