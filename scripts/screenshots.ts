@@ -1,80 +1,66 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { hashSecret } from "../src/access/secret.ts";
-import { wholeAccount } from "../src/core/may.ts";
-import { keysFile, openAccess } from "../src/firewall/access/store.ts";
-import { launchBrowser, openContext, openPage } from "../test/browser/browser.ts";
-import { householdRows, startFirewallRig } from "../test/browser/firewall-rig.ts";
-import { fillHarbour } from "../test/browser/harbour.ts";
-import { signInByLink, startRecordsRig } from "../test/browser/records-rig.ts";
-import { startUpdaterRig } from "../test/browser/updater-rig.ts";
+import { allPages } from "../test/browser/all-pages.ts";
+import { type Look, launchBrowser, phone } from "../test/browser/browser.ts";
+import { householdRows } from "../test/browser/firewall-rig.ts";
+import {
+  type Consoles,
+  openConsoles,
+  showPage,
+  startThreeServices,
+  type ThreeServices,
+} from "../test/browser/three-services.ts";
+import { smallerPng } from "./screenshots/smaller-png.ts";
 
-/** Retakes the screenshots in the README: `npx node scripts/screenshots.ts`. */
+/** Retakes the pictures of all pages in docs/images: `npx node scripts/screenshots.ts [NAME…]`. */
 
 const folder = join(import.meta.dirname, "../docs/images");
 const size = { width: 1040, height: 600 };
+const wanted = process.argv.slice(2);
+
+/** Pages that are also taken in dark, or on a phone. */
+const others: readonly { readonly picture: string; readonly of: string; readonly look: Look }[] = [
+  { picture: "dns-moving-dark", of: "dns-moving", look: { size, scheme: "dark" } },
+  { picture: "firewall-phone", of: "firewall-interfaces", look: { size: phone } },
+  { picture: "updater-phone", of: "updater", look: { size: phone, scheme: "dark" } },
+];
 
 await mkdir(folder, { recursive: true });
+const services = await startThreeServices();
 const browser = await launchBrowser();
 try {
-  await takeAll(browser);
+  await takeAll(services, browser);
 } finally {
   await browser.close();
+  await services.close();
 }
 
-async function takeAll(browser: Browser): Promise<void> {
-  const [records, firewall] = [await startRecordsRig(), await startFirewallRig()];
-  const { store } = records.service();
-  await fillHarbour(store, Date.now());
-  const account = await store.ensureAccount("main", Date.now());
-  const token = "a-token-for-pictures-only-0000000";
-  await store.addToken({
-    ...{ account: account.id, name: "router at home", scope: wholeAccount },
-    ...{ hash: hashSecret(token), created: Date.now() },
-  });
-  const access = openAccess(keysFile(firewall.folder));
-  const key = access.keys.add({ name: "updater", privileges: ["interface-status"], now: new Date() });
-  access.close();
-  const updater = await startUpdaterRig({
-    firewall: { url: firewall.url, ca: join(firewall.folder, "ca.pem"), key: key.key, secret: key.secret },
-    records: { url: records.url, ca: join(records.folder, "ca.pem"), token },
-    ...{ name: "home", zone: "harbour.example" },
-  });
-
-  const light = await openContext(browser, { size });
-  const dark = await openContext(browser, { size, scheme: "dark" });
-  const dns = await openPage(light, records.url);
-  await signInByLink(dns, await records.service().createSignInLink("main"));
-  await setPassword(dns, records.url);
-  await dns.goto(`${records.url}/zones/harbour.example`);
-  await dns.getByRole("link", { name: "home AAAA" }).waitFor();
-  await take(dns, "dns-records");
-  const moving = await openPage(dark, records.url);
-  await signInByLink(moving, await records.service().createSignInLink("main"));
-  await moving.goto(`${records.url}/zones/harbour.example/moving`);
-  await moving.getByRole("img").first().waitFor();
-  await take(moving, "dns-moving");
-
-  const wall = await openPage(light, firewall.url);
-  await signInByLink(wall, await firewall.service.createSignInLink());
-  await setPassword(wall, firewall.url);
-  await wall.goto(firewall.url);
-  await wall.getByRole("region", { name: "ppp0" }).waitFor();
-  await take(wall, "firewall-interfaces");
-
+async function takeAll(services: ThreeServices, browser: Browser): Promise<void> {
+  const light = await openConsoles(services, browser, { size });
+  await setPassword(light.records, services.records.url);
+  await setPassword(light.firewall, services.firewall.url);
   for (const address of ["203.0.113.23", "203.0.113.64", "203.0.113.97"]) {
-    await firewall.setRows(householdRows(address));
-    await wall.waitForTimeout(1_500);
+    await services.firewall.setRows(householdRows(address));
+    await light.updater.waitForTimeout(1_500);
   }
-  const page = await openPage(light, updater.url);
-  await page.getByText("up to date", { exact: true }).waitFor();
-  await page.getByRole("img").first().waitFor();
-  await take(page, "updater");
+  for (const { picture } of allPages) if (picture !== undefined) await take(services, light, picture, picture);
+  for (const { picture, of, look } of others)
+    await take(services, await openConsoles(services, browser, look), of, picture);
+}
 
-  await updater.close();
-  await firewall.close();
-  await records.close();
+async function take(services: ThreeServices, consoles: Consoles, of: string, name: string): Promise<void> {
+  const shown = allPages.find(({ picture }) => picture === of);
+  if (shown === undefined || (wanted.length > 0 && !wanted.includes(name))) return;
+  const page = await showPage(services, consoles, shown);
+  await page.mouse.move(0, 0);
+  await page.evaluate(
+    "document.activeElement.closest('[role=dialog]') || (document.activeElement.blur(), scrollTo(0, 0))",
+  );
+  // Graphs of traffic need a few readings.
+  if (of === "firewall-interfaces") await page.waitForTimeout(30_000);
+  await page.waitForTimeout(400);
+  await writeFile(join(folder, `${name}.png`), smallerPng(await page.screenshot()));
 }
 
 async function setPassword(page: Page, url: string): Promise<void> {
@@ -82,10 +68,4 @@ async function setPassword(page: Page, url: string): Promise<void> {
   await page.getByLabel("New password").fill("only for these pictures");
   await page.getByRole("button", { name: "Set password" }).click();
   await page.getByText("Password set").waitFor();
-}
-
-async function take(page: Page, name: string): Promise<void> {
-  await page.mouse.move(0, 0);
-  await page.waitForTimeout(400);
-  await page.screenshot({ path: join(folder, `${name}.png`) });
 }

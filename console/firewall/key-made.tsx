@@ -36,7 +36,7 @@ export function KeyMade({ made, onClose }: { readonly made: MadeKey; readonly on
   );
 }
 
-export const CertificateLink = ({ children }: { readonly children: ReactNode }) => (
+const CertificateLink = ({ children }: { readonly children: ReactNode }) => (
   <a href="/console/ca.pem" download="moor-ca.pem">
     {children}
   </a>

@@ -23,6 +23,7 @@ export function Sparkline({ device, rates }: { readonly device: string; readonly
         viewBox={`0 0 ${width} ${height}`}
         width={width}
         height={height}
+        preserveAspectRatio="none"
         role="img"
         aria-label={`Traffic of ${device}: receiving ${received}, sending ${sent}; at most ${rateInWords(most)} in the last two minutes`}
       >

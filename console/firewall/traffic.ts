@@ -18,12 +18,12 @@ export function withSample(before: Traffic | undefined, next: ConsoleTraffic): T
   if (next.at === before.last.at) return before;
   const seconds = (next.at - before.last.at) / 1_000;
   const rates = Object.entries(next.devices).map(([device, { received, sent }]) => {
-    const [was, known = []] = [before.last.devices[device], before.rates[device]];
+    const was = before.last.devices[device];
     // Counters start anew with their device.
     if (was === undefined || received < was.received || sent < was.sent) return [device, []] as const;
     const perSecond = (bytes: number) => (bytes * 8) / seconds;
     const rate = { at: next.at, received: perSecond(received - was.received), sent: perSecond(sent - was.sent) };
-    return [device, [...known, rate].slice(-mostRates)] as const;
+    return [device, [...(before.rates[device] ?? []), rate].slice(-mostRates)] as const;
   });
   return { last: next, rates: Object.fromEntries(rates) };
 }

@@ -109,10 +109,12 @@ export function UserForm({ edited: present, people, onClose, onMade }: Props) {
 function useNewUser({ presets, users }: ConsolePeople) {
   const [preset, setPreset] = useState<ConsolePreset | undefined>(() => presets.find(({ mayGive }) => mayGive));
   const [withKey, setWithKey] = useState(preset?.withKey ?? false);
+  const isTaken = (name: string) => users.some((user) => user.name === name);
   const usual = preset?.name.toLowerCase() ?? "";
+  const free = Array.from({ length: users.length + 1 }, (_, i) => (i === 0 ? usual : `${usual}-${i + 1}`));
   return {
     ...{ preset, withKey, setWithKey },
-    name: users.some(({ name }) => name === usual) ? "" : usual,
+    name: preset === undefined ? "" : (free.find((name) => !isTaken(name)) ?? ""),
     choose: (chosen: ConsolePreset | undefined) => {
       setPreset(chosen);
       setWithKey(chosen?.withKey ?? false);

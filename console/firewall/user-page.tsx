@@ -8,6 +8,7 @@ import { useSearchPart } from "../shared/search-part.ts";
 import { SureButton } from "../shared/sure-button.tsx";
 import { lastMoment } from "../shared/time/days.ts";
 import { When } from "../shared/time/when.tsx";
+import { toSecond } from "../shared/time/words-of-time.ts";
 import { KeyMade } from "./key-made.tsx";
 import { usePeople, usePeopleWrite } from "./people.ts";
 import { UserForm } from "./user-form.tsx";
@@ -95,10 +96,11 @@ function OneKey({ shown, user }: { readonly shown: ConsoleKey; readonly user: st
   return (
     <Group gap="xs" mb={4}>
       <span className="mono">{beginning}…</span>
-      <span className="quiet" style={{ fontSize: "0.8125rem" }}>
-        created <When at={created} />,{" "}
+      <span className="quiet" style={{ fontSize: "0.8125rem" }} title={`created ${toSecond(Date.parse(created))}`}>
         {lastUsed === null ? (
-          "never used"
+          <>
+            created <When at={created} />, never used
+          </>
         ) : (
           <>
             last used <When at={lastUsed} />

@@ -68,6 +68,13 @@ export const householdRows = (wan: string): readonly KernelRow[] => [
   },
 ];
 
+/** No page should show that it was there. */
+function forgetNudge(folder: string): void {
+  const access = openAccess(keysFile(folder));
+  access.users.remove("nudge");
+  access.close();
+}
+
 /** Counters that only grow, at a rate that goes up and down. */
 const withTraffic = (rows: readonly KernelRow[], now: number): readonly KernelRow[] =>
   rows.map((row, i) => {
@@ -99,6 +106,7 @@ export async function startFirewallRig(): Promise<FirewallRig> {
       access.close();
       await sleep(400);
       await promisify(execFile)("curl", ["-skI", "-u", `${key}:${secret}`, service.url + interfaceEventsPath]);
+      forgetNudge(folder);
     },
     close: async () => {
       await service.close();

@@ -92,7 +92,8 @@ function optionsFor(spans: readonly Span[], until: number, width: number, dark: 
       y: { range: [-0.6, lanes.length - 0.4] },
     },
     axes: [
-      { ...axis, values: (_plot, splits) => momentsInWords(splits) },
+      // Times with seconds are the widest; they must not touch.
+      { ...axis, space: 70, values: (_plot, splits) => momentsInWords(splits) },
       {
         ...axis,
         size: Math.min(width * 0.45, 24 + widest * 7),

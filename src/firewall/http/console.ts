@@ -152,9 +152,9 @@ function createAnswering(options: FirewallConsoleOptions, sessions: ReturnType<t
 function noteSignIn(access: AccessStore, what: string, fields: Readonly<Record<string, unknown>>, at: Date): void {
   if (!/^sign/.test(what)) return;
   const { who, name, from, delayed } = fields;
-  const known = [who, name].find((text) => typeof text === "string" && access.users.find(text) !== undefined);
+  const known = [who, name].filter((text) => typeof text === "string").find((text) => access.users.find(text));
   access.signIns.note({
-    ...{ at, actor: known === undefined ? unknownName : String(known), source: String(from) },
+    ...{ at, actor: known ?? unknownName, source: String(from) },
     action: delayed === undefined ? what : `${what}, further attempts are delayed`,
     failed: what.includes("refused"),
   });
