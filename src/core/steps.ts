@@ -25,10 +25,10 @@ export function* inSteps<T extends object | undefined>(work: T | Steps<T>): Step
 }
 
 /** The result of `turn` for each item, one item per step. */
-export function* mapInSteps<Item, T>(items: readonly Item[], turn: (item: Item, i: number) => T): Steps<readonly T[]> {
+export function* mapInSteps<Item, T>(items: Iterable<Item>, turn: (item: Item, i: number) => T): Steps<readonly T[]> {
   const results: T[] = [];
-  for (const [i, item] of items.entries()) {
-    results.push(turn(item, i));
+  for (const item of items) {
+    results.push(turn(item, results.length));
     yield;
   }
   return results;

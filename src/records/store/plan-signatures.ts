@@ -21,9 +21,9 @@ import { logRow, type WriteEffect, type Writer } from "./write-effect.ts";
 /** A signed zone as it is before a write. */
 export type SignedReads = {
   readonly names: Names;
-  readonly everyName: () => readonly SignedName[];
+  readonly everyName: () => Iterable<SignedName>;
   readonly setsAt: (owner: string) => readonly RRset[];
-  readonly everySet: () => readonly RRset[];
+  readonly everySet: () => Iterable<RRset>;
 };
 
 /** Call `signed` when everything is signed. */
@@ -69,13 +69,18 @@ export function* planningSignatures(
         ),
       });
   if (part !== "whole") return withPlan(effect, by, part);
-  const stored = Map.groupBy(reads.everySet(), ({ owner }) => owner);
-  const every = new Set([...owners, ...stored.keys()]);
+  const stored = Map.groupBy(yield* mapInSteps(reads.everySet(), (set) => set), ({ owner }) => owner);
+  const names = yield* mapInSteps(reads.everyName(), (name) => name);
+  const known = new Map(names.map((name) => [name.owner, name]));
+  const touched = yield* mapInSteps(
+    new Set([...owners, ...stored.keys()]),
+    (owner) => [owner, touchedAt(owner, stored.get(owner) ?? [])] as const,
+  );
   const whole = yield* planningSigning({
     ...wish,
-    names: reads.names,
-    whole: reads.everyName(),
-    touched: new Map([...every].map((owner) => [owner, touchedAt(owner, stored.get(owner) ?? [])])),
+    names: { ...reads.names, at: (owner) => known.get(owner) },
+    whole: names,
+    touched: new Map(touched),
   });
   if (whole === "whole") throw new Error("a plan of the whole zone asks for the whole zone");
   return withPlan(effect, by, whole);
@@ -88,11 +93,8 @@ function withPlan(effect: WriteEffect, by: Writer, { toSign, changes }: SigningP
     toSign,
     *signed() {
       const names = yield* changes();
-      const sets = madeChanges(names);
-      const row = logRow(effect.zone, effect.zone.serial, by, {
-        kind: "signatures",
-        sets: sets.length > mostListed ? null : sets,
-      });
+      const sets = names.length > mostListed ? null : madeChanges(names);
+      const row = logRow(effect.zone, effect.zone.serial, by, { kind: "signatures", sets });
       return { ...effect, names, log: [...effect.log, row] };
     },
   };

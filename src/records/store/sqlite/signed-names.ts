@@ -36,7 +36,9 @@ export function prepareSignedNames(database: DatabaseSync) {
       before: (link) => nameIn(lower.get(number, link) ?? last?.get(number)),
       after: (link) => nameIn(higher.get(number, link) ?? first?.get(number)),
     }),
-    every: ({ number }: Zone): readonly SignedName[] => (every.all(number) as SignedNameRow[]).map(signedNameFromRow),
+    *every({ number }: Zone): Generator<SignedName, void> {
+      for (const row of every.iterate(number)) yield signedNameFromRow(row as SignedNameRow);
+    },
     *writing({ number }: Zone, changes: readonly NameChange[]): Steps<void> {
       for (const { before, after } of changes) {
         yield;

@@ -60,7 +60,7 @@ export function prepareWriteSide(database: DatabaseSync) {
       names: signedNames.namesOf(zone),
       everyName: () => signedNames.every(zone),
       setsAt: (owner) => known.setsAt(zone, owner),
-      everySet: () => read.sets(zone, {}),
+      everySet: () => read.eachSet(zone),
     }),
     writer,
     actions: prepareActions(database),
