@@ -4,6 +4,7 @@ import { lazyPart } from "../shared/live/lazy-part.tsx";
 import { SessionGate } from "../shared/session/session.tsx";
 import { SignedInFrame } from "../shared/session/signed-in.tsx";
 import { Toasts } from "../shared/toasts/toasts.tsx";
+import { OverviewPage } from "./overview/overview-page.tsx";
 import { useLiveRecords } from "./sets/live-sets.tsx";
 import { keptZone } from "./sets/shown-name.ts";
 import { zoneAddress, zoneInAddress } from "./zones/zone-address.ts";
@@ -20,7 +21,8 @@ const words = {
 } as const;
 
 const places = [
-  { to: "/", name: "Zones" },
+  { to: "/", name: "Overview" },
+  { to: "/zones", name: "Zones" },
   { to: "/tokens", name: "Tokens" },
   { to: "/account", name: "Account" },
 ] as const;
@@ -41,7 +43,7 @@ function SignedIn() {
   const zone = at?.zone && nameToUnicode(keptZone(zoneInAddress(at.zone)));
   return (
     <SignedInFrame service="records" title={words.title} places={places} subject={zone} live={live}>
-      <Route path="/">{() => <ZoneList />}</Route>
+      <Route path="/">{() => <OverviewPage />}</Route>
       <Route path="/zones">{() => <ZoneList />}</Route>
       <Route path="/zones/:zone/:part?">
         {({ zone, part }) => <OneZone asked={zoneInAddress(zone ?? "")} part={part} />}

@@ -58,8 +58,7 @@ export function Shell(props: {
   );
 }
 
-const isAt = (location: string, to: string): boolean =>
-  to === "/" ? location === "/" || location.startsWith("/zones") : location.startsWith(to);
+const isAt = (location: string, to: string): boolean => (to === "/" ? location === "/" : location.startsWith(to));
 
 function SchemeButton() {
   const { setColorScheme } = useMantineColorScheme();

@@ -25,6 +25,7 @@ import { leaveHalfTheFiles } from "../process/open-files.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import { type CertificateFiles, openTlsMaterial } from "../process/tls/material.ts";
 import { serveConsole } from "./console/http.ts";
+import type { KnownUpdater } from "./console/overview.ts";
 import { createConsoleSessions } from "./console/sessions.ts";
 import { serveDocs } from "./http/docs.ts";
 import { dyndnsApi } from "./http/dyndns.ts";
@@ -72,6 +73,8 @@ export type RecordsOptions = {
   readonly services?: () => readonly ServiceLink[];
   /** With services in the same process, which then have one sign-in. */
   readonly shared?: SharedSignIn;
+  /** An updater in the same process, for the overview. */
+  readonly updater?: () => KnownUpdater | undefined;
   /** Plain HTTP, for use behind a proxy that terminates TLS. */
   readonly plainHttp?: boolean;
   /** The proxies whose headers about the caller are trusted; absent: none. */
@@ -147,7 +150,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     server.setNotFoundHandler(sendNoRoute);
     observeHttp(server, { health, log, accessLog: options.accessLog });
     await serveDocs(server, options.pages);
-    const { shared, services, passwordCost } = options;
+    const { shared, services, updater, passwordCost } = options;
     const sessions = createConsoleSessions(store, consoleStore, now, { shared, passwordCost });
     const { guesses } = consoleStore;
     const readCa = caFile === undefined ? undefined : () => readFile(caFile, "utf8");
@@ -155,7 +158,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     const service = createRecordService({ store, now, nameservers, hostmaster, allowedPrimaries });
     const { findDelegation = findDelegationBy(systemDns()) } = options;
     await server.register(
-      serveConsole({ store, service, findDelegation, sessions, services, guesses, now, log, readCa, pages }),
+      serveConsole({ store, service, findDelegation, sessions, services, updater, guesses, now, log, readCa, pages }),
     );
     const faces = { service, store, now, log, ...(ties.rateLimit && { rateLimit: ties.rateLimit }) };
     await server.register(v1Api(faces), { prefix: "/api/v1" });

@@ -35,7 +35,7 @@ describe("the pages of moor up", () => {
     await switchTo(page, "Updater");
     await heading(page, "Names").waitFor();
     await switchTo(page, "DNS");
-    await heading(page, "Zones").waitFor();
+    await heading(page, "Overview").waitFor();
 
     const wall = await page.context().newPage();
     await wall.goto(rig.urls.firewall);
@@ -74,7 +74,7 @@ describe("the pages of moor up", () => {
   it("the name of the host need not be the one that moor up printed", async () => {
     const page = await signIn({}, "--firewall", "--url", rig.urls.firewall.replace("127.0.0.1", "localhost"));
     await switchTo(page, "DNS");
-    await heading(page, "Zones").waitFor();
+    await heading(page, "Overview").waitFor();
     expect(new URL(page.url()).host).toBe("localhost:8053");
     await page.context().close();
   });
@@ -92,13 +92,42 @@ describe("the pages of moor up", () => {
     for (const page of [anna, guest]) await page.context().close();
   });
 
+  it("the overview shows each moving name as it is, as it changes, and what needs attention", async () => {
+    const page = await signIn();
+    const row = page.getByRole("row", { name: /\.home\.test A 9\.9\./ });
+    const attention = page.getByRole("region", { name: "Needs attention" });
+    await expect.poll(() => row.textContent()).toContain("9.9.1.1up to date");
+    await attention.getByText("Nothing needs attention.").waitFor();
+
+    await rig.wan.readdress({ ipv4: "9.9.2.2", ipv6: "2a00:1::1" });
+    await expect.poll(() => row.textContent()).toContain("9.9.2.2up to date");
+    const changes = page.getByRole("region", { name: "Latest changes" });
+    await changes.getByText("9.9.1.1 → 9.9.2.2").waitFor();
+
+    await rig.wan.remove();
+    await attention.getByText(/\.home\.test A: /).waitFor();
+    await attention.getByRole("link", { name: "Updater" }).first().click();
+    await heading(page, "Names").waitFor();
+    await page.goBack();
+    await rig.wan.restore();
+    await rig.wan.readdress({ ipv4: "9.9.2.2", ipv6: "2a00:1::1" });
+    await attention.getByText("Nothing needs attention.").waitFor();
+
+    await row.getByRole("link").click();
+    await page
+      .getByRole("img", { name: /home\.test over time/ })
+      .first()
+      .waitFor();
+    await page.context().close();
+  });
+
   it.for([["wide", {}] as const, ["narrow", { size: { ...phone, width: 360 } }] as const])(
     "have no axe violation in a %s window, and fit",
     async ([, look]) => {
       const page = await signIn(look);
       for (const [path, shown] of [
         [`${rig.urls.firewall}/account`, page.getByText("A session of the owner counts for DNS, Firewall and Updater")],
-        [`${rig.urls.records}/zones`, heading(page, "Zones")],
+        [`${rig.urls.records}/`, page.getByText("up to date").first()],
       ] as const) {
         await page.goto(path);
         await shown.waitFor();

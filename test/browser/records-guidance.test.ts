@@ -104,7 +104,8 @@ const isOnScreen = async (shown: Locator): Promise<boolean> => {
 
 describe("the browser tab", () => {
   it.for([
-    ["/", "Zones – moor DNS"],
+    ["/", "Overview – moor DNS"],
+    ["/zones", "Zones – moor DNS"],
     ["/tokens", "Tokens – moor DNS"],
     [`${harbour}/history`, "harbour.example – moor DNS"],
     [munich, "münchen.test – moor DNS"],

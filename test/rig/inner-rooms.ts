@@ -42,7 +42,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     "http-v1": ["http", "service", "service/zones", "service/edit", "limits", "store", "model.ts"],
     "http-rrsets": ["http", "service", "service/zones", "service/edit", "limits", "store", "model.ts"],
     // The console is a client of the record-set API, and shows changes as it does.
-    console: ["service", "store", "http-rrsets/wire.ts", "model.ts"],
+    console: ["service", "service/zones", "service/edit", "store", "http-rrsets/wire.ts", "model.ts"],
     "zone-names": ["store"],
     account: ["service", "service/edit", "http-rrsets", "zone-names", "store", "model.ts"],
     tools: ["tools/tables", "tools/check"],

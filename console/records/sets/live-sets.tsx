@@ -49,7 +49,7 @@ function take(queries: QueryClient, events: readonly ChangeEvent[]): void {
     for (const key of ["zone", "history"]) void queries.invalidateQueries({ queryKey: [key, zone] });
     void queries.invalidateQueries({ queryKey: ["first-sets", zone], refetchType: "none" });
   }
-  void queries.invalidateQueries({ queryKey: ["zones"] });
+  for (const key of ["zones", "overview"]) void queries.invalidateQueries({ queryKey: [key] });
 }
 
 /** Again after a read that has already begun: its result may be older than the changes. */

@@ -198,7 +198,7 @@ function DeleteZone({ zone }: { readonly zone: RrsetsZone }) {
     useMutation({
       mutationFn: () => request("DELETE", zonePath(zone.name)),
       onSuccess: async () => {
-        navigate("/");
+        navigate("/zones");
         await queries.invalidateQueries({ queryKey: ["zones"] });
       },
     }),

@@ -20,7 +20,7 @@ import { zoneAddress } from "./zone-address.ts";
 
 const NewZone = lazyPart(() => import("./new-zone.tsx"));
 
-/** The start page: all zones, or the first steps if there are none. */
+/** All zones, or the first steps if there are none. */
 export function ZoneList() {
   const { request } = useSession();
   const { query, set, open } = useSearchPart();

@@ -137,7 +137,7 @@ const NoZone = ({ name }: { readonly name: string }) => (
   <>
     <Title order={1}>Zone {nameToUnicode(name)} not found</Title>
     <p>
-      It may have been deleted, or belong to another account. <Link href="/">Go to the zones</Link>
+      It may have been deleted, or belong to another account. <Link href="/zones">Go to the zones</Link>
     </p>
   </>
 );

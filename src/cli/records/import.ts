@@ -89,7 +89,7 @@ async function importTokens(
     );
     return;
   }
-  const there = (await store.tokens()).filter((token) => token.account === account.id && token.revoked === undefined);
+  const there = (await store.tokens({ account: account.id })).filter((token) => token.revoked === undefined);
   const known = new Set(there.map(({ name, scope }) => JSON.stringify([name, scope])));
   const wanted = tokens.filter(({ name, scope }) => !known.has(JSON.stringify([name, scope])));
   const secrets = wanted.map(() => createToken(32));

@@ -27,12 +27,12 @@ export type Watched = { readonly config: UpdaterConfig; readonly updater: Update
 /** Opened before the first round, so that the URL can be printed. */
 export async function openUpPage(
   { config, updater, state }: Watched,
-  { log, opened, pagesOf }: Pick<Together, "pagesOf"> & { readonly log: Logger; readonly opened: Opened[] },
+  { log, opened, pagesOf, following }: Together & { readonly log: Logger; readonly opened: Opened[] },
 ): Promise<UpPage> {
   const status = createStatusKeeper(Date.now);
   const asked = { status: () => status.now(), check: updater.check, silence: () => status.silence() };
   const signIn = openPageSignIn({ log, now: Date.now, ...pagesOf("updater") });
-  const keeper = createPageKeeper({ log, now: Date.now, door: createDoor(log, "--updater"), signIn });
+  const keeper = following(createPageKeeper({ log, now: Date.now, door: createDoor(log, "--updater"), signIn }));
   const { published, putBack, devices } = updater;
   const url = await keeper.serve(config, { published, putBack, devices, ...asked });
   opened.push({ name: "updater's page", close: keeper.close });

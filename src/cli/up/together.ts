@@ -1,13 +1,39 @@
 import { createSharedSignIn, type SharedSignIn } from "../../access/shared-sign-in.ts";
 import type { ServiceLink, ServiceName } from "../../contract/console.ts";
+import type { KnownUpdater } from "../../records/console/overview.ts";
+import type { UpdaterConfig } from "../../updater/config/config.ts";
+import type { PageKeeper } from "../../updater/page/keep-page.ts";
+import type { Status } from "../../updater/report/status.ts";
+import { subjectsOf } from "../../updater/round/subjects.ts";
 
 /** What the pages of the three have in common. */
 export function bringTogether() {
   const [links, shared]: [ServiceLink[], SharedSignIn] = [[], createSharedSignIn()];
+  let followed: (() => KnownUpdater) | undefined;
+
+  const describe = (config: UpdaterConfig, status: () => Status) => {
+    const here = links.find(({ service }) => service === "records")?.url ?? "";
+    const ours = new Set([...config.targets.values()].flatMap(({ name, url }) => (url.origin === here ? [name] : [])));
+    const titles = new Set(subjectsOf(config).flatMap(({ title, target }) => (ours.has(target) ? [title] : [])));
+    return (): KnownUpdater => {
+      const { sources, lastRound, names } = status();
+      return { sources, lastRound, names: names.map((each) => ({ ...each, writesHere: titles.has(each.name) })) };
+    };
+  };
   return {
     /** Asked for by the pages, when all have started. */
     links,
     pagesOf: (own: ServiceName) => ({ shared, services: () => links.filter(({ service }) => service !== own) }),
+    /** The updater, for the overview of the record service; undefined before it has started. */
+    updater: (): KnownUpdater | undefined => followed?.(),
+    /** Follows the updater through all reloads of its config. */
+    following: (keeper: PageKeeper): PageKeeper => ({
+      ...keeper,
+      serve: (config, updater) => {
+        followed = describe(config, updater.status);
+        return keeper.serve(config, updater);
+      },
+    }),
   };
 }
 

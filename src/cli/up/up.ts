@@ -87,14 +87,14 @@ async function startServices(
   options: UpCommand,
   dataFolder: string,
   host: string | undefined,
-  { log, opened, links, pagesOf }: Together & { readonly log: Logger; readonly opened: Opened[] },
+  { log, opened, links, pagesOf, updater }: Together & { readonly log: Logger; readonly opened: Opened[] },
 ): Promise<Urls> {
   const listenAt = (at: ListenAddress) => (host === undefined ? at : openToOthers(at, host));
   const shared = { dataFolder, log, names: host === undefined ? [] : [host] };
   const records = await startRecords({
     ...{ ...shared, listen: listenAt(options.records), listenOption: "--records", nameservers: unsetNameservers },
     counted: options.metrics !== undefined,
-    ...pagesOf("records"),
+    ...{ ...pagesOf("records"), updater },
   });
   opened.push({ name: "record service", close: records.close });
   const listen = [listenAt(options.dns)];

@@ -42,8 +42,8 @@ export async function exportAccount(
     zones.push(entryOf(view, files));
     records += view.zone.recordCount;
   }
-  const tokens = (await store.tokens())
-    .filter((token) => token.account === account.id && token.revoked === undefined)
+  const tokens = (await store.tokens({ account: account.id }))
+    .filter((token) => token.revoked === undefined)
     .map(({ name, scope }) => ({ name, scope: plain(scope) }));
   await write(manifestFile, printManifest({ format: "moor account", version: 1, zones, tokens }));
   return { zones: zones.length, records, tokens: tokens.length };

@@ -13,6 +13,7 @@ import type { Actor } from "../service/sight.ts";
 import type { RecordStore } from "../store/port.ts";
 import { createDelegationChecks } from "./delegation.ts";
 import { answerHistory, type HistoryRequest } from "./history.ts";
+import { createOverview, type KnownUpdater } from "./overview.ts";
 import type { ConsoleSessions } from "./sessions.ts";
 import { consoleTokens, readTokenWish } from "./tokens.ts";
 
@@ -23,6 +24,8 @@ export type ConsoleOptions = {
   readonly sessions: ConsoleSessions;
   /** The other services that this one knows of. */
   readonly services: (() => readonly ServiceLink[]) | undefined;
+  /** An updater in the same process. */
+  readonly updater: (() => KnownUpdater | undefined) | undefined;
   readonly guesses: SharedGuesses | undefined;
   readonly now: () => Instant;
   readonly log: Logger;
@@ -32,7 +35,10 @@ export type ConsoleOptions = {
   readonly pages: string | undefined;
 };
 
-/** The pages, and what they need beyond the public APIs: sign-in, sessions, tokens, the history by write and delegations. */
+/**
+ * The pages, and what they need beyond the public APIs: sign-in, sessions, tokens, the overview, the history by write and
+ * delegations.
+ */
 export function serveConsole(options: ConsoleOptions) {
   const pages = createStaticPages({ page: "records", isPage: (path) => pagePaths.test(path), folder: options.pages });
   const answerTo = createAnswering(options);
@@ -89,8 +95,9 @@ export function serveConsole(options: ConsoleOptions) {
 
 const pagePaths = /^\/(?:sign-in|tokens|account|zones(?:\/[^/]+){0,2})?\/?$/;
 
-function createAnswering({ store, sessions, services, guesses, now, log, readCa }: ConsoleOptions) {
+function createAnswering({ store, sessions, services, updater, guesses, now, log, readCa }: ConsoleOptions) {
   const tokens = consoleTokens(store, now);
+  const overview = createOverview({ store, now, updater: updater ?? (() => undefined) });
   const signIn = createSignIn({
     entrance: sessions.entrance,
     people: sessions.people,
@@ -104,6 +111,8 @@ function createAnswering({ store, sessions, services, guesses, now, log, readCa 
     { method, path, body, id: request }: PlainRequest,
     actor: Actor,
   ): Promise<PlainAnswer | undefined> => {
+    if (path === "/console/overview" && method === "GET")
+      return json(200, await overview(actor.account, await sessions.isOwner(actor)));
     if (path === "/console/tokens" && method === "GET") return json(200, { tokens: await tokens.list(actor.account) });
     if (path === "/console/tokens" && method === "POST") {
       const wish = readTokenWish(parsed(body));

@@ -18,6 +18,8 @@ export type ConsoleSessions = {
   readonly actorOf: (request: CookieRequest) => Promise<Actor | "none" | "forged">;
   /** The same, without the reason why there is none. */
   readonly signedIn: (request: CookieRequest) => Promise<Actor | undefined>;
+  /** Whether the account is that of the owner of this machine. */
+  readonly isOwner: (actor: Actor) => Promise<boolean>;
   /** A secret for the sign-in page, valid once and for 15 minutes. Creates the account if it does not exist. */
   readonly makeLink: (account: string) => Promise<string>;
 };
@@ -57,6 +59,8 @@ export function createConsoleSessions(
       const actor = await actorOf(request);
       return typeof actor === "string" ? undefined : actor;
     },
+
+    isOwner: async ({ account }) => String(account) === (await owner()),
 
     makeLink: async (name) => {
       const account = await store.ensureAccount(name, now());

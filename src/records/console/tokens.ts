@@ -23,8 +23,7 @@ export function readTokenWish(body: unknown): Result<TokenWish> {
 /** The tokens of one account. */
 export function consoleTokens(store: RecordStore, now: () => Instant) {
   return {
-    list: async (account: number): Promise<readonly TokenEntry[]> =>
-      (await store.tokens()).filter((token) => token.account === account).map(toEntry),
+    list: async (account: number): Promise<readonly TokenEntry[]> => (await store.tokens({ account })).map(toEntry),
 
     make: async (account: number, { name, scope }: TokenWish): Promise<MadeToken> => {
       const secret = createToken();
@@ -33,7 +32,7 @@ export function consoleTokens(store: RecordStore, now: () => Instant) {
     },
 
     revoke: async (account: number, id: number): Promise<boolean> => {
-      const own = (await store.tokens()).some((token) => token.id === id && token.account === account);
+      const own = (await store.tokens({ account })).some((token) => token.id === id);
       return own && (await store.revokeToken(id, now()));
     },
   };

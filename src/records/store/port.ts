@@ -31,7 +31,8 @@ export type RecordStore = StoreParts & {
   readonly ensureAccount: (name: string, now: Instant) => Promise<Account>;
   readonly addToken: (token: NewToken) => Promise<Token>;
   readonly tokenByHash: (hash: string) => Promise<Token | undefined>;
-  readonly tokens: () => Promise<readonly Token[]>;
+  /** Of all accounts, or the latest of one. */
+  readonly tokens: (of?: { readonly account: number; readonly latest?: number }) => Promise<readonly Token[]>;
   /** True if the token was valid and is now revoked. */
   readonly revokeToken: (id: number, now: Instant) => Promise<boolean>;
   /** A named secret of this database. It is the same for all nodes, and created when it is first needed. */
@@ -78,6 +79,8 @@ export type RecordStore = StoreParts & {
   readonly changesAfter: (position: number, limit: number, account?: number) => Promise<readonly LoggedChange[]>;
   /** The same with the changes of signatures. */
   readonly logAfter: (position: number, limit: number) => Promise<readonly LoggedRow[]>;
+  /** The changes of an account, newest first, among the latest rows of its log. */
+  readonly latestChanges: (account: number, query: LatestQuery) => Promise<LatestChanges>;
   /** The position of the last change in the log; 0 if it is empty. */
   readonly lastChange: () => Promise<number>;
   /** The changes of one zone, newest first, before a position if one is given. */
@@ -233,6 +236,12 @@ export type ActionQuery = {
   readonly page: number;
   readonly perPage: number;
 };
+
+/** `limit`: how many rows are looked at, before a position if one is given. */
+export type LatestQuery = { readonly before?: number | undefined; readonly limit: number };
+
+/** `next`: the position to continue before; undefined at the end. */
+export type LatestChanges = { readonly changes: readonly LoggedChange[]; readonly next: number | undefined };
 
 export type HistoryQuery = {
   readonly before?: number | undefined;

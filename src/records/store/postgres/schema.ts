@@ -222,4 +222,11 @@ export const postgresMigrations: readonly MigrationStep[] = [
   );
   CREATE INDEX signing_keys_of_zone ON signing_keys (zone);
   `,
+  {
+    sql: `
+    CREATE INDEX tokens_of_account ON tokens (account, id);
+    CREATE INDEX secondary_zones_of_account ON zones (account, number) WHERE (settings::json ->> 'mode') = 'secondary';
+    `,
+    oldest: 9,
+  },
 ];

@@ -78,7 +78,7 @@ export function createPostgresTokens(postgres: Postgres, writeAccess: WriteAcces
       const token = isUp() ? known.get(hash) : undefined;
       return token === undefined ? read(hash) : Promise.resolve(token);
     },
-    tokens: async () => (await cold.tokens()).map((token) => withUses(token, uses.get(token.id))),
+    tokens: async (of) => (await cold.tokens(of)).map((token) => withUses(token, uses.get(token.id))),
     revokeToken: (id, now) => writeAccess((sql) => createSqlTokens(sql).revokeToken(id, now)),
   };
   return {

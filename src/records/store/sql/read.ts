@@ -8,7 +8,15 @@ import { createSqlHistory, madeBySomebody } from "./history.ts";
 
 type SqlReads = Pick<
   RecordStore,
-  "zones" | "zoneHolding" | "setPage" | "setsAfter" | "placesAfter" | "actions" | "changesAfter" | "logAfter"
+  | "zones"
+  | "zoneHolding"
+  | "setPage"
+  | "setsAfter"
+  | "placesAfter"
+  | "actions"
+  | "changesAfter"
+  | "logAfter"
+  | "latestChanges"
 > &
   ReturnType<typeof createSqlHistory>;
 
@@ -113,6 +121,14 @@ export function createSqlReads(database: Sql, zoneBy: RecordStore["zoneBy"]): Sq
     logAfter: async (position, limit) => {
       const rows = sql`SELECT * FROM changes WHERE position > ${position} ORDER BY position LIMIT ${limit}`;
       return (await read<ChangeRow>(rows)).map(changeFromRow);
+    },
+    latestChanges: async (account, { before, limit }) => {
+      const filters = [sql`account = ${account}`];
+      if (before !== undefined) filters.push(sql`position < ${before}`);
+      const rows = sql`SELECT * FROM changes WHERE ${allOf(filters)} ORDER BY position DESC LIMIT ${limit}`;
+      const log = (await read<ChangeRow>(rows)).map(changeFromRow);
+      const changes = log.filter(({ change }) => change.kind !== "signatures") as LoggedChange[];
+      return { changes, next: log.length < limit ? undefined : log.at(-1)?.position };
     },
     ...createSqlHistory(database),
   };

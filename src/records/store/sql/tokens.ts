@@ -51,10 +51,12 @@ export function createSqlTokens({ read, write }: Sql) {
       return tokenFromRow(there(added));
     },
 
-    tokens: async (): Promise<readonly Token[]> => {
+    tokens: async (of?: { readonly account: number; readonly latest?: number }): Promise<readonly Token[]> => {
       const all = sql`SELECT tokens.*, accounts.name AS account_name FROM tokens
-        JOIN accounts ON accounts.id = tokens.account ORDER BY tokens.id`;
-      return (await read<TokenRow>(all)).map(tokenFromRow);
+        JOIN accounts ON accounts.id = tokens.account`;
+      const its =
+        of && sql`${all} WHERE tokens.account = ${of.account} ORDER BY tokens.id DESC LIMIT ${of.latest ?? most}`;
+      return (await read<TokenRow>(its ?? sql`${all} ORDER BY tokens.id DESC`)).map(tokenFromRow).toReversed();
     },
 
     revokeToken: async (id: number, now: Instant): Promise<boolean> => {
@@ -78,6 +80,9 @@ export function createSqlTokens({ read, write }: Sql) {
     },
   };
 }
+
+/** No limit. */
+const most = Number.MAX_SAFE_INTEGER;
 
 function there<T>(written: T | undefined): T {
   if (written === undefined) throw new Error("a row that was just written cannot be read");

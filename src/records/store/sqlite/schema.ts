@@ -216,4 +216,12 @@ export const migrations: readonly MigrationStep[] = [
   { sql: "CREATE INDEX changes_of_account ON changes (account, position)", oldest: 3 },
   // An older program would write to signed zones without signing.
   signedZones,
+  // For what an account's overview shows.
+  {
+    sql: `
+    CREATE INDEX tokens_of_account ON tokens (account, id);
+    CREATE INDEX secondary_zones_of_account ON zones (account, number) WHERE settings ->> 'mode' = 'secondary';
+    `,
+    oldest: 9,
+  },
 ];

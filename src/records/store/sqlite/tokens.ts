@@ -52,7 +52,7 @@ export function prepareTokens({ database, commit, foreign, accessChanged }: Toke
     ...cold,
     noteUse: uses.note,
     tokenByHash: async (hash) => byHash(hash),
-    tokens: async () => (await cold.tokens()).map((token) => withUses(token, uses.get(token.id))),
+    tokens: async (of) => (await cold.tokens(of)).map((token) => withUses(token, uses.get(token.id))),
     revokeToken: async (id, now) => {
       const revoked = await cold.revokeToken(id, now);
       known.clear();

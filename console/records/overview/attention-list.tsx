@@ -1,0 +1,135 @@
+import { Button, Title } from "@mantine/core";
+import { type ReactNode, useState } from "react";
+import { Link } from "wouter";
+import type { Attention } from "../../../src/contract/overview.ts";
+import { nameToUnicode } from "../../../src/core/names/unicode.ts";
+import { ServiceLinks, useServices } from "../../shared/services.tsx";
+import { useNow, When } from "../../shared/time/when.tsx";
+import { durationInWords } from "../../shared/time/words-of-time.ts";
+import { WithCode } from "../../shared/with-code.tsx";
+import { zoneAddress } from "../zones/zone-address.ts";
+
+const shownFirst = 10;
+
+/** What somebody should look at, with the way to it. */
+export function AttentionList({ attention }: { readonly attention: readonly Attention[] }) {
+  const [isAll, setAll] = useState(false);
+  const shown = isAll ? attention : attention.slice(0, shownFirst);
+  return (
+    <section aria-labelledby="attention">
+      <Title order={2} id="attention" mb="xs">
+        Needs attention
+      </Title>
+      {attention.length === 0 ? (
+        <p className="good" style={{ margin: 0 }}>
+          Nothing needs attention.
+        </p>
+      ) : (
+        <ul className="attention">
+          {shown.map((each) => (
+            <li key={JSON.stringify(each)} className={isUrgent(each) ? "urgent" : undefined}>
+              <Words of={each} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {shown.length < attention.length && (
+        <Button mt="xs" variant="default" size="compact-sm" onClick={() => setAll(true)}>
+          Show all {attention.length}
+        </Button>
+      )}
+    </section>
+  );
+}
+
+const notUrgent = new Set<Attention["kind"]>(["record-differs", "zone-stale", "token-expires", "token-unused"]);
+const isUrgent = ({ kind }: Attention): boolean => !notUrgent.has(kind);
+
+function Words({ of }: { readonly of: Attention }): ReactNode {
+  switch (of.kind) {
+    case "name-failing":
+      return (
+        <>
+          <b>{nameToUnicode(of.name)}</b>: {of.what}: <WithCode text={of.because} />.
+          {of.todo !== null && (
+            <>
+              {" "}
+              To do: <WithCode text={of.todo} />.
+            </>
+          )}{" "}
+          <UpdaterLink />
+        </>
+      );
+    case "source-down":
+      return (
+        <>
+          The {of.called} <b>{of.source}</b> cannot be read: <WithCode text={of.because} />. <UpdaterLink />
+        </>
+      );
+    case "record-differs":
+      return (
+        <>
+          <Link href={`${zoneAddress(of.zone)}?${new URLSearchParams({ edit: `${of.owner}/${of.type}` })}`}>
+            {nameToUnicode(of.name)} {of.type}
+          </Link>{" "}
+          holds <span className="mono">{of.holds.join(", ") || "nothing"}</span>, but the updater wrote{" "}
+          <span className="mono">{of.written}</span>: somebody else has changed it. <UpdaterLink />
+        </>
+      );
+    case "zone-not-transferred":
+      return (
+        <>
+          The secondary zone <ZoneLink zone={of.zone} /> could not be transferred from its primary servers yet, so it is
+          not served.
+        </>
+      );
+    case "zone-expired":
+      return (
+        <>
+          The secondary zone <ZoneLink zone={of.zone} /> expired <When at={of.since} />, because its primary servers did
+          not respond. It is no longer served.
+        </>
+      );
+    case "zone-stale":
+      return (
+        <>
+          The primary servers of <ZoneLink zone={of.zone} /> last responded <When at={of.checked} />. The zone expires{" "}
+          <In at={of.expires} />.
+        </>
+      );
+    case "token-expired":
+      return (
+        <>
+          The token <Link href="/tokens">{of.token}</Link> expired <When at={of.at} />. Programs that use it are
+          refused.
+        </>
+      );
+    case "token-expires":
+      return (
+        <>
+          The token <Link href="/tokens">{of.token}</Link> expires <In at={of.at} />.
+        </>
+      );
+    case "token-unused":
+      return (
+        <>
+          The token <Link href="/tokens">{of.token}</Link> was created <When at={of.created} /> and has never been used.
+          Revoke it if nothing needs it.
+        </>
+      );
+    default:
+      return of satisfies never;
+  }
+}
+
+const ZoneLink = ({ zone }: { readonly zone: string }) => <Link href={zoneAddress(zone)}>{nameToUnicode(zone)}</Link>;
+
+function UpdaterLink() {
+  const updater = useServices().filter(({ service }) => service === "updater");
+  return updater.length > 0 && <ServiceLinks services={updater} />;
+}
+
+function In({ at }: { readonly at: string }) {
+  const now = useNow(60_000);
+  return <>in {durationInWords(Date.parse(at) - now)}</>;
+}

@@ -1,0 +1,62 @@
+import { Stack, Text, Title } from "@mantine/core";
+import { Link } from "wouter";
+import type { ChangedPlace, LatestWrite } from "../../../src/contract/overview.ts";
+import { nameToUnicode } from "../../../src/core/names/unicode.ts";
+import { counted } from "../../shared/counted.ts";
+import { ListTable } from "../../shared/list-table.tsx";
+import { When } from "../../shared/time/when.tsx";
+import { zoneAddress } from "../zones/zone-address.ts";
+
+/** Who changed what lately, in all zones. */
+export function LatestWrites({ writes }: { readonly writes: readonly LatestWrite[] }) {
+  return (
+    <section aria-labelledby="latest">
+      <Title order={2} id="latest" mb="xs">
+        Latest changes
+      </Title>
+      {writes.length === 0 ? (
+        <Text>No changes are recorded yet.</Text>
+      ) : (
+        <ListTable heads={["When", "Who", "Zone", "What"]}>
+          {writes.map(({ zone, serial, at, by, sets, more }) => (
+            <tr key={`${zone} ${serial}`}>
+              <td data-label="When">
+                <When at={at} />
+              </td>
+              <td data-label="Who">{by}</td>
+              <td data-label="Zone" className="breaks">
+                <Link href={zoneAddress(zone, "history")}>{nameToUnicode(zone)}</Link>
+              </td>
+              <td data-label="What">
+                <Stack gap={2}>
+                  {sets.map((set) => (
+                    <Change key={`${set.owner}/${set.type}`} set={set} />
+                  ))}
+                  {more > 0 && <span className="quiet">and {counted(more, "more set")}</span>}
+                </Stack>
+              </td>
+            </tr>
+          ))}
+        </ListTable>
+      )}
+    </section>
+  );
+}
+
+const verbs = { create: "added", replace: "changed", delete: "deleted", settings: "changed" } as const;
+
+function Change({ set: { kind, owner, type, before, after } }: { readonly set: ChangedPlace }) {
+  if (owner === null) return <span>zone settings changed</span>;
+  // A zone begins and ends with its SOA set.
+  if (type === "SOA" && kind !== "replace") return <b>zone {kind === "create" ? "created" : "deleted"}</b>;
+  const values = kind === "replace" && before.join() !== after.join() ? [before, after] : [after];
+  return (
+    <span className="breaks">
+      <b>
+        {nameToUnicode(owner)} {type}
+      </b>{" "}
+      {verbs[kind]}{" "}
+      {kind !== "delete" && <span className="mono">{values.map((side) => side.join(", ")).join(" → ")}</span>}
+    </span>
+  );
+}

@@ -1,0 +1,134 @@
+import { Button, Group, Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, Redirect, useSearch } from "wouter";
+import type { MovingName, Overview } from "../../../src/contract/overview.ts";
+import { nameToUnicode } from "../../../src/core/names/unicode.ts";
+import { counted } from "../../shared/counted.ts";
+import { ListTable } from "../../shared/list-table.tsx";
+import { Loading } from "../../shared/live/loading.tsx";
+import { useSession } from "../../shared/session/session.tsx";
+import { When } from "../../shared/time/when.tsx";
+import { dayAndTime } from "../../shared/time/words-of-time.ts";
+import { WithCode } from "../../shared/with-code.tsx";
+import { zoneAddress } from "../zones/zone-address.ts";
+import { ZoneList } from "../zones/zone-list.tsx";
+import { AttentionList } from "./attention-list.tsx";
+import { LatestWrites } from "./latest-writes.tsx";
+
+/** The start page: what moves, what changed lately, and what needs somebody. A newcomer sees the first steps instead. */
+export function OverviewPage() {
+  const { request } = useSession();
+  const search = useSearch();
+  const overview = useQuery({
+    queryKey: ["overview"],
+    queryFn: () => request<Overview>("GET", "/console/overview"),
+    staleTime: 0,
+    // Changes of records are pushed; what an updater says is not.
+    refetchInterval: ({ state: { data } }) => (data?.updater ? 3_000 : 60_000),
+  });
+  // Links from when the list of zones was the start page.
+  if (search !== "") return <Redirect to={`/zones?${search}`} replace />;
+  const { data } = overview;
+  if (data?.zones === 0) return <ZoneList />;
+  return (
+    <Stack gap="xl">
+      <Group justify="space-between">
+        <Title order={1}>Overview</Title>
+        {data && (
+          <Text size="sm">
+            <Link href="/zones">{counted(data.zones, "zone")}</Link>
+          </Text>
+        )}
+      </Group>
+      <Loading of={overview} height={240} />
+      {data && (
+        <>
+          <AttentionList attention={data.attention} />
+          <MovingNames overview={data} />
+          <LatestWrites writes={data.writes} />
+        </>
+      )}
+    </Stack>
+  );
+}
+
+const shownFirst = 20;
+
+function MovingNames({ overview: { names, updater, since } }: { readonly overview: Overview }) {
+  const [isAll, setAll] = useState(false);
+  const shown = isAll ? names : names.slice(0, shownFirst);
+  return (
+    <section aria-labelledby="moving">
+      <Title order={2} id="moving" mb="xs">
+        Moving names
+      </Title>
+      {names.length === 0 && <NoNames updater={updater} />}
+      {names.length > 0 && (
+        <ListTable heads={["Name", "Address", "State", "Last change"]}>
+          {shown.map((name) => (
+            <tr key={`${name.name} ${name.type}`}>
+              <td className="breaks">
+                <NameLink name={name} /> <span className="quiet">{name.type}</span>
+              </td>
+              <td data-label="Address" className="mono">
+                {name.values.join(", ") || "—"}
+              </td>
+              <td data-label="State">
+                <State name={name} />
+              </td>
+              <td data-label="Last change">
+                <span>
+                  {name.changed ? (
+                    <>
+                      <When at={name.changed.at} /> <span className="quiet">by {name.changed.by}</span>
+                    </>
+                  ) : (
+                    "—"
+                  )}
+                </span>
+              </td>
+            </tr>
+          ))}
+        </ListTable>
+      )}
+      {shown.length < names.length && (
+        <Button mt="xs" variant="default" size="compact-sm" onClick={() => setAll(true)}>
+          Show all {names.length}
+        </Button>
+      )}
+      {since !== null && (
+        <p className="quiet" style={{ fontSize: "0.8125rem" }}>
+          From the changes since {dayAndTime(Date.parse(since))}.
+        </p>
+      )}
+    </section>
+  );
+}
+
+function NameLink({ name: { name, type, at, moves } }: { readonly name: MovingName }) {
+  const shown = nameToUnicode(name);
+  if (at === null) return shown;
+  const record = `${zoneAddress(at.zone)}?${new URLSearchParams({ edit: `${at.owner}/${type}` })}`;
+  return <Link href={moves > 0 ? zoneAddress(at.zone, "moving") : record}>{shown}</Link>;
+}
+
+function State({ name: { state, moves } }: { readonly name: MovingName }) {
+  if (state === null) return `${counted(moves, "change")}`;
+  if (state.ok) return <span className="good">up to date</span>;
+  return (
+    <span>
+      <span className="bad">{state.what}</span>: <WithCode text={state.because} />
+    </span>
+  );
+}
+
+const NoNames = ({ updater }: { readonly updater: boolean }) =>
+  updater ? (
+    <Text>The updater keeps no names yet. Add one on its page.</Text>
+  ) : (
+    <Text>
+      No name has changed its address yet. <Link href="/tokens?new">Create a token</Link> for the program that updates
+      one, such as moor, ddclient or your router. Names appear here when their address changes.
+    </Text>
+  );

@@ -1,0 +1,74 @@
+/** What the first page of the DNS console shows. Times are ISO 8601. */
+export type Overview = {
+  /** How many zones the account has. */
+  readonly zones: number;
+  /** The names whose address changes. */
+  readonly names: readonly MovingName[];
+  /** Whether a known updater keeps names. Otherwise, the names are those that changed according to the history. */
+  readonly updater: boolean;
+  /** The latest writes, newest first. */
+  readonly writes: readonly LatestWrite[];
+  /** Since when the history was read; null if all of it was. */
+  readonly since: string | null;
+  readonly attention: readonly Attention[];
+};
+
+export type MovingName = {
+  /** The absolute name. */
+  readonly name: string;
+  readonly type: "A" | "AAAA";
+  /** Where the record is; null if it is at another service. */
+  readonly at: { readonly zone: string; readonly owner: string } | null;
+  /** What the record holds, as far as is known. */
+  readonly values: readonly string[];
+  /** When it was last changed; null if the history that was read does not say. */
+  readonly changed: { readonly at: string; readonly by: string } | null;
+  /** How often it has changed since `since`. */
+  readonly moves: number;
+  /** What its updater says; null if no updater is known. */
+  readonly state: { readonly ok: boolean; readonly what: string; readonly because: string } | null;
+};
+
+export type LatestWrite = {
+  readonly zone: string;
+  readonly serial: number;
+  readonly at: string;
+  readonly by: string;
+  /** The first few sets; null stands for the settings of the zone. */
+  readonly sets: readonly ChangedPlace[];
+  /** How many more sets. */
+  readonly more: number;
+};
+
+export type ChangedPlace = {
+  readonly kind: "create" | "replace" | "delete" | "settings";
+  readonly owner: string | null;
+  readonly type: string | null;
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+};
+
+/** What somebody should look at, the most urgent first. */
+export type Attention =
+  | {
+      readonly kind: "name-failing";
+      readonly name: string;
+      readonly what: string;
+      readonly because: string;
+      readonly todo: string | null;
+    }
+  | { readonly kind: "source-down"; readonly source: string; readonly called: string; readonly because: string }
+  | {
+      readonly kind: "record-differs";
+      readonly name: string;
+      readonly type: "A" | "AAAA";
+      readonly zone: string;
+      readonly owner: string;
+      readonly written: string;
+      readonly holds: readonly string[];
+    }
+  | { readonly kind: "zone-not-transferred"; readonly zone: string }
+  | { readonly kind: "zone-expired"; readonly zone: string; readonly since: string }
+  | { readonly kind: "zone-stale"; readonly zone: string; readonly checked: string; readonly expires: string }
+  | { readonly kind: "token-expired" | "token-expires"; readonly token: string; readonly at: string }
+  | { readonly kind: "token-unused"; readonly token: string; readonly created: string };

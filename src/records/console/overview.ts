@@ -1,0 +1,146 @@
+import type { Attention, MovingName, Overview } from "../../contract/overview.ts";
+import type { UpdaterState } from "../../contract/updater-page.ts";
+import type { Instant } from "../../core/instant.ts";
+import { ownerOf } from "../../core/names/name.ts";
+import type { LoggedChange, Token } from "../model.ts";
+import { secondaryTroubles } from "../service/zones/status.ts";
+import type { RecordStore } from "../store/port.ts";
+import { iso, latestWrites, movingNames, valuesOf } from "./moving-names.ts";
+
+/** What an updater in the same process keeps. `writesHere`: whether its record is at this service. */
+export type KnownUpdater = Pick<UpdaterState, "sources" | "lastRound"> & {
+  readonly names: readonly (UpdaterState["names"][number] & { readonly writesHere: boolean })[];
+};
+
+export type OverviewTools = {
+  readonly store: RecordStore;
+  readonly now: () => Instant;
+  /** Undefined while none is known. */
+  readonly updater: () => KnownUpdater | undefined;
+};
+
+/**
+ * How much is read for one overview, however large the account is. Changes are read in parts, because one may have a thousand
+ * records.
+ */
+const most = { changes: 1_000, part: 100, records: 20_000, names: 100, secondaries: 200, tokens: 1_000 } as const;
+
+const day = 86_400_000;
+/** Milliseconds before a token expires, and after which it should have been used. */
+const [soon, unused] = [14 * day, 7 * day];
+
+export const createOverview =
+  ({ store, now, updater }: OverviewTools) =>
+  /** `isOwner`: whether the account is that of the owner of the updater. */
+  async (account: number, isOwner: boolean): Promise<Overview> => {
+    const [{ total: zones }, secondaries, tokens, { changes, isWhole }] = await Promise.all([
+      store.zones(account, { page: 1, perPage: 1 }),
+      store.zones(account, { mode: "secondary", page: 1, perPage: most.secondaries }),
+      store.tokens({ account, latest: most.tokens }),
+      readLatest(store, account),
+    ]);
+    const known = isOwner ? updater() : undefined;
+    const moving = movingNames(changes).slice(0, most.names);
+    const kept = known ? await keptNames(store, account, known, moving) : { names: [], attention: [] };
+    const listed = new Set(kept.names.map(({ name, type }) => `${name} ${type}`));
+    const since = changes.at(-1);
+    return {
+      zones,
+      names: [...kept.names, ...moving.filter(({ name, type }) => !listed.has(`${name} ${type}`))],
+      updater: known !== undefined,
+      writes: latestWrites(changes),
+      since: isWhole || since === undefined ? null : iso(since.at),
+      attention: [
+        ...kept.attention,
+        ...(await secondaryTroubles(store, secondaries.items, now())).map(ofZone),
+        ...tokens.flatMap((token) => ofToken(token, now())),
+      ],
+    };
+  };
+
+async function readLatest(store: RecordStore, account: number) {
+  const changes: LoggedChange[] = [];
+  let before: number | undefined;
+  for (let rows = 0, records = 0; rows < most.changes && records < most.records; rows += most.part) {
+    const part = await store.latestChanges(account, { before, limit: most.part });
+    changes.push(...part.changes);
+    before = part.next;
+    if (before === undefined) return { changes, isWhole: true };
+    for (const { change } of part.changes) if (change.kind !== "settings") records += change.after?.records.length ?? 0;
+  }
+  return { changes, isWhole: false };
+}
+
+/** The names of the updater with what it says about them, and what their records hold. */
+async function keptNames(
+  store: RecordStore,
+  account: number,
+  { names, sources, lastRound }: KnownUpdater,
+  moving: readonly MovingName[],
+): Promise<{ readonly names: readonly MovingName[]; readonly attention: readonly Attention[] }> {
+  const checked = lastRound === null ? 0 : Date.parse(lastRound);
+  const found = await Promise.all(
+    names.slice(0, most.names).map(async (each) => {
+      const [name = "", type = "A"] = each.name.split(" ") as [string, "A" | "AAAA"];
+      const zone = each.writesHere ? await store.zoneHolding(name) : undefined;
+      const at = zone?.account === account ? { zone: zone.name, owner: ownerOf(name, zone.name) ?? "" } : null;
+      const [set] = zone && at ? await store.sets(zone, { owner: at.owner, type }) : [];
+      const stored = each.stored === null ? [] : [each.stored];
+      const values = set === undefined ? (at === null ? stored : []) : valuesOf(set);
+      const logged = moving.find((other) => other.name === name && other.type === type);
+      const changed = each.storedAt === null ? null : { at: each.storedAt, by: "the updater" };
+      const { ok, what, because, todo = null } = each;
+      const entry: MovingName = {
+        ...{ name, type, at, values },
+        changed: logged?.changed ?? changed,
+        moves: logged?.moves ?? 0,
+        state: { ok, what, because },
+      };
+      // A write that waits for its turn needs nobody.
+      const isFailing = !ok && (todo !== null || each.wanted === null);
+      // What the updater has just written may not be in its state yet.
+      const isOld = (set?.records ?? []).every(({ modified }) => modified < checked);
+      const differs = at !== null && each.stored !== null && isOld && values.join() !== each.stored;
+      const attention: Attention[] = [
+        ...(isFailing ? [{ kind: "name-failing" as const, name: each.name, what, because, todo }] : []),
+        ...(differs
+          ? [{ kind: "record-differs" as const, name, type, ...at, written: each.stored, holds: values }]
+          : []),
+      ];
+      return { entry, attention };
+    }),
+  );
+  const down = sources.filter(({ up }) => !up);
+  return {
+    names: found.map(({ entry }) => entry),
+    attention: [
+      ...down.map(({ source, called, because = "" }) => ({ kind: "source-down" as const, source, called, because })),
+      ...found.flatMap(({ attention }) => attention),
+    ],
+  };
+}
+
+function ofZone({ zone: { name: zone }, trouble }: Awaited<ReturnType<typeof secondaryTroubles>>[number]): Attention {
+  switch (trouble.kind) {
+    case "not-transferred":
+      return { kind: "zone-not-transferred", zone };
+    case "expired":
+      return { kind: "zone-expired", zone, since: iso(trouble.since) };
+    case "stale":
+      return { kind: "zone-stale", zone, checked: iso(trouble.checked), expires: iso(trouble.expires) };
+    default:
+      return trouble satisfies never;
+  }
+}
+
+function ofToken(
+  { name: token, scope: { expires }, revoked, created, uses }: Token,
+  now: Instant,
+): readonly Attention[] {
+  if (revoked !== undefined) return [];
+  // One that was meant to expire long ago is no news.
+  if (expires !== undefined && expires <= now)
+    return now < expires + soon ? [{ kind: "token-expired", token, at: iso(expires) }] : [];
+  if (expires !== undefined && expires < now + soon) return [{ kind: "token-expires", token, at: iso(expires) }];
+  return uses === 0 && created + unused < now ? [{ kind: "token-unused", token, created: iso(created) }] : [];
+}
