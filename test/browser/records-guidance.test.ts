@@ -36,7 +36,7 @@ describe("the example in an empty field", () => {
 
 describe("a name with non-ASCII letters", () => {
   it.for(["münch", "MÜNCHEN.test", "nchen.t", "xn--m"])("is found among the zones by %s", async (typed) => {
-    await open("/");
+    await open("/zones");
     await page.getByRole("link", { name: "harbour.example" }).waitFor();
     await page.getByLabel("Search zones").fill(typed);
     await expect.poll(() => page.locator("tbody a").allTextContents()).toEqual(["münchen.test"]);
@@ -265,7 +265,7 @@ describe("lists", () => {
 
 describe("the list of zones", () => {
   it("clears a search when a link leads away from it", async () => {
-    await open("/");
+    await open("/zones");
     await page.getByLabel("Search zones").fill("münch");
     await expect.poll(() => page.locator("tbody a").allTextContents()).toEqual(["münchen.test"]);
     await page.getByRole("link", { name: "Zones" }).click();
@@ -274,7 +274,7 @@ describe("the list of zones", () => {
   });
 
   it.for(["99", "-3", "2.5"])("shows an existing page instead of one that does not exist: %s", async (number) => {
-    await open(`/?page=${number}`);
+    await open(`/zones?page=${number}`);
     await page.getByRole("link", { name: "harbour.example" }).waitFor();
     expect(await page.getByRole("alert").count()).toBe(0);
   });
@@ -290,7 +290,7 @@ describe("the list of zones", () => {
   );
 
   it("finds a zone whose name is typed with a final dot, and goes back page by page", async () => {
-    await open("/");
+    await open("/zones");
     await page.getByLabel("Search zones").fill("tide-tables.example.");
     await expect.poll(() => page.locator("tbody a").allTextContents()).toEqual(["tide-tables.example"]);
     const list = "**/v1/zones?*";
@@ -300,7 +300,7 @@ describe("the list of zones", () => {
       const pagination = { ...body.meta.pagination, page: Number(asked), last_page: 3, total_entries: 150 };
       await route.fulfill({ response, json: { ...body, meta: { pagination } } });
     });
-    await open("/");
+    await open("/zones");
     await page.getByText("150 zones", { exact: true }).waitFor();
     await page.getByRole("button", { name: "page 2" }).click();
     await page.getByRole("button", { name: "page 3" }).click();
@@ -313,7 +313,7 @@ describe("the list of zones", () => {
   it("opens a zone with a slash in its name, as in RFC 2317, and its sections", async () => {
     const name = "0/25.2.0.192.in-addr.arpa";
     await post("/v1/zones", { name, mode: "primary" });
-    await open("/");
+    await open("/zones");
     await page.getByRole("link", { name }).click();
     await page.getByRole("heading", { name }).waitFor();
     expect(await page.title()).toBe(`${name} – moor DNS`);

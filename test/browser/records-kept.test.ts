@@ -89,7 +89,7 @@ describe("a form that is closed by accident", () => {
 
 describe("the back button", () => {
   it.for([
-    ["/", "New zone"],
+    ["/zones", "New zone"],
     [harbour, "Add record"],
     ["/tokens", "New token"],
   ] as const)("leads from a form to the page that opened it: %s", async ([path, button]) => {
@@ -283,7 +283,7 @@ describe("a session that ends while a form is filled in", () => {
     expect(await page.getByText("You were signed out").count()).toBe(0);
     expect(new URL(page.url()).pathname).toBe("/");
     await signInAgain();
-    await page.getByRole("link", { name: "harbour.example" }).waitFor();
+    await page.getByRole("region", { name: "Moving names" }).waitFor();
   });
 
   it("shows nothing of it to another user", async () => {

@@ -47,7 +47,7 @@ it("moves the focus to the content if the element that opened a dialog is gone",
   await closed();
   await expectInContent();
 
-  await page.goto(opened.rig.url);
+  await page.goto(`${opened.rig.url}/zones`);
   await press("New zone");
   await dialogHasFocus(page);
   await page.keyboard.type("keys.example");

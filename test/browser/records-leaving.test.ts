@@ -28,7 +28,7 @@ const reload = async (): Promise<boolean> => {
   return asked.includes("beforeunload");
 };
 const typeInto = async (text: string) => {
-  await page.goto(opened.rig.url);
+  await page.goto(`${opened.rig.url}/zones`);
   await page.getByRole("link", { name: "harbour.example" }).click();
   await page.getByRole("button", { name: "Add record" }).click();
   await dialogHasFocus(page);

@@ -112,9 +112,10 @@ describe("signing in", () => {
     await page.getByRole("button", { name: "Continue as linked" }).click();
     await page.getByText("Create your first zone").waitFor();
     await signInByLink(page, await rig.service().createSignInLink("main"));
-    await page.getByRole("link", { name: "harbour.example" }).waitFor();
+    const names = page.getByRole("region", { name: "Moving names" });
+    await names.waitFor();
     await page.goto(`${rig.url}/sign-in`);
-    await page.getByRole("link", { name: "harbour.example" }).waitFor();
+    await names.waitFor();
     expect(page.complaints).toEqual([]);
     await context.close();
   });
@@ -153,7 +154,7 @@ describe("signing in", () => {
       await page.goto(rig.url);
       await page.getByRole("button", { name: "Sign in" }).waitFor();
     }
-    await one.page.goto(rig.url);
+    await one.page.goto(`${rig.url}/zones`);
     await one.page.getByRole("link", { name: "harbour.example" }).waitFor();
     for (const { context } of [one, other, third]) await context.close();
   });
@@ -344,7 +345,7 @@ describe("a service that is down", () => {
     await page.route(/\/(?:console|v1)\//, (route) =>
       route.fulfill({ status, contentType: "text/html", body: "<h1>" }),
     );
-    await page.goto(rig.url);
+    await page.goto(`${rig.url}/zones`);
     await page.getByText("The service is not responding").waitFor();
     expect(await page.getByRole("button", { name: "Sign in" }).count()).toBe(0);
     await page.unroute(/\/(?:console|v1)\//);
@@ -371,7 +372,7 @@ describe("a service that is down", () => {
   it("shows errors that occur before the session is known", async () => {
     const { context, page } = await signedIn("main");
     await page.route("**/console/session", (route) => route.fulfill({ status: 500, body: "" }));
-    await page.goto(rig.url);
+    await page.goto(`${rig.url}/zones`);
     await page.getByText("The service responded with status 500").waitFor();
     expect(await page.getByRole("button", { name: "Sign in" }).count()).toBe(0);
     await page.unroute("**/console/session");
@@ -383,7 +384,7 @@ describe("a service that is down", () => {
   it("also makes a page wait that is opened meanwhile", async () => {
     const { context, page } = await signedIn("main");
     await page.route("**/console/session", (route) => route.abort());
-    await page.goto(rig.url);
+    await page.goto(`${rig.url}/zones`);
     await page.getByText("The service is not responding").waitFor();
     await page.unroute("**/console/session");
     await page.getByRole("link", { name: "harbour.example" }).waitFor();

@@ -26,7 +26,7 @@ describe("a very long name", () => {
     const changes = [{ name: "b".repeat(55), type: "TXT", records: [{ value: `"${"x".repeat(250)}"` }] }];
     await post(`/v1/zones/${long}/changes`, { changes });
     const tooWide: string[] = [];
-    for (const path of ["/", `/zones/${long}`, `/zones/${long}/history`, `/zones/${long}/settings`]) {
+    for (const path of ["/", "/zones", `/zones/${long}`, `/zones/${long}/history`, `/zones/${long}/settings`]) {
       await open(path);
       await page.getByText(long).first().waitFor();
       await page.waitForLoadState("networkidle").catch(() => undefined);
@@ -66,7 +66,7 @@ describe("on the narrowest phones", () => {
   const narrow = { width: 360, height: 740 };
   const long = "n".repeat(60);
   const types = recordTypes.filter((type) => type !== "SOA");
-  const places = ["/", "/?new", harbour, `${harbour}/history`, `${harbour}/moving`, `${harbour}/settings`].concat([
+  const places = ["/", "/zones", "/?new", harbour, `${harbour}/history`, `${harbour}/moving`, `${harbour}/settings`].concat([
     ...["/tokens", "/tokens?new", "/account", `/zones/${long}.example`, `${harbour}?edit=${long}/A`],
     ...types.map((type) => `${harbour}?add=${type}`),
   ]);
@@ -104,7 +104,7 @@ describe("on a phone", () => {
     await page.setViewportSize(wide);
   });
 
-  it.for(["/", "/?new", harbour, `${harbour}?add=MX`, `${harbour}?add=TXT`, "/tokens?new"])(
+  it.for(["/zones", "/zones?new", harbour, `${harbour}?add=MX`, `${harbour}?add=TXT`, "/tokens?new"])(
     "the examples in empty fields are not cut off: %s",
     async (path) => {
       await onPhone(path);

@@ -69,6 +69,22 @@ export function describeTokens(name: string, open: () => Promise<RecordStore>): 
       expect([await store.findSecret("given"), await store.secret("given")]).toEqual(["two", "two"]);
     });
 
+    it("lists the tokens of all accounts, or the latest of one", async () => {
+      const other = (await store.ensureAccount("other", at)).id;
+      for (const [owner, name] of [
+        [account, "a"],
+        [other, "b"],
+        [account, "c"],
+        [account, "d"],
+      ] as const)
+        await store.addToken({ account: owner, name, hash: name, scope: wholeAccount, created: at });
+      const names = async (...of: Parameters<typeof store.tokens>) =>
+        (await store.tokens(...of)).map(({ name }) => name);
+      expect(await names()).toEqual(["a", "b", "c", "d"]);
+      expect(await names({ account })).toEqual(["a", "c", "d"]);
+      expect(await names({ account, latest: 2 })).toEqual(["c", "d"]);
+    });
+
     it("stores the scope of a token", async () => {
       const scope = { access: "read", zones: ["example.org"] } as const;
       await store.addToken({ account, name: "narrow", hash: "h3", scope, created: at });

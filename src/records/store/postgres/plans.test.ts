@@ -6,6 +6,7 @@ import { type Statement, toQuery } from "../../../process/postgres/statement.ts"
 import { plainSettings } from "../../model.ts";
 import type { WriteRequest } from "../port.ts";
 import { createSqlReads } from "../sql/read.ts";
+import { createSqlTokens } from "../sql/tokens.ts";
 import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
 import { createBatch } from "./batch.ts";
 import { loadBatch } from "./batch-read.ts";
@@ -160,6 +161,22 @@ describe.each([
     await fill(zones, sets);
     await looksAtFew(async ({ run }) => {
       expect(await createSqlTransferKeys(postgresSql({ read: run, transact: never })).secondaryZones()).toEqual([]);
+    });
+  });
+
+  it("for the overview of an account", async () => {
+    await fill(zones, sets);
+    await client.query(
+      "INSERT INTO accounts (id, name, created) VALUES (2, 'other', 1); INSERT INTO tokens (account, name, hash, scope, created) " +
+        "SELECT 2, 't', 'h' || g, '{}', 1 FROM generate_series(1, 1000) AS g",
+    );
+    await looksAtFew(async ({ run }) => {
+      const sql = postgresSql({ read: run, transact: never });
+      const lists = createSqlReads(sql, never);
+      const [newest, next] = await lists.latestChanges(account, { limit: few.length });
+      expect(next?.position).toBeLessThan(newest?.position ?? 0);
+      expect((await lists.zones(account, { mode: "secondary", page: 1, perPage: few.length })).items).toEqual([]);
+      expect(await createSqlTokens(sql).tokens({ account, latest: few.length })).toEqual([]);
     });
   });
 

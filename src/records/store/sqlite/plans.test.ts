@@ -4,6 +4,7 @@ import { openSqlite } from "../../../process/sqlite/open.ts";
 import { sqliteSql } from "../../../process/sqlite/sql.ts";
 import { type LoggedChange, plainSettings, type Zone } from "../../model.ts";
 import { createSqlReads } from "../sql/read.ts";
+import { createSqlTokens } from "../sql/tokens.ts";
 import { prepareNeighbours } from "./neighbours.ts";
 import { migrations } from "./schema.ts";
 
@@ -37,7 +38,7 @@ async function waysOf(work: () => Promise<unknown>): Promise<readonly string[]> 
     const steps = database.prepare(`EXPLAIN QUERY PLAN ${text}`).all() as { detail: string }[];
     return steps
       .map(({ detail }) => detail)
-      .filter((detail) => /\b(?:zones|rrsets|actions|changes|zone_grants)\b/.test(detail));
+      .filter((detail) => /\b(?:zones|rrsets|actions|changes|zone_grants|tokens)\b/.test(detail));
   });
   return [...new Set(ways)];
 }
@@ -56,6 +57,19 @@ describe("SQLite uses an index", () => {
     expect(await waysOf(() => queries.changesAfter(7, 10, account))).toContain(
       "SEARCH changes USING INDEX changes_of_account (account=? AND position>?)",
     );
+  });
+
+  it("for the overview of an account: its latest changes, tokens and secondary zones", async () => {
+    const overview = async () => {
+      await queries.latestChanges(account, { before: 9, limit: 10 });
+      await queries.zones(account, { mode: "secondary", ...page });
+      await createSqlTokens(sqliteSql(database)).tokens({ account, latest: 10 });
+    };
+    expect((await waysOf(overview)).filter((way) => !way.includes("accounts"))).toEqual([
+      "SEARCH changes USING INDEX changes_of_account (account=? AND position<?)",
+      "SEARCH zones USING INDEX secondary_zones_of_account (account=?)",
+      "SEARCH tokens USING INDEX tokens_of_account (account=?)",
+    ]);
   });
 
   it("for the sets of one name in a zone", async () => {

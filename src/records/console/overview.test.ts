@@ -1,0 +1,234 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Attention } from "../../contract/overview.ts";
+import { wholeAccount } from "../../core/may.ts";
+import { createRecordService } from "../service/service.ts";
+import type { Actor } from "../service/sight.ts";
+import { openSqliteStore } from "../store/sqlite/store.ts";
+import { createOverview, type KnownUpdater } from "./overview.ts";
+
+const start = Date.UTC(2026, 10, 1, 12);
+const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
+const iso = (at: number) => new Date(at).toISOString();
+
+let clock: number;
+let store: ReturnType<typeof openSqliteStore>;
+let actor: Actor;
+let updater: KnownUpdater | undefined;
+beforeEach(async () => {
+  clock = start;
+  updater = undefined;
+  store = openSqliteStore(":memory:");
+  const { id: account } = await store.ensureAccount("main", start);
+  actor = { account, label: "token 1 (router)", scope: wholeAccount };
+});
+
+const service = () => createRecordService({ store, now: () => clock, nameservers: ["ns1.example.net"] });
+const look = (isOwner = true) =>
+  createOverview({ store, now: () => clock, updater: () => updater })(actor.account, isOwner);
+
+async function addZone(name: string, mode: "primary" | "secondary" = "primary") {
+  const primaries = mode === "secondary" ? [{ address: "192.0.2.53", port: 53 }] : [];
+  const made = await service().createZone(actor, { name, mode, ttl: 60, primaries });
+  if (made.kind !== "done") throw new Error(`${name} was not created`);
+  return made.zone;
+}
+
+/** Each an hour after the one before. */
+async function put(zone: string, name: string, type: "A" | "AAAA" | "TXT", ...values: readonly string[]) {
+  clock += hour;
+  const to = values.length === 0 ? undefined : { records: values.map((value) => ({ value })), locked: false };
+  const changes = [{ name, type, to }];
+  const done = await service().changeSets(actor, { name: zone }, { changes, expectedSerial: undefined } as never);
+  expect(done.kind).toBe("done");
+}
+
+const name = (over: Partial<KnownUpdater["names"][number]> = {}): KnownUpdater["names"][number] => ({
+  ...{ name: "home.example.org A", ok: true, wanted: "9.9.1.1", stored: "9.9.1.1", storedAt: iso(start) },
+  ...{ what: "left as it is", because: "it is stored", onDrift: "", writesHere: true, ...over },
+});
+const knows = (...names: readonly KnownUpdater["names"][number][]) => {
+  updater = { lastRound: iso(clock + 1), sources: [], names };
+};
+
+describe("the overview of an account", () => {
+  it("is empty for a newcomer", async () => {
+    expect(await look()).toEqual({ zones: 0, names: [], updater: false, writes: [], since: null, attention: [] });
+  });
+
+  it("has the names whose address changed, with the address of now, the latest first", async () => {
+    await addZone("example.org");
+    for (const value of ["192.0.2.1", "192.0.2.2", "192.0.2.3"]) await put("example.org", "home", "A", value);
+    for (const value of ["2001:db8::1", "2001:db8::2"]) await put("example.org", "@", "AAAA", value);
+    await put("example.org", "fixed", "A", "192.0.2.9");
+    await put("example.org", "note", "TXT", '"a"');
+    await put("example.org", "note", "TXT", '"b"');
+    const { names, zones } = await look();
+    expect(zones).toBe(1);
+    expect(names).toEqual([
+      {
+        ...{ name: "example.org", type: "AAAA", at: { zone: "example.org", owner: "@" }, values: ["2001:db8::2"] },
+        ...{ changed: { at: iso(start + 5 * hour), by: "token 1 (router)" }, moves: 1, state: null },
+      },
+      {
+        ...{ name: "home.example.org", type: "A", at: { zone: "example.org", owner: "home" }, values: ["192.0.2.3"] },
+        ...{ changed: { at: iso(start + 3 * hour), by: "token 1 (router)" }, moves: 2, state: null },
+      },
+    ]);
+  });
+
+  it("has no name that is gone, alone or with its zone, and none of another account", async () => {
+    for (const zone of ["gone.example", "there.example"]) {
+      await addZone(zone);
+      for (const value of ["192.0.2.1", "192.0.2.2"]) await put(zone, "home", "A", value);
+    }
+    await put("there.example", "home", "A");
+    await service().deleteZone(actor, { name: "gone.example" });
+    const { names, writes } = await look();
+    expect(names).toEqual([]);
+    expect(writes[0]?.sets).toMatchObject([{ kind: "delete", type: "SOA" }]);
+    const other = (await store.ensureAccount("other", clock)).id;
+    const theirs = await createOverview({ store, now: () => clock, updater: () => updater })(other, false);
+    expect(theirs).toMatchObject({ zones: 0, names: [], writes: [], attention: [] });
+  });
+
+  it("has the latest writes, with a few of their sets and values", async () => {
+    const sets = Array.from({ length: 9 }, (_, i) => ({
+      ...{ name: `h${i}`, type: "A", ttl: undefined, labels: undefined, locked: false },
+      records: [{ value: "192.0.2.1", comment: undefined }],
+    }));
+    await addZone("example.org");
+    const changes = sets.map(({ name: owner, type, records }) => ({
+      name: owner,
+      type,
+      to: { records, locked: false },
+    }));
+    await service().changeSets(actor, { name: "example.org" }, { changes, expectedSerial: undefined } as never);
+    await put("example.org", "many", "A", ...["1", "2", "3", "4", "5"].map((last) => `192.0.2.${last}`));
+    const [many, nine, created] = (await look()).writes;
+    expect(many?.sets).toMatchObject([
+      {
+        kind: "create",
+        owner: "many",
+        type: "A",
+        before: [],
+        after: ["192.0.2.1", "192.0.2.2", "192.0.2.3", "and 2 more"],
+      },
+    ]);
+    expect([nine?.sets.length, nine?.more]).toEqual([3, 6]);
+    expect(created?.sets).toMatchObject([{ kind: "create", owner: "@", type: "SOA" }]);
+  });
+
+  it("reads a bounded part of a long history, and says since when", async () => {
+    await addZone("example.org");
+    await put("example.org", "early", "A", "192.0.2.1");
+    await put("example.org", "early", "A", "192.0.2.2");
+    const lines = Array.from({ length: 1_200 }, (_, i) => ({
+      ...{ name: `h${i}`, type: "A" },
+      to: { records: [{ value: "192.0.2.1" }], locked: false },
+    }));
+    clock += hour;
+    await service().changeSets(actor, { name: "example.org" }, { changes: lines, expectedSerial: undefined } as never);
+    const { names, since } = await look();
+    expect([names, since]).toEqual([[], iso(clock)]);
+  });
+});
+
+describe("what needs attention", () => {
+  const kinds = async () => (await look()).attention;
+
+  it.for([
+    ["its expiry is far away", { expires: 15 * day }, undefined],
+    ["it expires soon", { expires: 13 * day }, { kind: "token-expires", token: "t", at: iso(start + 13 * day) }],
+    ["it expired lately", { expires: -day }, { kind: "token-expired", token: "t", at: iso(start - day) }],
+    ["it expired long ago", { expires: -15 * day }, undefined],
+    ["it is new", { age: 6 * day }, undefined],
+    ["it was never used", { age: 8 * day }, { kind: "token-unused", token: "t", created: iso(start - 8 * day) }],
+    ["it was used", { age: 8 * day, used: true }, undefined],
+    ["it is revoked", { expires: day, revoked: true }, undefined],
+  ] as readonly (readonly [
+    string,
+    Partial<{ expires: number; age: number; used: boolean; revoked: boolean }>,
+    Attention | undefined,
+  ])[])("a token, if %s", async ([, { expires, age = 0, used, revoked }, expected]) => {
+    const scope = { ...wholeAccount, ...(expires !== undefined && { expires: start + expires }) };
+    const token = { account: actor.account, name: "t", hash: "h", scope, created: start - age };
+    const { id } = await store.addToken(token);
+    if (used) store.noteUse(id, start);
+    if (revoked) await store.revokeToken(id, start);
+    expect(await kinds()).toEqual(expected === undefined ? [] : [expected]);
+  });
+
+  it("a secondary zone that was never transferred, is stale, or has expired", async () => {
+    const zone = await addZone("second.example", "secondary");
+    expect(await kinds()).toEqual([]);
+    clock += 2 * minute;
+    expect(await kinds()).toEqual([{ kind: "zone-not-transferred", zone: "second.example" }]);
+    const checked = clock;
+    await store.noteSecondary(zone, { checked, serial: zone.serial });
+    expect(await kinds()).toEqual([]);
+    const [soa] = await store.sets(zone, { owner: "@", type: "SOA" });
+    const [, , , refresh = 0, retry = 0, expire = 0] = (soa?.records[0]?.rdata ?? "").split(" ").map(Number);
+    clock = checked + (refresh + 3 * retry) * 1_000 + 1;
+    expect(await kinds()).toMatchObject([{ kind: "zone-stale", zone: "second.example", checked: iso(checked) }]);
+    clock = checked + expire * 1_000 + 1;
+    const since = iso(checked + expire * 1_000);
+    expect(await kinds()).toEqual([{ kind: "zone-expired", zone: "second.example", since }]);
+  });
+});
+
+describe("with a known updater, the overview of its owner", () => {
+  beforeEach(async () => {
+    await addZone("example.org");
+    await put("example.org", "home", "A", "9.9.0.1");
+    await put("example.org", "home", "A", "9.9.1.1");
+  });
+
+  it("has its names, with what it says about them and what the record holds", async () => {
+    knows(name(), name({ name: "there.example.net AAAA", stored: "2a00::1", writesHere: false, ok: false }));
+    const { names, updater: known } = await look();
+    expect(known).toBe(true);
+    expect(names).toMatchObject([
+      { name: "home.example.org", type: "A", values: ["9.9.1.1"], moves: 1, state: { ok: true } },
+      { name: "there.example.net", type: "AAAA", at: null, values: ["2a00::1"], moves: 0, state: { ok: false } },
+    ]);
+  });
+
+  it("is not for other accounts", async () => {
+    knows(name({ ok: false, todo: "do it" }));
+    expect(await look(false)).toMatchObject({ updater: false, names: [{ state: null }], attention: [] });
+  });
+
+  it("says what fails, but not what only waits", async () => {
+    const failing = { ok: false, what: "not replaced", because: "the token is wrong" };
+    knows(
+      name({ ...failing, todo: "make another" }),
+      name({ ...failing, name: "none.example.org A", wanted: null, stored: null }),
+      name({ ...failing, name: "waits.example.org A", stored: null }),
+    );
+    const down = { source: "wall", called: "firewall", up: false, how: "polling", because: "no answer" } as const;
+    if (updater) updater = { ...updater, sources: [down, { ...down, source: "fine", up: true }] };
+    const { what, because } = failing;
+    expect((await look()).attention).toEqual([
+      { kind: "source-down", source: "wall", called: "firewall", because: "no answer" },
+      { kind: "name-failing", name: "home.example.org A", what, because, todo: "make another" },
+      { kind: "name-failing", name: "none.example.org A", what, because, todo: null },
+    ]);
+  });
+
+  it.for([
+    ["that somebody else changed", async () => put("example.org", "home", "A", "192.0.2.66"), ["192.0.2.66"]],
+    ["that somebody else deleted", async () => put("example.org", "home", "A"), []],
+  ] as const)("says that a record %s differs, once the updater has looked again", async ([, change, holds]) => {
+    knows(name());
+    expect((await look()).attention).toEqual([]);
+    await change();
+    if (holds.length > 0) expect((await look()).attention).toEqual([]);
+    knows(name());
+    expect((await look()).attention).toEqual([
+      {
+        ...{ kind: "record-differs", name: "home.example.org", type: "A", zone: "example.org", owner: "home" },
+        ...{ written: "9.9.1.1", holds },
+      },
+    ]);
+  });
+});
