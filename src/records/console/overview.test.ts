@@ -36,7 +36,7 @@ async function addZone(name: string, mode: "primary" | "secondary" = "primary") 
 /** Each an hour after the one before. */
 async function put(zone: string, name: string, type: "A" | "AAAA" | "TXT", ...values: readonly string[]) {
   clock += hour;
-  const to = values.length === 0 ? undefined : { records: values.map((value) => ({ value })), locked: false };
+  const to = values.length === 0 ? "gone" : { records: values.map((value) => ({ value })), locked: false };
   const changes = [{ name, type, to }];
   const done = await service().changeSets(actor, { name: zone }, { changes, expectedSerial: undefined } as never);
   expect(done.kind).toBe("done");

@@ -54,8 +54,9 @@ export function createSqlTokens({ read, write }: Sql) {
     tokens: async (of?: { readonly account: number; readonly latest?: number }): Promise<readonly Token[]> => {
       const all = sql`SELECT tokens.*, accounts.name AS account_name FROM tokens
         JOIN accounts ON accounts.id = tokens.account`;
-      const its =
-        of && sql`${all} WHERE tokens.account = ${of.account} ORDER BY tokens.id DESC LIMIT ${of.latest ?? most}`;
+      // By an expression: PostgreSQL would walk through the tokens of all accounts in the order of the primary key.
+      const order = sql`ORDER BY tokens.id + 0 DESC LIMIT ${of?.latest ?? most}`;
+      const its = of && sql`${all} WHERE tokens.account = ${of.account} ${order}`;
       return (await read<TokenRow>(its ?? sql`${all} ORDER BY tokens.id DESC`)).map(tokenFromRow).toReversed();
     },
 
