@@ -254,11 +254,11 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         expect(await store.changesAfter(rows[2]?.position ?? 0, 10)).toEqual([rows[3]]);
         expect(await store.changesAfter(rows[2]?.position ?? 0, 10, zone.account)).toEqual([rows[3]]);
         expect(await store.changesAfter(0, 10, zone.account + 1)).toEqual([]);
-        const latest = rows.toReversed();
-        expect(await store.latestChanges(zone.account, { limit: 2 })).toEqual(latest.slice(0, 2));
-        const before = latest[1]?.position;
-        expect(await store.latestChanges(zone.account, { before, limit: 2 })).toEqual(latest.slice(2, 4));
-        expect(await store.latestChanges(zone.account + 1, { limit: 10 })).toEqual([]);
+        const [last, third, earlier] = rows.toReversed();
+        const newest = await store.latestChanges(zone.account, { limit: 2 });
+        expect(newest).toEqual({ changes: [last, third], next: third?.position });
+        expect((await store.latestChanges(zone.account, { before: newest.next, limit: 1 })).changes).toEqual([earlier]);
+        expect(await store.latestChanges(zone.account + 1, { limit: 10 })).toEqual({ changes: [], next: undefined });
       });
 
       it("shows the writer the sets beside a record, given its id", async () => {

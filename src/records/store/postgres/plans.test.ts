@@ -173,7 +173,7 @@ describe.each([
     await looksAtFew(async ({ run }) => {
       const sql = postgresSql({ read: run, transact: never });
       const lists = createSqlReads(sql, never);
-      const [newest, next] = await lists.latestChanges(account, { limit: few.length });
+      const [newest, next] = (await lists.latestChanges(account, { limit: few.length })).changes;
       expect(next?.position).toBeLessThan(newest?.position ?? 0);
       expect((await lists.zones(account, { mode: "secondary", page: 1, perPage: few.length })).items).toEqual([]);
       expect(await createSqlTokens(sql).tokens({ account, latest: few.length })).toEqual([]);
