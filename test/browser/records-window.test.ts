@@ -66,7 +66,15 @@ describe("on the narrowest phones", () => {
   const narrow = { width: 360, height: 740 };
   const long = "n".repeat(60);
   const types = recordTypes.filter((type) => type !== "SOA");
-  const places = ["/", "/zones", "/?new", harbour, `${harbour}/history`, `${harbour}/moving`, `${harbour}/settings`].concat([
+  const places = [
+    "/",
+    "/zones",
+    "/?new",
+    harbour,
+    `${harbour}/history`,
+    `${harbour}/moving`,
+    `${harbour}/settings`,
+  ].concat([
     ...["/tokens", "/tokens?new", "/account", `/zones/${long}.example`, `${harbour}?edit=${long}/A`],
     ...types.map((type) => `${harbour}?add=${type}`),
   ]);

@@ -153,6 +153,6 @@ function takenByAnother(path: string): void {
 function newerVersion(path: string): void {
   openSqliteStore(path).close();
   const database = new DatabaseSync(path);
-  database.exec("PRAGMA user_version = 9999");
+  database.exec("PRAGMA user_version = 9999; DROP TABLE IF EXISTS schema_oldest");
   database.close();
 }
