@@ -155,6 +155,10 @@ describe("the form of a record", () => {
   });
 
   it("asks about a target that looks like a full name without its final dot, before it saves", async () => {
+    // Also while the other fields are empty.
+    await open(`${harbour}?add=MX`);
+    await page.getByLabel("Mail server").fill("mx.example.net");
+    await page.getByRole("button", { name: "Full name: mx.example.net." }).waitFor();
     await open(`${harbour}?add=CNAME`);
     await page.getByLabel("Name", { exact: true }).fill("asked");
     const target = page.getByLabel("Target name");

@@ -127,10 +127,9 @@ function Meaning(props: {
 }) {
   const { type, value, zone, onChange } = props;
   const meaning = meaningOf(type, value.texts, zone);
-  if (meaning === undefined) return null;
   const asked = openQuestion(type, value, zone);
   if (asked === undefined)
-    return (
+    return meaning === undefined ? null : (
       // The fields show it in grey.
       <Text size="xs" w="100%" role="status" className={value.texts.some((_, i) => isTarget(type, i)) ? "unseen" : ""}>
         Published as <span className="mono">{meaning}</span>

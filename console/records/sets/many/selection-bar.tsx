@@ -65,7 +65,7 @@ export default function SelectionBar(props: {
             })
           }
         />
-        <Button size="compact-sm" variant="subtle" onClick={onClear}>
+        <Button size="compact-sm" variant="subtle" className="clear" onClick={onClear}>
           Clear selection
         </Button>
       </Group>

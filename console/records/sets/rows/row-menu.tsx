@@ -44,7 +44,11 @@ export function RowMenu(props: {
         </Menu.Item>
         <Menu.Item onClick={props.onCopy}>Copy {set.records.length === 1 ? "value" : "values"}</Menu.Item>
         <Menu.Item onClick={props.onToken}>New token for this name…</Menu.Item>
-        <Menu.Item onClick={props.onDelete} disabled={isKept} className="bad">
+        <Menu.Item
+          onClick={props.onDelete}
+          disabled={isKept}
+          style={isKept ? {} : { color: "var(--mantine-color-error)" }}
+        >
           Delete
         </Menu.Item>
       </Menu.Dropdown>
