@@ -1,8 +1,15 @@
-import { chmod, mkdtemp, readdir, stat, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdtemp, readdir, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { findDatabase, findDataFolder, openDataFolder, readFileIfThere, replaceFile } from "./data-folder.ts";
+import {
+  findDatabase,
+  findDataFolder,
+  openDataFolder,
+  readFileIfThere,
+  replaceFile,
+  replaceKeeping,
+} from "./data-folder.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -97,4 +104,16 @@ describe("readFileIfThere", () => {
     expect(await readFileIfThere(join(folder, "none"))).toBeUndefined();
     await expect(readFileIfThere(folder)).rejects.toThrow("EISDIR");
   });
+});
+
+it("replaceKeeping keeps the mode of a file, and its owner where root writes the file of another user", async () => {
+  const file = join(folder, "moor.yaml");
+  await writeFile(file, "old");
+  await chmod(file, 0o664);
+  if (process.getuid?.() === 0) await chown(file, 4_321, 4_322);
+  const { uid, gid } = await stat(file);
+  await replaceKeeping(file, "new");
+  const after = await stat(file);
+  expect([after.mode & 0o777, after.uid, after.gid, await readFileIfThere(file)]).toEqual([0o664, uid, gid, "new"]);
+  expect(await readdir(folder)).toEqual(["moor.yaml"]);
 });
