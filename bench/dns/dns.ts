@@ -7,19 +7,20 @@ import { startRealServer } from "../../test/nameserver/real-servers.ts";
 import type { Table } from "../table.ts";
 import { type DnsLoad, type DnsServer, dnsperf, median, noLoad } from "./dnsperf.ts";
 import { startPowerDnsPeer } from "./powerdns.ts";
+import { benchSigned } from "./signed.ts";
 import { benchWorkers } from "./workers.ts";
 import { benchQuestions, benchZone } from "./zone.ts";
 
 const seconds = 1;
 const rounds = 9;
 const peerRounds = 3;
-const ports = { bare: 5391, moor: 5392, one: 5393, two: 5394 };
+const ports = { bare: 5391, moor: 5392, one: 5393, two: 5394, nsec: 5395, nsec3: 5396 };
 
 /** Queries per second, each server in turn so that noise affects all; the ratio is the median of the turns. */
 export async function benchDns(): Promise<readonly Table[]> {
   const folder = await mkdtemp(join(tmpdir(), "moor-bench-dns-"));
-  const bare = await start("dns-bare.ts", ports.bare);
-  const moor = await start("dns-moor.ts", ports.moor);
+  const bare = await start("bare.ts", ports.bare);
+  const moor = await start("moor.ts", ports.moor);
   const own = [
     { name: "bare Node", port: ports.bare, pid: bare.pid },
     { name: "moor", port: ports.moor, pid: moor.pid },
@@ -39,7 +40,7 @@ export async function benchDns(): Promise<readonly Table[]> {
       heads: ["question", "server", "queries/s", "ratio to bare Node", "target", "CPU per query", "unanswered"],
       rows,
     };
-    return [answering, await twoWorkers(join(folder, "found"))];
+    return [answering, await signedZones(join(folder, "signed"), own[1]), await twoWorkers(join(folder, "found"))];
   } finally {
     for (const child of [bare, moor]) child.kill();
     for (const { close } of peers) await close();
@@ -47,10 +48,27 @@ export async function benchDns(): Promise<readonly Table[]> {
   }
 }
 
+async function signedZones(file: string, unsigned: DnsServer | undefined): Promise<Table> {
+  const nsec = await start("moor.ts", ports.nsec, 0, "nsec");
+  const nsec3 = await start("moor.ts", ports.nsec3, 0, "nsec3");
+  try {
+    return await benchSigned(
+      [
+        { name: "unsigned", port: ports.moor, pid: unsigned?.pid },
+        { name: "NSEC", port: ports.nsec, pid: nsec.pid },
+        { name: "NSEC3", port: ports.nsec3, pid: nsec3.pid },
+      ],
+      file,
+    );
+  } finally {
+    for (const child of [nsec, nsec3]) child.kill();
+  }
+}
+
 async function twoWorkers(file: string): Promise<Table> {
   await writeFile(file, benchQuestions["an existing name"]?.join("\n") ?? "");
-  const one = await start("dns-moor.ts", ports.one, 1);
-  const two = await start("dns-moor.ts", ports.two, 2);
+  const one = await start("moor.ts", ports.one, 1);
+  const two = await start("moor.ts", ports.two, 2);
   try {
     return await benchWorkers(
       { name: "one worker", port: ports.one, pid: one.pid },
@@ -111,8 +129,8 @@ async function measure(what: string, file: string, servers: readonly DnsServer[]
 
 const targets: Readonly<Record<string, string>> = { moor: "0.80", "PowerDNS without its caches": "below moor" };
 
-async function start(program: string, port: number, workers = 0): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, program), `${port}`, `${workers}`], {
+async function start(program: string, port: number, workers = 0, ...more: readonly string[]): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, program), `${port}`, `${workers}`, ...more], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   await once(child.stdout, "data");

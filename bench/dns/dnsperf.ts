@@ -15,15 +15,34 @@ export const noLoad: DnsLoad = { perSecond: Number.NaN, lost: 0, cpu: Number.NaN
 
 export type DnsServer = { readonly name: string; readonly port: number; readonly pid?: number | undefined };
 
-export type DnsperfOptions = { readonly seconds: number; readonly clients?: number; readonly threads?: number };
+export type DnsperfOptions = {
+  readonly seconds: number;
+  readonly clients?: number;
+  readonly threads?: number;
+  readonly dnssecOk?: boolean;
+};
 
 /** This many clients, with two hundred queries in flight in total. */
 export async function dnsperf(
   { port, pid }: DnsServer,
   file: string,
-  { seconds, clients = 4, threads = 1 }: DnsperfOptions,
+  { seconds, clients = 4, threads = 1, dnssecOk = false }: DnsperfOptions,
 ): Promise<DnsLoad> {
-  const words = ["-s", "127.0.0.1", "-p", port, "-d", file, "-l", seconds, "-c", clients, "-T", threads];
+  const words = [
+    "-s",
+    "127.0.0.1",
+    "-p",
+    port,
+    "-d",
+    file,
+    "-l",
+    seconds,
+    "-c",
+    clients,
+    "-T",
+    threads,
+    ...(dnssecOk ? ["-D"] : []),
+  ];
   const script = `TIMEFORMAT='cpu %U %S'; time dnsperf ${[...words, "-q", 200, "-t", 1].join(" ")}`;
   const before = cpuTime(pid);
   const { stdout, stderr } = await promisify(execFile)("bash", ["--norc", "-c", script]);

@@ -11,6 +11,8 @@ export type Chaining = {
   readonly kind: "nsec" | "nsec3" | "none";
   readonly optOut?: boolean;
   readonly iterations?: number;
+  /** The length of a signature. */
+  readonly bytes?: number;
 };
 
 export const sha1 = (data: Uint8Array): string => createHash("sha1").update(data).digest("binary");
@@ -21,7 +23,10 @@ export function signedZone(name: string, text: string, chaining: Chaining, seria
   return { ...zone, sets: signedSets(zone, chaining) };
 }
 
-function signedSets({ name, ttl, sets }: ZoneContent, { kind, optOut, iterations = 0 }: Chaining): readonly RRset[] {
+function signedSets(
+  { name, ttl, sets }: ZoneContent,
+  { kind, optOut, iterations = 0, bytes = 8 }: Chaining,
+): readonly RRset[] {
   const parents = (owner: string) => labelsOf(owner).map((_, i, labels) => labels.slice(i).join("."));
   const has = (owner: string, ...types: readonly string[]) =>
     sets.some((set) => set.owner === owner && types.includes(set.type));
@@ -47,7 +52,7 @@ function signedSets({ name, ttl, sets }: ZoneContent, { kind, optOut, iterations
         u32(ownTtl),
         Buffer.alloc(10),
         nameToWire(name),
-        Buffer.alloc(8, owner),
+        Buffer.alloc(bytes, owner),
       ]),
     );
   const bitmap = (owner: string) => Buffer.of(0, 1, has(owner, "NS") ? 0x20 : 0x40);
