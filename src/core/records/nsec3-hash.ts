@@ -1,7 +1,7 @@
 import type { Label } from "../names/label.ts";
 
-/** SHA-1 of some bytes, one character per byte. It is passed in, because `core` runs without Node's modules. */
-export type Sha1 = (data: Uint8Array) => string;
+/** SHA-1 of some bytes, one character per byte on both sides. It is passed in, because `core` runs without Node's modules. */
+export type Sha1 = (bytes: string) => string;
 
 /**
  * How a chain of NSEC3 records hashes names, as the beginning of their data and of that of NSEC3PARAM: algorithm, flags, iterations, and
@@ -27,8 +27,9 @@ export function hasParameters(data: Uint8Array | undefined, parameters: HashPara
 
 /** RFC 5155 section 5: the label of the NSEC3 record of a name. */
 export function hashedLabel(name: readonly Label[], parameters: HashParameters, sha1: Sha1): Label {
-  let hash = sha1(salted(wireName(name), parameters));
-  for (let left = iterationsOf(parameters); left > 0; left--) hash = sha1(salted(hash, parameters));
+  const salt = String.fromCharCode(...parameters.subarray(saltAt, saltAt + saltLength(parameters)));
+  let hash = sha1(wireName(name) + salt);
+  for (let left = iterationsOf(parameters); left > 0; left--) hash = sha1(hash + salt);
   return base32hexOf(hash);
 }
 
@@ -40,14 +41,6 @@ function wireName(labels: readonly Label[]): string {
   let name = "";
   for (const label of labels) name += String.fromCharCode(label.length) + label;
   return `${name}\0`;
-}
-
-function salted(text: string, parameters: HashParameters): Uint8Array {
-  const salt = saltLength(parameters);
-  const bytes = new Uint8Array(text.length + salt);
-  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-  for (let i = 0; i < salt; i++) bytes[text.length + i] = parameters[saltAt + i] ?? 0;
-  return bytes;
 }
 
 const digits = "0123456789abcdefghijklmnopqrstuv";
