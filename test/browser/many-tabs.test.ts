@@ -1,6 +1,5 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { patience } from "../rig/patience.ts";
 import { launchBrowser, openBlankPage, openBrowser, openContext, openPage } from "./browser.ts";
 import { startFirewallRig } from "./firewall-rig.ts";
 import { fillLargeZone } from "./harbour.ts";
@@ -37,7 +36,6 @@ const openTab = async (): Promise<Page> => {
 };
 const live = (tab: Page) => tab.getByText("live", { exact: true }).waitFor();
 const streams = async () => Number(/^moor_event_streams (\d+)$/m.exec(await rig.service().metrics())?.[1]);
-const haveStreams = (wanted: number) => expect.poll(streams, { timeout: patience }).toBe(wanted);
 
 async function change(value: string): Promise<void> {
   const headers = { origin: rig.url, "x-csrf-token": csrf };
@@ -75,11 +73,11 @@ describe("many tabs of one browser over HTTP/1.1", () => {
     const [first, ...others] = tabs as [Page, ...Page[]];
     await becomes(first, "hidden");
     await first.getByText("connecting…").waitFor();
-    await haveStreams(1);
+    await expect.poll(streams).toBe(1);
     await change("192.0.2.12");
     for (const tab of others) await tab.getByText("192.0.2.12").waitFor();
     for (const tab of others) await becomes(tab, "hidden");
-    await haveStreams(0);
+    await expect.poll(streams).toBe(0);
     await change("192.0.2.13");
     for (const tab of tabs) await becomes(tab, "visible");
     await Promise.all(tabs.map(live));
@@ -92,7 +90,7 @@ describe("many tabs of one browser over HTTP/1.1", () => {
     await change("192.0.2.14");
     await isShown("192.0.2.14");
     await Promise.all(tabs.map(live));
-    await haveStreams(1);
+    await expect.poll(streams).toBe(1);
   });
 
   it("all show that the service is gone, and are live again when it is back", async () => {
@@ -100,7 +98,7 @@ describe("many tabs of one browser over HTTP/1.1", () => {
     await Promise.all(tabs.map((tab) => tab.getByText("connecting…").waitFor()));
     await rig.startAgain();
     await Promise.all(tabs.map(live));
-    await haveStreams(1);
+    await expect.poll(streams).toBe(1);
   });
 
   it("take the stream over from a tab that hangs", async () => {
@@ -118,7 +116,7 @@ describe("many tabs of one browser over HTTP/1.1", () => {
     while (!taken) await context.clock.fastForward(5_000);
     await live(other);
     await live(hung);
-    await haveStreams(1);
+    await expect.poll(streams).toBe(1);
     await change("192.0.2.15");
     await isShown("192.0.2.15");
   });

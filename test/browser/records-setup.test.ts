@@ -89,6 +89,7 @@ it("adds the records of a website, and says what is wrong with an address", asyn
   await website.getByLabel("Web server (IPv6)").fill("2001:db8::10");
   await website.getByRole("button", { name: "Add website records" }).click();
   await website.getByText("done").waitFor();
+  expect(await website.textContent()).toContain("www CNAME quay.example.");
   for (const name of ["@ A", "@ AAAA", "www CNAME"]) await page.getByRole("link", { name, exact: true }).waitFor();
 });
 

@@ -145,6 +145,7 @@ describe("the record service's server", () => {
     );
     await asked.promise;
     await Promise.all([server.close(), cut]);
+    expect(client.closed || client.destroyed).toBe(true);
   });
 
   it("asks for a new connection once it gives last answers, and answers the first requests of each", async () => {
@@ -213,6 +214,8 @@ describe("the firewall's server", () => {
   });
 
   it("closes a connection that carries nothing", async () => {
-    await once(await openTo({ requestTimeout: 50, idle: 50 }), "close");
+    const client = await openTo({ requestTimeout: 50, idle: 50 });
+    await once(client, "close");
+    expect(client.destroyed).toBe(true);
   });
 });

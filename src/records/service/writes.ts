@@ -79,8 +79,7 @@ async function findWrites(look: Look, start: number | undefined) {
 
 const given = <T>(value: T | undefined): readonly T[] => (value === undefined ? [] : [value]);
 
-export const sizeOf = ({ added, replaced, deleted, settings }: LoggedWrite): number =>
-  added + replaced + deleted + settings;
+const sizeOf = ({ added, replaced, deleted, settings }: LoggedWrite): number => added + replaced + deleted + settings;
 
 const joined = (newer: LoggedWrite, older: LoggedWrite): LoggedWrite => ({
   ...newer,
