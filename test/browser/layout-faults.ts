@@ -17,5 +17,7 @@ export const layoutFaults = `(() => {
   const dialog = document.querySelector("[role=dialog]");
   const areas = (dialog ? [dialog, ...dialog.querySelectorAll("*")] : [root, ...document.body.querySelectorAll("*")]).filter(scrolls);
   if (areas.length > 1) faults.push("scroll areas: " + areas.map(name).join(", "));
+  const isOver = (row) => [...row.children].some((cell) => cell.getBoundingClientRect().top < row.getBoundingClientRect().top - 1);
+  if ([...document.querySelectorAll(".set-row")].some(isOver)) faults.push("rows overlap");
   return faults;
 })()`;

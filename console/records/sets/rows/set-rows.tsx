@@ -48,6 +48,9 @@ export function SetRows(props: Props) {
     overscan: 12,
     scrollPaddingStart: headHeight,
   });
+  // Otherwise the rows overlap after a phone was turned.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the heights depend on it
+  useEffect(() => virtual.measure(), [virtual, narrow]);
   const focus = useRowFocus(box, rows.length, (row) => virtual.scrollToIndex(row));
   const inline = useInlineEdit(zone, sets, ({ id }, place) => {
     const row = rows.findIndex((each) => each.id === id);
