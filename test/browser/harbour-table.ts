@@ -1,4 +1,3 @@
-import { expect } from "vitest";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 
 const harbour = "/zones/harbour.example";
@@ -26,7 +25,7 @@ export async function openHarbourTable() {
     protect: (id: string) => post(`/v1${harbour}/rrsets/${id}/actions/change_protection`, { change: true }),
     valuesAt: async (id: string): Promise<readonly string[] | undefined> =>
       (await stored(id))?.records.map(({ value }: { value: string }) => value).toSorted(),
-    closed: () => expect.poll(() => dialog().count()).toBe(0),
+    closed: () => dialog().waitFor({ state: "detached" }),
     toast: (text: string) => page.getByRole("status").getByText(text, { exact: true }),
     undo: () => page.getByRole("button", { name: "Undo", exact: true }),
     focused: () => page.locator(":focus"),

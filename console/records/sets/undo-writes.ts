@@ -33,4 +33,6 @@ const notUndone = (error: unknown): unknown =>
     : error;
 
 const partlyUndone = (error: unknown, done: number, all: number): Error =>
-  new Error(`Only ${done} of ${counted(all, "write")} undone: ${error instanceof Error ? error.message : error}`);
+  new Error(
+    `Only ${done} of ${counted(all, "write")} undone: ${error instanceof Error ? error.message : String(error)}`,
+  );
