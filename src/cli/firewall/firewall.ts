@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { aborted } from "node:util";
+import type { ServiceLink } from "../../contract/console.ts";
 import { type FirewallConfig, noConfig } from "../../firewall/config.ts";
 import { startFirewall } from "../../firewall/start.ts";
 import { openDataFolder, readFileIfThere } from "../../process/data-folder.ts";
@@ -24,6 +25,7 @@ export type FirewallCommand = LogOptions &
     readonly data: string;
     readonly listen: ListenAddress;
     readonly name: readonly string[];
+    readonly link?: readonly ServiceLink[];
     readonly config?: string;
   };
 
@@ -39,6 +41,7 @@ export async function firewall(options: FirewallCommand, io: CommandIo): Promise
     dataFolder: data,
     listen: options.listen,
     names: options.name,
+    services: () => options.link ?? [],
     log: createLog({ format: options.logFormat, write: io.err }),
     config,
     onFirstConnection: letCompilersRun,

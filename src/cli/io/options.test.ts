@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { openTerminal } from "../../../test/rig/cli/terminal.ts";
 import { runMoor } from "../program.ts";
-import { readCount, readHosts, readMailbox, readWorkers } from "./options.ts";
+import { readCount, readHosts, readLinks, readMailbox, readWorkers } from "./options.ts";
 
 describe("--dns-workers", () => {
   it.each([
@@ -25,6 +25,21 @@ describe("a count, for --last and --most", () => {
   it.each(["", "0", "-1", "1.5", "ten", "100000"])("is not %j", (text) => {
     expect(() => readCount(text)).toThrow("1 to 99999");
   });
+});
+
+describe("--link, for the switcher of the pages", () => {
+  it("takes a service and the URL of its pages", () => {
+    const url = "https://router.example:8443";
+    expect(readLinks(`firewall=${url}`, [])).toEqual([{ service: "firewall", url, together: false }]);
+    expect(readLinks(`dns=${url}`, [])).toEqual([{ service: "records", url, together: false }]);
+  });
+
+  it.each(["", "firewall", "firewall=", "firewall=router", "router=https://a.example", "dns=javascript:alert(1)"])(
+    "refuses %j, and says what is valid",
+    (text) => {
+      expect(() => readLinks(text, [])).toThrow("such as firewall=https://router.example:8443");
+    },
+  );
 });
 
 describe("--hostmaster", () => {

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import type { ServiceLink } from "../../contract/console.ts";
 import { parseAddress } from "../../core/addresses/address.ts";
 import { type Network, parseNetwork } from "../../core/addresses/network.ts";
 import { parseMailbox } from "../../core/names/mailbox.ts";
@@ -43,6 +44,18 @@ export function readHosts(text: string, before: readonly string[]): readonly str
     throw new InvalidArgumentError("It must be a host name or an address, such as records.example.net or 192.0.2.10.");
   }
   return [...before, name];
+}
+
+const linked = { dns: "records", firewall: "firewall", updater: "updater" } as const;
+
+/** `firewall=https://router.example:8443`: where the pages of another service are. */
+export function readLinks(text: string, before: readonly ServiceLink[]): readonly ServiceLink[] {
+  const [, name, url = ""] = /^(dns|firewall|updater)=(.+)$/.exec(text) ?? [];
+  if (name === undefined || !/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
+    throw new InvalidArgumentError(
+      "It must be dns, firewall or updater with a URL, such as firewall=https://router.example:8443.",
+    );
+  return [...before, { service: linked[name as keyof typeof linked], url, together: false }];
 }
 
 export function readNetworks(text: string, before: readonly Network[]): readonly Network[] {

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { aborted } from "node:util";
+import type { ServiceLink } from "../../contract/console.ts";
 import { parseAddress } from "../../core/addresses/address.ts";
 import { parseName } from "../../core/names/name.ts";
 import { parseTyped } from "../../core/names/unicode.ts";
@@ -36,6 +37,7 @@ export type RecordsCommand = LogOptions &
   DatabaseOptions & {
     readonly listen: ListenAddress;
     readonly name: readonly string[];
+    readonly link?: readonly ServiceLink[];
     readonly nameserver: readonly string[];
     /** A name, with a dot for the @. */
     readonly hostmaster?: string;
@@ -73,6 +75,7 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
       dataFolder,
       listen: options.listen,
       names: options.name,
+      services: () => options.link ?? [],
       nameservers,
       hostmaster: options.hostmaster,
       allowedPrimaries: options.allowPrimary,

@@ -10,6 +10,7 @@ import {
   logOptions,
   readFolder,
   readHosts,
+  readLinks,
   readListen,
   readListens,
   readMailbox,
@@ -51,6 +52,12 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
     .option("--data <folder>", "where the database and the certificates are stored", readFolder, "./moor-data")
     .option("--listen <host:port>", "where to listen", readListen, readListen("127.0.0.1:8053"))
     .option("--name <host>", "an additional host name or address for the certificate (may be repeated)", readHosts, [])
+    .option(
+      "--link <service=url>",
+      "the pages of dns, firewall or updater, for the switcher (may be repeated)",
+      readLinks,
+      [],
+    )
     .option("--nameserver <host>", "a nameserver of new zones (may be repeated)", repeated, [])
     .option("--hostmaster <mail>", "the address in the SOA of new zones, such as dns@example.org", readMailbox)
     .option("--dns <host:port>", "also answer DNS there, UDP and TCP (may be repeated)", readListens, [])
@@ -87,6 +94,12 @@ function addFirewallVerb(program: Command, io: CommandIo, run: Run): void {
     .option("--data <folder>", "where the keys and the certificates are stored", readFolder, "./moor-data")
     .option("--listen <host:port>", "where to listen", readListen, readListen("127.0.0.1:8443"))
     .option("--name <host>", "an additional host name or address for the certificate (may be repeated)", readHosts, [])
+    .option(
+      "--link <service=url>",
+      "the pages of dns, firewall or updater, for the switcher (may be repeated)",
+      readLinks,
+      [],
+    )
     .option("--config <file>", "the file that names and hides interfaces (default: firewall.yaml in --data)", readPath);
   acmeOptions(certificateOptions(logOptions(firewall))).action((options) =>
     run(async () => (await import("../firewall/firewall.ts")).firewall(options, io)),

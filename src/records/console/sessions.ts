@@ -70,7 +70,7 @@ export function createConsoleSessions(
 }
 
 /** Of the owner of a service that is not a provider's. */
-export const ownAccount = "main";
+const ownAccount = "main";
 
 const idOf = (account: Account | undefined): string | undefined => account && String(account.id);
 
