@@ -126,7 +126,7 @@ async function serialAt(port: number, name: string): Promise<number | undefined>
 
 describe(`a signed zone is answered as its primary answers it (MOOR_SEED=${seed})`, () => {
   it.each(tested.map((zone) => [zone.name, zone] as const))("%s", async (_, zone) => {
-    await compare(zone, questionsFor(zone));
+    expect(await differences(zone, questionsFor(zone))).toEqual([]);
   });
 });
 
@@ -157,7 +157,7 @@ describe("follows each change of a zone that its primary signs again, also in an
     const key = await moor.makeKey(`downstream.${name}`, { access: "read" });
     const old = await serialAt(moor.port, name);
     const questions = questionsFor(zone, 200);
-    await compare(zone, questions);
+    expect(await differences(zone, questions)).toEqual([]);
     const updates = [
       ...["add new.@ 60 A 192.0.2.9", "add x.y.new.@ 60 TXT new", "add *.new.@ 60 TXT any", "delete zzz.@ A"],
       ...["delete here.star.@ A", "delete signed.@ DS", `add unsigned.@ 60 DS 1 13 2 ${"ef".repeat(32)}`],
@@ -169,7 +169,7 @@ describe("follows each change of a zone that its primary signs again, also in an
     ].map((line) => `update ${line.replaceAll("@", `${name}.`)}\n`);
     expect(await run("nsupdate", [], `server 127.0.0.1 ${port}\nzone ${name}\n${updates.join("")}send\n`)).toBe("");
     await transferred(name, port);
-    await compare(zone, questions);
+    expect(await differences(zone, questions)).toEqual([]);
     expect(await linesOf(moor.port, name, "AXFR", "-y", key)).toEqual(await linesOf(port, name, "AXFR"));
     const difference = await linesOf(moor.port, name, `IXFR=${old}`, "-y", key);
     const signatures = difference.filter((line) => line.includes(" IN RRSIG "));
@@ -236,7 +236,7 @@ function signerOf(zone: Tested): Signer {
   return signer;
 }
 
-async function compare(zone: Tested, plain: readonly Asked[]): Promise<void> {
+async function differences(zone: Tested, plain: readonly Asked[]): Promise<readonly string[]> {
   const signer = signerOf(zone);
   const questions = [...plain, ...plain.map((asked) => ({ ...asked, dnssecOk: true }))];
   const ours = await askOverTcp(moor.port, questions);
@@ -249,7 +249,7 @@ async function compare(zone: Tested, plain: readonly Asked[]): Promise<void> {
     const question = `${asked.name} ${asked.type}${asked.dnssecOk ? " +dnssec" : ""}`;
     found.push(`${question}\nmoor ${show(pair.ours)}\n${signer.name} ${show(pair.theirs)}`);
   }
-  expect(found.slice(0, 5).join("\n\n")).toBe("");
+  return found.slice(0, 5);
 }
 
 type Sections = {
