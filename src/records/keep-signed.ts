@@ -40,12 +40,11 @@ const askEvery = { waiting: minute, secure: 60 * minute };
 export function keepSigned(options: KeepSignedOptions): EndWork {
   const { log, every = minute } = options;
   const ended = new AbortController();
-  const asked = new Map<number, Instant>();
+  const visit = createSigningRound(options);
   let timer: NodeJS.Timeout | undefined;
   const round = async (): Promise<void> => {
     try {
-      await renewSignatures(options, ended.signal);
-      await visitZones(options, asked, ended.signal);
+      await visit(ended.signal);
     } catch (error) {
       if (!ended.signal.aborted) log.error({ err: error }, "signed zones could not be looked after; trying again");
     }
@@ -60,6 +59,15 @@ export function keepSigned(options: KeepSignedOptions): EndWork {
     ended.abort();
     clearTimeout(timer);
     await running;
+  };
+}
+
+/** One round of this work; it remembers when it asked which parent. */
+export function createSigningRound(options: KeepSignedOptions): (signal: AbortSignal) => Promise<void> {
+  const asked = new Map<number, Instant>();
+  return async (signal) => {
+    await renewSignatures(options, signal);
+    await visitZones(options, asked, signal);
   };
 }
 

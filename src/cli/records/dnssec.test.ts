@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { openTerminal } from "../../../test/rig/cli/terminal.ts";
 import { writtenSets } from "../../../test/rig/core/written-sets.suite.ts";
+import { isLongRun } from "../../../test/rig/long-run.ts";
 import { plainSettings } from "../../records/model.ts";
 import { recordsDatabase, signingKeyFile } from "../../records/open-store.ts";
 import { openSqliteStore } from "../../records/store/sqlite/store.ts";
@@ -31,6 +32,12 @@ async function makeZone(name: string, text: string): Promise<void> {
   await store.createZone({ account, id: name, name, settings: plainSettings(60), serial: 1, created: 1, sets }, "a");
   store.close();
 }
+
+/** `npm run test:faults` plays all of them. */
+const rehearsals = [
+  ["--algorithm", "ecdsa-p256"],
+  ["--algorithm", "ed25519", "--nsec3"],
+].slice(0, isLongRun ? undefined : 1);
 
 describe("moor dnssec", () => {
   it("signs a zone, shows what the registrar needs in every form, and lists it", async () => {
@@ -93,6 +100,25 @@ describe("moor dnssec", () => {
     expect((await moor("dnssec", "roll", "example.org")).err).toContain("give the DS record to the registrar first");
     await makeZone("bare.org", "@ 60 SOA ns1 hostmaster 1 7200 900 1209600 300");
     expect((await moor("dnssec", "on", "bare.org")).err).toContain("has no NS records");
+  });
+
+  it.each(rehearsals)("rehearses on a copy: %s %s", async (...words) => {
+    await makeZone(
+      "play.org",
+      `@ 3600 SOA ns1 hostmaster 1 7200 900 1209600 300\n@ 3600 NS ns1\nns1 3600 A 192.0.2.1
+      alias 60 CNAME www.elsewhere.net.\n*.wild 60 TXT any\na.b.c 86400 TXT below\nsub 300 NS ns.sub\nns.sub 300 A 192.0.2.3`,
+    );
+    const { code, out } = await moor("dnssec", "rehearse", "play.org", ...words);
+    expect(out).toMatch(/The resolver (unbound|delv) is asked/);
+    const stages = [...out.matchAll(/^\dd \d\d:\d\d +(\S+)/gm)].map(([, stage]) => stage);
+    expect([...new Set(stages)]).toEqual([
+      ...["unsigned", "new", "secure", "roll-show", "roll-parent", "roll-sign", "algorithm-sign"],
+      ...["algorithm-show", "algorithm-parent", "algorithm-hide", "leaving"],
+    ]);
+    expect(stages.at(-1)).toBe("unsigned");
+    expect(out).toMatch(/(\d{2,}) of them secure.*\nNo answer was bogus at any time/);
+    expect(code).toBe(0);
+    expect((await moor("dnssec", "status", "play.org")).out).toBe("play.org is not signed.\n");
   });
 
   it("goes on being signed until the parent has removed the DS record, or at once with --now", async () => {

@@ -134,7 +134,7 @@ export const dnssecExport = (typed: string, options: DatabaseOptions & { readonl
     return 0;
   });
 
-async function withZone(
+export async function withZone(
   typed: string,
   options: DatabaseOptions,
   io: CommandIo,

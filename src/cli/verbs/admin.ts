@@ -70,6 +70,24 @@ function addDnssecVerbs(dnssec: Command, io: CommandIo, run: Run): void {
     .argument(...zone)
     .addOption(algorithm("change to this algorithm (default: the same)"))
     .action((name, options) => run(async () => (await load()).dnssecRoll(name, options, io)));
+  storeVerb(
+    dnssec,
+    "rehearse",
+    "Plays signing, a new key, another algorithm and unsigning on a copy of a zone, with a fast clock, and says whether any answer was bogus.",
+  )
+    .argument(...zone)
+    .addOption(algorithm("the algorithm to begin with (default: that of the zone, or ecdsa-p256)"))
+    .option("--nsec3", "with NSEC3 instead of NSEC")
+    .addOption(
+      new Option("--resolver <name>", "the validating resolver to ask (default: the first that is installed)").choices([
+        "unbound",
+        "delv",
+        "none",
+      ]),
+    )
+    .action((name, options) =>
+      run(async () => (await import("../records/rehearse.ts")).dnssecRehearse(name, options, io)),
+    );
   storeVerb(dnssec, "export", "Prints the private keys of a zone, for another server that takes it over.")
     .argument(...zone)
     .option(...toFile)

@@ -5,6 +5,7 @@ import { connect, isIPv6, type Socket } from "node:net";
 import { setImmediate as nextRound } from "node:timers/promises";
 import type { Instant } from "../../core/instant.ts";
 import { headerLength } from "./codes.ts";
+import type { Edns } from "./edns.ts";
 import {
   decodeMessage,
   emptyMessage,
@@ -34,6 +35,7 @@ export type Asking = {
   readonly authoritative?: boolean;
   /** For a resolver, or a server that acts like one. */
   readonly recursionDesired?: boolean;
+  readonly edns?: Edns;
 };
 
 export type AskOptions = { readonly signal: AbortSignal; readonly limit: number; readonly now: () => Instant };

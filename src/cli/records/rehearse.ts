@@ -1,0 +1,77 @@
+import { algorithms } from "../../core/dnssec/codes.ts";
+import { longestTtl, type Moment, rehearse, sinceText } from "../../publish/rehearsal/rehearse.ts";
+import type { ResolverName } from "../../publish/rehearsal/resolver.ts";
+import { readZone } from "../../records/service/zones/read-zone.ts";
+import type { CommandIo } from "../io/command-io.ts";
+import { refuse } from "../io/command-io.ts";
+import type { DatabaseOptions } from "../io/database-options.ts";
+import { printFaults } from "../io/print-faults.ts";
+import { algorithmNames, withZone } from "./dnssec.ts";
+
+export type DnssecRehearse = DatabaseOptions & {
+  readonly algorithm?: string;
+  readonly nsec3?: boolean;
+  readonly resolver?: string;
+};
+
+/** Every stage signs the copy again, so that of a large zone only a part is played. */
+const mostSets = 1_000;
+
+export const dnssecRehearse = (typed: string, options: DnssecRehearse, io: CommandIo): Promise<number> =>
+  withZone(typed, options, io, async (zone, { store }) => {
+    if (zone.settings.mode !== "primary")
+      return refuse(1, `The records of ${zone.name} come from another server; the zone is signed there.`, io);
+    const { dnssec } = zone.settings;
+    const all = await readZone(store, zone, async () => undefined);
+    const sets = [...all].sort((a, b) => Number(b.owner === "@") - Number(a.owner === "@")).slice(0, mostSets);
+    if (sets.length < all.length) io.out(`Of ${all.length} record sets, ${sets.length} are used.\n`);
+    if (sets.some(({ ttl }) => (ttl ?? zone.settings.ttl) > longestTtl))
+      io.out("TTLs above one day count as one day.\n");
+    const outcome = await rehearse({
+      ...{ zone, sets, path: io.env.PATH ?? "", signal: io.signal },
+      algorithm: algorithmNames[options.algorithm ?? ""] ?? dnssec?.keys[0]?.algorithm ?? algorithms.ecdsap256,
+      denial: options.nsec3 ? "nsec3" : (dnssec?.denial ?? "nsec"),
+      resolvers: resolversFor(options.resolver),
+      onStart: (resolver) => io.out(introduction(zone.name, resolver)),
+      onMoment: (moment) => io.out(line(moment)),
+    });
+    if (!outcome.ok) {
+      printFaults(outcome.faults, io);
+      return 1;
+    }
+    const { took, asked, secure, checked, bogus, examples } = outcome.value;
+    io.out(
+      `\nPlayed ${sinceText(took)}: ${asked} answers asked, ${secure} of them secure; ${checked} combinations of cached answers checked.\n`,
+    );
+    if (bogus === 0) io.out("No answer was bogus at any time.\n");
+    else io.out(`${bogus} were bogus, the first:\n${examples.map((each) => `  ${each}\n`).join("")}`);
+    return bogus === 0 ? 0 : 1;
+  });
+
+const resolversFor = (wish: string | undefined): readonly ResolverName[] =>
+  wish === "none" ? [] : wish === "unbound" || wish === "delv" ? [wish] : ["unbound", "delv"];
+
+const introduction = (zone: string, resolver: ResolverName | undefined): string =>
+  `A copy of ${zone} is signed, gets a new key, another algorithm, and is unsigned. Your zone is only read.\n` +
+  "The clock is fast; every signature is valid for the real clock too. Every combination of answers that caches can hold is checked by moor.\n" +
+  (resolver === undefined
+    ? "No other resolver is asked: unbound and delv are not used.\n"
+    : `The resolver ${resolver} is asked meanwhile, with empty caches after each change.\n`) +
+  `\n${columns("time", "stage", "keys", "DS at the parent", "asked", "bogus")}`;
+
+const line = ({ at, stage, keys, ds, asked, bogus }: Moment): string =>
+  columns(
+    sinceText(at),
+    stage,
+    keys.map(({ tag, algorithm }) => `${tag}/${algorithm}`).join(" ") || "-",
+    ds.join(" ") || "-",
+    `${asked}`,
+    `${bogus}`,
+  );
+
+const widths = [10, 17, 19, 17, 7, 0];
+const columns = (...cells: readonly string[]): string =>
+  `${cells
+    .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+    .join("")
+    .trimEnd()}\n`;

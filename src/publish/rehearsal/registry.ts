@@ -1,0 +1,91 @@
+import { dnssecTypes } from "../../core/dnssec/codes.ts";
+import { removeDs } from "../../core/dnssec/records.ts";
+import { textOfData } from "../../core/dnssec/signed-name.ts";
+import type { Instant } from "../../core/instant.ts";
+import { apex, enclosing, ownerOf } from "../../core/names/name.ts";
+import { parseRdata } from "../../core/rdata/rdata.ts";
+import type { RecordType } from "../../core/rdata/table.ts";
+import type { RRset } from "../../core/records/rrset.ts";
+import { plainSettings, type Zone } from "../../records/model.ts";
+import { newRecordId } from "../../records/service/edit/new-id.ts";
+import type { RecordStore } from "../../records/store/port.ts";
+import type { Ask } from "./ask-all.ts";
+
+/** How long the registry takes to follow CDS records, in milliseconds. */
+const delay = 3_600_000;
+/** The TTL of DS records in many top-level domains, in seconds. */
+const dsTtl = 86_400;
+
+/** The zone above, with a delegation to the child. */
+export async function createParentZone(
+  store: RecordStore,
+  account: number,
+  child: Zone,
+  nameservers: readonly string[],
+  now: Instant,
+): Promise<Zone> {
+  const name = enclosing(child.name)[1] ?? "";
+  const sets = [
+    setOf(name, apex, "SOA", 3_600, ["ns hostmaster 1 7200 900 1209600 300"]),
+    setOf(name, apex, "NS", 3_600, ["ns"]),
+    setOf(name, ownerOf(child.name, name) ?? "", "NS", 3_600, nameservers),
+  ];
+  const zone = { account, id: "parent", name, settings: plainSettings(3_600), serial: 1, created: now, sets };
+  const made = await store.createZone(zone, "rehearsal");
+  if (typeof made === "string") throw new Error(`the parent zone ${name} could not be created: ${made}`);
+  return made;
+}
+
+function setOf(zone: string, owner: string, type: RecordType, ttl: number, values: readonly string[]): RRset {
+  const records = values.map((value) => {
+    const read = parseRdata(type, value, zone);
+    if (!read.ok) throw new Error(`${type} ${value}: ${read.faults[0]?.message}`);
+    const rdata = read.value.text;
+    return { id: newRecordId(), name: owner, value: rdata, rdata, comment: "", created: 0, modified: 0 };
+  });
+  return { owner, type, ttl, records };
+}
+
+export type Registry = {
+  /** Reads the CDS records of the child, and does what they ask for when its time has come. */
+  readonly visit: (now: Instant) => Promise<void>;
+  /** The key tags of the DS records that the parent has. */
+  readonly tags: () => readonly number[];
+};
+
+/** Follows the CDS records of the child a little later (RFC 7344, RFC 8078), as a registry does. */
+export function createRegistry(store: RecordStore, parent: Zone, child: string, ask: Ask): Registry {
+  const owner = ownerOf(child, parent.name) ?? "";
+  let has: readonly string[] = [];
+  let asked: { readonly wanted: readonly string[]; readonly since: Instant } | undefined;
+  return {
+    tags: () => has.map((text) => Number(text.split(" ")[0])),
+    visit: async (now) => {
+      const { answers } = await ask({ name: child, type: dnssecTypes.cds });
+      const cds = answers.filter(({ type }) => type === dnssecTypes.cds);
+      const isRemoval = cds.some(({ data }) => Buffer.from(data).equals(removeDs.cds));
+      const wanted = isRemoval ? [] : cds.map(({ data }) => textOfData(dnssecTypes.ds, data)).sort();
+      if (cds.length === 0 || `${wanted}` === `${has}`) {
+        asked = undefined;
+        return;
+      }
+      if (asked === undefined || `${asked.wanted}` !== `${wanted}`) asked = { wanted, since: now };
+      if (now < asked.since + delay) return;
+      const request = {
+        account: parent.account,
+        at: { zone: parent.id },
+        owners: () => [owner],
+        actor: "registry",
+        now,
+      };
+      await store.write(request, ({ sets }) => {
+        const others = sets.filter(({ type }) => type !== "DS");
+        return {
+          wanted: wanted.length === 0 ? others : [...others, setOf(parent.name, owner, "DS", dsTtl, wanted)],
+          result: undefined,
+        };
+      });
+      has = wanted;
+    },
+  };
+}

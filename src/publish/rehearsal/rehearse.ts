@@ -1,0 +1,228 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Algorithm, algorithms } from "../../core/dnssec/codes.ts";
+import type { Stage } from "../../core/dnssec/lifecycle.ts";
+import type { Denial } from "../../core/dnssec/plan-signing.ts";
+import type { Instant } from "../../core/instant.ts";
+import { apex } from "../../core/names/name.ts";
+import type { RRset } from "../../core/records/rrset.ts";
+import { fail, ok, type Result } from "../../core/result.ts";
+import { createAskParent } from "../../process/dns/parent-ds.ts";
+import { createLog } from "../../process/log.ts";
+import { closeInReverse, type Opened } from "../../process/shutdown.ts";
+import { createSigningRound, createSigningState } from "../../records/keep-signed.ts";
+import { plainSettings, type Zone, type ZoneSigning } from "../../records/model.ts";
+import { newRecordId } from "../../records/service/edit/new-id.ts";
+import { rollKey, signZone, unsignZone } from "../../records/service/zones/dnssec.ts";
+import { createSigner, type Signer } from "../../records/signing/signer.ts";
+import type { RecordStore } from "../../records/store/port.ts";
+import { migrations } from "../../records/store/sqlite/schema.ts";
+import { openSqliteStore } from "../../records/store/sqlite/store.ts";
+import { startDns } from "../start.ts";
+import { createAsk } from "./ask-all.ts";
+import { createCachedAnswers } from "./cached-answers.ts";
+import { questionsFor } from "./questions.ts";
+import { createParentZone, createRegistry } from "./registry.ts";
+import { type Resolver, type ResolverName, startResolver } from "./resolver.ts";
+
+export type Rehearsal = {
+  readonly zone: Pick<Zone, "name" | "serial" | "settings">;
+  readonly sets: readonly RRset[];
+  readonly algorithm: Algorithm;
+  readonly denial: Denial;
+  /** Of the machine; those that are not installed are skipped. */
+  readonly resolvers: readonly ResolverName[];
+  /** Where programs are found. */
+  readonly path: string;
+  readonly signal: AbortSignal;
+  readonly onStart: (resolver: ResolverName | undefined) => void;
+  /** Called whenever a stage or the DS records have changed. */
+  readonly onMoment: (moment: Moment) => void;
+};
+
+export type Moment = Counts & {
+  /** Since the beginning, in milliseconds of the fast clock. */
+  readonly at: number;
+  readonly stage: Stage | "unsigned";
+  readonly keys: ZoneSigning["keys"];
+  /** Key tags of the DS records that the parent has. */
+  readonly ds: readonly number[];
+};
+
+export type Counts = {
+  /** Answers of the resolver. */
+  readonly asked: number;
+  readonly secure: number;
+  /** Combinations of answers that caches could hold. */
+  readonly checked: number;
+  readonly bogus: number;
+};
+
+export type Outcome = Counts & {
+  readonly took: number /** The first bogus answers. */;
+  readonly examples: readonly string[];
+};
+
+const day = 86_400_000;
+/** Of the fast clock. As long as the margin that each stage waits for secondaries. */
+const step = 300_000;
+/**
+ * The fast clock begins this long before now. Signatures are valid for twelve days at least, so every one that is made until now is valid for
+ * the real clock too, which a resolver of the machine uses.
+ */
+const span = 9 * day;
+/** Otherwise the stages would take longer than that. In seconds. */
+export const longestTtl = 86_400;
+const mostExamples = 10;
+
+/** Plays the whole life of a signed zone with a fast clock, on a store in memory, and asks all the time whether its answers are valid. */
+export async function rehearse(play: Rehearsal): Promise<Result<Outcome>> {
+  const folder = await mkdtemp(join(tmpdir(), "moor-rehearsal-"));
+  const log = createLog({ format: "text", level: "silent", write: () => undefined });
+  const opened: Opened[] = [{ name: "folder", close: () => rm(folder, { recursive: true, force: true }) }];
+  try {
+    const signer = createSigner(join(folder, "key"));
+    const store = openSqliteStore(":memory:", migrations, signer);
+    opened.push({ name: "store", close: store.close });
+    return await playOn({ ...play, store, signer, folder, opened });
+  } finally {
+    await closeInReverse(opened, log);
+  }
+}
+
+type Opening = Rehearsal & {
+  readonly store: RecordStore;
+  readonly signer: Signer;
+  readonly folder: string;
+  readonly opened: Opened[];
+};
+
+async function playOn(play: Opening): Promise<Result<Outcome>> {
+  const { store, signer, folder, opened, signal, algorithm, denial } = play;
+  const began = Date.now() - span;
+  let now: Instant = began;
+  const log = createLog({ format: "text", level: "silent", write: () => undefined });
+  const zone = await copyZone(play, now);
+  const nameservers = play.sets.find(({ owner, type }) => owner === apex && type === "NS")?.records ?? [];
+  const parent = await createParentZone(
+    store,
+    zone.account,
+    zone,
+    nameservers.map(({ rdata }) => rdata),
+    now,
+  );
+  const by = () => ({ store, actor: "rehearsal", now });
+  const parentSigned = await signZone(by(), parent, { algorithm: algorithms.ecdsap256, denial: "nsec" }, signer);
+  if (!parentSigned.ok) return parentSigned;
+  const dns = await startDns({ listen: [{ host: "127.0.0.1", port: 0 }], store, nameservers: [], log });
+  opened.push({ name: "nameserver", close: dns.close });
+  const port = dns.addresses[0]?.port ?? 0;
+  const ask = createAsk(port, signal);
+  const questions = questionsFor(zone.name, play.sets);
+  const [key] = parentSigned.value.keys;
+  const dnskey = `257 3 ${key?.algorithm} ${key?.publicKey}`;
+  const place = { folder, port, parent: { name: parent.name, dnskey }, zone: zone.name, path: play.path, signal };
+  const resolver = await startResolver(play.resolvers, place);
+  if (resolver) opened.push({ name: resolver.name, close: resolver.close });
+  play.onStart(resolver?.name);
+
+  const registry = createRegistry(store, parent, zone.name, ask);
+  const askDs = createAskParent([{ host: "127.0.0.1", port, key: undefined }]);
+  const round = createSigningRound({
+    ...{ store, log, state: createSigningState(), now: () => now },
+    // The parent of the parent is not part of the play.
+    askParent: async (name, stop) => (name === zone.name ? await askDs(name, stop) : undefined),
+  });
+  const cached = createCachedAnswers(zone.name, questions, ask);
+  const counts = { asked: 0, secure: 0, checked: 0, bogus: 0 };
+  const examples: string[] = [];
+  const note = (what: string) => {
+    counts.bogus += 1;
+    if (examples.length < mostExamples) examples.push(`${sinceText(now - began)}: ${what}`);
+  };
+  const askResolver = async (by: Resolver, which: readonly (typeof questions)[number][]) => {
+    for (const question of which) {
+      const verdict = await by.ask(question);
+      counts.asked += 1;
+      if (verdict === "secure") counts.secure += 1;
+      if (verdict === "bogus") note(`${by.name} rejects ${question.name} (type ${question.type})`);
+    }
+  };
+  const signingNow = async () => (await store.zoneHolding(zone.name))?.settings.dnssec;
+
+  let [change, turn, shown] = [-1, 0, ""];
+  /** What happens within one step of the clock. */
+  const visit = async (): Promise<ZoneSigning | undefined> => {
+    signal.throwIfAborted();
+    await registry.visit(now);
+    await round(signal);
+    const last = await store.lastChange();
+    const isNew = last !== change;
+    change = last;
+    if (isNew) await cached.look(now);
+    const found = cached.check(now);
+    counts.checked += found.checked;
+    for (const each of found.bogus) note(`a resolver with older answers rejects ${each}`);
+    if (isNew) await resolver?.forget();
+    const one = questions[turn++ % questions.length];
+    if (resolver) await askResolver(resolver, isNew ? questions : one && resolver.isQuick ? [one] : []);
+    const dnssec = await signingNow();
+    const moment = { stage: dnssec?.stage ?? ("unsigned" as const), ds: registry.tags() };
+    if (JSON.stringify(moment) !== shown)
+      play.onMoment({ ...moment, ...counts, at: now - began, keys: dnssec?.keys ?? [] });
+    shown = JSON.stringify(moment);
+    return dnssec;
+  };
+  /** Lets time pass until the zone is as wanted. */
+  const passUntil = async (isThere: (dnssec: ZoneSigning | undefined) => boolean): Promise<void> => {
+    while (!isThere(await visit())) {
+      now += step;
+      if (now > began + span) throw new Error(`the rehearsal did not end within ${span / day} days of its clock`);
+    }
+  };
+  const isSecure = (dnssec: ZoneSigning | undefined) => dnssec?.stage === "secure";
+  const other = algorithm === algorithms.ed25519 ? algorithms.ecdsap256 : algorithms.ed25519;
+  const current = async () => (await store.zoneHolding(zone.name)) ?? zone;
+
+  await visit();
+  const acts = [
+    async () => signZone(by(), zone, { algorithm, denial }, signer),
+    async () => rollKey(by(), await current(), undefined, signer),
+    async () => rollKey(by(), await current(), other, signer),
+    async () => unsignZone(by(), await current()),
+  ];
+  for (const [i, act] of acts.entries()) {
+    now += step;
+    const begun = await act();
+    if (!begun.ok) return fail(...begun.faults);
+    await passUntil(i === acts.length - 1 ? (dnssec) => dnssec === undefined : isSecure);
+  }
+  for (const end = now + longestTtl * 1000; now < end; now += 6 * step) await visit();
+  return ok({ ...counts, took: now - began, examples });
+}
+
+async function copyZone({ store, zone, sets }: Opening, created: Instant): Promise<Zone> {
+  const { id: account } = await store.ensureAccount("rehearsal", created);
+  const copied = sets.map((set) => ({
+    ...set,
+    locked: false,
+    ttl: set.ttl === null ? null : Math.min(set.ttl, longestTtl),
+    records: set.records.map((record) => ({ ...record, id: newRecordId() })),
+  }));
+  const settings = plainSettings(Math.min(zone.settings.ttl, longestTtl));
+  const { name, serial } = zone;
+  const made = await store.createZone(
+    { account, id: "zone", name, settings, serial, created, sets: copied },
+    "rehearsal",
+  );
+  if (typeof made === "string") throw new Error(`the copy of ${name} could not be created: ${made}`);
+  return made;
+}
+
+/** `2d 03:05`, of the fast clock. */
+export function sinceText(milliseconds: number): string {
+  const minutes = Math.floor(milliseconds / 60_000);
+  const two = (value: number) => `${value}`.padStart(2, "0");
+  return `${Math.floor(minutes / 1440)}d ${two(Math.floor(minutes / 60) % 24)}:${two(minutes % 60)}`;
+}

@@ -1,0 +1,165 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { connect, createServer } from "node:net";
+import { delimiter, join } from "node:path";
+import { text } from "node:stream/consumers";
+import { typeNamed } from "../../core/dnssec/signed-name.ts";
+import { rcodes } from "../../process/dns/codes.ts";
+import { within } from "../../process/within.ts";
+import { createAsk, type Question } from "./ask-all.ts";
+
+export type Verdict = "secure" | "insecure" | "bogus";
+
+/** A validating resolver of the machine, which trusts only the key of the parent. */
+export type Resolver = {
+  readonly name: ResolverName;
+  readonly ask: (question: Question) => Promise<Verdict>;
+  /** Whether it can be asked all the time. */
+  readonly isQuick: boolean;
+  /** Empties its caches, which follow the real clock. */
+  readonly forget: () => Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+export type ResolverName = "unbound" | "delv";
+
+export type ResolverPlace = {
+  /** Where temporary files go. */
+  readonly folder: string;
+  readonly port: number;
+  readonly parent: { readonly name: string; readonly dnskey: string };
+  readonly zone: string;
+  readonly path: string;
+  readonly signal: AbortSignal;
+};
+
+/** The first of the wanted ones that is installed; undefined if none is. */
+export async function startResolver(
+  wanted: readonly ResolverName[],
+  place: ResolverPlace,
+): Promise<Resolver | undefined> {
+  for (const name of wanted) {
+    const program = findProgram(name, place.path);
+    if (program !== undefined) return await (name === "unbound" ? startUnbound : useDelv)(program, place);
+  }
+  return undefined;
+}
+
+/** Daemons are often not on the PATH of a user. */
+const findProgram = (name: string, path: string): string | undefined =>
+  [...path.split(delimiter), "/usr/sbin", "/usr/local/sbin"]
+    .map((folder) => join(folder, name))
+    .find((file) => existsSync(file));
+
+const startLimit = 20_000;
+
+async function startUnbound(program: string, place: ResolverPlace): Promise<Resolver> {
+  const { folder, port: server, parent, zone, signal } = place;
+  const port = await freePort();
+  const [config, control] = [join(folder, "unbound.conf"), join(folder, "control")];
+  const stub = (name: string) => `stub-zone:\n  name: "${name}."\n  stub-addr: 127.0.0.1@${server}\n`;
+  await writeFile(
+    config,
+    `server:
+  interface: 127.0.0.1
+  port: ${port}
+  username: ""
+  chroot: ""
+  directory: "${folder}"
+  pidfile: ""
+  use-syslog: no
+  num-threads: 1
+  do-ip6: no
+  do-not-query-localhost: no
+  module-config: "validator iterator"
+  target-fetch-policy: "0 0 0 0 0"
+  cache-max-ttl: 0
+  cache-max-negative-ttl: 0
+  harden-algo-downgrade: yes
+  trust-anchor: "${parent.name}. 3600 IN DNSKEY ${parent.dnskey}"
+remote-control:
+  control-enable: yes
+  control-interface: "${control}"
+${stub(parent.name)}${stub(zone)}`,
+  );
+  const child = spawn(program, ["-d", "-p", "-c", config], { stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  const started = new Promise<void>((resolve, reject) => {
+    child.stderr.setEncoding("utf8").on("data", (more: string) => {
+      said = `${said}${more}`.slice(-4_000);
+      if (said.includes("start of service")) resolve();
+    });
+    child.once("error", reject);
+    child.once("exit", () => reject(new Error(`unbound ended: ${said.trim()}`)));
+  });
+  const close = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, "exit");
+    child.kill();
+    await ended;
+  };
+  try {
+    await within(startLimit, started, "unbound did not start");
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const ask = createAsk(port, signal);
+  return {
+    name: "unbound",
+    ask: async (question) => {
+      const { rcode, authenticData } = await ask(question);
+      if (rcode === rcodes.servFail) return "bogus";
+      return authenticData ? "secure" : "insecure";
+    },
+    isQuick: true,
+    forget: async () => {
+      const said = await within(startLimit, tellUnbound(control, `flush_zone ${parent.name}.`));
+      if (!said.startsWith("ok")) throw new Error(`unbound does not forget: ${said.trim()}`);
+    },
+    close,
+  };
+}
+
+/** As unbound-control does. */
+async function tellUnbound(socket: string, command: string): Promise<string> {
+  const connection = connect(socket);
+  connection.end(`UBCT1 ${command}\n`);
+  return await text(connection);
+}
+
+/** A program per question, without a cache. */
+async function useDelv(program: string, { folder, port, parent, signal }: ResolverPlace): Promise<Resolver> {
+  const anchors = join(folder, "delv.keys");
+  const [flags, protocol, algorithm, key] = parent.dnskey.split(" ");
+  await writeFile(
+    anchors,
+    `trust-anchors { "${parent.name}." static-key ${flags} ${protocol} ${algorithm} "${key}"; };\n`,
+  );
+  const words = ["@127.0.0.1", "-p", `${port}`, "-a", anchors, `+root=${parent.name}`];
+  return {
+    name: "delv",
+    ask: ({ name, type }) =>
+      new Promise((resolve, reject) => {
+        execFile(program, [...words, `${name}.`, typeNamed(type)], { signal }, (error, out, err) => {
+          if (signal.aborted) reject(error);
+          else if (/fully validated/.test(out)) resolve("secure");
+          else resolve(/unsigned answer/.test(`${out}${err}`) ? "insecure" : "bogus");
+        });
+      }),
+    isQuick: false,
+    forget: async () => undefined,
+    close: async () => undefined,
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
