@@ -17,7 +17,8 @@ export const layoutFaults = `(() => {
   const dialog = document.querySelector("[role=dialog]");
   const areas = (dialog ? [dialog, ...dialog.querySelectorAll("*")] : [root, ...document.body.querySelectorAll("*")]).filter(scrolls);
   if (areas.length > 1) faults.push("scroll areas: " + areas.map(name).join(", "));
-  const isOver = (row) => [...row.children].some((cell) => cell.getBoundingClientRect().top < row.getBoundingClientRect().top - 1);
-  if ([...document.querySelectorAll(".set-row")].some(isOver)) faults.push("rows overlap");
+  const rows = [...document.querySelectorAll(".set-row[aria-rowindex]")].map((row) => row.getBoundingClientRect());
+  const isOver = ({ top }, i) => i > 0 && top < rows[i - 1].bottom - 2;
+  if (rows.some(isOver)) faults.push("rows overlap");
   return faults;
 })()`;
