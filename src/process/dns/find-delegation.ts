@@ -52,7 +52,11 @@ export const findDelegationBy =
     }
   };
 
-async function serversAbove(zone: string, { serversOf }: DnsTools): Promise<readonly string[]> {
+/** The parent is the closest zone above, which may be more than one label away. */
+export async function serversAbove(
+  zone: string,
+  { serversOf }: Pick<DnsTools, "serversOf">,
+): Promise<readonly string[]> {
   for (const parent of enclosing(zone).slice(1)) {
     const servers = await serversOf(parent);
     if (servers.length > 0) return servers;

@@ -1,8 +1,7 @@
-import { Resolver } from "node:dns/promises";
 import type { ParentView } from "../../core/dnssec/lifecycle.ts";
-import { enclosing } from "../../core/names/name.ts";
 import { askUdp, type Peer } from "./ask.ts";
 import { classes, opcodes, rcodes, types } from "./codes.ts";
+import { type DnsTools, serversAbove, systemDns } from "./find-delegation.ts";
 
 export type AskParent = (zone: string, signal: AbortSignal) => Promise<ParentView>;
 
@@ -14,10 +13,10 @@ const mostServers = 8;
  * does not answer, or if they differ. `servers`: asked instead of those that DNS names.
  */
 export const createAskParent =
-  (servers: readonly Peer[] = []): AskParent =>
+  (servers: readonly Peer[] = [], tools: DnsTools = systemDns()): AskParent =>
   async (zone, signal) => {
     try {
-      const asked = servers.length > 0 ? servers : await serversAbove(zone);
+      const asked = servers.length > 0 ? servers : await peersAbove(zone, tools);
       const views = await Promise.all(asked.map((server) => dsFrom(server, zone, signal)));
       const [first] = views;
       return first !== undefined && views.every((view) => sameDs(view, first)) ? first : undefined;
@@ -26,24 +25,14 @@ export const createAskParent =
     }
   };
 
-/** The parent is the closest zone above, which may be more than one label away. */
-async function serversAbove(zone: string): Promise<readonly Peer[]> {
-  const resolver = new Resolver({ timeout: limit, tries: 2 });
-  for (const above of enclosing(zone).slice(1)) {
-    const names = await resolver.resolveNs(above).catch(() => []);
-    if (names.length === 0) continue;
-    const found = await Promise.all(
-      names.map(async (name) => {
-        const both = [resolver.resolve4(name), resolver.resolve6(name)].map((each) => each.catch(() => []));
-        return (await Promise.all(both)).flat()[0];
-      }),
-    );
-    return found
-      .filter((host) => host !== undefined)
-      .slice(0, mostServers)
-      .map((host) => ({ host, port: 53, key: undefined }));
-  }
-  return [];
+/** One address of each server. */
+async function peersAbove(zone: string, tools: DnsTools): Promise<readonly Peer[]> {
+  const servers = await serversAbove(zone, tools);
+  const found = await Promise.all(servers.slice(0, mostServers).map((server) => tools.addressesOf(server)));
+  return found.flatMap((addresses) => {
+    const host = addresses.find(tools.mayAsk);
+    return host === undefined ? [] : [{ host, port: 53, key: undefined }];
+  });
 }
 
 async function dsFrom(server: Peer, zone: string, signal: AbortSignal): Promise<ParentView> {
