@@ -17,6 +17,12 @@ const ChangedZone = Type.Object({
   labels: Type.Record(Type.String(), Type.String()),
   protection: Type.Object({ delete: Type.Boolean() }),
   primary_nameservers: Type.Array(Type.Object({ address: Type.String(), port: Type.Integer() })),
+  dnssec: Type.Optional(
+    Type.Object({
+      stage: Type.String(),
+      keys: Type.Array(Type.Integer({ description: "key tags" })),
+    }),
+  ),
 });
 
 export const ChangeEvent = Type.Object(

@@ -90,6 +90,43 @@ export const RrsetsGrant = Type.Object(
 );
 export type RrsetsGrant = Static<typeof RrsetsGrant>;
 
+const SigningKey = Type.Object({
+  key_tag: Type.Integer(),
+  algorithm: Type.Integer(),
+  algorithm_name: Type.String(),
+  created: Type.String(),
+  published: Type.Boolean({ description: "it is in the DNSKEY set" }),
+  signs: Type.Boolean({ description: "it signs the records of the zone" }),
+  in_parent: Type.Boolean({ description: "the parent has its DS record, or is asked for it" }),
+  digest_type: Type.Integer(),
+  digest: Type.String(),
+  ds: Type.String({ description: "the DS record as one line" }),
+  dnskey: Type.String({ description: "the DNSKEY record as one line" }),
+});
+
+export const RrsetsSigning = Type.Object(
+  {
+    signed: Type.Boolean(),
+    stage: Nullable(
+      Type.String({
+        description: "new, secure, leaving, or a step of a key replacement; null if the zone is not signed",
+      }),
+    ),
+    stage_text: Nullable(Type.String({ description: "what the stage waits for, in words" })),
+    since: Nullable(Type.String({ description: "when the stage began" })),
+    parent_since: Nullable(
+      Type.String({ description: "when the parent was first seen with what the stage waits for" }),
+    ),
+    denial: Nullable(Type.String({ description: "nsec or nsec3" })),
+    keys: Type.Array(SigningKey),
+    records: Type.Array(Type.Object({ name: Type.String(), type: Type.String(), values: Type.Array(Type.String()) }), {
+      description: "the DNSKEY, CDS and CDNSKEY records at the apex, which are made automatically",
+    }),
+  },
+  { title: "RrsetsSigning" },
+);
+export type RrsetsSigning = Static<typeof RrsetsSigning>;
+
 /** Exactly these six keys: one client fails on any other. */
 export const RrsetsPagination = Type.Object({
   page: Type.Integer(),
@@ -128,6 +165,8 @@ export const answers = {
   changes: Type.Object({ serial: Type.Integer(), action: WireAction }),
   grants: Type.Object({ grants: Type.Array(RrsetsGrant) }),
   grant: Type.Object({ grant: RrsetsGrant }),
+  dnssec: Type.Object({ dnssec: RrsetsSigning }),
+  dnssecAction: Type.Object({ dnssec: RrsetsSigning, action: WireAction }),
   history: Type.Object({
     history: Type.Array(ChangeEvent),
     meta: Type.Object({
@@ -173,6 +212,20 @@ export const bodies = {
   records: Type.Object({ records: Records }),
   recordsAndTtl: Type.Object({ records: Records, ttl: TtlInput }),
   grant: Type.Object({ account: Type.String(), name: Type.String() }),
+  sign: Type.Object({
+    algorithm: Type.Optional(Type.String({ description: "ecdsa-p256 (the default) or ed25519" })),
+    denial: Type.Optional(Type.String({ description: "nsec (the default) or nsec3" })),
+  }),
+  rollKey: Type.Object({
+    algorithm: Type.Optional(Type.String({ description: "ecdsa-p256 or ed25519; the default is that of the old key" })),
+  }),
+  unsign: Type.Object({
+    immediately: Type.Optional(
+      Type.Boolean({
+        description: "does not wait until the DS record is gone; while the parent has it, resolvers reject the zone",
+      }),
+    ),
+  }),
   put: Type.Object({ records: Records, ttl: TtlInput, labels: Type.Optional(Labels) }),
   comments: Type.Object({ records: Type.Array(SetRecord, { minItems: 1, maxItems: mostRecords }) }),
   changes: Type.Object({

@@ -123,7 +123,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     place.kind === "postgres" ? { keyFile: signingKeyFile(dataFolder), ...place } : place,
     log,
   );
-  const { store, console: consoleStore, look, connect, connections, outgrown, close } = opening;
+  const { store, signer, console: consoleStore, look, connect, connections, outgrown, close } = opening;
   const opened: Opened[] = [{ name: "database", close }];
   const ties = tieNodes({ connect, perMinute: options.rateLimit, log });
   opened.push({ name: "connections to other nodes", close: ties.close });
@@ -155,7 +155,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     const { guesses } = consoleStore;
     const readCa = caFile === undefined ? undefined : () => readFile(caFile, "utf8");
     const { nameservers, hostmaster, allowedPrimaries, pages } = options;
-    const service = createRecordService({ store, now, nameservers, hostmaster, allowedPrimaries });
+    const service = createRecordService({ store, now, nameservers, hostmaster, allowedPrimaries, signer });
     const { findDelegation = findDelegationBy(systemDns()) } = options;
     await server.register(
       serveConsole({ store, service, findDelegation, sessions, services, updater, guesses, now, log, readCa, pages }),

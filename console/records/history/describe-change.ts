@@ -21,6 +21,13 @@ export function summaryOf(write: WriteEntry): string {
   return `${counted(write[first], "set")} ${first}${rest.join("")}`;
 }
 
+/** The stages in a few words; the steps of a key replacement differ only in what they wait for. */
+export const stageNames: Readonly<Record<string, string>> = {
+  new: "waits for the parent",
+  secure: "on",
+  leaving: "is being switched off",
+};
+
 type Side = ChangedSet | ChangedZone | null;
 
 /** What was removed and what was added, one short text each. */
@@ -37,7 +44,7 @@ export function linesOf(
   };
 }
 
-const isAspect = (line: string): boolean => /^(?:TTL|labels|protected|mode|primary)\b/.test(line);
+const isAspect = (line: string): boolean => /^(?:TTL|DNSSEC|labels|protected|mode|primary)\b/.test(line);
 
 function textsOf(side: Side): readonly string[] {
   if (side === null) return [];
@@ -55,5 +62,7 @@ function textsOf(side: Side): readonly string[] {
     ...marks,
     ...servers,
     ...(side.protection.delete ? ["protected"] : []),
+    ...(side.dnssec ? [`DNSSEC ${stageNames[side.dnssec.stage] ?? side.dnssec.stage}`] : []),
+    ...(side.dnssec?.keys.map((tag) => `DNSSEC key ${tag}`) ?? []),
   ];
 }

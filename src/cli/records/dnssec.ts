@@ -1,15 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Algorithm, algorithms } from "../../core/dnssec/codes.ts";
-import type { Stage } from "../../core/dnssec/lifecycle.ts";
 import { parseZoneName } from "../../core/names/name.ts";
 import { parseTyped } from "../../core/names/unicode.ts";
 import type { Result } from "../../core/result.ts";
-import type { SigningKey, Zone, ZoneSigning } from "../../records/model.ts";
+import type { Zone, ZoneSigning } from "../../records/model.ts";
 import { rollKey, type SigningWriter, signZone, unsignNow, unsignZone } from "../../records/service/zones/dnssec.ts";
 import { printPrivateKey, type ReadKey, readPrivateKey } from "../../records/signing/private-key.ts";
 import type { Signer } from "../../records/signing/signer.ts";
-import { dnskeyOf, dsOf } from "../../records/signing/signing-of.ts";
+import { algorithmName, dnskeyText, dsParts, dsText, stageWords } from "../../records/signing/signing-texts.ts";
 import type { RecordStore } from "../../records/store/port.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
@@ -69,7 +68,7 @@ export const dnssecRoll = (typed: string, options: DatabaseOptions & { readonly 
     const algorithm = options.algorithm === undefined ? undefined : algorithmNames[options.algorithm];
     const done = await rollKey(by, zone, algorithm, signer);
     if (!done.ok) return failed(done, io);
-    io.out(`A new key for ${zone.name} is on its way: ${stages[done.value.stage]}.\n`);
+    io.out(`A new key for ${zone.name} is on its way: ${stageWords[done.value.stage]}.\n`);
     return 0;
   });
 
@@ -157,35 +156,21 @@ function failed(result: Result<unknown>, io: CommandIo): number {
   return 1;
 }
 
-/** What each stage waits for. */
-const stages: Readonly<Record<Stage, string>> = {
-  new: "waiting for the DS record at the parent",
-  secure: "the parent has the DS record",
-  "roll-show": "the new key is published; waiting until every resolver can have it",
-  "roll-parent": "waiting for the DS record of the new key at the parent",
-  "roll-sign": "the new key signs; waiting until no resolver has older signatures",
-  "algorithm-sign": "the new key signs too; waiting until no resolver has records without its signatures",
-  "algorithm-show": "the new key is published; waiting until every resolver can have it",
-  "algorithm-parent": "waiting for the DS record of the new key at the parent",
-  "algorithm-hide": "the old key is no longer published; waiting until no resolver has it",
-  leaving: "waiting until the parent has removed the DS record",
-};
-
 function statusText({ name }: Zone, { stage, since, denial, keys, parentSince }: ZoneSigning): string {
   const lines = [
     `${name} is signed, with ${denial.toUpperCase()}`,
-    `Stage: ${stage}, since ${minute(since)} UTC: ${stages[stage]}${parentSince === undefined ? "" : `; the parent has changed (${minute(parentSince)} UTC), waiting until no resolver has the old record`}`,
+    `Stage: ${stage}, since ${minute(since)} UTC: ${stageWords[stage]}${parentSince === undefined ? "" : `; the parent has changed (${minute(parentSince)} UTC), waiting until no resolver has the old record`}`,
   ];
   const inParent = keys.filter((key) => key.inParent);
   for (const key of stage === "leaving" ? [] : inParent) {
-    const [, , , digest] = dsParts(key, name);
+    const { digest } = dsParts(key, name);
     lines.push(
       "",
       "For the registrar, as a DS record:",
       `  ${dsText(key, name)}`,
       "or field by field:",
       `  Key tag      ${key.tag}`,
-      `  Algorithm    ${key.algorithm} (${key.algorithm === algorithms.ed25519 ? "ED25519" : "ECDSAP256SHA256"})`,
+      `  Algorithm    ${key.algorithm} (${algorithmName(key.algorithm)})`,
       "  Digest type  2 (SHA-256)",
       `  Digest       ${digest}`,
       "or as a DNSKEY record (flags 257, protocol 3):",
@@ -198,18 +183,6 @@ function statusText({ name }: Zone, { stage, since, denial, keys, parentSince }:
     lines.push(`  ${tag}, algorithm ${algorithm}, made ${minute(created)} UTC: ${uses.join(", ") || "not used yet"}`);
   }
   return `${lines.join("\n")}\n`;
-}
-
-function dsParts(key: SigningKey, zone: string): readonly [number, number, number, string] {
-  const digest = Buffer.from(dsOf(key, zone).subarray(4)).toString("hex").toUpperCase();
-  return [key.tag, key.algorithm, 2, digest];
-}
-
-const dsText = (key: SigningKey, zone: string): string => `${zone}. 3600 IN DS ${dsParts(key, zone).join(" ")}`;
-
-function dnskeyText(key: SigningKey): string {
-  const [, , protocol, algorithm] = dnskeyOf(key);
-  return `257 ${protocol} ${algorithm} ${key.publicKey}`;
 }
 
 const forPrograms = ({ name, settings: { dnssec } }: Zone) => ({

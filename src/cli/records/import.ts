@@ -48,6 +48,7 @@ export async function importFrom(folder: string, options: ImportCommand, io: Com
     const taken = await importZones(store, account, read.value.zones, io);
     await importTokens(store, account, read.value, options, io);
     printMissingKeys(read.value.zones, io);
+    await printUnsigned(store, account, read.value.zones, io);
     return taken ? 1 : 0;
   });
 }
@@ -107,4 +108,14 @@ function printMissingKeys(zones: readonly ReadZone[], io: CommandIo): void {
     for (const { address, tsig } of entry.primaries)
       if (tsig)
         io.err(`zone ${entry.name}: set the key of its primary server ${address} again; exports contain no secrets\n`);
+}
+
+async function printUnsigned(store: RecordStore, account: Account, zones: readonly ReadZone[], io: CommandIo) {
+  for (const { entry } of zones) {
+    if (!entry.signed || (await store.zoneBy(account.id, entry))?.settings.dnssec !== undefined) continue;
+    io.err(
+      `zone ${entry.name}: it was signed where it was exported, and is not signed here, because exports contain no secrets. ` +
+        `While its parent has a DS record, bring the key: ${io.program} dnssec export there, ${io.program} dnssec on --key here\n`,
+    );
+  }
 }

@@ -104,13 +104,14 @@ function fileName(zone: string): string {
 }
 
 function entryOf({ zone, sets }: WriteView, files: readonly File[]): ZoneEntry {
-  const { mode, ttl, labels, locked, primaries } = zone.settings;
+  const { mode, ttl, labels, locked, primaries, dnssec } = zone.settings;
   const beyond = new Map(files.flatMap((file) => beyondFile(file, zone.name)));
   return {
     name: zone.name,
     files: files.map(({ path, text }) => ({ path, sha256: hash("sha256", text, "hex") })),
     ...{ mode, ttl, labels, locked },
     primaries: primaries.map(withoutKey),
+    ...(dnssec && { signed: true as const }),
     sets: sets.toSorted(bySet).flatMap((set) => beyond.get(setKey(set.owner, set.type)) ?? []),
   };
 }

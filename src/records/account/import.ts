@@ -1,3 +1,4 @@
+import { madeTypeFaults } from "../../core/dnssec/made-types.ts";
 import type { Instant } from "../../core/instant.ts";
 import { enclosing } from "../../core/names/name.ts";
 import { type RRset, setKey, type ZoneRecord } from "../../core/records/rrset.ts";
@@ -5,6 +6,7 @@ import { compareSerials, withSerial } from "../../core/records/serial.ts";
 import type { Fault } from "../../core/result.ts";
 import type { Account, Zone, ZoneSettings } from "../model.ts";
 import { newRecordIds, newZoneId } from "../service/edit/new-id.ts";
+import { signedStaysPrimary } from "../service/zones/dnssec.ts";
 import type { NotCreated, RecordStore, WriteView } from "../store/port.ts";
 import { zoneNotCreated } from "../zone-names/refused-zone.ts";
 import { reservedName } from "../zone-names/reserved-names.ts";
@@ -106,7 +108,9 @@ async function replaceZone(store: RecordStore, { account, id }: Zone, zone: Read
   const newId = newRecordIds();
   const serverIds = zone.entry.primaries.map(newZoneId);
   const request = { account, at: { zone: id }, owners: "all", actor, now } as const;
-  const before = await store.write<number>(request, (view) => {
+  const before = await store.write<number | Fault>(request, (view) => {
+    const fault = signedFault(view, zone);
+    if (fault) return { wanted: undefined, result: fault };
     const newer = compareSerials(zone.serial, view.zone.serial) === 1 ? zone.serial : undefined;
     return {
       wanted: mergedSets(view, zone.sets, newId, now),
@@ -115,9 +119,18 @@ async function replaceZone(store: RecordStore, { account, id }: Zone, zone: Read
       result: view.zone.serial,
     };
   });
+  if (typeof before === "object") return before;
   const after = await store.zone(account, id);
   if (before === undefined || after === undefined) return takenMeanwhile(zone.entry.name);
   return after.serial === before ? "same" : "replaced";
+}
+
+/** A signed zone stays signed with its keys, whatever the files say. */
+function signedFault({ zone }: WriteView, { entry, sets }: ReadZone): Fault | undefined {
+  const { name, settings } = zone;
+  if (settings.dnssec === undefined) return undefined;
+  const fault = entry.mode === "secondary" ? signedStaysPrimary(name) : madeTypeFaults(name, [], sets)[0];
+  return fault && { ...fault, where: `zone ${name}` };
 }
 
 /** Existing records keep their ids, and unchanged ones also keep their times. */
@@ -166,5 +179,5 @@ function settingsFrom(
     const key = tsig && { tsig: { algorithm: tsig.algorithm, key: "" } };
     return old ?? { id: serverIds[i] ?? newZoneId(), address, port, ...key, created: now, modified: now };
   });
-  return { ttl, mode, labels, locked, primaries };
+  return { ttl, mode, labels, locked, primaries, ...(before?.dnssec && { dnssec: before.dnssec }) };
 }

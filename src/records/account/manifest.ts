@@ -53,6 +53,8 @@ const ZoneEntry = Type.Object(
     labels: Labels,
     locked: Type.Boolean(),
     primaries: Type.Array(Primary),
+    /** Without its keys, which are secrets: an import does not sign the zone. */
+    signed: Type.Optional(Type.Literal(true)),
     sets: Type.Array(SetBeyond),
   },
   closed,

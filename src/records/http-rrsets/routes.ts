@@ -10,6 +10,7 @@ import type { Actor } from "../service/sight.ts";
 import { rrsetsActionRoutes } from "./actions.ts";
 import { sendError } from "./answer.ts";
 import { rrsetsChangeRoutes } from "./changes.ts";
+import { rrsetsDnssecRoutes } from "./dnssec.ts";
 import { deniedAnswer, type ErrorAnswer, errorAnswer } from "./errors.ts";
 import { rrsetsEventRoutes } from "./events.ts";
 import { rrsetsGrantRoutes } from "./grants.ts";
@@ -54,6 +55,7 @@ export function rrsetsApi(options: RrsetsOptions) {
     rrsetsSetActionRoutes(api, service);
     rrsetsChangeRoutes(api, service);
     rrsetsGrantRoutes(api, service);
+    rrsetsDnssecRoutes(api, service);
     const stillGood = async (request: FastifyRequest) => (await actorFor(options, request)) !== undefined;
     rrsetsEventRoutes(api, { service, store, stillGood, actorNow, noteFailure, ...options.events });
     refuseOtherMethods(api, routes);

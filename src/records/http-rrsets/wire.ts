@@ -98,16 +98,17 @@ const changedSet = (set: RRset | null): ChangedSet | null =>
   set && { ttl: set.ttl, ...marksOf(set), records: recordsOf(set) };
 
 /** Without TSIG keys: more people read the history than the settings. */
-const changedZone = ({ ttl, mode, labels, locked, primaries }: ZoneSettings): ChangedZone => ({
+const changedZone = ({ ttl, mode, labels, locked, primaries, dnssec }: ZoneSettings): ChangedZone => ({
   ttl,
   mode,
   labels,
   protection: { delete: locked },
   primary_nameservers: primaries.map(({ address, port }) => ({ address, port })),
+  ...(dnssec && { dnssec: { stage: dnssec.stage, keys: dnssec.keys.map(({ tag }) => tag) } }),
 });
 
 /** `2026-01-13T14:17:29Z` */
-function timeText(instant: Instant): string {
+export function timeText(instant: Instant): string {
   const { day, time } = utcText(instant);
   return `${day}T${time}Z`;
 }

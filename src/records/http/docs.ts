@@ -34,6 +34,7 @@ export async function serveDocs(server: FastifyInstance, pages: string | undefin
         { name: "record sets", description: "The rrsets API: all records of a name and type" },
         { name: "changes", description: "The rrsets API: many changes in one transaction, and the history of changes" },
         { name: "grants", description: "The rrsets API: who else may create zones inside or above a zone" },
+        { name: "dnssec", description: "The rrsets API: signing a zone, and its DS record" },
         { name: "actions", description: "The rrsets API: writes and their outcome" },
       ],
     },

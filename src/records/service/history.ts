@@ -2,13 +2,14 @@ import { type Change, invertChanges, sameSet } from "../../core/records/changes.
 import { type RRset, setKey, type ZoneRecord } from "../../core/records/rrset.ts";
 import { withSerial } from "../../core/records/serial.ts";
 import type { Fault } from "../../core/result.ts";
-import type { LoggedChange, SettingsChange, Zone, ZoneKey } from "../model.ts";
+import type { LoggedChange, SettingsChange, Zone, ZoneKey, ZoneSettings } from "../model.ts";
 import type { DecideAct, WriteView } from "../store/port.ts";
 import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
 import { newRecordIds } from "./edit/new-id.ts";
 import type { RecordServiceOptions } from "./options.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./sight.ts";
 import { type Asked, type Done, noChange, type Written, writtenBefore, writtenBy, writtenIn } from "./write.ts";
+import { signedStaysPrimary } from "./zones/dnssec.ts";
 
 /** How many changes one request examines for an actor who may see only some sets. */
 const mostLookedAt = 2_000;
@@ -120,7 +121,7 @@ function withFreeIds({ sets }: WriteView, changes: readonly Change[], newId: (i:
 function undoneIn(
   view: WriteView,
   changes: readonly Change[],
-  settings: SettingsChange | undefined,
+  undone: SettingsChange | undefined,
 ): { readonly wanted: readonly RRset[]; readonly settings?: SettingsChange["before"] } | NotDone {
   const { zone } = view;
   const current = new Map(view.sets.map((set) => [setKey(set.owner, set.type), set]));
@@ -135,13 +136,30 @@ function undoneIn(
     else sets.set(key, after);
   }
   const wanted = [...sets.values()];
-  if (settings && JSON.stringify(settings.after) !== JSON.stringify(zone.settings))
-    faults.push(changedSince("settings"));
+  const settings = undone && undoneSettings(zone, undone, faults);
   const marksOnly = changes.every(({ before, after }) => before && after && onlyMarks(before, after));
   const all = faults.length > 0 || marksOnly ? faults : checkWrite(view, wanted);
   if (all.length > 0) return refused(all);
-  return { wanted, ...(settings && { settings: settings.before }) };
+  return { wanted, ...(settings && { settings }) };
 }
+
+/** Keys are never restored: what signs a zone changes only together with its parent. */
+function undoneSettings(zone: Zone, { before, after }: SettingsChange, faults: Fault[]): ZoneSettings {
+  const [old, made, current] = [before, after, zone.settings].map(({ dnssec: _, ...plain }) => JSON.stringify(plain));
+  if (old === made) faults.push(signingStays);
+  else if (made !== current) faults.push(changedSince("settings"));
+  const { dnssec: _, ...plain } = before;
+  const { dnssec } = zone.settings;
+  if (dnssec !== undefined && plain.mode === "secondary") faults.push(signedStaysPrimary(zone.name));
+  return dnssec === undefined ? plain : { ...plain, dnssec };
+}
+
+const signingStays: Fault = {
+  code: "signing-stays",
+  where: "serial",
+  message: "this write changed how the zone is signed, which cannot be undone from its history",
+  todo: "use the zone's DNSSEC settings, or moor dnssec",
+};
 
 const sameOrNone = (a: RRset | undefined, b: RRset | undefined): boolean =>
   a === undefined || b === undefined ? a === b : sameSet(a, b);

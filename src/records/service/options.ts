@@ -1,5 +1,6 @@
 import type { Network } from "../../core/addresses/network.ts";
 import type { Instant } from "../../core/instant.ts";
+import type { Signer } from "../signing/signer.ts";
 import type { RecordStore } from "../store/port.ts";
 
 export type RecordServiceOptions = {
@@ -11,6 +12,8 @@ export type RecordServiceOptions = {
   readonly hostmaster?: string | undefined;
   /** Non-public addresses that may be primary servers of secondary zones. */
   readonly allowedPrimaries?: readonly Network[] | undefined;
+  /** Absent: zones can be signed only by `moor dnssec`. */
+  readonly signer?: Signer;
 };
 
 export type Publisher = Pick<RecordServiceOptions, "nameservers" | "hostmaster">;

@@ -15,6 +15,7 @@ import { grantOperations } from "./zones/grants.ts";
 import { zoneOperations } from "./zones/operations.ts";
 import { primaryServerOperations } from "./zones/primary-servers.ts";
 import { createChangeSettings } from "./zones/settings.ts";
+import { signingOperations } from "./zones/signing.ts";
 
 /**
  * The operations of the record service, for all APIs. Every operation takes the actor first and returns only what that actor may see.
@@ -42,5 +43,6 @@ export function createRecordService(options: RecordServiceOptions) {
     ...zoneFileOperations(options, sight, turns),
     ...dyndnsOperations(options, sight),
     ...primaryServerOperations(options, sight, changeSettings),
+    ...signingOperations(options, sight),
   };
 }

@@ -71,7 +71,7 @@ export function rrsetsService(options: Pick<RecordsOptions, "hostmaster" | "allo
   };
   /** A path below `/api/v1`, with the same token unless another is given. */
   const callV1 = (method: string, path: string, body?: unknown, sent: Sent = {}) =>
-    send(method, `/api/v1${path}`, { body }, { "auth-api-token": sent.token ?? token });
+    send(method, `/api/v1${path}`, { ...sent, body }, { "auth-api-token": sent.token ?? token });
 
   const get = async (path: string): Promise<Json> => {
     const { status, json } = await call("GET", path);

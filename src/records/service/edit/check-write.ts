@@ -1,3 +1,4 @@
+import { madeTypeFaults } from "../../../core/dnssec/made-types.ts";
 import { diffSets } from "../../../core/records/changes.ts";
 import { checkNewSets } from "../../../core/records/check-new-sets.ts";
 import { checkOwners } from "../../../core/records/check-zone.ts";
@@ -8,8 +9,17 @@ import type { WriteView } from "../../store/port.ts";
 
 /** All reasons why the zone cannot take these sets, independent of the actor. */
 export function checkWrite({ zone, sets }: WriteView, wanted: readonly RRset[]): readonly Fault[] {
-  return [...zoneFaults(zone), ...lockFaults(sets, wanted), ...checkOwners(wanted), ...checkNewSets(sets, wanted)];
+  return [
+    ...zoneFaults(zone),
+    ...lockFaults(sets, wanted),
+    ...signingFaults(zone, sets, wanted),
+    ...checkOwners(wanted),
+    ...checkNewSets(sets, wanted),
+  ];
 }
+
+export const signingFaults = ({ name, settings }: Zone, before: readonly RRset[], wanted: readonly RRset[]) =>
+  settings.dnssec === undefined ? [] : madeTypeFaults(name, before, wanted);
 
 export function zoneFaults(zone: Zone): readonly Fault[] {
   if (zone.settings.mode === "primary") return [];

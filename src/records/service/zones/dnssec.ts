@@ -1,13 +1,15 @@
 import type { Algorithm } from "../../../core/dnssec/codes.ts";
 import { beginLeaving, beginLife, beginRoll, nextStage, type ParentView } from "../../../core/dnssec/lifecycle.ts";
+import { isMadeType, madeTypes } from "../../../core/dnssec/made-types.ts";
 import type { Denial } from "../../../core/dnssec/plan-signing.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { apex } from "../../../core/names/name.ts";
+import type { RRset } from "../../../core/records/rrset.ts";
 import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
 import type { Zone, ZoneSigning } from "../../model.ts";
 import type { ReadKey } from "../../signing/private-key.ts";
 import { describeKey, type SealedKey, type Signer } from "../../signing/signer.ts";
-import type { RecordStore, WriteView } from "../../store/port.ts";
+import type { Decision, RecordStore, WriteRequest, WriteView } from "../../store/port.ts";
 
 export type SigningWriter = { readonly store: RecordStore; readonly actor: string; readonly now: Instant };
 
@@ -18,25 +20,50 @@ export type SigningChoice = {
   readonly key?: ReadKey | undefined;
 };
 
-type Planned = { readonly dnssec: ZoneSigning | undefined; readonly keys?: readonly SealedKey[] };
+type Planned = {
+  readonly dnssec: ZoneSigning | undefined;
+  readonly keys?: readonly SealedKey[];
+  readonly wanted?: readonly RRset[];
+};
+
+/** Decides inside the transaction whether and how a zone's signing changes; must be pure. */
+export type SigningRule = (view: WriteView) => Result<Planned>;
 
 /** Signs a zone: from this write on, every change is signed. The parent does not know the key yet, so nothing can be bogus. */
 export async function signZone(
   by: SigningWriter,
   zone: Zone,
-  { algorithm, denial, key: brought }: SigningChoice,
+  choice: SigningChoice,
   signer: Signer,
 ): Promise<Result<ZoneSigning>> {
-  const { key, sealed } = brought ? bring(brought, signer, by.now) : signer.makeKey(algorithm, by.now);
-  const dnssec = { denial, ...beginLife(key, by.now) };
-  return await change(by, zone, ({ zone: { settings }, sets }) => {
-    if (settings.dnssec !== undefined) return fail(notNow(`the zone ${zone.name} is already signed`));
+  return await change(by, zone, signingRule(choice, signer, by.now), await ownersToSign(by.store, zone));
+}
+
+/** `servers` becomes the NS set of a zone that has none. */
+export function signingRule(
+  { algorithm, denial, key: brought }: SigningChoice,
+  signer: Signer,
+  now: Instant,
+  servers?: RRset,
+): SigningRule {
+  const { key, sealed } = brought ? bring(brought, signer, now) : signer.makeKey(algorithm, now);
+  const dnssec = { denial, ...beginLife(key, now) };
+  return ({ zone: { name, settings }, sets }) => {
+    if (settings.dnssec !== undefined) return fail(notNow(`the zone ${name} is already signed`));
     if (settings.mode !== "primary")
-      return fail(notNow(`the records of ${zone.name} come from another server`, "sign the zone there"));
-    if (!sets.some(({ owner, type }) => owner === apex && type === "NS"))
-      return fail(notNow(`the zone ${zone.name} has no NS records`, "add its nameservers to the apex (@) first"));
-    return ok({ dnssec, keys: [sealed] });
-  });
+      return fail(notNow(`the records of ${name} come from another server`, "sign the zone there"));
+    const hasServers = sets.some(({ owner, type }) => owner === apex && type === "NS");
+    if (!hasServers && servers === undefined)
+      return fail(notNow(`the zone ${name} has no NS records`, "add its nameservers to the apex (@) first"));
+    const kept = sets.filter(({ type }) => !isMadeType(type));
+    return ok({ dnssec, keys: [sealed], wanted: hasServers || servers === undefined ? kept : [...kept, servers] });
+  };
+}
+
+/** A zone that was transferred from a server that signs has records that are made here from now on, at any name. */
+export async function ownersToSign(store: RecordStore, zone: Zone): Promise<WriteRequest["owners"]> {
+  const { total } = await store.setPage(zone, { types: madeTypes, page: 1, perPage: 1 });
+  return total > 0 ? "all" : () => [apex];
 }
 
 function bring({ key: privateKey, algorithm }: ReadKey, signer: Signer, now: Instant) {
@@ -46,38 +73,49 @@ function bring({ key: privateKey, algorithm }: ReadKey, signer: Signer, now: Ins
 
 /** Asks the parent to remove its DS record. The zone stays signed until that has happened. */
 export const unsignZone = (by: SigningWriter, zone: Zone): Promise<Result<ZoneSigning>> =>
-  change(by, zone, ({ zone: { settings } }) => {
-    if (settings.dnssec === undefined) return fail(notSigned(zone));
-    if (settings.dnssec.stage === "leaving") return fail(notNow(`the zone ${zone.name} is already being unsigned`));
-    return ok({ dnssec: { ...settings.dnssec, ...beginLeaving(settings.dnssec, by.now) } });
-  });
+  change(by, zone, leavingRule(by.now));
 
-/** Unsigns a zone at once. If its parent still has a DS record, the zone cannot be resolved any more. */
-export const unsignNow = (by: SigningWriter, zone: Zone): Promise<Result<undefined>> =>
-  change(by, zone, ({ zone: { settings } }) =>
-    settings.dnssec === undefined ? fail(notSigned(zone)) : ok({ dnssec: undefined }),
-  );
+export const leavingRule =
+  (now: Instant): SigningRule =>
+  ({ zone: { name, settings } }) => {
+    if (settings.dnssec === undefined) return fail(notSigned(name));
+    if (settings.dnssec.stage === "leaving") return fail(notNow(`the zone ${name} is already being unsigned`));
+    return ok({ dnssec: { ...settings.dnssec, ...beginLeaving(settings.dnssec, now) } });
+  };
+
+/** Unsigns a zone immediately. If its parent still has a DS record, the zone cannot be resolved any more. */
+export const unsignNow = (by: SigningWriter, zone: Zone): Promise<Result<undefined>> => change(by, zone, unsigningRule);
+
+export const unsigningRule: SigningRule = ({ zone: { name, settings } }) =>
+  settings.dnssec === undefined ? fail(notSigned(name)) : ok({ dnssec: undefined });
 
 /** Begins to replace the key. */
-export function rollKey(
+export const rollKey = (
   by: SigningWriter,
   zone: Zone,
   algorithm: Algorithm | undefined,
   signer: Signer,
-): Promise<Result<ZoneSigning>> {
-  const old = zone.settings.dnssec?.keys[0];
-  const { key, sealed } = signer.makeKey(algorithm ?? old?.algorithm ?? 13, by.now);
-  return change(by, zone, ({ zone: { settings } }) => {
-    if (settings.dnssec === undefined) return fail(notSigned(zone));
+): Promise<Result<ZoneSigning>> => change(by, zone, rollingRule(zone, algorithm, signer, by.now));
+
+/** Without an algorithm, the new key has that of the old one. */
+export function rollingRule(
+  { settings: { dnssec: old } }: Zone,
+  algorithm: Algorithm | undefined,
+  signer: Signer,
+  now: Instant,
+): SigningRule {
+  const { key, sealed } = signer.makeKey(algorithm ?? old?.keys[0]?.algorithm ?? 13, now);
+  return ({ zone: { name, settings } }) => {
+    if (settings.dnssec === undefined) return fail(notSigned(name));
     if (settings.dnssec.stage !== "secure")
       return fail(
         notNow(
-          `the keys of ${zone.name} cannot be replaced now (${settings.dnssec.stage})`,
+          `the keys of ${name} cannot be replaced now (${settings.dnssec.stage})`,
           settings.dnssec.stage === "new" ? "give the DS record to the registrar first" : "wait until this has ended",
         ),
       );
-    return ok({ dnssec: { ...settings.dnssec, ...beginRoll(settings.dnssec, key, by.now) }, keys: [sealed] });
-  });
+    return ok({ dnssec: { ...settings.dnssec, ...beginRoll(settings.dnssec, key, now) }, keys: [sealed] });
+  };
 }
 
 /** Goes on to the next stage if it is time for it. Undefined if it is not. */
@@ -102,21 +140,31 @@ export async function continueLife(
 async function change<T extends ZoneSigning | undefined>(
   { store, actor, now }: SigningWriter,
   zone: Zone,
-  decide: (view: WriteView) => Result<Planned>,
+  rule: SigningRule,
+  owners: WriteRequest["owners"] = () => [apex],
 ): Promise<Result<T>> {
-  const request = { account: zone.account, at: { zone: zone.id }, owners: () => [apex], actor, now };
+  const request = { account: zone.account, at: { zone: zone.id }, owners, actor, now };
   const written = await store.write(request, (view) => {
-    const planned = decide(view);
+    const planned = rule(view);
     if (!planned.ok) return { wanted: undefined, result: planned };
-    const { dnssec, keys = [] } = planned.value;
-    const { dnssec: _, ...plain } = view.zone.settings;
-    const settings = dnssec === undefined ? plain : { ...plain, dnssec };
-    return { wanted: undefined, settings, keys, result: ok(dnssec) };
+    return { ...signingDecision(view, planned.value), result: ok(planned.value.dnssec) };
   });
   return (written ?? fail(notNow(`the zone ${zone.name} has just been deleted`))) as Result<T>;
 }
 
-const notSigned = (zone: Zone): Fault => notNow(`the zone ${zone.name} is not signed`);
+export function signingDecision({ zone }: WriteView, { dnssec, keys = [], wanted }: Planned): Decision {
+  const { dnssec: _, ...plain } = zone.settings;
+  return { wanted, settings: dnssec === undefined ? plain : { ...plain, dnssec }, keys };
+}
+
+const notSigned = (zone: string): Fault => notNow(`the zone ${zone} is not signed`);
+
+export const signedStaysPrimary = (zone: string): Fault => ({
+  code: "zone-is-signed",
+  where: "zone",
+  message: `the zone ${zone} is signed here, so its records cannot come from a primary server`,
+  todo: "switch DNSSEC off first",
+});
 
 const notNow = (message: string, todo?: string): Fault => ({
   code: "dnssec",

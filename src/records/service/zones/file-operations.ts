@@ -17,7 +17,7 @@ import { findingZoneName } from "../../../core/zone-file/zone-name.ts";
 import type { Turns } from "../../../process/turns.ts";
 import type { ZoneKey } from "../../model.ts";
 import type { ActDecision, WriteView } from "../../store/port.ts";
-import { lockFaults, zoneFaults } from "../edit/check-write.ts";
+import { lockFaults, signingFaults, zoneFaults } from "../edit/check-write.ts";
 import { newRecordIds } from "../edit/new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, type AnyZoneKey, missing, type NotDone, refused, type Sight } from "../sight.ts";
@@ -88,7 +88,10 @@ export function zoneFileOperations({ store, now, nameservers }: RecordServiceOpt
           serversNamed(wanted),
           nameservers.map((server) => `${server}.`),
         ),
-        ...placeInFile([...clashes, ...checkSoaExists(wanted), ...refusals], file.sets),
+        ...placeInFile(
+          [...clashes, ...checkSoaExists(wanted), ...signingFaults(zone, before, wanted), ...refusals],
+          file.sets,
+        ),
       ];
     },
   };
@@ -152,7 +155,8 @@ const v1Manner: Manner = {
   setsOf: keptSets,
   *findingFaults({ zone, sets }, wanted, file, clashes) {
     const refusals = yield* checkingNewSets(sets, wanted);
-    const others = [...zoneFaults(zone), ...lockFaults(sets, wanted), ...clashes, ...checkSoaExists(wanted)];
+    const ofZone = [...zoneFaults(zone), ...lockFaults(sets, wanted), ...signingFaults(zone, sets, wanted)];
+    const others = [...ofZone, ...clashes, ...checkSoaExists(wanted)];
     return placeInFile([...others, ...refusals], file.sets);
   },
 };

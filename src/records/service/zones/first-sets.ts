@@ -23,8 +23,12 @@ export function firstSets(
   const has = (type: string) => given.some((set) => set.owner === apex && set.type === type);
   const soa = has("SOA") ? [] : [firstSoa(publisher, serial, now)];
   if (!isServed || has("NS")) return soa;
-  const values = publisher.nameservers.map((server) => ({ value: `${server}.`, rdata: `${server}.`, comment: "" }));
-  return [...soa, withValues({ owner: apex, type: "NS" }, undefined, values, { now, newId: newRecordIds() })];
+  return [...soa, nameserverSet(publisher, now)];
+}
+
+export function nameserverSet({ nameservers }: Publisher, now: Instant): RRset {
+  const values = nameservers.map((server) => ({ value: `${server}.`, rdata: `${server}.`, comment: "" }));
+  return withValues({ owner: apex, type: "NS" }, undefined, values, { now, newId: newRecordIds() });
 }
 
 /** With the timers of existing zones of the v1 API. */

@@ -5,6 +5,7 @@ import type { PrimaryServer, Zone, ZoneSettings } from "../../model.ts";
 import { newZoneId } from "../edit/new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, missing, type NotDone, refused, type Sight } from "../sight.ts";
+import { signedStaysPrimary } from "./dnssec.ts";
 import { type ChangedZone, type ChangeSettings, type SettingsRule, withZone } from "./settings.ts";
 
 export type ServerDraft = { readonly address: string; readonly port: number };
@@ -105,6 +106,7 @@ const withServers = ({ settings }: Zone, primaries: readonly PrimaryServer[]): Z
 
 /** The SOA record does not count, because every zone has one. */
 function ownRecordFaults(zone: Zone): readonly Fault[] {
+  if (zone.settings.dnssec !== undefined) return [signedStaysPrimary(zone.name)];
   if (zone.recordCount <= 1) return [];
   return [
     {

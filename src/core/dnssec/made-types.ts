@@ -1,0 +1,27 @@
+import type { RecordType } from "../rdata/table.ts";
+import { diffSets } from "../records/changes.ts";
+import { type RRset, setKey } from "../records/rrset.ts";
+import type { Fault } from "../result.ts";
+import { dnssecTypes } from "./codes.ts";
+import { typeNamed } from "./signed-name.ts";
+
+const { ds: _, ...made } = dnssecTypes;
+const names = new Map(Object.entries(made).map(([name, code]) => [typeNamed(code), name.toUpperCase()]));
+
+/** The types of the records that signing makes. */
+export const madeTypes: readonly RecordType[] = [...names.keys()];
+
+export const isMadeType = (type: RecordType): boolean => names.has(type);
+
+/** In a signed zone nobody else writes these records. */
+export function madeTypeFaults(zone: string, before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] {
+  if (!wanted.some(({ type }) => isMadeType(type))) return [];
+  return diffSets(before, wanted)
+    .filter(({ type, after }) => after !== null && isMadeType(type))
+    .map(({ owner, type }) => ({
+      code: "made-by-signing",
+      where: setKey(owner, type),
+      message: `${zone} is signed, so its ${names.get(type)} records are made automatically`,
+      todo: `remove the ${names.get(type)} records from the request`,
+    }));
+}

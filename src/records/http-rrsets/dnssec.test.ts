@@ -1,0 +1,151 @@
+import { expect, it } from "vitest";
+import { rrsetsService } from "../../../test/rig/records/rrsets-service.ts";
+import { wholeAccount } from "../../core/may.ts";
+import { updateFromDns } from "../service/from-dns-update.ts";
+
+const { call, callV1, newToken, store } = rrsetsService();
+
+async function makeZone(name: string, more: object = {}): Promise<string> {
+  expect((await call("POST", "/zones", { name, mode: "primary", ...more })).status).toBe(201);
+  return `/zones/${name}`;
+}
+
+const post = (path: string, body: object = {}, token?: string) =>
+  call("POST", path, body, token === undefined ? {} : { token });
+
+it("a zone is signed, shows what the parent needs, and goes on step by step", async () => {
+  const zone = await makeZone("signed.test");
+  const none = { signed: false, stage: null, stage_text: null, since: null, parent_since: null, denial: null };
+  expect((await call("GET", `${zone}/dnssec`)).json).toEqual({ dnssec: { ...none, keys: [], records: [] } });
+  const plain = (await call("GET", zone)).json.zone;
+  const signed = await post(`${zone}/actions/sign`, { algorithm: "ed25519", denial: "nsec3" });
+  expect([signed.status, signed.json.action.command]).toEqual([201, "sign_zone"]);
+  const { dnssec } = (await call("GET", `${zone}/dnssec`)).json;
+  expect(signed.json.dnssec).toEqual(dnssec);
+  const [key] = dnssec.keys;
+  expect(dnssec).toMatchObject({
+    signed: true,
+    stage: "new",
+    denial: "nsec3",
+    keys: [{ published: true, signs: true }],
+  });
+  expect(key.ds).toBe(`signed.test. 3600 IN DS ${key.key_tag} 15 2 ${key.digest}`);
+  expect(key.dnskey).toMatch(/^signed\.test\. 3600 IN DNSKEY 257 3 15 \S{44}$/);
+  expect(dnssec.records).toEqual([
+    { name: "@", type: "DNSKEY", values: [key.dnskey.slice(key.dnskey.indexOf("257"))] },
+    { name: "@", type: "CDS", values: [`${key.key_tag} 15 2 ${key.digest}`] },
+    { name: "@", type: "CDNSKEY", values: [key.dnskey.slice(key.dnskey.indexOf("257"))] },
+  ]);
+  // It had no NS records.
+  const { rrsets } = (await call("GET", `${zone}/rrsets?type=NS`)).json;
+  expect(rrsets[0].records).toHaveLength(3);
+
+  // The endpoints of the original are as before.
+  expect(Object.keys((await call("GET", zone)).json.zone)).toEqual(Object.keys(plain));
+  expect((await call("GET", `${zone}/zonefile`)).json.zonefile).not.toMatch(/DNSKEY|RRSIG|TYPE/);
+  expect((await call("GET", `${zone}/rrsets`)).text).not.toMatch(/TYPE4|DNSKEY/);
+
+  expect((await post(`${zone}/actions/sign`)).error.message).toBe("the zone signed.test is already signed");
+  const early = await post(`${zone}/actions/roll_key`);
+  expect([early.status, early.text]).toEqual([422, expect.stringContaining("give the DS record to the registrar")]);
+  expect((await post(`${zone}/actions/sign`, { denial: "none" })).error.message).toContain("must be one of nsec");
+  const leaving = await post(`${zone}/actions/unsign`);
+  expect(leaving.json.dnssec).toMatchObject({ signed: true, stage: "leaving" });
+  expect(leaving.json.dnssec.records[1]).toEqual({ name: "@", type: "CDS", values: ["0 0 0 00"] });
+  expect((await post(`${zone}/actions/unsign`, { immediately: true })).json.dnssec.signed).toBe(false);
+  expect(await store().signedZones(0, 10)).toEqual([]);
+});
+
+it("signing needs a token that may change the whole zone", async () => {
+  const zone = await makeZone("limited.test");
+  const some = await newToken("main", { ...wholeAccount, sets: [{ owner: "www" }] });
+  const other = await newToken("main", { ...wholeAccount, zones: ["other.test"] });
+  const reader = await newToken("main", { access: "read" });
+  for (const action of ["sign", "roll_key", "unsign"]) {
+    const statuses = await Promise.all(
+      [some, other, reader].map(async (token) => (await post(`${zone}/actions/${action}`, {}, token)).status),
+    );
+    expect(statuses).toEqual([403, 404, 401]);
+  }
+  expect((await call("GET", `${zone}/dnssec`, undefined, { token: other })).status).toBe(404);
+  expect((await call("GET", `${zone}/dnssec`)).json.dnssec.signed).toBe(false);
+});
+
+it("a request that is repeated with its key signs once", async () => {
+  const zone = await makeZone("once.test");
+  const sent = { headers: { "idempotency-key": "sign it" } };
+  const [first, second] = [
+    await call("POST", `${zone}/actions/sign`, {}, sent),
+    await call("POST", `${zone}/actions/sign`, {}, sent),
+  ];
+  expect([first.status, second.status]).toEqual([201, 201]);
+  expect(second.json).toEqual(first.json);
+});
+
+const madeText = "\\# 4 00000000";
+
+it("records that signing makes are written by nobody else, and replaced when a zone is signed", async () => {
+  const rrsets = [
+    { name: "@", type: "TYPE48", records: [{ value: madeText }] },
+    { name: "www", type: "TYPE46", records: [{ value: madeText }] },
+    { name: "www", type: "A", records: [{ value: "192.0.2.1" }] },
+  ];
+  const file = rrsets.map(({ name, type, records }) => `${name} 60 IN ${type} ${records[0]?.value}`).join("\n");
+  const zone = await makeZone("made.test", { zonefile: `$TTL 60\n${file}\n` });
+  expect((await call("GET", `${zone}/zonefile`)).json.zonefile).toContain("TYPE46");
+  expect((await post(`${zone}/actions/sign`)).status).toBe(201);
+  const exported = (await call("GET", `${zone}/zonefile`)).json.zonefile;
+  expect(exported).not.toContain("TYPE4");
+  expect(exported).toContain("192.0.2.1");
+  const message = "made.test is signed, so its RRSIG records are made automatically";
+  const soaAndServers = exported
+    .split("\n")
+    .filter((line: string) => !line.includes("192.0.2.1"))
+    .join("\n");
+  const imported = await post(`${zone}/actions/import_zonefile`, {
+    zonefile: `${soaAndServers}\nwww 60 IN TYPE46 ${madeText}\n`,
+  });
+  expect([imported.status, imported.text]).toEqual([422, expect.stringContaining(message)]);
+  const v1 = await callV1(
+    "POST",
+    `/zones/${(await callV1("GET", "/zones?name=made.test")).json.zones[0].id}/import`,
+    undefined,
+    {
+      text: `${soaAndServers}\nwww 60 IN TYPE46 ${madeText}\n`,
+    },
+  );
+  expect([v1.status, v1.text]).toEqual([422, expect.stringContaining(message)]);
+  const [{ account = 0 } = {}] = await store().signedZones(0, 100);
+  const key = {
+    ...{ name: "key", algorithm: "hmac-sha256", secret: "", account, scope: wholeAccount, created: 0 },
+    ...{ accountName: "main", revoked: undefined },
+  } as const;
+  const updated = await updateFromDns(store(), {
+    ...{ zone: "made.test", prerequisites: [], key, from: "192.0.2.1", signature: "s", now: Date.now() },
+    updates: [{ kind: "add", owner: "www", type: "TYPE46", ttl: 60, rdata: madeText }],
+  });
+  expect(updated).toMatchObject({ kind: "refused", faults: [{ message }] });
+});
+
+it("the history does not bring back keys, and a signed zone does not become secondary", async () => {
+  const zone = await makeZone("past.test");
+  const serialAfter = async (path: string, body: object) => {
+    expect((await post(`${zone}${path}`, body)).status).toBe(201);
+    return (await call("GET", zone)).json.zone.serial;
+  };
+  const ttlChanged = await serialAfter("/actions/change_ttl", { ttl: 600 });
+  const signed = await serialAfter("/actions/sign", {});
+  const undo = (serial: number) => post(`${zone}/history/${serial}/undo`);
+  const keys = async () => (await call("GET", `${zone}/dnssec`)).json.dnssec.keys;
+  const before = await keys();
+  const refused = await undo(signed);
+  expect([refused.status, refused.text]).toEqual([422, expect.stringContaining("cannot be undone")]);
+  expect((await undo(ttlChanged)).status).toBe(201);
+  expect((await call("GET", zone)).json.zone.ttl).toBe(3600);
+  expect(await keys()).toEqual(before);
+  expect((await call("GET", `${zone}/history`)).text).not.toContain("publicKey");
+
+  const { id } = (await callV1("GET", "/zones?name=past.test")).json.zones[0];
+  const server = await callV1("POST", "/primary_servers", { address: "192.0.2.9", port: 53, zone_id: id });
+  expect([server.status, server.text]).toEqual([422, expect.stringContaining("is signed here")]);
+});

@@ -1,0 +1,114 @@
+import type { FastifyInstance } from "fastify";
+import { answers, bodies, type RrsetsSigning } from "../../contract/rrsets.ts";
+import { algorithms, dnssecTypes } from "../../core/dnssec/codes.ts";
+import { apex } from "../../core/names/name.ts";
+import type { Fault } from "../../core/result.ts";
+import type { SigningKey, Zone } from "../model.ts";
+import { badInput } from "../service/edit/bad-input.ts";
+import type { RecordService } from "../service/service.ts";
+import { missing } from "../service/sight.ts";
+import { signingOf } from "../signing/signing-of.ts";
+import { algorithmName, apexValue, dnskeyText, dsParts, dsText, stageWords } from "../signing/signing-texts.ts";
+import { act, sendError, zoneAt } from "./answer.ts";
+import { answerTo } from "./errors.ts";
+import { flagAt, type Keys, said } from "./input.ts";
+import { timeText } from "./wire.ts";
+
+const tags = ["dnssec"];
+
+/** Not in the original API: how a zone is signed. */
+export function rrsetsDnssecRoutes(api: FastifyInstance, service: RecordService): void {
+  const answerOf = ({ zone }: { readonly zone: Zone }) => ({ dnssec: signingToWire(zone) });
+  const schema = (summary: string, body: object) => ({ tags, summary, body, response: { 201: answers.dnssecAction } });
+
+  api.get(
+    "/zones/:z/dnssec",
+    { schema: { tags, summary: "Read how a zone is signed, and its DS record", response: { 200: answers.dnssec } } },
+    async (request, reply) => {
+      const zone = await service.openZone(request.actor, zoneAt(request));
+      return zone ? reply.send(answerOf({ zone })) : sendError(reply, answerTo(missing("zone")));
+    },
+  );
+
+  api.post(
+    "/zones/:z/actions/sign",
+    { schema: schema("Sign a zone; it gets the nameservers of the service if it has no NS records", bodies.sign) },
+    (request, reply) =>
+      act(request, reply, {
+        read: (keys, faults) => ({
+          algorithm: choiceAt(keys, "algorithm", algorithmChoices, faults) ?? algorithms.ecdsap256,
+          denial: choiceAt(keys, "denial", denials, faults) ?? "nsec",
+        }),
+        run: (choice, asked) => service.signZone(request.actor, zoneAt(request), choice, asked),
+        answerOf,
+      }),
+  );
+
+  api.post(
+    "/zones/:z/actions/roll_key",
+    { schema: schema("Replace the key of a signed zone, step by step", bodies.rollKey) },
+    (request, reply) =>
+      act(request, reply, {
+        read: (keys, faults) => choiceAt(keys, "algorithm", algorithmChoices, faults),
+        run: (algorithm, asked) => service.rollKey(request.actor, zoneAt(request), algorithm, asked),
+        answerOf,
+      }),
+  );
+
+  api.post(
+    "/zones/:z/actions/unsign",
+    { schema: schema("Ask the parent to remove the DS record, and then unsign the zone", bodies.unsign) },
+    (request, reply) =>
+      act(request, reply, {
+        read: (keys, faults) => said(keys.immediately) && flagAt(keys, "immediately", faults),
+        run: (isImmediate, asked) => service.unsignZone(request.actor, zoneAt(request), isImmediate === true, asked),
+        answerOf,
+      }),
+  );
+}
+
+const algorithmChoices = { "ecdsa-p256": algorithms.ecdsap256, ed25519: algorithms.ed25519 } as const;
+const denials = { nsec: "nsec", nsec3: "nsec3" } as const;
+
+function choiceAt<T>(keys: Keys, key: string, choices: Readonly<Record<string, T>>, faults: Fault[]): T | undefined {
+  const value = keys[key];
+  if (!said(value)) return undefined;
+  const found = typeof value === "string" && Object.hasOwn(choices, value) ? choices[value] : undefined;
+  if (found === undefined) faults.push(badInput(key, `must be one of ${Object.keys(choices).join(", ")}`));
+  return found;
+}
+
+function signingToWire({ name, settings: { dnssec } }: Zone): RrsetsSigning {
+  if (dnssec === undefined)
+    return {
+      ...{ signed: false, stage: null, stage_text: null, since: null, parent_since: null, denial: null },
+      ...{ keys: [], records: [] },
+    };
+  const { stage, since, parentSince, denial, keys } = dnssec;
+  return {
+    ...{ signed: true, stage, stage_text: stageWords[stage], since: timeText(since), denial },
+    parent_since: parentSince === undefined ? null : timeText(parentSince),
+    keys: keys.map((key) => keyToWire(key, name)),
+    records: signingOf(dnssec, name, since).apexSets.flatMap(({ type, data }) => {
+      const shown = shownTypes.get(type);
+      return shown ? [{ name: apex, type: shown, values: data.map((each) => apexValue(type, each)) }] : [];
+    }),
+  };
+}
+
+const shownTypes: ReadonlyMap<number, string> = new Map([
+  [dnssecTypes.dnskey, "DNSKEY"],
+  [dnssecTypes.cds, "CDS"],
+  [dnssecTypes.cdnskey, "CDNSKEY"],
+]);
+
+function keyToWire(key: SigningKey, zone: string): RrsetsSigning["keys"][number] {
+  const { tag, algorithm, created, shown, signs, inParent } = key;
+  const { digest, digestType } = dsParts(key, zone);
+  return {
+    ...{ key_tag: tag, algorithm, algorithm_name: algorithmName(algorithm), created: timeText(created) },
+    ...{ published: shown, signs, in_parent: inParent, digest_type: digestType, digest },
+    ds: dsText(key, zone),
+    dnskey: `${zone}. 3600 IN DNSKEY ${dnskeyText(key)}`,
+  };
+}

@@ -1,0 +1,97 @@
+import type { Algorithm } from "../../../core/dnssec/codes.ts";
+import type { Denial } from "../../../core/dnssec/plan-signing.ts";
+import { apex } from "../../../core/names/name.ts";
+import { type Fault, fail } from "../../../core/result.ts";
+import type { Zone, ZoneKey } from "../../model.ts";
+import type { Signer } from "../../signing/signer.ts";
+import type { DecideAct, WriteRequest } from "../../store/port.ts";
+import type { RecordServiceOptions } from "../options.ts";
+import { type Actor, missing, type NotDone, refused, type Sight } from "../sight.ts";
+import { type Asked, type Done, noChange, type Written, writtenBefore, writtenBy, writtenIn } from "../write.ts";
+import {
+  leavingRule,
+  ownersToSign,
+  rollingRule,
+  type SigningRule,
+  signingDecision,
+  signingRule,
+  unsigningRule,
+} from "./dnssec.ts";
+import { nameserverSet } from "./first-sets.ts";
+import { withZone, writeObstacle } from "./settings.ts";
+
+/** Signing a zone, with the permissions of a change of its settings. */
+export function signingOperations(options: RecordServiceOptions, sight: Sight) {
+  const { store, now, signer } = options;
+
+  type Change = {
+    readonly command: string;
+    readonly ruleFor: (zone: Zone) => SigningRule;
+    readonly ownersFor?: (zone: Zone) => Promise<WriteRequest["owners"]>;
+  };
+  const change = async (actor: Actor, key: ZoneKey, { command, ruleFor, ownersFor }: Change, asked: Asked) => {
+    const zone = await sight.openZone(actor, key);
+    if (zone === undefined) return missingOr(await writtenBefore(store, actor, key, asked, now()));
+    const obstacle = writeObstacle(sight, actor, zone);
+    if (obstacle) return obstacle;
+    const [rule, owners] = [ruleFor(zone), (await ownersFor?.(zone)) ?? (() => [apex])];
+    const decide: DecideAct<Done | NotDone> = (view) => {
+      const refusal = writeObstacle(sight, actor, view.zone);
+      if (refusal) return noChange(refusal);
+      const planned = rule(view);
+      if (!planned.ok) return noChange(refused(planned.faults));
+      return { ...signingDecision(view, planned.value), command, result: { kind: "done" } };
+    };
+    const request = { ...writtenBy(actor, now()), at: key, owners, ...asked };
+    return await withZone(sight, actor, key, writtenIn<Done>(await store.act(request, decide)));
+  };
+  const withSigner = (rule: (signer: Signer) => SigningRule): SigningRule =>
+    signer === undefined ? () => fail(noSigner) : rule(signer);
+
+  return {
+    /** A zone without NS records gets those of this service. */
+    signZone: (
+      actor: Actor,
+      key: ZoneKey,
+      choice: { readonly algorithm: Algorithm; readonly denial: Denial },
+      asked: Asked = {},
+    ) =>
+      change(
+        actor,
+        key,
+        {
+          command: "sign_zone",
+          ruleFor: () => withSigner((own) => signingRule(choice, own, now(), nameserverSet(options, now()))),
+          ownersFor: (zone) => ownersToSign(store, zone),
+        },
+        asked,
+      ),
+
+    rollKey: (actor: Actor, key: ZoneKey, algorithm: Algorithm | undefined, asked: Asked = {}) =>
+      change(
+        actor,
+        key,
+        { command: "roll_key", ruleFor: (zone) => withSigner((own) => rollingRule(zone, algorithm, own, now())) },
+        asked,
+      ),
+
+    /** `isImmediate`: does not wait for the parent, so that resolvers reject the zone while it has a DS record. */
+    unsignZone: (actor: Actor, key: ZoneKey, isImmediate: boolean, asked: Asked = {}) =>
+      change(
+        actor,
+        key,
+        { command: "unsign_zone", ruleFor: () => (isImmediate ? unsigningRule : leavingRule(now())) },
+        asked,
+      ),
+  };
+}
+
+/** A repeated request gets its answer from then, but there is no zone to show with it. */
+const missingOr = (before: Written): NotDone => (before.kind === "done" ? missing("zone") : before);
+
+const noSigner: Fault = {
+  code: "dnssec",
+  where: "zone",
+  message: "this process cannot make keys",
+  todo: "use moor dnssec on the machine of the service",
+};

@@ -1,0 +1,41 @@
+import { type Algorithm, algorithms, dnssecTypes } from "../../core/dnssec/codes.ts";
+import type { Stage } from "../../core/dnssec/lifecycle.ts";
+import type { SigningKey } from "../model.ts";
+import { dnskeyOf, dsOf } from "./signing-of.ts";
+
+/** What each stage waits for. */
+export const stageWords: Readonly<Record<Stage, string>> = {
+  new: "waiting for the DS record at the parent",
+  secure: "the parent has the DS record",
+  "roll-show": "the new key is published; waiting until every resolver can have it",
+  "roll-parent": "waiting for the DS record of the new key at the parent",
+  "roll-sign": "the new key signs; waiting until no resolver has older signatures",
+  "algorithm-sign": "the new key signs too; waiting until no resolver has records without its signatures",
+  "algorithm-show": "the new key is published; waiting until every resolver can have it",
+  "algorithm-parent": "waiting for the DS record of the new key at the parent",
+  "algorithm-hide": "the old key is no longer published; waiting until no resolver has it",
+  leaving: "waiting until the parent has removed the DS record",
+};
+
+/** As registrars call it. */
+export const algorithmName = (algorithm: Algorithm): string =>
+  algorithm === algorithms.ed25519 ? "ED25519" : "ECDSAP256SHA256";
+
+/** What forms of registrars ask for field by field. */
+export function dsParts(key: SigningKey, zone: string) {
+  const digest = Buffer.from(dsOf(key, zone).subarray(4)).toString("hex").toUpperCase();
+  return { tag: key.tag, algorithm: key.algorithm, digestType: 2, digest };
+}
+
+export const dsText = (key: SigningKey, zone: string): string =>
+  `${zone}. 3600 IN DS ${Object.values(dsParts(key, zone)).join(" ")}`;
+
+export const dnskeyText = (key: SigningKey): string => apexValue(dnssecTypes.dnskey, dnskeyOf(key));
+
+/** The value of a DNSKEY, CDS or CDNSKEY record. */
+export function apexValue(type: number, data: Uint8Array): string {
+  const [a = 0, b = 0, c, d] = data;
+  const rest = Buffer.from(data.subarray(4));
+  const text = type === dnssecTypes.cds ? rest.toString("hex").toUpperCase() : rest.toString("base64");
+  return `${(a << 8) | b} ${c} ${d} ${text}`;
+}
