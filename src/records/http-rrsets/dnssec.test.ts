@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { rrsetsService } from "../../../test/rig/records/rrsets-service.ts";
 import { wholeAccount } from "../../core/may.ts";
 import { updateFromDns } from "../service/from-dns-update.ts";
+import type { TransferKey } from "../store/transfer-keys.ts";
 
 const { call, callV1, newToken, store } = rrsetsService();
 
@@ -116,10 +117,10 @@ it("records that signing makes are written by nobody else, and replaced when a z
   );
   expect([v1.status, v1.text]).toEqual([422, expect.stringContaining(message)]);
   const [{ account = 0 } = {}] = await store().signedZones(0, 100);
-  const key = {
-    ...{ name: "key", algorithm: "hmac-sha256", secret: "", account, scope: wholeAccount, created: 0 },
-    ...{ accountName: "main", revoked: undefined },
-  } as const;
+  const key: TransferKey = {
+    ...{ name: "key", secret: "", account, scope: wholeAccount, created: 0, accountName: "main", revoked: undefined },
+    algorithm: "hmac-sha256",
+  };
   const updated = await updateFromDns(store(), {
     ...{ zone: "made.test", prerequisites: [], key, from: "192.0.2.1", signature: "s", now: Date.now() },
     updates: [{ kind: "add", owner: "www", type: "TYPE46", ttl: 60, rdata: madeText }],
