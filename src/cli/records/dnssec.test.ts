@@ -128,4 +128,30 @@ describe("moor dnssec", () => {
     expect((await moor("dnssec", "off", "example.org", "--now")).out).toBe("example.org is no longer signed.\n");
     expect((await moor("dnssec", "status", "example.org")).out).toBe("example.org is not signed.\n");
   });
+
+  it("an export names no key; an import says what it did not sign, and does not change the keys of a zone it replaces", async () => {
+    await moor("dnssec", "on", "example.org");
+    const status = () => moor("dnssec", "status", "example.org", "--json");
+    const { out: before } = await status();
+    await moor("export", "saved");
+    const manifest = join(cwd, "saved", "manifest.json");
+    const text = readFileSync(manifest, "utf8");
+    expect(text).toContain('"signed": true');
+    expect(text + readFileSync(join(cwd, "saved/zones/example.org.zone"), "utf8")).not.toMatch(
+      /TYPE4|DNSKEY|publicKey/,
+    );
+    writeFileSync(manifest, text.replace('"ttl": 60', '"ttl": 600'));
+    expect(await moor("import", "saved", "--replace")).toMatchObject({ code: 0, err: "" });
+    expect((await status()).out).toBe(before);
+    writeFileSync(manifest, text.replace('"primary"', '"secondary"'));
+    expect(await moor("import", "saved", "--replace")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("is signed here"),
+    });
+    expect((await status()).out).toBe(before);
+    writeFileSync(manifest, text);
+    renameSync(join(cwd, "data"), join(cwd, "old"));
+    expect((await moor("import", "saved")).err).toContain("zone example.org: it was signed where it was exported");
+    expect((await moor("dnssec", "status", "example.org")).out).toBe("example.org is not signed.\n");
+  });
 });

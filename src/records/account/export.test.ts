@@ -1,6 +1,3 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { patience } from "../../../test/rig/patience.ts";
@@ -10,10 +7,7 @@ import { parseRdata } from "../../core/rdata/rdata.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import type { Account, ZoneSettings } from "../model.ts";
-import { signZone } from "../service/zones/dnssec.ts";
-import { createSigner } from "../signing/signer.ts";
 import type { RecordStore } from "../store/port.ts";
-import { migrations } from "../store/sqlite/schema.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
 import { exportAccount } from "./export.ts";
 import { importObstacles, importZone } from "./import.ts";
@@ -176,38 +170,6 @@ describe("export, import, export", () => {
       expect(await imported(one, account, first)).toEqual(["same"]);
       expect((await one.zoneBy(account.id, { name: "example.org" }))?.settings.primaries).toEqual([server]);
     });
-  });
-
-  it("says that a zone is signed, without its keys; a signed zone that is replaced keeps them", async () => {
-    const signer = createSigner(join(mkdtempSync(join(tmpdir(), "moor-export-")), "key"));
-    const [one, two] = [
-      openSqliteStore(":memory:", migrations, signer),
-      openSqliteStore(":memory:", migrations, signer),
-    ];
-    const account = await one.ensureAccount("main", now);
-    await makeZone(one, account, "example.org", [set("@", "NS", [{ rdata: "ns1.example.net." }])]);
-    const zoneNow = () => one.zoneBy(account.id, { name: "example.org" });
-    const zone = await zoneNow();
-    if (zone === undefined) throw new Error("no zone");
-    await signZone({ store: one, actor: "test", now }, zone, { algorithm: 13, denial: "nsec" }, signer);
-    const dnssec = (await zoneNow())?.settings.dnssec;
-    const first = await exported(one, account);
-    expect(first.get("manifest.json")).toContain('"signed": true');
-    expect([...first.values()].join()).not.toMatch(new RegExp(`TYPE4|publicKey|${dnssec?.keys[0]?.id}`));
-    expect(await imported(one, account, first)).toEqual(["same"]);
-    edit(first, "manifest.json", '"ttl": 3600', '"ttl": 600');
-    expect(await imported(one, account, first)).toEqual(["replaced"]);
-    expect((await zoneNow())?.settings).toMatchObject({ ttl: 600, dnssec });
-    edit(first, "manifest.json", '"primary"', '"secondary"');
-    expect(await imported(one, account, first)).toEqual([expect.stringContaining("is signed here")]);
-    expect((await zoneNow())?.settings).toMatchObject({ mode: "primary", dnssec });
-
-    const other = await two.ensureAccount("main", now);
-    edit(first, "manifest.json", '"secondary"', '"primary"');
-    expect(await imported(two, other, first)).toEqual(["made"]);
-    expect((await two.zoneBy(other.id, { name: "example.org" }))?.settings.dnssec).toBeUndefined();
-    one.close();
-    two.close();
   });
 
   it("restores a zone that has changed since, and keeps the ids of unchanged records", async () => {

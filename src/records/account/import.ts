@@ -5,8 +5,8 @@ import { type RRset, setKey, type ZoneRecord } from "../../core/records/rrset.ts
 import { compareSerials, withSerial } from "../../core/records/serial.ts";
 import type { Fault } from "../../core/result.ts";
 import type { Account, Zone, ZoneSettings } from "../model.ts";
+import { signedStaysPrimary } from "../service/edit/check-write.ts";
 import { newRecordIds, newZoneId } from "../service/edit/new-id.ts";
-import { signedStaysPrimary } from "../service/zones/dnssec.ts";
 import type { NotCreated, RecordStore, WriteView } from "../store/port.ts";
 import { zoneNotCreated } from "../zone-names/refused-zone.ts";
 import { reservedName } from "../zone-names/reserved-names.ts";

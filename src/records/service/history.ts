@@ -4,12 +4,11 @@ import { withSerial } from "../../core/records/serial.ts";
 import type { Fault } from "../../core/result.ts";
 import type { LoggedChange, SettingsChange, Zone, ZoneKey, ZoneSettings } from "../model.ts";
 import type { DecideAct, WriteView } from "../store/port.ts";
-import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
+import { checkWrite, signedStaysPrimary, soaStays, zoneFaults } from "./edit/check-write.ts";
 import { newRecordIds } from "./edit/new-id.ts";
 import type { RecordServiceOptions } from "./options.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./sight.ts";
 import { type Asked, type Done, noChange, type Written, writtenBefore, writtenBy, writtenIn } from "./write.ts";
-import { signedStaysPrimary } from "./zones/dnssec.ts";
 
 /** How many changes one request examines for an actor who may see only some sets. */
 const mostLookedAt = 2_000;

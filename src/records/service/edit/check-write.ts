@@ -33,6 +33,13 @@ export function zoneFaults(zone: Zone): readonly Fault[] {
   ];
 }
 
+export const signedStaysPrimary = (zone: string): Fault => ({
+  code: "zone-is-signed",
+  where: "zone",
+  message: `the zone ${zone} is signed here, so its records cannot come from a primary server`,
+  todo: "switch DNSSEC off first",
+});
+
 export const soaStays: Fault = {
   code: "soa-stays",
   where: "type",

@@ -159,13 +159,6 @@ export function signingDecision({ zone }: WriteView, { dnssec, keys = [], wanted
 
 const notSigned = (zone: string): Fault => notNow(`the zone ${zone} is not signed`);
 
-export const signedStaysPrimary = (zone: string): Fault => ({
-  code: "zone-is-signed",
-  where: "zone",
-  message: `the zone ${zone} is signed here, so its records cannot come from a primary server`,
-  todo: "switch DNSSEC off first",
-});
-
 const notNow = (message: string, todo?: string): Fault => ({
   code: "dnssec",
   where: "zone",
