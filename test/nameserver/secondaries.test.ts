@@ -1,5 +1,9 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { StartedProcess } from "../rig/started-process.ts";
+import { run } from "./moor-dns.ts";
 import { type Lab, openLab, type ServerName } from "./secondary-lab.ts";
 
 const followers = ["knot", "bind", "powerdns"] as const;
@@ -7,6 +11,7 @@ const all = [...followers, "nsd"] as const;
 let lab: Lab;
 const servers = new Map<ServerName, StartedProcess>();
 let zone: string;
+const folder = mkdtempSync(join(tmpdir(), "moor-verified-"));
 
 beforeAll(async () => {
   lab = await openLab();
@@ -14,7 +19,10 @@ beforeAll(async () => {
   await lab.api.makeRecord({ zone_id: zone, name: "www", type: "A", value: "198.51.100.1" });
   for (const name of all) servers.set(name, await lab.startServer(name));
 });
-afterAll(() => lab?.close());
+afterAll(async () => {
+  await lab?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 const expectEverywhere = async (question: string, answer: string, names: readonly ServerName[] = all) => {
   try {
@@ -25,6 +33,13 @@ const expectEverywhere = async (question: string, answer: string, names: readonl
     throw new Error(`${(error as Error).message}\n${lab.moor.err()}\n${said}`, { cause: error });
   }
 };
+
+/** What BIND's check says about all that a server holds. */
+async function verified(name: ServerName): Promise<string> {
+  const file = join(folder, `${name}.zone`);
+  writeFileSync(file, `${await lab.dig(name, "+noall", "+answer", "+onesoa", "example.org", "AXFR")}\n`);
+  return await run("dnssec-verify", ["-z", "-o", "example.org", file]);
+}
 
 describe("nameservers set up as docs/nameservers.md says", () => {
   it("have the zone that was there before them", async () => {
@@ -81,6 +96,19 @@ describe("nameservers set up as docs/nameservers.md says", () => {
     await lab.api.makeRecord({ zone_id: zone, name: "late", type: "A", value: "198.51.100.5" });
     for (const name of all) servers.set(name, await lab.startServer(name));
     await expectEverywhere("late.example.org A", "198.51.100.5");
+  });
+
+  it("hold a signed zone that is valid as a whole, after every change", async () => {
+    await lab.api.makeRecord({ zone_id: zone, name: "@", type: "NS", value: "ns1.example.org." });
+    await lab.administer("dnssec", "on", "example.org", "--nsec3");
+    const values = Array.from({ length: 12 }, (_, i) => `198.51.100.${100 + i}`);
+    for (const [i, value] of values.entries()) {
+      await lab.api.makeRecord({ zone_id: zone, name: `signed${i % 5}.deep${i % 3}`, type: "A", value });
+      const serial = await lab.dig("moor", "+short", "example.org", "SOA");
+      if (i % 4 === 3) await expectEverywhere("example.org SOA", serial);
+      if (i % 4 === 3) for (const name of all) expect(await verified(name), name).toContain("Zone fully signed");
+    }
+    expect(servers.get("knot")?.out()).toMatch(/\[example\.org\.\] IXFR, incoming.*finished/);
   });
 
   it("are refused with a key that was revoked, and without one", async () => {
