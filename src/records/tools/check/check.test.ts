@@ -6,6 +6,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { patience } from "../../../../test/rig/patience.ts";
 import { fillStore } from "../../../../test/rig/records/filled-store.ts";
 import type { Fault } from "../../../core/result.ts";
+import { signZone, unsignNow } from "../../service/zones/dnssec.ts";
+import { createSigner } from "../../signing/signer.ts";
+import { migrations } from "../../store/sqlite/schema.ts";
 import { openSqliteStore } from "../../store/sqlite/store.ts";
 import { dropHistory } from "../keep-history.ts";
 import { readSqliteTables, trimSqliteTables } from "../tables/sqlite.ts";
@@ -140,6 +143,20 @@ const damages: [what: string, statement: string, code: string, where: RegExp][] 
 
 describe("the check of a store", () => {
   it("finds nothing wrong with what the service wrote", async () => {
+    expect(await faultsOf()).toEqual([]);
+  });
+
+  it("finds nothing wrong with signed zones, and with those that are no longer signed", async () => {
+    const signer = createSigner(join(folder, "key"));
+    const store = openSqliteStore(path, migrations, signer);
+    const zone = await store.zoneHolding("example.org");
+    if (zone === undefined) throw new Error("the filled store has no example.org");
+    const by = { store, actor: "test", now: Date.now() };
+    const signed = await signZone(by, zone, { algorithm: 13, denial: "nsec3" }, signer);
+    expect(signed).toMatchObject({ ok: true });
+    expect(await faultsOf()).toEqual([]);
+    await unsignNow(by, zone);
+    store.close();
     expect(await faultsOf()).toEqual([]);
   });
 

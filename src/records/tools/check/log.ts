@@ -3,12 +3,12 @@ import { isObject } from "../../../core/is-object.ts";
 import { apex } from "../../../core/names/name.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { compareSerials } from "../../../core/records/serial.ts";
-import type { LoggedChange } from "../../model.ts";
+import type { LoggedRow } from "../../model.ts";
 import type { ChangeRow, SetRow, ZoneRow } from "../../store/rows.ts";
 import { eachPart, type Row, storeTables, type Tables } from "../tables/table.ts";
 import { named, parsed, type Step } from "./step.ts";
 
-type Logged = ChangeRow & { readonly read: LoggedChange["change"] };
+type Logged = ChangeRow & { readonly read: LoggedRow["change"] };
 /** What the log has said about one zone so far. Sets are kept as digests, by owner and type. */
 export type History = {
   readonly zone: number;
@@ -46,9 +46,10 @@ function readEntry(row: Row, step: Step): Logged | undefined {
   return undefined;
 }
 
-function isChange(value: unknown): value is LoggedChange["change"] {
+function isChange(value: unknown): value is LoggedRow["change"] {
   if (!isObject(value)) return false;
-  const { kind, before, after } = value;
+  const { kind, before, after, sets } = value;
+  if (kind === "signatures") return sets === null || Array.isArray(sets);
   if (kind === "settings") return isObject(before) && isObject(after);
   const shapes = { create: [false, true], replace: [true, true], delete: [true, false] } as const;
   const shape = kind === "create" || kind === "replace" || kind === "delete" ? shapes[kind] : undefined;
@@ -80,6 +81,7 @@ function follow(history: History, entry: Logged, step: Step): void {
   if (serial === history.first && read.kind === "create" && read.type === "SOA" && read.owner === apex)
     history.whole = true;
   history.last = { serial, position };
+  if (read.kind === "signatures") return;
   const key = read.kind === "settings" ? settingsKey : `${read.owner} ${read.type}`;
   const known = history.sets.get(key);
   if (known !== undefined && known !== digestOf(read.before))
