@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { openTerminal } from "../../../test/rig/cli/terminal.ts";
 import { writtenSets } from "../../../test/rig/core/written-sets.suite.ts";
 import { isLongRun } from "../../../test/rig/long-run.ts";
+import { testLimit } from "../../../test/rig/patience.ts";
 import { plainSettings } from "../../records/model.ts";
 import { recordsDatabase, signingKeyFile } from "../../records/open-store.ts";
 import { openSqliteStore } from "../../records/store/sqlite/store.ts";
@@ -102,7 +103,7 @@ describe("moor dnssec", () => {
     expect((await moor("dnssec", "on", "bare.org")).err).toContain("has no NS records");
   });
 
-  it.each(rehearsals)("rehearses on a copy: %s %s", async (...words) => {
+  it.each(rehearsals)("rehearses on a copy: %s %s", { timeout: 20 * testLimit }, async (...words) => {
     await makeZone(
       "play.org",
       `@ 3600 SOA ns1 hostmaster 1 7200 900 1209600 300\n@ 3600 NS ns1\nns1 3600 A 192.0.2.1

@@ -1,0 +1,35 @@
+import { signingKeyFile } from "../../src/records/open-store.ts";
+import { continueLife, rollKey, signZone, unsignZone } from "../../src/records/service/zones/dnssec.ts";
+import { createSigner } from "../../src/records/signing/signer.ts";
+import { migrations } from "../../src/records/store/sqlite/schema.ts";
+import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
+
+/**
+ * Takes a zone from stage to stage without pause, again and again, and prints each stage. The parent does what it is asked for, and the
+ * clock is fast. It goes on where an earlier process was killed. `node test/store/signing-process.ts DATABASE FOLDER ZONE`
+ */
+const [, , database = "", folder = "", name = ""] = process.argv;
+const signer = createSigner(signingKeyFile(folder));
+const store = openSqliteStore(database, migrations, signer);
+const day = 86_400_000;
+const otherThan = { 13: 15, 15: 13 } as const;
+
+for (;;) {
+  const zone = await store.zoneHolding(name);
+  if (zone === undefined) throw new Error(`there is no zone ${name}`);
+  const { dnssec } = zone.settings;
+  // Long enough for what each stage waits for, and never later than now: signatures must be valid for the real clock, too.
+  const next = dnssec === undefined ? Date.now() - 11 * day : (dnssec.parentSince ?? dnssec.since + 0.06 * day);
+  const now = dnssec?.parentSince === undefined ? next : next + 1.01 * day;
+  const by = { store, actor: "test", now };
+  const [key] = dnssec?.keys ?? [];
+  if (dnssec === undefined || key === undefined) await signZone(by, zone, { algorithm: 13, denial: "nsec" }, signer);
+  else if (dnssec.stage === "secure" && (Math.random() < 0.3 || now > Date.now() - 4 * day)) await unsignZone(by, zone);
+  else if (dnssec.stage === "secure")
+    await rollKey(by, zone, Math.random() < 0.5 ? undefined : otherThan[key.algorithm], signer);
+  else {
+    const ds = dnssec.stage === "leaving" ? [] : dnssec.keys.filter(({ inParent }) => inParent);
+    await continueLife(by, zone, { ds, ttl: 60 }, 60);
+  }
+  process.stdout.write(`${(await store.zoneHolding(name))?.settings.dnssec?.stage ?? "unsigned"}\n`);
+}
