@@ -185,6 +185,77 @@ describe("the check of a store", () => {
   });
 });
 
+describe("the check of a signed zone", () => {
+  beforeEach(async () => {
+    const signer = createSigner(join(folder, "key"));
+    const store = openSqliteStore(path, migrations, signer);
+    const account = await store.ensureAccount("main", 1);
+    for (const [name, denial] of [
+      ["example.org", "nsec"],
+      ["again.example.org", "nsec3"],
+    ] as const) {
+      const zone = await store.zoneBy(account.id, { name });
+      if (zone === undefined) throw new Error(`no zone ${name}`);
+      const signed = await signZone({ store, actor: "a", now: Date.now() }, zone, { algorithm: 13, denial }, signer);
+      expect(signed.ok).toBe(true);
+    }
+    store.close();
+  });
+
+  it("finds nothing wrong with what the service wrote", async () => {
+    expect(await faultsOf()).toEqual([]);
+  });
+
+  const last = "zone = 1 AND owner = 'www'";
+  it.each([
+    [
+      "a signed name without its zone",
+      `UPDATE signed_names SET zone = 99 WHERE ${last}`,
+      "zone-missing",
+      /www of zone 99/,
+    ],
+    ["a key without its zone", "UPDATE signing_keys SET zone = 99 WHERE zone = 1", "zone-missing", /signing key/],
+    ["a zone without its key", "DELETE FROM signing_keys WHERE zone = 1", "signing-key-missing", /zone example\.org/],
+    [
+      "a key that no zone uses",
+      "INSERT INTO signing_keys VALUES ('k', 1, '')",
+      "signing-key-unused",
+      /zone example\.org/,
+    ],
+    ["a name that is not signed", `DELETE FROM signed_names WHERE ${last}`, "not-signed", /example\.org, www/],
+    ["a gap in the chain", `DELETE FROM signed_names WHERE ${last}`, "chain-broken", /zone example\.org/],
+    [
+      "a gap in a chain of hashes",
+      "DELETE FROM signed_names WHERE zone <> 1 AND link = (SELECT max(link) FROM signed_names WHERE zone <> 1)",
+      "chain-broken",
+      /zone again\.example\.org/,
+    ],
+    [
+      "a missing signature",
+      `UPDATE signed_names SET made = '[' || json_extract(made, '$[0]') || ']' WHERE ${last}`,
+      "signature-missing",
+      /example\.org, www/,
+    ],
+    [
+      "signatures that are not JSON",
+      `UPDATE signed_names SET made = '[' WHERE ${last}`,
+      "signed-name-unreadable",
+      /www/,
+    ],
+    [
+      "a signed name without records",
+      `DELETE FROM rrsets WHERE ${last}`,
+      "signed-without-records",
+      /example\.org, www/,
+    ],
+  ])("finds %s", async (_, statement, code, where) => {
+    change(statement);
+    const found = (await faultsOf()).filter((fault) => fault.code === code);
+    expect(found[0]?.where).toMatch(where);
+    expect(found[0]?.todo).toBeTruthy();
+  });
+});
+
 describe("zones without the grant they need", () => {
   const zone = (number: number, account: number, name: string) =>
     "INSERT INTO zones (number, id, account, name, settings, serial, record_count, created, modified) " +

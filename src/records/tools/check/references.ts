@@ -9,7 +9,19 @@ type Reference = {
   readonly where: (row: Named) => string;
 };
 
-const { tokens, transferKeys, passwords, actions, grants, zones, changes, sets, secondaryState } = storeTables;
+const {
+  tokens,
+  transferKeys,
+  passwords,
+  actions,
+  grants,
+  zones,
+  changes,
+  sets,
+  secondaryState,
+  signedNames,
+  signingKeys,
+} = storeTables;
 const references: readonly Reference[] = [
   { table: tokens, column: "account", where: ({ id }) => `token ${id}` },
   { table: transferKeys, column: "account", where: ({ number }) => `transfer key ${number}` },
@@ -20,6 +32,8 @@ const references: readonly Reference[] = [
   { table: changes, column: "account", where: ({ position, zone_name: zone }) => `change ${position}, zone ${zone}` },
   { table: sets, column: "zone", where: ({ zone, owner, type }) => `set ${owner} ${type} of zone ${zone}` },
   { table: secondaryState, column: "zone", where: ({ zone }) => `transfer state of secondary zone ${zone}` },
+  { table: signedNames, column: "zone", where: ({ zone, owner }) => `signed name ${owner} of zone ${zone}` },
+  { table: signingKeys, column: "zone", where: ({ id }) => `signing key ${id}` },
   { table: grants, column: "zone", where: ({ zone }) => `grant for zone ${zone}` },
 ];
 

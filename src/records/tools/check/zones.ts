@@ -7,6 +7,7 @@ import { eachPart, storeTables, type Tables } from "../tables/table.ts";
 import { createIndexCheck } from "./ids.ts";
 import { compareRest, compareSet, compareZone, histories } from "./log.ts";
 import { readSet } from "./set.ts";
+import { checkSigned } from "./signed.ts";
 import { named, parsed, type Step } from "./step.ts";
 
 /**
@@ -19,6 +20,7 @@ export async function checkZones(tables: Tables, step: Step): Promise<number> {
     for (const zone of rows.map((row) => named<ZoneRow>(storeTables.zones, row))) {
       checkZoneRow(zone, step);
       await checkZone(tables, zone, index.add, step);
+      await checkSigned(tables, zone, step);
     }
     step.read(0);
   }

@@ -1,0 +1,111 @@
+import { dnssecTypes } from "../../../core/dnssec/codes.ts";
+import { madeKey, signaturesIn } from "../../../core/dnssec/drafts.ts";
+import { dataOfText, type SignedName, typeNamed } from "../../../core/dnssec/signed-name.ts";
+import { absoluteName, apex } from "../../../core/names/name.ts";
+import { nameToWire } from "../../../core/names/wire.ts";
+import { typeCode } from "../../../core/rdata/table.ts";
+import { base32hex } from "../../../core/records/nsec3-hash.ts";
+import type { ZoneSettings } from "../../model.ts";
+import type { ZoneRow } from "../../store/rows.ts";
+import { type SignedNameRow, signedNameFromRow } from "../../store/signed-zones.ts";
+import { eachPart, storeTables, type Tables } from "../tables/table.ts";
+import { named, parsed, type Step } from "./step.ts";
+
+const { sets, signedNames, signingKeys } = storeTables;
+const signAgain = "change the default TTL of the zone and change it back: both sign the whole zone again";
+
+/** The signed part of a zone: its keys exist, every name is signed, and the chain of NSEC or NSEC3 records is closed. */
+export async function checkSigned(tables: Tables, zone: ZoneRow, step: Step): Promise<void> {
+  const where = `zone ${zone.name}`;
+  const its = `zone = ${zone.number}`;
+  const { dnssec } = (parsed(zone.settings) ?? {}) as Partial<ZoneSettings>;
+  const kept = new Set<string>();
+  for await (const rows of eachPart(tables, signingKeys, { where: its }))
+    for (const row of rows) kept.add(named<{ id: string }>(signingKeys, row).id);
+  for (const { id, tag } of dnssec?.keys ?? [])
+    if (!kept.delete(id)) step.fault("signing-key-missing", where, `its private key ${tag} is missing`);
+  for (const id of kept) step.fault("signing-key-unused", where, `its settings do not name the private key ${id}`);
+
+  const [unsigned] = await tables.read(sets, { where: `${its} AND ${notIn(signedNames.name, sets.name)}`, limit: 1 });
+  const left = dnssec === undefined ? its : `${its} AND types <> '[]' AND ${notIn(sets.name, signedNames.name)}`;
+  const [surplus] = await tables.read(signedNames, { where: left, limit: 1 });
+  if (dnssec !== undefined && unsigned !== undefined)
+    step.fault("not-signed", `${where}, ${unsigned[1]}`, "the zone is signed, but not this name", signAgain);
+  if (surplus !== undefined)
+    step.fault("signed-without-records", `${where}, ${surplus[1]}`, "it is signed, but has no records", signAgain);
+  if (dnssec !== undefined) await checkChain(tables, zone, step);
+}
+
+const notIn = (other: string, own: string): string =>
+  `NOT EXISTS (SELECT 1 FROM ${other} AS other WHERE other.zone = ${own}.zone AND other.owner = ${own}.owner)`;
+
+async function checkChain(tables: Tables, zone: ZoneRow, step: Step): Promise<void> {
+  let [first, last]: (SignedName | undefined)[] = [];
+  const where = `zone = ${zone.number} AND link IS NOT NULL`;
+  for await (const rows of eachPart(tables, signedNames, { by: ["link"], where })) {
+    for (const row of rows) {
+      const name = readName(named<SignedNameRow>(signedNames, row));
+      if (name === undefined) {
+        step.fault("signed-name-unreadable", `zone ${zone.name}, ${row[1]}`, "its signatures are not valid", signAgain);
+        continue;
+      }
+      checkSignatures(name, zone, step);
+      if (last !== undefined) checkLink(last, name, zone, step);
+      first ??= name;
+      last = name;
+    }
+    step.read(0);
+  }
+  if (first !== undefined && last !== undefined) checkLink(last, first, zone, step);
+  else step.fault("chain-broken", `zone ${zone.name}`, "it is signed, but has no chain of names", signAgain);
+}
+
+function readName(row: SignedNameRow): SignedName | undefined {
+  try {
+    const name = signedNameFromRow(row);
+    signaturesIn(name);
+    return name;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of a delegation only the DS set and the record of the chain are signed. */
+function checkSignatures(name: SignedName, { name: zone }: ZoneRow, step: Step): void {
+  const { owner, types, made } = name;
+  const isCut = owner !== apex && types.includes(ns);
+  const own = isCut ? types.filter((type) => type === dnssecTypes.ds) : types;
+  const there = made.map(({ owner: at, type }) => [at, typeCode(type)] as const);
+  const needed = [...own.map((type) => [owner, type] as const), ...there.filter(([, type]) => type !== rrsig)];
+  const found = signaturesIn(name);
+  const lacking = needed
+    .filter(([at, type]) => !found.get(madeKey(at, type))?.length)
+    .map(([, type]) => typeNamed(type));
+  if (lacking.length > 0)
+    step.fault("signature-missing", `zone ${zone}, ${owner}`, `${lacking.join(", ")} is not signed`, signAgain);
+}
+
+const ns = 2;
+const { rrsig } = dnssecTypes;
+
+function checkLink(name: SignedName, next: SignedName, { name: zone }: ZoneRow, step: Step): void {
+  if (!leadsTo(name, next, zone))
+    step.fault(
+      "chain-broken",
+      `zone ${zone}, ${name.owner}`,
+      `the next name in the chain is not ${next.owner}`,
+      signAgain,
+    );
+}
+
+function leadsTo({ made }: SignedName, next: SignedName, zone: string): boolean {
+  for (const { type, values } of made) {
+    const code = typeCode(type);
+    if (code !== dnssecTypes.nsec && code !== dnssecTypes.nsec3) continue;
+    const data = dataOfText(type, values[0] ?? "");
+    if (code === dnssecTypes.nsec3) return base32hex(data.subarray(6, 6 + (data[5] ?? 0))) === next.link;
+    const wanted = nameToWire(absoluteName(next.owner, zone));
+    return Buffer.compare(data.subarray(0, wanted.length), wanted) === 0;
+  }
+  return false;
+}
