@@ -22,13 +22,20 @@ export type KeepSignedOptions = {
 /** What the last round found, for `/metrics` and the pages. */
 export type SigningState = {
   zones: number;
-  /** When the first signature expires that could not be renewed. */
-  expires: Instant | undefined;
+  /** Zones with signatures that could not be renewed, and when the first of these expires. */
+  expiring: ReadonlyMap<string, Instant>;
   /** Zones whose parent has DS records, but none of the zone's keys: resolvers reject them. */
   readonly mismatched: Set<string>;
+  /** A signed zone was last changed at a time that has not come yet. */
+  isClockWrong: boolean;
 };
 
-export const createSigningState = (): SigningState => ({ zones: 0, expires: undefined, mismatched: new Set() });
+export const createSigningState = (): SigningState => ({
+  zones: 0,
+  expiring: new Map(),
+  mismatched: new Set(),
+  isClockWrong: false,
+});
 
 const minute = 60_000;
 const namesAtOnce = 200;
@@ -71,34 +78,45 @@ export function createSigningRound(options: KeepSignedOptions): (signal: AbortSi
   };
 }
 
-/** A few names at a time, so that nobody waits for it. */
+/** A few names at a time, so that nobody waits for it. A zone that cannot be signed does not delay the others. */
 async function renewSignatures(
   { store, now, log, state }: Pick<KeepSignedOptions, "store" | "now" | "log" | "state">,
   signal: AbortSignal,
 ): Promise<void> {
-  for (let last = ""; !signal.aborted; ) {
-    const due = await store.expiringNames(now() + renewal * 1000, namesAtOnce);
-    state.expires = due.length === 0 ? undefined : Math.min(...due.map(({ first }) => first));
-    const names = due.map(({ zone, owners }) => `${zone.name} ${owners.join(" ")}`).join(", ");
-    // The same names again: renewing them has failed, so that the next round tries again.
-    if (due.length === 0 || names === last) return;
-    last = names;
-    for (const { zone, owners } of due) {
+  const failed = new Map<number, { readonly name: string; readonly first: Instant }>();
+  const tried = new Map<number, string>();
+  while (!signal.aborted) {
+    const due = await store.expiringNames(now() + renewal * 1000, namesAtOnce, [...failed.keys()]);
+    if (due.length === 0) break;
+    for (const { zone, owners, first } of due) {
+      const names = owners.join(" ");
       const request = { account: zone.account, at: { zone: zone.id }, owners: () => owners, actor: "moor", now: now() };
-      await store
-        .write(request, () => ({ wanted: undefined, renew: owners, result: undefined }))
-        .catch((error: unknown) => log.error({ err: error, zone: zone.name }, "signatures could not be renewed"));
+      // The same names again: nothing was renewed.
+      const isDone =
+        tried.get(zone.number) !== names &&
+        (await store
+          .write(request, () => ({ wanted: undefined, renew: owners, result: undefined }))
+          .then(() => true)
+          .catch((error: unknown) =>
+            log.error({ err: error, zone: zone.name, expires: new Date(first) }, "signatures could not be renewed"),
+          ));
+      tried.set(zone.number, names);
+      if (!isDone) failed.set(zone.number, { name: zone.name, first });
     }
   }
+  state.expiring = new Map([...failed.values()].map(({ name, first }) => [name, first]));
 }
 
 async function visitZones(options: KeepSignedOptions, asked: Map<number, Instant>, signal: AbortSignal): Promise<void> {
-  const { store, now, state } = options;
-  let count = 0;
+  const { store, now, state, log } = options;
+  let [count, latest] = [0, 0];
+  const gone = new Set(state.mismatched);
   for (let after = 0; !signal.aborted; ) {
     const zones = await store.signedZones(after, zonesAtOnce);
     count += zones.length;
     for (const zone of zones) {
+      latest = Math.max(latest, zone.modified);
+      gone.delete(zone.name);
       const wait = askEvery[zone.settings.dnssec?.stage === "secure" ? "secure" : "waiting"];
       if (signal.aborted || now() - (asked.get(zone.number) ?? 0) < wait) continue;
       asked.set(zone.number, now());
@@ -108,8 +126,20 @@ async function visitZones(options: KeepSignedOptions, asked: Map<number, Instant
     if (last === undefined || zones.length < zonesAtOnce) break;
     after = last.number;
   }
+  if (signal.aborted) return;
   state.zones = count;
+  for (const name of gone) state.mismatched.delete(name);
+  const isClockWrong = latest > now() + clockTolerance;
+  if (isClockWrong && !state.isClockWrong)
+    log.error(
+      { now: new Date(now()), latest: new Date(latest) },
+      "the clock is behind the last change of a signed zone: it was set back, or differs from that of another node; correct it",
+    );
+  state.isClockWrong = isClockWrong;
 }
+
+/** Milliseconds. Signatures begin an hour before they are made. */
+const clockTolerance = 5 * minute;
 
 /** Asks the parent, and goes on to the next stage if it is time. */
 async function visitZone(

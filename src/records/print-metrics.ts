@@ -1,7 +1,9 @@
+import type { Instant } from "../core/instant.ts";
 import type { CountedRoute, RequestCounters } from "../process/http/request-counters.ts";
 import { family, histogramFamily, type Sample } from "../process/metrics.ts";
 import type { ConnectionCount } from "../process/postgres/open.ts";
 import { within } from "../process/within.ts";
+import type { SigningState } from "./keep-signed.ts";
 import type { RecordStore } from "./store/port.ts";
 
 export type RecordMetrics = {
@@ -13,6 +15,9 @@ export type RecordMetrics = {
   readonly streams: { readonly open: number };
   /** Absent without TLS. */
   readonly certificates?: Certificates | undefined;
+  /** What the last look at the signed zones found, on the node that leads. */
+  readonly signing: SigningState;
+  readonly now: () => Instant;
 };
 
 type Certificates = {
@@ -27,7 +32,7 @@ const patience = 1_000;
 
 /** The metrics of the record service, in the Prometheus text format. Names no zone, token or caller. */
 export async function printRecordMetrics(metrics: RecordMetrics): Promise<string> {
-  const { requests, store, connections, streams, certificates } = metrics;
+  const { requests, store, connections, streams, certificates, signing, now } = metrics;
   const routes = requests.routes();
   // The other metrics matter most when the database is down, so they must not depend on it.
   const position = await within(patience, store.lastChange()).catch(() => undefined);
@@ -56,6 +61,7 @@ export async function printRecordMetrics(metrics: RecordMetrics): Promise<string
     ]),
     family("moor_event_streams", "gauge", "Readers of the stream of changes.", [[{}, streams.open]]),
     ...(certificates ? certificateFamilies(certificates) : []),
+    ...signingFamilies(signing, now()),
   ].join("");
 }
 
@@ -69,6 +75,25 @@ const certificateFamilies = ({ expiry, failures }: Certificates): readonly strin
   ...(failures
     ? [family("moor_acme_failed_attempts", "gauge", "Failed orders since the last certificate.", [[{}, failures()]])]
     : []),
+];
+
+/** In seconds. No signature is valid for longer. */
+const farAway = 14 * 86_400;
+
+const signingFamilies = ({ zones, expiring, mismatched, isClockWrong }: SigningState, now: Instant) => [
+  family("moor_signed_zones", "gauge", "Zones that are signed with DNSSEC.", [[{}, zones]]),
+  family(
+    "moor_signatures_expire_seconds",
+    "gauge",
+    "Until the first signature expires that could not be renewed; 14 days if all could be.",
+    [[{}, Math.min(farAway, ...[...expiring.values()].map((at) => (at - now) / 1_000))]],
+  ),
+  family("moor_ds_mismatches", "gauge", "Signed zones whose parent has only DS records of other keys.", [
+    [{}, mismatched.size],
+  ]),
+  family("moor_signing_clock_wrong", "gauge", "1 if a signed zone was last changed in the future.", [
+    [{}, Number(isClockWrong)],
+  ]),
 ];
 
 const connectionFamilies = ({ used, idle, waiting }: ConnectionCount): readonly string[] => [

@@ -158,7 +158,10 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     const service = createRecordService({ store, now, nameservers, hostmaster, allowedPrimaries, signer });
     const { findDelegation = findDelegationBy(systemDns()) } = options;
     await server.register(
-      serveConsole({ store, service, findDelegation, sessions, services, updater, guesses, now, log, readCa, pages }),
+      serveConsole({
+        ...{ store, service, findDelegation, sessions, services, updater, signing },
+        ...{ guesses, now, log, readCa, pages },
+      }),
     );
     const faces = { service, store, now, log, ...(ties.rateLimit && { rateLimit: ties.rateLimit }) };
     await server.register(v1Api(faces), { prefix: "/api/v1" });
@@ -186,7 +189,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
         giveLastAnswers(server.server);
       },
       outgrown,
-      metrics: () => printRecordMetrics({ requests, store, connections, streams, certificates }),
+      metrics: () => printRecordMetrics({ requests, store, connections, streams, certificates, signing, now }),
       close: () => {
         health.stop();
         return closeInReverse(opened, log);

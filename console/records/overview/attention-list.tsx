@@ -97,6 +97,20 @@ function Words({ of }: { readonly of: Attention }): ReactNode {
           <In at={of.expires} />.
         </>
       );
+    case "ds-mismatch":
+      return (
+        <>
+          Resolvers reject <SigningLink zone={of.zone} />: the DS records at its parent belong to other keys. Replace
+          them at your registrar.
+        </>
+      );
+    case "signatures-expire":
+      return (
+        <>
+          The signatures of <SigningLink zone={of.zone} /> cannot be renewed, and the first one expires on{" "}
+          {of.at.slice(0, 10)}. The log of the service says why.
+        </>
+      );
     case "token-expired":
       return (
         <>
@@ -123,6 +137,10 @@ function Words({ of }: { readonly of: Attention }): ReactNode {
 }
 
 const ZoneLink = ({ zone }: { readonly zone: string }) => <Link href={zoneAddress(zone)}>{nameToUnicode(zone)}</Link>;
+
+const SigningLink = ({ zone }: { readonly zone: string }) => (
+  <Link href={zoneAddress(zone, "settings")}>{nameToUnicode(zone)}</Link>
+);
 
 function UpdaterLink() {
   const updater = useServices().filter(({ service }) => service === "updater");

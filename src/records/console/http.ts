@@ -13,7 +13,7 @@ import type { Actor } from "../service/sight.ts";
 import type { RecordStore } from "../store/port.ts";
 import { createDelegationChecks } from "./delegation.ts";
 import { answerHistory, type HistoryRequest } from "./history.ts";
-import { createOverview, type KnownUpdater } from "./overview.ts";
+import { createOverview, type KnownUpdater, type SigningTroubles } from "./overview.ts";
 import type { ConsoleSessions } from "./sessions.ts";
 import { consoleTokens, readTokenWish } from "./tokens.ts";
 
@@ -26,6 +26,7 @@ export type ConsoleOptions = {
   readonly services: (() => readonly ServiceLink[]) | undefined;
   /** An updater in the same process. */
   readonly updater: (() => KnownUpdater | undefined) | undefined;
+  readonly signing?: SigningTroubles;
   readonly guesses: SharedGuesses | undefined;
   readonly now: () => Instant;
   readonly log: Logger;
@@ -95,9 +96,9 @@ export function serveConsole(options: ConsoleOptions) {
 
 const pagePaths = /^\/(?:sign-in|tokens|account|zones(?:\/[^/]+){0,2})?\/?$/;
 
-function createAnswering({ store, sessions, services, updater, guesses, now, log, readCa }: ConsoleOptions) {
+function createAnswering({ store, sessions, services, updater, signing, guesses, now, log, readCa }: ConsoleOptions) {
   const tokens = consoleTokens(store, now);
-  const overview = createOverview({ store, now, updater: updater ?? (() => undefined) });
+  const overview = createOverview({ store, now, updater: updater ?? (() => undefined), signing });
   const signIn = createSignIn({
     entrance: sessions.entrance,
     people: sessions.people,

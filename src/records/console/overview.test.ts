@@ -55,6 +55,26 @@ describe("the overview of an account", () => {
     expect(await look()).toEqual({ zones: 0, names: [], updater: false, writes: [], since: null, attention: [] });
   });
 
+  it("says which signed zones of the account resolvers reject, or will", async () => {
+    await addZone("example.org");
+    await addZone("example.com");
+    const signing = {
+      mismatched: new Set(["example.org", "theirs.example"]),
+      expiring: new Map([
+        ["example.com", start],
+        ["theirs.example", start],
+      ]),
+    };
+    const { attention } = await createOverview({ store, now: () => clock, updater: () => updater, signing })(
+      actor.account,
+      false,
+    );
+    expect(attention).toEqual([
+      { kind: "ds-mismatch", zone: "example.org" },
+      { kind: "signatures-expire", zone: "example.com", at: iso(start) },
+    ]);
+  });
+
   it("has the names whose address changed, with the address of now, the latest first", async () => {
     await addZone("example.org");
     for (const value of ["192.0.2.1", "192.0.2.2", "192.0.2.3"]) await put("example.org", "home", "A", value);

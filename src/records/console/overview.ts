@@ -17,20 +17,36 @@ export type OverviewTools = {
   readonly now: () => Instant;
   /** Undefined while none is known. */
   readonly updater: () => KnownUpdater | undefined;
+  /** What the last look at the signed zones of all accounts found. */
+  readonly signing?: SigningTroubles | undefined;
+};
+
+/** By the name of the zone. `expiring`: when the first signature expires that could not be renewed. */
+export type SigningTroubles = {
+  readonly mismatched: ReadonlySet<string>;
+  readonly expiring: ReadonlyMap<string, Instant>;
 };
 
 /**
  * How much is read for one overview, however large the account is. Changes are read in parts, because one may have a thousand
  * records.
  */
-const most = { changes: 1_000, part: 100, records: 20_000, names: 100, secondaries: 200, tokens: 1_000 } as const;
+const most = {
+  changes: 1_000,
+  part: 100,
+  records: 20_000,
+  names: 100,
+  secondaries: 200,
+  signed: 200,
+  tokens: 1_000,
+} as const;
 
 const day = 86_400_000;
 /** Milliseconds before a token expires, and after which it should have been used. */
 const [soon, unused] = [14 * day, 7 * day];
 
 export const createOverview =
-  ({ store, now, updater }: OverviewTools) =>
+  ({ store, now, updater, signing }: OverviewTools) =>
   /** `isOwner`: whether the account is that of the owner of the updater. */
   async (account: number, isOwner: boolean): Promise<Overview> => {
     const [{ total: zones }, secondaries, tokens, { changes, isWhole }] = await Promise.all([
@@ -52,11 +68,29 @@ export const createOverview =
       since: isWhole || since === undefined ? null : iso(since.at),
       attention: [
         ...kept.attention,
+        ...(signing ? await signingTroubles(store, account, signing) : []),
         ...(await secondaryTroubles(store, secondaries.items, now())).map(ofZone),
         ...tokens.flatMap((token) => ofToken(token, now())),
       ],
     };
   };
+
+async function signingTroubles(
+  store: RecordStore,
+  account: number,
+  { mismatched, expiring }: SigningTroubles,
+): Promise<readonly Attention[]> {
+  const within = [...new Set([...mismatched, ...expiring.keys()])];
+  if (within.length === 0) return [];
+  const { items } = await store.zones(account, { within, page: 1, perPage: most.signed });
+  return items.flatMap(({ name: zone }): readonly Attention[] => {
+    const at = expiring.get(zone);
+    return [
+      ...(mismatched.has(zone) ? [{ kind: "ds-mismatch", zone } as const] : []),
+      ...(at === undefined ? [] : [{ kind: "signatures-expire", zone, at: iso(at) } as const]),
+    ];
+  });
+}
 
 async function readLatest(store: RecordStore, account: number) {
   const changes: LoggedChange[] = [];

@@ -79,9 +79,23 @@ describe("the record service, monitored", () => {
     const { counters } = service.store;
     const requests = createRequestCounters();
     const away = { counters, lastChange: () => Promise.reject(new Error("away")) };
-    const text = await printRecordMetrics({ requests, store: away, streams: { open: 0 } });
+    const text = await printRecordMetrics({
+      ...{ requests, store: away, streams: { open: 0 }, now: () => 1_000 },
+      signing: {
+        ...{ zones: 3, mismatched: new Set(["customer.example"]), isClockWrong: false },
+        expiring: new Map([["customer.example", 61_000]]),
+      },
+    });
     expect(text).toContain("\nmoor_store_writes_total ");
     expect(text).not.toMatch(/^moor_log_position/m);
+    for (const [metric, value] of [
+      ["moor_signed_zones", 3],
+      ["moor_signatures_expire_seconds", 60],
+      ["moor_ds_mismatches", 1],
+      ["moor_signing_clock_wrong", 0],
+    ])
+      expect(text).toContain(`\n${metric} ${value}\n`);
+    expect(text).not.toContain("customer.example");
   });
 
   it("counts the readers of the stream of changes while they read", async () => {

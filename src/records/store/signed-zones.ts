@@ -9,8 +9,12 @@ export type SignedZones = {
   readonly signedNames: (zone: Zone, after: string | undefined, limit: number) => Promise<readonly SignedName[]>;
   /** Signed zones of all accounts in the order of their numbers, after `after`. */
   readonly signedZones: (after: number, limit: number) => Promise<readonly Zone[]>;
-  /** The names whose signatures expire before this time, the most urgent first. */
-  readonly expiringNames: (before: Instant, limit: number) => Promise<readonly ExpiringNames[]>;
+  /** The names whose signatures expire before this time, the most urgent first, except in the zones with these numbers. */
+  readonly expiringNames: (
+    before: Instant,
+    limit: number,
+    except?: readonly number[],
+  ) => Promise<readonly ExpiringNames[]>;
   /** The private keys of a zone, encrypted. */
   readonly sealedKeys: (zone: Zone) => Promise<readonly SealedKey[]>;
 };

@@ -15,9 +15,9 @@ export function createSqlSignedZones({ dialect: { anyOf }, read }: Sql): SignedZ
       const rows = sql`SELECT * FROM zones WHERE number IN (${numbers}) ORDER BY number`;
       return (await read<ZoneRow>(rows)).map(zoneFromRow);
     },
-    expiringNames: async (before, limit) => {
+    expiringNames: async (before, limit, except = []) => {
       const rows = sql`SELECT zone, owner, expires FROM signed_names WHERE expires < ${Math.floor(before / 1000)}
-        ORDER BY expires LIMIT ${limit}`;
+        AND NOT (${anyOf(sql`zone`, except)}) ORDER BY expires LIMIT ${limit}`;
       const found = Map.groupBy(await read<ExpiringRow>(rows), ({ zone }) => Number(zone));
       if (found.size === 0) return [];
       const zones = await read<ZoneRow>(sql`SELECT * FROM zones WHERE ${anyOf(sql`number`, [...found.keys()])}`);

@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { fillStore } from "../../test/rig/records/filled-store.ts";
+import type { ParentView } from "../core/dnssec/lifecycle.ts";
+import { createLog } from "../process/log.ts";
+import { createSigningRound, createSigningState } from "./keep-signed.ts";
+import type { Zone } from "./model.ts";
+import { signZone } from "./service/zones/dnssec.ts";
+import { createSigner } from "./signing/signer.ts";
+import { migrations } from "./store/sqlite/schema.ts";
+import { openSqliteStore, type SqliteStore } from "./store/sqlite/store.ts";
+
+const day = 86_400_000;
+const now = Date.UTC(2026, 10, 16);
+
+let folder: string;
+let store: SqliteStore;
+let zones: readonly Zone[];
+let lines: string[];
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "moor-signed-"));
+  const signer = createSigner(join(folder, "key"));
+  store = openSqliteStore(":memory:", migrations, signer);
+  await fillStore(store);
+  const { id: account = 0 } = (await store.account("main")) ?? {};
+  zones = (await store.zones(account, { page: 1, perPage: 10 })).items;
+  for (const zone of zones)
+    await signZone({ store, actor: "test", now }, zone, { algorithm: 13, denial: "nsec" }, signer);
+  lines = [];
+});
+afterEach(() => {
+  store.close();
+  rmSync(folder, { recursive: true });
+});
+
+const log = createLog({ format: "json", write: (line) => void lines.push(line) });
+const expiriesOf = async (zone: Zone) =>
+  (await store.signedNames(zone, undefined, 1_000)).flatMap(({ expires }) =>
+    expires === null ? [] : [expires * 1000],
+  );
+
+it("a zone that cannot be signed is reported, and does not delay the others", async () => {
+  const [bad, good] = zones;
+  if (bad === undefined || good === undefined) throw new Error("two zones are needed");
+  const broken = {
+    ...store,
+    write: ((request, decide) =>
+      "zone" in request.at && request.at.zone === bad.id
+        ? Promise.reject(new Error("no key"))
+        : store.write(request, decide)) as typeof store.write,
+    // As many names as are renewed at a time are those of the bad zone.
+    expiringNames: ((before, _, except) => store.expiringNames(before, 1, except)) as typeof store.expiringNames,
+  };
+  const state = createSigningState();
+  const later = now + 10 * day;
+  const options = { askParent: async () => undefined, now: () => later, log, state };
+  await createSigningRound({ ...options, store: broken })(AbortSignal.timeout(60_000));
+  expect([...state.expiring.keys()]).toEqual([bad.name]);
+  expect(Math.min(...(await expiriesOf(good)))).toBeGreaterThan(later + 6 * day);
+  expect(state.expiring.get(bad.name)).toBe(Math.min(...(await expiriesOf(bad))));
+  expect(lines.join()).toContain("signatures could not be renewed");
+  await createSigningRound({ ...options, store })(AbortSignal.timeout(60_000));
+  expect(state.expiring.size).toBe(0);
+});
+
+it("a DS record of another key is reported until it is replaced or the zone is gone, and so is a wrong clock", async () => {
+  let at = now;
+  let parent: ParentView = { ds: [{ tag: 70_000, algorithm: 13 }], ttl: 60 };
+  const state = createSigningState();
+  const round = createSigningRound({ store, askParent: async () => parent, now: () => at, log, state });
+  const look = () => round(AbortSignal.timeout(60_000));
+  await look();
+  expect(state).toMatchObject({ zones: zones.length, isClockWrong: false });
+  expect([...state.mismatched].sort()).toEqual(zones.map(({ name }) => name).sort());
+  const [first] = zones;
+  await store.act(
+    { account: first?.account ?? 0, at: { number: first?.number ?? 0 }, owners: "all", actor: "test", now },
+    () => ({ wanted: undefined, remove: true, result: undefined }),
+  );
+  at += day;
+  parent = undefined;
+  await look();
+  expect([...state.mismatched]).toEqual(zones.slice(1).map(({ name }) => name));
+  parent = { ds: [], ttl: 60 };
+  at += day;
+  await look();
+  expect(state.mismatched.size).toBe(0);
+  expect(state.isClockWrong).toBe(false);
+  at = now - day;
+  await look();
+  expect(state.isClockWrong).toBe(true);
+  expect(lines.filter((line) => line.includes("the clock is behind"))).toHaveLength(1);
+});
