@@ -1,0 +1,229 @@
+import { Button, Group, Select, Stack, Text } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Fragment, useState } from "react";
+import type { RrsetsSigning, RrsetsZone } from "../../../src/contract/rrsets.ts";
+import { CopyText } from "../../shared/copy-text.tsx";
+import { Problem } from "../../shared/live/problem.tsx";
+import { usePassingError } from "../../shared/live/use-passing-error.ts";
+import { Waiting } from "../../shared/live/waiting.tsx";
+import { useSession } from "../../shared/session/session.tsx";
+import { SureButton } from "../../shared/sure-button.tsx";
+import { When } from "../../shared/time/when.tsx";
+import { zonePath } from "../api.ts";
+import "./dnssec-part.css";
+
+type Act = { readonly action: "sign" | "roll_key" | "unsign"; readonly body?: object };
+
+/** Signing the zone, and what the registrar needs for it. */
+export default function DnssecPart({ zone }: { readonly zone: RrsetsZone }) {
+  const { request } = useSession();
+  const queries = useQueryClient();
+  const queryKey = ["zone", zone.name, "dnssec"];
+  const read = useQuery({
+    queryKey,
+    queryFn: () => request<{ dnssec: RrsetsSigning }>("GET", `${zonePath(zone.name)}/dnssec`),
+    // The next stage begins without anybody writing to the zone.
+    refetchInterval: 30_000,
+  });
+  const write = usePassingError(
+    useMutation({
+      mutationFn: ({ action, body = {} }: Act) =>
+        request<{ dnssec: RrsetsSigning }>("POST", `${zonePath(zone.name)}/actions/${action}`, body),
+      onSuccess: ({ dnssec }) => queries.setQueryData(queryKey, { dnssec }),
+    }),
+  );
+  const dnssec = read.data?.dnssec;
+  const act = { busy: write.isPending, run: (each: Act) => write.mutate(each) };
+  return (
+    <Stack gap="sm">
+      <Problem error={read.error} retry={() => void read.refetch()} />
+      {read.isPending && <Waiting />}
+      {dnssec && !dnssec.signed && <Unsigned act={act} />}
+      {dnssec?.signed && <Signed dnssec={dnssec} act={act} />}
+      <Problem error={write.error} />
+    </Stack>
+  );
+}
+
+type Acting = { readonly busy: boolean; readonly run: (act: Act) => void };
+
+const kinds = [
+  { value: "ecdsa-p256", label: "ECDSA P-256 (usual)" },
+  { value: "ed25519", label: "Ed25519" },
+];
+
+function Unsigned({ act }: { readonly act: Acting }) {
+  const [algorithm, setAlgorithm] = useState("ecdsa-p256");
+  const [denial, setDenial] = useState("nsec");
+  return (
+    <>
+      <Text size="sm">
+        The zone is not signed. Signing changes nothing for visitors until your registrar has the DS record, which is
+        shown here afterwards.
+      </Text>
+      <Group align="flex-end">
+        <Select
+          label="Algorithm"
+          data={kinds}
+          value={algorithm}
+          onChange={(value) => setAlgorithm(value ?? algorithm)}
+          allowDeselect={false}
+        />
+        <Select
+          label="Names that do not exist"
+          data={[
+            { value: "nsec", label: "NSEC (usual)" },
+            { value: "nsec3", label: "NSEC3: names cannot be listed easily" },
+          ]}
+          value={denial}
+          onChange={(value) => setDenial(value ?? denial)}
+          allowDeselect={false}
+        />
+        <Button loading={act.busy} onClick={() => act.run({ action: "sign", body: { algorithm, denial } })}>
+          Sign the zone
+        </Button>
+      </Group>
+    </>
+  );
+}
+
+function Signed({ dnssec, act }: { readonly dnssec: RrsetsSigning; readonly act: Acting }) {
+  const { stage, keys } = dnssec;
+  const wanted = stage === "leaving" ? [] : keys.filter((key) => key.in_parent);
+  return (
+    <>
+      <Stages dnssec={dnssec} />
+      {stage === "leaving" && (
+        <Text size="sm" className="warn">
+          The parent is asked to remove the DS record (CDS). If your registrar does not do that automatically, remove it
+          there. The zone stays signed until no resolver can have the old record. If you unsign it earlier, resolvers
+          reject the zone.
+        </Text>
+      )}
+      {wanted.map((key) => (
+        <ForRegistrar key={key.key_tag} of={key} isThere={stage === "secure"} />
+      ))}
+      <Group>
+        {stage === "secure" && (
+          <Button variant="default" loading={act.busy} onClick={() => act.run({ action: "roll_key" })}>
+            Replace the key
+          </Button>
+        )}
+        {stage !== "leaving" && (
+          <SureButton
+            ask="Switch DNSSEC off…"
+            sure="Ask the parent to remove the DS record"
+            loading={act.busy}
+            onSure={() => act.run({ action: "unsign" })}
+          />
+        )}
+        {stage === "leaving" && (
+          <SureButton
+            ask="Unsign without waiting…"
+            sure="Unsign now: the zone fails if the parent has a DS record"
+            loading={act.busy}
+            onSure={() => act.run({ action: "unsign", body: { immediately: true } })}
+          />
+        )}
+      </Group>
+    </>
+  );
+}
+
+const firstSteps = [
+  { stage: "", name: "Signed" },
+  { stage: "new", name: "DS record at the parent" },
+];
+const leavingSteps = [
+  { stage: "leaving", name: "DS record removed" },
+  { stage: "", name: "Unsigned" },
+];
+const rollSteps = [
+  { stage: "roll-show", name: "New key published" },
+  { stage: "roll-parent", name: "DS record replaced" },
+  { stage: "roll-sign", name: "New key signs" },
+  { stage: "secure", name: "Old key removed" },
+];
+const algorithmSteps = [
+  { stage: "algorithm-sign", name: "New key signs too" },
+  { stage: "algorithm-show", name: "New key published" },
+  { stage: "algorithm-parent", name: "DS record replaced" },
+  { stage: "algorithm-hide", name: "Old key hidden" },
+  { stage: "secure", name: "Old key removed" },
+];
+
+function stepsOf(stage: string) {
+  if (stage.startsWith("roll-")) return rollSteps;
+  if (stage.startsWith("algorithm-")) return algorithmSteps;
+  return stage === "leaving" ? leavingSteps : firstSteps;
+}
+
+/** The steps on the way, the current one marked, and what it waits for. */
+function Stages({ dnssec }: { readonly dnssec: RrsetsSigning }) {
+  const stage = dnssec.stage ?? "";
+  const steps = stepsOf(stage);
+  const at = steps.findIndex((step) => step.stage === stage);
+  return (
+    <>
+      <ol className="stages" aria-label="Stages">
+        {steps.map((step, i) => (
+          <li key={step.name} aria-current={i === at ? "step" : undefined} data-done={i < at || stage === "secure"}>
+            {step.name}
+          </li>
+        ))}
+      </ol>
+      <Text size="sm" role="status">
+        {capital(dnssec.stage_text ?? "")}
+        {dnssec.since && (
+          <>
+            {" "}
+            (since <When at={dnssec.since} />)
+          </>
+        )}
+        .
+        {dnssec.parent_since && (
+          <>
+            {" "}
+            The parent changed <When at={dnssec.parent_since} />; this continues when no resolver can have the old
+            record.
+          </>
+        )}
+      </Text>
+    </>
+  );
+}
+
+const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
+
+function ForRegistrar(props: { readonly of: RrsetsSigning["keys"][number]; readonly isThere: boolean }) {
+  const { key_tag, algorithm, algorithm_name, digest_type, digest, ds, dnskey } = props.of;
+  const fields = [
+    ["Key tag", String(key_tag)],
+    ["Algorithm", `${algorithm} (${algorithm_name})`],
+    ["Digest type", `${digest_type} (SHA-256)`],
+  ] as const;
+  return (
+    <details open={!props.isThere}>
+      <summary>{props.isThere ? `DS record ${key_tag}` : "Give this to your registrar"}</summary>
+      <Stack gap="xs" mt="xs">
+        <Text size="sm">As a DS record:</Text>
+        <CopyText text={ds} label="the DS record" />
+        <Text size="sm">Field by field:</Text>
+        <dl className="facts">
+          {fields.map(([name, value]) => (
+            <Fragment key={name}>
+              <dt>{name}</dt>
+              <dd className="mono">{value}</dd>
+            </Fragment>
+          ))}
+          <dt>Digest</dt>
+          <dd>
+            <CopyText text={digest} label="the digest" />
+          </dd>
+        </dl>
+        <Text size="sm">As a DNSKEY record (flags 257, protocol 3):</Text>
+        <CopyText text={dnskey} label="the DNSKEY record" />
+      </Stack>
+    </details>
+  );
+}
