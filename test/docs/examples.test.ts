@@ -62,7 +62,7 @@ async function check(settings: Record<string, unknown>): Promise<string> {
   };
   for (const [, path = ""] of text.matchAll(/keyFile: (\S+)/g)) write(path, keyFiles);
   for (const [, path = ""] of text.matchAll(/\bca: (\S+)/g)) write(path, authority);
-  for (const [, path = ""] of text.matchAll(/\bfile: ([^\s}]+)/g)) write(path, "0123456789abcdef0123456789abcdef\n");
+  for (const [, path = ""] of text.matchAll(/\bfile: ([^\s}]+)/g)) write(path, "four-ships-in-a-quiet-harbour\n");
   for (const [path = ""] of text.matchAll(new RegExp(`${folder}/\\S+`, "g")))
     mkdirSync(dirname(path), { recursive: true });
   writeFileSync(join(folder, "moor.yaml"), text);
