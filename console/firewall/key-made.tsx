@@ -20,10 +20,10 @@ export function KeyMade({ made, onClose }: { readonly made: MadeKey; readonly on
         <CopyText text={made.file.trim()} label="key and secret" />
         <Text size="sm">
           For <code>moor update</code>, put the file and the <CertificateLink>certificate</CertificateLink> next to
-          moor.yaml, and this into it:
+          moor.yaml, and add this to it:
         </Text>
         <CopyText text={source} label="config" block />
-        <Text size="sm">To try it with curl in the folder of both files:</Text>
+        <Text size="sm">To try it with curl, in the folder with both files:</Text>
         <CopyText text={`${config} | curl -sS --config - --cacert moor-ca.pem ${url}`} label="curl command" block />
         <Group justify="space-between">
           <Button variant="default" onClick={() => download(made.fileName, made.file)}>

@@ -3,7 +3,7 @@ import type { ConsoleTraffic } from "../../src/contract/console-firewall.ts";
 /** Bits per second of one device, at one moment. */
 export type Rate = { readonly at: number; readonly received: number; readonly sent: number };
 
-/** The last counters, and the rates until then by device. */
+/** The last counters, and the rates up to then, per device. */
 export type Traffic = {
   readonly last: ConsoleTraffic;
   readonly rates: Readonly<Record<string, readonly Rate[]>>;
@@ -13,13 +13,13 @@ export type Traffic = {
 const mostRates = 60;
 
 export function withSample(before: Traffic | undefined, next: ConsoleTraffic): Traffic {
-  // The clock starts anew with the service.
+  // The clock restarts with the service.
   if (before === undefined || next.at < before.last.at) return { last: next, rates: {} };
   if (next.at === before.last.at) return before;
   const seconds = (next.at - before.last.at) / 1_000;
   const rates = Object.entries(next.devices).map(([device, { received, sent }]) => {
     const was = before.last.devices[device];
-    // Counters start anew with their device.
+    // Counters restart with their device.
     if (was === undefined || received < was.received || sent < was.sent) return [device, []] as const;
     const perSecond = (bytes: number) => (bytes * 8) / seconds;
     const rate = { at: next.at, received: perSecond(received - was.received), sent: perSecond(sent - was.sent) };

@@ -95,7 +95,7 @@ export function UserForm({ edited: present, people, onClose, onMade }: Props) {
         ) : (
           <Checkbox
             label="Create a key"
-            description="for programs; it is shown once"
+            description="for programs; its secret is shown once"
             checked={start.withKey}
             onChange={(event) => start.setWithKey(event.currentTarget.checked)}
           />
@@ -141,7 +141,7 @@ function PresetChoice(props: {
             value={name}
             label={name}
             disabled={!mayGive}
-            description={mayGive ? purpose : "You cannot give more than you have."}
+            description={mayGive ? purpose : "You can only give privileges that you have yourself."}
           />
         ))}
         <Radio value="Other" label="Other" description="Choose the privileges one by one." />

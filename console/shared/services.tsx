@@ -64,7 +64,7 @@ export const ServiceLinks = ({ services }: { readonly services: readonly Service
 const inOrder = (services: readonly ServiceName[]): readonly ServiceName[] =>
   services.toSorted((a, b) => order.indexOf(a) - order.indexOf(b));
 
-/** The same machine may have another name for this browser than for itself. */
+/** The browser may reach this machine under another name than the machine uses for itself. */
 function hrefOf({ url, together }: ServiceLink): string {
   const found = new URL(url);
   if (together) found.hostname = location.hostname;

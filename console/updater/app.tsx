@@ -24,7 +24,7 @@ const words = {
   title: "moor updater",
   help: (
     <>
-      The password is in the file that <Code>password:</Code> in <Code>control:</Code> of the updater's config names.
+      The password is in a file; <Code>password:</Code> under <Code>control:</Code> in the updater's config says which.
     </>
   ),
 } as const;

@@ -31,7 +31,7 @@ type Props = {
   readonly onSaved: () => void;
 };
 
-/** Changes a name in the config file, after its difference was shown. */
+/** Changes a name in the config file, after showing the difference. */
 export default function ChangeName(props: Props) {
   const { known, intent } = props;
   const entry = intent.kind === "add" ? undefined : known.entries[intent.index];
@@ -119,7 +119,7 @@ function ByForm({ known, intent, first, title, onIntent, onClose, onSaved }: For
           />
           {others.length > 0 && (
             <p className="quiet" style={{ margin: 0, fontSize: "0.8125rem" }}>
-              Only the file can change: <span className="mono breaks">{others.join(", ")}</span>
+              Can be changed only in the file: <span className="mono breaks">{others.join(", ")}</span>
             </p>
           )}
           <Elsewhere faults={faults} />

@@ -51,7 +51,7 @@ export function NameForm({ known, fields, errors, onChange }: Props) {
         <>
           <TextInput
             label="Source"
-            description="Where its addresses are read; several, with commas, are tried in this order"
+            description="Where its addresses come from; separate several with commas, and they are tried in this order"
             list={sourceList}
             {...text("source")}
           />
@@ -89,7 +89,12 @@ export function NameForm({ known, fields, errors, onChange }: Props) {
           />
         )}
         {(target?.ttl || fields.ttl !== "") && (
-          <TextInput label="TTL" description="Seconds; empty keeps the record's" inputMode="numeric" {...text("ttl")} />
+          <TextInput
+            label="TTL"
+            description="In seconds; leave it empty to keep the record's own"
+            inputMode="numeric"
+            {...text("ttl")}
+          />
         )}
       </Group>
       {(target?.create || fields.create) && (

@@ -46,7 +46,7 @@ describe("the pages of moor up", () => {
     await wall.getByRole("button", { name: "Sign in" }).waitFor();
     // The updater has no password here.
     await wall.getByRole("link", { name: "Updater" }).click();
-    await wall.getByText("Sign in at DNS or Firewall; it counts here too.").waitFor();
+    await wall.getByText("Sign in at DNS or Firewall; that signs you in here too.").waitFor();
     await wall.getByRole("link", { name: "DNS" }).click();
     await wall.getByRole("button", { name: "Sign in" }).waitFor();
     await page.context().close();
@@ -85,7 +85,7 @@ describe("the pages of moor up", () => {
     await anna.getByRole("region", { name: "wan0", exact: true }).waitFor();
     await switchTo(anna, "DNS");
     await anna.getByRole("button", { name: "Sign in" }).waitFor();
-    await anna.getByText("a sign-in at Firewall or Updater counts here too").waitFor();
+    await anna.getByText("signing in at Firewall or Updater is enough").waitFor();
     const guest = await signIn({}, "--account", "guest");
     await switchTo(guest, "Firewall");
     await guest.getByRole("button", { name: "Sign in" }).waitFor();
@@ -126,7 +126,10 @@ describe("the pages of moor up", () => {
     async ([, look]) => {
       const page = await signIn(look);
       for (const [path, shown] of [
-        [`${rig.urls.firewall}/account`, page.getByText("A session of the owner counts for DNS, Firewall and Updater")],
+        [
+          `${rig.urls.firewall}/account`,
+          page.getByText("The owner's sessions are valid for DNS, Firewall and Updater"),
+        ],
         [`${rig.urls.records}/`, page.getByText("up to date").first()],
       ] as const) {
         await page.goto(path);

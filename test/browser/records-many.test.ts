@@ -177,7 +177,7 @@ describe("an import that merges", () => {
     await dialog()
       .getByText(/^1 new, 1 changed, 0 deleted/)
       .waitFor();
-    await dialog().getByText("Records without a TTL get that of the file, 900").waitFor();
+    await dialog().getByText("Records without their own TTL get the file's, 900").waitFor();
     expect(await axeFinds(page)).toEqual([]);
     await dialog().getByRole("button", { name: "Import and change 2 sets" }).click();
     await closed();

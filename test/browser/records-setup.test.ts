@@ -9,7 +9,7 @@ import { axeFinds } from "./axe.ts";
 import { type OpenBrowser, openBlankPage, openBrowser, openContext, phone, type WatchedPage, wide } from "./browser.ts";
 import { type RecordsRig, signInContext, startRecordsRig } from "./records-rig.ts";
 
-/** The zone above, on a real nameserver. */
+/** The parent zone, on a real nameserver. */
 let parent: MoorDns;
 let above: Zone;
 let rig: RecordsRig;
@@ -52,7 +52,7 @@ const step = (title: string) =>
     .getByRole("listitem")
     .filter({ has: page.getByRole("heading", { name: title }) });
 
-it("follows a new zone, with the name servers to copy and the delegation that the zone above has", async () => {
+it("follows a new zone, with the name servers to copy and the delegation in the parent zone", async () => {
   await page.goto(`${rig.url}/?new`);
   await page.getByLabel("Domain name").fill("quay.example");
   await page.getByRole("button", { name: "Create zone" }).click();
@@ -66,7 +66,7 @@ it("follows a new zone, with the name servers to copy and the delegation that th
   await parent.write(above, "quay 60 NS ns1.example.net.\nquay 60 NS ns2.example.net.\n");
   ahead += 31_000;
   await step("Delegation").getByRole("button", { name: "Check again" }).click();
-  await step("Delegation").getByText("The zone above names exactly these servers.").waitFor();
+  await step("Delegation").getByText("The parent zone names exactly these servers.").waitFor();
   await step("Name servers at the registrar").getByText("done").waitFor();
 });
 
@@ -74,7 +74,7 @@ it("does not call an unknown delegation missing", async () => {
   await page.goto(`${rig.url}/?new`);
   await page.getByLabel("Domain name").fill("quay.nowhere.test");
   await page.getByRole("button", { name: "Create zone" }).click();
-  await page.getByText("It is not known whether the zone is delegated").waitFor();
+  await page.getByText("Could not find out whether the zone is delegated").waitFor();
   expect(await page.getByText("Not delegated yet").count()).toBe(0);
 });
 

@@ -17,7 +17,7 @@ import { HistoryFilterBar } from "./history-filter.tsx";
 import { filterIn, filterKeys, type HistoryFilter, isFiltered, readWrites } from "./read-writes.ts";
 import { WriteChanges } from "./write-changes.tsx";
 
-/** Milliseconds without a key before the service is asked. */
+/** Milliseconds without a keystroke before the service is asked. */
 const pause = 250;
 
 /** Who changed what and when, with before and after; the latest first. */

@@ -28,7 +28,7 @@ export function readWrites(
   return request("GET", `/console/zones/${encodeURIComponent(zone)}/writes?${query}`);
 }
 
-/** The history has names relative to the zone. A name with the zone's is meant as a whole. */
+/** Names in the history are relative to the zone. A name that ends with the zone's is a whole name; any other may be a part of one. */
 function ownerOf(typed: string, zone: string): { readonly owner: string; readonly isWhole: boolean } {
   const name = asAscii(typed.trim().toLowerCase()).replace(/\.$/, "");
   if (name === zone) return { owner: "@", isWhole: true };
@@ -37,7 +37,7 @@ function ownerOf(typed: string, zone: string): { readonly owner: string; readonl
     : { owner: name, isWhole: false };
 }
 
-/** Of a date like `2026-11-17`, in the reader's time zone. */
+/** The end of a date such as `2026-11-17` in the reader's time zone. */
 function endOfDay(date: string): string {
   const end = new Date(`${date}T23:59:59.999`);
   return Number.isNaN(end.getTime()) ? "" : end.toISOString();

@@ -10,7 +10,7 @@ import { useSession } from "../../shared/session/session.tsx";
 import { readHistory } from "../api.ts";
 import { linesOf, sizeOf, summaryOf, verbs } from "./describe-change.ts";
 
-/** A write with more changes is folded to the first few. */
+/** Of a write with more changes, only the first few are shown until it is unfolded. */
 const [fewChanges, fewFirst] = [8, 3];
 
 /** What one write changed; a large one unfolds. */

@@ -11,7 +11,7 @@ import { zoneAddress } from "../zones/zone-address.ts";
 
 const shownFirst = 10;
 
-/** What somebody should look at, with the way to it. */
+/** What somebody should look at, with a link to it. */
 export function AttentionList({ attention }: { readonly attention: readonly Attention[] }) {
   const [isAll, setAll] = useState(false);
   const shown = isAll ? attention : attention.slice(0, shownFirst);
@@ -79,7 +79,7 @@ function Words({ of }: { readonly of: Attention }): ReactNode {
     case "zone-not-transferred":
       return (
         <>
-          The secondary zone <ZoneLink zone={of.zone} /> could not be transferred from its primary servers yet, so it is
+          The secondary zone <ZoneLink zone={of.zone} /> has not been transferred from its primary servers yet, so it is
           not served.
         </>
       );

@@ -7,7 +7,7 @@ import { ListTable } from "../../shared/list-table.tsx";
 import { When } from "../../shared/time/when.tsx";
 import { zoneAddress } from "../zones/zone-address.ts";
 
-/** Who changed what lately, in all zones. */
+/** Who changed what recently, in all zones. */
 export function LatestWrites({ writes }: { readonly writes: readonly LatestWrite[] }) {
   return (
     <section aria-labelledby="latest">

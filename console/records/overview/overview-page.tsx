@@ -16,7 +16,7 @@ import { ZoneList } from "../zones/zone-list.tsx";
 import { AttentionList } from "./attention-list.tsx";
 import { LatestWrites } from "./latest-writes.tsx";
 
-/** The start page: what moves, what changed lately, and what needs somebody. A newcomer sees the first steps instead. */
+/** The start page: names that move, recent changes, and what needs attention. A newcomer sees the first steps instead. */
 export function OverviewPage() {
   const { request } = useSession();
   const search = useSearch();
@@ -24,10 +24,10 @@ export function OverviewPage() {
     queryKey: ["overview"],
     queryFn: () => request<Overview>("GET", "/console/overview"),
     staleTime: 0,
-    // Changes of records are pushed; what an updater says is not.
+    // Changes of records are pushed; the state of an updater is not.
     refetchInterval: ({ state: { data } }) => (data?.updater ? 3_000 : 60_000),
   });
-  // Links from when the list of zones was the start page.
+  // For old links: the list of zones used to be the start page.
   if (search !== "") return <Redirect to={`/zones?${search}`} replace />;
   const { data } = overview;
   if (data?.zones === 0) return <ZoneList />;
@@ -125,7 +125,7 @@ function State({ name: { state, moves } }: { readonly name: MovingName }) {
 
 const NoNames = ({ updater }: { readonly updater: boolean }) =>
   updater ? (
-    <Text>The updater keeps no names yet. Add one on its page.</Text>
+    <Text>The updater has no names yet. Add one on its page.</Text>
   ) : (
     <Text>
       No name has changed its address yet. <Link href="/tokens?new">Create a token</Link> for the program that updates

@@ -59,7 +59,7 @@ export const draftOf = (set: Rrset): SetDraft => ({
   values: set.records.map(({ value, comment }, key) => valueDraftOf(set.type, value, comment, key)),
 });
 
-/** What is stored is not asked about again. */
+/** A target that is already stored is not asked about again. */
 function valueDraftOf(type: string, value: string, comment: string, key: number): ValueDraft {
   const texts = isRecordType(type) ? splitValue(type, value) : [value];
   return { key, texts, comment, keeps: texts.find((_, i) => isRecordType(type) && isTarget(type, i))?.trim() };
@@ -202,7 +202,7 @@ export function meaningOf(type: RecordType, texts: readonly string[], zone: stri
 export const lacksDot = (type: RecordType, texts: readonly string[], zone: string): string | undefined =>
   texts.find((text, i) => isTarget(type, i) && looksWhole(text, zone))?.trim();
 
-/** The target to ask about, if that was not answered yet. */
+/** The target to ask about, unless the user has answered already. */
 export function openQuestion(type: RecordType, { texts, keeps }: ValueDraft, zone: string): string | undefined {
   const asked = lacksDot(type, texts, zone);
   return asked === keeps ? undefined : asked;

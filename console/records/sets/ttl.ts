@@ -9,7 +9,7 @@ export const ttlFault = `whole seconds, from ${lowestTtl} to ${highestTtl}`;
 
 export const typedTtlFault = `write 300, 5m, 1h or 1d: at least ${lowestTtl} seconds, at most ${highestTtl}`;
 
-/** A TTL as people type it: `300`, `5m`, `1h 30m`; null for `default`, the zone's. Undefined if it is none. */
+/** A TTL as people type it: `300`, `5m`, `1h 30m`; null for `default`, the zone's TTL; undefined if it is not a TTL. */
 export function typedTtl(text: string): number | null | undefined {
   if (text.trim().toLowerCase() === "default") return null;
   const seconds = parseSeconds(text.replaceAll(/\s+/g, ""));

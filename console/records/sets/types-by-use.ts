@@ -6,23 +6,23 @@ const purposes: Readonly<Record<KnownType, string>> = {
   AAAA: "IPv6 address of a name",
   CNAME: "alias of another name",
   MX: "server that receives mail",
-  TXT: "text, such as SPF or a verification",
+  TXT: "text, such as SPF or domain verification",
   SRV: "host and port of a service",
   CAA: "who may issue certificates",
-  NS: "nameserver of this or a lower zone",
+  NS: "nameserver of this or a delegated zone",
   HTTPS: "how to connect to a website",
   SVCB: "how to connect to a service",
   PTR: "name of an address (reverse DNS)",
   TLSA: "certificate of a server (DANE)",
-  DS: "DNSSEC key of a lower zone",
-  HINFO: "hardware and system of a host",
+  DS: "DNSSEC key of a delegated zone",
+  HINFO: "hardware and operating system of a host",
   RP: "person responsible for a name",
   SOA: "start of the zone",
 };
 
 export const purposeOf = (type: string): string => (Object.hasOwn(purposes, type) ? purposes[type as KnownType] : "");
 
-/** The known types, and after them others that are given. */
+/** The known types, followed by any others that are given. */
 export function typesByUse(types: readonly string[] = recordTypes): readonly RecordType[] {
   const present = new Set(types);
   const known = Object.keys(purposes).filter((type) => present.has(type));

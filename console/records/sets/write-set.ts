@@ -24,7 +24,7 @@ export type SetWrite = {
 };
 
 const changedMeanwhile =
-  "It was changed elsewhere just now, so nothing was saved. Review the change, and send yours again if you still want it.";
+  "It was changed elsewhere just now, so nothing was saved. Review the change, and save yours again if you still want it.";
 
 /** A write of a few sets in one transaction. */
 export const changesOf = (zone: string, changes: readonly (SetChange | (Place & { readonly delete: true }))[]) => ({

@@ -105,7 +105,7 @@ export function WebsiteForm({ zone }: { readonly zone: string }) {
         />
       </Group>
       <Checkbox
-        label={`www.${nameToUnicode(zone)} leads to the same addresses`}
+        label={`www.${nameToUnicode(zone)} has the same addresses`}
         checked={withWww}
         onChange={(event) => setWithWww(event.currentTarget.checked)}
       />

@@ -97,7 +97,7 @@ export function ImportFile(props: {
   );
 }
 
-/** Sends the whole file, if the zone is still as the preview has shown it. */
+/** Sends the whole file, if the zone is still as the preview showed it. */
 function useReplace(zone: RrsetsZone, sets: readonly Rrset[] | undefined, onDone: (changes: string) => void) {
   const { request } = useSession();
   const queries = useQueryClient();
@@ -116,7 +116,7 @@ function useReplace(zone: RrsetsZone, sets: readonly Rrset[] | undefined, onDone
       const inWords = changesInWords(done.changes);
       await queries.invalidateQueries();
       toast({
-        text: `Import done: ${inWords}.${serial === undefined ? " The history can undo it." : ""}`,
+        text: `Import done: ${inWords}.${serial === undefined ? " You can undo it in the history." : ""}`,
         ...(serial !== undefined && { undo: () => undo([serial], "the zone is") }),
       });
       onDone(inWords);
@@ -124,7 +124,7 @@ function useReplace(zone: RrsetsZone, sets: readonly Rrset[] | undefined, onDone
   });
 }
 
-/** The serial of the one write after another. Undefined if there were several, or if the write is too long to be sure. */
+/** The serial of the only write after the given one. Undefined if there were several, or if it is too long to be sure. */
 async function onlyWriteSince(request: Request, zone: string, serial: number): Promise<number | undefined> {
   const { history } = await readHistory(request, zone, null);
   const later = history.filter((change) => change.serial > serial);

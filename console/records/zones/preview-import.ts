@@ -20,7 +20,7 @@ export type Preview = {
   readonly faults: readonly Fault[];
   readonly notes: readonly string[];
   readonly changes: readonly PreviewChange[];
-  /** Of a merge: what to write instead of the file. */
+  /** For a merge, what to write instead of the file. */
   readonly writes: readonly SetWrite[];
 };
 
@@ -127,7 +127,7 @@ function previewMerge(given: string, file: ZoneFile, into: ImportedZone, present
   ];
   const notes = file.notes.map(({ where, message }) => `${where}: ${message}`);
   if (ownTtl !== null && file.sets.some((set) => set.ttl === null))
-    notes.push(`The zone’s default TTL stays ${ttl} seconds. Records without a TTL get that of the file, ${ownTtl}.`);
+    notes.push(`The zone’s default TTL stays ${ttl} seconds. Records without their own TTL get the file's, ${ownTtl}.`);
   return { text: given, faults, notes, changes, writes };
 }
 

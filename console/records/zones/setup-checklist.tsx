@@ -12,12 +12,12 @@ import { readSet } from "../api.ts";
 import { MailForm, WebsiteForm } from "./first-records.tsx";
 import { nameServersOf } from "./name-servers.ts";
 
-/** What makes a new zone useful: name servers at the registrar, the delegation, and the first records. */
+/** What a new zone needs: name servers at the registrar, the delegation, and the first records. */
 export default function SetupChecklist(props: { readonly zone: RrsetsZone; readonly onDismiss: () => void }) {
   const { zone } = props;
   const { request } = useSession();
   const records = useQuery({
-    // Read again with the zone, after every change of it.
+    // Read again with the zone, after every change to it.
     queryKey: ["zone", zone.name, "first-records"],
     queryFn: async () =>
       (await Promise.all(wanted.map(([name, type]) => readSet(request, zone.name, { name, type })))).filter(
@@ -112,7 +112,7 @@ function Delegated({ zone, servers }: { readonly zone: RrsetsZone; readonly serv
       <Step title="Delegation" isDone={isDone}>
         <Group gap="sm">
           <span role="status">
-            {state.data ? <StatusWords state={state.data} /> : state.error ? null : "Asking the zone above…"}
+            {state.data ? <StatusWords state={state.data} /> : state.error ? null : "Asking the parent zone…"}
           </span>
           <Button
             size="compact-xs"
@@ -133,11 +133,12 @@ function StatusWords({ state: { status, servers, asked, because } }: { readonly 
   const named = <span className="mono">{servers.join(", ")}</span>;
   return (
     <>
-      {status === "valid" && "The zone above names exactly these servers."}
-      {status === "none" && "Not delegated yet. After you change it at the registrar, it can take a day to arrive."}
+      {status === "valid" && "The parent zone names exactly these servers."}
+      {status === "none" &&
+        "Not delegated yet. After a change at the registrar, it can take a day until it shows here."}
       {status === "elsewhere" && <>Delegated to other servers: {named}. Replace them at the registrar.</>}
-      {status === "partial" && <>The zone above names {named}, which differs from the list.</>}
-      {status === "unknown" && `It is not known whether the zone is delegated: ${because ?? "no answer"}.`}{" "}
+      {status === "partial" && <>The parent zone names {named}, which differs from the list above.</>}
+      {status === "unknown" && `Could not find out whether the zone is delegated: ${because ?? "no answer"}.`}{" "}
       <span className="quiet">
         Checked <When at={asked} />.
       </span>

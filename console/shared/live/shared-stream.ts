@@ -23,12 +23,12 @@ export type StreamOptions = {
 const lookEvery = 15_000;
 const patience = 10_000;
 
-/** Milliseconds between two signs of life of the tab that has the stream; after three missing ones another takes over. */
+/** Milliseconds between two heartbeats of the tab that has the stream; after three missing ones, another tab takes over. */
 const beatEvery = 5_000;
 
 type Heard = { readonly name: string; readonly data: unknown };
 
-/** What tabs say to each other. All but `ask` are said by the tab that has the stream. */
+/** Messages between tabs. All but `ask` come from the tab that has the stream. */
 type Said =
   | { readonly kind: "ask" }
   | { readonly kind: "event"; readonly event: Heard }
@@ -137,7 +137,7 @@ function takePart(options: StreamOptions, listener: StreamListener): Part {
     try {
       await locks?.request(name, lock, granted);
     } catch {
-      // The tab is leaving, or another took the lock, because it heard nothing from this one.
+      // This tab is leaving, or another one took the lock because it heard nothing from this one.
       if (own === undefined || left) return;
       own.leave();
       leading = undefined;
@@ -170,7 +170,7 @@ function takePart(options: StreamOptions, listener: StreamListener): Part {
 
 type StreamOwner = Pick<StreamListener, "onState" | "onRefused"> & { readonly onEvent: (event: Heard) => void };
 
-/** Keeps a stream open: reconnects if it is lost, also if nothing but missing responses shows it. */
+/** Keeps a stream open: reconnects if it is lost, even if only missing responses show that. */
 function openStream({ path, names }: StreamOptions, owner: StreamOwner): { readonly close: () => void } {
   let stream: EventSource;
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -52,7 +52,7 @@ export default function AccountPage({
         </Title>
         {sharing.length > 0 && (
           <Text size="sm" mb="xs">
-            A session of the owner counts for {inWords([service, ...sharing.map((other) => other.service)])}, wherever
+            The owner's sessions are valid for {inWords([service, ...sharing.map((other) => other.service)])}, wherever
             it began.
           </Text>
         )}

@@ -3,7 +3,7 @@ import type { QueryClient } from "@tanstack/react-query";
 /** The query key of the session. */
 export const sessionKey = ["session"] as const;
 
-/** What is not about a user. */
+/** Data that does not depend on the user. */
 const kept = new Set<unknown>([sessionKey[0], "services"]);
 
 /** The next user must not see what the previous one has read. */

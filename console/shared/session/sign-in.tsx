@@ -69,10 +69,10 @@ function OneSignIn({ only }: { readonly only: boolean }) {
   const sharing = useSharing();
   if (sharing.length === 0) return null;
   const links = <ServiceLinks services={sharing} />;
-  if (only) return <Text>Sign in at {links}; it counts here too.</Text>;
+  if (only) return <Text>Sign in at {links}; that signs you in here too.</Text>;
   return (
     <Text size="xs" c="dimmed">
-      The owner of this machine signs in once: a sign-in at {links} counts here too.
+      The owner of this machine needs only one sign-in: signing in at {links} is enough.
     </Text>
   );
 }

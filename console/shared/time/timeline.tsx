@@ -54,7 +54,7 @@ export function Timeline({ spans: all, label }: { readonly spans: readonly Span[
   );
 }
 
-/** Milliseconds, so that the last bar grows by about a pixel: often for a change of a moment ago, rarely for one of last week. */
+/** Milliseconds between two redraws, so that the last bar grows by about a pixel: short after a recent change, long after one of last week. */
 const tickFor = (spans: readonly Span[]): number =>
   Math.min(60_000, Math.max(1_000, (Date.now() - (spans[0]?.from ?? 0)) / 500));
 

@@ -6,7 +6,7 @@ import "./toasts.css";
 
 export type Toast = {
   readonly text: string;
-  /** Takes back what the toast reports; resolves to what to say then. */
+  /** Undoes what the toast reports; resolves to the text to show next. */
   readonly undo?: (() => Promise<string>) | undefined;
   readonly isBad?: boolean;
 };

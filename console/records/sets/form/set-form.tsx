@@ -70,10 +70,10 @@ function Form({ zone, onClose, ...props }: Props) {
   const edited = original && sets.find(({ id }) => id === original.id);
   const owner = typedOwner(draft.name, zone.name);
   const present = sets.find((set) => owner.ok && set.name === owner.value && set.type === draft.type);
-  // Of a new record: the set that it is added to. Of a renamed one: the set that is in its way.
+  // For a new record, the set that it is added to; for a renamed one, the set that is in the way.
   const other = present?.id === original?.id ? undefined : present;
   const joined = original === undefined ? other : undefined;
-  // An empty name is the zone itself, but a form that was just opened says nothing about it.
+  // An empty name means the zone itself, but a form that was just opened does not say so yet.
   const isBegun =
     draft.name.trim() !== "" || draft.values.some(({ texts }) => texts.some((text) => text.trim() !== ""));
   const { faults, change } = checkDraft(joined ? addedTo(joined, draft) : draft, zone.name, sets);
@@ -165,7 +165,7 @@ function Form({ zone, onClose, ...props }: Props) {
   );
 }
 
-/** The value from before a write: the event of one's own change often arrives before the response, and must not look like another user's. */
+/** The value before a write: the event for our own change often arrives before the response, and must not look like another user's change. */
 function useHeld<T>(value: T, isHeld: boolean): T {
   const [held, setHeld] = useState(value);
   if (!isHeld && held !== value) setHeld(value);

@@ -26,7 +26,7 @@ export type ManyWrite = {
   readonly onDone: () => void;
 };
 
-/** Others may write to the zone all the time; only their changes to the same sets count. */
+/** Others may write to the zone at any time; only their changes to the same sets matter. */
 const tries = 4;
 
 /**

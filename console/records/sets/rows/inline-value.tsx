@@ -28,7 +28,7 @@ export function InlineValue({ editing, act }: { readonly editing: Editing; reado
         }}
       />
       <span id={fault} className={editing.fault ? "inline-fault bad" : "inline-hint quiet"} role="status">
-        {editing.fault ?? (editing.isSaving ? "saving…" : "Enter saves, Escape leaves it")}
+        {editing.fault ?? (editing.isSaving ? "saving…" : "Enter saves, Escape cancels")}
       </span>
     </span>
   );

@@ -16,7 +16,7 @@ type Props = {
   /** Of the form for this set. */
   readonly href: string;
   readonly isSelected: boolean;
-  /** Only one row at a time is reached with Tab; arrow keys lead to the others. */
+  /** Tab reaches only one row; arrow keys move to the others. */
   readonly isCurrent: boolean;
   readonly mayEdit: boolean;
   readonly editing: Editing | undefined;

@@ -41,7 +41,7 @@ export function useInlineEdit(zone: RrsetsZone, sets: readonly Rrset[], onEnd: (
     save: () => {
       if (state === undefined || write.isPending) return;
       if (!isChanged) return end(state);
-      // After a refusal, the set as it is now has been seen.
+      // After a refusal, the user has seen the set as it is now.
       const base = write.isError ? (sets.find(({ id }) => id === state.set.id) ?? state.set) : state.set;
       const read = readTyped(state, base, zone.name, sets);
       if ("fault" in read) return setState({ ...state, set: base, ...read });
@@ -55,7 +55,7 @@ export function useInlineEdit(zone: RrsetsZone, sets: readonly Rrset[], onEnd: (
   };
 }
 
-const unsaved = "Not saved yet: Enter saves, Escape leaves it as it was.";
+const unsaved = "Not saved yet: Enter saves, Escape discards the change.";
 
 /** A text as people type it; other values as in zone files. */
 const textOf = (type: string, value: string): string => (type === "TXT" ? (splitValue("TXT", value)[0] ?? "") : value);
