@@ -1,6 +1,6 @@
-/** The users of one service, known by name and password. */
+/** The users of one service, identified by name and password. */
 export type People = {
-  /** Takes as long for an unknown name. `shutOut` is why a user with the right password may not sign in. */
+  /** Takes just as long for an unknown name. `shutOut` is why a user with the right password may not sign in. */
   readonly check: (name: string, password: string) => Promise<string | { readonly shutOut: string } | undefined>;
   /** Undefined if the user was removed or may not sign in. */
   readonly describe: (who: string, from: string) => Promise<Person | undefined>;

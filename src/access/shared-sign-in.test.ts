@@ -72,7 +72,7 @@ describe("one sign-in for services that share it", () => {
     expect([await records.who(both), await firewall.who(both)]).toEqual(["1", "anna"]);
   });
 
-  it("somebody who no longer may do everything is no longer the owner", async () => {
+  it("somebody who may no longer do everything is no longer the owner", async () => {
     const { owners, records, firewall } = rig();
     const [here, there] = [await records.begin("1"), await firewall.begin("root")];
     delete owners.firewall;
@@ -149,7 +149,7 @@ describe("signing out", () => {
     expect(ends).toBe(1);
   });
 
-  it("one of the listed sessions, which are the owner's at all services", async () => {
+  it("ends one of the listed sessions, which are the owner's at all services", async () => {
     const { records, firewall, clock } = rig();
     const [lost, own] = [await firewall.begin("root"), await records.begin("1")];
     await firewall.begin("anna");
@@ -172,7 +172,7 @@ describe("signing out", () => {
     expect(await list()).toHaveLength(1);
   });
 
-  it("a new password ends the owner's other sessions at all services", async () => {
+  it("by a new password ends the owner's other sessions at all services", async () => {
     const { records, firewall } = rig();
     const [lost, own, anna] = [await firewall.begin("root"), await records.begin("1"), await firewall.begin("anna")];
     expect((await records.call("GET", "/console/session", own)).canReturn).toBe(false);

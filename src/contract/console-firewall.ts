@@ -74,7 +74,7 @@ export type AuditLine = {
 
 /** Byte counters of the devices at one moment; pages compute rates from two of them. */
 export type ConsoleTraffic = {
-  /** Milliseconds on a clock that starts anew with the service. */
+  /** Milliseconds on a clock that restarts with the service. */
   readonly at: number;
   readonly devices: Readonly<Record<string, { readonly received: number; readonly sent: number }>>;
   /** The devices that carry a default route. */

@@ -74,11 +74,11 @@ export type WritePage = {
   readonly writes: readonly WriteEntry[];
   /** Where the next page starts; null at the end. */
   readonly next: number | null;
-  /** How far back was looked; null at the end. */
+  /** How far back the search went; null at the end. */
   readonly reached: string | null;
 };
 
-/** Whether the zone above names this service's name servers: all and no others, some, none of them, or there is no delegation. */
+/** Whether the parent zone names this service's name servers: all and no others, some, none of them, or there is no delegation. */
 export type DelegationState = {
   readonly status: "valid" | "partial" | "elsewhere" | "none" | "unknown";
   /** The servers that it names. */

@@ -84,7 +84,7 @@ export type ShownConfig = {
 /** The entries of `names:` in the config file, to change them on the page. */
 export type EditableNames = {
   readonly file: string;
-  /** Changes with every change of the file; sent back with a wish, so that nobody's work is overwritten. */
+  /** Changes whenever the file changes; sent back with a wish, so that nobody's work is overwritten. */
   readonly version: string;
   /** Why the file cannot be changed here, and what to do. */
   readonly cannot?: string;

@@ -73,7 +73,7 @@ export async function replaceFile(path: string, content: string, mode = 0o600, p
 export async function replaceKeeping(path: string, content: string): Promise<void> {
   const { mode, uid, gid } = await stat(path);
   await replaceFile(path, content, mode & 0o777, async (draft) => {
-    // The umask may have taken something away.
+    // The umask may have removed permissions.
     await draft.chmod(mode & 0o777);
     const made = await draft.stat();
     if (made.uid !== uid || made.gid !== gid) await draft.chown(uid, gid);

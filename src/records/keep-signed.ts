@@ -43,7 +43,7 @@ const zonesAtOnce = 500;
 /** How often the parent of a zone is asked: rarely when nothing waits for it. */
 const askEvery = { waiting: minute, secure: 60 * minute };
 
-/** Renews signatures before they expire, and takes each zone from stage to stage. The work of the leading node. */
+/** Renews signatures before they expire, and moves each zone from stage to stage. Only the node that leads does this. */
 export function keepSigned(options: KeepSignedOptions): EndWork {
   const { log, every = minute } = options;
   const ended = new AbortController();
@@ -53,7 +53,7 @@ export function keepSigned(options: KeepSignedOptions): EndWork {
     try {
       await visit(ended.signal);
     } catch (error) {
-      if (!ended.signal.aborted) log.error({ err: error }, "signed zones could not be looked after; trying again");
+      if (!ended.signal.aborted) log.error({ err: error }, "signed zones could not be maintained; trying again");
     }
     if (!ended.signal.aborted) timer = setTimeout(begin, every).unref();
   };
@@ -78,7 +78,7 @@ export function createSigningRound(options: KeepSignedOptions): (signal: AbortSi
   };
 }
 
-/** A few names at a time, so that nobody waits for it. A zone that cannot be signed does not delay the others. */
+/** A few names at a time, so that other writes need not wait long. A zone that cannot be signed does not delay the others. */
 async function renewSignatures(
   { store, now, log, state }: Pick<KeepSignedOptions, "store" | "now" | "log" | "state">,
   signal: AbortSignal,
@@ -141,7 +141,7 @@ async function visitZones(options: KeepSignedOptions, asked: Map<number, Instant
 /** Milliseconds. Signatures begin an hour before they are made. */
 const clockTolerance = 5 * minute;
 
-/** Asks the parent, and goes on to the next stage if it is time. */
+/** Asks the parent, and moves on to the next stage if it is time. */
 async function visitZone(
   { store, askParent, now, log, state }: KeepSignedOptions,
   zone: Zone,
@@ -155,10 +155,10 @@ async function visitZone(
   const next = await continueLife(by, zone, parent, highestTtl);
   if (next === "unsigned") log.info({ zone: zone.name }, "the zone is no longer signed");
   else if (next !== undefined && next.stage !== stage)
-    log.info({ zone: zone.name, stage: next.stage }, "the keys of the zone are in the next stage");
+    log.info({ zone: zone.name, stage: next.stage }, "the zone's keys have reached the next stage");
 }
 
-/** They wait until no resolver has older records of the zone. */
+/** The stages that wait until no resolver has older records of the zone. */
 const afterTtls: ReadonlySet<Stage> = new Set(["roll-sign", "algorithm-sign"]);
 
 async function highestTtlIn(store: RecordStore, zone: Zone): Promise<number> {
@@ -173,7 +173,7 @@ function noteMismatch(state: SigningState, zone: Zone, parent: ParentView, log: 
   if (isWrong && !state.mismatched.has(zone.name))
     log.error(
       { zone: zone.name },
-      "the DS records at the parent belong to none of the zone's keys: resolvers reject it",
+      "the parent's DS records match no key of the zone, so resolvers reject it; give the registrar the DS record that `moor dnssec status` shows",
     );
   if (isWrong) state.mismatched.add(zone.name);
   else state.mismatched.delete(zone.name);

@@ -63,7 +63,7 @@ export type RecordsOptions = {
   readonly now?: () => Instant;
   /** Absent: the current cost. For tests. */
   readonly passwordCost?: PasswordCost;
-  /** Absent: asks the zones above over DNS. For tests. */
+  /** Absent: asks the parent zones over DNS. For tests. */
   readonly findDelegation?: FindDelegation;
   /** Calls per minute and token, except from this machine; absent: no limit. */
   readonly rateLimit?: number;

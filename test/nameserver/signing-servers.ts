@@ -60,7 +60,7 @@ async function signWithBind(folder: string, { name, chain, text }: ZoneToSign): 
   if (!(await readdir(own)).includes("signed")) throw new Error(`${name} could not be signed: ${key}\n${said}`);
 }
 
-/** It signs by itself, and again at every change that `nsupdate` makes; then it notifies the server at `notify`. */
+/** It signs automatically, and again at every change that `nsupdate` makes; then it notifies the server at `notify`. */
 export async function startKnotSigner(zones: readonly ZoneToSign[], notify: number): Promise<Signer> {
   const folder = await mkdtemp(join(tmpdir(), "moor-signer-"));
   for (const { name, text } of zones) await writeFile(join(folder, `${name}.zone`), text);

@@ -107,7 +107,7 @@ const printControl = ({ listen, password }: NonNullable<Setup["control"]>): stri
 # be opened from other machines too, and names can be changed there.
 control: { listen: ${JSON.stringify(listen)}, token: { file: secrets/control-token } }
 `
-    : `# The page, for those who have the password; /status, /metrics, /health, and POST /check with the token.
+    : `# The page, for anyone with the password; /status, /metrics, /health, and POST /check with the token.
 control: { listen: ${JSON.stringify(listen)}, token: { file: secrets/control-token }, password: { file: ${pagePassword} } }
 `;
 

@@ -122,7 +122,7 @@ describe("moor dnssec", () => {
     expect((await moor("dnssec", "status", "play.org")).out).toBe("play.org is not signed.\n");
   });
 
-  it("goes on being signed until the parent has removed the DS record, or at once with --now", async () => {
+  it("stays signed until the parent has removed the DS record, or is unsigned immediately with --now", async () => {
     await moor("dnssec", "on", "example.org");
     expect((await moor("dnssec", "off", "example.org")).out).toContain("stays signed until");
     expect((await moor("dnssec", "status", "example.org")).out).toContain("Stage: leaving");

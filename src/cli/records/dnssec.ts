@@ -38,10 +38,12 @@ export async function dnssecOn(typed: string, options: DnssecOn, io: CommandIo):
     const signed = await signZone(by, zone, choice, signer);
     if (!signed.ok) return failed(signed, io);
     io.out(
-      `${zone.name} is signed. Give this DS record to your registrar; resolvers check signatures once it is there:\n\n`,
+      `${zone.name} is signed. Give this DS record to your registrar; resolvers check the signatures once the parent has it:\n\n`,
     );
     for (const each of signed.value.keys) io.out(`${dsText(each, zone.name)}\n`);
-    io.out(`\n${io.program} dnssec status ${sameStore(options, io)} ${zone.name} shows it again, in all forms.\n`);
+    io.out(
+      `\n${io.program} dnssec status ${sameStore(options, io)} ${zone.name} shows it again, in every form that registrars ask for.\n`,
+    );
     return 0;
   });
 }
@@ -68,7 +70,7 @@ export const dnssecRoll = (typed: string, options: DatabaseOptions & { readonly 
     const algorithm = options.algorithm === undefined ? undefined : algorithmNames[options.algorithm];
     const done = await rollKey(by, zone, algorithm, signer);
     if (!done.ok) return failed(done, io);
-    io.out(`A new key for ${zone.name} is on its way: ${stageWords[done.value.stage]}.\n`);
+    io.out(`The key of ${zone.name} is being replaced: ${stageWords[done.value.stage]}.\n`);
     return 0;
   });
 
@@ -159,7 +161,7 @@ function failed(result: Result<unknown>, io: CommandIo): number {
 function statusText({ name }: Zone, { stage, since, denial, keys, parentSince }: ZoneSigning): string {
   const lines = [
     `${name} is signed, with ${denial.toUpperCase()}`,
-    `Stage: ${stage}, since ${minute(since)} UTC: ${stageWords[stage]}${parentSince === undefined ? "" : `; the parent has changed (${minute(parentSince)} UTC), waiting until no resolver has the old record`}`,
+    `Stage: ${stage}, since ${minute(since)} UTC: ${stageWords[stage]}${parentSince === undefined ? "" : `; the parent has done so (${minute(parentSince)} UTC), now waiting until no resolver has its old answer`}`,
   ];
   const inParent = keys.filter((key) => key.inParent);
   for (const key of stage === "leaving" ? [] : inParent) {

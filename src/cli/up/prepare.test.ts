@@ -33,6 +33,6 @@ test.each([
   ["nothing in the name of another machine", { ...trial, name: "there", isChosen: true }, urls, mine],
 ])("a later start of moor up changes %s", (_, now, at, after) => expect(currentConfig(mine, now, at)).toBe(after));
 
-test("a later start of moor up leaves a config alone in which it finds nothing", () => {
+test("a later start of moor up leaves a config alone if it finds none of its settings there", () => {
   for (const text of ["", "names: []\n", "# only a comment\n"]) expect(currentConfig(text, trial, urls)).toBe(text);
 });

@@ -186,7 +186,7 @@ export async function writeTrialConfig(trial: Trial, urls: { records: string; fi
 
 const own = "this-machine";
 
-/** A config that the user has changed so far that a setting is not found is left as it is. */
+/** If the user has changed the config so much that a setting is not found, it is left as it is. */
 export function currentConfig(
   text: string,
   trial: Pick<Trial, "name" | "zone" | "device" | "isChosen" | "devices">,
@@ -210,7 +210,7 @@ export function currentConfig(
 }
 
 const firstConfig = (trial: Trial, urls: { records: string; firewall: string }): string =>
-  `# The config of the updater in moor up. It is yours: changes are used immediately, and stay. At a start, moor up
+  `# The config of the updater in moor up. It is yours to edit: changes apply immediately and are kept. When it starts, moor up
 # itself changes only the two URLs, and the interface if it is gone or another one is chosen with --interface.
 interval: ${trial.interval / 1000}s
 # Reads the records now and then, and corrects them if someone else changed them.

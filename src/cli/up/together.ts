@@ -6,7 +6,7 @@ import type { PageKeeper } from "../../updater/page/keep-page.ts";
 import type { Status } from "../../updater/report/status.ts";
 import { subjectsOf } from "../../updater/round/subjects.ts";
 
-/** What the pages of the three have in common. */
+/** What the pages of the three services share. */
 export function bringTogether() {
   const [links, shared]: [ServiceLink[], SharedSignIn] = [[], createSharedSignIn()];
   let followed: (() => KnownUpdater) | undefined;

@@ -52,11 +52,15 @@ function addDnssecVerbs(dnssec: Command, io: CommandIo, run: Run): void {
     .argument(...zone)
     .addOption(algorithm("the algorithm of the key").default("ecdsa-p256"))
     .option("--nsec3", "hide the names of the zone: NSEC3 instead of NSEC")
-    .option("--key <file>", "use this private key, which signs the zone elsewhere, instead of a new one", readPath)
+    .option(
+      "--key <file>",
+      "use this private key, which another server signs the zone with, instead of a new one",
+      readPath,
+    )
     .action((name, options) => run(async () => (await load()).dnssecOn(name, options, io)));
   storeVerb(dnssec, "off", "Unsigns a zone as soon as its parent has removed the DS record.")
     .argument(...zone)
-    .option("--now", "immediately; if the parent still has the DS record, the zone cannot be resolved any more")
+    .option("--now", "do not wait; while the parent still has a DS record, resolvers reject the zone")
     .action((name, options) => run(async () => (await load()).dnssecOff(name, options, io)));
   storeVerb(
     dnssec,

@@ -47,7 +47,7 @@ export function addInitVerb(program: Command, io: CommandIo, run: Run): void {
     .option("--force", "overwrite existing files")
     .option(
       "--control <host:port>",
-      "where the updater serves its page (default: 127.0.0.1:9053), or none; for other machines, it gets a password",
+      "where the updater serves its page (default: 127.0.0.1:9053), or none; an address that other machines can reach gets a password",
     )
     .option("--unit <file>", "also write a systemd unit to this file", readPath)
     .action((options) => run(async () => (await import("../init/init.ts")).init(options, io)));

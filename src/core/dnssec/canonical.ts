@@ -22,11 +22,11 @@ export function signedLabels(name: string): number {
   return labels[0] === "*" ? labels.length - 1 : labels.length;
 }
 
-/** The data of a record as it is signed (RFC 4034 section 6.2): names inside it are in lower case. Known types are stored like that. */
+/** The data of a record as it is signed (RFC 4034 section 6.2): names inside it are in lower case. Known types are stored that way. */
 export function canonicalData(type: number, data: Uint8Array): Uint8Array {
   const from = type === naptr ? afterStrings(data) : namesFrom.get(type);
   if (from === undefined) return data;
-  // No length of a label is a letter, so the bytes can be changed without reading the labels.
+  // A label's length is at most 63, which is not a letter, so the bytes can be changed without reading the labels.
   return data.map((byte, i) => (i >= from && byte >= 0x41 && byte <= 0x5a ? byte + 32 : byte));
 }
 

@@ -17,7 +17,7 @@ export type Link = { readonly owner: string; readonly link: string | null };
 type ChainWish = {
   readonly zone: string;
   readonly denial: "nsec" | "nsec3";
-  /** Of the chain's records: as long as an answer that a name does not exist (RFC 9077). */
+  /** The TTL of the chain's records: that of negative answers (RFC 9077). */
   readonly ttl: number;
   readonly drafts: Drafts;
   /** Names whose own records may have changed. */
@@ -32,7 +32,7 @@ export type ChainSet = {
   readonly at: string;
   readonly covers: number;
   readonly data: Uint8Array;
-  /** As it is stored, so that its signature may be kept. */
+  /** Whether it is the same as stored, so that its signature may be kept. */
   readonly same: boolean;
 };
 
@@ -62,7 +62,7 @@ export function* linkingChain(wish: ChainWish): Steps<readonly ChainSet[]> {
     }
     return found;
   };
-  /** The nearest of two in a direction around the circle. */
+  /** The nearer of two in one direction around the circle. */
   const before = (link: string): Link | undefined => {
     const mine = fresh[countBefore(fresh, link) - 1] ?? fresh.at(-1);
     return nearest(stored(chain.before, link), mine, (a, b) => isBetween(b, a, link));
@@ -117,7 +117,7 @@ function provenTypes({ types, owner, sets }: Draft, standing: Standing, denial: 
   return proven;
 }
 
-/** Going up from `from`, and around at the end, whether `link` comes before `to`. */
+/** Whether `link` comes before `to`, going up from `from` and around at the end. */
 const isBetween = (from: string, link: string, to: string): boolean =>
   from < to ? from < link && link < to : link > from || link < to;
 

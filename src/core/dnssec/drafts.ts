@@ -18,7 +18,7 @@ export type Draft = {
   readonly signatures: Map<string, readonly string[]>;
 };
 
-/** Where a name stands: `cut` has a delegation, and the parent of the zone below signs only its DS set; `hidden` is below one, or below a DNAME. */
+/** `cut`: the name is delegated, so of its own sets only DS is signed here. `hidden`: it is below a delegation or a DNAME. */
 export type Standing = "signed" | "cut" | "hidden";
 
 export const madeKey = (owner: string, type: number): string => `${owner} ${type}`;
@@ -27,7 +27,7 @@ const [ns, dname] = [2, 39] as const;
 
 export type Drafts = ReturnType<typeof createDrafts>;
 
-/** The names that a write concerns, as a tree. `whole`: what is stored is not part of it, because every name will be entered again. */
+/** The names that a write concerns, as a tree. `whole`: starts without what is stored, because every name will be entered again. */
 export function createDrafts(stored: (owner: string) => SignedName | undefined, whole: boolean) {
   const drafts = new Map<string, Draft>();
 
@@ -48,7 +48,7 @@ export function createDrafts(stored: (owner: string) => SignedName | undefined, 
     at,
     all: () => drafts.values(),
 
-    /** Everything that was made for the name is made again, or kept. Returns whether what it hides has stayed the same. */
+    /** Discards what was made for the name, so that it is made again. Returns whether the same names below it are hidden as before. */
     enter: (owner: string, types: readonly number[]): boolean => {
       const draft = at(owner);
       const [existed, hid] = [exists(draft), hides(draft)];

@@ -9,7 +9,7 @@ const has = (...tags: number[]): ParentView => ({ ds: tags.map((tag) => ({ tag, 
 const hour = 3_600_000;
 const highestTtl = 600;
 
-/** Plays a life: what the parent gives at each hour. Returns the stages, with what each key is used for. */
+/** Simulates a zone; `parentAt` is what its parent returns at each hour. Returns the stages, with what each key is used for. */
 function play(start: Life<KeyUse>, parentAt: (life: Life<KeyUse>, hours: number) => ParentView, hours = 200): string[] {
   const seen = [show(start)];
   let life = start;
@@ -42,7 +42,7 @@ describe("the keys of a zone", () => {
     expect(play(beginLife(key(1), 0), () => has(1))).toEqual(["new 1DSP", "secure 1DSP"]);
   });
 
-  it("are replaced in an order that leaves no resolver without a way from the DS record to a signature", () => {
+  it("are replaced in an order that always leaves every resolver a path from the DS record to a signature", () => {
     expect(play(beginRoll(secure, key(2), 0), follows)).toEqual([
       "roll-show 1DSP 2D--",
       "roll-parent 1DS- 2D-P",
@@ -61,7 +61,7 @@ describe("the keys of a zone", () => {
     ]);
   });
 
-  it("go when the parent has had no DS record for as long as a resolver may keep it", () => {
+  it("are removed when the parent has had no DS record for as long as a resolver may cache it", () => {
     expect(play(beginLeaving(secure, 0), follows)).toEqual(["leaving 1DSP", "gone"]);
   });
 
@@ -75,7 +75,7 @@ describe("the keys of a zone", () => {
     expect(stages).toEqual(["roll-parent 1DS- 2D-P"]);
   });
 
-  it("wait again if the parent goes back to the old DS record before the time is over", () => {
+  it("wait again if the parent goes back to the old DS record too early", () => {
     const rolling: Life<KeyUse> = { ...beginRoll(secure, key(2), 0), stage: "roll-parent" };
     const flickers = (_: Life<KeyUse>, hours: number) => (hours % 20 === 0 ? has(1) : has(2));
     expect(play(rolling, flickers, 400)).toHaveLength(1);

@@ -2,15 +2,15 @@ import type { Instant } from "../instant.ts";
 import { keyTtl, type UsedKey } from "./plan-signing.ts";
 
 /**
- * Where a zone is on its way to other keys, or to none (RFC 6781 section 4.1, RFC 7583). Each stage waits until no resolver can have
- * an older answer that does not fit to the next one.
+ * How far a zone has come on its way to other keys, or to none (RFC 6781 section 4.1, RFC 7583). Each stage waits until no resolver can have
+ * an older answer that does not fit the next one.
  *
  * - `new`: signed; the parent has no DS record yet
  * - `secure`: the parent has the DS record
  * - `roll-show`: the next key is in the DNSKEY set
  * - `roll-parent`: the parent is asked to replace the DS record
  * - `roll-sign`: the next key signs the zone
- * - `algorithm-sign`: a key of another algorithm signs the zone too, before anybody may expect it
+ * - `algorithm-sign`: a key of another algorithm signs the zone too, before any resolver may expect it
  * - `algorithm-show`, `algorithm-parent`: as above
  * - `algorithm-hide`: the old key is no longer in the DNSKEY set, but still signs
  * - `leaving`: the parent is asked to remove the DS record
@@ -41,13 +41,13 @@ export type Life<Key extends KeyUse> = {
   readonly stage: Stage;
   /** When the stage began. */
   readonly since: Instant;
-  /** The oldest first; a second one is the next. */
+  /** The oldest first; the second, if there is one, is the next key. */
   readonly keys: readonly Key[];
   /** Since when the parent has had what the stage waits for. */
   readonly parentSince?: Instant | undefined;
 };
 
-/** The DS records that all servers of the parent gave. `ttl` in seconds. Undefined: it could not be asked, or they differ. */
+/** The DS records that all servers of the parent returned. `ttl` is in seconds. Undefined: it could not be asked, or they differ. */
 export type ParentView =
   | { readonly ds: readonly { readonly tag: number; readonly algorithm: number }[]; readonly ttl: number }
   | undefined;
@@ -58,7 +58,7 @@ export type Clock = {
   readonly highestTtl: number;
 };
 
-/** For secondaries to fetch what changed, in milliseconds. */
+/** Time for secondaries to fetch what changed, in milliseconds. */
 const margin = 300_000;
 
 /** The next stage if it is time for it; `"gone"`: the zone may be unsigned; undefined: nothing changes. */
@@ -127,7 +127,7 @@ export function nextStage<Key extends KeyUse>(
 
 const has = ({ ds }: NonNullable<ParentView>, { tag }: KeyUse): boolean => ds.some((each) => each.tag === tag);
 
-/** The old DS set may be used until its TTL has passed since the parent's servers stopped giving it. */
+/** The old DS set may be used until its TTL has passed since the parent's servers stopped returning it. */
 function onceParentFits<Key extends KeyUse>(
   life: Life<Key>,
   parent: ParentView,
@@ -142,7 +142,7 @@ function onceParentFits<Key extends KeyUse>(
   return now >= parentSince + Math.max(parent.ttl, longestDs) * 1000 + margin ? then() : undefined;
 }
 
-/** In seconds. The TTL of a set that has gone is not known; most parents use an hour or a day. */
+/** In seconds. The TTL of a set that is gone is not known; most parents use an hour or a day. */
 const longestDs = 86_400;
 
 /** A new key for the same zone. Only a key of another algorithm has to sign before it is shown (RFC 6840 section 5.11). */

@@ -38,7 +38,7 @@ export type SigningWish = {
   readonly zone: string;
   /** For sets without their own TTL. */
   readonly ttl: number;
-  /** How long an answer that a name does not exist may be kept. */
+  /** How long negative answers may be cached. */
   readonly negativeTtl: number;
   readonly signing: Signing;
   /** The apex is always one of them, because every write changes the SOA record. */
@@ -67,12 +67,12 @@ export type SigningPlan = {
   readonly changes: () => Steps<readonly NameChange[]>;
 };
 
-/** In seconds. Resolvers may use an old set of keys for this long, so every change of keys waits for it. */
+/** In seconds. Resolvers may cache an old DNSKEY set for this long, so every change of keys waits for it. */
 export const keyTtl = 3_600;
 
 /**
  * What a write changes in the signed part of its zone (RFC 4035 section 2). It looks only at the names that are touched, the names
- * above them, and their neighbours in the chain. `"whole"`: a delegation or a DNAME has come or gone above other names, so that the
+ * above them, and their neighbours in the chain. `"whole"`: a delegation or a DNAME has come or gone above other names, so the
  * write must be planned with every name of the zone.
  */
 export function* planningSigning(wish: SigningWish): Steps<SigningPlan | "whole"> {

@@ -38,7 +38,7 @@ export function parentOf(owner: string): string | undefined {
   return above.length === 0 ? apex : printLabels(above);
 }
 
-/** Types that DNSSEC needs have no text format of their own here (RFC 3597). */
+/** The types that DNSSEC adds have no text format of their own here, only the generic one (RFC 3597). */
 export function typeNamed(code: number): RecordType {
   const type = typeFromCode(code);
   if (type === undefined) throw new Error(`no record can have the type ${code}`);

@@ -7,7 +7,7 @@ export type SoaTimers = { readonly refresh: number; readonly retry: number; read
 export const soaIn = (sets: readonly RRset[]): string =>
   sets.find((set) => set.type === "SOA")?.records[0]?.rdata ?? ". . 0 0 0 0 0";
 
-/** How long an answer that a name does not exist may be kept (RFC 2308 section 3). */
+/** How long negative answers may be cached (RFC 2308 section 3). */
 export function negativeTtlIn(sets: readonly RRset[], zoneTtl: number): number {
   const ttl = sets.find((set) => set.type === "SOA")?.ttl ?? zoneTtl;
   return Math.min(ttl, Number(soaIn(sets).split(" ")[6] ?? 0));

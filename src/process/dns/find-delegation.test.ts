@@ -4,7 +4,7 @@ import { askUdp } from "./ask.ts";
 import { classes, opcodes } from "./codes.ts";
 import { type DnsTools, findDelegationBy, systemDns } from "./find-delegation.ts";
 
-/** A real nameserver with the zone above. */
+/** A real nameserver with the parent zone. */
 let parent: MoorDns;
 const asked: string[] = [];
 beforeAll(async () => {
@@ -34,16 +34,16 @@ it.for([
   ["given.example", { kind: "delegated", servers: ["ns1.harbour.test", "ns2.harbour.test"] }],
   ["missing.example", { kind: "none" }],
   ["www.example", { kind: "none" }],
-  ["below.given.example", { kind: "unknown", because: "the zone above refers to other servers" }],
-] as const)("asks the zone above about %s", async ([zone, found]) => {
+  ["below.given.example", { kind: "unknown", because: "the parent zone refers to other servers" }],
+] as const)("asks the parent zone about %s", async ([zone, found]) => {
   expect(await find(zone)).toEqual(found);
   expect(new Set(asked)).toEqual(new Set(["127.0.0.1"]));
 });
 
 it.for<[string, Partial<DnsTools>]>([
   ["the resolver does not answer", { serversOf: () => Promise.reject(new Error("no resolver")) }],
-  ["no server of the zone above may be asked", { mayAsk: () => false }],
-  ["no server of the zone above answers", { ask: () => Promise.reject(new Error("silence")) }],
+  ["no server of the parent zone may be asked", { mayAsk: () => false }],
+  ["no server of the parent zone answers", { ask: () => Promise.reject(new Error("silence")) }],
   ["nothing above is known", { serversOf: async () => [] }],
 ])("does not know if %s", async ([, tools]) => {
   expect(await find("given.example", tools)).toMatchObject({ kind: "unknown" });

@@ -7,7 +7,7 @@ import { classes, opcodes } from "./codes.ts";
 import type { Message, ResourceRecord } from "./message.ts";
 import { createNameReader } from "./read-name.ts";
 
-/** What the zone above says about a zone. */
+/** What the parent zone says about a zone. */
 export type Delegation =
   | { readonly kind: "delegated"; readonly servers: readonly string[] }
   | { readonly kind: "none" }
@@ -15,7 +15,7 @@ export type Delegation =
 
 export type FindDelegation = (zone: string, signal: AbortSignal) => Promise<Delegation>;
 
-/** How DNS is reached. */
+/** How to query DNS. */
 export type DnsTools = {
   /** Empty if the name has no such records; rejects if that is not known. */
   readonly serversOf: (name: string) => Promise<readonly string[]>;
@@ -29,14 +29,16 @@ const limit = 2_000;
 /** Servers of the parent that are asked until one answers. */
 const mostAsked = 3;
 
-/** Asks the servers of the zone above, which the system's resolver finds. No answer is never taken for a no. */
+/** Asks the servers of the parent zone, which the system's resolver finds. No answer never means “not delegated”. */
 export const findDelegationBy =
   (tools: DnsTools): FindDelegation =>
   async (zone, signal) => {
     try {
       const servers = await serversAbove(zone, tools);
       let because =
-        servers.length === 0 ? "no zone above it was found" : "the servers of the zone above have no public address";
+        servers.length === 0
+          ? "its parent zone was not found"
+          : "the servers of the parent zone have no public address";
       for (const server of servers.slice(0, mostAsked)) {
         const [address] = (await tools.addressesOf(server).catch(() => [])).filter(tools.mayAsk);
         if (address === undefined) continue;
@@ -70,10 +72,10 @@ const nxdomain = 3;
 /** The servers are in the referral; a server that also has the zone itself gives them as the answer. */
 function delegationIn({ rcode, authoritative, answers, authorities }: Message, zone: string): Delegation {
   if (rcode === nxdomain) return { kind: "none" };
-  if (rcode !== 0) return { kind: "unknown", because: `the zone above answers with the error ${rcode}` };
+  if (rcode !== 0) return { kind: "unknown", because: `the parent zone answers with the error ${rcode}` };
   const servers = [...answers, ...authorities].filter(({ name, type }) => type === ns && name === zone).flatMap(nameIn);
   if (servers.length > 0) return { kind: "delegated", servers: [...new Set(servers)].toSorted() };
-  return authoritative ? { kind: "none" } : { kind: "unknown", because: "the zone above refers to other servers" };
+  return authoritative ? { kind: "none" } : { kind: "unknown", because: "the parent zone refers to other servers" };
 }
 
 const nameIn = ({ data }: ResourceRecord): readonly string[] => {

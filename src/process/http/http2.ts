@@ -59,7 +59,7 @@ export function createHttp2(server: Server, options: Http2Options): TakeConnecti
   return (socket) => void http2.emit("connection", socket);
 }
 
-/** Asks clients for new connections. What is under way is answered; each connection made from now on answers what it asks first. */
+/** Asks clients for new connections. Requests under way are answered, and so are the first ones on each new connection. */
 export function endSessions(server: object): void {
   const side = sideOf.get(server);
   if (side === undefined) return;
@@ -69,7 +69,7 @@ export function endSessions(server: object): void {
 
 const badHost = "400 Bad Request: the request needs one host name";
 
-/** Sets the headers that say the same in HTTP/1.1. False if the request does not name one host (RFC 9113, 8.3.1). */
+/** Sets the headers that HTTP/1.1 has for the same facts. False if the request does not name one host (RFC 9113, 8.3.1). */
 function likeHttp1(request: Http2ServerRequest): boolean {
   const { headers, stream } = request;
   const { ":authority": authority, host } = headers;
@@ -81,7 +81,7 @@ function likeHttp1(request: Http2ServerRequest): boolean {
   return true;
 }
 
-/** A body that takes too long is not waited for, and the rest of one that was answered already is not read. */
+/** Does not wait for a body that takes too long, nor read the rest of one that was already answered. */
 function limitBody({ stream }: Http2ServerRequest, within: number): void {
   if (stream.endAfterHeaders) return;
   const late = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), within);
@@ -90,6 +90,6 @@ function limitBody({ stream }: Http2ServerRequest, within: number): void {
   stream.once("finish", () => stream.readableEnded || stream.close(constants.NGHTTP2_NO_ERROR));
 }
 
-/** Pipelining, and lengths that can be read in two ways, exist only before HTTP/2. */
+/** Pipelining and ambiguous lengths exist only in HTTP/1. */
 export const isHttp2 = ({ httpVersionMajor }: Pick<IncomingMessage, "httpVersionMajor">): boolean =>
   httpVersionMajor >= 2;

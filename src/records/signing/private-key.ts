@@ -11,12 +11,12 @@ export function readPrivateKey(text: string): Result<ReadKey> {
     const algorithm = key && algorithmOf(key);
     if (key !== undefined && algorithm !== undefined) return ok({ key, algorithm });
   } catch {
-    // What is wrong with a key is not repeated: the text is a secret.
+    // The parser's error is not passed on: it may quote the text, which is a secret.
   }
   return fail({
     code: "bad-key",
     where: "key",
-    message: "this is not a private key of the algorithm 13 (ECDSA P-256) or 15 (Ed25519)",
+    message: "this is not a private key for algorithm 13 (ECDSA P-256) or 15 (Ed25519)",
     todo: "give the .private file of BIND or Knot, or a key in PEM (PKCS #8)",
   });
 }

@@ -24,7 +24,7 @@ export type Signer = {
   readonly makeKey: (algorithm: Algorithm, now: Instant) => { readonly key: SigningKey; readonly sealed: SealedKey };
   readonly seal: (id: string, key: KeyObject) => SealedKey;
   readonly unseal: (key: SealedKey) => KeyObject;
-  /** Keys that are not among the opened ones yet. */
+  /** Which of these keys have not been opened yet, by id. */
   readonly missing: (keys: readonly UsedKey[]) => readonly string[];
   readonly open: (keys: readonly SealedKey[]) => void;
   /** Blocks; for a few signatures inside a transaction. */
@@ -33,13 +33,13 @@ export type Signer = {
   readonly signBeside: (zone: string, work: readonly ToSign[], now: Instant) => Promise<void>;
 };
 
-/** The key file is missing, unreadable, or another one than the keys were encrypted with. */
+/** The key file is missing, unreadable, or not the one that the keys were encrypted with. */
 class KeyFileTrouble extends Error {}
 
 const day = 86_400;
 /** How long signatures are valid, in seconds. They begin in the past, because other clocks may be slow. */
 const validity = { before: 3_600, after: 14 * day, jitter: 2 * day };
-/** In seconds before the end. A secondary that was offline for days still has valid signatures. */
+/** In seconds before they expire. A secondary that was offline for days still has valid signatures. */
 export const renewal = 6 * day;
 
 const p256Prefix = 64;
@@ -52,7 +52,7 @@ export function createSigner(keyFile: string): Signer {
     secret ??= readKeyFile(keyFile) ?? (mayMake ? makeKeyFile(keyFile) : undefined);
     if (secret === undefined) {
       throw new KeyFileTrouble(
-        `the key file ${keyFile} is missing, so signed zones cannot be changed; restore it from where you keep it beside the backups`,
+        `the key file ${keyFile} is missing, so signed zones cannot be changed; restore your copy of it; backups of the database do not contain it`,
       );
     }
     return secret;
@@ -74,7 +74,7 @@ export function createSigner(keyFile: string): Signer {
       return createPrivateKey({ key: der, format: "der", type: "pkcs8" });
     } catch (error) {
       throw new KeyFileTrouble(
-        `the key file ${keyFile} is not the one that the keys of this store were encrypted with; restore that one`,
+        `the key file ${keyFile} is not the one that the keys of this store were encrypted with; restore the original file`,
         { cause: error },
       );
     }

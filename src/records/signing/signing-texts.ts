@@ -7,11 +7,11 @@ import { dnskeyOf, dsOf } from "./signing-of.ts";
 export const stageWords: Readonly<Record<Stage, string>> = {
   new: "waiting for the DS record at the parent",
   secure: "the parent has the DS record",
-  "roll-show": "the new key is published; waiting until every resolver can have it",
+  "roll-show": "the new key is published; waiting until no resolver has a DNSKEY set without it",
   "roll-parent": "waiting for the DS record of the new key at the parent",
   "roll-sign": "the new key signs; waiting until no resolver has older signatures",
   "algorithm-sign": "the new key signs too; waiting until no resolver has records without its signatures",
-  "algorithm-show": "the new key is published; waiting until every resolver can have it",
+  "algorithm-show": "the new key is published; waiting until no resolver has a DNSKEY set without it",
   "algorithm-parent": "waiting for the DS record of the new key at the parent",
   "algorithm-hide": "the old key is no longer published; waiting until no resolver has it",
   leaving: "waiting until the parent has removed the DS record",

@@ -29,12 +29,12 @@ export type SignedReads = {
 /** Call `signed` when everything is signed. */
 export type PlannedSignatures = { readonly toSign: readonly ToSign[]; readonly signed: () => Steps<WriteEffect> };
 
-/** More are not listed in the log, so that followers read the zone again. */
+/** If there are more, the log does not list them, and followers read the zone again. */
 const mostListed = 1_000;
-/** With more touched names, it takes less time to look at all of them. */
+/** If more names are touched, it is faster to look at every name of the zone. */
 const mostTouched = 1_000;
 
-/** Adds what has to be signed to the effect of a write; undefined if the zone is not signed, neither before nor after. */
+/** Adds what has to be signed to the effect of a write; undefined if the zone is signed neither before nor after it. */
 export function* planningSignatures(
   before: Zone,
   effect: WriteEffect,

@@ -87,7 +87,7 @@ export type RecordStore = StoreParts & {
   readonly historyOf: (zone: Zone, query: HistoryQuery) => Promise<readonly LoggedChange[]>;
   /** The same with the changes of signatures. */
   readonly logOf: (zone: Zone, query: HistoryQuery) => Promise<readonly LoggedRow[]>;
-  /** Groups the changes before a position by write, newest first. The oldest write may go on before what was looked at. */
+  /** Groups the changes before a position by write, newest first. The oldest write may have earlier changes that were not examined. */
   readonly writesOf: (zone: Zone, query: WritesQuery) => Promise<readonly LoggedWrite[]>;
   /** How many changes of the same write precede this one in the zone's history. */
   readonly restOfWrite: (zone: Zone, change: LoggedChange) => Promise<number>;
@@ -237,7 +237,7 @@ export type ActionQuery = {
   readonly perPage: number;
 };
 
-/** `limit`: how many rows are looked at, before a position if one is given. */
+/** `limit`: how many rows are examined, before a position if one is given. */
 export type LatestQuery = { readonly before?: number | undefined; readonly limit: number };
 
 /** `next`: the position to continue before; undefined at the end. */
@@ -255,21 +255,21 @@ export type HistoryQuery = {
 /** All that are given must hold. A change of the zone's settings has neither owner nor type. */
 export type ChangeMatch = {
   readonly owner?: string | undefined;
-  /** Default: the owner may be a part. */
+  /** Default: `owner` may be a part of the name. */
   readonly isWholeOwner?: boolean;
   readonly type?: string | undefined;
   /** Part of the actor's label. */
   readonly actor?: string | undefined;
 };
 
-/** `look`: how many changes are looked at. */
+/** `look`: how many changes are examined. */
 export type WritesQuery = {
   readonly before?: number | undefined;
   readonly look: number;
   readonly match: ChangeMatch;
 };
 
-/** The changes of one write that were looked at. */
+/** The changes of one write that were examined. */
 export type LoggedWrite = {
   readonly serial: number;
   readonly at: Instant;

@@ -121,10 +121,10 @@ export const controlSettings = mapping(
     listen: needed(listen),
     token: needed(secret("The token that `POST /check` needs.")),
     password: password(
-      "The password of the page. With it, everything is served over HTTPS, other machines may be let in, and names can be changed on the page.",
+      "The password of the page. With it, everything is served over HTTPS, other machines can be allowed to connect, and names can be changed on the page.",
     ),
     cert: readableFile(
-      "The certificate for HTTPS, followed by its chain. Default: one of moor's private authority.",
+      "The certificate for HTTPS, followed by its chain. Default: one issued by moor's private authority.",
       "page.pem",
     ),
     key: readableFile("The key of that certificate.", "page.key"),

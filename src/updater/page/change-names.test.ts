@@ -189,7 +189,7 @@ describe("the config file", () => {
   it.skipIf(process.getuid?.() === 0)("cannot be changed in a folder that is read-only", async () => {
     chmodSync(folder, 0o500);
     expect((await changer().list()).cannot).toMatch(
-      /may not write .* \(EACCES\)\. Allow that, or edit the file yourself/,
+      /is not allowed to write .* \(EACCES\)\. Allow that, or edit the file yourself/,
     );
     chmodSync(folder, 0o700);
     expect(existsSync(file())).toBe(true);

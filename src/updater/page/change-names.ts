@@ -48,7 +48,7 @@ export function createNamesChanger({ config, devices, checkText, adopt }: Change
   return {
     async list(): Promise<EditableNames> {
       const cannot = await whyNotWritable(file);
-      // Why it cannot be read is why it cannot be written.
+      // If it cannot be read, it cannot be written for the same reason.
       const text = await readConfigFile(file).catch(() => "");
       return {
         ...{ file, version: versionOf(text), ...(cannot === undefined ? {} : { cannot }) },
@@ -136,7 +136,7 @@ function faultsIn(text: string, index: number, checked: Result<UpdaterConfig>, f
   });
 }
 
-/** The setting of the entry that stands there. */
+/** The setting of the entry at that place. */
 function fieldsAt(text: string, index: number): (line: number, column: number) => string | undefined {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });

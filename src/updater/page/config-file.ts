@@ -26,7 +26,7 @@ export async function whyNotWritable(file: string): Promise<string | undefined> 
 }
 
 const readOnly = (target: string, { code, message }: NodeJS.ErrnoException): string =>
-  `The updater may not write ${target} or its folder (${code ?? message}). Allow that, or edit the file yourself; the updater uses the change immediately.`;
+  `The updater is not allowed to write ${target} or its folder (${code ?? message}). Allow that, or edit the file yourself; the updater uses the change immediately.`;
 
 export type NotWritten = { readonly kind: "outdated" } | { readonly kind: "impossible"; readonly because: string };
 

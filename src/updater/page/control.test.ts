@@ -129,7 +129,7 @@ describe("the control port with a password", () => {
     expect((await send({}, "/health/live")).status).toBe(200);
   });
 
-  it("tells nobody else the names: programs need the token, people a session", async () => {
+  it("shows the names only to programs with the token and people with a session", async () => {
     const { cookie } = await enter(password);
     for (const path of ["/status", "/metrics"]) {
       expect([path, (await send({}, path)).status]).toEqual([path, 401]);
@@ -140,7 +140,7 @@ describe("the control port with a password", () => {
     expect((await send({}, "/health/ready")).body).not.toContain("example.org");
   });
 
-  it("refuses a wrong password, and its fifth repetition for a while", async () => {
+  it("refuses a wrong password, and after five of them every password for a while", async () => {
     for (let guess = 0; guess < 5; guess++) expect((await enter("a ship in the sky")).status).toBe(401);
     expect((await enter(password)).status).toBe(429);
   });

@@ -120,7 +120,7 @@ const json = { "content-type": "application/json", "cache-control": "no-store" }
 function send(response: ServerResponse, { status, body, headers = json }: Reply): void {
   const isReady = typeof body === "string" || Buffer.isBuffer(body);
   const content = isReady ? body : `${JSON.stringify(body, undefined, 2)}\n`;
-  // Not even the length of a body may be given with 204.
+  // A 204 response must not even declare the length of a body.
   response.writeHead(status, { ...headers, ...(status !== 204 && { "content-length": Buffer.byteLength(content) }) });
   response.end(content);
 }

@@ -89,7 +89,7 @@ export function createUpdaterPage(options: PageOptions): UpdaterPage {
     // Node omits the body of an answer to HEAD automatically.
     const method = request.method === "HEAD" ? "GET" : request.method;
     const route = `${method} ${path}`;
-    // With something to sign in to, this was answered before.
+    // If there is a sign-in, this was answered before.
     if (route === "GET /console/session") return { status: 200, body: anybody };
     if (route === "GET /console/services") return { status: 200, body: { services: [], byPassword: false } };
     const answer = answers[route] ?? changes[route];
@@ -104,7 +104,7 @@ export function createUpdaterPage(options: PageOptions): UpdaterPage {
 
 const starting = problem(503, "The updater is starting. Try again in a moment.");
 
-const noSignIn = "Names can be changed here only after a sign-in: set `password:` in `control:` of the config.";
+const noSignIn = "Names can be changed here only after a sign-in: set `password:` under `control:` in the config.";
 
 /** Its parts are checked where they are used: a wish that fits nothing changes nothing. */
 const wishIn = (body: string): NamesWish => {

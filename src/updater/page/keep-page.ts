@@ -22,7 +22,7 @@ export type PageTools = {
   readonly now: () => Instant;
   readonly pages?: string | undefined;
   readonly door?: Door;
-  /** For a program that lets people in by itself; otherwise they need the password in the config. */
+  /** For a program with its own sign-in; otherwise people need the password in the config. */
   readonly signIn?: PageSignIn;
 };
 

@@ -78,6 +78,6 @@ const shownHeartbeat = ({ kind, every, url, trust }: HeartbeatConfig): Other => 
 const shownControl = (control: ControlConfig): Other => ({
   what: "status page and metrics",
   where: controlUrl(control),
-  trust: control.password ? "whoever has the password" : "this machine",
+  trust: control.password ? "anyone with the password" : "this machine",
   secret: "hidden",
 });

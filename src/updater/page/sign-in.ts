@@ -16,7 +16,7 @@ export type PageSignIn = {
   readonly answer: (request: PlainRequest) => Promise<PlainAnswer | undefined>;
   /** Whether a request comes from someone who has signed in. */
   readonly admit: (request: PlainRequest) => Promise<SessionFound["kind"]>;
-  /** Another password ends all sessions. Without one, only a sign-in at a service that shares it lets people in. */
+  /** A changed password ends all sessions. Without a password, people can sign in only at a service that shares the sign-in. */
   readonly setPassword: (password: string | undefined) => Promise<void>;
 };
 
@@ -66,5 +66,5 @@ export const mayChange = "change-names";
 
 const elsewhere = problem(
   403,
-  "The password of this page is in the file that `password:` in `control:` names. Change it there.",
+  "The password of this page is in a file: `password:` under `control:` in the config says which. Change it there.",
 );

@@ -111,14 +111,14 @@ export function rollingRule(
       return fail(
         notNow(
           `the keys of ${name} cannot be replaced now (${settings.dnssec.stage})`,
-          settings.dnssec.stage === "new" ? "give the DS record to the registrar first" : "wait until this has ended",
+          settings.dnssec.stage === "new" ? "give the DS record to the registrar first" : "wait until this is finished",
         ),
       );
     return ok({ dnssec: { ...settings.dnssec, ...beginRoll(settings.dnssec, key, now) }, keys: [sealed] });
   };
 }
 
-/** Goes on to the next stage if it is time for it. Undefined if it is not. */
+/** Moves on to the next stage if it is time; otherwise undefined. */
 export async function continueLife(
   by: SigningWriter,
   zone: Zone,
@@ -132,7 +132,7 @@ export async function continueLife(
   const changed = await change(by, zone, ({ zone: { settings } }) =>
     settings.dnssec?.stage === dnssec.stage && settings.dnssec.since === dnssec.since
       ? ok({ dnssec: wanted })
-      : fail(notNow("somebody else was faster")),
+      : fail(notNow("the zone's keys have changed in the meantime")),
   );
   return changed.ok ? (changed.value ?? "unsigned") : undefined;
 }

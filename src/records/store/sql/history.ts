@@ -68,7 +68,7 @@ type Columns = { readonly owner: SqlText; readonly type: SqlText };
 
 const oneIf = (condition: SqlText, value = sql`1`): SqlText => sql`CASE WHEN ${condition} THEN ${value} ELSE 0 END`;
 
-/** PostgreSQL gives sums as text. */
+/** PostgreSQL returns sums as text. */
 type WriteRow = { readonly actor: string } & {
   readonly [Key in Exclude<keyof LoggedWrite, "actor">]: number | string;
 };

@@ -47,7 +47,7 @@ export function createGroupCommit<Committed>(
   let released = Promise.resolve();
   let broken: Error | undefined;
 
-  /** The oldest ones are on disk. */
+  /** Called when the oldest `count` groups are on disk. */
   const settle = (count: number) => {
     const now = performance.now();
     for (const { result, writes, begun } of committed.splice(0, count)) {

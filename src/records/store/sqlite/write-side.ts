@@ -93,7 +93,7 @@ export function prepareWriteSide(database: DatabaseSync) {
       return made;
     },
 
-    /** Its sets must be deleted before. */
+    /** Its sets must be deleted first. */
     removeZone: (zone: Zone): void => {
       insertDeparted.run(zone.name, zone.serial);
       deleteZone.run(zone.number);
