@@ -49,6 +49,7 @@ describe("the pages of moor up", () => {
     await wall.getByText("Sign in at DNS or Firewall; that signs you in here too.").waitFor();
     await wall.getByRole("link", { name: "DNS" }).click();
     await wall.getByRole("button", { name: "Sign in" }).waitFor();
+    expect(await page.context().cookies()).toEqual([]);
     await page.context().close();
   });
 
@@ -89,6 +90,7 @@ describe("the pages of moor up", () => {
     const guest = await signIn({}, "--account", "guest");
     await switchTo(guest, "Firewall");
     await guest.getByRole("button", { name: "Sign in" }).waitFor();
+    expect(await guest.getByRole("region", { name: "wan0" }).count()).toBe(0);
     for (const page of [anna, guest]) await page.context().close();
   });
 

@@ -115,7 +115,7 @@ async function keptNames(
   const checked = lastRound === null ? 0 : Date.parse(lastRound);
   const found = await Promise.all(
     names.slice(0, most.names).map(async (each) => {
-      const [name = "", type = "A"] = each.name.split(" ") as [string, "A" | "AAAA"];
+      const [name, type] = each.name.split(" ") as [string, "A" | "AAAA"];
       const zone = each.writesHere ? await store.zoneHolding(name) : undefined;
       const at = zone?.account === account ? { zone: zone.name, owner: ownerOf(name, zone.name) ?? "" } : null;
       const [set] = zone && at ? await store.sets(zone, { owner: at.owner, type }) : [];

@@ -107,7 +107,7 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
       for (const { change } of await store.logAfter(start, 1_000)) {
         if (change.kind !== "signatures") continue;
         for (const { owner, type, before: was, after } of change.sets ?? []) {
-          expect(before.get(`${owner} ${type}`) ?? null).toEqual(was && was.values.toSorted());
+          expect(before.get(`${owner} ${type}`) ?? null).toEqual(was?.values.toSorted() ?? null);
           if (after === null) before.delete(`${owner} ${type}`);
           else before.set(`${owner} ${type}`, after.values.toSorted());
         }
