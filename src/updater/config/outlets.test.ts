@@ -24,12 +24,15 @@ it("reads notices, heartbeats and the local port", () => {
   - { kind: webhook, url: 'https://hook.test/', token: { file: token } }
   - { kind: mail, server: 'smtps://mail.test', from: a@b.test, to: [c@d.test, e@f.test], user: u, password: { file: token } }
 heartbeat: { url: 'https://kuma.test/api/push/xyz' }
-control: { listen: '[::1]:9053', token: { file: token } }
+control: { listen: '[::1]:9053', token: { file: token }, links: { dns: 'https://dns.example.org:8053' } }
 `);
   if (!config.ok) throw new Error(JSON.stringify(config.faults));
   expect(config.value.notify.map(({ kind }) => kind)).toEqual(["ntfy", "webhook", "mail"]);
   expect(config.value.heartbeats).toMatchObject([{ kind: "uptime-kuma", every: 300_000 }]);
-  expect(config.value.control).toMatchObject({ host: "::1", port: 9053 });
+  expect(config.value.control).toMatchObject({
+    ...{ host: "::1", port: 9053 },
+    links: [{ service: "records", url: "https://dns.example.org:8053", together: false }],
+  });
   expect(JSON.stringify(config.value)).not.toMatch(/thetoken/);
 });
 

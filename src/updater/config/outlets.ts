@@ -1,3 +1,4 @@
+import type { ServiceLink } from "../../contract/console.ts";
 import { parseAddress } from "../../core/addresses/address.ts";
 import { hereOf, type ListenAddress, urlOf } from "../../process/listen-address.ts";
 import { kindsOf, mapping, needed, usually } from "../../process/settings/mapping.ts";
@@ -115,6 +116,27 @@ const readableFile = (description: string, example: string) =>
     readTextFile(file, place) === undefined ? undefined : place.reading.resolve(file),
   );
 
+const pageUrl = (description: string, example: string) =>
+  refined(text(description, example, { pattern: "^https?://", [typeInWords]: "URL" }), (written, { what, fault }) => {
+    if (/^https?:$/.test(URL.parse(written)?.protocol ?? "")) return written;
+    return fault({ code: "bad-url", message: `${what} is not a URL`, todo: `write a URL such as ${example}` });
+  });
+
+const links = mapping(
+  {
+    dns: pageUrl("The DNS console.", "https://dns.example.org:8053"),
+    firewall: pageUrl("The pages of the firewall.", "https://router.example.org:8443"),
+  },
+  {
+    title: "Control: links",
+    description: "Other pages of moor that the updater's page links to.",
+    turn: ({ dns, firewall }): readonly ServiceLink[] => [
+      ...(dns === undefined ? [] : [{ service: "records" as const, url: dns, together: false }]),
+      ...(firewall === undefined ? [] : [{ service: "firewall" as const, url: firewall, together: false }]),
+    ],
+  },
+);
+
 /** `control: { listen: 127.0.0.1:9053, token: { file: … } }`. */
 export const controlSettings = mapping(
   {
@@ -128,6 +150,7 @@ export const controlSettings = mapping(
       "page.pem",
     ),
     key: readableFile("The key of that certificate.", "page.key"),
+    links,
   },
   {
     title: "Control",
@@ -139,13 +162,14 @@ export const controlSettings = mapping(
       if (!given.includes("cert") || given.includes("password")) return [];
       return [missing("control has a certificate but no password", passwordTodo)];
     },
-    turn({ listen, token, password, cert, key }, { fault }): ControlConfig | undefined {
+    turn({ listen, token, password, cert, key, links: linked }, { fault }): ControlConfig | undefined {
       if (password === undefined && !isLoopback(listen.host)) {
         const message = `other machines can reach ${listen.host}, and the page has no password`;
         return fault({ code: "no-password", message, todo: `${passwordTodo}; or listen on 127.0.0.1` }, "listen");
       }
       const certificate = cert !== undefined && key !== undefined && { cert, key };
-      return { ...listen, token, ...(password && { password }), ...(certificate && { certificate }) };
+      const others = linked && linked.length > 0 && { links: linked };
+      return { ...listen, token, ...(password && { password }), ...(certificate && { certificate }), ...others };
     },
   },
 );
@@ -162,6 +186,8 @@ export type ControlConfig = ListenAddress & {
   readonly password?: Secret;
   /** Instead of one from the private authority next to the state file. */
   readonly certificate?: { readonly cert: string; readonly key: string };
+  /** Other pages of moor, for the switcher. */
+  readonly links?: readonly ServiceLink[];
 };
 
 /** As this machine reaches it: over HTTPS exactly if there is something to sign in with. */

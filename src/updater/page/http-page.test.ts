@@ -17,7 +17,9 @@ it("HEAD is GET without the body, for the page, its assets and its data", async 
   const keeper = createStatusKeeper(() => loop.clock.now);
   const tools = { status: () => keeper.now(), check: () => undefined, silence: () => 0, ...rest };
   const { published } = loop.updater;
-  const options = { config: loop.config, published, now: () => loop.clock.now, pages: folder };
+  const links = [{ service: "records" as const, url: "https://dns.example.org:8053", together: false }];
+  const config = { ...loop.config, control: { host: "::1", port: 1, token: () => "", links } };
+  const options = { config, published, now: () => loop.clock.now, pages: folder };
   const page = createUpdaterPage({ ...options, ...tools });
   const control = await openControl({ of: loop.config, ...tools, page });
   for (const path of ["/", "/page/state", "/page/config", "/status", "/metrics", "/health/live", "/nowhere"]) {
@@ -30,6 +32,8 @@ it("HEAD is GET without the body, for the page, its assets and its data", async 
     expect({ path, ...head }).toEqual({ path, ...get, body: "" });
     expect([path, get.status]).toEqual([path, path === "/nowhere" ? 404 : 200]);
   }
+  const services = await fetch(`http://127.0.0.1:${control.port}/console/services`);
+  expect(await services.json()).toEqual({ services: links, byPassword: false });
   await control.close();
   await loop.close();
 });

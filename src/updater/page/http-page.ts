@@ -91,7 +91,8 @@ export function createUpdaterPage(options: PageOptions): UpdaterPage {
     const route = `${method} ${path}`;
     // If there is a sign-in, this was answered before.
     if (route === "GET /console/session") return { status: 200, body: anybody };
-    if (route === "GET /console/services") return { status: 200, body: { services: [], byPassword: false } };
+    if (route === "GET /console/services")
+      return { status: 200, body: { services: config.control?.links ?? [], byPassword: false } };
     const answer = answers[route] ?? changes[route];
     if (answer === undefined)
       return method === "GET" ? pages(path, String(request.headers["accept-encoding"] ?? "")) : undefined;

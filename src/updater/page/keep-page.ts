@@ -1,3 +1,4 @@
+import type { ServiceLink } from "../../contract/console.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { Logger } from "../../process/log.ts";
 import type { UpdaterConfig } from "../config/config.ts";
@@ -28,9 +29,10 @@ export type PageTools = {
 
 export function createPageKeeper({ log, now, pages, door = createDoor(log), signIn }: PageTools): PageKeeper {
   let byPassword: PageSignIn | undefined;
+  let links: readonly ServiceLink[] = [];
   const signInFor = async ({ control }: UpdaterConfig): Promise<PageSignIn | undefined> => {
     if (signIn !== undefined || control?.password === undefined) return signIn;
-    byPassword ??= (await import("./sign-in.ts")).openPageSignIn({ log, now });
+    byPassword ??= (await import("./sign-in.ts")).openPageSignIn({ log, now, services: () => links });
     await byPassword.setPassword(control.password());
     return byPassword;
   };
@@ -38,6 +40,7 @@ export function createPageKeeper({ log, now, pages, door = createDoor(log), sign
     async serve(config, updater) {
       const { control } = config;
       if (control === undefined) return door.serve(config, nothing);
+      links = control.links ?? [];
       const { createControl } = await import("./control.ts");
       const page = lazyPage({ config, now, pages, ...updater });
       const signIn = await signInFor(config);
