@@ -22,7 +22,7 @@ export function summaryOf(write: WriteEntry): string {
 }
 
 /** The stages in a few words; the steps of a key replacement differ only in what they wait for. */
-export const stageNames: Readonly<Record<string, string>> = {
+const stageNames: Readonly<Record<string, string>> = {
   new: "waits for the parent",
   secure: "on",
   leaving: "is being switched off",
