@@ -41,7 +41,7 @@ export function createSharedSignIn() {
 
 type Caller = { readonly headers: IncomingHttpHeaders; readonly from: string };
 
-/** A user at one of the services: the same person may have another id at each. */
+/** A user at one of the services: the same person may have a different id at each. */
 type Place = { readonly member: Member; readonly who: string };
 
 /** `who` is the user here; `at` is where the session began. */
@@ -99,7 +99,7 @@ export function createEntrance(own: Member, shared?: SharedSignIn) {
       shared?.ended();
     },
 
-    /** Ends every session of this browser, also at the other services: one that stays would sign the browser in here again. */
+    /** Ends every session of this browser, at the other services too: any that is left would sign the browser in here again. */
     signOut: async (headers: IncomingHttpHeaders): Promise<void> => {
       for (const member of [own, ...others()]) {
         const session = await sessionAt(member, headers);

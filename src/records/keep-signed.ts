@@ -26,7 +26,7 @@ export type SigningState = {
   expiring: ReadonlyMap<string, Instant>;
   /** Zones whose parent has DS records, but none of the zone's keys: resolvers reject them. */
   readonly mismatched: Set<string>;
-  /** A signed zone was last changed at a time that has not come yet. */
+  /** A signed zone was last changed at a time in the future. */
   isClockWrong: boolean;
 };
 
@@ -69,7 +69,7 @@ export function keepSigned(options: KeepSignedOptions): EndWork {
   };
 }
 
-/** One round of this work; it remembers when it asked which parent. */
+/** One round of this work; it remembers when it last asked each parent. */
 export function createSigningRound(options: KeepSignedOptions): (signal: AbortSignal) => Promise<void> {
   const asked = new Map<number, Instant>();
   return async (signal) => {

@@ -15,7 +15,7 @@ export type RecordMetrics = {
   readonly streams: { readonly open: number };
   /** Absent without TLS. */
   readonly certificates?: Certificates | undefined;
-  /** What the last look at the signed zones found, on the node that leads. */
+  /** What the last round over the signed zones found, on the node that leads. */
   readonly signing: SigningState;
   readonly now: () => Instant;
 };
@@ -85,7 +85,7 @@ const signingFamilies = ({ zones, expiring, mismatched, isClockWrong }: SigningS
   family(
     "moor_signatures_expire_seconds",
     "gauge",
-    "Until the first signature expires that could not be renewed; 14 days if all could be.",
+    "Time until the first signature that could not be renewed expires; 14 days if there is none.",
     [[{}, Math.min(farAway, ...[...expiring.values()].map((at) => (at - now) / 1_000))]],
   ),
   family("moor_ds_mismatches", "gauge", "Signed zones whose parent has only DS records of other keys.", [

@@ -10,7 +10,7 @@ import { wholeAccount } from "../../src/core/may.ts";
 import { createLog } from "../../src/process/log.ts";
 import { type RunningRecords, startRecords } from "../../src/records/start.ts";
 
-/** The record service, as a client sees it that speaks HTTP/2. */
+/** The record service as an HTTP/2 client sees it. */
 
 let folder: string;
 let service: RunningRecords;

@@ -22,7 +22,7 @@ export default function DnssecPart({ zone }: { readonly zone: RrsetsZone }) {
   const read = useQuery({
     queryKey,
     queryFn: () => request<{ dnssec: RrsetsSigning }>("GET", `${zonePath(zone.name)}/dnssec`),
-    // The next stage begins without anybody writing to the zone.
+    // The next stage begins without a write by a user.
     refetchInterval: 30_000,
   });
   const write = usePassingError(
@@ -73,7 +73,7 @@ function Unsigned({ act }: { readonly act: Acting }) {
           label="Names that do not exist"
           data={[
             { value: "nsec", label: "NSEC (usual)" },
-            { value: "nsec3", label: "NSEC3: names cannot be listed easily" },
+            { value: "nsec3", label: "NSEC3: makes names hard to list" },
           ]}
           value={denial}
           onChange={(value) => setDenial(value ?? denial)}
@@ -95,8 +95,8 @@ function Signed({ dnssec, act }: { readonly dnssec: RrsetsSigning; readonly act:
       <Stages dnssec={dnssec} />
       {stage === "leaving" && (
         <Text size="sm" className="warn">
-          The parent is asked to remove the DS record (CDS). If your registrar does not do that automatically, remove it
-          there. The zone stays signed until no resolver can have the old record. If you unsign it earlier, resolvers
+          A CDS record asks the parent to remove the DS record. If your registrar does not do that automatically, remove
+          it there. The zone stays signed until no resolver can have the old record. If you unsign it earlier, resolvers
           reject the zone.
         </Text>
       )}
@@ -120,7 +120,7 @@ function Signed({ dnssec, act }: { readonly dnssec: RrsetsSigning; readonly act:
         {stage === "leaving" && (
           <SureButton
             ask="Unsign without waiting…"
-            sure="Unsign now: the zone fails if the parent has a DS record"
+            sure="Unsign now: resolvers reject it if the parent has a DS record"
             loading={act.busy}
             onSure={() => act.run({ action: "unsign", body: { immediately: true } })}
           />
@@ -184,8 +184,8 @@ function Stages({ dnssec }: { readonly dnssec: RrsetsSigning }) {
         {dnssec.parent_since && (
           <>
             {" "}
-            The parent changed <When at={dnssec.parent_since} />; this continues when no resolver can have the old
-            record.
+            The parent changed <When at={dnssec.parent_since} />; the next step follows when no resolver can have the
+            old record.
           </>
         )}
       </Text>

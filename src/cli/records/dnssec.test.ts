@@ -34,7 +34,7 @@ async function makeZone(name: string, text: string): Promise<void> {
   store.close();
 }
 
-/** `npm run test:faults` plays all of them. */
+/** `npm run test:faults` runs all of them. */
 const rehearsals = [
   ["--algorithm", "ecdsa-p256"],
   ["--algorithm", "ed25519", "--nsec3"],
@@ -110,7 +110,7 @@ describe("moor dnssec", () => {
       alias 60 CNAME www.elsewhere.net.\n*.wild 60 TXT any\na.b.c 86400 TXT below\nsub 300 NS ns.sub\nns.sub 300 A 192.0.2.3`,
     );
     const { code, out } = await moor("dnssec", "rehearse", "play.org", ...words);
-    expect(out).toMatch(/The resolver (unbound|delv) is asked/);
+    expect(out).toMatch(/(unbound|delv) is asked too/);
     const stages = [...out.matchAll(/^\dd \d\d:\d\d +(\S+)/gm)].map(([, stage]) => stage);
     expect([...new Set(stages)]).toEqual([
       ...["unsigned", "new", "secure", "roll-show", "roll-parent", "roll-sign", "algorithm-sign"],

@@ -114,8 +114,8 @@ async function printUnsigned(store: RecordStore, account: Account, zones: readon
   for (const { entry } of zones) {
     if (!entry.signed || (await store.zoneBy(account.id, entry))?.settings.dnssec !== undefined) continue;
     io.err(
-      `zone ${entry.name}: it was signed where it was exported, and is not signed here, because exports contain no secrets. ` +
-        `While its parent has a DS record, bring the key: ${io.program} dnssec export there, ${io.program} dnssec on --key here\n`,
+      `zone ${entry.name}: it was signed where it was exported, but is not signed here, because exports contain no secrets. ` +
+        `If its parent has a DS record, resolvers reject the zone until it has its key: run ${io.program} dnssec export there, then ${io.program} dnssec on --key here\n`,
     );
   }
 }

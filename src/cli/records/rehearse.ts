@@ -14,7 +14,7 @@ export type DnssecRehearse = DatabaseOptions & {
   readonly resolver?: string;
 };
 
-/** Every stage signs the copy again, so that of a large zone only a part is played. */
+/** Every stage signs the copy again, so only a part of a large zone is used. */
 const mostSets = 1_000;
 
 export const dnssecRehearse = (typed: string, options: DnssecRehearse, io: CommandIo): Promise<number> =>
@@ -41,10 +41,10 @@ export const dnssecRehearse = (typed: string, options: DnssecRehearse, io: Comma
     }
     const { took, asked, secure, checked, bogus, examples } = outcome.value;
     io.out(
-      `\nPlayed ${sinceText(took)}: ${asked} answers asked, ${secure} of them secure; ${checked} combinations of cached answers checked.\n`,
+      `\nSimulated ${sinceText(took)}: ${asked} answers of the resolver, ${secure} of them secure; ${checked} combinations of cached answers checked.\n`,
     );
     if (bogus === 0) io.out("No answer was bogus at any time.\n");
-    else io.out(`${bogus} were bogus, the first:\n${examples.map((each) => `  ${each}\n`).join("")}`);
+    else io.out(`Bogus answers: ${bogus}. The first of them:\n${examples.map((each) => `  ${each}\n`).join("")}`);
     return bogus === 0 ? 0 : 1;
   });
 
@@ -53,10 +53,10 @@ const resolversFor = (wish: string | undefined): readonly ResolverName[] =>
 
 const introduction = (zone: string, resolver: ResolverName | undefined): string =>
   `A copy of ${zone} is signed, gets a new key, another algorithm, and is unsigned. Your zone is only read.\n` +
-  "The clock is fast; every signature is valid for the real clock too. Every combination of answers that caches can hold is checked by moor.\n" +
+  "The clock is fast; every signature is valid for the real clock too. moor checks every combination of answers that caches can hold.\n" +
   (resolver === undefined
-    ? "No other resolver is asked: unbound and delv are not used.\n"
-    : `The resolver ${resolver} is asked meanwhile, with empty caches after each change.\n`) +
+    ? "No resolver is asked: unbound and delv are not installed, or not wanted.\n"
+    : `${resolver} is asked too, with empty caches after each change.\n`) +
   `\n${columns("time", "stage", "keys", "DS at the parent", "asked", "bogus")}`;
 
 const line = ({ at, stage, keys, ds, asked, bogus }: Moment): string =>

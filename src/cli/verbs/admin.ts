@@ -77,11 +77,11 @@ function addDnssecVerbs(dnssec: Command, io: CommandIo, run: Run): void {
   storeVerb(
     dnssec,
     "rehearse",
-    "Plays signing, a new key, another algorithm and unsigning on a copy of a zone, with a fast clock, and says whether any answer was bogus.",
+    "Tries signing, a new key, another algorithm and unsigning on a copy of a zone, with a fast clock, and says whether any answer was bogus.",
   )
     .argument(...zone)
-    .addOption(algorithm("the algorithm to begin with (default: that of the zone, or ecdsa-p256)"))
-    .option("--nsec3", "with NSEC3 instead of NSEC")
+    .addOption(algorithm("the algorithm to start with (default: that of the zone, or ecdsa-p256)"))
+    .option("--nsec3", "use NSEC3 instead of NSEC")
     .addOption(
       new Option("--resolver <name>", "the validating resolver to ask (default: the first that is installed)").choices([
         "unbound",

@@ -11,12 +11,12 @@ import { newRecordId } from "../../records/service/edit/new-id.ts";
 import type { RecordStore } from "../../records/store/port.ts";
 import type { Ask } from "./ask-all.ts";
 
-/** How long the registry takes to follow CDS records, in milliseconds. */
+/** How long the registry takes to act on CDS records, in milliseconds. */
 const delay = 3_600_000;
 /** The TTL of DS records in many top-level domains, in seconds. */
 const dsTtl = 86_400;
 
-/** The zone above, with a delegation to the child. */
+/** The parent zone, with a delegation to the child. */
 export async function createParentZone(
   store: RecordStore,
   account: number,
@@ -53,7 +53,7 @@ export type Registry = {
   readonly tags: () => readonly number[];
 };
 
-/** Follows the CDS records of the child a little later (RFC 7344, RFC 8078), as a registry does. */
+/** Acts on the CDS records of the child a little later (RFC 7344, RFC 8078), as a registry does. */
 export function createRegistry(store: RecordStore, parent: Zone, child: string, ask: Ask): Registry {
   const owner = ownerOf(child, parent.name) ?? "";
   let has: readonly string[] = [];

@@ -76,7 +76,7 @@ const span = 9 * day;
 export const longestTtl = 86_400;
 const mostExamples = 10;
 
-/** Plays the whole life of a signed zone with a fast clock, on a store in memory, and asks all the time whether its answers are valid. */
+/** Simulates the whole life of a signed zone with a fast clock, on a store in memory, and keeps checking that its answers are valid. */
 export async function rehearse(play: Rehearsal): Promise<Result<Outcome>> {
   const folder = await mkdtemp(join(tmpdir(), "moor-rehearsal-"));
   const log = createLog({ format: "text", level: "silent", write: () => undefined });
@@ -131,7 +131,7 @@ async function playOn(play: Opening): Promise<Result<Outcome>> {
   const askDs = createAskParent([{ host: "127.0.0.1", port, key: undefined }]);
   const round = createSigningRound({
     ...{ store, log, state: createSigningState(), now: () => now },
-    // The parent of the parent is not part of the play.
+    // The parent of the parent is not simulated.
     askParent: async (name, stop) => (name === zone.name ? await askDs(name, stop) : undefined),
   });
   const cached = createCachedAnswers(zone.name, questions, ask);

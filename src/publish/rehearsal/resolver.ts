@@ -117,7 +117,7 @@ ${stub(parent.name)}${stub(zone)}`,
     isQuick: true,
     forget: async () => {
       const said = await within(startLimit, tellUnbound(control, `flush_zone ${parent.name}.`));
-      if (!said.startsWith("ok")) throw new Error(`unbound does not forget: ${said.trim()}`);
+      if (!said.startsWith("ok")) throw new Error(`unbound did not empty its caches: ${said.trim()}`);
     },
     close,
   };

@@ -17,7 +17,7 @@ export type OverviewTools = {
   readonly now: () => Instant;
   /** Undefined while none is known. */
   readonly updater: () => KnownUpdater | undefined;
-  /** What the last look at the signed zones of all accounts found. */
+  /** What the last round over the signed zones of all accounts found. */
   readonly signing?: SigningTroubles | undefined;
 };
 

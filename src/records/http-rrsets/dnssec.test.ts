@@ -14,7 +14,7 @@ async function makeZone(name: string, more: object = {}): Promise<string> {
 const post = (path: string, body: object = {}, token?: string) =>
   call("POST", path, body, token === undefined ? {} : { token });
 
-it("a zone is signed, shows what the parent needs, and goes on step by step", async () => {
+it("a zone is signed, shows what the parent needs, and moves on step by step", async () => {
   const zone = await makeZone("signed.test");
   const none = { signed: false, stage: null, stage_text: null, since: null, parent_since: null, denial: null };
   expect((await call("GET", `${zone}/dnssec`)).json).toEqual({ dnssec: { ...none, keys: [], records: [] } });

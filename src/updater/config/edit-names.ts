@@ -251,7 +251,7 @@ function dashOf(names: YAMLSeq, index: number): number {
   return start?.find(({ type }) => type === "seq-item-ind")?.offset ?? 0;
 }
 
-/** Words that YAML readers take for something else. */
+/** Words that YAML readers mistake for other values. */
 const special = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
 
 function print(value: SettingValue): string {

@@ -81,7 +81,7 @@ export function createNamesChanger({ config, devices, checkText, adopt }: Change
 const versionOf = (text: string): string => createHash("sha256").update(text).digest("base64url");
 
 const unusual = (file: string): string =>
-  `The file is written in a way that this page cannot change without touching other parts of it. Edit ${file} yourself; the updater uses the change immediately.`;
+  `This page cannot change the file without touching other parts of it, because of the way it is written. Edit ${file} yourself; the updater uses the change immediately.`;
 
 type Entry = Readonly<Record<string, unknown>>;
 

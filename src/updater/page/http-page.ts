@@ -40,7 +40,7 @@ export type UpdaterPage = (request: PlainRequest, asker: Asker) => Promise<Reply
 const checkEvery = 3_000;
 const decisionsShown = 300;
 
-/** The page of the updater. Without a sign-in, all that it can change is the time of the next round. */
+/** The page of the updater. Without a sign-in, it can change only the time of the next round. */
 export function createUpdaterPage(options: PageOptions): UpdaterPage {
   const { config, status, check, now } = options;
   const isPage = (path: string) => path === "/" || path === "/sign-in";
@@ -107,7 +107,7 @@ const starting = problem(503, "The updater is starting. Try again in a moment.")
 
 const noSignIn = "Names can be changed here only after a sign-in: set `password:` under `control:` in the config.";
 
-/** Its parts are checked where they are used: a wish that fits nothing changes nothing. */
+/** Its parts are checked where they are used: a wish that makes no sense changes nothing. */
 const wishIn = (body: string): NamesWish => {
   const { fields, ...wish } = fieldsOfJson(body);
   return { ...wish, ...(fields === undefined ? {} : { fields: readFields(fields) }) } as NamesWish;

@@ -10,11 +10,11 @@ import type { PlainRequest } from "../../process/http/plain-request.ts";
 import type { Logger } from "../../process/log.ts";
 import { sqliteSql } from "../../process/sqlite/sql.ts";
 
-/** Signing in to the updater's page. There is one user, who is known by the password alone. */
+/** Signing in to the updater's page. There is one user, identified by the password alone. */
 export type PageSignIn = {
   /** Undefined if the request is not about signing in. */
   readonly answer: (request: PlainRequest) => Promise<PlainAnswer | undefined>;
-  /** Whether a request comes from someone who has signed in. */
+  /** Whether the sender of a request has signed in. */
   readonly admit: (request: PlainRequest) => Promise<SessionFound["kind"]>;
   /** A changed password ends all sessions. Without a password, people can sign in only at a service that shares the sign-in. */
   readonly setPassword: (password: string | undefined) => Promise<void>;

@@ -48,7 +48,7 @@ export function SetRows(props: Props) {
     overscan: 12,
     scrollPaddingStart: headHeight,
   });
-  // Otherwise the rows overlap after a phone was turned.
+  // Otherwise the rows overlap after a phone is turned.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the heights depend on it
   useEffect(() => virtual.measure(), [virtual, narrow]);
   const focus = useRowFocus(box, rows.length, (row) => virtual.scrollToIndex(row));

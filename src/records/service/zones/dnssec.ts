@@ -60,7 +60,7 @@ export function signingRule(
   };
 }
 
-/** A zone that was transferred from a server that signs has records that are made here from now on, at any name. */
+/** A zone that was transferred from a server that signs may have such records at any name; from now on they are made here. */
 export async function ownersToSign(store: RecordStore, zone: Zone): Promise<WriteRequest["owners"]> {
   const { total } = await store.setPage(zone, { types: madeTypes, page: 1, perPage: 1 });
   return total > 0 ? "all" : () => [apex];
@@ -83,7 +83,7 @@ export const leavingRule =
     return ok({ dnssec: { ...settings.dnssec, ...beginLeaving(settings.dnssec, now) } });
   };
 
-/** Unsigns a zone immediately. If its parent still has a DS record, the zone cannot be resolved any more. */
+/** Unsigns a zone immediately. While its parent still has a DS record, resolvers reject the zone. */
 export const unsignNow = (by: SigningWriter, zone: Zone): Promise<Result<undefined>> => change(by, zone, unsigningRule);
 
 export const unsigningRule: SigningRule = ({ zone: { name, settings } }) =>

@@ -75,7 +75,7 @@ export function signingOperations(options: RecordServiceOptions, sight: Sight) {
         asked,
       ),
 
-    /** `isImmediate`: does not wait for the parent, so that resolvers reject the zone while it has a DS record. */
+    /** `isImmediate`: does not wait for the parent, so resolvers reject the zone while the parent has a DS record. */
     unsignZone: (actor: Actor, key: ZoneKey, isImmediate: boolean, asked: Asked = {}) =>
       change(
         actor,
@@ -86,7 +86,7 @@ export function signingOperations(options: RecordServiceOptions, sight: Sight) {
   };
 }
 
-/** A repeated request gets its answer from then, but there is no zone to show with it. */
+/** A repeated request gets its original answer, but there is no zone to show with it. */
 const missingOr = (before: Written): NotDone => (before.kind === "done" ? missing("zone") : before);
 
 const noSigner: Fault = {
