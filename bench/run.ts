@@ -12,6 +12,7 @@ const benches: Readonly<Record<string, (only: readonly string[]) => Promise<read
   neighbours: async (only) => (await import("./neighbours/neighbours.ts")).benchNeighbours(only),
   postgres: async () => (await import("./records/postgres.ts")).benchPostgres(),
   dns: async () => (await import("./dns/dns.ts")).benchDns(),
+  dnssec: async () => (await import("./dns/dnssec.ts")).benchDnssec(),
   "dns-load": async () => (await import("./dns/load.ts")).benchDnsLoad(),
   "dns-transfer": async () => (await import("./dns/transfer.ts")).benchTransfer(),
   firewall: async () => (await import("./firewall/firewall.ts")).benchFirewall(),

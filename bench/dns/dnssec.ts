@@ -1,0 +1,161 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { dnssecTypes } from "../../src/core/dnssec/codes.ts";
+import type { Denial } from "../../src/core/dnssec/plan-signing.ts";
+import { noLog } from "../../src/process/log.ts";
+import { createAsk } from "../../src/publish/rehearsal/ask-all.ts";
+import { openStore, recordsDatabase } from "../../src/records/open-store.ts";
+import { signZone } from "../../src/records/service/zones/dnssec.ts";
+import { inTurn, median, usageOf } from "../process-usage.ts";
+import type { Table } from "../table.ts";
+import { ask, benchedZone, buildService, fillZone, fillZones, ms, partOf, startService, writeMark } from "./service.ts";
+
+type Chain = Denial | "unsigned";
+const chains: readonly Chain[] = ["unsigned", "nsec", "nsec3"];
+const ports = { http: 8397, dns: 5397 };
+const writes = 500;
+const names = 10_000;
+const rounds = 3;
+
+/** What signing costs: a write, a whole zone, and the memory of the nameserver. How many signed answers it gives is in `dns`. */
+export async function benchDnssec(): Promise<readonly Table[]> {
+  buildService();
+  return [await signedWrites(), await wholeZones(), await memory()];
+}
+
+/** The folder of a service with one zone of this many hosts. */
+async function withZone<T>(hosts: number, work: (folder: string, mark: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), "moor-bench-dnssec-"));
+  try {
+    const text = Array.from({ length: hosts }, (_, i) => `h${i} 60 A 192.0.2.${i % 256}`).join("\n");
+    return await work(folder, await fillZone(folder, text));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+type Signed = { readonly took: number; readonly loop: number; readonly others: readonly number[] };
+
+/** Signs the zone while another one is written to without pause. Times are in milliseconds. */
+async function sign(folder: string, chain: Denial): Promise<Signed> {
+  const { store, signer, close } = await openStore({ kind: "sqlite", path: recordsDatabase(folder) }, noLog);
+  const [zone, other] = [await store.zoneHolding(benchedZone), await store.zoneHolding("z0.example")];
+  if (zone === undefined) throw new Error(`there is no zone ${benchedZone}`);
+  let going = other !== undefined;
+  const others: number[] = [];
+  const write = async () => {
+    for (let i = 0; going && other; i++) {
+      const began = performance.now();
+      const at = { account: other.account, at: { zone: other.id }, owners: () => ["www"], actor: "bench" };
+      await store.write({ ...at, now: Date.now() }, ({ sets }) => ({
+        wanted: sets.map((set) => ({ ...set, ttl: i % 1000 })),
+        result: undefined,
+      }));
+      others.push(performance.now() - began);
+    }
+  };
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  const writing = write();
+  const began = performance.now();
+  const by = { store, actor: "bench", now: Date.now() };
+  const done = await signZone(by, zone, { algorithm: 13, denial: chain }, signer);
+  const took = performance.now() - began;
+  going = false;
+  await writing;
+  delay.disable();
+  await close();
+  if (!done.ok) throw new Error(done.faults[0]?.message);
+  return { took, loop: delay.max / 1e6, others };
+}
+
+async function signedWrites(): Promise<Table> {
+  const rows: string[][] = [];
+  for (const chain of chains)
+    await withZone(1_000, async (folder, mark) => {
+      if (chain !== "unsigned") await sign(folder, chain);
+      const service = await startService(folder, ports, "--rate-limit", "off");
+      const asked = createAsk(ports.dns, AbortSignal.timeout(600_000));
+      const took: number[] = [];
+      try {
+        for (let i = 0; i < writes; i++) {
+          const value = `198.51.${i >> 8}.${i & 255}`;
+          const began = performance.now();
+          await writeMark(ports.http, mark, value);
+          const { answers } = await asked({ name: `mark.${benchedZone}`, type: 1 });
+          took.push(performance.now() - began);
+          const isSigned = answers.some(({ type }) => type === dnssecTypes.rrsig);
+          if (answers[0]?.data.join(".") !== value || isSigned !== (chain !== "unsigned"))
+            throw new Error("the first answer after the write does not show it");
+        }
+      } finally {
+        await service.stop();
+      }
+      rows.push([chain, ms(partOf(took, 0.5)), ms(partOf(took, 0.99)), chain === "unsigned" ? "" : "3 ms"]);
+    });
+  return {
+    title: `A write over HTTP until its answer over DNS, ${writes} times, a zone of 1,000 names`,
+    how: "npm run bench dnssec",
+    heads: ["zone", "median", "99 %", "target (median)"],
+    rows,
+  };
+}
+
+async function wholeZones(): Promise<Table> {
+  const rows: string[][] = [];
+  for (const chain of ["nsec", "nsec3"] as const) {
+    const all = await inTurn(rounds, () =>
+      withZone(names, async (folder) => {
+        await fillZones(folder, 1);
+        return await sign(folder, chain);
+      }),
+    );
+    rows.push([
+      chain,
+      `${(median(all.map(({ took }) => took)) / 1000).toFixed(2)} s`,
+      ms(median(all.map(({ loop }) => loop))),
+      ms(median(all.map(({ others }) => partOf(others, 0.99)))),
+      ms(median(all.map(({ others }) => Math.max(...others)))),
+      "4 s, 20 ms",
+    ]);
+  }
+  return {
+    title: `Signing a zone of ${names.toLocaleString("en")} names while another zone is written to`,
+    how: "npm run bench dnssec",
+    heads: ["zone", "signed in", "longest block of the event loop", "other writes, 99 %", "slowest", "target"],
+    rows,
+  };
+}
+
+/** Kilobytes of the service per name of a zone that it answers from. */
+async function memory(): Promise<Table> {
+  const own = (hosts: number, chain: Chain) =>
+    withZone(hosts, async (folder) => {
+      if (chain !== "unsigned") await sign(folder, chain);
+      const service = await startService(folder, ports, "--dns-workers", "0");
+      try {
+        for (const name of ["mark", "h0", "mark"]) await ask(ports.dns, `${name}.${benchedZone}`);
+        return usageOf(service.pid).own;
+      } finally {
+        await service.stop();
+      }
+    });
+  const figures: number[] = [];
+  for (const chain of chains) {
+    const each = await inTurn(rounds, async () => ((await own(2 * names, chain)) - (await own(1, chain))) * 1000);
+    figures.push(median(each) / (2 * names));
+  }
+  return {
+    title: `Memory of the service per name, a zone of ${(2 * names).toLocaleString("en")} names`,
+    how: "npm run bench dnssec",
+    heads: ["zone", "per name", "ratio to unsigned", "target"],
+    rows: chains.map((chain, i) => [
+      chain,
+      `${figures[i]?.toFixed(2)} kB`,
+      ((figures[i] ?? Number.NaN) / (figures[0] ?? Number.NaN)).toFixed(2),
+      i === 0 ? "" : "2.5",
+    ]),
+  };
+}
