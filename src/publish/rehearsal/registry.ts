@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { dnssecTypes } from "../../core/dnssec/codes.ts";
 import { removeDs } from "../../core/dnssec/records.ts";
 import { textOfData } from "../../core/dnssec/signed-name.ts";
@@ -65,11 +66,11 @@ export function createRegistry(store: RecordStore, parent: Zone, child: string, 
       const cds = answers.filter(({ type }) => type === dnssecTypes.cds);
       const isRemoval = cds.some(({ data }) => Buffer.from(data).equals(removeDs.cds));
       const wanted = isRemoval ? [] : cds.map(({ data }) => textOfData(dnssecTypes.ds, data)).sort();
-      if (cds.length === 0 || `${wanted}` === `${has}`) {
+      if (cds.length === 0 || isDeepStrictEqual(wanted, has)) {
         asked = undefined;
         return;
       }
-      if (asked === undefined || `${asked.wanted}` !== `${wanted}`) asked = { wanted, since: now };
+      if (asked === undefined || !isDeepStrictEqual(asked.wanted, wanted)) asked = { wanted, since: now };
       if (now < asked.since + delay) return;
       const request = {
         account: parent.account,
