@@ -116,7 +116,8 @@ it("records that signing makes are written by nobody else, and replaced when a z
     },
   );
   expect([v1.status, v1.text]).toEqual([422, expect.stringContaining(message)]);
-  const [{ account = 0 } = {}] = await store().signedZones(0, 100);
+  const [signed] = await store().signedZones(0, 100);
+  const account = signed?.account;
   const key: TransferKey = {
     ...{ name: "key", secret: "", account, scope: wholeAccount, created: 0, accountName: "main", revoked: undefined },
     algorithm: "hmac-sha256",

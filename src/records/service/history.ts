@@ -144,7 +144,10 @@ function undoneIn(
 
 /** Keys are never restored: what signs a zone changes only together with its parent. */
 function undoneSettings(zone: Zone, { before, after }: SettingsChange, faults: Fault[]): ZoneSettings {
-  const [old, made, current] = [before, after, zone.settings].map(({ dnssec: _, ...plain }) => JSON.stringify(plain));
+  const [old, made, current] = [before, after, zone.settings].map((each) => {
+    const { dnssec: _, ...plain } = each;
+    return JSON.stringify(plain);
+  });
   if (old === made) faults.push(signingStays);
   else if (made !== current) faults.push(changedSince("settings"));
   const { dnssec: _, ...plain } = before;
