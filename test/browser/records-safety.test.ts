@@ -300,7 +300,7 @@ describe("a service that is down", () => {
   it.for([
     ["/tokens", "**/console/tokens*"],
     ["/zones/harbour.example", "**/v1/zones/*"],
-    ["/zones/harbour.example/history", "**/v1/zones/*/history*"],
+    ["/zones/harbour.example/history", "**/console/zones/*/writes*"],
     ["/zones/harbour.example/history", "**/assets/history-part*"],
     ["/", "**/console/session"],
   ] as const)("that hangs causes a message before the request times out: %s without %s", async ([path, what]) => {
