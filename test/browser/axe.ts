@@ -14,6 +14,11 @@ export async function axeFinds(page: Page, part?: string): Promise<readonly stri
   return [...dark, ...(await findsIn(page, "light", part, contrast))];
 }
 
+/** What fades is too pale before the end of its transition. Some pages change colours by script, which happens before the next frame. */
+const transitionsEnd = `new Promise((shown) => requestAnimationFrame(shown)).then(() =>
+  Promise.allSettled(
+    document.getAnimations().filter((each) => each instanceof CSSTransition).map(({ finished }) => finished)))`;
+
 async function findsIn(
   page: Page,
   colorScheme: "light" | "dark",
@@ -21,6 +26,7 @@ async function findsIn(
   options: object,
 ): Promise<readonly string[]> {
   await page.emulateMedia({ colorScheme });
+  await page.evaluate(transitionsEnd);
   const asked = JSON.stringify([part ?? "html", { ...options, resultTypes: ["violations"] }]);
   return await page.evaluate(`axe.run(...${asked}).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => "${colorScheme}: " + id + " at " + target.join(" ") + ": " + failureSummary)))`);
