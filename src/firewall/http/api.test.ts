@@ -156,7 +156,7 @@ describe("1.1, URL rules with an all-permissions key", () => {
   });
 
   it("POST over HTTP/1.1 without Content-Length: 411, a page", async () => {
-    const got = await curl(here, "-X", "POST", ...user(all));
+    const got = await curl(here, "--http1.1", "-X", "POST", ...user(all));
     expect(got).toMatchObject({ status: 411, headers: { "content-type": expect.stringContaining("text/html") } });
   });
 
@@ -333,9 +333,9 @@ describe("load and bad input", () => {
     await new Promise((resolve) => setTimeout(resolve, 250));
     const before = reads;
     const urls = Array.from({ length: 200 }, () => service.url + here);
-    const { stdout } = await run("curl", ["-sS", "-Z", "--cacert", service.caFile ?? "", ...user(all), ...urls], {
-      maxBuffer: 1e8,
-    });
+    // curl 7.88 loses answers when it sends many requests over one connection (HTTP/2).
+    const words = ["-sS", "-Z", "--http1.1", "--cacert", service.caFile ?? "", ...user(all), ...urls];
+    const { stdout } = await run("curl", words, { maxBuffer: 1e8 });
     expect(stdout.split('{"flags"').length - 1).toBe(200);
     expect(reads - before).toBeLessThan(120);
   });
