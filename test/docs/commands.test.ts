@@ -96,7 +96,9 @@ const onlyRead: ReadonlyMap<string, string> = new Map([
   ["grant revoke 7", "there is no grant 7"],
   ["grant add dev.alpha.test --account bob --zone alpha.test", "there is no zone alpha.test"],
   ["transfer-key add NAME --secret-file FILE", "a form"],
-  ...["on", "rehearse", "roll", "off"].map((verb) => [`dnssec ${verb} example.org`, "there is no zone example.org"] as const),
+  ...["on", "rehearse", "roll", "off"].map(
+    (verb) => [`dnssec ${verb} example.org`, "there is no zone example.org"] as const,
+  ),
 ]);
 
 /** What a service that the page starts with systemd would have made. */
