@@ -14,10 +14,16 @@ export async function axeFinds(page: Page, part?: string): Promise<readonly stri
   return [...dark, ...(await findsIn(page, "light", part, contrast))];
 }
 
-/** What fades is too pale before the end of its transition. Some pages change colours by script, which happens before the next frame. */
-const transitionsEnd = `new Promise((shown) => requestAnimationFrame(shown)).then(() =>
-  Promise.allSettled(
-    document.getAnimations().filter((each) => each instanceof CSSTransition).map(({ finished }) => finished)))`;
+/**
+ * What fades is too pale before the end of its transition, and the end of one can start another in an element inside. Some pages change
+ * colours by script, which happens before the next frame.
+ */
+const transitionsEnd = `(async () => {
+  const frame = () => new Promise((shown) => requestAnimationFrame(shown));
+  const running = () => document.getAnimations().filter((each) => each instanceof CSSTransition);
+  for (await frame(), await frame(); running().length > 0; await frame())
+    await Promise.allSettled(running().map(({ finished }) => finished));
+})()`;
 
 async function findsIn(
   page: Page,
