@@ -7,7 +7,7 @@ import { finish } from "../../../core/steps.ts";
 import type { Action, LoggedRow, NewZone, Zone, ZoneKey } from "../../model.ts";
 import type { SealedKey, Signer } from "../../signing/signer.ts";
 import { keysKept } from "../kept-actions.ts";
-import { type PlannedSignatures, planningSignatures } from "../plan-signatures.ts";
+import { concernsSigning, mostSignatures, type PlannedSignatures, planningSignatures } from "../plan-signatures.ts";
 import type { NotCreated, Once, WriteRequest, WriteView } from "../port.ts";
 import { marksToText, type SetRow, setFromRow } from "../rows.ts";
 import { signedNameToRow } from "../signed-zones.ts";
@@ -55,9 +55,6 @@ export class RunAlone extends Error {}
 export class ReadWhole extends RunAlone {}
 /** An applied write turned out to be invalid: nothing of the batch may be written. */
 export class SpoiledBatch extends Error {}
-
-/** More signatures are made in other threads. */
-const mostSignatures = 50;
 
 const keyOf = (...parts: readonly (string | number)[]): string => parts.join(" ");
 
@@ -158,6 +155,7 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
   };
 
   const signaturesFor = (zone: Zone, effect: WriteEffect, by: Writer, renew: readonly string[] | undefined) => {
+    if (!concernsSigning(zone, effect.zone)) return undefined;
     const mustBeWhole = () => {
       if (loaded.owners.get(zone.number) !== "all") throw new ReadWhole();
     };
@@ -178,7 +176,6 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
       },
     };
     const planned = finish(planningSignatures(zone, effect, reads, by, renew));
-    if (planned === undefined) return undefined;
     if (signer === undefined)
       throw new Error("this store was opened without a key file, so signed zones cannot be changed");
     if (planned.toSign.length > mostSignatures && !alone) throw new RunAlone();

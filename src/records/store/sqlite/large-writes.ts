@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { finish, finishWithin, type Steps } from "../../../core/steps.ts";
 import { createTurns } from "../../../process/turns.ts";
 import type { LoggedRow } from "../../model.ts";
+import { mostSignatures } from "../plan-signatures.ts";
 import type { WriteEffect } from "../write-effect.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import { type ManyRows, preparingRows } from "./many-rows.ts";
@@ -37,8 +38,8 @@ export type LargeWritesOptions = {
   readonly open: (() => WriteSide) | undefined;
 };
 
-/** A write is large if it takes more steps to plan, or has more changes or signatures. A signature takes about 80 µs. */
-const most = { steps: 2_000, changes: 1_000, signatures: 50 };
+/** A write is large if it takes more steps to plan, or has more changes or signatures. */
+const most = { steps: 2_000, changes: 1_000, signatures: mostSignatures };
 /** If the zone has changed during every one of these tries, the write is done in one piece, and everybody waits. */
 const tries = 3;
 /** Milliseconds of work per turn of the event loop. */

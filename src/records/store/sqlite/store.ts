@@ -9,7 +9,7 @@ import type { NewZone, Zone } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
 import { createChangeFeed } from "../change-feed.ts";
 import { createStoreCounters } from "../counters.ts";
-import { planningSignatures } from "../plan-signatures.ts";
+import { concernsSigning, planningSignatures } from "../plan-signatures.ts";
 import type { Acted, ActRequest, DecideAct, Decision, NotCreated, RecordStore, WriteView } from "../port.ts";
 import { createSqlGrants } from "../sql/grants.ts";
 import { createSqlReads } from "../sql/read.ts";
@@ -80,6 +80,38 @@ export function openSqliteStore(
     return of(account, known.zoneBy(key));
   };
 
+  /** The effect of a write with what it signs; `signed` is known once the signatures are made. */
+  function* planningEffect(
+    on: WriteSide,
+    by: Writer,
+    zone: Zone,
+    effect: WriteEffect,
+    renew: readonly string[] | undefined,
+  ): Steps<Pick<PlannedWrite, "signing"> & { readonly signed: () => WriteEffect }> {
+    if (!concernsSigning(zone, effect.zone)) return { signed: () => effect };
+    const planned = yield* planningSignatures(zone, effect, on.signedReads(zone), by, renew);
+    if (signer === undefined)
+      throw new Error("this store was opened without a key file, so signed zones cannot be changed");
+    const used = effect.zone.settings.dnssec?.keys ?? [];
+    if (signer.missing(used).length > 0) signer.open([...on.signedNames().keysOf(zone), ...(effect.keys ?? [])]);
+    let signed: WriteEffect | undefined;
+    return {
+      signed: () => {
+        signed ??= finish(planned.signed());
+        return signed;
+      },
+      signing: {
+        count: planned.toSign.length,
+        now: () => signer.signNow(zone.name, planned.toSign, by.now),
+        beside: async () => {
+          await signer.signBeside(zone.name, planned.toSign, by.now);
+          signed = await signedTurns.run(0, planned.signed());
+        },
+      },
+    };
+  }
+  const signedTurns = createTurns({ part: 5 });
+
   /** The signed part of a zone that is removed is deleted with its row. */
   function* planningWrite(
     on: WriteSide,
@@ -91,53 +123,25 @@ export function openSqliteStore(
     const found = wanted === undefined ? [] : yield* diffingSets(sets, wanted);
     const effect = effectWith(zone, found, { settings, serial, renew }, by);
     if (effect === undefined) return [];
-    const { zone: after, changes } = effect;
-    const isCurrent = (side: WriteSide): boolean => {
-      const now = side.known.zone(zone.id);
-      return now?.serial === zone.serial && now.modified === zone.modified;
-    };
-    const planned = isRemoved
-      ? undefined
-      : yield* planningSignatures(zone, { ...effect, keys }, on.signedReads(zone), by, renew);
-    if (planned === undefined) {
-      const { log } = effect;
-      return [
-        {
-          ...{ after, changes, log, isCurrent },
-          apply: ({ writer: its }) => its.apply(effect, sets),
-          applying: ({ writer: its }, rows) => its.applying(effect, rows),
-        },
-      ];
-    }
-    if (signer === undefined)
-      throw new Error("this store was opened without a key file, so signed zones cannot be changed");
-    const used = after.settings.dnssec?.keys ?? [];
-    if (signer.missing(used).length > 0) signer.open([...on.signedNames.keysOf(zone), ...keys]);
-    let signed: WriteEffect | undefined;
-    const whole = (): WriteEffect => {
-      signed ??= finish(planned.signed());
-      return signed;
-    };
+    const { signed, signing } = isRemoved
+      ? { signed: () => effect, signing: undefined }
+      : yield* planningEffect(on, by, zone, { ...effect, keys }, renew);
     return [
       {
-        ...{ after, changes, isCurrent },
+        ...{ after: effect.zone, changes: effect.changes },
         get log() {
-          return whole().log;
+          return signed().log;
         },
-        signing: {
-          count: planned.toSign.length,
-          now: () => signer.signNow(zone.name, planned.toSign, by.now),
-          beside: async () => {
-            await signer.signBeside(zone.name, planned.toSign, by.now);
-            signed = await signedTurns.run(0, planned.signed());
-          },
+        isCurrent: (side) => {
+          const now = side.known.zone(zone.id);
+          return now?.serial === zone.serial && now.modified === zone.modified;
         },
-        apply: ({ writer: its }) => its.apply(whole(), sets),
-        applying: ({ writer: its }, rows) => its.applying(whole(), rows),
+        ...(signing && { signing }),
+        apply: ({ writer: its }) => its.apply(signed(), sets),
+        applying: ({ writer: its }, rows) => its.applying(signed(), rows),
       },
     ];
   }
-  const signedTurns = createTurns({ part: 5 });
 
   /** `keep` stores the action, if there is one, and returns the result. */
   const creating = <T>(

@@ -10,14 +10,19 @@ import { prepareActions } from "./actions.ts";
 import { createKnownRows } from "./known-rows.ts";
 import { prepareNeighbours } from "./neighbours.ts";
 import { prepareReads } from "./read.ts";
-import { prepareSignedNames } from "./signed-names.ts";
+import { prepareSignedNames, type SignedNames } from "./signed-names.ts";
 import { prepareSetWriter } from "./write.ts";
 
 /** Everything that a write reads and writes, on one connection. */
 export function prepareWriteSide(database: DatabaseSync) {
   const read = prepareReads(database);
   const known = createKnownRows(read);
-  const signedNames = prepareSignedNames(database);
+  let signed: SignedNames | undefined;
+  /** Prepared on first use: most stores have no signed zone. */
+  const signedNames = (): SignedNames => {
+    signed ??= prepareSignedNames(database);
+    return signed;
+  };
   const writer = prepareSetWriter(database, known, signedNames);
   const neighboursOf = prepareNeighbours(database);
   const insertZone = database.prepare(
@@ -57,8 +62,8 @@ export function prepareWriteSide(database: DatabaseSync) {
     known,
     signedNames,
     signedReads: (zone: Zone): SignedReads => ({
-      names: signedNames.namesOf(zone),
-      everyName: () => signedNames.every(zone),
+      names: signedNames().namesOf(zone),
+      everyName: () => signedNames().every(zone),
       setsAt: (owner) => known.setsAt(zone, owner),
       everySet: () => read.eachSet(zone),
     }),

@@ -27,7 +27,7 @@ export type SetWriter = {
   readonly logged: () => readonly LoggedRow[];
 };
 
-export function prepareSetWriter(database: DatabaseSync, known: KnownRows, signed: SignedNames): SetWriter {
+export function prepareSetWriter(database: DatabaseSync, known: KnownRows, signed: () => SignedNames): SetWriter {
   const updateZone = database.prepare("UPDATE zones SET serial = ?, modified = ?, record_count = ? WHERE number = ?");
   const updateSettings = database.prepare("UPDATE zones SET settings = ? WHERE number = ?");
   const upsertSet = database.prepare(
@@ -60,11 +60,9 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows, signe
     known.removedRecord(id);
   };
 
-  const writeZone = ({ zone, newSettings, keys = [] }: WriteEffect) => {
-    if (newSettings) {
-      updateSettings.run(JSON.stringify(zone.settings), zone.number);
-      signed.writeKeys(zone, keys);
-    }
+  const writeZone = ({ zone, newSettings, names, keys = [] }: WriteEffect) => {
+    if (newSettings) updateSettings.run(JSON.stringify(zone.settings), zone.number);
+    if (newSettings && names !== undefined) signed().writeKeys(zone, keys);
     changed.set(zone.number, zone);
     known.wroteZone(zone);
   };
@@ -105,14 +103,14 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows, signe
     apply: (effect, existing) => {
       writeZone(effect);
       writeRows(effect);
-      finish(signed.writing(effect.zone, effect.names ?? []));
+      if (effect.names !== undefined) finish(signed().writing(effect.zone, effect.names));
       updateKnown(effect.zone, effect.changes, existing);
     },
     createSets: (zone, created, by) => writeRows(firstEffect(zone, created, by)),
     *applying(effect, rows) {
       writeZone(effect);
       yield* writingMany(effect, rows);
-      yield* signed.writing(effect.zone, effect.names ?? []);
+      if (effect.names !== undefined) yield* signed().writing(effect.zone, effect.names);
       forgetRows();
     },
     creatingSets: (zone, created, by, rows) => writingMany(firstEffect(zone, created, by), rows),
