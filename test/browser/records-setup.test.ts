@@ -52,6 +52,8 @@ const step = (title: string) =>
     .getByRole("listitem")
     .filter({ has: page.getByRole("heading", { name: title }) });
 
+const showRecords = () => page.getByRole("link", { name: "Records", exact: true }).click();
+
 it("follows a new zone, with the name servers to copy and the delegation in the parent zone", async () => {
   await page.goto(`${rig.url}/?new`);
   await page.getByLabel("Domain name").fill("quay.example");
@@ -90,6 +92,7 @@ it("adds the records of a website, and says what is wrong with an address", asyn
   await website.getByRole("button", { name: "Add website records" }).click();
   await website.getByText("done").waitFor();
   expect(await website.textContent()).toContain("www CNAME quay.example.");
+  await showRecords();
   for (const name of ["@ A", "@ AAAA", "www CNAME"]) await page.getByRole("link", { name, exact: true }).waitFor();
 });
 
@@ -122,6 +125,7 @@ it("adds the records of mail, and keeps other texts of the name", async () => {
   await mail.getByLabel("Mail server", { exact: true }).fill("mx.provider.test");
   await mail.getByRole("button", { name: "Add mail records" }).click();
   await mail.getByText("10 mx.provider.test.").waitFor();
+  await showRecords();
   const text = page.getByRole("row").filter({ has: page.getByRole("link", { name: "@ TXT", exact: true }) });
   await expect.poll(() => text.textContent()).toMatch(/kept.*v=spf1 mx -all/);
 
@@ -129,6 +133,7 @@ it("adds the records of mail, and keeps other texts of the name", async () => {
   await page.getByLabel("neither receives nor sends mail").click();
   await page.getByRole("button", { name: "Add mail records" }).click();
   await page.getByText("0 .", { exact: true }).first().waitFor();
+  await showRecords();
   await page.getByText("v=spf1 -all").first().waitFor();
 });
 

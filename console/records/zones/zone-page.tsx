@@ -82,7 +82,8 @@ export default function ZonePage({ zone: name, part }: { readonly zone: string; 
               }}
             />
           )}
-          {part === "records" && <SetTable zone={zone} />}
+          {/* Not below the checklist: two scroll areas are hard to use on a phone. */}
+          {part === "records" && !setsUp && <SetTable zone={zone} />}
           {part === "history" && <HistoryPart zone={zone} />}
           {part === "moving" && <MovingPart zone={zone} />}
           {part === "settings" && <SettingsPart zone={zone} />}
