@@ -15,6 +15,7 @@ const benches: Readonly<Record<string, (only: readonly string[]) => Promise<read
   dnssec: async () => (await import("./dns/dnssec.ts")).benchDnssec(),
   "dns-load": async () => (await import("./dns/load.ts")).benchDnsLoad(),
   "dns-transfer": async () => (await import("./dns/transfer.ts")).benchTransfer(),
+  console: async () => (await import("./console/console.ts")).benchConsole(),
   firewall: async () => (await import("./firewall/firewall.ts")).benchFirewall(),
   size: async () => (await import("./size/size.ts")).benchSize(),
   updater: async () => (await import("./updater/updater.ts")).benchUpdater(),
