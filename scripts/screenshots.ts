@@ -60,7 +60,11 @@ async function take(services: ThreeServices, consoles: Consoles, of: string, nam
   // Graphs of traffic need a few readings.
   if (of === "firewall-interfaces") await page.waitForTimeout(30_000);
   await page.waitForTimeout(400);
-  await writeFile(join(folder, `${name}.png`), smallerPng(await page.screenshot()));
+  const region = shown.region === undefined ? undefined : page.getByRole("region", { name: shown.region });
+  await region?.evaluate((element: { style: { padding: string } }) => {
+    element.style.padding = "16px";
+  });
+  await writeFile(join(folder, `${name}.png`), smallerPng(await (region ?? page).screenshot()));
 }
 
 async function setPassword(page: Page, url: string): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import type { ConsolePage } from "./three-services.ts";
 
-type Shown = readonly [path: string, shown: (page: Page) => Promise<unknown>, picture?: string];
+type Shown = readonly [path: string, shown: (page: Page) => Promise<unknown>, picture?: string, region?: string];
 
 const zone = "/zones/harbour.example";
 
@@ -24,6 +24,18 @@ const records: readonly Shown[] = [
         .first()
         .waitFor(),
     "dns-moving",
+  ],
+  ["/zones/tide-tables.example?setup", (page) => page.getByText("Not delegated yet.").waitFor(), "dns-setup"],
+  [
+    "/zones/tide-tables.example/settings",
+    async (page) => {
+      const given = page.getByText("Give this to your registrar");
+      await page.getByRole("button", { name: "Sign the zone" }).or(given).waitFor();
+      if (!(await given.isVisible())) await page.getByRole("button", { name: "Sign the zone" }).click();
+      await given.waitFor();
+    },
+    "dns-dnssec",
+    "DNSSEC",
   ],
   [`${zone}/settings`, (page) => page.getByText("Nameservers to enter").waitFor(), "dns-settings"],
   [
@@ -74,10 +86,23 @@ const updater: readonly Shown[] = [
     },
     "updater",
   ],
+  [
+    "/",
+    async (page) => {
+      await page.getByRole("button", { name: "Add name" }).click();
+      await page.getByRole("dialog").getByLabel("Name", { exact: true }).fill("nas");
+      await page.getByRole("dialog").getByLabel("Interface for IPv4 (A)").fill("ppp0");
+    },
+    "updater-add-name",
+  ],
 ];
 
 const pagesOf = (console: ConsolePage["console"], pages: readonly Shown[]): ConsolePage[] =>
-  pages.map(([path, shown, picture]) => ({ console, path, shown, ...(picture && { picture }) }));
+  pages.map(([path, shown, picture, region]) => ({
+    ...{ console, path, shown },
+    ...(picture && { picture }),
+    ...(region && { region }),
+  }));
 
 /** Every page and dialog of the three consoles: a test walks them, and their screenshots are taken. */
 export const allPages: readonly ConsolePage[] = [

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Page } from "playwright-core";
+import { expect } from "vitest";
 import { hashSecret } from "../../src/access/secret.ts";
 import { wholeAccount } from "../../src/core/may.ts";
 import { keysFile, openAccess } from "../../src/firewall/access/store.ts";
@@ -10,6 +11,8 @@ import { fillHarbour } from "./harbour.ts";
 import { type RecordsRig, signInContext, startRecordsRig } from "./records-rig.ts";
 import { startUpdaterRig, type UpdaterRig } from "./updater-rig.ts";
 
+const password = "a ship in the harbour";
+
 export type ThreeServices = {
   readonly records: RecordsRig;
   readonly firewall: FirewallRig;
@@ -19,7 +22,10 @@ export type ThreeServices = {
 
 /** The harbour's DNS, a household's firewall, and the updater between them, with every kind of thing that the pages show. */
 export async function startThreeServices(): Promise<ThreeServices> {
-  const [records, firewall] = await Promise.all([startRecordsRig(), startFirewallRig()]);
+  const [records, firewall] = await Promise.all([
+    startRecordsRig(Date.now, async () => ({ kind: "none" })),
+    startFirewallRig(),
+  ]);
   const { store } = records.service();
   await fillHarbour(store, Date.now());
   const account = await store.ensureAccount("main", Date.now());
@@ -32,9 +38,9 @@ export async function startThreeServices(): Promise<ThreeServices> {
   const updater = await startUpdaterRig({
     firewall: { url: firewall.url, ca: join(firewall.folder, "ca.pem"), ...key },
     records: { url: records.url, ca: join(records.folder, "ca.pem"), token },
-    ...{ name: "home", zone: "harbour.example" },
+    ...{ name: "home", zone: "harbour.example", password },
   });
-  const hasStored = async () => /"stored": ?"203/.test(await (await fetch(`${updater.url}/status`)).text());
+  const hasStored = async () => (await updater.state()).includes("203.0.113.97");
   await until(hasStored, { what: () => "the updater to store the first address" });
   // A move, so that there is something to draw.
   await firewall.setRows(householdRows("203.0.113.64"));
@@ -74,6 +80,10 @@ export async function openConsoles(services: ThreeServices, browser: OpenBrowser
   const context = await openContext(browser, look);
   await signInContext(context, await services.records.service().createSignInLink("main"));
   await signInContext(context, await services.firewall.service.createSignInLink());
+  const { url } = services.updater;
+  const headers = { origin: url };
+  const signedIn = await context.request.post(`${url}/console/sign-in`, { headers, data: { name: "", password } });
+  expect(signedIn.ok()).toBe(true);
   const open = (console: keyof Consoles) => openBlankPage(context, services[console].url);
   return { records: await open("records"), firewall: await open("firewall"), updater: await open("updater") };
 }
@@ -87,6 +97,8 @@ export type ConsolePage = {
   readonly contrastIn?: string;
   /** The name of its picture in docs/images. */
   readonly picture?: string;
+  /** The picture shows only this region. */
+  readonly region?: string;
 };
 
 export async function showPage(services: ThreeServices, consoles: Consoles, { console, path, shown }: ConsolePage) {

@@ -1,4 +1,5 @@
-import { copyFile, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLog } from "../../src/process/log.ts";
@@ -11,6 +12,8 @@ import { until } from "../rig/until.ts";
 
 export type UpdaterRig = {
   readonly url: string;
+  /** What it has stored, as text. */
+  readonly state: () => Promise<string>;
   /** Prepends these lines to the config file, which is then reloaded. */
   readonly configure: (lines: string) => Promise<void>;
   readonly close: () => Promise<void>;
@@ -21,10 +24,12 @@ export type UpdaterWish = {
   readonly records: { readonly url: string; readonly ca: string; readonly token: string };
   readonly name: string;
   readonly zone: string;
+  /** If given, the page is served over HTTPS, and names can be changed after signing in with it. */
+  readonly password?: string;
 };
 
 /** The updater with a separate config file, watching. */
-export async function startUpdaterRig({ firewall, records, name, zone }: UpdaterWish): Promise<UpdaterRig> {
+export async function startUpdaterRig({ firewall, records, name, zone, password }: UpdaterWish): Promise<UpdaterRig> {
   const folder = await mkdtemp(join(tmpdir(), "moor-updater-page-"));
   const file = (path: string) => join(folder, path);
   const port = await freePort();
@@ -34,6 +39,8 @@ export async function startUpdaterRig({ firewall, records, name, zone }: Updater
   await writeFile(file("key.txt"), `key=${firewall.key}\nsecret=${firewall.secret}\n`, secret);
   await writeFile(file("dns-token"), `${records.token}\n`, secret);
   await writeFile(file("control-token"), "told-to-nobody\n", secret);
+  if (password !== undefined) await writeFile(file("page-password"), `${password}\n`, secret);
+  const signIn = password === undefined ? "" : ", password: { file: page-password }";
   const settings = `interval: 2m
 sources:
   home: { url: "${firewall.url}", keyFile: key.txt, ca: firewall.pem }
@@ -41,7 +48,7 @@ targets:
   dns: { url: "${records.url}", token: { file: dns-token }, ca: records.pem }
 names:
   - { name: ${name}, zone: ${zone}, ipv4: ppp0 }
-control: { listen: "127.0.0.1:${port}", token: { file: control-token } }
+control: { listen: "127.0.0.1:${port}", token: { file: control-token }${signIn} }
 `;
   await writeFile(file("moor.yaml"), settings);
   const reload = () => readConfig(file("moor.yaml"), {}, folder);
@@ -53,15 +60,11 @@ control: { listen: "127.0.0.1:${port}", token: { file: control-token } }
   const log = createLog({ format: "json", write: () => undefined });
   const tools = { state: opened.state, log, now: Date.now, random: Math.random, host: "test", env: {}, reload };
   const done = keepNames(config.value, { ...tools, pages: builtPages() }, stopping.signal);
-  const url = `http://127.0.0.1:${port}`;
-  const answers = () =>
-    fetch(`${url}/status`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  await until(answers, { what: () => "the updater to answer" });
+  const url = `${password === undefined ? "http" : "https"}://127.0.0.1:${port}`;
+  await until(() => accepts(port), { what: () => "the updater to answer" });
   return {
     url,
+    state: () => readFile(config.value.stateFile, "utf8").catch(() => ""),
     configure: async (lines) => {
       await writeFile(file("moor.yaml.new"), `${lines}\n${settings}`);
       await rename(file("moor.yaml.new"), file("moor.yaml"));
@@ -73,3 +76,10 @@ control: { listen: "127.0.0.1:${port}", token: { file: control-token } }
     },
   };
 }
+
+const accepts = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.on("connect", () => resolve(true)).on("error", () => resolve(false));
+    socket.on("connect", () => socket.destroy());
+  });
