@@ -1,4 +1,4 @@
-import { madeTypeFaults } from "../../core/dnssec/made-types.ts";
+import { checkSignedZone } from "../../core/dnssec/check-signed-zone.ts";
 import type { Instant } from "../../core/instant.ts";
 import { enclosing } from "../../core/names/name.ts";
 import { type RRset, setKey, type ZoneRecord } from "../../core/records/rrset.ts";
@@ -126,10 +126,10 @@ async function replaceZone(store: RecordStore, { account, id }: Zone, zone: Read
 }
 
 /** A signed zone stays signed with its keys, whatever the files say. */
-function signedFault({ zone }: WriteView, { entry, sets }: ReadZone): Fault | undefined {
+function signedFault({ zone, sets: before }: WriteView, { entry, sets }: ReadZone): Fault | undefined {
   const { name, settings } = zone;
   if (settings.dnssec === undefined) return undefined;
-  const fault = entry.mode === "secondary" ? signedStaysPrimary(name) : madeTypeFaults(name, [], sets)[0];
+  const fault = entry.mode === "secondary" ? signedStaysPrimary(name) : checkSignedZone(name, before, sets)[0];
   return fault && { ...fault, where: `zone ${name}` };
 }
 

@@ -151,3 +151,35 @@ it("the history does not bring back keys, and a signed zone does not become seco
   const server = await callV1("POST", "/primary_servers", { address: "192.0.2.9", port: 53, zone_id: id });
   expect([server.status, server.text]).toEqual([422, expect.stringContaining("is signed here")]);
 });
+
+it("a signed zone keeps NS records at its apex, and has DS records only at delegations", async () => {
+  const zone = await makeZone("whole.test");
+  const ns = { name: "@", type: "NS", records: [{ value: "ns1.whole.test." }] };
+  const ds = { name: "sub", type: "DS", records: [{ value: `1 13 2 ${"ab".repeat(32)}` }] };
+  const sub = { name: "sub", type: "NS", records: [{ value: "ns.sub.whole.test." }] };
+  const statuses: number[] = [];
+  // An unsigned zone without NS records is served with the nameservers of the service.
+  for (const set of [ns, ds]) {
+    statuses.push((await call("DELETE", `${zone}/rrsets/${set.name}/${set.type}`)).status);
+    statuses.push((await post(`${zone}/rrsets`, set)).status);
+  }
+  statuses.push((await call("DELETE", `${zone}/rrsets/${ds.name}/${ds.type}`)).status);
+  expect(statuses).toEqual([201, 201, 404, 201, 201]);
+  expect((await post(`${zone}/actions/sign`)).status).toBe(201);
+  const lost = expect.stringContaining("whole.test is signed, so it needs NS records at its apex");
+  const deleted = await call("DELETE", `${zone}/rrsets/@/NS`);
+  expect([deleted.status, deleted.text]).toEqual([422, lost]);
+  const { id } = (await callV1("GET", "/zones?name=whole.test")).json.zones[0];
+  const { records } = (await callV1("GET", `/records?zone_id=${id}`)).json;
+  const servers = records.filter((record: { type: string; name: string }) => record.type === "NS");
+  const answers = [];
+  for (const server of servers) answers.push(await callV1("DELETE", `/records/${server.id}`));
+  expect(answers.map(({ status }) => status)).toEqual([...servers.slice(1).map(() => 200), 422]);
+  expect(answers.at(-1)?.text).toEqual(lost);
+
+  const early = await post(`${zone}/rrsets`, ds);
+  expect([early.status, early.text]).toEqual([422, expect.stringContaining("no NS records at sub")]);
+  expect((await post(`${zone}/rrsets`, sub)).status).toBe(201);
+  expect((await post(`${zone}/rrsets`, ds)).status).toBe(201);
+  expect((await call("DELETE", `${zone}/rrsets/sub/NS`)).text).toContain("no NS records at sub");
+});

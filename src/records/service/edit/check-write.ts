@@ -1,4 +1,4 @@
-import { madeTypeFaults } from "../../../core/dnssec/made-types.ts";
+import { checkSignedZone } from "../../../core/dnssec/check-signed-zone.ts";
 import { diffSets } from "../../../core/records/changes.ts";
 import { checkNewSets } from "../../../core/records/check-new-sets.ts";
 import { checkOwners } from "../../../core/records/check-zone.ts";
@@ -19,7 +19,7 @@ export function checkWrite({ zone, sets }: WriteView, wanted: readonly RRset[]):
 }
 
 export const signingFaults = ({ name, settings }: Zone, before: readonly RRset[], wanted: readonly RRset[]) =>
-  settings.dnssec === undefined ? [] : madeTypeFaults(name, before, wanted);
+  settings.dnssec === undefined ? [] : checkSignedZone(name, before, wanted);
 
 export function zoneFaults(zone: Zone): readonly Fault[] {
   if (zone.settings.mode === "primary") return [];
