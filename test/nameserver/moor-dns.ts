@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { parseNetwork } from "../../src/core/addresses/network.ts";
 import { type Scope, wholeAccount } from "../../src/core/may.ts";
 import type { RRset } from "../../src/core/records/rrset.ts";
+import { transferPlace } from "../../src/nameserver/metrics/counters.ts";
 import { createLog } from "../../src/process/log.ts";
 import { startDns, type TransferOptions } from "../../src/publish/start.ts";
 import { plainSettings, type Zone, type ZoneSettings } from "../../src/records/model.ts";
@@ -31,6 +32,8 @@ export type MoorDns = {
   /** A key as `nsupdate -y` and `dig -y` want it. */
   readonly makeKey: (name: string, scope?: Scope, account?: number) => Promise<string>;
   readonly dig: (...words: readonly string[]) => Promise<string>;
+  /** How many transfers it has given to others. */
+  readonly transfers: (kind: "axfr" | "ixfr") => number;
   readonly close: () => Promise<void>;
 };
 
@@ -87,6 +90,7 @@ export async function startMoorDns(transfers: Partial<TransferOptions> = {}, dat
       return `hmac-sha256:${name}:${secret}`;
     },
     dig: (...words) => run("dig", ["@127.0.0.1", "-p", `${port}`, "+tries=1", "+time=15", ...words]),
+    transfers: (kind) => dns.counters[0]?.transfers[transferPlace("out", kind, "done")] ?? 0,
     close: async () => {
       await dns.close();
       store.close();

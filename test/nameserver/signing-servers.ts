@@ -112,10 +112,14 @@ ${zones.map(({ name, chain }) => `  - domain: ${name}\n    dnssec-policy: ${chai
   return await whenReady({ name: "Knot", port, zones, folder, child });
 }
 
+/** Every answer is asked for again and validated, over connections that no pause of this machine can interrupt. */
+export const withoutCache = "  cache-max-ttl: 0\n  cache-max-negative-ttl: 0\n  tcp-upstream: yes\n";
+
 /** A validating resolver that trusts the keys of these zones and asks only the server at `server` for them. */
 export async function startUnbound(
   zones: readonly { readonly name: string; readonly keys: readonly string[] }[],
   server: number,
+  more = "",
 ): Promise<{ readonly port: number; readonly said: () => string; readonly close: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), "moor-unbound-"));
   const port = await freePort();
@@ -136,7 +140,7 @@ export async function startUnbound(
   module-config: "validator iterator"
   tcp-idle-timeout: 60000
   aggressive-nsec: no
-${zones.flatMap(({ keys }) => keys.map((key) => `  trust-anchor: "${key}"\n`)).join("")}
+${more}${zones.flatMap(({ keys }) => keys.map((key) => `  trust-anchor: "${key}"\n`)).join("")}
 remote-control:
   control-enable: no
 ${zones.map(({ name }) => `stub-zone:\n  name: "${name}"\n  stub-addr: 127.0.0.1@${server}\n`).join("")}`,
