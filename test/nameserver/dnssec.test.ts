@@ -8,7 +8,20 @@ import { type MoorDns, run, startMoorDns } from "./moor-dns.ts";
 import { randomName, randomZone, zoneFile } from "./random-zone.ts";
 import { type Chain, type Signer, startBindSigner, startKnotSigner, startUnbound } from "./signing-servers.ts";
 
-const types = { A: 1, NS: 2, CNAME: 5, SOA: 6, MX: 15, TXT: 16, DNAME: 39, DS: 43, RRSIG: 46, NSEC: 47, DNSKEY: 48 };
+const types = {
+  A: 1,
+  NS: 2,
+  CNAME: 5,
+  SOA: 6,
+  MX: 15,
+  TXT: 16,
+  DNAME: 39,
+  DS: 43,
+  RRSIG: 46,
+  NSEC: 47,
+  DNSKEY: 48,
+  ...{ SVCB: 64, HTTPS: 65, CAA: 257 },
+};
 const [rrsig, nsec3, any] = [46, 50, 255];
 const servFail = 2;
 const random = createRandom(seed);
@@ -30,6 +43,10 @@ const special = (name: string) => {
     "unsigned.@ 300 IN NS ns.unsigned.@",
     "ns.unsigned.@ 300 IN A 192.0.2.3",
     "only.unsigned.below.@ 300 IN NS ns.elsewhere.example.",
+    // Their signatures are for the very letters (RFC 4034 section 6.2 does not list these types).
+    "case.@ 300 IN HTTPS 1 WWW.@ alpn=h2",
+    "case.@ 300 IN SVCB 1 Svc.@ port=853",
+    'case.@ 300 IN CAA 0 ISSUE "CA.example"',
     `signed.@ 300 IN NS ns1.@`,
     `signed.@ 300 IN DS 12345 13 2 ${"cd".repeat(32)}`,
   ]
@@ -69,10 +86,11 @@ const tested = [...bindZones, ...knotZones];
 
 function questionsFor({ name, zone }: Tested, count = 500): readonly Asked[] {
   const at = (label: string) => `${label}.${name}`;
-  const usual = Object.values(types).concat(any, 65, nsec3);
+  const usual = Object.values(types).concat(any, nsec3);
   const asked = specialNames.flatMap((label) =>
     [types.A, types.TXT, types.DS].map((type) => ({ name: at(label), type })),
   );
+  asked.push(...[types.SVCB, types.HTTPS, types.CAA].map((type) => ({ name: at("case"), type })));
   const apex = usual.map((type) => ({ name, type }));
   const others = Array.from({ length: count - asked.length - apex.length }, () => ({
     name: randomName(random, zone),

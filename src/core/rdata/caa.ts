@@ -10,6 +10,7 @@ export const caa = {
     { name: "tag", kind: tag },
     { name: "value", kind: textToEnd },
   ],
+  isSignedAsWritten: true,
   todo: 'a CAA record takes flags, a tag and a text, such as 0 issue "ca.example.org"',
 } satisfies TypeDefinition;
 

@@ -36,6 +36,8 @@ export type TypeDefinition = {
   /** Finds fields that are valid on their own but not together; returns the message. */
   readonly check?: (fields: FieldValues) => string | undefined;
   readonly todo: string;
+  /** RFC 4034 section 6.2 does not list it, so its signatures cover upper case letters as they are. */
+  readonly isSignedAsWritten?: true;
 };
 
 /** Only text may be quoted. */

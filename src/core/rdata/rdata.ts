@@ -1,6 +1,7 @@
 import { type Fault, fail, ok, type Result } from "../result.ts";
 import type { FieldDefinition, FieldValue, FieldValues, TypeDefinition } from "./field.ts";
 import { genericData, isGenericMark } from "./field-hex.ts";
+import { readBytes } from "./field-text.ts";
 import { definitionOf, isKnownType, type RecordType } from "./table.ts";
 import { type Token, tokenize } from "./tokens.ts";
 
@@ -9,6 +10,8 @@ export type Rdata = {
   readonly type: RecordType;
   readonly fields: RdataFields;
   readonly text: string;
+  /** If these are not the bytes of the fields: see `exactRdata`. */
+  readonly bytes?: Uint8Array<ArrayBuffer>;
 };
 
 export type RdataFields = FieldValues;
@@ -71,7 +74,7 @@ function rdataFromGeneric(
   const { todo } = definitionOf(type);
   const bytes = genericData.parse(tokens, { zoneName, where });
   if (!bytes.ok) return fail(...bytes.faults.map((fault) => ({ todo, ...fault })));
-  const rdata = rdataFromWire(
+  const rdata = exactRdata(
     type,
     Uint8Array.from(bytes.value, (byte) => byte.charCodeAt(0)),
   );
@@ -87,6 +90,7 @@ export function rdataFromFields(type: RecordType, fields: RdataFields): Rdata {
 
 /** Wire format, without compression. */
 export function rdataToWire(rdata: Rdata): Uint8Array<ArrayBuffer> {
+  if (rdata.bytes !== undefined) return rdata.bytes;
   const out: number[] = [];
   for (const field of definitionOf(rdata.type).fields) field.kind.write(fieldValue(rdata.fields, field), out);
   return Uint8Array.from(out);
@@ -102,6 +106,16 @@ export function rdataFromWire(type: RecordType, bytes: Uint8Array): Result<Rdata
   }
   if (wire.at !== bytes.length || definitionOf(type).check?.(fields) !== undefined) return fail(badWire(type, "end"));
   return ok(rdataFromFields(type, fields));
+}
+
+/** The same, but what DNSSEC signs as it is written keeps its upper case, in the text for unknown types. */
+export function exactRdata(type: RecordType, bytes: Uint8Array): Result<Rdata> {
+  const read = rdataFromWire(type, bytes);
+  if (!read.ok || definitionOf(type).isSignedAsWritten !== true) return read;
+  const usual = rdataToWire(read.value);
+  if (usual.length === bytes.length && usual.every((byte, i) => byte === bytes[i])) return read;
+  const text = genericData.print(readBytes({ bytes, at: 0 }, bytes.length));
+  return ok({ ...read.value, text, bytes: Uint8Array.from(bytes) });
 }
 
 /** An absent last field prints nothing, and leaves no blank. */

@@ -11,5 +11,6 @@ export const svcb = {
     { name: "target", kind: hostName },
     { name: "params", kind: svcParams },
   ],
+  isSignedAsWritten: true,
   todo: "an SVCB record takes priority, target and parameters, such as 1 svc.example.org. alpn=h2,h3 port=8443",
 } satisfies TypeDefinition;

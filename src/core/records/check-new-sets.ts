@@ -1,6 +1,7 @@
 import { parseAddress } from "../addresses/address.ts";
 import { caaTags } from "../rdata/caa.ts";
 import { addressForName } from "../rdata/field-name.ts";
+import { parseRdata } from "../rdata/rdata.ts";
 import type { RecordType } from "../rdata/table.ts";
 import type { Fault } from "../result.ts";
 import { finish, type Steps } from "../steps.ts";
@@ -52,13 +53,19 @@ function recordFaults(set: SetData, had: Had): readonly Fault[] {
 }
 
 function rdataFaults(type: RecordType, rdata: string, where: string): readonly Fault[] {
-  if (type === "CAA") return checkTag(rdata.split(" ", 2)[1] ?? "", where);
+  if (type === "CAA") return checkTag(tagOf(rdata), where);
   // No top-level domain is a number (RFC 3696 section 2), so an address is never a host name.
   const target = rdata.slice(rdata.lastIndexOf(" ") + 1, -1);
   return parseAddress(target) === undefined ? [] : [addressForName(target, where)];
 }
 
 const pointing: ReadonlySet<RecordType> = new Set(["CNAME", "MX", "NS", "PTR", "SRV"]);
+
+/** A tag in upper case makes the text that of an unknown type. */
+function tagOf(rdata: string): string {
+  const read = rdata.startsWith("\\#") ? parseRdata("CAA", rdata, "") : undefined;
+  return read?.ok ? String(read.value.fields.tag) : (rdata.split(" ", 2)[1] ?? "");
+}
 
 function checkTag(tag: string, where: string): readonly Fault[] {
   if (caaTags.includes(tag)) return [];

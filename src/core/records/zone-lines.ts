@@ -10,6 +10,8 @@ export type ZoneLine = {
   readonly ttl: number;
   /** Canonical. */
   readonly rdata: string;
+  /** For people, where it is not `rdata`. */
+  readonly value?: string;
 };
 
 /** From one version to the next. The SOA is in both lists. */
@@ -30,14 +32,22 @@ export function setsFromLines(
     const { owner, type } = first;
     const old = known.get(key);
     const records = new Map(old?.records.map((record) => [record.rdata, record]));
-    const newRecord = (rdata: string): ZoneRecord => {
+    const newRecord = ({ rdata, value = rdata }: ZoneLine): ZoneRecord => {
       const base = { id: newId(), name: owner, comment: "", created: now };
-      return { ...base, value: rdata, rdata, modified: now };
+      return { ...base, value, rdata, modified: now };
     };
-    const values = [...new Set(own.map((line) => line.rdata))];
+    const values = new Map(own.map((line) => [line.rdata, line]));
     // RFC 2181 section 5.2: different TTLs within a set are an error; the shortest does the least harm.
     const ttl = own.reduce((least, line) => Math.min(least, line.ttl), first.ttl);
-    return [{ ...old, owner, type, ttl, records: values.map((rdata) => records.get(rdata) ?? newRecord(rdata)) }];
+    return [
+      {
+        ...old,
+        owner,
+        type,
+        ttl,
+        records: [...values.values()].map((line) => records.get(line.rdata) ?? newRecord(line)),
+      },
+    ];
   });
 }
 

@@ -30,6 +30,12 @@ describe("the records of a transfer are read as", () => {
       [soa(6), a(1), soa(6)],
       { kind: "whole", lines: [{}, { owner: "h1" }] },
     ],
+    [
+      "letters that signatures cover as they are, with a value for people",
+      undefined,
+      [soa(6), { ...a(1), type: 257, data: Uint8Array.from([0, 5, ...Buffer.from("ISSUEca")]) }, soa(6)],
+      { lines: [{}, { type: "CAA", rdata: "\\# 9 000549535355456361", value: '0 issue "ca"' }] },
+    ],
     ["an incomplete zone", 5, [soa(6), a(1), soa(5)], undefined],
     ["a difference without its end", 5, [soa(6), soa(5), a(1), soa(6), a(2)], undefined],
     [

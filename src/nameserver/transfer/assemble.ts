@@ -1,5 +1,5 @@
 import { ownerOf } from "../../core/names/name.ts";
-import { rdataFromWire } from "../../core/rdata/rdata.ts";
+import { exactRdata, rdataFromFields } from "../../core/rdata/rdata.ts";
 import { typeFromCode } from "../../core/rdata/table.ts";
 import { compareSerials } from "../../core/records/serial.ts";
 import type { ZoneLine, ZoneStep } from "../../core/records/zone-lines.ts";
@@ -46,7 +46,7 @@ export function createTransferAssembly(zone: string, since: number | undefined):
     const line = toLine(record, zone);
     if (line === undefined) return;
     lines.push(line);
-    bytes += line.owner.length + line.rdata.length + lineBytes;
+    bytes += line.owner.length + line.rdata.length + (line.value?.length ?? 0) + lineBytes;
   };
   const nextPart = (at: number) => {
     if (steps === undefined) {
@@ -96,7 +96,9 @@ export function toLine(record: ResourceRecord, zone: string): ZoneLine | undefin
   const owner = ownerOf(record.name, zone);
   const type = typeFromCode(record.type);
   if (owner === undefined || record.class !== classes.in) return undefined;
-  const read = type && rdataFromWire(type, record.data);
+  const read = type && exactRdata(type, record.data);
   if (!type || !read?.ok) throw new Error(`a record of type ${record.type} at ${record.name} cannot be read`);
-  return { owner, type, ttl: ttlOf(record), rdata: read.value.text };
+  const { text: rdata, bytes, fields } = read.value;
+  const value = bytes && { value: rdataFromFields(type, fields).text };
+  return { owner, type, ttl: ttlOf(record), rdata, ...value };
 }
