@@ -7,8 +7,8 @@ import type { ParentView } from "../core/dnssec/lifecycle.ts";
 import { createLog } from "../process/log.ts";
 import { createSigningRound, createSigningState } from "./keep-signed.ts";
 import type { Zone } from "./model.ts";
-import { signZone } from "./service/zones/dnssec.ts";
-import { createSigner } from "./signing/signer.ts";
+import { publishOthers, rollKey, signZone } from "./service/zones/dnssec.ts";
+import { createSigner, type Signer } from "./signing/signer.ts";
 import { migrations } from "./store/sqlite/schema.ts";
 import { openSqliteStore, type SqliteStore } from "./store/sqlite/store.ts";
 
@@ -16,12 +16,13 @@ const day = 86_400_000;
 const now = Date.UTC(2026, 10, 16);
 
 let folder: string;
+let signer: Signer;
 let store: SqliteStore;
 let zones: readonly Zone[];
 let lines: string[];
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "moor-signed-"));
-  const signer = createSigner(join(folder, "key"));
+  signer = createSigner(join(folder, "key"));
   store = openSqliteStore(":memory:", migrations, signer);
   await fillStore(store);
   const { id: account = 0 } = (await store.account("main")) ?? {};
@@ -92,4 +93,45 @@ it("a DS record of another key is reported until it is replaced or the zone is g
   await look();
   expect(state.isClockWrong).toBe(true);
   expect(lines.filter((line) => line.includes("the clock is behind"))).toHaveLength(1);
+});
+
+it("the keys of another server stay while keys are replaced, and its DS record is no mismatch", async () => {
+  const [zone] = zones;
+  if (zone === undefined) throw new Error("a zone is needed");
+  const foreign = { tag: 4_711, flags: 257, algorithm: 13 as const, publicKey: Buffer.alloc(64, 7).toString("base64") };
+  const zoneKey = { ...foreign, tag: 815, flags: 256, publicKey: Buffer.alloc(64, 8).toString("base64") };
+  let at = now;
+  const by = () => ({ store, actor: "test", now: at });
+  const zoneNow = async () => (await store.zoneHolding(zone.name)) ?? zone;
+  const signing = async () => (await zoneNow()).settings.dnssec;
+  expect(await publishOthers(by(), zone, [foreign, zoneKey])).toMatchObject({ ok: true });
+  let ds = [foreign.tag];
+  const state = createSigningState();
+  const askParent = async () => ({ ds: ds.map((tag) => ({ tag, algorithm: 13 })), ttl: 60 });
+  const round = createSigningRound({ store, askParent, now: () => at, log, state });
+  /** Days pass; the parent has a DS record of the other server, and of those keys that are asked for. */
+  const passUntilSecure = async () => {
+    for (let i = 0; i < 20; i++) {
+      at += day;
+      await round(AbortSignal.timeout(60_000));
+      expect(state.mismatched.has(zone.name)).toBe(false);
+      if ((await signing())?.stage === "secure") return;
+      const { keys = [] } = (await signing()) ?? {};
+      ds = [foreign.tag, ...keys.filter(({ inParent }) => inParent).map(({ tag }) => tag)];
+    }
+  };
+  const published = async (type: string) => {
+    const [apex] = (await store.signedNames(zone, undefined, 1_000)).filter(({ owner }) => owner === "@");
+    return apex?.made.find((set) => set.type === type)?.values.length;
+  };
+  expect([await published("TYPE48"), await published("TYPE59"), await published("TYPE60")]).toEqual([3, 2, 2]);
+  await passUntilSecure();
+  const { keys: [first] = [] } = (await signing()) ?? {};
+  expect(await rollKey(by(), await zoneNow(), 15, signer)).toMatchObject({ ok: false });
+  expect(await rollKey(by(), await zoneNow(), undefined, signer)).toMatchObject({ ok: true });
+  expect(await published("TYPE48")).toBe(4);
+  await passUntilSecure();
+  expect(await signing()).toMatchObject({ stage: "secure", others: [foreign, zoneKey] });
+  expect((await signing())?.keys).not.toContainEqual(first);
+  expect([await published("TYPE48"), await published("TYPE59")]).toEqual([3, 2]);
 });

@@ -7,6 +7,7 @@ import type { Zone } from "./model.ts";
 import { continueLife } from "./service/zones/dnssec.ts";
 import { readZone } from "./service/zones/read-zone.ts";
 import { renewal } from "./signing/signer.ts";
+import { mayBeInParent } from "./signing/signing-of.ts";
 import type { RecordStore } from "./store/port.ts";
 
 export type KeepSignedOptions = {
@@ -168,7 +169,8 @@ async function highestTtlIn(store: RecordStore, zone: Zone): Promise<number> {
 
 function noteMismatch(state: SigningState, zone: Zone, parent: ParentView, log: Logger): void {
   if (parent === undefined) return;
-  const tags = new Set(zone.settings.dnssec?.keys.filter(({ shown }) => shown).map(({ tag }) => tag));
+  const { keys = [], others = [] } = zone.settings.dnssec ?? {};
+  const tags = new Set([...keys.filter(({ shown }) => shown), ...others.filter(mayBeInParent)].map(({ tag }) => tag));
   const isWrong = parent.ds.length > 0 && !parent.ds.some(({ tag }) => tags.has(tag));
   if (isWrong && !state.mismatched.has(zone.name))
     log.error(

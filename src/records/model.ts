@@ -1,3 +1,4 @@
+import type { Algorithm } from "../core/dnssec/codes.ts";
 import type { KeyUse, Life } from "../core/dnssec/lifecycle.ts";
 import type { MadeChange } from "../core/dnssec/made-changes.ts";
 import type { Denial } from "../core/dnssec/plan-signing.ts";
@@ -41,7 +42,21 @@ export type ZoneSettings = {
 };
 
 /** How a zone is signed. */
-export type ZoneSigning = Life<SigningKey> & { readonly denial: Denial };
+export type ZoneSigning = Life<SigningKey> & {
+  readonly denial: Denial;
+  /** Absent rather than empty. */
+  readonly others?: readonly OtherKey[];
+};
+
+/** A public key of another server that signs the zone too (RFC 8901), or did until the zone moved here. It is published as well. */
+export type OtherKey = {
+  readonly tag: number;
+  readonly flags: number;
+  readonly algorithm: Algorithm;
+  /** In base64. */
+  readonly publicKey: string;
+  readonly added: Instant;
+};
 
 /** The public part of a key, and what it is used for. */
 export type SigningKey = KeyUse & {

@@ -129,6 +129,11 @@ export function readPath(text: string): string {
   return text;
 }
 
+export function readKeyTag(text: string): number {
+  if (!/^\d{1,5}$/.test(text)) throw new InvalidArgumentError("It must be the number of a key, such as 12345.");
+  return Number(text);
+}
+
 export type LogOptions = { readonly logFormat: "text" | "json" };
 
 export function logOptions(command: Command): Command {

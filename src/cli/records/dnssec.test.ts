@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -40,6 +41,13 @@ const rehearsals = [
   ["--algorithm", "ed25519", "--nsec3"],
 ].slice(0, isLongRun ? undefined : 1);
 
+const { privateKey: rsa } = generateKeyPairSync("rsa", { modulusLength: 1024 });
+const rsaKey = rsa.export({ type: "pkcs8", format: "pem" }).toString();
+
+/** From RFC 6605 section 6.1, or another one with other flags. */
+const otherKey = (zone: string, flags = 257): string =>
+  `${zone}. 3600 IN DNSKEY ${flags} 3 13 ${flags === 257 ? "G" : "H"}ojIhhXUN/u4v54ZQqGSnyhWJwaubCvTmeexv7bR6edbkrSqQpF64cYbcB7wNcP+e+MAnLr+Wi9xMWyQLc8NAA==`;
+
 describe("moor dnssec", () => {
   it("signs a zone, shows what the registrar needs in every form, and lists it", async () => {
     const on = await moor("dnssec", "on", "example.org");
@@ -76,14 +84,88 @@ describe("moor dnssec", () => {
 
   it("moves a zone to another server with its key", async () => {
     await moor("dnssec", "on", "example.org", "--algorithm", "ed25519");
-    await moor("dnssec", "export", "example.org", "--to", "key.private");
+    const exported = await moor("dnssec", "export", "example.org", "--to", "keys");
+    expect(exported.out).toMatch(/^keys\/Kexample\.org\.\+015\+\d{5}\.private\n$/);
+    const file = exported.out.trim();
+    expect(statSync(join(cwd, file)).mode & 0o777).toBe(0o600);
+    expect((await moor("dnssec", "export", "example.org", "--to", "keys")).err).toContain("already exists");
     await makeZone("example.net", "@ 60 SOA ns1 hostmaster 1 7200 900 1209600 300\n@ 60 NS ns1.example.org.");
-    expect((await moor("dnssec", "on", "example.net", "--key", "key.private")).code).toBe(0);
+    const on = await moor("dnssec", "on", "example.net", "--key", file);
+    expect([on.code, on.out]).toEqual([0, expect.stringContaining("The parent should already have this DS record")]);
     const keyOf = async (zone: string) => {
       const [key] = JSON.parse((await moor("dnssec", "status", zone, "--json")).out).keys;
       return [key.tag, key.dnskey];
     };
     expect(await keyOf("example.net")).toEqual(await keyOf("example.org"));
+  });
+
+  it("publishes the keys of another server, and withdraws them", async () => {
+    const asked = await moor("dnssec", "on", "example.org", "--also-publish", otherKey("example.org"));
+    expect([asked.code, asked.err]).toEqual([0, ""]);
+    const keys = async () => JSON.parse((await moor("dnssec", "status", "example.org", "--json")).out);
+    const [own, other] = [(await keys()).keys[0], (await keys()).otherKeys[0]];
+    expect(other).toMatchObject({ algorithm: 13, inParent: true, dnskey: otherKey("").replace(/.*DNSKEY /, "") });
+    expect(asked.out).toContain(`example.org. 3600 IN DNSKEY ${own.dnskey}`);
+    expect(asked.out).toMatch(
+      new RegExp(`${own.ds.replaceAll(".", "\\.")}\n +example\\.org\\. 3600 IN DS ${other.tag} 13`),
+    );
+    // The DNSKEY set of the other server, which publishes the key of this one already.
+    const set = `; of dig\nexample.org. 60 IN DNSKEY ${own.dnskey}\n${otherKey("example.org", 256)}
+      example.org. 60 IN RRSIG DNSKEY 13 3 60 20261201000000 20261101000000 1 example.org. AAAA\n`;
+    writeFileSync(join(cwd, "set"), set);
+    expect((await moor("dnssec", "publish", "example.org", "set")).code).toBe(0);
+    expect((await keys()).otherKeys).toMatchObject([other, { inParent: false }]);
+    expect((await moor("dnssec", "status", "example.org")).out).toMatch(
+      new RegExp(`${other.tag}, .*: published, in the parent\n`),
+    );
+    expect((await moor("dnssec", "off", "example.org")).err).toContain("another server signs example.org too");
+    const [, zoneKey] = (await keys()).otherKeys;
+    expect((await moor("dnssec", "withdraw", "example.org", "1")).err).toContain(
+      "publishes no key 1 of another server",
+    );
+    expect((await moor("dnssec", "withdraw", "example.org", `${zoneKey.tag}`)).out).toContain(`keys ${other.tag} now`);
+    expect((await moor("dnssec", "withdraw", "example.org")).out).toContain("no other server's keys now");
+    expect((await keys()).otherKeys).toEqual([]);
+  });
+
+  it.each([
+    ["--key", rsaKey, "the key uses algorithm 8 (RSASHA256)"],
+    [
+      "--key",
+      "Private-key-format: v1.3\nAlgorithm: 14 (ECDSAP384SHA384)\nPrivateKey: c2VjcmV0\n",
+      "algorithm 14 (ECDSAP384SHA384)",
+    ],
+    ["--key", "Private-key-format: v1.3\nAlgorithm: 13 (ECDSAP256SHA256)\nLabel: cGtjczExOg==\n", "inside an HSM"],
+    ["--key", "Private-key-format: v1.3\nAlgorithm: 13 (ECDSAP256SHA256)\nPrivateKey: c2VjcmV0\n", "not a private key"],
+    ["--key", "-----BEGIN ENCRYPTED PRIVATE KEY-----\nc2VjcmV0\n", "encrypted with a password"],
+    ["--key", "-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n", "not a private key"],
+    ["--also-publish", "example.org. IN DNSKEY 257 3 8 AwEAAc2VjcmV0", "the key uses algorithm 8 (RSASHA256)"],
+    [
+      "--also-publish",
+      "example.org. IN DNSKEY 257 3 15 3+FYD4XA+lhAgCE4qB+QGm8BUnh+SRgz2T1BxRv4Yp8=",
+      "need the same algorithm",
+    ],
+    ["--also-publish", "example.org. IN DNSKEY 257 3 13 c2VjcmV0", "a DNSKEY record is not complete"],
+    ["--also-publish", "example.org. IN DNSKEY 385 3 13 c2VjcmV0", "has the flags 385"],
+    ["--also-publish", "c2VjcmV0", "there is no DNSKEY record"],
+  ])("%s %# is refused, and no message quotes the file", async (option, text, because) => {
+    writeFileSync(join(cwd, "given"), text);
+    const { code, out, err } = await moor("dnssec", "on", "example.org", option, "given");
+    expect([code, out, err]).toEqual([1, "", expect.stringContaining(because)]);
+    expect(err).not.toContain("c2VjcmV0");
+    expect((await moor("dnssec", "status", "example.org")).out).toBe("example.org is not signed.\n");
+  });
+
+  it.each([
+    ["another key", otherKey("example.org"), "is that of another key"],
+    ["a key that the parent does not refer to", "", "the parent does not refer to it (flags 256)"],
+  ])("a .private file beside the .key file of %s is refused", async (_, text, because) => {
+    await moor("dnssec", "on", "example.org");
+    const file = (await moor("dnssec", "export", "example.org", "--to", "keys")).out.trim();
+    const beside = join(cwd, file.replace(/private$/, "key"));
+    writeFileSync(beside, text || readFileSync(beside, "utf8").replace(" 257 ", " 256 "));
+    await makeZone("example.net", "@ 60 SOA ns1 hostmaster 1 7200 900 1209600 300\n@ 60 NS ns1.example.org.");
+    expect((await moor("dnssec", "on", "example.net", "--key", file)).err).toContain(because);
   });
 
   it.each([

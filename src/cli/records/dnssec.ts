@@ -1,56 +1,121 @@
-import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
-import { type Algorithm, algorithms } from "../../core/dnssec/codes.ts";
+import { mkdir, readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { algorithmChoices, algorithmName, algorithms } from "../../core/dnssec/codes.ts";
 import { parseZoneName } from "../../core/names/name.ts";
 import { parseTyped } from "../../core/names/unicode.ts";
-import type { Result } from "../../core/result.ts";
+import { ok, type Result } from "../../core/result.ts";
+import { asNewFile, replaceFile } from "../../process/data-folder.ts";
 import type { Zone, ZoneSigning } from "../../records/model.ts";
-import { rollKey, type SigningWriter, signZone, unsignNow, unsignZone } from "../../records/service/zones/dnssec.ts";
+import {
+  publishOthers,
+  rollKey,
+  type SigningWriter,
+  signZone,
+  unsignNow,
+  unsignZone,
+  withdrawOthers,
+} from "../../records/service/zones/dnssec.ts";
+import { type PublicKey, readDnskeys } from "../../records/signing/other-keys.ts";
 import { printPrivateKey, type ReadKey, readPrivateKey } from "../../records/signing/private-key.ts";
 import type { Signer } from "../../records/signing/signer.ts";
-import { algorithmName, dnskeyText, dsParts, dsText, stageWords } from "../../records/signing/signing-texts.ts";
+import { mayBeInParent } from "../../records/signing/signing-of.ts";
+import { dnskeyText, dsParts, dsText, stageWords } from "../../records/signing/signing-texts.ts";
 import type { RecordStore } from "../../records/store/port.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import { printFaults } from "../io/print-faults.ts";
 import { minute, printTable } from "../io/print-table.ts";
-import { placeOf, writeSecretOr } from "../io/write-secret.ts";
 import { sameStore } from "../store/read-store-place.ts";
 import { withStore } from "../store/with-store.ts";
-
-export const algorithmNames: Readonly<Record<string, Algorithm>> = {
-  "ecdsa-p256": algorithms.ecdsap256,
-  ed25519: algorithms.ed25519,
-};
 
 export type DnssecOn = DatabaseOptions & {
   readonly algorithm: string;
   readonly nsec3?: boolean;
   readonly key?: string;
+  readonly alsoPublish: readonly string[];
 };
 
 export async function dnssecOn(typed: string, options: DnssecOn, io: CommandIo): Promise<number> {
   const key = options.key === undefined ? undefined : await readKeyFile(resolve(io.cwd, options.key));
   if (key?.ok === false) return failed(key, io);
+  const others = await readPublicKeys(options.alsoPublish, io);
+  if (!others.ok) return failed(others, io);
   return await withZone(typed, options, io, async (zone, by, signer) => {
-    const algorithm = algorithmNames[options.algorithm] ?? algorithms.ecdsap256;
-    const choice = { algorithm, denial: options.nsec3 ? ("nsec3" as const) : ("nsec" as const), key: key?.value };
+    const algorithm = algorithmChoices[options.algorithm] ?? algorithms.ecdsap256;
+    const denial = options.nsec3 ? ("nsec3" as const) : ("nsec" as const);
+    const choice = { algorithm, denial, key: key?.value, others: others.value };
     const signed = await signZone(by, zone, choice, signer);
     if (!signed.ok) return failed(signed, io);
     io.out(
-      `${zone.name} is signed. Give this DS record to your registrar; resolvers check the signatures once the parent has it:\n\n`,
+      key === undefined
+        ? `${zone.name} is signed. Give this DS record to your registrar; resolvers check the signatures once the parent has it:\n\n`
+        : `${zone.name} is signed with the key of the other server. The parent should already have this DS record; if it has another one, that server signs with another key:\n\n`,
     );
     for (const each of signed.value.keys) io.out(`${dsText(each, zone.name)}\n`);
     io.out(
       `\n${io.program} dnssec status ${sameStore(options, io)} ${zone.name} shows it again, in every form that registrars ask for.\n`,
     );
+    if (signed.value.others) io.out(`\n${forOtherServer(zone.name, signed.value)}`);
     return 0;
   });
 }
 
+/** BIND's public part, with what the key is used for, is in a file beside it. */
 async function readKeyFile(path: string): Promise<Result<ReadKey>> {
-  return readPrivateKey(await readFile(path, "utf8"));
+  const text = await readFile(path, "utf8");
+  const beside = path.endsWith(".private")
+    ? await readFile(path.replace(/private$/, "key"), "utf8").catch(() => undefined)
+    : undefined;
+  return readPrivateKey(text, beside);
 }
+
+/** Files, or DNSKEY records themselves. */
+async function readPublicKeys(given: readonly string[], io: CommandIo): Promise<Result<readonly PublicKey[]>> {
+  const keys: PublicKey[] = [];
+  for (const each of given) {
+    const text = /\s3\s+\d+\s/.test(each) ? each : await readFile(resolve(io.cwd, each), "utf8");
+    const read = readDnskeys(text);
+    if (!read.ok) return read;
+    keys.push(...read.value);
+  }
+  return ok(keys);
+}
+
+export const dnssecPublish = (typed: string, given: string, options: DatabaseOptions, io: CommandIo) =>
+  withZone(typed, options, io, async (zone, by) => {
+    const keys = await readPublicKeys([given], io);
+    const done = keys.ok ? await publishOthers(by, zone, keys.value) : keys;
+    if (!done.ok) return failed(done, io);
+    io.out(forOtherServer(zone.name, done.value));
+    return 0;
+  });
+
+export const dnssecWithdraw = (typed: string, tag: number | undefined, options: DatabaseOptions, io: CommandIo) =>
+  withZone(typed, options, io, async (zone, by) => {
+    const done = await withdrawOthers(by, zone, tag === undefined ? [] : [tag]);
+    if (!done.ok) return failed(done, io);
+    const left = done.value.others?.map(({ tag }) => tag) ?? [];
+    io.out(
+      `${zone.name} publishes ${left.length === 0 ? "no other server's keys" : `the other server's keys ${left.join(", ")}`} now.\n`,
+    );
+    return 0;
+  });
+
+/** What the other server has to publish, so that resolvers may ask either server. */
+function forOtherServer(zone: string, { keys, others = [] }: ZoneSigning): string {
+  const shown = keys.filter((key) => key.shown);
+  const parent = [...keys.filter((key) => key.inParent), ...others.filter(mayBeInParent)];
+  return [
+    `${zone} also publishes ${tagsText(others)} of the other server. If that server answers for the zone at the same time, it has to publish this too:`,
+    ...shown.map((key) => `  ${zone}. 3600 IN DNSKEY ${dnskeyText(key)}`),
+    "and the parent needs these DS records before both are asked:",
+    ...parent.map((key) => `  ${dsText(key, zone)}`),
+    "",
+  ].join("\n");
+}
+
+const tagsText = (keys: readonly { readonly tag: number }[]): string =>
+  `the ${keys.length === 1 ? "key" : "keys"} ${keys.map(({ tag }) => tag).join(", ")}`;
 
 export const dnssecOff = (typed: string, options: DatabaseOptions & { readonly now?: boolean }, io: CommandIo) =>
   withZone(typed, options, io, async (zone, by) => {
@@ -67,10 +132,11 @@ export const dnssecOff = (typed: string, options: DatabaseOptions & { readonly n
 
 export const dnssecRoll = (typed: string, options: DatabaseOptions & { readonly algorithm?: string }, io: CommandIo) =>
   withZone(typed, options, io, async (zone, by, signer) => {
-    const algorithm = options.algorithm === undefined ? undefined : algorithmNames[options.algorithm];
+    const algorithm = options.algorithm === undefined ? undefined : algorithmChoices[options.algorithm];
     const done = await rollKey(by, zone, algorithm, signer);
     if (!done.ok) return failed(done, io);
     io.out(`The key of ${zone.name} is being replaced: ${stageWords[done.value.stage]}.\n`);
+    if (done.value.others) io.out(forOtherServer(zone.name, done.value));
     return 0;
   });
 
@@ -122,18 +188,41 @@ export const dnssecExport = (typed: string, options: DatabaseOptions & { readonl
     const { dnssec } = zone.settings;
     if (dnssec === undefined) return refuse(1, `${zone.name} is not signed.`, io);
     const sealed = await store.sealedKeys(zone);
-    const texts = dnssec.keys.map((key) => {
+    const files = dnssec.keys.map((key) => {
       const found = sealed.find(({ id }) => id === key.id);
       if (found === undefined) throw new Error(`the private key ${key.tag} of ${zone.name} is missing`);
-      const text = printPrivateKey({ key: signer.unseal(found), algorithm: key.algorithm });
-      return `; ${zone.name}. IN DNSKEY ${dnskeyText(key)}\n${text}`;
+      const { tag, algorithm, created } = key;
+      return {
+        name: `K${zone.name}.+${pad(algorithm, 3)}+${pad(tag, 5)}`,
+        secret: printPrivateKey({ key: signer.unseal(found), algorithm }, new Date(created)),
+        record: `${zone.name}. IN DNSKEY ${dnskeyText(key)}\n`,
+      };
     });
-    const place = placeOf(options, io);
-    if (place === "taken") return 1;
-    if (place === undefined) io.out(texts.join("\n"));
-    else await writeSecretOr(() => undefined, place, texts.join("\n"));
+    if (options.to === undefined) {
+      io.out(files.map(({ secret, record }) => `; ${record}${secret}`).join("\n"));
+      return 0;
+    }
+    const folder = resolve(io.cwd, options.to);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    for (const { name, secret, record } of files) {
+      await writeNew(join(folder, `${name}.private`), secret, 0o600);
+      await writeNew(join(folder, `${name}.key`), record, 0o644);
+      io.out(`${join(options.to, name)}.private\n`);
+    }
     return 0;
   });
+
+const pad = (value: number, width: number): string => String(value).padStart(width, "0");
+
+async function writeNew(file: string, content: string, mode: number): Promise<void> {
+  try {
+    await asNewFile(file, () => replaceFile(file, content, mode));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const because = code === "EEXIST" ? "already exists; give another folder" : `cannot be written: ${message}`;
+    throw new Error(`${file} ${because}`, { cause: error });
+  }
+}
 
 export async function withZone(
   typed: string,
@@ -158,7 +247,7 @@ function failed(result: Result<unknown>, io: CommandIo): number {
   return 1;
 }
 
-function statusText({ name }: Zone, { stage, since, denial, keys, parentSince }: ZoneSigning): string {
+function statusText({ name }: Zone, { stage, since, denial, keys, parentSince, others = [] }: ZoneSigning): string {
   const lines = [
     `${name} is signed, with ${denial.toUpperCase()}`,
     `Stage: ${stage}, since ${minute(since)} UTC: ${stageWords[stage]}${parentSince === undefined ? "" : `; the parent has done so (${minute(parentSince)} UTC), now waiting until no resolver has its old answer`}`,
@@ -184,6 +273,12 @@ function statusText({ name }: Zone, { stage, since, denial, keys, parentSince }:
     const uses = [shown && "published", signs && "signs the zone", wanted && "in the parent"].filter(Boolean);
     lines.push(`  ${tag}, algorithm ${algorithm}, made ${minute(created)} UTC: ${uses.join(", ") || "not used yet"}`);
   }
+  if (others.length > 0)
+    lines.push("", "Keys of another server that signs the zone too, which are published here as well:");
+  for (const other of others)
+    lines.push(
+      `  ${other.tag}, algorithm ${other.algorithm}, since ${minute(other.added)} UTC: published${mayBeInParent(other) ? ", in the parent" : ""}`,
+    );
   return `${lines.join("\n")}\n`;
 }
 
@@ -195,6 +290,10 @@ const forPrograms = ({ name, settings: { dnssec } }: Zone) => ({
     keys: dnssec.keys.map((key) => ({
       ...{ tag: key.tag, algorithm: key.algorithm, published: key.shown, signs: key.signs, inParent: key.inParent },
       ...{ ds: dsText(key, name), dnskey: dnskeyText(key), created: new Date(key.created).toISOString() },
+    })),
+    otherKeys: (dnssec.others ?? []).map((key) => ({
+      ...{ tag: key.tag, algorithm: key.algorithm, inParent: mayBeInParent(key) },
+      ...{ dnskey: dnskeyText(key), added: new Date(key.added).toISOString() },
     })),
   }),
 });

@@ -1,4 +1,4 @@
-import { algorithms } from "../../core/dnssec/codes.ts";
+import { algorithmChoices, algorithms } from "../../core/dnssec/codes.ts";
 import { longestTtl, type Moment, rehearse, sinceText } from "../../publish/rehearsal/rehearse.ts";
 import type { ResolverName } from "../../publish/rehearsal/resolver.ts";
 import { readZone } from "../../records/service/zones/read-zone.ts";
@@ -6,7 +6,7 @@ import type { CommandIo } from "../io/command-io.ts";
 import { refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import { printFaults } from "../io/print-faults.ts";
-import { algorithmNames, withZone } from "./dnssec.ts";
+import { withZone } from "./dnssec.ts";
 
 export type DnssecRehearse = DatabaseOptions & {
   readonly algorithm?: string;
@@ -29,7 +29,7 @@ export const dnssecRehearse = (typed: string, options: DnssecRehearse, io: Comma
       io.out("TTLs above one day count as one day.\n");
     const outcome = await rehearse({
       ...{ zone, sets, path: io.env.PATH ?? "", signal: io.signal },
-      algorithm: algorithmNames[options.algorithm ?? ""] ?? dnssec?.keys[0]?.algorithm ?? algorithms.ecdsap256,
+      algorithm: algorithmChoices[options.algorithm ?? ""] ?? dnssec?.keys[0]?.algorithm ?? algorithms.ecdsap256,
       denial: options.nsec3 ? "nsec3" : (dnssec?.denial ?? "nsec"),
       resolvers: resolversFor(options.resolver),
       onStart: (resolver) => io.out(introduction(zone.name, resolver)),

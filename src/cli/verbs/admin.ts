@@ -1,7 +1,8 @@
 import { type Command, Option } from "commander";
+import { algorithmChoices } from "../../core/dnssec/codes.ts";
 import type { CommandIo, Run } from "../io/command-io.ts";
 import { storeVerb } from "../io/database-options.ts";
-import { asJson, readAccountName, readPath, readTokenName, repeated } from "../io/options.ts";
+import { asJson, readAccountName, readKeyTag, readPath, readTokenName, repeated } from "../io/options.ts";
 import { addStoreVerbs } from "./store.ts";
 import { addAccessVerbs } from "./user.ts";
 
@@ -46,7 +47,7 @@ export function addAdminVerbs(program: Command, io: CommandIo, run: Run): void {
 
 function addDnssecVerbs(dnssec: Command, io: CommandIo, run: Run): void {
   const load = () => import("../records/dnssec.ts");
-  const algorithm = (text: string) => new Option("--algorithm <name>", text).choices(["ecdsa-p256", "ed25519"]);
+  const algorithm = (text: string) => new Option("--algorithm <name>", text).choices(Object.keys(algorithmChoices));
   const zone = ["<zone>", "the zone, such as example.org"] as const;
   storeVerb(dnssec, "on", "Signs a zone and shows the DS record for the registrar.")
     .argument(...zone)
@@ -54,8 +55,14 @@ function addDnssecVerbs(dnssec: Command, io: CommandIo, run: Run): void {
     .option("--nsec3", "hide the names of the zone: NSEC3 instead of NSEC")
     .option(
       "--key <file>",
-      "use this private key, which another server signs the zone with, instead of a new one",
+      "use this private key, which another server signs the zone with, instead of a new one: a .private file of BIND or PowerDNS, or PEM, as of Knot",
       readPath,
+    )
+    .option(
+      "--also-publish <keys>",
+      "public keys of another server that signs the zone too: a file with DNSKEY records, or a record itself (may be repeated)",
+      repeated,
+      noTexts,
     )
     .action((name, options) => run(async () => (await load()).dnssecOn(name, options, io)));
   storeVerb(dnssec, "off", "Unsigns a zone as soon as its parent has removed the DS record.")
@@ -92,9 +99,25 @@ function addDnssecVerbs(dnssec: Command, io: CommandIo, run: Run): void {
     .action((name, options) =>
       run(async () => (await import("../records/rehearse.ts")).dnssecRehearse(name, options, io)),
     );
+  storeVerb(
+    dnssec,
+    "publish",
+    "Also publishes the public keys of another server that signs the zone too, so that resolvers can ask either.",
+  )
+    .argument(...zone)
+    .argument("<keys>", "a file with DNSKEY records (a .key file, or what dig prints), or such a record itself")
+    .action((name, keys, options) => run(async () => (await load()).dnssecPublish(name, keys, options, io)));
+  storeVerb(dnssec, "withdraw", "Stops publishing the keys of another server.")
+    .argument(...zone)
+    .argument("[tag]", "the key tag of one of them (default: all of them)", readKeyTag)
+    .action((name, tag, options) => run(async () => (await load()).dnssecWithdraw(name, tag, options, io)));
   storeVerb(dnssec, "export", "Prints the private keys of a zone, for another server that takes it over.")
     .argument(...zone)
-    .option(...toFile)
+    .option(
+      "--to <folder>",
+      "write them to this folder as files for BIND, Knot and PowerDNS that only you can read, instead of showing them",
+      readPath,
+    )
     .action((name, options) => run(async () => (await load()).dnssecExport(name, options, io)));
 }
 

@@ -30,8 +30,8 @@ export const nsec3Data = (nextHash: Uint8Array, types: Iterable<number>): Bytes 
 
 export const nsec3ParamData = Uint8Array.of(1, 0, 0, 0, 0);
 
-export const dnskeyData = (algorithm: Algorithm, publicKey: Uint8Array): Bytes =>
-  joined([u16(keyFlags), Uint8Array.of(3, algorithm), publicKey]);
+export const dnskeyData = (algorithm: Algorithm, publicKey: Uint8Array, flags: number = keyFlags): Bytes =>
+  joined([u16(flags), Uint8Array.of(3, algorithm), publicKey]);
 
 /** RFC 4034 appendix B. */
 export function keyTag(dnskey: Uint8Array): number {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { answers, bodies, type RrsetsSigning } from "../../contract/rrsets.ts";
-import { algorithms, dnssecTypes } from "../../core/dnssec/codes.ts";
+import { algorithmChoices, algorithmName, algorithms, dnssecTypes } from "../../core/dnssec/codes.ts";
 import { apex } from "../../core/names/name.ts";
 import type { Fault } from "../../core/result.ts";
 import type { SigningKey, Zone } from "../model.ts";
@@ -8,7 +8,7 @@ import { badInput } from "../service/edit/bad-input.ts";
 import type { RecordService } from "../service/service.ts";
 import { missing } from "../service/sight.ts";
 import { signingOf } from "../signing/signing-of.ts";
-import { algorithmName, apexValue, dnskeyText, dsParts, dsText, stageWords } from "../signing/signing-texts.ts";
+import { apexValue, dnskeyText, dsParts, dsText, stageWords } from "../signing/signing-texts.ts";
 import { act, sendError, zoneAt } from "./answer.ts";
 import { answerTo } from "./errors.ts";
 import { flagAt, type Keys, said } from "./input.ts";
@@ -67,7 +67,6 @@ export function rrsetsDnssecRoutes(api: FastifyInstance, service: RecordService)
   );
 }
 
-const algorithmChoices = { "ecdsa-p256": algorithms.ecdsap256, ed25519: algorithms.ed25519 } as const;
 const denials = { nsec: "nsec", nsec3: "nsec3" } as const;
 
 function choiceAt<T>(keys: Keys, key: string, choices: Readonly<Record<string, T>>, faults: Fault[]): T | undefined {

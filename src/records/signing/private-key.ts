@@ -1,51 +1,96 @@
 import { createPrivateKey, type KeyObject } from "node:crypto";
-import { type Algorithm, algorithms } from "../../core/dnssec/codes.ts";
-import { fail, ok, type Result } from "../../core/result.ts";
+import { type Algorithm, algorithmName, algorithms, keyFlags } from "../../core/dnssec/codes.ts";
+import { type Fault, fail, ok, type Result } from "../../core/result.ts";
+import { otherAlgorithm, readDnskeys } from "./other-keys.ts";
+import { publicPart } from "./signer.ts";
 
 export type ReadKey = { readonly key: KeyObject; readonly algorithm: Algorithm };
 
-/** A private key as other servers keep it: PKCS #8 in PEM, or the `.private` file of BIND and Knot. */
-export function readPrivateKey(text: string): Result<ReadKey> {
-  try {
-    const key = text.includes("-----BEGIN") ? createPrivateKey(text) : fromBind(text);
-    const algorithm = key && algorithmOf(key);
-    if (key !== undefined && algorithm !== undefined) return ok({ key, algorithm });
-  } catch {
-    // The parser's error is not passed on: it may quote the text, which is a secret.
-  }
-  return fail({
-    code: "bad-key",
-    where: "key",
-    message: "this is not a private key for algorithm 13 (ECDSA P-256) or 15 (Ed25519)",
-    todo: "give the .private file of BIND or Knot, or a key in PEM (PKCS #8)",
-  });
+/**
+ * A private key as other servers keep it: PKCS #8 in PEM, or the `.private` file of BIND. `beside` is the `.key` file that
+ * belongs to it, if there is one. No message quotes the text, which is a secret.
+ */
+export function readPrivateKey(text: string, beside?: string): Result<ReadKey> {
+  const read = text.includes("-----BEGIN") ? fromPem(text) : fromBind(text);
+  if (!read.ok || beside === undefined) return read;
+  const published = readDnskeys(beside);
+  if (!published.ok) return published;
+  const own = publicPart(read.value.key).toString("base64");
+  const match = published.value.find(({ publicKey }) => publicKey === own);
+  if (match === undefined)
+    return fail(badKey("the .key file beside the private key is that of another key", "give both files of one key"));
+  if (match.flags !== keyFlags)
+    return fail(
+      badKey(
+        `the key ${match.tag} signs the zone, but the parent does not refer to it (flags ${match.flags})`,
+        "give the key with the flags 257 (KSK or CSK), and the .key file of this one with --also-publish",
+      ),
+    );
+  return read;
 }
 
-function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): Algorithm | undefined {
-  if (asymmetricKeyType === "ed25519") return algorithms.ed25519;
-  return asymmetricKeyType === "ec" && asymmetricKeyDetails?.namedCurve === "prime256v1"
-    ? algorithms.ecdsap256
-    : undefined;
+function fromPem(text: string): Result<ReadKey> {
+  if (/ENCRYPTED/.test(text))
+    return fail(badKey("the private key is encrypted with a password", "decrypt it first: openssl pkcs8 -in FILE"));
+  try {
+    const key = createPrivateKey(text);
+    const algorithm = algorithmOf(key);
+    if (algorithm === algorithms.ecdsap256 || algorithm === algorithms.ed25519) return ok({ key, algorithm });
+    if (algorithm !== undefined) return fail(otherAlgorithm(algorithm));
+  } catch {
+    // See above.
+  }
+  return fail(noKey);
 }
+
+/** RSA keys do not say with which hash they are used; the usual one is assumed. */
+function algorithmOf({ asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject): number | undefined {
+  return algorithmsOfKeys[(type === "ec" ? details?.namedCurve : type) ?? ""];
+}
+
+const algorithmsOfKeys: Readonly<Record<string, number>> = {
+  ...{ prime256v1: 13, secp384r1: 14 },
+  ...{ ed25519: 15, ed448: 16, rsa: 8 },
+};
 
 /** The number alone, without the frame that PKCS #8 puts around it (RFC 5915, RFC 8410). */
-function fromBind(text: string): KeyObject | undefined {
+function fromBind(text: string): Result<ReadKey> {
   const field = (name: string) => new RegExp(`^${name}:\\s*(\\S+)`, "m").exec(text)?.[1];
-  const [number, secret] = [Number(field("Algorithm")), Buffer.from(field("PrivateKey") ?? "", "base64")];
-  if (secret.length !== 32) return undefined;
-  const frame = frames[number];
-  return frame && createPrivateKey({ key: Buffer.concat([frame, secret]), format: "der", type: "pkcs8" });
+  const algorithm = Number(field("Algorithm"));
+  if (!(algorithm > 0)) return fail(noKey);
+  const frame = algorithm === 13 || algorithm === 15 ? frames[algorithm] : undefined;
+  if (frame === undefined || (algorithm !== 13 && algorithm !== 15)) return fail(otherAlgorithm(algorithm));
+  if (field("Label") !== undefined)
+    return fail(badKey("the private key is inside an HSM", "move the zone without its key: see docs/dnssec.md"));
+  const secret = Buffer.from(field("PrivateKey") ?? "", "base64");
+  try {
+    if (secret.length === 32)
+      return ok({
+        key: createPrivateKey({ key: Buffer.concat([frame, secret]), format: "der", type: "pkcs8" }),
+        algorithm,
+      });
+  } catch {
+    // See above.
+  }
+  return fail(noKey);
 }
 
-const frames: Readonly<Record<number, Buffer>> = {
+const frames: Readonly<Record<Algorithm, Buffer>> = {
   13: Buffer.from("3041020100301306072a8648ce3d020106082a8648ce3d030107042730250201010420", "hex"),
   15: Buffer.from("302e020100300506032b657004220420", "hex"),
 };
 
-/** For another server that takes the zone over. */
-export function printPrivateKey({ key, algorithm }: ReadKey): string {
+const badKey = (message: string, todo: string): Fault => ({ code: "bad-key", where: "key", message, todo });
+const noKey = badKey(
+  "this is not a private key for algorithm 13 (ECDSAP256SHA256) or 15 (ED25519)",
+  "give the .private file of BIND, or a key in PEM (PKCS #8), as Knot keeps it",
+);
+
+/** For another server that takes the zone over. BIND expects the times. */
+export function printPrivateKey({ key, algorithm }: ReadKey, created: Date): string {
   const { d = "" } = key.export({ format: "jwk" });
-  const name = algorithm === algorithms.ed25519 ? "ED25519" : "ECDSAP256SHA256";
   const secret = Buffer.from(d, "base64url").toString("base64");
-  return `Private-key-format: v1.3\nAlgorithm: ${algorithm} (${name})\nPrivateKey: ${secret}\n`;
+  const time = created.toISOString().replaceAll(/[-:T]|\..*/g, "");
+  return `Private-key-format: v1.3\nAlgorithm: ${algorithm} (${algorithmName(algorithm)})\nPrivateKey: ${secret}
+Created: ${time}\nPublish: ${time}\nActivate: ${time}\n`;
 }

@@ -145,8 +145,7 @@ const waysOf = (key: KeyObject, algorithm: Algorithm) =>
 
 /** What a zone's settings say about a key. It is not used for anything yet. */
 export function describeKey(privateKey: KeyObject, algorithm: Algorithm, created: Instant): SigningKey {
-  const { x = "", y = "" } = privateKey.export({ format: "jwk" });
-  const bytes = Buffer.concat([x, y].map((part) => Buffer.from(part, "base64url")));
+  const bytes = publicPart(privateKey);
   const expected = algorithm === algorithms.ed25519 ? 32 : p256Prefix;
   if (bytes.length !== expected) throw new Error(`a key of algorithm ${algorithm} has ${expected} public bytes`);
   const tag = keyTag(dnskeyData(algorithm, bytes));
@@ -161,6 +160,12 @@ export function describeKey(privateKey: KeyObject, algorithm: Algorithm, created
     signs: false,
     inParent: false,
   };
+}
+
+/** As DNSKEY records contain it. */
+export function publicPart(privateKey: KeyObject): Buffer {
+  const { x = "", y = "" } = privateKey.export({ format: "jwk" });
+  return Buffer.concat([x, y].map((part) => Buffer.from(part, "base64url")));
 }
 
 function readKeyFile(path: string): Buffer | undefined {

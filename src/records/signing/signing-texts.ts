@@ -1,7 +1,6 @@
-import { type Algorithm, algorithms, dnssecTypes } from "../../core/dnssec/codes.ts";
+import { dnssecTypes } from "../../core/dnssec/codes.ts";
 import type { Stage } from "../../core/dnssec/lifecycle.ts";
-import type { SigningKey } from "../model.ts";
-import { dnskeyOf, dsOf } from "./signing-of.ts";
+import { type AnyKey, dnskeyOf, dsOf } from "./signing-of.ts";
 
 /** What each stage waits for. */
 export const stageWords: Readonly<Record<Stage, string>> = {
@@ -17,20 +16,16 @@ export const stageWords: Readonly<Record<Stage, string>> = {
   leaving: "waiting until the parent has removed the DS record",
 };
 
-/** As registrars call it. */
-export const algorithmName = (algorithm: Algorithm): string =>
-  algorithm === algorithms.ed25519 ? "ED25519" : "ECDSAP256SHA256";
-
 /** What forms of registrars ask for field by field. */
-export function dsParts(key: SigningKey, zone: string) {
+export function dsParts(key: AnyKey, zone: string) {
   const digest = Buffer.from(dsOf(key, zone).subarray(4)).toString("hex").toUpperCase();
   return { tag: key.tag, algorithm: key.algorithm, digestType: 2, digest };
 }
 
-export const dsText = (key: SigningKey, zone: string): string =>
+export const dsText = (key: AnyKey, zone: string): string =>
   `${zone}. 3600 IN DS ${Object.values(dsParts(key, zone)).join(" ")}`;
 
-export const dnskeyText = (key: SigningKey): string => apexValue(dnssecTypes.dnskey, dnskeyOf(key));
+export const dnskeyText = (key: AnyKey): string => apexValue(dnssecTypes.dnskey, dnskeyOf(key));
 
 /** The value of a DNSKEY, CDS or CDNSKEY record. */
 export function apexValue(type: number, data: Uint8Array): string {

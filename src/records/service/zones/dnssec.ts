@@ -1,4 +1,4 @@
-import type { Algorithm } from "../../../core/dnssec/codes.ts";
+import { type Algorithm, algorithms } from "../../../core/dnssec/codes.ts";
 import { beginLeaving, beginLife, beginRoll, nextStage, type ParentView } from "../../../core/dnssec/lifecycle.ts";
 import { isMadeType, madeTypes } from "../../../core/dnssec/made-types.ts";
 import type { Denial } from "../../../core/dnssec/plan-signing.ts";
@@ -6,7 +6,8 @@ import type { Instant } from "../../../core/instant.ts";
 import { apex } from "../../../core/names/name.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
-import type { Zone, ZoneSigning } from "../../model.ts";
+import type { OtherKey, Zone, ZoneSigning } from "../../model.ts";
+import { mergeOthers, type PublicKey } from "../../signing/other-keys.ts";
 import type { ReadKey } from "../../signing/private-key.ts";
 import { describeKey, type SealedKey, type Signer } from "../../signing/signer.ts";
 import type { Decision, RecordStore, WriteRequest, WriteView } from "../../store/port.ts";
@@ -18,6 +19,8 @@ export type SigningChoice = {
   readonly denial: Denial;
   /** A key that the zone brings from another server, instead of a new one. */
   readonly key?: ReadKey | undefined;
+  /** Keys of another server that signs the zone too; they are published from the beginning. */
+  readonly others?: readonly PublicKey[];
 };
 
 type Planned = {
@@ -41,7 +44,7 @@ export async function signZone(
 
 /** `servers` becomes the NS set of a zone that has none. */
 export function signingRule(
-  { algorithm, denial, key: brought }: SigningChoice,
+  { algorithm, denial, key: brought, others = [] }: SigningChoice,
   signer: Signer,
   now: Instant,
   servers?: RRset,
@@ -56,7 +59,13 @@ export function signingRule(
     if (!hasServers && servers === undefined)
       return fail(notNow(`the zone ${name} has no NS records`, "add its nameservers to the apex (@) first"));
     const kept = sets.filter(({ type }) => !isMadeType(type));
-    return ok({ dnssec, keys: [sealed], wanted: hasServers || servers === undefined ? kept : [...kept, servers] });
+    const merged = mergeOthers(name, dnssec, others, now);
+    if (!merged.ok) return merged;
+    return ok({
+      dnssec: withOthers(dnssec, merged.value),
+      keys: [sealed],
+      wanted: hasServers || servers === undefined ? kept : [...kept, servers],
+    });
   };
 }
 
@@ -80,6 +89,13 @@ export const leavingRule =
   ({ zone: { name, settings } }) => {
     if (settings.dnssec === undefined) return fail(notSigned(name));
     if (settings.dnssec.stage === "leaving") return fail(notNow(`the zone ${name} is already being unsigned`));
+    if (settings.dnssec.others !== undefined)
+      return fail(
+        notNow(
+          `another server signs ${name} too, and the parent would be asked to remove its DS record as well`,
+          "withdraw its keys first; if the zone has moved to that server, delete it here instead",
+        ),
+      );
     return ok({ dnssec: { ...settings.dnssec, ...beginLeaving(settings.dnssec, now) } });
   };
 
@@ -104,7 +120,7 @@ export function rollingRule(
   signer: Signer,
   now: Instant,
 ): SigningRule {
-  const { key, sealed } = signer.makeKey(algorithm ?? old?.keys[0]?.algorithm ?? 13, now);
+  const { key, sealed } = signer.makeKey(algorithm ?? old?.keys[0]?.algorithm ?? algorithms.ecdsap256, now);
   return ({ zone: { name, settings } }) => {
     if (settings.dnssec === undefined) return fail(notSigned(name));
     if (settings.dnssec.stage !== "secure")
@@ -114,8 +130,57 @@ export function rollingRule(
           settings.dnssec.stage === "new" ? "give the DS record to the registrar first" : "wait until this is finished",
         ),
       );
+    if (settings.dnssec.others?.some((other) => other.algorithm !== key.algorithm))
+      return fail(
+        notNow(
+          `another server signs ${name} too, and only with the old algorithm`,
+          "change the algorithm when its keys have been withdrawn",
+        ),
+      );
     return ok({ dnssec: { ...settings.dnssec, ...beginRoll(settings.dnssec, key, now) }, keys: [sealed] });
   };
+}
+
+/** Publishes keys of another server that signs the zone too, so that resolvers may ask either (RFC 8901 section 2.1.2). */
+export const publishOthers = (
+  by: SigningWriter,
+  zone: Zone,
+  given: readonly PublicKey[],
+): Promise<Result<ZoneSigning>> => change(by, zone, publishingRule(given, by.now));
+
+export const publishingRule =
+  (given: readonly PublicKey[], now: Instant): SigningRule =>
+  ({ zone: { name, settings } }) => {
+    if (settings.dnssec === undefined) return fail(notSigned(name));
+    if (settings.dnssec.stage === "leaving") return fail(notNow(`the zone ${name} is being unsigned`));
+    const merged = mergeOthers(name, settings.dnssec, given, now);
+    return merged.ok ? ok({ dnssec: withOthers(settings.dnssec, merged.value) }) : merged;
+  };
+
+/** Without tags, all of them. */
+export const withdrawOthers = (by: SigningWriter, zone: Zone, tags: readonly number[]): Promise<Result<ZoneSigning>> =>
+  change(by, zone, withdrawingRule(tags));
+
+export const withdrawingRule =
+  (tags: readonly number[]): SigningRule =>
+  ({ zone: { name, settings } }) => {
+    if (settings.dnssec === undefined) return fail(notSigned(name));
+    const { others = [] } = settings.dnssec;
+    if (others.length === 0) return fail(notNow(`${name} publishes no keys of another server`));
+    const unknown = tags.filter((tag) => !others.some((other) => other.tag === tag));
+    if (unknown.length > 0)
+      return fail(
+        notNow(
+          `${name} publishes no key ${unknown.join(", ")} of another server`,
+          `its keys of other servers are ${others.map(({ tag }) => tag).join(", ")}`,
+        ),
+      );
+    const left = tags.length === 0 ? [] : others.filter(({ tag }) => !tags.includes(tag));
+    return ok({ dnssec: withOthers(settings.dnssec, left) });
+  };
+
+function withOthers({ others: _, ...signing }: ZoneSigning, others: readonly OtherKey[]): ZoneSigning {
+  return others.length === 0 ? signing : { ...signing, others };
 }
 
 /** Moves on to the next stage if it is time; otherwise undefined. */
@@ -128,12 +193,12 @@ export async function continueLife(
   const { dnssec } = zone.settings;
   const next = dnssec && nextStage(dnssec, parent, { now: by.now, highestTtl });
   if (dnssec === undefined || next === undefined) return undefined;
-  const wanted = next === "gone" ? undefined : { ...next, denial: dnssec.denial };
-  const changed = await change(by, zone, ({ zone: { settings } }) =>
-    settings.dnssec?.stage === dnssec.stage && settings.dnssec.since === dnssec.since
-      ? ok({ dnssec: wanted })
-      : fail(notNow("the zone's keys have changed in the meantime")),
-  );
+  const changed = await change(by, zone, ({ zone: { settings } }) => {
+    if (settings.dnssec?.stage !== dnssec.stage || settings.dnssec.since !== dnssec.since)
+      return fail(notNow("the zone's keys have changed in the meantime"));
+    const { denial, others = [] } = settings.dnssec;
+    return ok({ dnssec: next === "gone" ? undefined : withOthers({ ...next, denial }, others) });
+  });
   return changed.ok ? (changed.value ?? "unsigned") : undefined;
 }
 
