@@ -104,6 +104,16 @@ const SigningKey = Type.Object({
   dnskey: Type.String({ description: "the DNSKEY record as one line" }),
 });
 
+const OtherKey = Type.Object({
+  key_tag: Type.Integer(),
+  algorithm: Type.Integer(),
+  algorithm_name: Type.String(),
+  added: Type.String(),
+  in_parent: Type.Boolean({ description: "the parent has its DS record, or is asked for it" }),
+  ds: Nullable(Type.String({ description: "the DS record as one line" })),
+  dnskey: Type.String({ description: "the DNSKEY record as one line" }),
+});
+
 export const RrsetsSigning = Type.Object(
   {
     signed: Type.Boolean(),
@@ -119,6 +129,9 @@ export const RrsetsSigning = Type.Object(
     ),
     denial: Nullable(Type.String({ description: "nsec or nsec3" })),
     keys: Type.Array(SigningKey),
+    other_keys: Type.Array(OtherKey, {
+      description: "keys of another server that signs the zone too, which are published here as well",
+    }),
     records: Type.Array(Type.Object({ name: Type.String(), type: Type.String(), values: Type.Array(Type.String()) }), {
       description: "the DNSKEY, CDS and CDNSKEY records at the apex, which are made automatically",
     }),
@@ -191,6 +204,8 @@ const SetInput = Type.Object({
   records: Records,
 });
 
+const dnskeysText = "DNSKEY records of another server that signs the zone too, with or without a name and a TTL";
+
 export const bodies = {
   zone: Type.Object({
     name: Type.String(),
@@ -215,6 +230,11 @@ export const bodies = {
   sign: Type.Object({
     algorithm: Type.Optional(Type.String({ description: "ecdsa-p256 (the default) or ed25519" })),
     denial: Type.Optional(Type.String({ description: "nsec (the default) or nsec3" })),
+    also_publish: Type.Optional(Type.Array(Type.String(), { description: dnskeysText })),
+  }),
+  publishKeys: Type.Object({ dnskeys: Type.Array(Type.String(), { minItems: 1, description: dnskeysText }) }),
+  withdrawKeys: Type.Object({
+    key_tags: Type.Optional(Type.Array(Type.Integer(), { description: "the default is all of them" })),
   }),
   rollKey: Type.Object({
     algorithm: Type.Optional(Type.String({ description: "ecdsa-p256 or ed25519; the default is that of the old key" })),

@@ -17,7 +17,9 @@ const post = (path: string, body: object = {}, token?: string) =>
 it("a zone is signed, shows what the parent needs, and moves on step by step", async () => {
   const zone = await makeZone("signed.test");
   const none = { signed: false, stage: null, stage_text: null, since: null, parent_since: null, denial: null };
-  expect((await call("GET", `${zone}/dnssec`)).json).toEqual({ dnssec: { ...none, keys: [], records: [] } });
+  expect((await call("GET", `${zone}/dnssec`)).json).toEqual({
+    dnssec: { ...none, keys: [], other_keys: [], records: [] },
+  });
   const plain = (await call("GET", zone)).json.zone;
   const signed = await post(`${zone}/actions/sign`, { algorithm: "ed25519", denial: "nsec3" });
   expect([signed.status, signed.json.action.command]).toEqual([201, "sign_zone"]);
@@ -57,14 +59,39 @@ it("a zone is signed, shows what the parent needs, and moves on step by step", a
   expect(await store().signedZones(0, 10)).toEqual([]);
 });
 
+it("keys of another server are published and withdrawn", async () => {
+  const zone = await makeZone("both.test");
+  const other = (byte: number, flags: number) => `${flags} 3 13 ${Buffer.alloc(64, byte).toString("base64")}`;
+  const first = await post(`${zone}/actions/sign`, { also_publish: [other(1, 257)] });
+  const [own] = first.json.dnssec.keys;
+  const second = await post(`${zone}/actions/publish_keys`, { dnskeys: [`both.test. IN DNSKEY ${other(2, 256)}`] });
+  expect([second.status, second.json.action.command]).toEqual([201, "publish_keys"]);
+  const { other_keys: others, records } = second.json.dnssec;
+  expect(others).toMatchObject([{ in_parent: true }, { in_parent: false, ds: null }]);
+  const ownKey = own.dnskey.slice(own.dnskey.indexOf("257"));
+  expect(records).toMatchObject([
+    { type: "DNSKEY", values: [ownKey, other(1, 257), other(2, 256)] },
+    { type: "CDS", values: [own.ds, others[0].ds].map((ds: string) => ds.replace(/.* DS /, "")) },
+    { type: "CDNSKEY", values: [ownKey, other(1, 257)] },
+  ]);
+  expect((await post(`${zone}/actions/publish_keys`, { dnskeys: ["none"] })).error.message).toContain(
+    "no DNSKEY record",
+  );
+  expect((await post(`${zone}/actions/publish_keys`)).error.message).toContain("is missing");
+  const left = await post(`${zone}/actions/withdraw_keys`, { key_tags: [others[0].key_tag] });
+  expect(left.json.dnssec.other_keys).toEqual([others[1]]);
+  expect((await post(`${zone}/actions/withdraw_keys`)).json.dnssec.other_keys).toEqual([]);
+});
+
 it("signing needs a token that may change the whole zone", async () => {
   const zone = await makeZone("limited.test");
   const some = await newToken("main", { ...wholeAccount, sets: [{ owner: "www" }] });
   const other = await newToken("main", { ...wholeAccount, zones: ["other.test"] });
   const reader = await newToken("main", { access: "read" });
-  for (const action of ["sign", "roll_key", "unsign"]) {
+  const body = { dnskeys: [`257 3 13 ${Buffer.alloc(64, 1).toString("base64")}`] };
+  for (const action of ["sign", "roll_key", "unsign", "publish_keys", "withdraw_keys"]) {
     const statuses = await Promise.all(
-      [some, other, reader].map(async (token) => (await post(`${zone}/actions/${action}`, {}, token)).status),
+      [some, other, reader].map(async (token) => (await post(`${zone}/actions/${action}`, body, token)).status),
     );
     expect(statuses).toEqual([403, 404, 401]);
   }

@@ -3,11 +3,12 @@ import { answers, bodies, type RrsetsSigning } from "../../contract/rrsets.ts";
 import { algorithmChoices, algorithmName, algorithms, dnssecTypes } from "../../core/dnssec/codes.ts";
 import { apex } from "../../core/names/name.ts";
 import type { Fault } from "../../core/result.ts";
-import type { SigningKey, Zone } from "../model.ts";
+import type { OtherKey, SigningKey, Zone } from "../model.ts";
 import { badInput } from "../service/edit/bad-input.ts";
 import type { RecordService } from "../service/service.ts";
 import { missing } from "../service/sight.ts";
-import { signingOf } from "../signing/signing-of.ts";
+import { type PublicKey, readDnskeys } from "../signing/other-keys.ts";
+import { mayBeInParent, signingOf } from "../signing/signing-of.ts";
 import { apexValue, dnskeyText, dsParts, dsText, stageWords } from "../signing/signing-texts.ts";
 import { act, sendError, zoneAt } from "./answer.ts";
 import { answerTo } from "./errors.ts";
@@ -38,6 +39,7 @@ export function rrsetsDnssecRoutes(api: FastifyInstance, service: RecordService)
         read: (keys, faults) => ({
           algorithm: choiceAt(keys, "algorithm", algorithmChoices, faults) ?? algorithms.ecdsap256,
           denial: choiceAt(keys, "denial", denials, faults) ?? "nsec",
+          others: said(keys.also_publish) ? dnskeysAt(keys, "also_publish", faults) : [],
         }),
         run: (choice, asked) => service.signZone(request.actor, zoneAt(request), choice, asked),
         answerOf,
@@ -51,6 +53,28 @@ export function rrsetsDnssecRoutes(api: FastifyInstance, service: RecordService)
       act(request, reply, {
         read: (keys, faults) => choiceAt(keys, "algorithm", algorithmChoices, faults),
         run: (algorithm, asked) => service.rollKey(request.actor, zoneAt(request), algorithm, asked),
+        answerOf,
+      }),
+  );
+
+  api.post(
+    "/zones/:z/actions/publish_keys",
+    { schema: schema("Publish keys of another server that signs the zone too", bodies.publishKeys) },
+    (request, reply) =>
+      act(request, reply, {
+        read: (keys, faults) => dnskeysAt(keys, "dnskeys", faults),
+        run: (others, asked) => service.publishKeys(request.actor, zoneAt(request), others, asked),
+        answerOf,
+      }),
+  );
+
+  api.post(
+    "/zones/:z/actions/withdraw_keys",
+    { schema: schema("Stop publishing keys of another server", bodies.withdrawKeys) },
+    (request, reply) =>
+      act(request, reply, {
+        read: (keys, faults) => (said(keys.key_tags) ? tagsAt(keys, "key_tags", faults) : []),
+        run: (wanted, asked) => service.withdrawKeys(request.actor, zoneAt(request), wanted, asked),
         answerOf,
       }),
   );
@@ -77,17 +101,39 @@ function choiceAt<T>(keys: Keys, key: string, choices: Readonly<Record<string, T
   return found;
 }
 
+/** DNSKEY records as text; a text may contain several. */
+function dnskeysAt(keys: Keys, key: string, faults: Fault[]): readonly PublicKey[] {
+  const texts = listAt(keys, key, (each): each is string => typeof each === "string", faults);
+  return texts.flatMap((text) => {
+    const read = readDnskeys(text);
+    if (read.ok) return read.value;
+    faults.push(...read.faults.map((fault) => ({ ...fault, where: key })));
+    return [];
+  });
+}
+
+const tagsAt = (keys: Keys, key: string, faults: Fault[]): readonly number[] =>
+  listAt(keys, key, (each): each is number => Number.isInteger(each), faults);
+
+function listAt<T>(keys: Keys, key: string, isOne: (each: unknown) => each is T, faults: Fault[]): readonly T[] {
+  const given = keys[key];
+  if (Array.isArray(given) && given.length > 0 && given.every(isOne)) return given;
+  faults.push(badInput(key, said(given) ? "must be a list of DNSKEY records or key tags" : "is missing"));
+  return [];
+}
+
 function signingToWire({ name, settings: { dnssec } }: Zone): RrsetsSigning {
   if (dnssec === undefined)
     return {
       ...{ signed: false, stage: null, stage_text: null, since: null, parent_since: null, denial: null },
-      ...{ keys: [], records: [] },
+      ...{ keys: [], other_keys: [], records: [] },
     };
-  const { stage, since, parentSince, denial, keys } = dnssec;
+  const { stage, since, parentSince, denial, keys, others = [] } = dnssec;
   return {
     ...{ signed: true, stage, stage_text: stageWords[stage], since: timeText(since), denial },
     parent_since: parentSince === undefined ? null : timeText(parentSince),
     keys: keys.map((key) => keyToWire(key, name)),
+    other_keys: others.map((key) => otherKeyToWire(key, name)),
     records: signingOf(dnssec, name, since).apexSets.flatMap(({ type, data }) => {
       const shown = shownTypes.get(type);
       return shown ? [{ name: apex, type: shown, values: data.map((each) => apexValue(type, each)) }] : [];
@@ -100,6 +146,12 @@ const shownTypes: ReadonlyMap<number, string> = new Map([
   [dnssecTypes.cds, "CDS"],
   [dnssecTypes.cdnskey, "CDNSKEY"],
 ]);
+
+const otherKeyToWire = (key: OtherKey, zone: string): RrsetsSigning["other_keys"][number] => ({
+  ...{ key_tag: key.tag, algorithm: key.algorithm, algorithm_name: algorithmName(key.algorithm) },
+  ...{ added: timeText(key.added), in_parent: mayBeInParent(key) },
+  ...{ ds: mayBeInParent(key) ? dsText(key, zone) : null, dnskey: `${zone}. 3600 IN DNSKEY ${dnskeyText(key)}` },
+});
 
 function keyToWire(key: SigningKey, zone: string): RrsetsSigning["keys"][number] {
   const { tag, algorithm, created, shown, signs, inParent } = key;

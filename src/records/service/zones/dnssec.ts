@@ -179,7 +179,8 @@ export const withdrawingRule =
     return ok({ dnssec: withOthers(settings.dnssec, left) });
   };
 
-function withOthers({ others: _, ...signing }: ZoneSigning, others: readonly OtherKey[]): ZoneSigning {
+function withOthers(before: ZoneSigning, others: readonly OtherKey[]): ZoneSigning {
+  const { others: _, ...signing } = before;
   return others.length === 0 ? signing : { ...signing, others };
 }
 

@@ -1,8 +1,8 @@
 import type { Algorithm } from "../../../core/dnssec/codes.ts";
-import type { Denial } from "../../../core/dnssec/plan-signing.ts";
 import { apex } from "../../../core/names/name.ts";
 import { type Fault, fail } from "../../../core/result.ts";
 import type { Zone, ZoneKey } from "../../model.ts";
+import type { PublicKey } from "../../signing/other-keys.ts";
 import type { Signer } from "../../signing/signer.ts";
 import type { DecideAct, WriteRequest } from "../../store/port.ts";
 import type { RecordServiceOptions } from "../options.ts";
@@ -11,11 +11,14 @@ import { type Asked, type Done, noChange, type Written, writtenBefore, writtenBy
 import {
   leavingRule,
   ownersToSign,
+  publishingRule,
   rollingRule,
+  type SigningChoice,
   type SigningRule,
   signingDecision,
   signingRule,
   unsigningRule,
+  withdrawingRule,
 } from "./dnssec.ts";
 import { nameserverSet } from "./first-sets.ts";
 import { withZone, writeObstacle } from "./settings.ts";
@@ -49,13 +52,15 @@ export function signingOperations(options: RecordServiceOptions, sight: Sight) {
     signer === undefined ? () => fail(noSigner) : rule(signer);
 
   return {
+    publishKeys: (actor: Actor, key: ZoneKey, others: readonly PublicKey[], asked: Asked = {}) =>
+      change(actor, key, { command: "publish_keys", ruleFor: () => publishingRule(others, now()) }, asked),
+
+    /** Without tags, all of them. */
+    withdrawKeys: (actor: Actor, key: ZoneKey, tags: readonly number[], asked: Asked = {}) =>
+      change(actor, key, { command: "withdraw_keys", ruleFor: () => withdrawingRule(tags) }, asked),
+
     /** A zone without NS records gets those of this service. */
-    signZone: (
-      actor: Actor,
-      key: ZoneKey,
-      choice: { readonly algorithm: Algorithm; readonly denial: Denial },
-      asked: Asked = {},
-    ) =>
+    signZone: (actor: Actor, key: ZoneKey, choice: Omit<SigningChoice, "key">, asked: Asked = {}) =>
       change(
         actor,
         key,
