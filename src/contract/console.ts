@@ -78,7 +78,7 @@ export type WritePage = {
   readonly reached: string | null;
 };
 
-/** Whether the parent zone names this service's name servers: all and no others, some, none of them, or there is no delegation. */
+/** Whether the parent zone names this service's nameservers: all and no others, some, none of them, or there is no delegation. */
 export type DelegationState = {
   readonly status: "valid" | "partial" | "elsewhere" | "none" | "unknown";
   /** The servers that it names. */

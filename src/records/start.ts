@@ -54,7 +54,7 @@ export type RecordsOptions = {
   /** A certificate from an ACME authority for public names; other names keep the one from the private authority. */
   readonly acme?: RecordsAcme | undefined;
   readonly nameservers: readonly [string, ...string[]];
-  /** The mailbox in the SOA of new zones; absent: hostmaster at the first name server. */
+  /** The mailbox in the SOA of new zones; absent: hostmaster at the first nameserver. */
   readonly hostmaster?: string | undefined;
   /** Non-public addresses that may be primary servers of secondary zones. */
   readonly allowedPrimaries?: readonly Network[] | undefined;

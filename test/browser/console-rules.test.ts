@@ -203,7 +203,7 @@ describe("what an import would change", () => {
     expect(faults.map(({ code }) => code).toSorted()).toEqual(["cname-and-other", "cname-at-apex"]);
   });
 
-  it("is a fault if the file of another provider lacks the service's own name servers", () => {
+  it("is a fault if the file of another provider lacks the service's own nameservers", () => {
     const { faults } = previewImport("@ NS ns1.elsewhere.example.\n", into, present);
     expect(faults.map(faultInWords)).toEqual([
       "the file does not list the nameserver ns1.example.net.; add the line: @ IN NS ns1.example.net.",

@@ -341,7 +341,7 @@ describe("the list of zones", () => {
   });
 });
 
-describe("the name servers to enter at the registrar", () => {
+describe("the nameservers to enter at the registrar", () => {
   it("are those of the service", async () => {
     await open(`${harbour}/settings`);
     const said = page.getByText("Nameservers to enter at the registrar:");

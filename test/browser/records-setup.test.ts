@@ -54,11 +54,11 @@ const step = (title: string) =>
 
 const showRecords = () => page.getByRole("link", { name: "Records", exact: true }).click();
 
-it("follows a new zone, with the name servers to copy and the delegation in the parent zone", async () => {
+it("follows a new zone, with the nameservers to copy and the delegation in the parent zone", async () => {
   await page.goto(`${rig.url}/?new`);
   await page.getByLabel("Domain name").fill("quay.example");
   await page.getByRole("button", { name: "Create zone" }).click();
-  await list().getByRole("button", { name: "Copy name servers" }).click();
+  await list().getByRole("button", { name: "Copy nameservers" }).click();
   expect(await page.evaluate("navigator.clipboard.readText()")).toBe("ns1.example.net\nns2.example.net");
   await step("Delegation").getByText("Not delegated yet.").waitFor();
   await parent.write(above, "quay 60 NS ns.old.example.\n");
@@ -69,7 +69,7 @@ it("follows a new zone, with the name servers to copy and the delegation in the 
   ahead += 31_000;
   await step("Delegation").getByRole("button", { name: "Check again" }).click();
   await step("Delegation").getByText("The parent zone names exactly these servers.").waitFor();
-  await step("Name servers at the registrar").getByText("done").waitFor();
+  await step("Nameservers at the registrar").getByText("done").waitFor();
 });
 
 it("does not call an unknown delegation missing", async () => {
@@ -157,7 +157,7 @@ it("tells the operator what to configure instead of names that do not exist", as
     await route.fulfill({ response, body: (await response.text()).replaceAll(".example.net", ".moor.invalid") });
   });
   await page.goto(`${rig.url}/zones/quay.example?setup`);
-  await step("Configure name servers").getByText("--nameserver ns1.your-domain.net").waitFor();
+  await step("Configure nameservers").getByText("--nameserver ns1.your-domain.net").waitFor();
   expect(await list().textContent()).not.toContain("invalid");
   await page.unroute(zone);
   expect(page.complaints).toEqual([]);

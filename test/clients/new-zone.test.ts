@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => inside.close());
 
-it("a new zone has an SOA and three name servers, which the vendor's clients count", async () => {
+it("a new zone has an SOA and three nameservers, which the vendor's clients count", async () => {
   const header = ["-H", `Authorization: Bearer ${name.token}`, "-H", "Content-Type: application/json"];
   const body = JSON.stringify({ name: "example.org", mode: "primary" });
   const url = `https://${builtInName}/v1/zones`;

@@ -1,5 +1,5 @@
-import { Button, Title } from "@mantine/core";
-import { type ReactNode, useState } from "react";
+import { Title } from "@mantine/core";
+import type { ReactNode } from "react";
 import { Link } from "wouter";
 import type { Attention } from "../../../src/contract/overview.ts";
 import { nameToUnicode } from "../../../src/core/names/unicode.ts";
@@ -8,13 +8,11 @@ import { useNow, When } from "../../shared/time/when.tsx";
 import { durationInWords } from "../../shared/time/words-of-time.ts";
 import { WithCode } from "../../shared/with-code.tsx";
 import { zoneAddress } from "../zones/zone-address.ts";
-
-const shownFirst = 10;
+import { useShownFirst } from "./shown-first.tsx";
 
 /** What somebody should look at, with a link to it. */
 export function AttentionList({ attention }: { readonly attention: readonly Attention[] }) {
-  const [isAll, setAll] = useState(false);
-  const shown = isAll ? attention : attention.slice(0, shownFirst);
+  const [shown, more] = useShownFirst(attention, 10);
   return (
     <section aria-labelledby="attention">
       <Title order={2} id="attention" mb="xs">
@@ -33,11 +31,7 @@ export function AttentionList({ attention }: { readonly attention: readonly Atte
           ))}
         </ul>
       )}
-      {shown.length < attention.length && (
-        <Button mt="xs" variant="default" size="compact-sm" onClick={() => setAll(true)}>
-          Show all {attention.length}
-        </Button>
-      )}
+      {more}
     </section>
   );
 }

@@ -1,6 +1,5 @@
-import { Button, Group, Stack, Text, Title } from "@mantine/core";
+import { Group, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { Link, Redirect, useSearch } from "wouter";
 import type { MovingName, Overview } from "../../../src/contract/overview.ts";
 import { nameToUnicode } from "../../../src/core/names/unicode.ts";
@@ -15,6 +14,7 @@ import { zoneAddress } from "../zones/zone-address.ts";
 import { ZoneList } from "../zones/zone-list.tsx";
 import { AttentionList } from "./attention-list.tsx";
 import { LatestWrites } from "./latest-writes.tsx";
+import { useShownFirst } from "./shown-first.tsx";
 
 /** The start page: names that move, recent changes, and what needs attention. A newcomer sees the first steps instead. */
 export function OverviewPage() {
@@ -53,11 +53,8 @@ export function OverviewPage() {
   );
 }
 
-const shownFirst = 20;
-
 function MovingNames({ overview: { names, updater, since } }: { readonly overview: Overview }) {
-  const [isAll, setAll] = useState(false);
-  const shown = isAll ? names : names.slice(0, shownFirst);
+  const [shown, more] = useShownFirst(names, 20);
   return (
     <section aria-labelledby="moving">
       <Title order={2} id="moving" mb="xs">
@@ -92,11 +89,7 @@ function MovingNames({ overview: { names, updater, since } }: { readonly overvie
           ))}
         </ListTable>
       )}
-      {shown.length < names.length && (
-        <Button mt="xs" variant="default" size="compact-sm" onClick={() => setAll(true)}>
-          Show all {names.length}
-        </Button>
-      )}
+      {more}
       {since !== null && (
         <p className="quiet" style={{ fontSize: "0.8125rem" }}>
           From the changes since {dayAndTime(Date.parse(since))}.

@@ -80,7 +80,7 @@ export default function NewZone({ onClose }: { readonly onClose: () => void }) {
         </>
       )}
       <Text size="xs" c="dimmed">
-        A checklist follows: the name servers for the domain’s registrar, and the first records.
+        A checklist follows: the nameservers for the domain’s registrar, and the first records.
       </Text>
     </FormDialog>
   );

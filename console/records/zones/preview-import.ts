@@ -50,7 +50,7 @@ type Said = {
 export type ImportedZone = {
   readonly name: string;
   readonly ttl: number;
-  /** The service's own name servers, which must stay. */
+  /** The service's own nameservers, which must stay. */
   readonly nameservers: readonly string[];
 };
 

@@ -17,7 +17,7 @@ import { labelsText, readLabels } from "../sets/set-draft.ts";
 import { keptZone } from "../sets/shown-name.ts";
 import { ttlFault, ttlInWords } from "../sets/ttl.ts";
 import { ImportFile } from "./import-file.tsx";
-import { nameServersOf } from "./name-servers.ts";
+import { nameserversOf } from "./nameservers.ts";
 import { zoneAddress } from "./zone-address.ts";
 
 const DnssecPart = lazyPart(() => import("./dnssec-part.tsx"));
@@ -28,7 +28,7 @@ export default function SettingsPart({ zone }: { readonly zone: RrsetsZone }) {
     <Stack gap="xl" maw="46rem">
       <General zone={zone} />
       {zone.mode === "primary" && (
-        <Link href={`${zoneAddress(zone.name)}?setup`}>Set-up checklist: name servers, website, mail</Link>
+        <Link href={`${zoneAddress(zone.name)}?setup`}>Set-up checklist: nameservers, website, mail</Link>
       )}
       {zone.mode === "primary" && (
         <section aria-labelledby="dnssec">
@@ -99,7 +99,7 @@ function General({ zone }: { readonly zone: RrsetsZone }) {
           }
         />
         <Problem error={write.error} />
-        <NameServers names={nameServersOf(zone)} />
+        <Nameservers names={nameserversOf(zone)} />
       </Stack>
     </section>
   );
@@ -148,7 +148,7 @@ function Labels(props: { readonly labels: string; readonly busy: boolean; readon
   );
 }
 
-function NameServers({ names: real }: { readonly names: readonly string[] }) {
+function Nameservers({ names: real }: { readonly names: readonly string[] }) {
   return (
     <Text size="sm">
       {real.length > 0

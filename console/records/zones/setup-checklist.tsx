@@ -10,9 +10,9 @@ import { useSession } from "../../shared/session/session.tsx";
 import { When } from "../../shared/time/when.tsx";
 import { readSet } from "../api.ts";
 import { MailForm, WebsiteForm } from "./first-records.tsx";
-import { nameServersOf } from "./name-servers.ts";
+import { nameserversOf } from "./nameservers.ts";
 
-/** What a new zone needs: name servers at the registrar, the delegation, and the first records. */
+/** What a new zone needs: nameservers at the registrar, the delegation, and the first records. */
 export default function SetupChecklist(props: { readonly zone: RrsetsZone; readonly onDismiss: () => void }) {
   const { zone } = props;
   const { request } = useSession();
@@ -26,7 +26,7 @@ export default function SetupChecklist(props: { readonly zone: RrsetsZone; reado
   });
   const website = records.data?.filter(({ type }) => type !== "MX");
   const mail = records.data?.filter(({ type }) => type === "MX");
-  const servers = nameServersOf(zone);
+  const servers = nameserversOf(zone);
   return (
     <Paper withBorder p="md" mb="md" component="section" aria-labelledby="setup">
       <Stack gap="md">
@@ -41,7 +41,7 @@ export default function SetupChecklist(props: { readonly zone: RrsetsZone; reado
         <Problem error={records.error} retry={() => void records.refetch()} />
         <ol className="checklist">
           {servers.length === 0 ? (
-            <Step title="Configure name servers" isDone={false}>
+            <Step title="Configure nameservers" isDone={false}>
               <NoNameservers />
             </Step>
           ) : (
@@ -86,7 +86,7 @@ function Step(props: { readonly title: string; readonly isDone: boolean | undefi
 
 const NoNameservers = () => (
   <p>
-    This service does not know the names of its name servers yet, so there is nothing to enter at the registrar. Its
+    This service does not know the names of its nameservers yet, so there is nothing to enter at the registrar. Its
     operator sets them: start <code>moor records</code> with <code>--dns</code> and{" "}
     <code>--nameserver ns1.your-domain.net --nameserver ns2.your-domain.net</code>. Records can be added now.
   </p>
@@ -105,9 +105,9 @@ function Delegated({ zone, servers }: { readonly zone: RrsetsZone; readonly serv
   const isDone = status === undefined || status === "unknown" ? undefined : status === "valid";
   return (
     <>
-      <Step title="Name servers at the registrar" isDone={isDone}>
-        <p>Enter these name servers where the domain is registered, and remove all others:</p>
-        <CopyText text={servers.map((server) => server.replace(/\.$/, "")).join("\n")} label="name servers" />
+      <Step title="Nameservers at the registrar" isDone={isDone}>
+        <p>Enter these nameservers where the domain is registered, and remove all others:</p>
+        <CopyText text={servers.map((server) => server.replace(/\.$/, "")).join("\n")} label="nameservers" />
       </Step>
       <Step title="Delegation" isDone={isDone}>
         <Group gap="sm">

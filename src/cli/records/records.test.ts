@@ -54,7 +54,7 @@ describe("moor records", () => {
     await expect.poll(heard).toMatch(/\n--stopping\n$/);
   });
 
-  it.each(["192.0.2.1", "192.0.2.1.", "2001:db8::1"])("refuses an address as a name server: %s", async (text) => {
+  it.each(["192.0.2.1", "192.0.2.1.", "2001:db8::1"])("refuses an address as a nameserver: %s", async (text) => {
     const { io, printed } = openTerminal(await mkdtemp(join(tmpdir(), "moor-records-")));
     const running = { ...io, signal: AbortSignal.timeout(patience) };
     expect(await runMoor(["records", "--listen", "127.0.0.1:0", "--nameserver", text], running)).toBe(2);

@@ -50,7 +50,7 @@ export type RecordsCommand = LogOptions &
     readonly keepHistory: number;
   };
 
-/** The name servers of new zones until an operator configures some. */
+/** The nameservers of new zones until an operator configures some. */
 export const unsetNameservers = ["ns1.moor.invalid", "ns2.moor.invalid", "ns3.moor.invalid"] as const;
 
 export async function records(options: RecordsCommand, io: CommandIo): Promise<number> {

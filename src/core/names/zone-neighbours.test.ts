@@ -96,7 +96,7 @@ const cases: readonly [string, Case, ReturnType<typeof refusalOfName>][] = [
     undefined,
   ],
   ["it is a public suffix", { reserved: "public-suffix" }, "public-suffix"],
-  ["it holds a name server", { reserved: "name-server" }, "name-server"],
+  ["it holds a nameserver", { reserved: "name-server" }, "name-server"],
   [
     "it is reserved, and the operator granted it",
     { reserved: "public-suffix", consents: [operator("www.alpha.test")] },

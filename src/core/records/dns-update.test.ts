@@ -81,7 +81,7 @@ describe("updates (RFC 2136 section 3.4.2)", () => {
       ["-alias 600 CNAME www.example.org."],
     ],
     ["removing a missing value changes nothing", remove("www", "A", "192.0.2.7"), []],
-    ["the last name server stays", remove("@", "NS", "ns1.example.org."), []],
+    ["the last nameserver stays", remove("@", "NS", "ns1.example.org."), []],
     ["the SOA stays", remove("@", "SOA", `${soa} 5 1 2 3 4`), []],
     ["a set is removed", { kind: "delete-set", owner: "www", type: "A" }, ["-www - A 192.0.2.1 192.0.2.2"]],
     ["the apex NS set is not removed", { kind: "delete-set", owner: "@", type: "NS" }, []],

@@ -13,7 +13,7 @@ const patience = 8_000;
 
 type Known = { readonly at: Instant; readonly found: Promise<Delegation> };
 
-/** Whether zones are delegated to our name servers. Each zone is asked about once in a while, and only a few at a time. */
+/** Whether zones are delegated to our nameservers. Each zone is asked about once in a while, and only a few at a time. */
 export function createDelegationChecks(find: FindDelegation, nameservers: readonly string[], now: () => Instant) {
   const known = new Map<string, Known>();
   const seats = createSeats(most.all);

@@ -8,7 +8,7 @@ export type RecordServiceOptions = {
   readonly now: () => Instant;
   /** Names of the servers that publish the zones, without a trailing dot; the first one is in each SOA. */
   readonly nameservers: readonly [string, ...string[]];
-  /** The mailbox in each SOA, as a name without a trailing dot; absent: hostmaster at the first name server. */
+  /** The mailbox in each SOA, as a name without a trailing dot; absent: hostmaster at the first nameserver. */
   readonly hostmaster?: string | undefined;
   /** Non-public addresses that may be primary servers of secondary zones. */
   readonly allowedPrimaries?: readonly Network[] | undefined;

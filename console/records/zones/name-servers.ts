@@ -1,5 +1,0 @@
-import type { RrsetsZone } from "../../../src/contract/rrsets.ts";
-
-/** A service that was started without name servers uses names under `invalid` (RFC 6761), which no registrar accepts. */
-export const nameServersOf = ({ authoritative_nameservers: { assigned } }: RrsetsZone): readonly string[] =>
-  assigned.filter((name) => !/\.invalid\.?$/.test(name));
