@@ -94,6 +94,28 @@ it("gives way to other requests while it is written, which read the state before
   expect([...new Set(serials)]).toEqual([1]);
 });
 
+it("gives way to other requests even if its zone changes all the time", async () => {
+  let [isDone, gaveWay] = [false, false];
+  const first = large("x").finally(() => {
+    isDone = true;
+  });
+  const others = [];
+  for (let i = 0; !isDone; i++) {
+    const decide = () => ({ wanted: [aSet("h0", `small-${i}`)], result: i });
+    if (isLocked()) gaveWay = true;
+    else
+      others.push(
+        store.write(
+          request("one", () => ["h0"]),
+          decide,
+        ),
+      );
+    await new Promise(setImmediate);
+  }
+  await Promise.all([first, ...others]);
+  expect(gaveWay).toBe(true);
+});
+
 it.each([
   { when: "it is planned", isTime: () => true },
   { when: "it is written", isTime: isLocked },

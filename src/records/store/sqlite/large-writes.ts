@@ -1,10 +1,12 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { finish, finishWithin, type Steps } from "../../../core/steps.ts";
+import { StoreBusy } from "../../../process/database/store-busy.ts";
 import { createTurns } from "../../../process/turns.ts";
 import type { LoggedRow } from "../../model.ts";
 import { mostSignatures } from "../plan-signatures.ts";
 import type { WriteEffect } from "../write-effect.ts";
 import type { GroupCommit } from "./group-commit.ts";
+import { createLargeWritePauses } from "./large-write-pauses.ts";
 import { type ManyRows, preparingRows } from "./many-rows.ts";
 import type { WriteSide } from "./write-side.ts";
 
@@ -36,62 +38,68 @@ export type LargeWritesOptions = {
   readonly main: WriteSide;
   /** Opens another connection; undefined if there can be only one. */
   readonly open: (() => WriteSide) | undefined;
+  readonly pauses?: ReturnType<typeof createLargeWritePauses>;
 };
 
 /** A write is large if it takes more steps to plan, or has more changes or signatures. */
 const most = { steps: 2_000, changes: 1_000, signatures: mostSignatures };
-/** If the zone has changed during every one of these tries, the write is done in one piece, and everybody waits. */
+/** If the zone has changed during every one of these tries, the write is planned again while other writes wait. */
 const tries = 3;
-/** Milliseconds of work per turn of the event loop. */
-const part = 5;
+/** Milliseconds of work per turn of the event loop: longer while other writes wait for the end. */
+const parts = { planned: 5, written: 10 };
+/** Of the connection that is writing, in KiB. A larger one would make the commit itself take too long. */
+const cache = 16 * 1024;
+/** Large writes of one account. */
+const mostWaiting = 100;
+/** Milliseconds. If the account's pause takes longer, the write is refused. */
+const longestWait = 30_000;
 
 /**
  * Does writes in one transaction each. A small one is planned and written in one piece, together with others. A large
  * one would block the process for too long. It gets its own connection: there it is planned from a snapshot, and
  * written if its zones are still as they were, a few milliseconds per turn of the event loop. Meanwhile other
- * requests read the state before it; only other writes wait while it is written.
+ * requests read the state before it; only other writes wait while it is written. Each account has one large write at
+ * a time, and a pause after one that made others wait for long.
  */
-export function createLargeWrites({ commit, main, open }: LargeWritesOptions) {
-  const turns = createTurns({ part });
+export function createLargeWrites({ commit, main, open, pauses = createLargeWritePauses() }: LargeWritesOptions) {
+  const turns = createTurns({ part: parts.planned, mostWaiting });
   const sides = new Set<WriteSide>();
-  let isClosed = false;
+  const closing = new AbortController();
 
-  const small = <T>(planning: Planning<T>, isLast: boolean) =>
+  const small = <T>(planning: Planning<T>, isOnly: boolean) =>
     commit(() => {
-      const plan = isLast ? finish(planning(main)) : finishWithin(planning(main), most.steps);
-      if (plan === undefined) return { kind: "large" } as const;
+      const plan = isOnly ? finish(planning(main)) : finishWithin(planning(main), most.steps);
+      if (plan === undefined) return undefined;
       const changes = plan.writes.reduce((sum, write) => sum + write.changes.length, 0);
       const signatures = plan.writes.reduce((sum, { signing }) => sum + (signing?.count ?? 0), 0);
-      if ((changes > most.changes || signatures > most.signatures) && !isLast) return { kind: "large", plan } as const;
+      if ((changes > most.changes || signatures > most.signatures) && !isOnly) return undefined;
       for (const write of plan.writes) {
         write.signing?.now();
         write.apply(main);
       }
-      return { kind: "done", result: plan.finish(main) } as const;
+      return { result: plan.finish(main) };
     });
 
-  const planned = async <T>(planning: Planning<T>, side: WriteSide): Promise<Plan<T>> => {
-    side.database.exec("BEGIN");
-    const plan = await turns.run(0, planning(side));
-    side.database.exec("COMMIT");
-    return plan;
-  };
-
-  /** Undefined if the plan is out of date. */
-  const written = async <T>(plan: Plan<T>, side: WriteSide): Promise<{ readonly result: T } | undefined> => {
-    if (plan.writes.length === 0)
-      return await commit(() => (isCurrent(plan, main) ? { result: plan.finish(main) } : undefined));
+  const planned = async <T>(account: number, planning: Planning<T>, side: WriteSide) => {
+    const plan = await turns.run(account, planning(side));
     const writes: Steps<void>[] = [];
     for (const write of plan.writes) {
       await write.signing?.beside();
-      writes.push(write.applying(side, await turns.run(0, preparingRows(write))));
+      writes.push(write.applying(side, await turns.run(account, preparingRows(write))));
     }
-    return await commit.apart(async () => {
+    return { plan, writes };
+  };
+
+  /** Undefined if the plan is out of date; never if it is made here. */
+  const written = <T>(account: number, side: WriteSide, plans: () => ReturnType<typeof planned<T>>) =>
+    commit.apart(async () => {
       const { database, known, writer } = side;
+      const begun = performance.now();
       try {
-        database.exec("BEGIN IMMEDIATE");
+        database.exec(`BEGIN IMMEDIATE; PRAGMA cache_size = -${cache}`);
         // What was read for the plan may be outdated.
         known.forget();
+        const { plan, writes } = await plans();
         if (!isCurrent(plan, side)) return undefined;
         writer.begun();
         for (const write of writes) await inParts(write);
@@ -104,46 +112,73 @@ export function createLargeWrites({ commit, main, open }: LargeWritesOptions) {
         return { result: { result }, committed: writer.logged() };
       } finally {
         if (database.isOpen && database.isTransaction) database.exec("ROLLBACK");
+        pauses.heldUp(account, performance.now() - begun);
       }
     });
+
+  /** Undefined if the zone has changed meanwhile. */
+  const tried = async <T>(account: number, planning: Planning<T>, side: WriteSide) => {
+    side.database.exec("BEGIN");
+    const early = await planned(account, planning, side);
+    side.database.exec("COMMIT");
+    const { plan } = early;
+    if (plan.writes.length > 0) return await written(account, side, async () => early);
+    return await commit(() => (isCurrent(plan, main) ? { result: plan.finish(main) } : undefined));
   };
 
-  const large = async <T>(planning: Planning<T>, begun: Plan<T> | undefined, openSide: () => WriteSide) => {
-    if (isClosed) throw closed();
-    const side = openSide();
-    sides.add(side);
+  const large = async <T>(account: number, planning: Planning<T>, openSide: () => WriteSide): Promise<T> => {
+    for (let left = tries; ; left--) {
+      closing.signal.throwIfAborted();
+      const side = openSide();
+      sides.add(side);
+      try {
+        const done =
+          left > 0
+            ? await tried(account, planning, side)
+            : await written(account, side, () => planned(account, planning, side));
+        if (done !== undefined) return done.result;
+      } finally {
+        sides.delete(side);
+        if (side.database.isOpen) side.database.close();
+      }
+    }
+  };
+
+  const inTurn = async <T>(account: number, write: () => Promise<T>): Promise<T> => {
+    const release = await turns.hold(account, closing.signal);
     try {
-      return await written(begun ?? (await planned(planning, side)), side);
+      const pause = pauses.left(account);
+      if (pause > longestWait) throw tooLong(pause);
+      if (pause > 0) await sleep(pause, undefined, { signal: closing.signal });
+      return await write();
     } catch (error) {
-      throw isClosed ? closed(error) : error;
+      throw closing.signal.aborted ? closed(error) : error;
     } finally {
-      sides.delete(side);
-      if (side.database.isOpen) side.database.close();
+      release();
     }
   };
 
   return {
-    commit: async <T>(planning: Planning<T>): Promise<T> => {
-      const begun = await small(planning, open === undefined);
-      if (begun.kind === "done") return begun.result;
-      let { plan } = begun;
-      for (let left = tries; left > 0 && open !== undefined; left--) {
-        const done = await large(planning, plan, open);
-        if (done !== undefined) return done.result;
-        plan = undefined;
-      }
-      const last = await small(planning, true);
-      if (last.kind === "large") throw new Error("a write in one piece cannot be too large");
-      return last.result;
+    commit: async <T>(account: number, planning: Planning<T>): Promise<T> => {
+      pauses.wrote(account);
+      const done = await small(planning, open === undefined);
+      if (done !== undefined) return done.result;
+      if (open === undefined) throw new Error("a write in one piece cannot be too large");
+      return await inTurn(account, () => large(account, planning, open));
     },
     /** Rolls back large writes that have not ended. */
     close: (): void => {
-      isClosed = true;
+      closing.abort(closed());
       for (const { database } of sides) database.close();
       sides.clear();
     },
   };
 }
+
+const tooLong = (pause: number) =>
+  new StoreBusy("the last large write of this account took too long for other accounts; send smaller ones", {
+    ...{ retryAfter: Math.ceil(pause / 1_000), isLogged: true },
+  });
 
 const closed = (cause?: unknown) => new Error("the store is closed", { cause });
 
@@ -153,7 +188,7 @@ const isCurrent = (plan: Plan<unknown>, on: WriteSide): boolean =>
 /** Others wait for the end, so it gives way less often than `Turns`. */
 async function inParts<T>(steps: Steps<T>): Promise<T> {
   for (;;) {
-    const end = performance.now() + part;
+    const end = performance.now() + parts.written;
     do {
       const step = steps.next();
       if (step.done) return step.value;

@@ -9,8 +9,8 @@ import { idsOnlyIn, type WriteEffect } from "../write-effect.ts";
  */
 export type ManyRows = {
   readonly goneIds: readonly string[];
-  /** Owner and type. */
-  readonly gone: readonly (readonly [string, string])[];
+  /** The owners of deleted sets by type. */
+  readonly gone: ReadonlyMap<string, readonly string[]>;
   /** Owner, type, TTL, records and marks. */
   readonly sets: readonly (readonly [string, string, number | null, string, string | null])[];
   /** Id, owner and type. */
@@ -23,76 +23,79 @@ type Parts = Pick<WriteEffect, "changes"> & { readonly log: readonly Pick<WriteE
 
 /** Done before the transaction, so that it takes half as long. */
 export function* preparingRows({ changes, log }: Parts): Steps<ManyRows> {
-  const rows = { goneIds: [], gone: [], sets: [], ids: [], log: [] } as {
-    [Key in keyof ManyRows]: ManyRows[Key][number][];
+  const gone = new Map<string, string[]>();
+  const rows = { goneIds: [], sets: [], ids: [], log: [] } as {
+    [Key in Exclude<keyof ManyRows, "gone">]: ManyRows[Key][number][];
   };
   for (const { owner, type, before, after } of changes) {
     rows.goneIds.push(...idsOnlyIn(before, after));
     for (const id of idsOnlyIn(after, before)) rows.ids.push([id, owner, type]);
-    if (after === null) rows.gone.push([owner, type]);
-    else rows.sets.push([owner, type, after.ttl, JSON.stringify(after.records), marksToText(after)]);
+    if (after !== null) rows.sets.push([owner, type, after.ttl, JSON.stringify(after.records), marksToText(after)]);
+    else if (gone.get(type)?.push(owner) === undefined) gone.set(type, [owner]);
     yield;
   }
   for (const { change } of log) {
     rows.log.push(JSON.stringify(change));
     yield;
   }
-  return rows;
+  return { ...rows, gone };
 }
 
-/** Rows per statement: one statement per row takes twice as long. */
-const perStatement = 50;
+/** Rows per statement: one statement per row takes twice as long, and more than this saves nothing. */
+const perStatement = 100;
 
 /** Call it inside a transaction. Returns the position of the last log row. */
 export function prepareManyRows(database: DatabaseSync) {
-  const deleteId = database.prepare("DELETE FROM record_ids WHERE id = ?");
-  const deleteSet = database.prepare("DELETE FROM rrsets WHERE zone = ? AND owner = ? AND type = ?");
-  const insertSets = prepareInsert(
+  // Values that all rows share are bound once per statement, as ?1, ?2 and so on: binding is a third of the work.
+  const each = (row: string, count: number) => Array(count).fill(row).join(", ");
+  const deleteIds = prepareRows(database, (count) => `DELETE FROM record_ids WHERE id IN (${each("?", count)})`);
+  const deleteSets = prepareRows(
     database,
-    "INSERT INTO rrsets (zone, owner, type, ttl, records, marks)",
-    "ON CONFLICT DO UPDATE SET ttl = excluded.ttl, records = excluded.records, marks = excluded.marks",
+    (count) => `DELETE FROM rrsets WHERE zone = ?1 AND type = ?2 AND owner IN (${each("?", count)})`,
   );
-  const insertIds = prepareInsert(database, "INSERT INTO record_ids (zone, id, owner, type)");
-  const insertLog = prepareInsert(
+  const insertSets = prepareRows(
     database,
-    "INSERT INTO changes (account, zone, zone_name, serial, at, actor, change)",
+    (count) =>
+      `INSERT INTO rrsets (zone, owner, type, ttl, records, marks) VALUES ${each("(?1, ?, ?, ?, ?, ?)", count)} ` +
+      "ON CONFLICT DO UPDATE SET ttl = excluded.ttl, records = excluded.records, marks = excluded.marks",
+  );
+  const insertIds = prepareRows(
+    database,
+    (count) => `INSERT INTO record_ids (zone, id, owner, type) VALUES ${each("(?1, ?, ?, ?)", count)}`,
+  );
+  const insertLog = prepareRows(
+    database,
+    (count) =>
+      "INSERT INTO changes (account, zone, zone_name, serial, at, actor, change) " +
+      `VALUES ${each("(?1, ?2, ?3, ?4, ?5, ?6, ?)", count)}`,
   );
 
   return function* ({ zone, log }: Pick<WriteEffect, "zone" | "log">, rows: ManyRows): Steps<number> {
     const [first] = log;
     if (first === undefined) throw new Error("a write with changes must have log rows");
     // Ids are unique, and a record may move from one set to another: delete all ids before inserting any.
-    for (const id of rows.goneIds) {
-      deleteId.run(id);
-      yield;
-    }
-    for (const [owner, type] of rows.gone) {
-      deleteSet.run(zone.number, owner, type);
-      yield;
-    }
+    yield* deleteIds([], rows.goneIds);
+    for (const [type, owners] of rows.gone) yield* deleteSets([zone.number, type], owners);
     yield* insertSets([zone.number], rows.sets);
     yield* insertIds([zone.number], rows.ids);
     const { account, zoneName, serial, at, actor } = first;
-    const texts = rows.log.map((text) => [text]);
-    return yield* insertLog([account, zone.number, zoneName, serial, at, actor], texts);
+    return yield* insertLog([account, zone.number, zoneName, serial, at, actor], rows.log);
   };
 }
 
-/** Inserts rows that begin with the same values. Returns the number of the last row. */
-function prepareInsert(database: DatabaseSync, into: string, tail = "") {
-  const columns = into.split(",").length;
-  const values = `(${Array(columns).fill("?").join(", ")})`;
-  const statementFor = (count: number) =>
-    database.prepare(`${into} VALUES ${Array(count).fill(values).join(", ")} ${tail}`);
-  const [many, one] = [statementFor(perStatement), statementFor(1)];
-  type Row = readonly SQLInputValue[];
+/** Runs a statement for many rows; `text` is its text for a number of rows. Returns the number of the last row inserted. */
+function prepareRows(database: DatabaseSync, text: (count: number) => string) {
+  const [many, one] = [database.prepare(text(perStatement)), database.prepare(text(1))];
 
-  return function* (start: Row, rows: readonly Row[]): Steps<number> {
+  return function* (
+    shared: readonly SQLInputValue[],
+    rows: readonly (SQLInputValue | readonly SQLInputValue[])[],
+  ): Steps<number> {
     let last: number | bigint = 0;
     for (let from = 0; from < rows.length; from += perStatement) {
       const some = rows.slice(from, from + perStatement);
-      if (some.length === perStatement) last = many.run(...some.flatMap((row) => [...start, ...row])).lastInsertRowid;
-      else for (const row of some) last = one.run(...start, ...row).lastInsertRowid;
+      if (some.length === perStatement) last = many.run(...shared, ...some.flat()).lastInsertRowid;
+      else for (const row of some) last = one.run(...shared, ...[row].flat()).lastInsertRowid;
       yield;
     }
     return Number(last);

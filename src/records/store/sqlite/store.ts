@@ -105,7 +105,7 @@ export function openSqliteStore(
         now: () => signer.signNow(zone.name, planned.toSign, by.now),
         beside: async () => {
           await signer.signBeside(zone.name, planned.toSign, by.now);
-          signed = await signedTurns.run(0, planned.signed());
+          signed = await signedTurns.run(zone.account, planned.signed());
         },
       },
     };
@@ -211,11 +211,11 @@ export function openSqliteStore(
     },
 
     createZone: (zone, actor) =>
-      large.commit(creating(zone, { actor, now: zone.created }, { keep: (_, made) => made })),
+      large.commit(zone.account, creating(zone, { actor, now: zone.created }, { keep: (_, made) => made })),
     obstacleTo: async (wish) => main.obstacleTo(wish),
 
     write: (request, decide) =>
-      large.commit(function* (on) {
+      large.commit(request.account, function* (on) {
         const view = yield* inSteps(on.view(request));
         if (view === undefined) return { writes: [], finish: () => undefined };
         const decision = decide(view);
@@ -223,7 +223,7 @@ export function openSqliteStore(
       }),
 
     writeAll: (requests, decide) =>
-      large.commit(function* (on) {
+      large.commit(requests[0]?.account ?? 0, function* (on) {
         const views = [];
         for (const request of requests) views.push(yield* inSteps(on.view(request)));
         const { decisions, result } = decide(views);
@@ -237,7 +237,7 @@ export function openSqliteStore(
       }),
 
     act: <T>(request: ActRequest, decide: DecideAct<T>) =>
-      large.commit(function* (on): Steps<Plan<Acted<T> | "no-zone" | "key-taken">> {
+      large.commit(request.account, function* (on): Steps<Plan<Acted<T> | "no-zone" | "key-taken">> {
         const before = on.actions.known<T>(request);
         const zone = of(request.account, on.known.zoneBy(request.at));
         if (before !== undefined || zone === undefined) return { writes: [], finish: () => before ?? "no-zone" };
@@ -259,6 +259,7 @@ export function openSqliteStore(
 
     actCreateZone: (zone, act) =>
       large.commit(
+        zone.account,
         creating<Acted<Zone> | "key-taken">(
           zone,
           { actor: act.actor, now: zone.created },

@@ -81,7 +81,10 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows, signe
   function* writingMany(effect: WriteEffect, rows: ManyRows): Steps<void> {
     manyRows ??= prepareManyRows(database);
     const next = (yield* manyRows(effect, rows)) - effect.log.length + 1;
-    for (const [i, row] of effect.log.entries()) logged.push({ ...row, position: next + i });
+    for (const [i, row] of effect.log.entries()) {
+      logged.push({ ...row, position: next + i });
+      yield;
+    }
   }
 
   /** Zones changed in this transaction are not written to their rows yet, so they must stay cached. */

@@ -1,0 +1,115 @@
+import { afterEach, expect, it } from "vitest";
+import { StoreBusy } from "../../../process/database/store-busy.ts";
+import { openSqlite } from "../../../process/sqlite/open.ts";
+import type { LoggedRow } from "../../model.ts";
+import { createStoreCounters } from "../counters.ts";
+import { createGroupCommit } from "./group-commit.ts";
+import { createLargeWritePauses } from "./large-write-pauses.ts";
+import { createLargeWrites, type Planning } from "./large-writes.ts";
+import { migrations } from "./schema.ts";
+import { openWalSync } from "./wal-sync.ts";
+import { prepareWriteSide } from "./write-side.ts";
+
+let time = 0;
+const [one, two, three] = [1, 2, 3];
+
+/** The pause of account one after a large write of this length. */
+const pauseAfter = (length: number, others: readonly (readonly [account: number, ago: number])[]) => {
+  const pauses = createLargeWritePauses(() => time);
+  for (const [account, ago] of others) {
+    time = 1_000_000 - ago;
+    pauses.wrote(account);
+  }
+  time = 1_000_000;
+  pauses.heldUp(one, length);
+  return { pauses, left: pauses.left(one) };
+};
+
+it.each([
+  { length: 100, others: [[two, 5]], left: 0, why: "it was short" },
+  { length: 250, others: [], left: 0, why: "nobody else writes" },
+  { length: 250, others: [[one, 5]], left: 0, why: "only the account itself writes" },
+  { length: 250, others: [[two, 5]], left: 10_000, why: "another account writes" },
+  {
+    length: 250,
+    others: [[two, 50_000], ...[3, 2, 1].map((ago) => [one, ago] as const)],
+    left: 10_000,
+    why: "another account has written before",
+  },
+  {
+    length: 250,
+    others: [
+      [two, 70_000],
+      [one, 1],
+    ],
+    left: 0,
+    why: "the other account stopped writing",
+  },
+  {
+    length: 250,
+    others: [
+      [three, 1_000],
+      [two, 1],
+      [one, 0],
+    ],
+    left: 10_000,
+    why: "several others write",
+  },
+  { length: 3_600_000, others: [[two, 5]], left: 600_000, why: "the machine was stopped" },
+] as const)("is $left ms after a large write of $length ms if $why", ({ length, others, left }) => {
+  expect(pauseAfter(length, others).left).toBe(left);
+});
+
+it("ends, and concerns no other account", () => {
+  const { pauses } = pauseAfter(250, [[two, 5]]);
+  expect(pauses.left(two)).toBe(0);
+  time += 9_999;
+  expect(pauses.left(one)).toBe(1);
+  time += 1;
+  expect(pauses.left(one)).toBe(0);
+});
+
+const database = openSqlite(":memory:", migrations);
+const main = prepareWriteSide(database);
+const nothing = () => undefined;
+const edges = { begun: nothing, ending: nothing, rolledBack: nothing, committed: () => [], durable: nothing };
+const commit = createGroupCommit<readonly LoggedRow[]>(
+  database,
+  edges,
+  openWalSync(database, ":memory:"),
+  createStoreCounters(),
+);
+let writes: ReturnType<typeof createLargeWrites> | undefined;
+const open = (left: number) => {
+  const opened = createLargeWrites({
+    ...{ commit, main, pauses: { ...createLargeWritePauses(), left: () => left } },
+    open: () => prepareWriteSide(openSqlite(":memory:", migrations)),
+  });
+  writes = opened;
+  return opened;
+};
+afterEach(() => writes?.close());
+
+const planning = (steps: number): Planning<string> =>
+  function* () {
+    for (let i = 0; i < steps; i++) yield;
+    return { writes: [], finish: () => "done" };
+  };
+
+it("delays large writes only, and ends when the store is closed", async () => {
+  const store = open(29_000);
+  const large = [one, one].map((account) =>
+    store.commit(account, planning(9_999)).catch((error: Error) => error.message),
+  );
+  expect(await store.commit(one, planning(9))).toBe("done");
+  store.close();
+  expect(await Promise.all(large)).toEqual(["the store is closed", "the store is closed"]);
+});
+
+it("refuses a large write if the pause is too long to wait for", async () => {
+  const refusal = await open(45_500)
+    .commit(one, planning(9_999))
+    .catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(StoreBusy);
+  expect(refusal).toMatchObject({ retryAfter: 46 });
+});
