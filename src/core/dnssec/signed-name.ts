@@ -1,7 +1,8 @@
 import { printLabels } from "../names/label.ts";
 import { apex, labelsOf } from "../names/name.ts";
+import { bytesOfGeneric, genericOfBytes } from "../rdata/field-hex.ts";
 import { parseRdata, rdataFromWire, rdataToWire } from "../rdata/rdata.ts";
-import { type RecordType, typeFromCode } from "../rdata/table.ts";
+import { isKnownType, type RecordType, typeFromCode } from "../rdata/table.ts";
 import type { Bytes } from "./records.ts";
 
 /** What is kept for one name of a signed zone: its place among the other names, and the records that were made for it. */
@@ -46,12 +47,16 @@ export function typeNamed(code: number): RecordType {
 }
 
 export function textOfData(code: number, data: Uint8Array): string {
-  const read = rdataFromWire(typeNamed(code), data);
+  const type = typeNamed(code);
+  if (!isKnownType(type)) return genericOfBytes(data);
+  const read = rdataFromWire(type, data);
   if (!read.ok) throw new Error(`data that was made for the type ${code} is not valid`);
   return read.value.text;
 }
 
 export function dataOfText(type: RecordType, text: string): Bytes {
+  const generic = isKnownType(type) ? undefined : bytesOfGeneric(text);
+  if (generic !== undefined) return generic;
   const read = parseRdata(type, text, "");
   if (!read.ok) throw new Error(`the value of a ${type} record cannot be read: ${text}`);
   return rdataToWire(read.value);

@@ -28,7 +28,7 @@ export const genericData: FieldKind<string> = {
     if (bytes === undefined) return fail(badHex(where));
     return bytes.length === Number(count.raw) ? ok(bytes) : fail(wrongLength(bytes.length, count.raw, where));
   },
-  print: (bytes) => (bytes === "" ? "\\# 0" : `\\# ${bytes.length} ${printHex(bytes)}`),
+  print: (bytes) => (bytes === "" ? noBytes : `\\# ${bytes.length} ${printHex(bytes)}`),
   write: writeBytes,
   read: (wire) => readBytes(wire, wire.bytes.length - wire.at),
 };
@@ -36,15 +36,82 @@ export const genericData: FieldKind<string> = {
 export const isGenericMark = (token: Token | undefined): boolean => token?.raw === "\\#" && !token.quoted;
 
 function readHex(tokens: readonly Token[]): string | undefined {
-  const digits = tokens.map((token) => token.raw).join("");
-  if (digits.length % 2 === 1 || !/^[0-9a-f]*$/i.test(digits) || tokens.some((token) => token.quoted)) return undefined;
-  return digits.replaceAll(/../g, (pair) => String.fromCharCode(Number.parseInt(pair, 16)));
+  if (tokens.some((token) => token.quoted)) return undefined;
+  const bytes = bytesOfHex(tokens.length === 1 ? (tokens[0]?.raw ?? "") : tokens.map((token) => token.raw).join(""), 0);
+  return bytes && textOfBytes(bytes);
 }
 
-/** Joined, not concatenated: V8 keeps a string that was built byte by byte in as many pieces, which take twenty times its size. */
-const printHex = (bytes: string): string => Array.from(bytes, (byte) => pairs[byte.charCodeAt(0)]).join("");
+const printHex = (bytes: string): string => hexOf(bytes.length, (i) => bytes.charCodeAt(i));
 
-const pairs = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+/**
+ * Signed zones consist mostly of data in the generic form, so their canonical texts are read and written without the parser. Undefined
+ * for any other text.
+ */
+export function bytesOfGeneric(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!text.startsWith(start)) return undefined;
+  if (text === noBytes) return new Uint8Array(0);
+  const at = text.indexOf(" ", start.length) + 1;
+  const bytes = at === 0 ? undefined : bytesOfHex(text, at);
+  return bytes && `${bytes.length}` === text.slice(start.length, at - 1) ? bytes : undefined;
+}
+
+export const genericOfBytes = (bytes: Uint8Array): string =>
+  bytes.length === 0 ? noBytes : `${start}${bytes.length} ${hexOf(bytes.length, (i) => bytes[i] ?? 0)}`;
+
+const start = "\\# ";
+const noBytes = "\\# 0";
+
+/** The digits from `at` on; undefined if there are other characters among them. */
+function bytesOfHex(text: string, at: number): Uint8Array<ArrayBuffer> | undefined {
+  const length = (text.length - at) / 2;
+  if (!Number.isInteger(length)) return undefined;
+  const bytes = new Uint8Array(length);
+  let all = 0;
+  for (let i = 0, from = at; i < length; i++, from += 2) {
+    const byte = (digitAt(text, from) << 4) | digitAt(text, from + 1);
+    all |= byte;
+    bytes[i] = byte;
+  }
+  return all > 0xff ? undefined : bytes;
+}
+
+/** 256 for a character that is not a digit. */
+function digitAt(text: string, at: number): number {
+  return values[text.charCodeAt(at)] ?? 256;
+}
+
+const values = new Uint16Array(128).fill(256);
+for (const [value, digit] of [..."0123456789abcdef"].entries())
+  for (const each of [digit, digit.toUpperCase()]) values[each.charCodeAt(0)] = value;
+
+const digits = Uint8Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0));
+
+/** Not concatenated: V8 keeps a string that was built piece by piece in as many pieces, which take twenty times its size. */
+function hexOf(length: number, byteAt: (i: number) => number): string {
+  const codes = new Uint8Array(2 * length);
+  for (let i = 0; i < length; i++) {
+    const byte = byteAt(i);
+    codes[2 * i] = digits[byte >> 4] ?? 0;
+    codes[2 * i + 1] = digits[byte & 15] ?? 0;
+  }
+  return ascii.decode(codes);
+}
+
+const ascii = new TextDecoder();
+
+/** One character per byte. */
+export function textOfBytes(bytes: Uint8Array): string {
+  if (bytes.length <= mostArguments) return fromCodes(bytes);
+  const parts: string[] = [];
+  for (let at = 0; at < bytes.length; at += mostArguments)
+    parts.push(fromCodes(bytes.subarray(at, at + mostArguments)));
+  return parts.join("");
+}
+
+/** Spreading the bytes would take seven times as long. */
+const fromCodes = (codes: Uint8Array): string => Reflect.apply(String.fromCharCode, undefined, codes);
+
+const mostArguments = 4_096;
 
 const badHex = (where: string): Fault => ({
   code: "bad-hex",

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { writtenAs } from "../../../test/rig/core/written-values.suite.ts";
+import { bytesOfGeneric, genericOfBytes } from "./field-hex.ts";
 import { parseRdata, type Rdata, rdataFromFields, rdataFromWire, rdataToWire } from "./rdata.ts";
 import { type RecordType, recordTypes } from "./table.ts";
 
@@ -64,4 +65,24 @@ describe.each<RecordType>([...recordTypes, "TYPE65280"])("%s", (type) => {
       }),
     );
   });
+});
+
+test("the generic form is read and written without the parser as with it", () => {
+  const type = "TYPE65280";
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 6_000 }), (data) => {
+      const rdata = rdataFromWire(type, data);
+      const text = genericOfBytes(data);
+      expect(rdata).toMatchObject({ ok: true, value: { text } });
+      expect(bytesOfGeneric(text)).toEqual(Uint8Array.from(data));
+    }),
+  );
+  const hex = fc.string({ unit: fc.constantFrom(..."01aFgé \\#"), maxLength: 8 });
+  fc.assert(
+    fc.property(fc.tuple(fc.constantFrom("\\# ", "\\#", ""), hex, hex), ([start, count, digits]) => {
+      const text = `${start}${count} ${digits}`;
+      const read = bytesOfGeneric(text);
+      if (read !== undefined) expect(read).toEqual(rdataToWire(parsed(type, text)));
+    }),
+  );
 });

@@ -1,4 +1,4 @@
-import { parseRdata } from "../rdata/rdata.ts";
+import { bytesOfGeneric, textOfBytes } from "../rdata/field-hex.ts";
 import type { RecordType } from "../rdata/table.ts";
 
 export const rrsig = "TYPE46" satisfies RecordType;
@@ -88,7 +88,7 @@ const fixedPart = 18;
 const u16At = (data: string, at: number): number => (data.charCodeAt(at) << 8) | data.charCodeAt(at + 1);
 
 function dataOf(text: string): string {
-  const read = parseRdata(rrsig, text, "");
-  if (!read.ok) throw new Error(`the value of an RRSIG record cannot be read: ${text}`);
-  return String(read.value.fields.data);
+  const bytes = bytesOfGeneric(text);
+  if (bytes === undefined) throw new Error(`the value of an RRSIG record cannot be read: ${text}`);
+  return textOfBytes(bytes);
 }
