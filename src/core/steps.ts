@@ -9,9 +9,9 @@ export function finish<T>(steps: Steps<T>): T {
   }
 }
 
-/** Like `finish`, but gives up after this many steps and returns undefined. */
-export function finishWithin<T>(steps: Steps<T>, most: number): T | undefined {
-  for (let left = most; left > 0; left--) {
+/** Like `finish`, but gives up after this many steps, or when it is late, and returns undefined. */
+export function finishWithin<T>(steps: Steps<T>, most: number, isLate: (taken: number) => boolean): T | undefined {
+  for (let taken = 0; taken < most && !isLate(taken); taken++) {
     const step = steps.next();
     if (step.done) return step.value;
   }

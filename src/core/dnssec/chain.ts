@@ -31,7 +31,7 @@ export type ChainSet = {
   readonly draft: Draft;
   readonly at: string;
   readonly covers: number;
-  readonly data: Uint8Array;
+  readonly text: string;
   /** Whether it is the same as stored, so that its signature may be kept. */
   readonly same: boolean;
 };
@@ -97,7 +97,7 @@ export function* linkingChain(wish: ChainWish): Steps<readonly ChainSet[]> {
     const old = draft.known?.made.find((set) => set.owner === at && typeCode(set.type) === covers);
     const same = old?.values[0] === text && old.ttl === ttl;
     draft.sets.set(madeKey(at, covers), { owner: at, type: typeNamed(covers), ttl, values: [text] });
-    return { draft, at, covers, data, same };
+    return { draft, at, covers, text, same };
   });
 
   function isMember(draft: Draft, standing: Standing): boolean {

@@ -32,7 +32,7 @@ function signAll(plan: SigningPlan): readonly NameChange[] {
   for (const { name, covers, ttl, data, keys, done } of plan.toSign) {
     const signatures = keys.map(({ tag, algorithm }) => {
       const head = { covers, ttl, tag, algorithm, zone, expires: 2_000, inception: 1_000 };
-      const { start, signed } = signatureInput(head, { name, data });
+      const { start, signed } = signatureInput(head, { name, data: data() });
       return joined([start, createHash("sha512").update(signed).digest()]);
     });
     done(signatures);

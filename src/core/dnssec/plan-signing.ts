@@ -54,7 +54,8 @@ export type ToSign = {
   readonly name: string;
   readonly covers: number;
   readonly ttl: number;
-  readonly data: readonly Uint8Array[];
+  /** Made when it is signed: a large zone would keep all of it in memory until then. */
+  readonly data: () => readonly Uint8Array[];
   readonly keys: readonly UsedKey[];
   readonly done: (signatures: readonly Uint8Array[]) => void;
 };
@@ -113,7 +114,7 @@ export function* planningSigning(wish: SigningWish): Steps<SigningPlan | "whole"
       const covers = typeCode(set.type);
       if (set.records.length === 0 || standing === "hidden" || (standing === "cut" && covers !== dnssecTypes.ds))
         continue;
-      const data = set.records.map(({ rdata }) => dataOfText(set.type, rdata));
+      const data = () => set.records.map(({ rdata }) => dataOfText(set.type, rdata));
       sign(drafts.at(owner), owner, { covers, ttl: set.ttl ?? wish.ttl, data }, !changed.has(set.type));
     }
   }
@@ -125,7 +126,7 @@ export function* planningSigning(wish: SigningWish): Steps<SigningPlan | "whole"
     const same =
       old?.ttl === keyTtl && old.values.length === values.length && values.every((v, i) => v === old.values[i]);
     top.sets.set(madeKey(apex, covers), { owner: apex, type, ttl: keyTtl, values });
-    sign(top, apex, { covers, ttl: keyTtl, data }, same);
+    sign(top, apex, { covers, ttl: keyTtl, data: () => data }, same);
   }
   const linkOf = (owner: string): string =>
     signing.denial === "nsec" ? placeOf(owner) : base32hex(hashedName(absoluteName(owner, zone), sha1));
@@ -140,9 +141,9 @@ export function* planningSigning(wish: SigningWish): Steps<SigningPlan | "whole"
     linkOf,
     sha1,
   });
-  for (const { draft, at, covers, data, same } of linked) {
+  for (const { draft, at, covers, text, same } of linked) {
     yield;
-    sign(draft, at, { covers, ttl: negativeTtl, data: [data] }, same);
+    sign(draft, at, { covers, ttl: negativeTtl, data: () => [dataOfText(typeNamed(covers), text)] }, same);
   }
 
   return {

@@ -35,6 +35,10 @@ export const exists = ({ types, children }: Pick<SignedName, "types" | "children
 /** Undefined for the apex. */
 export function parentOf(owner: string): string | undefined {
   if (owner === apex) return undefined;
+  if (!owner.includes("\\")) {
+    const dot = owner.indexOf(".");
+    return dot < 0 ? apex : owner.slice(dot + 1);
+  }
   const above = labelsOf(owner).slice(1);
   return above.length === 0 ? apex : printLabels(above);
 }

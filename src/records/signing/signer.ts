@@ -86,14 +86,16 @@ export function createSigner(keyFile: string): Signer {
     return key;
   };
 
-  const inputs = (zone: string, { name, covers, ttl, data, keys }: ToSign, now: Instant) =>
-    keys.map((key) => {
+  const inputs = (zone: string, { name, covers, ttl, data: dataOf, keys }: ToSign, now: Instant) => {
+    const data = dataOf();
+    return keys.map((key) => {
       const at = Math.floor(now / 1000);
       const expires = at + validity.after - randomInt(validity.jitter);
       const { tag, algorithm } = key;
       const head = { covers, ttl, tag, algorithm, zone, expires, inception: at - validity.before };
       return { ...signatureInput(head, { name, data }), ...waysOf(keyOf(key), algorithm) };
     });
+  };
 
   return {
     makeKey: (algorithm, now) => {

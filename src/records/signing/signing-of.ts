@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { dnssecTypes, keyFlags } from "../../core/dnssec/codes.ts";
 import type { Signing } from "../../core/dnssec/plan-signing.ts";
 import { dnskeyData, dsData, nsec3ParamData, removeDs } from "../../core/dnssec/records.ts";
@@ -6,8 +6,8 @@ import type { Instant } from "../../core/instant.ts";
 import type { OtherKey, SigningKey, ZoneSigning } from "../model.ts";
 import { renewal } from "./signer.ts";
 
-export const sha1 = (data: Uint8Array): Uint8Array => createHash("sha1").update(data).digest();
-const sha256 = (data: Uint8Array): Uint8Array => createHash("sha256").update(data).digest();
+export const sha1 = (data: Uint8Array): Uint8Array => hash("sha1", data, "buffer");
+const sha256 = (data: Uint8Array): Uint8Array => hash("sha256", data, "buffer");
 
 /** Keys of this zone, and those of other servers that sign it too. */
 export type AnyKey = SigningKey | OtherKey;

@@ -43,6 +43,8 @@ export type LargeWritesOptions = {
 
 /** A write is large if it takes more steps to plan, or has more changes or signatures. */
 const most = { steps: 2_000, changes: 1_000, signatures: mostSignatures };
+/** Also if it takes longer, in milliseconds, unless it is at its first steps: then it is the machine that is slow. */
+const late = { after: 5, steps: 200 };
 /** If the zone has changed during every one of these tries, the write is planned again while other writes wait. */
 const tries = 3;
 /** Milliseconds of work per turn of the event loop: longer while other writes wait for the end. */
@@ -68,7 +70,7 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
 
   const small = <T>(planning: Planning<T>, isOnly: boolean) =>
     commit(() => {
-      const plan = isOnly ? finish(planning(main)) : finishWithin(planning(main), most.steps);
+      const plan = isOnly ? finish(planning(main)) : finishWithin(planning(main), most.steps, lateness());
       if (plan === undefined) return undefined;
       const changes = plan.writes.reduce((sum, write) => sum + write.changes.length, 0);
       const signatures = plan.writes.reduce((sum, { signing }) => sum + (signing?.count ?? 0), 0);
@@ -179,6 +181,11 @@ const tooLong = (pause: number) =>
   new StoreBusy("the last large write of this account took too long for other accounts; send smaller ones", {
     ...{ retryAfter: Math.ceil(pause / 1_000), isLogged: true },
   });
+
+function lateness(): (taken: number) => boolean {
+  const end = performance.now() + late.after;
+  return (taken) => taken >= late.steps && performance.now() > end;
+}
 
 const closed = (cause?: unknown) => new Error("the store is closed", { cause });
 

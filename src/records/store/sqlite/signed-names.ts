@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import type { Link } from "../../../core/dnssec/chain.ts";
 import type { NameChange, Names } from "../../../core/dnssec/plan-signing.ts";
 import type { SignedName } from "../../../core/dnssec/signed-name.ts";
 import type { Steps } from "../../../core/steps.ts";
@@ -8,14 +9,15 @@ import { type SignedNameRow, signedNameColumns, signedNameFromRow, signedNameToR
 
 /** The signed names of zones and the keys that sign them. Synchronous, because transactions use it. */
 export function prepareSignedNames(database: DatabaseSync) {
-  const select = (rest: string) =>
-    database.prepare(`SELECT ${signedNameColumns} FROM signed_names WHERE zone = ? ${rest}`);
-  const [at, every] = [select("AND owner = ?"), select("")];
+  const select = (columns: string, rest: string) =>
+    database.prepare(`SELECT ${columns} FROM signed_names WHERE zone = ? ${rest}`);
+  const [at, every] = [select(signedNameColumns, "AND owner = ?"), select(signedNameColumns, "")];
+  const link = "owner, link";
   const [lower, higher] = [
-    select("AND link < ? ORDER BY link DESC LIMIT 1"),
-    select("AND link > ? ORDER BY link LIMIT 1"),
+    select(link, "AND link < ? ORDER BY link DESC LIMIT 1"),
+    select(link, "AND link > ? ORDER BY link LIMIT 1"),
   ];
-  const [first, last] = ["", "DESC"].map((way) => select(`AND link IS NOT NULL ORDER BY link ${way} LIMIT 1`));
+  const [first, last] = ["", "DESC"].map((way) => select(link, `AND link IS NOT NULL ORDER BY link ${way} LIMIT 1`));
   const put = database.prepare(
     "INSERT INTO signed_names (zone, owner, link, expires, children, types, made) VALUES (?, ?, ?, ?, ?, ?, ?) " +
       "ON CONFLICT DO UPDATE SET link = excluded.link, expires = excluded.expires, children = excluded.children, " +
@@ -33,8 +35,8 @@ export function prepareSignedNames(database: DatabaseSync) {
   return {
     namesOf: ({ number }: Zone): Names => ({
       at: (owner) => nameIn(at.get(number, owner)),
-      before: (link) => nameIn(lower.get(number, link) ?? last?.get(number)),
-      after: (link) => nameIn(higher.get(number, link) ?? first?.get(number)),
+      before: (from) => (lower.get(number, from) ?? last?.get(number)) as Link | undefined,
+      after: (from) => (higher.get(number, from) ?? first?.get(number)) as Link | undefined,
     }),
     *every({ number }: Zone): Generator<SignedName, void> {
       for (const row of every.iterate(number)) yield signedNameFromRow(row as SignedNameRow);
