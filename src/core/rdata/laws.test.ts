@@ -77,7 +77,7 @@ test("the generic form is read and written without the parser as with it", () =>
       expect(bytesOfGeneric(text)).toEqual(Uint8Array.from(data));
     }),
   );
-  const hex = fc.string({ unit: fc.constantFrom(..."01aFgé \\#"), maxLength: 8 });
+  const hex = fc.string({ unit: fc.constantFrom("0", "1", "a", "F", "g", "é", " ", "\\", "#"), maxLength: 8 });
   fc.assert(
     fc.property(fc.tuple(fc.constantFrom("\\# ", "\\#", ""), hex, hex), ([start, count, digits]) => {
       const text = `${start}${count} ${digits}`;
