@@ -150,8 +150,11 @@ async function visitZone(
 ): Promise<void> {
   const parent = await askParent(zone.name, signal);
   noteMismatch(state, zone, parent, log);
-  const { stage } = zone.settings.dnssec ?? {};
-  const highestTtl = stage !== undefined && afterTtls.has(stage) ? await highestTtlIn(store, zone) : 0;
+  const { stage, since = 0 } = zone.settings.dnssec ?? {};
+  const { ttl } = zone.settings;
+  // Not earlier than after the zone's own TTL, so a large zone is not read every minute.
+  const isRead = stage !== undefined && afterTtls.has(stage) && now() >= since + ttl * 1000;
+  const highestTtl = isRead ? await highestTtlIn(store, zone) : ttl;
   const by = { store, actor: "moor", now: now() };
   const next = await continueLife(by, zone, parent, highestTtl);
   if (next === "unsigned") log.info({ zone: zone.name }, "the zone is no longer signed");
@@ -160,7 +163,7 @@ async function visitZone(
 }
 
 /** The stages that wait until no resolver has older records of the zone. */
-const afterTtls: ReadonlySet<Stage> = new Set(["roll-sign", "algorithm-sign"]);
+const afterTtls: ReadonlySet<Stage> = new Set(["new", "roll-sign", "algorithm-sign"]);
 
 async function highestTtlIn(store: RecordStore, zone: Zone): Promise<number> {
   const sets = await readZone(store, zone, async () => undefined);

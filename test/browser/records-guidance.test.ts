@@ -371,7 +371,8 @@ describe("DNSSEC in the settings of a zone", () => {
   it("is switched on, gives the DS record in every form, and is switched off in steps", async () => {
     await open(`${munich}/settings`);
     await section().getByRole("button", { name: "Sign the zone" }).click();
-    await section().getByText("Waiting for the DS record at the parent").waitFor();
+    await section().getByText("Signed; waiting until no resolver has unsigned records").waitFor();
+    await section().getByText("Wait for the next stage before you give the DS record to your registrar").waitFor();
     await section().getByText("Give this to your registrar").waitFor();
     const ds = await section()
       .getByText(/^xn--mnchen-3ya\.test\. 3600 IN DS \d+ 13 2 [0-9A-F]{64}$/)
@@ -382,7 +383,7 @@ describe("DNSSEC in the settings of a zone", () => {
     await section()
       .getByText(/IN DNSKEY 257 3 13 /)
       .waitFor();
-    expect(await section().locator("[aria-current=step]").textContent()).toBe("DS record at the parent");
+    expect(await section().locator("[aria-current=step]").textContent()).toBe("No unsigned records in caches");
     expect(await axeFinds(page)).toEqual([]);
     await page.setViewportSize({ width: 360, height: 740 });
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(360);
@@ -395,6 +396,6 @@ describe("DNSSEC in the settings of a zone", () => {
     await section().getByRole("button", { name: "Unsign now" }).click();
     await section().getByRole("button", { name: "Sign the zone" }).waitFor();
     await open(`${munich}/history`);
-    await page.getByText("DNSSEC waits for the parent").first().waitFor();
+    await page.getByText("DNSSEC waits for resolvers").first().waitFor();
   });
 });

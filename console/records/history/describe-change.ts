@@ -23,7 +23,8 @@ export function summaryOf(write: WriteEntry): string {
 
 /** The stages in a few words; the steps of a key replacement differ only in what they wait for. */
 const stageNames: Readonly<Record<string, string>> = {
-  new: "waits for the parent",
+  new: "waits for resolvers",
+  "new-parent": "waits for the parent",
   secure: "on",
   leaving: "is being switched off",
 };

@@ -100,6 +100,12 @@ function Signed({ dnssec, act }: { readonly dnssec: RrsetsSigning; readonly act:
           reject the zone.
         </Text>
       )}
+      {stage === "new" && (
+        <Text size="sm" className="warn">
+          Resolvers may still have unsigned records of this zone. Wait for the next stage before you give the DS record
+          to your registrar: the CDS record, which asks the parent for it automatically, is published then, too.
+        </Text>
+      )}
       {wanted.map((key) => (
         <ForRegistrar key={key.key_tag} of={key} isThere={stage === "secure"} />
       ))}
@@ -132,7 +138,8 @@ function Signed({ dnssec, act }: { readonly dnssec: RrsetsSigning; readonly act:
 
 const firstSteps = [
   { stage: "", name: "Signed" },
-  { stage: "new", name: "DS record at the parent" },
+  { stage: "new", name: "No unsigned records in caches" },
+  { stage: "new-parent", name: "DS record at the parent" },
 ];
 const leavingSteps = [
   { stage: "leaving", name: "DS record removed" },

@@ -195,7 +195,7 @@ describe("moor dnssec", () => {
     expect(out).toMatch(/(unbound|delv) is asked too/);
     const stages = [...out.matchAll(/^\dd \d\d:\d\d +(\S+)/gm)].map(([, stage]) => stage);
     expect([...new Set(stages)]).toEqual([
-      ...["unsigned", "new", "secure", "roll-show", "roll-parent", "roll-sign", "algorithm-sign"],
+      ...["unsigned", "new", "new-parent", "secure", "roll-show", "roll-parent", "roll-sign", "algorithm-sign"],
       ...["algorithm-show", "algorithm-parent", "algorithm-hide", "leaving"],
     ]);
     expect(stages.at(-1)).toBe("unsigned");

@@ -48,12 +48,13 @@ export async function dnssecOn(typed: string, options: DnssecOn, io: CommandIo):
     if (!signed.ok) return failed(signed, io);
     io.out(
       key === undefined
-        ? `${zone.name} is signed. Give this DS record to your registrar; resolvers check the signatures once the parent has it:\n\n`
+        ? `${zone.name} is signed. Resolvers check the signatures once the parent has this DS record:\n\n`
         : `${zone.name} is signed with the key of the other server. The parent should already have this DS record; if it has another one, that server signs with another key:\n\n`,
     );
     for (const each of signed.value.keys) io.out(`${dsText(each, zone.name)}\n`);
     io.out(
-      `\n${io.program} dnssec status ${sameStore(options, io)} ${zone.name} shows it again, in every form that registrars ask for.\n`,
+      `\n${key === undefined ? "Give it to your registrar when the stage is new-parent: until then, resolvers may have unsigned records of the zone.\n" : ""}` +
+        `${io.program} dnssec status ${sameStore(options, io)} ${zone.name} shows the stage, and the DS record in every form that registrars ask for.\n`,
     );
     if (signed.value.others) io.out(`\n${forOtherServer(zone.name, signed.value)}`);
     return 0;

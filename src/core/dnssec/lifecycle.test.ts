@@ -32,7 +32,8 @@ const show = ({ stage, keys }: Life<KeyUse>): string =>
 const follows = (life: Life<KeyUse>, hours: number): ParentView => {
   const late = hours * hour < life.since + 24 * hour;
   const wanted = life.stage === "leaving" ? [] : life.keys.filter((k) => k.inParent).map((k) => k.tag);
-  return late ? has(1) : has(...wanted);
+  if (late) return life.stage.startsWith("new") ? has() : has(1);
+  return life.stage === "new" ? has() : has(...wanted);
 };
 
 const secure: Life<KeyUse> = { ...beginLife(key(1), 0), stage: "secure" };
@@ -40,6 +41,13 @@ const secure: Life<KeyUse> = { ...beginLife(key(1), 0), stage: "secure" };
 describe("the keys of a zone", () => {
   it("are secure once the parent has the DS record", () => {
     expect(play(beginLife(key(1), 0), () => has(1))).toEqual(["new 1DSP", "secure 1DSP"]);
+    expect(play(beginLife(key(1), 0), follows)).toEqual(["new 1DSP", "new-parent 1DSP", "secure 1DSP"]);
+  });
+
+  it("are not offered to the parent as long as a resolver may have unsigned records", () => {
+    const life = beginLife(key(1), 0);
+    const at = (minutes: number) => nextStage(life, has(), { now: minutes * 60_000, highestTtl: 3_600 });
+    expect([at(64), at(65)]).toEqual([undefined, expect.objectContaining({ stage: "new-parent" })]);
   });
 
   it("are replaced in an order that always leaves every resolver a path from the DS record to a signature", () => {

@@ -5,7 +5,8 @@ import { keyTtl, type UsedKey } from "./plan-signing.ts";
  * How far a zone has come on its way to other keys, or to none (RFC 6781 section 4.1, RFC 7583). Each stage waits until no resolver can have
  * an older answer that does not fit the next one.
  *
- * - `new`: signed; the parent has no DS record yet
+ * - `new`: signed, but resolvers may still have unsigned records
+ * - `new-parent`: the parent is asked for the DS record
  * - `secure`: the parent has the DS record
  * - `roll-show`: the next key is in the DNSKEY set
  * - `roll-parent`: the parent is asked to replace the DS record
@@ -17,6 +18,7 @@ import { keyTtl, type UsedKey } from "./plan-signing.ts";
  */
 export type Stage =
   | "new"
+  | "new-parent"
   | "secure"
   | "roll-show"
   | "roll-parent"
@@ -77,7 +79,9 @@ export function nextStage<Key extends KeyUse>(
   if (old === undefined) return undefined;
   switch (stage) {
     case "new":
-      return parent !== undefined && has(parent, old) ? go("secure", keys) : undefined;
+    case "new-parent":
+      if (parent !== undefined && has(parent, old)) return go("secure", keys);
+      return stage === "new" && waited(clock.highestTtl) ? go("new-parent", keys) : undefined;
     case "secure":
       return undefined;
     case "leaving":

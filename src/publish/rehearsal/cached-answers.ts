@@ -50,8 +50,6 @@ export function createCachedAnswers(zone: string, questions: readonly Question[]
   const isBogus = (ds: Seen, keys: Seen, answer: Seen, now: Instant): boolean => {
     const dsSet = ds.sets.find(({ type }) => type === dnssecTypes.ds);
     if (dsSet === undefined) return false;
-    // Validated before the parent had a DS record, so it is known to be unsigned, and not validated again.
-    if ([answer, keys].some(({ until }) => until !== undefined && until <= ds.from)) return false;
     const keySet = keys.sets.find(({ type }) => type === dnssecTypes.dnskey);
     if (keySet === undefined) return true;
     // RFC 6840 section 5.11: a strict resolver expects signatures of every algorithm that the parent lists.

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { rrsetsService } from "../../../test/rig/records/rrsets-service.ts";
 import { wholeAccount } from "../../core/may.ts";
 import { updateFromDns } from "../service/from-dns-update.ts";
+import { continueLife } from "../service/zones/dnssec.ts";
 import type { TransferKey } from "../store/transfer-keys.ts";
 
 const { call, callV1, newToken, store } = rrsetsService();
@@ -36,9 +37,20 @@ it("a zone is signed, shows what the parent needs, and moves on step by step", a
   expect(key.dnskey).toMatch(/^signed\.test\. 3600 IN DNSKEY 257 3 15 \S{44}$/);
   expect(dnssec.records).toEqual([
     { name: "@", type: "DNSKEY", values: [key.dnskey.slice(key.dnskey.indexOf("257"))] },
-    { name: "@", type: "CDS", values: [`${key.key_tag} 15 2 ${key.digest}`] },
-    { name: "@", type: "CDNSKEY", values: [key.dnskey.slice(key.dnskey.indexOf("257"))] },
   ]);
+  // Later than any unsigned record in a cache, the parent is asked for the DS record.
+  const held = await store().zoneHolding("signed.test");
+  if (held === undefined) throw new Error("the zone is gone");
+  const by = { store: store(), actor: "test", now: Date.now() + 3_600_000 };
+  await continueLife(by, held, { ds: [], ttl: 60 }, 3_000);
+  expect((await call("GET", `${zone}/dnssec`)).json.dnssec).toMatchObject({
+    stage: "new-parent",
+    records: [
+      dnssec.records[0],
+      { name: "@", type: "CDS", values: [`${key.key_tag} 15 2 ${key.digest}`] },
+      { name: "@", type: "CDNSKEY", values: [key.dnskey.slice(key.dnskey.indexOf("257"))] },
+    ],
+  });
   // It had no NS records.
   const { rrsets } = (await call("GET", `${zone}/rrsets?type=NS`)).json;
   expect(rrsets[0].records).toHaveLength(3);

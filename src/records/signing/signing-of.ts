@@ -23,10 +23,7 @@ export const mayBeInParent = ({ flags }: OtherKey): boolean => flags === keyFlag
 export function signingOf({ denial, keys, stage, others = [] }: ZoneSigning, zone: string, now: Instant): Signing {
   const shown = keys.filter((key) => key.shown);
   const inParent: readonly AnyKey[] = [...keys.filter((key) => key.inParent), ...others.filter(mayBeInParent)];
-  const wished =
-    stage === "leaving"
-      ? { cds: [removeDs.cds], cdnskey: [removeDs.cdnskey] }
-      : { cds: inParent.map((key) => dsOf(key, zone)), cdnskey: inParent.map(dnskeyOf) };
+  const wished = wishedOf(stage, inParent, zone);
   const apexSets = [
     { type: dnssecTypes.dnskey, data: [...shown, ...others].map(dnskeyOf) },
     { type: dnssecTypes.cds, data: wished.cds },
@@ -40,4 +37,11 @@ export function signingOf({ denial, keys, stage, others = [] }: ZoneSigning, zon
     apexSets: apexSets.filter(({ data }) => data.length > 0),
     renewBefore: Math.floor(now / 1000) + renewal,
   };
+}
+
+/** What the CDS and CDNSKEY records ask the parent for; without them it changes nothing. */
+function wishedOf(stage: ZoneSigning["stage"], keys: readonly AnyKey[], zone: string) {
+  if (stage === "new") return { cds: [], cdnskey: [] };
+  if (stage === "leaving") return { cds: [removeDs.cds], cdnskey: [removeDs.cdnskey] };
+  return { cds: keys.map((key) => dsOf(key, zone)), cdnskey: keys.map(dnskeyOf) };
 }

@@ -4,7 +4,8 @@ import { type AnyKey, dnskeyOf, dsOf } from "./signing-of.ts";
 
 /** What each stage waits for. */
 export const stageWords: Readonly<Record<Stage, string>> = {
-  new: "waiting for the DS record at the parent",
+  new: "signed; waiting until no resolver has unsigned records, before the parent gets the DS record",
+  "new-parent": "waiting for the DS record at the parent",
   secure: "the parent has the DS record",
   "roll-show": "the new key is published; waiting until no resolver has a DNSKEY set without it",
   "roll-parent": "waiting for the DS record of the new key at the parent",
