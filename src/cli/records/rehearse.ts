@@ -39,13 +39,14 @@ export const dnssecRehearse = (typed: string, options: DnssecRehearse, io: Comma
       printFaults(outcome.faults, io);
       return 1;
     }
-    const { took, asked, secure, checked, bogus, examples } = outcome.value;
+    const { took, asked, secure, failed, checked, bogus, examples } = outcome.value;
     io.out(
       `\nSimulated ${sinceText(took)}: ${asked} answers of the resolver, ${secure} of them secure; ${checked} combinations of cached answers checked.\n`,
     );
     if (bogus === 0) io.out("No answer was bogus at any time.\n");
     else io.out(`Bogus answers: ${bogus}. The first of them:\n${examples.map((each) => `  ${each}\n`).join("")}`);
-    return bogus === 0 ? 0 : 1;
+    if (failed > 0) io.out(`Questions without an answer (SERVFAIL), for other reasons: ${failed}.\n`);
+    return bogus === 0 && failed === 0 ? 0 : 1;
   });
 
 const resolversFor = (wish: string | undefined): readonly ResolverName[] =>
@@ -56,7 +57,7 @@ const introduction = (zone: string, resolver: ResolverName | undefined): string 
   "The clock is fast; every signature is valid for the real clock too. moor checks every combination of answers that caches can hold.\n" +
   (resolver === undefined
     ? "No resolver is asked: unbound and delv are not installed, or not wanted.\n"
-    : `${resolver} is asked too, with empty caches after each change.\n`) +
+    : `${resolver} is asked too, ${resolver === "unbound" ? "all the time, several questions at once, and " : ""}with empty caches after each change.\n`) +
   `\n${columns("time", "stage", "keys", "DS at the parent", "asked", "bogus")}`;
 
 const line = ({ at, stage, keys, ds, asked, bogus }: Moment): string =>

@@ -35,6 +35,8 @@ export type Asking = {
   readonly authoritative?: boolean;
   /** For a resolver, or a server that acts like one. */
   readonly recursionDesired?: boolean;
+  /** A validating resolver answers without validating. */
+  readonly checkingDisabled?: boolean;
   readonly edns?: Edns;
 };
 

@@ -10,13 +10,14 @@ const limit = 20_000;
 
 /** Asks for signatures too, and over TCP what is too large for a datagram. */
 export const createAsk =
-  (port: number, signal: AbortSignal): Ask =>
+  (port: number, signal: AbortSignal, checkingDisabled = false): Ask =>
   async ({ name, type }) => {
     const peer: Peer = { host: "127.0.0.1", port, key: undefined };
     const asking = {
       opcode: opcodes.query,
       question: { name, type, class: classes.in },
       recursionDesired: true,
+      checkingDisabled,
       edns: { udpSize: ednsUdpSize, version: 0, dnssecOk: true, options: [] },
     };
     const options = { signal, limit, now: Date.now };
@@ -25,3 +26,24 @@ export const createAsk =
     for await (const { message } of askTcp(peer, asking, options)) return message;
     return short;
   };
+
+/** Questions that are under way at any time. */
+const atOnce = 4;
+
+/** Asks one question after the other, several at once, until it is ended. An error is thrown at the end. */
+export function keepAsking(questions: readonly Question[], ask: (question: Question) => Promise<void>) {
+  let [isOver, turn] = [false, 0];
+  const asker = async () => {
+    while (!isOver) {
+      const question = questions[turn++ % questions.length];
+      if (question !== undefined) await ask(question);
+    }
+  };
+  const all = Promise.all(Array.from({ length: atOnce }, asker));
+  // It is awaited at the end.
+  all.catch(() => undefined);
+  return async (): Promise<void> => {
+    isOver = true;
+    await all;
+  };
+}

@@ -20,7 +20,7 @@ import type { RecordStore } from "../../records/store/port.ts";
 import { migrations } from "../../records/store/sqlite/schema.ts";
 import { openSqliteStore } from "../../records/store/sqlite/store.ts";
 import { startDns } from "../start.ts";
-import { createAsk } from "./ask-all.ts";
+import { createAsk, keepAsking } from "./ask-all.ts";
 import { createCachedAnswers } from "./cached-answers.ts";
 import { questionsFor } from "./questions.ts";
 import { createParentZone, createRegistry } from "./registry.ts";
@@ -54,6 +54,8 @@ export type Counts = {
   /** Answers of the resolver. */
   readonly asked: number;
   readonly secure: number;
+  /** The resolver gave no answer, for another reason than that it was bogus. */
+  readonly failed: number;
   /** Combinations of answers that caches could hold. */
   readonly checked: number;
   readonly bogus: number;
@@ -135,23 +137,22 @@ async function playOn(play: Opening): Promise<Result<Outcome>> {
     askParent: async (name, stop) => (name === zone.name ? await askDs(name, stop) : undefined),
   });
   const cached = createCachedAnswers(zone.name, questions, ask);
-  const counts = { asked: 0, secure: 0, checked: 0, bogus: 0 };
+  const counts = { asked: 0, secure: 0, failed: 0, checked: 0, bogus: 0 };
   const examples: string[] = [];
   const note = (what: string) => {
     counts.bogus += 1;
     if (examples.length < mostExamples) examples.push(`${sinceText(now - began)}: ${what}`);
   };
-  const askResolver = async (by: Resolver, which: readonly (typeof questions)[number][]) => {
-    for (const question of which) {
-      const verdict = await by.ask(question);
-      counts.asked += 1;
-      if (verdict === "secure") counts.secure += 1;
-      if (verdict === "bogus") note(`${by.name} rejects ${question.name} (type ${question.type})`);
-    }
+  const askOne = async (by: Resolver, { name, type }: (typeof questions)[number]) => {
+    const verdict = await by.ask({ name, type });
+    counts.asked += 1;
+    if (verdict === "secure") counts.secure += 1;
+    if (verdict === "failed") counts.failed += 1;
+    if (verdict === "bogus") note(`${by.name} rejects ${name} (type ${type})`);
   };
   const signingNow = async () => (await store.zoneHolding(zone.name))?.settings.dnssec;
 
-  let [change, turn, shown] = [-1, 0, ""];
+  let [change, shown] = [-1, ""];
   /** What happens within one step of the clock. */
   const visit = async (): Promise<ZoneSigning | undefined> => {
     signal.throwIfAborted();
@@ -165,8 +166,7 @@ async function playOn(play: Opening): Promise<Result<Outcome>> {
     counts.checked += found.checked;
     for (const each of found.bogus) note(`a resolver with older answers rejects ${each}`);
     if (isNew) await resolver?.forget();
-    const one = questions[turn++ % questions.length];
-    if (resolver) await askResolver(resolver, isNew ? questions : one && resolver.isQuick ? [one] : []);
+    if (resolver && isNew) for (const question of questions) await askOne(resolver, question);
     const dnssec = await signingNow();
     const moment = { stage: dnssec?.stage ?? ("unsigned" as const), ds: registry.tags() };
     if (JSON.stringify(moment) !== shown)
@@ -185,6 +185,8 @@ async function playOn(play: Opening): Promise<Result<Outcome>> {
   const other = algorithm === algorithms.ed25519 ? algorithms.ecdsap256 : algorithms.ed25519;
   const current = async () => (await store.zoneHolding(zone.name)) ?? zone;
 
+  const endLoad = resolver?.isQuick ? keepAsking(questions, (question) => askOne(resolver, question)) : undefined;
+  if (endLoad) opened.push({ name: "questions", close: endLoad });
   await visit();
   const acts = [
     async () => signZone(by(), zone, { algorithm, denial }, signer),
@@ -199,6 +201,7 @@ async function playOn(play: Opening): Promise<Result<Outcome>> {
     await passUntil(i === acts.length - 1 ? (dnssec) => dnssec === undefined : isSecure);
   }
   for (const end = now + longestTtl * 1000; now < end; now += 6 * step) await visit();
+  await endLoad?.();
   return ok({ ...counts, took: now - began, examples });
 }
 

@@ -10,7 +10,8 @@ import { rcodes } from "../../process/dns/codes.ts";
 import { within } from "../../process/within.ts";
 import { createAsk, type Question } from "./ask-all.ts";
 
-export type Verdict = "secure" | "insecure" | "bogus";
+/** `failed`: no answer, and not because it is bogus. */
+export type Verdict = "secure" | "insecure" | "bogus" | "failed";
 
 /** A validating resolver of the machine, which trusts only the key of the parent. */
 export type Resolver = {
@@ -106,12 +107,13 @@ ${stub(parent.name)}${stub(zone)}`,
     await close();
     throw error;
   }
-  const ask = createAsk(port, signal);
+  const [ask, askUnchecked] = [createAsk(port, signal), createAsk(port, signal, true)];
   return {
     name: "unbound",
     ask: async (question) => {
       const { rcode, authenticData } = await ask(question);
-      if (rcode === rcodes.servFail) return "bogus";
+      if (rcode === rcodes.servFail)
+        return (await askUnchecked(question)).rcode === rcodes.servFail ? "failed" : "bogus";
       return authenticData ? "secure" : "insecure";
     },
     isQuick: true,
