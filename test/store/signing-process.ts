@@ -6,9 +6,10 @@ import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
 
 /**
  * Takes a zone from stage to stage without pause, again and again, and prints each stage. The parent does what it is asked for, and the
- * clock is fast. It goes on where an earlier process was killed. `node test/store/signing-process.ts DATABASE FOLDER ZONE`
+ * clock is fast. It goes on where an earlier process was killed, towards the stage that is named.
+ * `node test/store/signing-process.ts DATABASE FOLDER ZONE STAGE`
  */
-const [, , database = "", folder = "", name = ""] = process.argv;
+const [, , database = "", folder = "", name = "", target = ""] = process.argv;
 const signer = createSigner(signingKeyFile(folder));
 const store = openSqliteStore(database, migrations, signer);
 const day = 86_400_000;
@@ -24,11 +25,12 @@ for (;;) {
   const by = { store, actor: "test", now };
   const [key] = dnssec?.keys ?? [];
   if (dnssec === undefined || key === undefined) await signZone(by, zone, { algorithm: 13, denial: "nsec" }, signer);
-  else if (dnssec.stage === "secure" && (Math.random() < 0.3 || now > Date.now() - 4 * day)) await unsignZone(by, zone);
+  else if (dnssec.stage === "secure" && (!/^(roll|algorithm)-/.test(target) || now > Date.now() - 6 * day))
+    await unsignZone(by, zone);
   else if (dnssec.stage === "secure")
-    await rollKey(by, zone, Math.random() < 0.5 ? undefined : otherThan[key.algorithm], signer);
+    await rollKey(by, zone, target.startsWith("roll-") ? undefined : otherThan[key.algorithm], signer);
   else {
-    const ds = dnssec.stage === "leaving" ? [] : dnssec.keys.filter(({ inParent }) => inParent);
+    const ds = ["new", "leaving"].includes(dnssec.stage) ? [] : dnssec.keys.filter(({ inParent }) => inParent);
     await continueLife(by, zone, { ds, ttl: 60 }, 60);
   }
   process.stdout.write(`${(await store.zoneHolding(name))?.settings.dnssec?.stage ?? "unsigned"}\n`);
