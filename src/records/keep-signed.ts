@@ -121,7 +121,10 @@ async function visitZones(options: KeepSignedOptions, asked: Map<number, Instant
       const wait = askEvery[zone.settings.dnssec?.stage === "secure" ? "secure" : "waiting"];
       if (signal.aborted || now() - (asked.get(zone.number) ?? 0) < wait) continue;
       asked.set(zone.number, now());
-      await visitZone(options, zone, signal);
+      await visitZone(options, zone, signal).catch((error: unknown) => {
+        // Another zone may have its key, or its parent may answer.
+        if (!signal.aborted) log.error({ err: error, zone: zone.name }, "a signed zone could not be maintained");
+      });
     }
     const last = zones.at(-1);
     if (last === undefined || zones.length < zonesAtOnce) break;
