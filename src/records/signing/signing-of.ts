@@ -23,7 +23,8 @@ export const mayBeInParent = ({ flags }: OtherKey): boolean => flags === keyFlag
 export function signingOf({ denial, keys, stage, others = [] }: ZoneSigning, zone: string, now: Instant): Signing {
   const shown = keys.filter((key) => key.shown);
   const inParent: readonly AnyKey[] = [...keys.filter((key) => key.inParent), ...others.filter(mayBeInParent)];
-  const wished = wishedOf(stage, inParent, zone);
+  // A zone that another server signs too is in no cache without signatures.
+  const wished = stage === "new" && others.length === 0 ? nothing : wishedOf(stage, inParent, zone);
   const apexSets = [
     { type: dnssecTypes.dnskey, data: [...shown, ...others].map(dnskeyOf) },
     { type: dnssecTypes.cds, data: wished.cds },
@@ -39,9 +40,10 @@ export function signingOf({ denial, keys, stage, others = [] }: ZoneSigning, zon
   };
 }
 
-/** What the CDS and CDNSKEY records ask the parent for; without them it changes nothing. */
+/** Without CDS and CDNSKEY records, the parent changes nothing. */
+const nothing = { cds: [], cdnskey: [] };
+
 function wishedOf(stage: ZoneSigning["stage"], keys: readonly AnyKey[], zone: string) {
-  if (stage === "new") return { cds: [], cdnskey: [] };
   if (stage === "leaving") return { cds: [removeDs.cds], cdnskey: [removeDs.cdnskey] };
   return { cds: keys.map((key) => dsOf(key, zone)), cdnskey: keys.map(dnskeyOf) };
 }
