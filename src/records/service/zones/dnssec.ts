@@ -127,7 +127,9 @@ export function rollingRule(
       return fail(
         notNow(
           `the keys of ${name} cannot be replaced now (${settings.dnssec.stage})`,
-          settings.dnssec.stage.startsWith("new") ? "give the DS record to the registrar first" : "wait until this is finished",
+          settings.dnssec.stage.startsWith("new")
+            ? "give the DS record to the registrar first"
+            : "wait until this is finished",
         ),
       );
     if (settings.dnssec.others?.some((other) => other.algorithm !== key.algorithm))
