@@ -5,13 +5,13 @@ import type { Change } from "../core/records/changes.ts";
 import type { RRset } from "../core/records/rrset.ts";
 import { compareSerials, serialOf } from "../core/records/serial.ts";
 import { timersIn } from "../core/records/soa-timers.ts";
-import type { ZoneContent } from "../core/records/zone-view.ts";
+import type { ShownSet, ZoneContent } from "../core/records/zone-view.ts";
 import type { ZoneEvent, ZoneSource } from "../nameserver/answer/zone-source.ts";
 import type { ChangesBetween } from "../nameserver/transfer/out.ts";
 import type { Logger } from "../process/log.ts";
 import { createTurns } from "../process/turns.ts";
 import type { LoggedRow, Zone, ZoneSettings } from "../records/model.ts";
-import { readZone } from "../records/service/zones/read-zone.ts";
+import { readShownZone } from "../records/service/zones/read-zone.ts";
 import type { RecordStore } from "../records/store/port.ts";
 import { openCatalog, warnOfHidden } from "./catalog.ts";
 import { followLog } from "./follow-log.ts";
@@ -77,7 +77,7 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
       if (name === catalog?.name) return await catalog.load();
       const zone = await store.zoneHolding(name);
       if (zone?.name !== name) return undefined;
-      const sets = await readZone(store, zone, () => turns.next(zone.account), true);
+      const sets = await readShownZone(store, zone, () => turns.next(zone.account));
       if (zone.settings.mode === "secondary") {
         const until = await answerableUntil(store, zone);
         if (until === undefined) throw new Error(`the zone ${name} has not been transferred yet`);
@@ -113,7 +113,7 @@ async function* namesIn(store: RecordStore): AsyncGenerator<readonly string[]> {
 const mostAtOnce = 10_000;
 
 /** A zone needs NS records: if its owner has set none, it gets the nameservers of the service. */
-function contentOf(zone: Zone, sets: readonly RRset[], nameservers: readonly string[]): ZoneContent {
+function contentOf(zone: Zone, sets: readonly ShownSet[], nameservers: readonly string[]): ZoneContent<ShownSet> {
   // A signed zone always has its own: a set that was added here would not be signed.
   const named = zone.settings.dnssec !== undefined || sets.some((set) => isApexNs(set));
   const soa = sets.find((set) => set.type === "SOA")?.records[0];

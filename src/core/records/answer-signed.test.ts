@@ -6,8 +6,8 @@ import { labelsOf } from "../names/name.ts";
 import { typeCode, typeFromCode } from "../rdata/table.ts";
 import { type AnswerSet, answerQuestion, type QuestionType } from "./answer.ts";
 import { diffSets } from "./changes.ts";
-import { isSignatures } from "./signatures.ts";
-import { changeZoneView, placeSignatures, setsOfView, type ZoneView } from "./zone-view.ts";
+import { isSignatures } from "./packed-sets.ts";
+import { changeZoneView, isGone, placeSignatures, setsOfView, type ZoneView } from "./zone-view.ts";
 
 const zone = "example.org";
 const text = `
@@ -233,14 +233,14 @@ describe("signatures in a view", () => {
     const [first, ...others] = before?.records ?? [];
     if (before === undefined || first === undefined) throw new Error("not signed");
     placeSignatures(view, "a", "A", [first.rdata.replace(/..$/, "ff")]);
-    expect(kept.map(({ gone }) => gone)).toEqual([false, false]);
+    expect(kept.map(isGone)).toEqual([false, false]);
     expect(signaturesAt(view, "a")).toHaveLength(3);
     const after = { ...before, records: others };
     changeZoneView(view, 2, [{ kind: "replace", owner: "a", type: "TYPE46", before, after }]);
     expect(asked(view, "a", "A")).toBe("found | a A |  |");
-    expect(kept.map(({ gone }) => gone)).toEqual([false, false]);
+    expect(kept.map(isGone)).toEqual([false, false]);
     changeZoneView(view, 3, [{ kind: "delete", owner: "a", type: "TYPE46", before: after, after: null }]);
-    expect(kept.map(({ gone }) => gone)).toEqual([false, true]);
+    expect(kept.map(isGone)).toEqual([false, true]);
     expect(signaturesAt(view, "a")).toEqual([]);
   });
 });

@@ -5,8 +5,9 @@ import type { RecordType } from "../rdata/table.ts";
 import { type Denial, type Denied, proofOf } from "./denial.ts";
 import { dname, redirected, targetOfDname } from "./dname.ts";
 import type { Sha1 } from "./nsec3-hash.ts";
-import { isSignatures, nsec, rrsig } from "./signatures.ts";
+import { isPacked, isSamePacked, isSignatures, nsec, type PackedSet, rrsig } from "./packed-sets.ts";
 import {
+  anySetAt,
   listSignatures,
   type PlacedSet,
   rdataOf,
@@ -171,11 +172,12 @@ function dataAt(asked: Asked, { name, relative }: InZone, { node, depth, byWildc
   const { type } = asked;
   const denied = { relative, existing: depth };
   const authority = byWildcard ? proof(asked, "wildcard", denied) : [];
-  if (type === rrsig && node.signatures) {
-    const answer = listSignatures(node).map((set) => ({ name, ttl: set.ttl, set }));
+  const signatures = type === rrsig ? listSignatures(node) : [];
+  if (signatures.length > 0) {
+    const answer = signatures.map((set) => ({ name, ttl: set.ttl, set }));
     return { kind: "found", answer, authority, additional: [], open: true };
   }
-  const set = type === "ANY" ? oneOf(node) : type && setAt(node, type);
+  const set = type === "ANY" ? oneOf(node) : type && anySetAt(node, type);
   if (set !== undefined) {
     const additional = addressesFor(asked, set);
     const answer = withSignatures(asked, node, { name, ttl: set.ttl, set });
@@ -222,13 +224,16 @@ function redirection(asked: Asked, name: readonly Label[], above: number, { node
 
 /** A chain may pass the same DNAME twice, and need the same proof twice; each is included once. */
 const newIn = (before: readonly AnswerSet[], sets: readonly AnswerSet[]): readonly AnswerSet[] =>
-  sets.filter(({ name, set }) => !before.some((each) => each.set === set && sameLabels(each.name, name)));
+  sets.filter(({ name, set }) => !before.some((each) => isSameSet(each.set, set) && sameLabels(each.name, name)));
+
+const isSameSet = (a: AnswerSet["set"], b: AnswerSet["set"]): boolean =>
+  a === b || (isPacked(a) && isPacked(b) && isSamePacked(a, b));
 
 const isSignature = ({ set }: AnswerSet): boolean => isSignatures(set);
 
 /** RFC 8482 section 4.1: one set is enough for `ANY`; most clients want addresses. */
-const oneOf = (node: ZoneNode): ViewSet | undefined =>
-  setAt(node, "A") ?? setAt(node, "AAAA") ?? setAt(node, "CNAME") ?? node.sets[0];
+const oneOf = (node: ZoneNode): AnswerSet["set"] | undefined =>
+  setAt(node, "A") ?? setAt(node, "AAAA") ?? setAt(node, "CNAME") ?? node.sets[0] ?? anySetAt(node, nsec);
 
 function negative(asked: Asked, kind: "no-data" | "no-name", proofs: readonly AnswerSet[]): Step {
   const { apex, labels, name } = asked.view;
@@ -255,9 +260,9 @@ function referral(asked: Asked, { name, relative }: InZone, node: ZoneNode): Ste
 type Addresses = { readonly asked: boolean; readonly sets: readonly AnswerSet[] };
 
 /** The zone's addresses of the hosts that a set points to; below a cut they are glue. */
-function addressesFor(asked: Asked, set: ViewSet): Addresses {
+function addressesFor(asked: Asked, set: ViewSet | PackedSet): Addresses {
   const field = hostField[set.type];
-  if (field === undefined) return { asked: false, sets: [] };
+  if (field === undefined || isPacked(set)) return { asked: false, sets: [] };
   const hosts = new Set(rdataOf(set).map((rdata) => hostOf(rdata, field)));
   const sets: AnswerSet[] = [];
   for (const host of hosts) {

@@ -1,8 +1,8 @@
 import { apex } from "../names/name.ts";
 import type { Fault } from "../result.ts";
 import { finish, type Steps } from "../steps.ts";
+import { nsec, rrsig } from "./packed-sets.ts";
 import { type RRset, setKey } from "./rrset.ts";
-import { nsec, rrsig } from "./signatures.ts";
 
 /**
  * Whether these sets may coexist; returns all faults. Pass all sets that an owner would have, for the owners

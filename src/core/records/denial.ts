@@ -10,8 +10,8 @@ import {
   iterationsOf,
   type Sha1,
 } from "./nsec3-hash.ts";
-import { nsec, nsec3 } from "./signatures.ts";
-import { setAt, type ViewSet, wireOf, type ZoneNode, type ZoneView } from "./zone-view.ts";
+import { nsec, nsec3, type PackedSet, packedAt } from "./packed-sets.ts";
+import { setAt, wireOf, type ZoneNode, type ZoneView } from "./zone-view.ts";
 
 /**
  * What has to be proved about a name (RFC 4035 section 3.1.3, RFC 5155 section 7.2). `wildcard`: that there is no closer match than the wildcard that
@@ -23,7 +23,7 @@ export type Denial = "no-name" | "no-data" | "wildcard" | "wildcard-no-data";
 export type Denied = { readonly relative: readonly Label[]; readonly existing: number };
 
 /** An NSEC or NSEC3 set, with the node that has its signatures. */
-export type Link = { readonly name: readonly Label[]; readonly set: ViewSet; readonly node: ZoneNode };
+export type Link = { readonly name: readonly Label[]; readonly set: PackedSet; readonly node: ZoneNode };
 
 /**
  * The records that prove it, the one that depends most on the name first. If the zone's chain is missing or incomplete, so is the
@@ -37,7 +37,7 @@ export function proofOf(view: ZoneView, denial: Denial, denied: Denied, sha1: Sh
       ? proofByName(view, denial, denied)
       : [];
   const found = links.filter((link) => link !== undefined);
-  return found.filter((link, i) => found.findIndex((each) => each.set === link.set) === i);
+  return found.filter((link, i) => found.findIndex((each) => each.node === link.node) === i);
 }
 
 /**
@@ -110,7 +110,7 @@ function lastBelow(
 }
 
 function linkAt(view: ZoneView, relative: readonly Label[], node: ZoneNode | undefined): Link | undefined {
-  const set = node && setAt(node, nsec);
+  const set = node && packedAt(node, nsec);
   return node && set && { name: [...relative, ...view.labels], set, node };
 }
 
@@ -184,7 +184,7 @@ function linkBefore(chain: HashChain, label: Label): Link | undefined {
 
 function hashedLink({ view, parameters }: HashChain, label: Label): Link | undefined {
   const node = view.hashed.children?.get(label);
-  const set = node && setAt(node, nsec3);
+  const set = node && packedAt(node, nsec3);
   if (!set || !hasParameters(wireOf(set)[0], parameters)) return undefined;
   return { name: [label, ...view.labels], set, node };
 }

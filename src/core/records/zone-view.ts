@@ -6,19 +6,26 @@ import { finish, type Steps } from "../steps.ts";
 import { insertLabel, type OrderedLabels, removeLabel, sortedSteps } from "./canonical-order.ts";
 import type { Change } from "./changes.ts";
 import { dname } from "./dname.ts";
-import type { RRset } from "./rrset.ts";
-import { withSerial } from "./serial.ts";
 import {
-  countSignatures,
-  isSignatures,
+  countPacked,
+  isPacked,
+  isPackedType,
+  isUnpacked,
+  type NewPacked,
   nsec,
   nsec3,
+  type Packed,
+  type PackedSet,
+  packedAt,
+  packedOf,
+  packedSets,
+  packedWire,
   rrsig,
-  type Signatures,
   signaturesIn,
-  signaturesOver,
-  signatureWire,
-} from "./signatures.ts";
+  withPacked,
+} from "./packed-sets.ts";
+import type { RRset } from "./rrset.ts";
+import { withSerial } from "./serial.ts";
 
 /**
  * One zone as a tree of labels, for answering queries. A name without sets but with names below it is a node like any other, so
@@ -55,8 +62,8 @@ export type ZoneView = {
 export type ZoneNode = {
   sets: readonly ViewSet[];
   children: Map<Label, ZoneNode> | undefined;
-  /** A list, linked by `next`: an array would take more memory than the links. */
-  signatures: Signatures | undefined;
+  /** Signatures, NSEC and NSEC3 sets. */
+  packed: Packed;
 };
 
 /** An immutable set; a change replaces it. */
@@ -73,17 +80,22 @@ export type ViewSet = {
   wire: readonly Uint8Array[] | undefined;
 };
 
-export type ZoneContent = {
+export type ZoneContent<Set extends ShownSet = RRset> = {
   readonly name: string;
   readonly ttl: number;
   readonly serial: number;
-  readonly sets: readonly RRset[];
+  readonly sets: readonly Set[];
+};
+
+/** What DNS shows of a set. */
+export type ShownSet = Pick<RRset, "owner" | "type" | "ttl"> & {
+  readonly records: readonly { readonly rdata: string }[];
 };
 
 const setsInStep = 64;
 
 /** Builds a view in steps, because a zone may be large. Throws when there is no SOA set: nothing could be answered. */
-export function* zoneViewSteps(zone: ZoneContent): Steps<ZoneView> {
+export function* zoneViewSteps(zone: ZoneContent<ShownSet>): Steps<ZoneView> {
   const { name, ttl, serial } = zone;
   const view: ZoneView = {
     name,
@@ -129,7 +141,7 @@ const mostInOneStep = 10_000;
 /** The roots below which names have to be in order, because there is a chain of them, and are not. */
 const unorderedRoots = (view: ZoneView): readonly ZoneNode[] =>
   [view.apex, view.hashed].filter(
-    (root) => (root === view.apex ? setAt(root, nsec) : root.children) !== undefined && !view.order?.has(root),
+    (root) => (root === view.apex ? packedAt(root, nsec) : root.children) !== undefined && !view.order?.has(root),
   );
 
 /** From then on, changes keep the order. */
@@ -147,8 +159,16 @@ function* orderingSteps(view: ZoneView): Steps<void> {
   }
 }
 
+/** For the types that are not packed. */
 export const setAt = (node: ZoneNode, type: RecordType): ViewSet | undefined =>
   node.sets.find((set) => set.type === type);
+
+/** For any type, except that signatures are found by what they cover. */
+export const anySetAt = (node: ZoneNode, type: RecordType): ViewSet | PackedSet | undefined =>
+  isPackedType(type) ? packedAt(node, type) : setAt(node, type);
+
+/** Whether it is no longer in its zone. */
+export const isGone = (set: ViewSet | PackedSet): boolean => (isPacked(set) ? isUnpacked(set) : set.gone);
 
 /** Values were checked when they were written, so an invalid one is a bug. */
 export function rdataOf(set: ViewSet): readonly Rdata[] {
@@ -160,17 +180,17 @@ export function rdataOf(set: ViewSet): readonly Rdata[] {
   return set.rdata;
 }
 
-export function wireOf(set: ViewSet | Signatures): readonly Uint8Array[] {
-  if (isSignatures(set)) return signatureWire(set);
+export function wireOf(set: ViewSet | PackedSet): readonly Uint8Array[] {
+  if (isPacked(set)) return packedWire(set);
   set.wire ??= rdataOf(set).map(rdataToWire);
   return set.wire;
 }
 
-export const countRecords = (set: ViewSet | Signatures): number =>
-  isSignatures(set) ? countSignatures(set) : set.values.length;
+export const countRecords = (set: ViewSet | PackedSet): number =>
+  isPacked(set) ? countPacked(set) : set.values.length;
 
-export const signaturesAt = (node: ZoneNode, type: RecordType): Signatures | undefined =>
-  signaturesOver(node.signatures, typeCode(type));
+export const signaturesAt = (node: ZoneNode, type: RecordType): PackedSet | undefined =>
+  packedAt(node, rrsig, typeCode(type));
 
 /** All sets of the zone and their signatures, the SOA first, as a transfer needs them. Names are absolute. */
 export function* setsOfView(view: ZoneView): Generator<PlacedSet> {
@@ -183,16 +203,26 @@ export function* setsOfView(view: ZoneView): Generator<PlacedSet> {
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { name, node } = next;
     for (const set of node.sets) if (set !== soa) yield { name, set };
-    for (const each of listSignatures(node)) yield { name, set: each };
+    for (const each of packedSets(node)) yield { name, set: each };
     for (const [label, child] of node.children ?? []) waiting.push({ name: [label, ...name], node: child });
   }
 }
 
-export type PlacedSet = { readonly name: readonly Label[]; readonly set: ViewSet | Signatures };
+export type PlacedSet = { readonly name: readonly Label[]; readonly set: ViewSet | PackedSet };
 
-function placeSet(view: ZoneView, owner: string, type: RecordType, after: RRset | null): void {
+function placeSet(view: ZoneView, owner: string, type: RecordType, after: ShownSet | null): void {
   if (type === rrsig) {
     placeAllSignatures(view, owner, after);
+    return;
+  }
+  if (isPackedType(type)) {
+    const values = after?.records.map((record) => record.rdata) ?? [];
+    replacePacked(
+      view,
+      owner,
+      { type, covers: 0 },
+      values.length === 0 ? undefined : packedOf(type, values, after?.ttl ?? view.ttl),
+    );
     return;
   }
   const place = openPlace(view, owner, type, after !== null);
@@ -215,48 +245,45 @@ function placeSet(view: ZoneView, owner: string, type: RecordType, after: RRset 
 /** Replaces the signatures of one set, given as texts in canonical form; none removes them. The covered type is that of each of them. */
 export function placeSignatures(view: ZoneView, owner: string, covers: RecordType, values: readonly string[]): void {
   const [signatures] = signaturesIn(values, view.ttl);
-  replaceSignatures(view, owner, typeCode(covers), signatures);
+  replacePacked(view, owner, { type: rrsig, covers: typeCode(covers) }, signatures);
 }
 
 /** An RRSIG set contains the signatures of all sets of its owner. */
-function placeAllSignatures(view: ZoneView, owner: string, after: RRset | null): void {
+function placeAllSignatures(view: ZoneView, owner: string, after: ShownSet | null): void {
   const values = after?.records.map((record) => record.rdata) ?? [];
   const wanted = signaturesIn(values, after?.ttl ?? view.ttl);
   for (const type of [rrsig, nsec3] as const) {
     const node = openPlace(view, owner, type, false)?.node;
     for (const { covers } of node ? listSignatures(node) : []) {
-      if (!wanted.some((each) => each.covers === covers)) replaceSignatures(view, owner, covers, undefined);
+      if (!wanted.some((each) => each.covers === covers))
+        replacePacked(view, owner, { type: rrsig, covers }, undefined);
     }
   }
-  for (const each of wanted) replaceSignatures(view, owner, each.covers, each);
+  for (const each of wanted) replacePacked(view, owner, each, each);
 }
 
-function replaceSignatures(view: ZoneView, owner: string, covers: number, wanted: Signatures | undefined): void {
-  const place = openPlace(view, owner, covers === typeCode(nsec3) ? nsec3 : rrsig, wanted !== undefined);
+function replacePacked(
+  view: ZoneView,
+  owner: string,
+  { type, covers }: Pick<PackedSet, "type" | "covers">,
+  wanted: NewPacked | undefined,
+): void {
+  const place = openPlace(view, owner, covers === typeCode(nsec3) ? nsec3 : type, wanted !== undefined);
   if (place === undefined) return;
   const { node } = place;
-  const old = signaturesOver(node.signatures, covers);
+  const old = packedAt(node, type, covers);
   if (old?.data === wanted?.data && old?.ttl === wanted?.ttl) return;
-  const others = listSignatures(node).filter((each) => each !== old);
-  if (old !== undefined) old.gone = true;
-  node.signatures = undefined;
-  for (const each of wanted ? [wanted, ...others] : others) {
-    each.next = node.signatures;
-    node.signatures = each;
-  }
+  node.packed = withPacked(node, old, wanted);
   const added = (wanted ? 1 : 0) - (old ? 1 : 0);
   view.size += added;
-  view.signed += added;
+  if (type === rrsig) view.signed += added;
   if (added !== 0) view.shape += 1;
-  if (added === 1 && view.signed === 1) view.cuts += 1;
+  if (type === rrsig && added === 1 && view.signed === 1) view.cuts += 1;
   if (wanted === undefined) prune(view, place);
 }
 
-export function listSignatures(node: ZoneNode): readonly Signatures[] {
-  const all: Signatures[] = [];
-  for (let each = node.signatures; each !== undefined; each = each.next) all.push(each);
-  return all;
-}
+export const listSignatures = (node: ZoneNode): readonly PackedSet[] =>
+  packedSets(node).filter((set) => set.type === rrsig);
 
 /** The nodes from a root down to an owner. */
 type NodePlace = { readonly path: readonly ZoneNode[]; readonly labels: readonly Label[]; readonly node: ZoneNode };
@@ -288,7 +315,7 @@ function prune(view: ZoneView, { path, labels }: NodePlace): void {
   for (let depth = path.length - 1; depth > 0; depth--) {
     const node = path[depth];
     const parent = path[depth - 1];
-    if (!node || !parent || node.sets.length > 0 || node.signatures || node.children !== undefined) return;
+    if (!node || !parent || node.sets.length > 0 || node.packed || node.children !== undefined) return;
     const label = labels[labels.length - depth] ?? "";
     parent.children?.delete(label);
     const order = view.order?.get(parent);
@@ -305,9 +332,10 @@ function orderBelow(view: ZoneView, node: ZoneNode): OrderedLabels {
   return order;
 }
 
-const newNode = (): ZoneNode => ({ sets: [], children: undefined, signatures: undefined });
+const newNode = (): ZoneNode => ({ sets: noSets, children: undefined, packed: "" });
+const noSets: readonly ViewSet[] = [];
 
-function toViewSet(set: RRset, zoneTtl: number): ViewSet {
+function toViewSet(set: ShownSet, zoneTtl: number): ViewSet {
   const values = set.records.map((record) => record.rdata);
   return { type: set.type, ttl: set.ttl ?? zoneTtl, values, gone: false, rdata: undefined, wire: undefined };
 }

@@ -1,6 +1,6 @@
 import { nodeOf } from "../../core/records/answer.ts";
 import { gapOf } from "../../core/records/denial.ts";
-import type { ZoneNode } from "../../core/records/zone-view.ts";
+import { isGone, type ZoneNode } from "../../core/records/zone-view.ts";
 import { flags, rcodes } from "../../process/dns/codes.ts";
 import { createKeptMap } from "./kept-map.ts";
 import type { LoadedZone, LoadedZones } from "./loaded-zones.ts";
@@ -47,7 +47,8 @@ export function createEnclosers(zones: Pick<LoadedZones, "isNoZone">, limit: num
       if (node.children?.has(key.slice(1, cut)) || !zones.isNoZone(key, end)) return undefined;
       const tail = dnssecOk && zone.view.signed > 0 ? tails.get(tailKey(encloser, key)) : zone.tail;
       // Every change of the zone replaces the SOA.
-      if (tail === undefined || tail.sets[0]?.gone !== false) return undefined;
+      const soa = tail?.sets[0];
+      if (tail === undefined || soa === undefined || isGone(soa)) return undefined;
       zone.used = true;
       return { kind: "negative", tail, bits: noNameBits, dependsOn: undefined };
     },

@@ -1,6 +1,12 @@
 import { apex } from "../../core/names/name.ts";
 import { compareSerials } from "../../core/records/serial.ts";
-import { changeZoneView, type ZoneContent, type ZoneView, zoneViewSteps } from "../../core/records/zone-view.ts";
+import {
+  changeZoneView,
+  type ShownSet,
+  type ZoneContent,
+  type ZoneView,
+  zoneViewSteps,
+} from "../../core/records/zone-view.ts";
 import { finish } from "../../core/steps.ts";
 import { createTurns } from "../../process/turns.ts";
 import { within } from "../../process/within.ts";
@@ -154,7 +160,7 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
     throw new Error(`the zone ${name} changes faster than it can be loaded`);
   };
 
-  const build = (content: ZoneContent): ZoneView | Promise<ZoneView> => {
+  const build = (content: ZoneContent<ShownSet>): ZoneView | Promise<ZoneView> => {
     const steps = zoneViewSteps(content);
     return content.sets.length > largeZone ? turns.run(0, steps) : finish(steps);
   };

@@ -1,8 +1,8 @@
 import type { Label } from "../../core/names/label.ts";
 import { typeFromCode } from "../../core/rdata/table.ts";
 import { type Answer, type AnswerSet, answerQuestion, type QuestionType } from "../../core/records/answer.ts";
-import { isSignatures } from "../../core/records/signatures.ts";
-import { countRecords } from "../../core/records/zone-view.ts";
+import { isSignatures } from "../../core/records/packed-sets.ts";
+import { countRecords, isGone } from "../../core/records/zone-view.ts";
 import { classes, flags, headerLength, maximumMessage, rcodes, types } from "../../process/dns/codes.ts";
 import { createMessageWriter } from "../../process/dns/message-writer.ts";
 import { writeSets } from "../wire/write-sets.ts";
@@ -51,7 +51,7 @@ export function stillHolds({ dependsOn }: Prepared): boolean {
   const { zone, sets, shape } = dependsOn;
   if (!zone.current || dependsOn.below !== zone.below || dependsOn.cuts !== zone.view.cuts) return false;
   if (shape !== undefined && shape !== zone.view.shape) return false;
-  for (const set of sets) if (set.gone) return false;
+  for (const set of sets) if (isGone(set)) return false;
   return true;
 }
 

@@ -1,5 +1,5 @@
 import type { Change } from "../../core/records/changes.ts";
-import type { ZoneContent } from "../../core/records/zone-view.ts";
+import type { ShownSet, ZoneContent } from "../../core/records/zone-view.ts";
 
 /** Where the nameserver gets its zones. It loads a zone at the first query for it, and from then on only applies its changes. */
 export type ZoneSource = {
@@ -11,7 +11,7 @@ export type ZoneSource = {
   /** The first of these names, given longest first, that is a zone here. */
   readonly closest: (names: readonly string[]) => string | undefined | Promise<string | undefined>;
   /** The whole zone; undefined when it has been deleted meanwhile. */
-  readonly load: (name: string) => Promise<ZoneContent | undefined>;
+  readonly load: (name: string) => Promise<ZoneContent<ShownSet> | undefined>;
   /** Reports every change from now on, in order, until the returned function is called. */
   readonly follow: (listener: (event: ZoneEvent) => void) => () => void;
 };

@@ -1,6 +1,5 @@
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
-import type { RRset } from "../../core/records/rrset.ts";
-import type { ZoneContent } from "../../core/records/zone-view.ts";
+import type { ShownSet, ZoneContent } from "../../core/records/zone-view.ts";
 import { createCatchUp } from "../answer/catch-up.ts";
 import type { Reply } from "../answer/respond.ts";
 import type { ZoneEvent, ZoneSource } from "../answer/zone-source.ts";
@@ -83,8 +82,8 @@ export function openMainThread(port: MessagePort, options: MainThreadOptions): M
     load: async (zone) => {
       loads += 1;
       const load = loads;
-      for (const sets: RRset[] = []; ; ) {
-        const part = (await ask({ kind: "load", zone, load, from: sets.length })) as ZoneContent | undefined;
+      for (const sets: ShownSet[] = []; ; ) {
+        const part = (await ask({ kind: "load", zone, load, from: sets.length })) as ZoneContent<ShownSet> | undefined;
         if (part === undefined) return undefined;
         sets.push(...part.sets);
         if (part.sets.length < setsInMessage) return { ...part, sets };

@@ -3,9 +3,9 @@ import { absoluteName, apex, labelsOf } from "../../core/names/name.ts";
 import { parseRdata, rdataToWire } from "../../core/rdata/rdata.ts";
 import { typeCode } from "../../core/rdata/table.ts";
 import type { Change } from "../../core/records/changes.ts";
+import { rrsig, ttlOfSignature } from "../../core/records/packed-sets.ts";
 import { type RRset, setKey } from "../../core/records/rrset.ts";
 import { withSerial } from "../../core/records/serial.ts";
-import { rrsig, ttlOfSignature } from "../../core/records/signatures.ts";
 import {
   type PlacedSet,
   setAt,

@@ -1,9 +1,10 @@
 import { printLabels } from "../../../src/core/names/label.ts";
 import { labelsOf } from "../../../src/core/names/name.ts";
+import { genericOfBytes } from "../../../src/core/rdata/field-hex.ts";
 import { typeFromCode } from "../../../src/core/rdata/table.ts";
 import { type AnswerSet, answerQuestion, type QuestionType } from "../../../src/core/records/answer.ts";
 import type { Sha1 } from "../../../src/core/records/nsec3-hash.ts";
-import { isSignatures } from "../../../src/core/records/signatures.ts";
+import { isPacked, isSignatures } from "../../../src/core/records/packed-sets.ts";
 import { wireOf, type ZoneView } from "../../../src/core/records/zone-view.ts";
 
 export const printSets = (sets: readonly AnswerSet[]): string[] =>
@@ -13,7 +14,9 @@ export const printSets = (sets: readonly AnswerSet[]): string[] =>
 const dataIn = (set: AnswerSet["set"]): readonly string[] =>
   isSignatures(set)
     ? wireOf(set).map(() => `RRSIG ${typeFromCode(set.covers)}`)
-    : set.values.map((value) => `${set.type} ${value}`);
+    : isPacked(set)
+      ? wireOf(set).map((data) => `${set.type} ${genericOfBytes(data)}`)
+      : set.values.map((value) => `${set.type} ${value}`);
 
 /** What dig would show: the outcome, then the lines of each section. */
 export function dig(zone: ZoneView, name: string, type: QuestionType, sha1?: Sha1): string[] {

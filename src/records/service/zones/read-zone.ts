@@ -2,6 +2,7 @@ import { asChange, setOf } from "../../../core/dnssec/made-changes.ts";
 import { apex } from "../../../core/names/name.ts";
 import type { Change } from "../../../core/records/changes.ts";
 import { type RRset, setKey } from "../../../core/records/rrset.ts";
+import type { ShownSet } from "../../../core/records/zone-view.ts";
 import type { LoggedRow, Zone } from "../../model.ts";
 import type { RecordStore } from "../../store/port.ts";
 import { atZoneSerial } from "../../store/rows.ts";
@@ -18,44 +19,61 @@ type ZoneReads = Pick<RecordStore, "sets" | "setsAfter" | "lastChange" | "logOf"
 
 /**
  * All sets of a zone in one consistent state. A large zone is read in parts, with `pause` between them; writes in the meantime are
- * applied from the change log. Empty if the zone was deleted in the meantime. With `signed`, it includes what DNSSEC adds.
+ * applied from the change log. Empty if the zone was deleted in the meantime.
  */
-export async function readZone(
+export const readZone = (store: ZoneReads, zone: Zone, pause: () => Promise<void>): Promise<readonly RRset[]> =>
+  readSets(store, zone, pause, { isSigned: false, keep: (set) => set });
+
+/** The same with what DNSSEC adds, but only what DNS shows: the rest would take most of the memory while a large zone is read. */
+export const readShownZone = (store: ZoneReads, zone: Zone, pause: () => Promise<void>): Promise<readonly ShownSet[]> =>
+  readSets(store, zone, pause, { isSigned: zone.settings.dnssec !== undefined, keep: shown });
+
+const shown = ({ owner, type, ttl, records }: RRset): ShownSet => ({
+  ...{ owner, type, ttl },
+  records: records.map(({ rdata }) => ({ rdata })),
+});
+
+type Reading<T> = { readonly isSigned: boolean; readonly keep: (set: RRset) => T };
+
+async function readSets<T>(
   store: ZoneReads,
   zone: Zone,
   pause: () => Promise<void>,
-  signed = false,
-): Promise<readonly RRset[]> {
-  const isSigned = signed && zone.settings.dnssec !== undefined;
-  if (zone.recordCount <= largeZone && !isSigned) return await store.sets(zone, {});
+  { isSigned, keep }: Reading<T>,
+): Promise<readonly T[]> {
+  if (zone.recordCount <= largeZone && !isSigned) return (await store.sets(zone, {})).map(keep);
   const start = await store.lastChange();
-  const sets = new Map<string, RRset>();
+  const sets = new Map<string, T>();
+  let soa: RRset | undefined;
+  const put = (key: string, set: RRset): void => {
+    if (key === soaKey) soa = set;
+    sets.set(key, keep(set));
+  };
   for (let last: RRset | undefined; ; ) {
     await pause();
     const page = await store.setsAfter(zone, last, pageSize);
-    for (const set of page) sets.set(setKey(set.owner, set.type), set);
+    for (const set of page) put(setKey(set.owner, set.type), set);
     last = page.at(-1);
     if (page.length < pageSize) break;
   }
   for (let last: string | undefined; isSigned; ) {
     await pause();
     const names = await store.signedNames(zone, last, pageSize);
-    for (const set of names.flatMap(({ made }) => made)) sets.set(setKey(set.owner, set.type), setOf(set));
+    for (const { made } of names) for (const set of made) put(setKey(set.owner, set.type), setOf(set));
     last = names.at(-1)?.owner;
     if (names.length < pageSize) break;
   }
   const missed = await changesSince(store, zone, start, pause);
   for (const change of missed.flatMap((row) => changesIn(row, isSigned))) {
     // So much was signed meanwhile that the log does not list it.
-    if (change === "all") return await readZone(store, zone, pause, signed);
+    if (change === "all") return await readSets(store, zone, pause, { isSigned, keep });
     const key = setKey(change.owner, change.type);
     if (change.after === null) sets.delete(key);
-    else sets.set(key, change.after);
+    else put(key, change.after);
   }
   const { serial = zone.serial, at: modified = zone.modified } = missed.at(-1) ?? {};
   const now = { ...zone, serial, modified };
-  const soa = sets.get(soaKey);
-  if (soa) sets.set(soaKey, atZoneSerial(soa, now));
+  if (soa && sets.has(soaKey)) put(soaKey, atZoneSerial(soa, now));
   return [...sets.values()];
 }
 
