@@ -1,10 +1,11 @@
 import type { Instant } from "../../core/instant.ts";
 import type { Fault } from "../../core/result.ts";
+import type { Steps } from "../../core/steps.ts";
 import type { Turns } from "../../process/turns.ts";
 import type { PlacedRecord } from "../model.ts";
 import type { Decision, WriteView } from "../store/port.ts";
 import { inParts } from "./edit/in-parts.ts";
-import { editMany } from "./edit/many.ts";
+import { editingMany } from "./edit/many.ts";
 import { newRecordId } from "./edit/new-id.ts";
 import type { RecordServiceOptions } from "./options.ts";
 import { ownersOf, type PlacedDraft, type RecordRules, zoneStays } from "./record-rules.ts";
@@ -45,14 +46,15 @@ export function bulkOperations(
       const zones = [...Map.groupBy(numbered, (entry) => entry.zoneId)];
       const requests = zones.map(([zone, mine]) => request(actor, zone, mine, at));
       await actor.expectAccess?.();
-      return await store.writeAll<readonly BulkOutcome[]>(requests, (views) => {
+      return await store.writeAll<readonly BulkOutcome[]>(requests, function* (views) {
         const found: Outcomes = new Map();
-        const decisions = zones.map(([, mine], i) => {
+        const decisions: Decision[] = [];
+        for (const [i, [, mine]] of zones.entries()) {
           const view = views[i];
-          return view
-            ? decide(view, mine, found, at, ({ draft }) => rules.newContent(actor, view.zone, draft))
-            : nothing;
-        });
+          const rule: Rule = ({ draft }) => (view ? rules.newContent(actor, view.zone, draft) : missing("zone"));
+          decisions.push(view ? yield* deciding(view, mine, found, at, rule) : nothing);
+        }
+        yield;
         const outcomes = outcomesOf(entries, found, missing("zone"));
         if (outcomes.every((outcome) => outcome.kind === "done")) return { decisions, result: outcomes };
         const result = outcomes.map((each) => (each.kind === "done" ? unprocessed : each));
@@ -84,14 +86,15 @@ export function bulkOperations(
       await actor.expectAccess?.();
       const written = await inParts([...Map.groupBy(found, (entry) => entry.zone)], ([zone, mine]) => {
         const records = mine.map((entry) => entry.id);
-        return store.write({ ...request(actor, zone, mine, at), records }, (view) => {
+        return store.writeAll<Outcomes>([{ ...request(actor, zone, mine, at), records }], function* ([view]) {
+          const result: Outcomes = new Map();
+          if (view === undefined) return { decisions: [], result };
           const setsById = new Map(view.sets.flatMap((set) => set.records.map((record) => [record.id, set])));
           const rule: Rule = (entry) => rules.nextContent(actor, view.zone, setsById.get(entry.id), entry);
-          const result: Outcomes = new Map();
-          return { ...decideSome(view, mine, result, at, rule), result };
+          return { decisions: [yield* decidingSome(view, mine, result, at, rule)], result };
         });
       });
-      const outcomes = written.flatMap((each) => [...(each ?? [])]);
+      const outcomes = written.flatMap((each) => [...each]);
       return outcomesOf(entries, new Map([...repeated, ...outcomes]), missing("record"));
     },
   };
@@ -113,17 +116,21 @@ const outcomesOf = (
 ): readonly BulkOutcome[] =>
   entries.map((entry, i) => ("faults" in entry ? refused(entry.faults) : (outcomes.get(i) ?? otherwise)));
 
+/** Entries that are read in one step. */
+const perStep = 10;
+
 /** Adds the outcomes of these entries; `left` are those that passed the rules and were tried. */
-function decide(
+function* deciding(
   view: WriteView,
   entries: readonly Numbered[],
   outcomes: Outcomes,
   now: number,
   rule: Rule,
-): Decision & { readonly left: readonly Numbered[] } {
+): Steps<Decision & { readonly left: readonly Numbered[] }> {
   const edits = [];
   const left = [];
-  for (const entry of entries) {
+  for (const [i, entry] of entries.entries()) {
+    if (i % perStep === perStep - 1) yield;
     const read = rule(entry);
     if (read.kind !== "content") {
       outcomes.set(entry.place, read);
@@ -132,7 +139,7 @@ function decide(
     edits.push({ id: entry.id, content: read.content });
     left.push(entry);
   }
-  const edited = editMany(view, edits, now);
+  const edited = yield* editingMany(view, edits, now);
   for (const [i, { place }] of left.entries()) {
     const placed = edited.kind === "done" ? edited.placed[i] : undefined;
     const faults = edited.kind === "refused" ? edited.faults.get(i) : undefined;
@@ -144,16 +151,16 @@ function decide(
 /** Refused entries are dropped and the rest is tried again, up to this many times. */
 const maximumRounds = 8;
 
-function decideSome(
+function* decidingSome(
   view: WriteView,
   entries: readonly Numbered[],
   outcomes: Outcomes,
   now: number,
   rule: Rule,
-): Decision {
+): Steps<Decision> {
   let left = entries;
   for (let round = 0; round < maximumRounds && left.length > 0; round += 1) {
-    const decision = decide(view, left, outcomes, now, rule);
+    const decision = yield* deciding(view, left, outcomes, now, rule);
     if (decision.wanted !== undefined) return decision;
     left = decision.left.filter(({ place }) => outcomes.get(place)?.kind === "unprocessed");
   }

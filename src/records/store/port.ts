@@ -176,11 +176,13 @@ export type WriteRequest = {
  */
 export type Decide<T> = (view: WriteView) => Decision & { readonly result: T };
 
-/** One decision per request, in the same order. The view is undefined if the account has no such zone or record. */
-export type DecideAll<T> = (views: readonly (WriteView | undefined)[]) => {
-  readonly decisions: readonly Decision[];
-  readonly result: T;
-};
+/**
+ * One decision per request, in the same order, and in steps if it takes long. The view is undefined if the account has
+ * no such zone or record.
+ */
+export type DecideAll<T> = (views: readonly (WriteView | undefined)[]) => AllDecided<T> | Steps<AllDecided<T>>;
+
+export type AllDecided<T> = { readonly decisions: readonly Decision[]; readonly result: T };
 
 export type WriteView = { readonly zone: Zone; readonly sets: readonly RRset[] };
 

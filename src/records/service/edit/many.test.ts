@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { RRset } from "../../../core/records/rrset.ts";
+import { finish } from "../../../core/steps.ts";
 import { plainSettings, type Zone } from "../../model.ts";
-import { editMany } from "./many.ts";
+import { editingMany } from "./many.ts";
 import { editRecord, type RecordContent } from "./record.ts";
 
 const zone = { name: "example.org", settings: plainSettings(60) } as Zone;
@@ -26,6 +27,7 @@ const contents = fc.array(
 );
 const edits = (list: readonly { owner: string; type: "A" | "CNAME" | "TXT"; value: string }[]) =>
   list.map(({ owner, type, value }, i) => ({ id: `id${i}`, content: content(owner, type, value) }));
+const edited = (...given: Parameters<typeof editingMany>) => finish(editingMany(...given));
 const keyed = (sets: readonly RRset[]) =>
   sets.flatMap((set) => set.records.map((record) => `${set.owner} ${set.type} ${record.rdata} ${record.id}`)).sort();
 
@@ -40,7 +42,7 @@ describe("many records in one edit", () => {
           refused ||= wanted === undefined;
           sets = wanted ?? sets;
         }
-        const together = editMany({ zone, sets: [] }, edits(list), now);
+        const together = edited({ zone, sets: [] }, edits(list), now);
         expect(together.kind).toBe(refused ? "refused" : "done");
         if (together.kind === "done") expect(keyed(together.wanted)).toEqual(keyed(sets));
         else expect(together.faults.size).toBeGreaterThan(0);
@@ -53,7 +55,7 @@ describe("many records in one edit", () => {
       fc.property(contents, (list) => {
         let left = edits(list);
         for (;;) {
-          const outcome = editMany({ zone, sets: [] }, left, now);
+          const outcome = edited({ zone, sets: [] }, left, now);
           if (outcome.kind === "done") break;
           const before = left.length;
           left = left.filter((_, i) => !outcome.faults.has(i));
@@ -74,15 +76,11 @@ describe("many records in one edit", () => {
       modified: 1,
     });
     const set: RRset = { owner: "a", type: "A", ttl: 60, records: [record("x", "1"), record("y", "2")] };
-    const same = editMany({ zone, sets: [set] }, [{ id: "y", content: { ...content("a", "A", "2"), ttl: 60 } }], now);
+    const same = edited({ zone, sets: [set] }, [{ id: "y", content: { ...content("a", "A", "2"), ttl: 60 } }], now);
     expect(same).toMatchObject({ kind: "done", wanted: [set] });
-    const shorter = editMany(
-      { zone, sets: [set] },
-      [{ id: "y", content: { ...content("a", "A", "2"), ttl: 30 } }],
-      now,
-    );
+    const shorter = edited({ zone, sets: [set] }, [{ id: "y", content: { ...content("a", "A", "2"), ttl: 30 } }], now);
     expect(shorter).toMatchObject({ wanted: [{ ttl: 30, records: [{ modified: 1 }, { id: "y", modified: now }] }] });
-    const changed = editMany({ zone, sets: [set] }, [{ id: "x", content: content("a", "A", "9") }], now);
+    const changed = edited({ zone, sets: [set] }, [{ id: "x", content: content("a", "A", "9") }], now);
     expect(changed).toMatchObject({
       wanted: [{ ttl: null, records: [{ id: "x", rdata: "9", comment: "c", created: 1, modified: now }, { id: "y" }] }],
     });

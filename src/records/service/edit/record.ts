@@ -2,6 +2,7 @@ import type { Instant } from "../../../core/instant.ts";
 import type { RecordType } from "../../../core/rdata/table.ts";
 import { type RRset, setKey, type ZoneRecord } from "../../../core/records/rrset.ts";
 import type { Fault } from "../../../core/result.ts";
+import { finish, type Steps } from "../../../core/steps.ts";
 import type { PlacedRecord } from "../../model.ts";
 import type { Decide, WriteView } from "../../store/port.ts";
 import { checkWrite } from "./check-write.ts";
@@ -24,7 +25,7 @@ type Refused = { readonly kind: "refused"; readonly faults: readonly Fault[] };
 type Edited = { readonly kind: "done"; readonly placed: PlacedRecord } | Refused;
 
 export function editRecord(view: WriteView, edit: Edit, now: Instant): ReturnType<Decide<Edited>> {
-  const { wanted, placed } = withEdits(view, [edit], now);
+  const { wanted, placed } = finish(editingSets(view, [edit], now));
   const faults = checkWrite(view, wanted);
   if (faults.length > 0) return { wanted: undefined, result: { kind: "refused", faults } };
   return { wanted, result: { kind: "done", placed: placed(edit) } };
@@ -44,10 +45,12 @@ export const holds = (set: RRset, id: string): boolean => set.records.some((reco
 /** A set while it is edited: its records by id, in their order. */
 type OpenSet = { readonly set: RRset; ttl: number | null; readonly records: Map<string, ZoneRecord> };
 
+type EditedSets = { readonly wanted: readonly RRset[]; readonly placed: (edit: Edit) => PlacedRecord };
+
 type Placed = { readonly set: RRset; readonly record: ZoneRecord };
 
 /** The sets after all edits, unchecked, and a function that finds an edited record in them. Ids must be unique. */
-export function withEdits({ zone, sets }: WriteView, edits: readonly Edit[], now: Instant) {
+export function* editingSets({ zone, sets }: WriteView, edits: readonly Edit[], now: Instant): Steps<EditedSets> {
   const open = new Map(sets.map((set) => [keyOf(set), openSet(set)]));
   const ids = new Set(edits.map((edit) => edit.id));
   const before = new Map<string, Placed>();
@@ -57,7 +60,9 @@ export function withEdits({ zone, sets }: WriteView, edits: readonly Edit[], now
     const old = before.get(id);
     if (old !== undefined && keyOf(old.set) !== keyOf(content)) open.get(keyOf(old.set))?.records.delete(id);
   }
+  yield;
   for (const edit of edits) putIn(open, edit, before.get(edit.id), now);
+  yield;
   const wanted = [...open.values()]
     .map(({ set, ttl, records }): RRset => ({ ...set, ttl, records: [...records.values()] }))
     .filter((set) => set.records.length > 0);

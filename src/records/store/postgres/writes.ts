@@ -33,7 +33,7 @@ export function createWrites(add: <T>(write: Write<T>) => Promise<T>): Writes {
         acts: false,
         run: (batch) => {
           const views = requests.map(batch.view);
-          const { decisions, result } = decide(views);
+          const { decisions, result } = finish(inSteps(decide(views)));
           const planned = requests.flatMap((request, i) => {
             const [view, decision] = [views[i], decisions[i]];
             if (view === undefined || decision === undefined) return [];

@@ -226,7 +226,7 @@ export function openSqliteStore(
       large.commit(requests[0]?.account ?? 0, function* (on) {
         const views = [];
         for (const request of requests) views.push(yield* inSteps(on.view(request)));
-        const { decisions, result } = decide(views);
+        const { decisions, result } = yield* inSteps(decide(views));
         const writes = [];
         for (const [i, request] of requests.entries()) {
           const [view, decision] = [views[i], decisions[i]];

@@ -13,6 +13,9 @@ import { prepareReads } from "./read.ts";
 import { prepareSignedNames, type SignedNames } from "./signed-names.ts";
 import { prepareSetWriter } from "./write.ts";
 
+/** Owners that are read in one step. */
+const perStep = 10;
+
 /** Everything that a write reads and writes, on one connection. */
 export function prepareWriteSide(database: DatabaseSync) {
   const read = prepareReads(database);
@@ -44,7 +47,16 @@ export function prepareWriteSide(database: DatabaseSync) {
     return { zone, sets };
   }
 
-  /** In steps, if it is the whole zone. */
+  function* viewingOwners(zone: Zone, owners: readonly string[]): Steps<WriteView> {
+    const sets: RRset[] = [];
+    for (const [i, owner] of owners.entries()) {
+      sets.push(...known.setsAt(zone, owner));
+      if (i % perStep === 0) yield;
+    }
+    return { zone, sets };
+  }
+
+  /** In steps, if it is the whole zone or many owners. */
   const viewInto = (zone: Zone, request: Pick<WriteRequest, "owners" | "records">, owner?: string) => {
     if (request.owners === "all") return viewingAll(zone);
     const owners = new Set(request.owners(zone));
@@ -53,6 +65,7 @@ export function prepareWriteSide(database: DatabaseSync) {
       const other = known.place(record);
       if (other?.zone === zone.id) owners.add(other.owner);
     }
+    if (owners.size > perStep) return viewingOwners(zone, [...owners]);
     return { zone, sets: [...owners].flatMap((each) => known.setsAt(zone, each)) };
   };
 
