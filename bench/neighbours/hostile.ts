@@ -11,6 +11,9 @@ export type Neighbour = (signal: AbortSignal) => Promise<Readonly<Record<string,
 
 export type Ports = { readonly http: number; readonly dns: number };
 
+/** The largest writes: the others wait for one of these several times as long as for an import. */
+export const grownZones = "zones of 36,000 records, emptied";
+
 /** One after the other, each as bad as its permissions allow. */
 export function neighboursOf({ hostile }: Street, { http, dns }: Ports): Readonly<Record<string, Neighbour>> {
   const { writer, reader, zones, largeZone } = hostile;
@@ -62,6 +65,11 @@ export function neighboursOf({ hostile }: Street, { http, dns }: Ports): Readonl
       return await asWriter("POST", `/v1/zones/${zone}/history/${serial}/undo`);
     }),
     "bulks of 1 MiB": repeat(4, (i) => asWriter("POST", `${v1}/records/bulk`, bulk(zones[i % 4] ?? "", i))),
+    [grownZones]: repeat(2, async (i) => {
+      const zone = zones[i % 2] ?? "";
+      for (let j = 0; j < 4; j++) await asWriter("POST", `${v1}/records/bulk`, bulk(zone, 1_000 + 4 * i + j));
+      return await asWriter("POST", `${v1}/zones/${zone}/import`, tiny);
+    }),
     "bulks of 1 MiB of faults": repeat(4, (i) => asWriter("PUT", `${v1}/records/bulk`, bulk("none", i))),
     "1 MB of lists in lists": repeat(4, () => asWriter("POST", "/v1/zones/small-0.example/rrsets", nested)),
     "objects without a key in common": repeat(4, () => asWriter("POST", `${v1}/records/bulk`, different)),
