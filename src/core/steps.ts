@@ -19,6 +19,15 @@ export function finishWithin<T>(steps: Steps<T>, most: number, isLate: (taken: n
   return undefined;
 }
 
+/** The same work with one interruption for this many steps. */
+export function* inLongerSteps<T>(steps: Steps<T>, count: number): Steps<T> {
+  for (let i = 1; ; i++) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    if (i % count === 0) yield;
+  }
+}
+
 /** Work that may or may not be interruptible, as steps. */
 export function* inSteps<T extends object | undefined>(work: T | Steps<T>): Steps<T> {
   return work !== undefined && "next" in work ? yield* work : work;

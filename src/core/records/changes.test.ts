@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { applyChanges } from "../../../test/rig/core/apply-changes.ts";
-import { diffSets, invertChanges, sameSet } from "./changes.ts";
+import { type Change, diffSets, invertChange, sameSet } from "./changes.ts";
 import { type RRset, setKey, type ZoneRecord } from "./rrset.ts";
 
 const record = (value: string, rest: Partial<ZoneRecord> = {}): ZoneRecord => ({
@@ -15,6 +15,8 @@ const record = (value: string, rest: Partial<ZoneRecord> = {}): ZoneRecord => ({
   modified: 0,
   ...rest,
 });
+
+const invertChanges = (changes: readonly Change[]) => changes.toReversed().map(invertChange);
 
 const www = (...records: readonly ZoneRecord[]): RRset => ({ owner: "www", type: "A", ttl: null, records });
 const one = record("192.0.2.1");

@@ -44,12 +44,8 @@ export function* diffingSets(existing: readonly RRset[], wanted: readonly RRset[
   return [...deletes, ...others];
 }
 
-/** The changes that undo these. */
-export function invertChanges(changes: readonly Change[]): readonly Change[] {
-  return changes.toReversed().map(invertChange);
-}
-
-function invertChange(change: Change): Change {
+/** The change that undoes this one. */
+export function invertChange(change: Change): Change {
   const { owner, type } = change;
   switch (change.kind) {
     case "create":

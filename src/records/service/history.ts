@@ -1,10 +1,12 @@
-import { type Change, invertChanges, sameSet } from "../../core/records/changes.ts";
+import { type Change, invertChange, sameSet } from "../../core/records/changes.ts";
 import { type RRset, setKey, type ZoneRecord } from "../../core/records/rrset.ts";
 import { withSerial } from "../../core/records/serial.ts";
 import type { Fault } from "../../core/result.ts";
+import { inLongerSteps, mapInSteps, type Steps } from "../../core/steps.ts";
+import type { Turns } from "../../process/turns.ts";
 import type { LoggedChange, SettingsChange, Zone, ZoneKey, ZoneSettings } from "../model.ts";
-import type { DecideAct, WriteView } from "../store/port.ts";
-import { checkWrite, signedStaysPrimary, soaStays, zoneFaults } from "./edit/check-write.ts";
+import type { ActDecision, DecideAct, WriteView } from "../store/port.ts";
+import { checkingWrite, signedStaysPrimary, soaStays, zoneFaults } from "./edit/check-write.ts";
 import { newRecordIds } from "./edit/new-id.ts";
 import type { RecordServiceOptions } from "./options.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./sight.ts";
@@ -13,10 +15,16 @@ import { type Asked, type Done, noChange, type Written, writtenBefore, writtenBy
 /** How many changes one request examines for an actor who may see only some sets. */
 const mostLookedAt = 2_000;
 const historyPart = 200;
-/** More changes than one write can make in a zone. */
-const wholeWrite = 1_000_000;
+/** Changes of a write that are read in one turn, to undo it. */
+const undoPart = 500;
+/** Changes per step of an undo. */
+const perStep = 10;
 
-export function historyOperations({ store, now }: RecordServiceOptions, sight: Sight) {
+export function historyOperations(
+  { store, now }: RecordServiceOptions,
+  sight: Sight,
+  turns: Pick<Turns, "next" | "run">,
+) {
   const maySee = (actor: Actor, { zoneName: zone, change }: LoggedChange): boolean =>
     change.kind === "settings"
       ? sight.allows(actor, { kind: "read-zone", zone })
@@ -35,6 +43,17 @@ export function historyOperations({ store, now }: RecordServiceOptions, sight: S
     }
     const rows = seen.slice(0, limit);
     return { rows, next: seen.length > limit ? rows.at(-1)?.position : next };
+  };
+
+  /** All changes of one write, newest first. */
+  const changesOf = async (actor: Actor, zone: Zone, serial: number) => {
+    const rows: LoggedChange[] = [];
+    for (;;) {
+      const part = await store.historyOf(zone, { serial, before: rows.at(-1)?.position, limit: undoPart });
+      rows.push(...part);
+      if (part.length < undoPart) return rows;
+      await turns.next(actor.account);
+    }
   };
 
   return {
@@ -59,21 +78,26 @@ export function historyOperations({ store, now }: RecordServiceOptions, sight: S
     /** Undoes one write with a new write; refused if what it changed has changed again since. */
     undo: async (actor: Actor, key: ZoneKey, serial: number, asked: Asked = {}): Promise<Written> => {
       const zone = await sight.openZone(actor, key);
-      const rows = zone ? await store.historyOf(zone, { serial, limit: wholeWrite }) : [];
+      const rows = zone ? await changesOf(actor, zone, serial) : [];
       if (zone === undefined || rows.length === 0) {
         const before = await writtenBefore(store, actor, key, asked, now());
         return zone && before.kind === "missing" ? missing("record") : before;
       }
-      if (!rows.every((row) => maySee(actor, row))) return missing("record");
-      const undone = undoingOf(rows);
-      const refusal = undoRefusal(sight, actor, zone, undone);
+      const seen = await turns.run(
+        actor.account,
+        mapInSteps(rows, (row) => maySee(actor, row)),
+      );
+      if (seen.includes(false)) return missing("record");
+      const undone = await turns.run(actor.account, undoing(rows));
+      const refusal = await turns.run(actor.account, findingRefusal(sight, actor, zone, undone));
       if (refusal) return denied(refusal);
       const newId = newRecordIds();
-      const decide: DecideAct<Done | NotDone> = (view) => {
-        const after = undoneIn(view, withFreeIds(view, undone.changes, newId), undone.settings);
+      function* deciding(view: WriteView): Steps<ActDecision<Done | NotDone>> {
+        const after = yield* undoingIn(view, yield* withFreeIds(view, undone.changes, newId), undone.settings);
         if ("kind" in after) return noChange(after);
         return { ...after, command: "undo_changes", result: { kind: "done" } };
-      };
+      }
+      const decide: DecideAct<Done | NotDone> = (view) => inLongerSteps(deciding(view), perStep);
       const owners = () => undone.changes.map((change) => change.owner);
       // The sets that hold these ids now, for `withFreeIds`. Of replaced sets too: their current records may have other ids.
       const records = undone.changes.flatMap(({ after }) => after?.records.map((record) => record.id) ?? []);
@@ -87,21 +111,33 @@ type HistoryPage = { readonly before?: number; readonly limit: number };
 
 type Undoing = { readonly changes: readonly Change[]; readonly settings: SettingsChange | undefined };
 
-function undoingOf(rows: readonly LoggedChange[]): Undoing {
-  const done = rows.map((row) => row.change).toReversed();
-  const changes = invertChanges(done.filter((change) => change.kind !== "settings"));
-  return { changes, settings: done.find((change) => change.kind === "settings") };
+/** The newest change is undone first. */
+function* undoing(rows: readonly LoggedChange[]): Steps<Undoing> {
+  const changes: Change[] = [];
+  let settings: SettingsChange | undefined;
+  for (const { change } of rows) {
+    if (change.kind === "settings") settings = change;
+    else changes.push(invertChange(change));
+    yield;
+  }
+  return { changes, settings };
 }
 
-function undoRefusal(sight: Sight, actor: Actor, { name: zone }: Zone, { changes, settings }: Undoing) {
-  const ofSets = changes
-    .map(({ owner, type }) => sight.refusal(actor, { kind: "write-set", zone, owner, type }))
-    .find((refusal) => refusal !== undefined);
-  return ofSets ?? (settings && sight.refusal(actor, { kind: "write-zone", zone }));
+function* findingRefusal(sight: Sight, actor: Actor, { name: zone }: Zone, { changes, settings }: Undoing) {
+  for (const { owner, type } of changes) {
+    const refusal = sight.refusal(actor, { kind: "write-set", zone, owner, type });
+    if (refusal !== undefined) return refusal;
+    yield;
+  }
+  return settings && sight.refusal(actor, { kind: "write-zone", zone });
 }
 
 /** A restored record gets its old id back, unless a record in an unaffected set has that id now. */
-function withFreeIds({ sets }: WriteView, changes: readonly Change[], newId: (i: number) => string): readonly Change[] {
+function* withFreeIds(
+  { sets }: WriteView,
+  changes: readonly Change[],
+  newId: (i: number) => string,
+): Steps<readonly Change[]> {
   const changing = new Set(changes.map(({ owner, type }) => setKey(owner, type)));
   const left = sets.filter(({ owner, type }) => !changing.has(setKey(owner, type)));
   const taken = new Set(left.flatMap((set) => set.records.map((record) => record.id)));
@@ -111,17 +147,18 @@ function withFreeIds({ sets }: WriteView, changes: readonly Change[], newId: (i:
     next += 1;
     return { ...record, id: newId(next) };
   };
-  return changes.map((change): Change => {
+  yield;
+  return yield* mapInSteps(changes, (change): Change => {
     if (change.after === null) return change;
     return { ...change, after: { ...change.after, records: change.after.records.map(withFreeId) } };
   });
 }
 
-function undoneIn(
+function* undoingIn(
   view: WriteView,
   changes: readonly Change[],
   undone: SettingsChange | undefined,
-): { readonly wanted: readonly RRset[]; readonly settings?: SettingsChange["before"] } | NotDone {
+): Steps<{ readonly wanted: readonly RRset[]; readonly settings?: SettingsChange["before"] } | NotDone> {
   const { zone } = view;
   const current = new Map(view.sets.map((set) => [setKey(set.owner, set.type), set]));
   const sets = new Map(current);
@@ -133,11 +170,12 @@ function undoneIn(
     if (change.type === "SOA" && after === undefined) faults.push(zoneStays);
     if (after === undefined) sets.delete(key);
     else sets.set(key, after);
+    yield;
   }
   const wanted = [...sets.values()];
   const settings = undone && undoneSettings(zone, undone, faults);
   const marksOnly = changes.every(({ before, after }) => before && after && onlyMarks(before, after));
-  const all = faults.length > 0 || marksOnly ? faults : checkWrite(view, wanted);
+  const all = faults.length > 0 || marksOnly ? faults : yield* checkingWrite(view, wanted);
   if (all.length > 0) return refused(all);
   return { wanted, ...(settings && { settings }) };
 }

@@ -34,7 +34,7 @@ export function createRecordService(options: RecordServiceOptions) {
     ...zoneOperations(options, sight, turns, changeSettings),
     ...setOperations(options, sight, turns),
     ...changesOperations(options, sight),
-    ...historyOperations(options, sight),
+    ...historyOperations(options, sight, turns),
     ...writesOperations(options, sight, turns),
     ...grantOperations(options, sight),
     ...actionOperations(options),

@@ -1,20 +1,25 @@
 import { checkSignedZone } from "../../../core/dnssec/check-signed-zone.ts";
 import { diffSets } from "../../../core/records/changes.ts";
-import { checkNewSets } from "../../../core/records/check-new-sets.ts";
-import { checkOwners } from "../../../core/records/check-zone.ts";
+import { checkingNewSets } from "../../../core/records/check-new-sets.ts";
+import { checkingOwners } from "../../../core/records/check-zone.ts";
 import { type RRset, setKey } from "../../../core/records/rrset.ts";
 import type { Fault } from "../../../core/result.ts";
+import { finish, type Steps } from "../../../core/steps.ts";
 import type { Zone } from "../../model.ts";
 import type { WriteView } from "../../store/port.ts";
 
 /** All reasons why the zone cannot take these sets, independent of the actor. */
-export function checkWrite({ zone, sets }: WriteView, wanted: readonly RRset[]): readonly Fault[] {
+export const checkWrite = (view: WriteView, wanted: readonly RRset[]): readonly Fault[] =>
+  finish(checkingWrite(view, wanted));
+
+/** The same in steps. */
+export function* checkingWrite({ zone, sets }: WriteView, wanted: readonly RRset[]): Steps<readonly Fault[]> {
   return [
     ...zoneFaults(zone),
     ...lockFaults(sets, wanted),
     ...signingFaults(zone, sets, wanted),
-    ...checkOwners(wanted),
-    ...checkNewSets(sets, wanted),
+    ...(yield* checkingOwners(wanted, (set) => set)),
+    ...(yield* checkingNewSets(sets, wanted)),
   ];
 }
 
