@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isLongRun } from "../rig/long-run.ts";
 import { allPages } from "./all-pages.ts";
-import { axeFinds } from "./axe.ts";
+import { axeFinds, type Colours } from "./axe.ts";
 import { type OpenBrowser, openBrowser, openContext, openPage, type WatchedPage, wide } from "./browser.ts";
 import { layoutFaults } from "./layout-faults.ts";
 import { signInContext } from "./records-rig.ts";
@@ -20,6 +21,9 @@ afterAll(async () => {
   await services?.close();
 });
 
+/** Both sizes show the same colours: each checks them in one scheme, and in a long run in both. */
+const coloursOf = (scheme: Colours): readonly [Colours, ...Colours[]] => (isLongRun ? ["dark", "light"] : [scheme]);
+
 describe.for(allPages)("$console $path", (each) => {
   let page: WatchedPage;
   beforeAll(async () => {
@@ -27,12 +31,12 @@ describe.for(allPages)("$console $path", (each) => {
   });
 
   it.for([
-    ["a phone", { width: 360, height: 740 }],
-    ["a desk", wide],
-  ] as const)("fits the window of %s, and axe finds nothing in either colour", async ([, size]) => {
+    ["a phone", { width: 360, height: 740 }, coloursOf("dark")],
+    ["a desk", wide, coloursOf("light")],
+  ] as const)("fits the window of %s, and axe finds nothing", async ([, size, colours]) => {
     await page.setViewportSize(size);
     await expect.poll(() => page.evaluate(layoutFaults)).toEqual([]);
-    expect(await axeFinds(page, each.contrastIn)).toEqual([]);
+    expect(await axeFinds(page, { contrastIn: each.contrastIn, colours })).toEqual([]);
     expect(page.complaints).toEqual([]);
   });
 });

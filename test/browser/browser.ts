@@ -5,7 +5,9 @@ import { patience } from "../rig/patience.ts";
 export const launchBrowser = ({
   program = "/usr/bin/chromium-headless-shell",
   args = [],
-}: Launch = {}): Promise<Browser> => chromium.launch({ executablePath: program, timeout: patience, args: [...args] });
+}: Launch = {}): Promise<Browser> =>
+  // A page in the renderer process of another page of the same site needs two thirds of the processor time for its first load.
+  chromium.launch({ executablePath: program, timeout: patience, args: ["--process-per-site", ...args] });
 
 type Launch = { readonly program?: string; readonly args?: readonly string[] };
 

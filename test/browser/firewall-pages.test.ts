@@ -7,12 +7,16 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openBlankPage, openBrowser, openContext, openPage } from "./browser.ts";
 import { type FirewallRig, householdRows, startFirewallRig } from "./firewall-rig.ts";
 import { signInContext, startRecordsRig } from "./records-rig.ts";
+import { walkTo } from "./walk-to.ts";
 
 let rig: FirewallRig;
 let browser: Awaited<ReturnType<typeof openBrowser>>;
+/** The administrator's page, which all tests use. */
+let root: Awaited<ReturnType<typeof signedIn>>;
 beforeAll(async () => {
   rig = await startFirewallRig();
   browser = await openBrowser();
+  root = await signedIn();
 });
 afterAll(async () => {
   await browser?.close();
@@ -27,7 +31,7 @@ async function signedIn(user?: string) {
 
 describe("a key for an updater", () => {
   it("is created on the user page, works with curl, and is revoked there", async () => {
-    const { context, page } = await signedIn();
+    const { page } = root;
     await page.getByRole("link", { name: "Users" }).click();
     await page.getByRole("button", { name: "New user" }).click();
     // A name that is taken is an error at its field, and nothing is lost.
@@ -68,19 +72,18 @@ describe("a key for an updater", () => {
     for (const action of ["user added", "key added", "key deleted", "signed in by link"])
       await page.getByRole("cell", { name: action }).first().waitFor();
     expect(page.complaints).toEqual([]);
-    await context.close();
   });
 });
 
 describe("the form of a user", () => {
   it("does not revert what was changed elsewhere while it was open", async () => {
-    const { context, page } = await signedIn();
-    await page.goto(`${rig.url}/users?new`);
+    const { context, page } = root;
+    await walkTo(page, `${rig.url}/users?new`);
     await page.getByLabel("Name", { exact: true }).fill("shared");
     await page.getByRole("checkbox", { name: "Create a key" }).uncheck();
     await page.getByRole("button", { name: "Create user" }).click();
     const open = async (tab: Page) => {
-      await tab.goto(`${rig.url}/users?edit=shared`);
+      await walkTo(tab, `${rig.url}/users?edit=shared`);
       await tab.getByRole("dialog").waitFor();
     };
     const save = async (tab: Page) => {
@@ -97,7 +100,7 @@ describe("the form of a user", () => {
     await save(page);
     const row = page.getByRole("row").filter({ hasText: "Shared by two" });
     await row.getByRole("cell", { name: "disabled" }).waitFor();
-    await context.close();
+    await other.close();
   });
 });
 
@@ -110,7 +113,7 @@ describe("the last day of a user", () => {
     await signInContext(context, await rig.service.createSignInLink());
     const page = await openBlankPage(context, rig.url);
     const name = clock.replace("/", ".");
-    await page.goto(`${rig.url}/users?new`);
+    await walkTo(page, `${rig.url}/users?new`);
     await page.getByLabel("Name", { exact: true }).fill(name);
     await page.getByLabel("Valid until").fill("2027-03-01");
     await page.getByRole("checkbox", { name: "Create a key" }).uncheck();
@@ -132,34 +135,32 @@ describe("the last day of a user", () => {
   });
 
   it("is the one given on the command line, which ends when the next day begins", async () => {
-    const { context, page } = await signedIn();
+    const { context, page } = root;
     const data = { name: "guest", fullName: "", disabled: false, expires: "2028-01-01T00:00:00Z", privileges: [] };
     await context.request.post(`${rig.url}/console/users`, { headers: await session(context), data });
-    await page.goto(`${rig.url}/users`);
+    await walkTo(page, `${rig.url}/users`);
     const row = page.getByRole("row").filter({ hasText: "guest" });
     await expect.poll(() => row.textContent()).toContain("until 31 Dec 2027");
     await row.getByRole("button", { name: "guest", exact: true }).click();
     expect(await page.getByLabel("Valid until").inputValue()).toBe("2027-12-31");
-    await context.close();
   });
 
   it("is refused if its year is too long, and nothing that was typed is lost", async () => {
-    const { context, page } = await signedIn();
-    await page.goto(`${rig.url}/users?new`);
+    const { page } = root;
+    await walkTo(page, `${rig.url}/users?new`);
     await page.getByLabel("Name", { exact: true }).fill("later");
     await page.getByLabel("Valid until").fill("20271-03-01");
     await page.getByRole("button", { name: "Create user" }).click();
     await page.getByText("use a year with four digits").waitFor();
     expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("later");
     expect(page.complaints).toEqual([]);
-    await context.close();
   });
 });
 
 describe("groups", () => {
   it("are created with networks and members", async () => {
-    const { context, page } = await signedIn();
-    await page.goto(`${rig.url}/groups`);
+    const { page } = root;
+    await walkTo(page, `${rig.url}/groups`);
     await page.getByRole("button", { name: "New group" }).click();
     await page.getByLabel("Name", { exact: true }).fill("watchers");
     await page.getByLabel(/^Only from these networks/).fill("192.0.2.0/33");
@@ -169,29 +170,26 @@ describe("groups", () => {
     await page.getByRole("button", { name: "Create group" }).click();
     await page.getByRole("cell", { name: "192.0.2.0/24" }).waitFor();
     expect(page.complaints).toEqual([]);
-    await context.close();
   });
 
   it("are not replaced by a new one of the same name, and need a name", async () => {
-    const { context, page } = await signedIn();
+    const { context, page } = root;
     const headers = await session(context);
     const night = { name: "night", privileges: ["interface-status"], networks: ["198.51.100.0/24"], members: [] };
     const made = await context.request.post(`${rig.url}/console/groups`, { headers, data: night });
     expect(made.status()).toBe(204);
-    await page.goto(`${rig.url}/groups?new=`);
+    await walkTo(page, `${rig.url}/groups?new=`);
     await page.getByRole("button", { name: "Create group" }).click();
     await page.getByText("A group name can contain only letters").waitFor();
     await page.getByLabel("Name", { exact: true }).fill("night");
     await page.getByRole("button", { name: "Create group" }).click();
     await page.getByText("A group night already exists.").waitFor();
     await page.getByRole("cell", { name: "198.51.100.0/24" }).waitFor();
-    await context.close();
   });
 });
 
 describe("what a session allows", () => {
   it("is what its user may do: no user pages without the privilege, and no way around that", async () => {
-    const root = await signedIn();
     const asRoot = await session(root.context);
     const wish = { name: "looker", fullName: "", disabled: false, expires: null, privileges: ["interface-status"] };
     const made = await root.context.request.post(`${rig.url}/console/users`, { headers: asRoot, data: wish });
@@ -200,11 +198,11 @@ describe("what a session allows", () => {
     await page.getByRole("region", { name: "ppp0" }).waitFor();
     expect(await page.getByRole("link", { name: "Users" }).count()).toBe(0);
     for (const path of ["/users", "/groups", "/audit"]) {
-      await page.goto(rig.url + path);
+      await walkTo(page, rig.url + path);
       await page.getByText("Managing users needs the privilege").waitFor();
       expect(await page.getByRole("button", { name: /^New/ }).count()).toBe(0);
     }
-    await root.page.goto(`${rig.url}/users?edit=root`);
+    await walkTo(root.page, `${rig.url}/users?edit=root`);
     await root.page.getByRole("button", { name: "Save" }).waitFor();
     expect(await root.page.getByRole("button", { name: "Remove…" }).count()).toBe(0);
     expect(await root.page.getByRole("switch", { name: "Disabled" }).isDisabled()).toBe(true);
@@ -221,7 +219,6 @@ describe("what a session allows", () => {
     );
     expect((await context.request.get(`${rig.url}/console/session`)).status()).toBe(401);
     await context.close();
-    await root.context.close();
   });
 
   it("is nothing on another service of the same host", async () => {
@@ -238,7 +235,6 @@ describe("what a session allows", () => {
 
 describe("an error on the user page", () => {
   it("disappears with the next success anywhere on the page", async () => {
-    const root = await signedIn();
     const headers = await session(root.context);
     for (const [name, privileges] of [
       ["aide", ["user-management"]],
@@ -248,7 +244,7 @@ describe("an error on the user page", () => {
       await root.context.request.post(`${rig.url}/console/users`, { headers, data });
     }
     const { context, page } = await signedIn("aide");
-    await page.goto(`${rig.url}/users`);
+    await walkTo(page, `${rig.url}/users`);
     const refused = page.getByText("That needs “All pages”, which you do not have here");
     await page.getByRole("button", { name: "New key for root" }).click();
     await refused.waitFor();
@@ -259,13 +255,12 @@ describe("an error on the user page", () => {
     await refused.waitFor();
     expect(page.complaints.filter((each) => !each.includes("403"))).toEqual([]);
     await context.close();
-    await root.context.close();
   });
 });
 
 describe("a phone of 360 pixels", () => {
   it("shows the longest names and lists without scrolling sideways", async () => {
-    const { context, page } = await signedIn();
+    const { context, page } = root;
     const headers = await session(context);
     const long = `${"x".repeat(63)}1`;
     const wish = { name: long, fullName: "W".repeat(200), disabled: false, expires: null, privileges: ["all"] };
@@ -285,7 +280,7 @@ describe("a phone of 360 pixels", () => {
       "/audit",
       "/account",
     ]) {
-      await page.goto(rig.url + path);
+      await walkTo(page, rig.url + path);
       await page.getByRole("heading", { level: 1 }).waitFor();
       if (path !== "/" && path !== "/account")
         await page
@@ -298,7 +293,6 @@ describe("a phone of 360 pixels", () => {
     await rig.setRows(householdRows("203.0.113.97"));
     await context.request.delete(`${rig.url}/console/groups/${group.name}`, { headers });
     await context.request.delete(`${rig.url}/console/users/${long}`, { headers });
-    await context.close();
   });
 });
 

@@ -1,4 +1,5 @@
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
+import { walkTo } from "./walk-to.ts";
 
 const harbour = "/zones/harbour.example";
 
@@ -17,7 +18,7 @@ export async function openHarbourTable() {
     dialog,
     stored,
     open: async (query = "") => {
-      await page.goto(`${rig.url}${harbour}${query}`);
+      await walkTo(page, `${rig.url}${harbour}${query}`);
       await page.getByText(/record sets?$/).waitFor();
     },
     /** As another client. */

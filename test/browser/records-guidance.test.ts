@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { axeFinds } from "./axe.ts";
 import { colourOf, wide } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
+import { walkTo } from "./walk-to.ts";
 
 /** Guidance in the DNS console for new users, and whether things can be found and seen. */
 
@@ -19,7 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => close?.());
 
-const open = (path: string) => page.goto(rig.url + path);
+const open = (path: string) => walkTo(page, rig.url + path);
+const load = (path: string) => page.goto(rig.url + path);
 const harbour = "/zones/harbour.example";
 const munich = "/zones/xn--mnchen-3ya.test";
 
@@ -51,7 +53,7 @@ describe("a name with non-ASCII letters", () => {
   });
 
   it("opens its zone from the address bar", async () => {
-    await open("/zones/MÜNCHEN.test?filter=stra");
+    await load("/zones/MÜNCHEN.test?filter=stra");
     await page.getByRole("link", { name: "straße A" }).waitFor();
     expect(page.url()).toBe(`${rig.url}${munich}?filter=stra`);
   });
@@ -286,7 +288,7 @@ describe("the list of zones", () => {
   it.for(["/zones/", "/tokens/", "/account/", "/zones/Harbour.example.", `${harbour}/history/`])(
     "and every other page accept a URL that ends with a slash or a dot: %s",
     async (path) => {
-      await open(path);
+      await load(path);
       await page.getByRole("navigation", { name: "Pages" }).waitFor();
       await page.getByRole("heading", { level: 1, name: /^(?:Zones|Tokens|Account|harbour\.example)$/ }).waitFor();
       expect(await page.getByText("Page not found").count()).toBe(0);
@@ -329,13 +331,13 @@ describe("the list of zones", () => {
   });
 
   it("says that a zone is not found if the URL has an invalid escape", async () => {
-    await open("/zones/%25");
+    await load("/zones/%25");
     await page.getByText("Zone % not found").waitFor();
     expect(await page.locator("tbody").count()).toBe(0);
   });
 
   it("says that an unknown section of a zone is not found", async () => {
-    await open(`${harbour}/nope`);
+    await load(`${harbour}/nope`);
     await page.getByText("Page not found.").waitFor();
     expect(await page.locator("tbody").count()).toBe(0);
   });

@@ -3,6 +3,7 @@ import { axeFinds } from "./axe.ts";
 import { dialogHasFocus } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 import { signInByLink } from "./records-rig.ts";
+import { walkTo } from "./walk-to.ts";
 
 /** What was typed is never lost, and other users' changes are not overwritten unnoticed. */
 
@@ -22,7 +23,7 @@ describe("a record that is changed elsewhere while its form is open", () => {
     const name = `kept-${what.toLowerCase()}`;
     const records = [{ value: "192.0.2.44" }];
     await post(`/v1${harbour}/changes`, { changes: [{ name, type: "A", records }] });
-    await page.goto(`${rig.url}${harbour}?edit=${name}/A`);
+    await walkTo(page, `${rig.url}${harbour}?edit=${name}/A`);
     await page.getByRole("dialog").waitFor();
     await page.getByText("live", { exact: true }).waitFor();
     await post(`/v1${harbour}/changes`, { changes: [{ name, type: "A", records, ...change }] });
@@ -35,7 +36,7 @@ describe("a record that is renamed", () => {
   it("does not replace an existing one", async () => {
     const changes = ["here", "there"].map((name, i) => ({ name, type: "A", records: [{ value: `192.0.2.4${i}` }] }));
     await post(`/v1${harbour}/changes`, { changes });
-    await page.goto(`${rig.url}${harbour}?edit=here/A`);
+    await walkTo(page, `${rig.url}${harbour}?edit=here/A`);
     await dialogHasFocus(page);
     const name = page.getByRole("dialog").getByLabel("Name", { exact: true });
     await name.fill("there");
@@ -51,7 +52,7 @@ describe("a record that is renamed", () => {
 
 describe("the settings of a zone", () => {
   it("keep the labels that were typed when the TTL is saved", async () => {
-    await page.goto(`${rig.url}${harbour}/settings`);
+    await walkTo(page, `${rig.url}${harbour}/settings`);
     await page.getByLabel("Labels").fill("site=attic");
     await page.getByLabel("Default TTL in seconds").fill("7200");
     await page.getByRole("button", { name: "Save TTL" }).click();
@@ -65,14 +66,14 @@ describe("a form that is closed by accident", () => {
   const dialog = () => page.getByRole("dialog");
 
   it("closes immediately if nothing was typed", async () => {
-    await page.goto(`${rig.url}${harbour}?add=A`);
+    await walkTo(page, `${rig.url}${harbour}?add=A`);
     await dialogHasFocus(page);
     await page.keyboard.press("Escape");
     await expect.poll(() => dialog().count()).toBe(0);
   });
 
   it("warns if something was typed, and closes the second time", async () => {
-    await page.goto(`${rig.url}${harbour}?add=A`);
+    await walkTo(page, `${rig.url}${harbour}?add=A`);
     await dialogHasFocus(page);
     await dialog().getByLabel("Name", { exact: true }).fill("attic");
     await page.keyboard.press("Escape");
@@ -93,8 +94,8 @@ describe("the back button", () => {
     [harbour, "Add record"],
     ["/tokens", "New token"],
   ] as const)("leads from a form to the page that opened it: %s", async ([path, button]) => {
-    await page.goto(`${rig.url}/account`);
-    await page.goto(rig.url + path);
+    await walkTo(page, `${rig.url}/account`);
+    await walkTo(page, rig.url + path);
     await page.getByRole("button", { name: button }).click();
     await dialogHasFocus(page);
     await page.goBack();
@@ -103,7 +104,7 @@ describe("the back button", () => {
   });
 
   it("warns before it leaves a form with unsaved input, and leaves the second time", async () => {
-    await page.goto(rig.url + harbour);
+    await walkTo(page, rig.url + harbour);
     await page.getByRole("button", { name: "Add record" }).click();
     await dialogHasFocus(page);
     const name = page.getByRole("dialog").getByLabel("Name", { exact: true });
@@ -119,7 +120,7 @@ describe("the back button", () => {
   });
 
   it("leaves an import if it is empty", async () => {
-    await page.goto(rig.url + harbour);
+    await walkTo(page, rig.url + harbour);
     await page.getByRole("link", { name: "Settings" }).click();
     await page.getByRole("button", { name: "Import…" }).click();
     const file = page.getByRole("dialog").getByRole("textbox", { name: "Zone file" });
@@ -134,7 +135,7 @@ describe("the back button", () => {
   });
 
   it("does not leave a token that is shown only once", async () => {
-    await page.goto(rig.url);
+    await walkTo(page, rig.url);
     await page.getByRole("link", { name: "Tokens" }).click();
     await page.getByRole("button", { name: "New token" }).click();
     await page.getByLabel("What is it for?").fill("router");
@@ -165,7 +166,7 @@ describe("a form with a changed choice", () => {
       change: () => page.getByRole("button", { name: "Add value" }).click(),
     },
   ])("warns before it closes: $what at $path", async ({ path, change }) => {
-    await page.goto(`${rig.url}${path}`);
+    await walkTo(page, `${rig.url}${path}`);
     await dialogHasFocus(page);
     await change();
     await page.keyboard.press("Tab");
@@ -182,7 +183,7 @@ describe("a session that ends while a form is filled in", () => {
   const dialog = () => page.getByRole("dialog");
 
   beforeAll(async () => {
-    await page.goto(`${rig.url}/account`);
+    await walkTo(page, `${rig.url}/account`);
     await page.getByLabel("New password").fill(password);
     await page.getByRole("button", { name: "Set password" }).click();
     await page.getByText("Password set").waitFor();
@@ -262,7 +263,7 @@ describe("a session that ends while a form is filled in", () => {
   });
 
   it("is replaced after a sign-in in another tab, and a token can still be created", async () => {
-    await page.goto(`${rig.url}/tokens?new`);
+    await walkTo(page, `${rig.url}/tokens?new`);
     await dialogHasFocus(page);
     await dialog().getByLabel("What is it for?").fill("late");
     const other = await context.newPage();
@@ -277,7 +278,7 @@ describe("a session that ends while a form is filled in", () => {
   });
 
   it("keeps nothing after a sign-out here, including one in the list of sessions", async () => {
-    await page.goto(`${rig.url}/account`);
+    await walkTo(page, `${rig.url}/account`);
     await page.getByRole("row").filter({ hasText: "this one" }).getByRole("button").click();
     await page.getByRole("button", { name: "Sign in" }).waitFor();
     expect(await page.getByText("You were signed out").count()).toBe(0);
@@ -300,7 +301,7 @@ describe("a session that ends while a form is filled in", () => {
 
 describe("many simultaneous changes", () => {
   it("are shown without a request for each", async () => {
-    await page.goto(`${rig.url}${harbour}/history`);
+    await walkTo(page, `${rig.url}${harbour}/history`);
     await page.getByText("live", { exact: true }).waitFor();
     await page.getByRole("columnheader", { name: "Serial" }).waitFor();
     let asked = 0;
@@ -318,7 +319,7 @@ describe("many simultaneous changes", () => {
 
 describe("a record that is saved in a large zone", () => {
   it("is read again, without all the others", async () => {
-    await page.goto(`${rig.url}${harbour}?edit=many7/A`);
+    await walkTo(page, `${rig.url}${harbour}?edit=many7/A`);
     await page.getByText("live", { exact: true }).waitFor();
     await dialogHasFocus(page);
     let pages = 0;
@@ -340,7 +341,7 @@ describe("a record that is saved in a large zone", () => {
 
 describe("several addresses that are pasted together", () => {
   it("become one value each", async () => {
-    await page.goto(`${rig.url}${harbour}?add=A&filter=pasted`);
+    await walkTo(page, `${rig.url}${harbour}?add=A&filter=pasted`);
     await page.getByLabel("Name", { exact: true }).fill("pasted");
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.evaluate('navigator.clipboard.writeText("192.0.2.7\\n192.0.2.8\\n192.0.2.9\\n")');
@@ -357,7 +358,7 @@ describe("a very long value", () => {
     const long = Array.from({ length: 16 }, (_, i) => `"${String.fromCharCode(97 + i).repeat(255)}"`).join(" ");
     const change = { name: "long", type: "TXT", records: [{ value: long }] };
     await post(`/v1${harbour}/changes`, { changes: [change] });
-    await page.goto(`${rig.url}${harbour}/history`);
+    await walkTo(page, `${rig.url}${harbour}/history`);
     const row = page.getByRole("row").filter({ hasText: "long TXT" });
     await row.getByText(`${"a".repeat(199)}…`).waitFor();
     await row.getByRole("button", { name: "Show all 4,127 characters" }).click();

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { axeFinds } from "./axe.ts";
 import { dialogHasFocus } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
+import { walkTo } from "./walk-to.ts";
 
 let opened: HarbourPage;
 let page: HarbourPage["page"];
@@ -23,7 +24,7 @@ const expectInContent = async () => {
 };
 
 it("moves the focus to the content if the element that opened a dialog is gone", async () => {
-  await page.goto(`${opened.rig.url}/zones/harbour.example`);
+  await walkTo(page, `${opened.rig.url}/zones/harbour.example`);
   await page.getByRole("link", { name: "backup A" }).focus();
   await page.keyboard.press("Enter");
   await dialogHasFocus(page);
@@ -32,7 +33,7 @@ it("moves the focus to the content if the element that opened a dialog is gone",
   await closed();
   await expectInContent();
 
-  await page.goto(`${opened.rig.url}/tokens`);
+  await walkTo(page, `${opened.rig.url}/tokens`);
   await press("New token");
   await dialogHasFocus(page);
   await page.keyboard.type("router");
@@ -47,7 +48,7 @@ it("moves the focus to the content if the element that opened a dialog is gone",
   await closed();
   await expectInContent();
 
-  await page.goto(`${opened.rig.url}/zones`);
+  await walkTo(page, `${opened.rig.url}/zones`);
   await press("New zone");
   await dialogHasFocus(page);
   await page.keyboard.type("keys.example");
@@ -57,7 +58,7 @@ it("moves the focus to the content if the element that opened a dialog is gone",
 });
 
 it("chooses a type by typing, which replaces the current one", async () => {
-  await page.goto(`${opened.rig.url}/zones/harbour.example?add=A`);
+  await walkTo(page, `${opened.rig.url}/zones/harbour.example?add=A`);
   await dialogHasFocus(page);
   const type = page.getByRole("dialog").getByRole("combobox", { name: "Type" });
   for (const [typed, key, chosen, field] of [
@@ -84,7 +85,7 @@ const dialogs = () => page.getByRole("dialog").count();
 
 describe("a key", () => {
   it.for(["/zones", "/zones/harbour.example"])("reaches the search and the form for a new entry: %s", async (path) => {
-    await page.goto(opened.rig.url + path);
+    await walkTo(page, opened.rig.url + path);
     await page
       .getByRole("link", { name: /harbour.example|home AAAA/ })
       .first()
@@ -109,7 +110,7 @@ describe("a key", () => {
   });
 
   it("is in the list that ? shows", async () => {
-    await page.goto(`${opened.rig.url}/zones/harbour.example`);
+    await walkTo(page, `${opened.rig.url}/zones/harbour.example`);
     await page.getByRole("link", { name: "home AAAA" }).waitFor();
     await page.keyboard.press("?");
     const help = page.getByRole("dialog", { name: "Keys" });
@@ -122,7 +123,7 @@ describe("a key", () => {
   });
 
   it("moves between rows, however many there are", async () => {
-    await page.goto(`${opened.rig.url}/zones/harbour.example`);
+    await walkTo(page, `${opened.rig.url}/zones/harbour.example`);
     await page.getByRole("link", { name: "@ A", exact: true }).focus();
     await page.keyboard.press("ArrowDown");
     await expect.poll(() => page.locator(":focus").getAttribute("aria-label")).toBe("@ CAA");
@@ -145,7 +146,7 @@ const partOf = (elements: readonly { getAttribute: (name: string) => string | nu
 
 describe("a form field with usual values", () => {
   const openForm = async (type: string) => {
-    await page.goto(`${opened.rig.url}/zones/harbour.example?add=${type}`);
+    await walkTo(page, `${opened.rig.url}/zones/harbour.example?add=${type}`);
     await dialogHasFocus(page);
   };
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { holdTime, type OpenBrowser, openBlankPage, openBrowser, openContext } from "./browser.ts";
 import { fillLargeZone } from "./harbour.ts";
 import { type RecordsRig, signInContext, startRecordsRig } from "./records-rig.ts";
+import { walkTo } from "./walk-to.ts";
 
 let rig: RecordsRig;
 let browser: OpenBrowser;
@@ -70,7 +71,7 @@ async function readHalf(zone: string): Promise<() => void> {
     await route.continue();
   });
   const second = page.waitForResponse(/rrsets\?page=2\b/);
-  await page.goto(`${rig.url}/zones/${zone}`);
+  await walkTo(page, `${rig.url}/zones/${zone}`);
   await isLive();
   await second;
   return held.resolve;
@@ -101,7 +102,7 @@ describe("a change that arrives while a large zone is being read", () => {
 
 describe("a tab that becomes visible again", () => {
   it("shows what was changed meanwhile, without reading the whole zone again", async () => {
-    await page.goto(`${rig.url}/zones/${broad}`);
+    await walkTo(page, `${rig.url}/zones/${broad}`);
     await page.getByText(all, { exact: true }).waitFor();
     await isLive();
     await becomes("hidden");
@@ -115,7 +116,7 @@ describe("a tab that becomes visible again", () => {
   });
 
   it("does so even if another section of the zone was shown and more has changed since", async () => {
-    await page.goto(`${rig.url}/zones/${broad}`);
+    await walkTo(page, `${rig.url}/zones/${broad}`);
     await page.getByText(all, { exact: true }).waitFor();
     await page.getByRole("link", { name: "History" }).click();
     await isLive();
@@ -141,7 +142,7 @@ describe("a user's own change whose event arrives before its response", () => {
   ])("is not mistaken for another user's: $what", async ({ at, name, button }) => {
     const held = Promise.withResolvers<void>();
     const done = Promise.withResolvers<void>();
-    await page.goto(`${rig.url}/zones/${broad}?${at}`);
+    await walkTo(page, `${rig.url}/zones/${broad}?${at}`);
     await isLive();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name", { exact: true }).fill(name);

@@ -8,6 +8,7 @@ import { type MoorDns, startMoorDns } from "../nameserver/moor-dns.ts";
 import { axeFinds } from "./axe.ts";
 import { type OpenBrowser, openBlankPage, openBrowser, openContext, phone, type WatchedPage, wide } from "./browser.ts";
 import { type RecordsRig, signInContext, startRecordsRig } from "./records-rig.ts";
+import { walkTo } from "./walk-to.ts";
 
 /** The parent zone, on a real nameserver. */
 let parent: MoorDns;
@@ -55,7 +56,7 @@ const step = (title: string) =>
 const showRecords = () => page.getByRole("link", { name: "Records", exact: true }).click();
 
 it("follows a new zone, with the nameservers to copy and the delegation in the parent zone", async () => {
-  await page.goto(`${rig.url}/?new`);
+  await walkTo(page, `${rig.url}/?new`);
   await page.getByLabel("Domain name").fill("quay.example");
   await page.getByRole("button", { name: "Create zone" }).click();
   await list().getByRole("button", { name: "Copy nameservers" }).click();
@@ -73,7 +74,7 @@ it("follows a new zone, with the nameservers to copy and the delegation in the p
 });
 
 it("does not call an unknown delegation missing", async () => {
-  await page.goto(`${rig.url}/?new`);
+  await walkTo(page, `${rig.url}/?new`);
   await page.getByLabel("Domain name").fill("quay.nowhere.test");
   await page.getByRole("button", { name: "Create zone" }).click();
   await page.getByText("Could not find out whether the zone is delegated").waitFor();
@@ -81,7 +82,7 @@ it("does not call an unknown delegation missing", async () => {
 });
 
 it("adds the records of a website, and says what is wrong with an address", async () => {
-  await page.goto(`${rig.url}/zones/quay.example?setup`);
+  await walkTo(page, `${rig.url}/zones/quay.example?setup`);
   const website = step("Website");
   await website.getByRole("button", { name: "Add website records" }).click();
   await website.getByText("enter at least one address").waitFor();
@@ -104,7 +105,7 @@ it.for([
 ] as const)("has no axe violation: %s, %o", async ([colorScheme, size]) => {
   await page.setViewportSize(size);
   await page.emulateMedia({ colorScheme });
-  await page.goto(`${rig.url}/zones/quay.example?setup`);
+  await walkTo(page, `${rig.url}/zones/quay.example?setup`);
   await step("Mail").getByLabel("A mail server or provider").click();
   await step("Mail").getByLabel("Mail server", { exact: true }).waitFor();
   expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
@@ -117,7 +118,7 @@ it("adds the records of mail, and keeps other texts of the name", async () => {
   const headers = { origin: rig.url, "x-csrf-token": csrf };
   const changes = [{ name: "@", type: "TXT", records: [{ value: '"kept"' }] }];
   await context.request.post(`${rig.url}/v1/zones/quay.example/changes`, { headers, data: { changes } });
-  await page.goto(`${rig.url}/zones/quay.example?setup`);
+  await walkTo(page, `${rig.url}/zones/quay.example?setup`);
   const mail = step("Mail");
   await mail.getByLabel("A mail server or provider").click();
   await mail.getByRole("button", { name: "Add mail records" }).click();
@@ -129,7 +130,7 @@ it("adds the records of mail, and keeps other texts of the name", async () => {
   const text = page.getByRole("row").filter({ has: page.getByRole("link", { name: "@ TXT", exact: true }) });
   await expect.poll(() => text.textContent()).toMatch(/kept.*v=spf1 mx -all/);
 
-  await page.goto(`${rig.url}/zones/quay.nowhere.test?setup`);
+  await walkTo(page, `${rig.url}/zones/quay.nowhere.test?setup`);
   await page.getByLabel("neither receives nor sends mail").click();
   await page.getByRole("button", { name: "Add mail records" }).click();
   await page.getByText("0 .", { exact: true }).first().waitFor();
@@ -138,7 +139,7 @@ it("adds the records of mail, and keeps other texts of the name", async () => {
 });
 
 it("can be closed, and is still reachable from the settings", async () => {
-  await page.goto(`${rig.url}/zones/quay.example`);
+  await walkTo(page, `${rig.url}/zones/quay.example`);
   await page.getByRole("link", { name: "Set-up checklist", exact: true }).click();
   await list().getByRole("button", { name: "Close the checklist" }).click();
   await expect.poll(() => list().count()).toBe(0);
@@ -156,7 +157,7 @@ it("tells the operator what to configure instead of names that do not exist", as
     const response = await route.fetch();
     await route.fulfill({ response, body: (await response.text()).replaceAll(".example.net", ".moor.invalid") });
   });
-  await page.goto(`${rig.url}/zones/quay.example?setup`);
+  await walkTo(page, `${rig.url}/zones/quay.example?setup`);
   await step("Configure nameservers").getByText("--nameserver ns1.your-domain.net").waitFor();
   expect(await list().textContent()).not.toContain("invalid");
   await page.unroute(zone);

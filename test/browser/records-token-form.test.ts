@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
+import { walkTo } from "./walk-to.ts";
 
 /** The zones and name of a token, as people type them. */
 
@@ -10,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => close?.());
 
-const open = (path: string) => page.goto(rig.url + path);
+const open = (path: string) => walkTo(page, rig.url + path);
 
 describe("the name of a token", () => {
   it("may be in Unicode, and an invalid one is reported at its field", async () => {

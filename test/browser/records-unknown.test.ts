@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
+import { walkTo } from "./walk-to.ts";
 
 let opened: HarbourPage;
 let page: HarbourPage["page"];
@@ -12,7 +13,7 @@ afterEach(() => page.unrouteAll({ behavior: "ignoreErrors" }));
 afterAll(() => opened?.close());
 
 const harbour = "/zones/harbour.example";
-const open = (path: string) => page.goto(opened.rig.url + path);
+const open = (path: string) => walkTo(page, opened.rig.url + path);
 const content = () => page.locator("#content").textContent();
 const refuse = (asked: string) =>
   page.route(asked, (route) => route.fulfill({ status: 500, json: { error: { message: "the store is closed" } } }));

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { recordTypes } from "../../src/core/rdata/table.ts";
 import { phone, wide } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
+import { walkTo } from "./walk-to.ts";
 
 /** The DNS console fits into the window, however long a name or narrow a screen. */
 
@@ -11,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => close?.());
 
-const open = (path: string) => page.goto(rig.url + path);
+const open = (path: string) => walkTo(page, rig.url + path);
 const harbour = "/zones/harbour.example";
 
 describe("a very long name", () => {

@@ -10,6 +10,7 @@ import { type FirewallRig, householdRows, startFirewallRig } from "./firewall-ri
 import { fillHarbour } from "./harbour.ts";
 import { type RecordsRig, signInContext, startRecordsRig } from "./records-rig.ts";
 import { startUpdaterRig, type UpdaterRig } from "./updater-rig.ts";
+import { walkTo } from "./walk-to.ts";
 
 const password = "a ship in the harbour";
 
@@ -101,9 +102,14 @@ export type ConsolePage = {
   readonly region?: string;
 };
 
-export async function showPage(services: ThreeServices, consoles: Consoles, { console, path, shown }: ConsolePage) {
+export async function showPage(
+  services: ThreeServices,
+  consoles: Consoles,
+  { console, path, shown, contrastIn }: ConsolePage,
+): Promise<WatchedPage> {
   const page = consoles[console];
-  await page.goto(services[console].url + path);
+  const url = services[console].url + path;
+  await (contrastIn === undefined ? walkTo(page, url) : page.goto(url));
   await shown(page);
   return page;
 }
