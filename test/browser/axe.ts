@@ -1,5 +1,6 @@
 import axe from "axe-core";
 import type { Page } from "playwright-core";
+import { isLongRun } from "../rig/long-run.ts";
 
 export type Colours = "light" | "dark";
 
@@ -9,10 +10,13 @@ type Checked = {
   readonly colours?: readonly [Colours, ...Colours[]];
 };
 
-/** The violations that axe finds on the current page, in dark and light colours unless others are given, one line each. */
+/**
+ * The violations that axe finds on the current page, one line each: in dark colours, and in a long run also in light ones, unless others
+ * are given.
+ */
 export async function axeFinds(
   page: Page,
-  { contrastIn, colours: [first, ...others] = ["dark", "light"] }: Checked = {},
+  { contrastIn, colours: [first, ...others] = isLongRun ? ["dark", "light"] : ["dark"] }: Checked = {},
 ): Promise<readonly string[]> {
   // Run directly: @axe-core/playwright loads it again for each run, which takes longer than the run.
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source);
@@ -20,6 +24,7 @@ export async function axeFinds(
   const found = [...(await findsIn(page, first, contrastIn, contrastIn === undefined ? {} : contrast))];
   // In the other colours, only the contrast can differ.
   for (const colours of others) found.push(...(await findsIn(page, colours, contrastIn, contrast)));
+  await page.emulateMedia({ colorScheme: "light" });
   return found;
 }
 

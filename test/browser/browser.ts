@@ -5,9 +5,7 @@ import { patience } from "../rig/patience.ts";
 export const launchBrowser = ({
   program = "/usr/bin/chromium-headless-shell",
   args = [],
-}: Launch = {}): Promise<Browser> =>
-  // A page in the renderer process of another page of the same site needs two thirds of the processor time for its first load.
-  chromium.launch({ executablePath: program, timeout: patience, args: ["--process-per-site", ...args] });
+}: Launch = {}): Promise<Browser> => chromium.launch({ executablePath: program, timeout: patience, args: [...args] });
 
 type Launch = { readonly program?: string; readonly args?: readonly string[] };
 
@@ -17,7 +15,8 @@ let shared: Promise<Browser> | undefined;
 
 /** One browser serves all test files of a worker and ends with it; closing it here closes only what this file opened in it. */
 export async function openBrowser(): Promise<OpenBrowser> {
-  if (!(await shared)?.isConnected()) shared = launchBrowser();
+  // A tab in the process of another tab of the same site needs two thirds of the processor time for its first page.
+  if (!(await shared)?.isConnected()) shared = launchBrowser({ args: ["--process-per-site"] });
   const browser = (await shared) as Browser;
   const contexts: BrowserContext[] = [];
   return {

@@ -1,5 +1,6 @@
 import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { firstOf } from "../rig/long-run.ts";
 import { axeFinds } from "./axe.ts";
 import { colourOf, wide } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
@@ -21,7 +22,6 @@ beforeAll(async () => {
 afterAll(() => close?.());
 
 const open = (path: string) => walkTo(page, rig.url + path);
-const load = (path: string) => page.goto(rig.url + path);
 const harbour = "/zones/harbour.example";
 const munich = "/zones/xn--mnchen-3ya.test";
 
@@ -37,14 +37,14 @@ describe("the example in an empty field", () => {
 });
 
 describe("a name with non-ASCII letters", () => {
-  it.for(["münch", "MÜNCHEN.test", "nchen.t", "xn--m"])("is found among the zones by %s", async (typed) => {
+  it.for(firstOf(["MÜNCHEN.test", "münch", "nchen.t", "xn--m"]))("is found among the zones by %s", async (typed) => {
     await open("/zones");
     await page.getByRole("link", { name: "harbour.example" }).waitFor();
     await page.getByLabel("Search zones").fill(typed);
     await expect.poll(() => page.locator("tbody a").allTextContents()).toEqual(["münchen.test"]);
   });
 
-  it.for(["straß", "STRAß", "xn--strae"])("is found among the records by %s", async (typed) => {
+  it.for(firstOf(["STRAß", "straß", "xn--strae"]))("is found among the records by %s", async (typed) => {
     await open(munich);
     await page.getByLabel("Filter records").fill(typed);
     await page.getByText("1 of 2 record sets").waitFor();
@@ -53,7 +53,7 @@ describe("a name with non-ASCII letters", () => {
   });
 
   it("opens its zone from the address bar", async () => {
-    await load("/zones/MÜNCHEN.test?filter=stra");
+    await page.goto(`${rig.url}/zones/MÜNCHEN.test?filter=stra`);
     await page.getByRole("link", { name: "straße A" }).waitFor();
     expect(page.url()).toBe(`${rig.url}${munich}?filter=stra`);
   });
@@ -73,14 +73,17 @@ describe("a name with non-ASCII letters", () => {
     await page.getByText("− straße A").waitFor();
   });
 
-  it.for(["münchen.test", " München.test", "xn--mnchen-3ya.test"])("confirms the deletion: %s", async (typed) => {
-    await open(`${munich}/settings`);
-    const remove = page.getByRole("button", { name: "Delete zone" });
-    await page.getByLabel("Type münchen.test to delete it").fill("munchen.test");
-    expect(await remove.isDisabled()).toBe(true);
-    await page.getByLabel("Type münchen.test to delete it").fill(typed);
-    await expect.poll(() => remove.isDisabled()).toBe(false);
-  });
+  it.for(firstOf([" München.test", "münchen.test", "xn--mnchen-3ya.test"]))(
+    "confirms the deletion: %s",
+    async (typed) => {
+      await open(`${munich}/settings`);
+      const remove = page.getByRole("button", { name: "Delete zone" });
+      await page.getByLabel("Type münchen.test to delete it").fill("munchen.test");
+      expect(await remove.isDisabled()).toBe(true);
+      await page.getByLabel("Type münchen.test to delete it").fill(typed);
+      await expect.poll(() => remove.isDisabled()).toBe(false);
+    },
+  );
 });
 
 describe("an undo", () => {
@@ -226,21 +229,17 @@ describe("the form of a record", () => {
 });
 
 describe("what cannot be undone", () => {
-  it.for(["light", "dark"] as const)("has a red button in %s", async (colorScheme) => {
-    await page.emulateMedia({ colorScheme });
-    await open(`${harbour}?edit=mail/A`);
-    expect(await isRed(page.getByRole("button", { name: "Delete…" }))).toBe(true);
-    await post("/console/tokens", { name: `router ${colorScheme}`, scope: { access: "write" } });
-    await open("/tokens");
-    expect(await isRed(page.getByRole("button", { name: `Revoke router ${colorScheme}` }))).toBe(true);
-    await page.emulateMedia({ colorScheme: "light" });
-  });
-
-  it("has no axe violation", async () => {
-    await post("/console/tokens", { name: "router for axe", scope: { access: "write" } });
-    await open("/tokens");
-    await page.getByRole("button", { name: "Revoke router for axe" }).waitFor();
+  it("has a red button in both colours, and no axe violation", async () => {
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      await open(`${harbour}?edit=mail/A`);
+      expect(await isRed(page.getByRole("button", { name: "Delete…" }))).toBe(true);
+      await post("/console/tokens", { name: `router ${colorScheme}`, scope: { access: "write" } });
+      await open("/tokens");
+      expect(await isRed(page.getByRole("button", { name: `Revoke router ${colorScheme}` }))).toBe(true);
+    }
     expect(await axeFinds(page)).toEqual([]);
+    await page.emulateMedia({ colorScheme: "light" });
   });
 });
 
@@ -279,16 +278,19 @@ describe("the list of zones", () => {
     expect(await page.getByLabel("Search zones").inputValue()).toBe("");
   });
 
-  it.for(["99", "-3", "2.5"])("shows an existing page instead of one that does not exist: %s", async (number) => {
-    await open(`/zones?page=${number}`);
-    await page.getByRole("link", { name: "harbour.example" }).waitFor();
-    expect(await page.getByRole("alert").count()).toBe(0);
-  });
+  it.for(firstOf(["99", "-3", "2.5"]))(
+    "shows an existing page instead of one that does not exist: %s",
+    async (number) => {
+      await open(`/zones?page=${number}`);
+      await page.getByRole("link", { name: "harbour.example" }).waitFor();
+      expect(await page.getByRole("alert").count()).toBe(0);
+    },
+  );
 
-  it.for(["/zones/", "/tokens/", "/account/", "/zones/Harbour.example.", `${harbour}/history/`])(
+  it.for(firstOf(["/zones/Harbour.example.", `${harbour}/history/`, "/zones/", "/tokens/", "/account/"], 2))(
     "and every other page accept a URL that ends with a slash or a dot: %s",
     async (path) => {
-      await load(path);
+      await page.goto(rig.url + path);
       await page.getByRole("navigation", { name: "Pages" }).waitFor();
       await page.getByRole("heading", { level: 1, name: /^(?:Zones|Tokens|Account|harbour\.example)$/ }).waitFor();
       expect(await page.getByText("Page not found").count()).toBe(0);
@@ -330,14 +332,11 @@ describe("the list of zones", () => {
     await page.getByLabel(`Type ${name} to delete it`).waitFor();
   });
 
-  it("says that a zone is not found if the URL has an invalid escape", async () => {
-    await load("/zones/%25");
+  it("says that a zone is not found if the URL has an invalid escape, and that an unknown section is not found", async () => {
+    await page.goto(`${rig.url}/zones/%25`);
     await page.getByText("Zone % not found").waitFor();
     expect(await page.locator("tbody").count()).toBe(0);
-  });
-
-  it("says that an unknown section of a zone is not found", async () => {
-    await load(`${harbour}/nope`);
+    await page.goto(`${rig.url}${harbour}/nope`);
     await page.getByText("Page not found.").waitFor();
     expect(await page.locator("tbody").count()).toBe(0);
   });
@@ -389,7 +388,6 @@ describe("DNSSEC in the settings of a zone", () => {
     await page.setViewportSize({ width: 360, height: 740 });
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(360);
     await page.setViewportSize(wide);
-
     await section().getByRole("button", { name: "Switch DNSSEC off…" }).click();
     await section().getByRole("button", { name: "Ask the parent to remove the DS record" }).click();
     await section().getByText("Waiting until the parent has removed the DS record").waitFor();

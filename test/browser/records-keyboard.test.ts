@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { firstOf } from "../rig/long-run.ts";
 import { axeFinds } from "./axe.ts";
 import { dialogHasFocus } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
@@ -164,12 +165,13 @@ describe("a form field with usual values", () => {
     await expect.poll(() => type.inputValue()).toBe("MX");
   });
 
-  it.for([
-    ["CAA", "Tag", "issuewild"],
+  const listed = [
     ["DS", "Algorithm", "13"],
+    ["CAA", "Tag", "issuewild"],
     ["DS", "Digest type", "2"],
     ["TLSA", "Usage", "3"],
-  ] as const)("offers them in a list, and takes others: %s %s", async ([type, label, value]) => {
+  ] as const;
+  it.for(firstOf(listed))("offers them in a list, and takes others: %s %s", async ([type, label, value]) => {
     await openForm(type);
     const field = page.getByRole("dialog").getByRole("combobox", { name: label });
     await field.click();

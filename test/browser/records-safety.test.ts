@@ -1,18 +1,8 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { BrowserContext } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { axeFinds } from "./axe.ts";
-import {
-  dialogHasFocus,
-  holdTime,
-  type OpenBrowser,
-  openBlankPage,
-  openBrowser,
-  openContext,
-  openPage,
-} from "./browser.ts";
+import { dialogHasFocus, type OpenBrowser, openBlankPage, openBrowser, openContext, openPage } from "./browser.ts";
 import { fillHarbour } from "./harbour.ts";
 import { type RecordsRig, signInByLink, signInContext, startRecordsRig } from "./records-rig.ts";
 
@@ -34,23 +24,9 @@ afterAll(async () => {
 
 const password = "a ship in the harbour";
 
-async function signIn(account: string): Promise<BrowserContext> {
+async function signedIn(account: string) {
   const context = await openContext(browser);
   await signInContext(context, await rig.service().createSignInLink(account));
-  return context;
-}
-
-async function signedIn(account: string) {
-  const context = await signIn(account);
-  return { context, page: await openBlankPage(context, rig.url) };
-}
-
-let main: Promise<BrowserContext> | undefined;
-
-/** A new tab where the account main is signed in: half the processor time of a new session, for tests of something else. */
-async function tabOfMain() {
-  main ??= signIn("main");
-  const context = await main;
   return { context, page: await openBlankPage(context, rig.url) };
 }
 
@@ -180,7 +156,7 @@ describe("requests that our own page did not send", () => {
     context.request.post(`${rig.url}/v1/zones/harbour.example/changes`, { headers, data: change });
 
   it("change nothing, whatever cookie they carry", async () => {
-    const { context, page } = await tabOfMain();
+    const { context, page } = await signedIn("main");
     const { csrf } = (await (await context.request.get(`${rig.url}/console/session`)).json()) as { csrf: string };
     const other = await signedIn("main");
     const foreign = (await (await other.context.request.get(`${rig.url}/console/session`)).json()) as { csrf: string };
@@ -235,7 +211,7 @@ describe("a script as a record's value", () => {
   const script = `<img src=x onerror="document.title='broken in'"><script>document.title='broken in'</script>`;
 
   it("is shown as plain text in the table, the form and the history", async () => {
-    const { page } = await tabOfMain();
+    const { page } = await signedIn("main");
     await page.goto(`${rig.url}/zones/tide-tables.example?add=TXT`);
     await page.getByLabel("Name", { exact: true }).fill("evil");
     await page.getByLabel("Text", { exact: true }).fill(script);
@@ -251,158 +227,6 @@ describe("a script as a record's value", () => {
     await page.getByText("onerror").first().waitFor();
     expect(await page.title()).toBe("tide-tables.example – moor DNS");
     expect(page.complaints).toEqual([]);
-    await page.close();
-  });
-});
-
-describe("a change that happens before the page is live", () => {
-  it("is shown as soon as the page is live", async () => {
-    const { context, page } = await tabOfMain();
-    const { csrf } = (await (await context.request.get(`${rig.url}/console/session`)).json()) as { csrf: string };
-    const held = Promise.withResolvers<void>();
-    await page.route("**/v1/events", async (route) => {
-      await held.promise;
-      await route.continue();
-    });
-    await page.goto(`${rig.url}/zones/harbour.example`);
-    await page.getByRole("link", { name: "home AAAA" }).waitFor();
-    const made = await context.request.post(`${rig.url}/v1/zones/harbour.example/changes`, {
-      headers: { origin: rig.url, "x-csrf-token": csrf },
-      data: { changes: [{ name: "early", type: "A", records: [{ value: "192.0.2.67" }] }] },
-    });
-    expect(made.status()).toBe(201);
-    held.resolve();
-    await page.getByText("live", { exact: true }).waitFor();
-    await page.getByRole("link", { name: "early A" }).waitFor();
-    await page.close();
-  });
-});
-
-describe("a service that is down", () => {
-  it("makes the page wait, and continue automatically when it is back", async () => {
-    const { page } = await tabOfMain();
-    await page.goto(`${rig.url}/zones/harbour.example`);
-    await page.getByText("live", { exact: true }).waitFor();
-    await rig.stop();
-    await page.getByText("connecting…").waitFor();
-    await rig.startAgain();
-    await page.getByText("live", { exact: true }).waitFor();
-    await fillHarbour(rig.service().store, Date.now() + 3_600_000).catch(() => undefined);
-    await page.getByRole("link", { name: "Zones" }).click();
-    await page.getByRole("link", { name: "lighthouse.example" }).waitFor();
-    expect(await page.getByText("connecting…").count()).toBe(0);
-    await page.close();
-  });
-
-  it("also makes a part of the page wait that was not loaded before", async () => {
-    const { page } = await tabOfMain();
-    await page.goto(`${rig.url}/zones/harbour.example`);
-    await page.getByText("live", { exact: true }).waitFor();
-    await page.getByRole("link", { name: "home AAAA" }).waitFor();
-    await rig.stop();
-    await page.getByText("connecting…").waitFor();
-    await page.getByRole("link", { name: "History" }).click();
-    await page.getByText("The service is not responding").waitFor();
-    // It is busy first.
-    await page.route("**/history", (route) => sleep(1_500).then(() => route.continue()));
-    await rig.startAgain();
-    await page.getByRole("columnheader", { name: "Serial" }).waitFor();
-    expect(page.url()).toContain("/history");
-    await page.close();
-  });
-
-  it.for([
-    ["/tokens", "**/console/tokens*"],
-    ["/zones/harbour.example", "**/v1/zones/*"],
-    ["/zones/harbour.example/history", "**/console/zones/*/writes*"],
-    ["/zones/harbour.example/history", "**/assets/history-part*"],
-    ["/", "**/console/session"],
-  ] as const)("that hangs causes a message before the request times out: %s without %s", async ([path, what]) => {
-    const { page } = await tabOfMain();
-    await holdTime(page);
-    await page.route(what, () => undefined);
-    const isAsked = page.waitForRequest(what);
-    await page.goto(rig.url + path);
-    await isAsked;
-    const message = page.getByText("The service is not responding");
-    expect(await message.count()).toBe(0);
-    await expect.poll(() => page.clock.fastForward(10_000).then(() => message.count())).toBe(1);
-    await page.close();
-  });
-
-  it("that hangs during a write causes a message above the form", async () => {
-    const { page } = await tabOfMain();
-    const { giveUp } = await holdTime(page);
-    await page.goto(`${rig.url}/zones/harbour.example?add=A`);
-    await dialogHasFocus(page);
-    await page.getByLabel("Name", { exact: true }).fill("slow");
-    await page.getByLabel("IPv4 address").fill("192.0.2.7");
-    await page.route("**/changes", () => undefined);
-    const isSent = page.waitForRequest("**/changes");
-    await page.getByRole("button", { name: "Add", exact: true }).click();
-    await isSent;
-    const message = page.getByText("The service has not responded yet");
-    expect(await message.count()).toBe(0);
-    await expect.poll(() => page.clock.fastForward(10_000).then(() => message.count())).toBe(1);
-    await message.click({ trial: true });
-    expect(await axeFinds(page)).toEqual([]);
-    await giveUp(29_999);
-    expect(await message.count()).toBe(1);
-    await giveUp(30_000);
-    await page.getByText("Your change may not have been saved").waitFor();
-    await expect.poll(() => message.count()).toBe(0);
-    await page.close();
-  });
-
-  it.for([502, 503])("is no reason to sign in again if a proxy responds with %d", async (status) => {
-    const { page } = await tabOfMain();
-    await page.route(/\/(?:console|v1)\//, (route) =>
-      route.fulfill({ status, contentType: "text/html", body: "<h1>" }),
-    );
-    await page.goto(`${rig.url}/zones`);
-    await page.getByText("The service is not responding").waitFor();
-    expect(await page.getByRole("button", { name: "Sign in" }).count()).toBe(0);
-    await page.unroute(/\/(?:console|v1)\//);
-    await page.getByRole("link", { name: "harbour.example" }).waitFor();
-    await page.close();
-  });
-
-  it.for([
-    { what: "something in front of it answers", answer: { status: 502, contentType: "text/html", body: "<h1>" } },
-    { what: "its answer is cut off", answer: { status: 201, contentType: "application/json", body: '{"serial' } },
-  ])("is no reason to believe that nothing was saved when $what", async ({ answer }) => {
-    const { page } = await tabOfMain();
-    await page.goto(`${rig.url}/zones/harbour.example?add=A`);
-    await dialogHasFocus(page);
-    await page.getByLabel("Name", { exact: true }).fill("unsure");
-    await page.getByLabel("IPv4 address").fill("192.0.2.8");
-    await page.route("**/changes", (route) => route.fulfill(answer));
-    await page.getByRole("button", { name: "Add", exact: true }).click();
-    await page.getByText("Your change may not have been saved; check before you try again.").waitFor();
-    expect(await page.getByText(/nothing was saved|before this was saved/).count()).toBe(0);
-    await page.close();
-  });
-
-  it("shows errors that occur before the session is known", async () => {
-    const { page } = await tabOfMain();
-    await page.route("**/console/session", (route) => route.fulfill({ status: 500, body: "" }));
-    await page.goto(`${rig.url}/zones`);
-    await page.getByText("The service responded with status 500").waitFor();
-    expect(await page.getByRole("button", { name: "Sign in" }).count()).toBe(0);
-    await page.unroute("**/console/session");
-    await page.getByRole("button", { name: "Try again" }).click();
-    await page.getByRole("link", { name: "harbour.example" }).waitFor();
-    await page.close();
-  });
-
-  it("also makes a page wait that is opened meanwhile", async () => {
-    const { page } = await tabOfMain();
-    await page.route("**/console/session", (route) => route.abort());
-    await page.goto(`${rig.url}/zones`);
-    await page.getByText("The service is not responding").waitFor();
-    await page.unroute("**/console/session");
-    await page.getByRole("link", { name: "harbour.example" }).waitFor();
-    expect(await page.getByText("The service is not responding").count()).toBe(0);
     await page.close();
   });
 });

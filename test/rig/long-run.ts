@@ -13,3 +13,7 @@ export const rowsOf = <Row extends readonly [string, ...unknown[]]>(
   if (missing.length > 0) throw new Error(`no such row: ${missing.join(", ")}`);
   return isLongRun ? rows : rows.filter(([name]) => names.includes(name));
 };
+
+/** All rows in a long run, otherwise so many from the start. */
+export const firstOf = <Row>(rows: readonly Row[], count = 1): readonly Row[] =>
+  isLongRun ? rows : rows.slice(0, count);

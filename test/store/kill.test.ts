@@ -22,7 +22,7 @@ import {
 } from "./storm.ts";
 
 /** `npm run test:faults` sets more. */
-const kills = Number(process.env.MOOR_KILLS ?? 3);
+const kills = Number(process.env.MOOR_KILLS ?? 1);
 vi.setConfig({ testTimeout: testLimit + kills * 10_000 });
 
 let folder: string;
