@@ -66,7 +66,7 @@ export function neighboursOf({ hostile }: Street, { http, dns }: Ports): Readonl
     }),
     "bulks of 1 MiB": repeat(4, (i) => asWriter("POST", `${v1}/records/bulk`, bulk(zones[i % 4] ?? "", i))),
     [grownZones]: repeat(2, async (i) => {
-      const zone = zones[i % 2] ?? "";
+      const zone = zones[4 + (i % 2)] ?? "";
       for (let j = 0; j < 4; j++) await asWriter("POST", `${v1}/records/bulk`, bulk(zone, 1_000 + 4 * i + j));
       return await asWriter("POST", `${v1}/zones/${zone}/import`, tiny);
     }),

@@ -17,7 +17,7 @@ export type Street = {
     readonly reader: string;
     /** A zone of 50,000 sets. */
     readonly largeZone: string;
-    /** Ids of small zones. */
+    /** Ids of small zones; the last two are only for the row that lets them grow. */
     readonly zones: readonly string[];
   };
 };
@@ -38,7 +38,7 @@ export async function fillStreet(folder: string): Promise<Street> {
   for (let i = 0; i < othersZones; i++) await addZone(store, others.id, `others-${i}.example`, hosts(largeSize));
   const large = await addZone(store, hostile.id, largeZoneName, hosts(largeSize));
   const zones = [];
-  for (let i = 0; i < 4; i++) zones.push((await addZone(store, hostile.id, `small-${i}.example`, ["www"])).id);
+  for (let i = 0; i < 6; i++) zones.push((await addZone(store, hostile.id, `small-${i}.example`, ["www"])).id);
   for (let from = 0; from < labelledZones; from += 500) {
     const some = Array.from({ length: 500 }, (_, i) => addZone(store, hostile.id, `l${from + i}.example`, [], labels));
     await Promise.all(some);

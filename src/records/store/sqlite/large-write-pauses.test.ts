@@ -18,7 +18,7 @@ const pauseAfter = (length: number, others: readonly (readonly [account: number,
   const pauses = createLargeWritePauses(() => time);
   for (const [account, ago] of others) {
     time = 1_000_000 - ago;
-    pauses.wrote(account);
+    pauses.arrived(account);
   }
   time = 1_000_000;
   pauses.heldUp(one, length);
@@ -29,33 +29,37 @@ it.each([
   { length: 100, others: [[two, 5]], left: 0, why: "it was short" },
   { length: 250, others: [], left: 0, why: "nobody else writes" },
   { length: 250, others: [[one, 5]], left: 0, why: "only the account itself writes" },
-  { length: 250, others: [[two, 5]], left: 10_000, why: "another account writes" },
+  { length: 250, others: [[two, 5]], left: 10_000, why: "another account had to wait" },
   {
     length: 250,
-    others: [[two, 50_000], ...[3, 2, 1].map((ago) => [one, ago] as const)],
+    others: [
+      [two, 200],
+      [one, 100],
+      [one, 1],
+    ],
     left: 10_000,
-    why: "another account has written before",
+    why: "another account waited longest",
   },
   {
     length: 250,
     others: [
-      [two, 70_000],
+      [two, 300],
       [one, 1],
     ],
     left: 0,
-    why: "the other account stopped writing",
+    why: "the other account had written before",
   },
   {
     length: 250,
     others: [
-      [three, 1_000],
-      [two, 1],
-      [one, 0],
+      [three, 9],
+      [two, 8],
+      [one, 7],
     ],
     left: 10_000,
-    why: "several others write",
+    why: "several others waited",
   },
-  { length: 3_600_000, others: [[two, 5]], left: 600_000, why: "the machine was stopped" },
+  { length: 3_600_000, others: [[two, 5]], left: 600_000, why: "it was enormous" },
 ] as const)("is $left ms after a large write of $length ms if $why", ({ length, others, left }) => {
   expect(pauseAfter(length, others).left).toBe(left);
 });

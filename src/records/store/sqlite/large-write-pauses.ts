@@ -2,31 +2,28 @@
 const free = 150;
 /** So fewer than 1 % of other accounts' writes wait much longer than `free`, however often one account repeats its own. */
 const factor = 100;
-/** Also after a write that took very long because the machine was stopped meanwhile. */
+/** However large the write was. */
 const longest = 10 * 60_000;
-/** An account counts as active for this long after a write. */
-const active = 60_000;
-
 /**
  * How long an account has to wait before its next large write. All other writes wait while one is written, so a long
- * one is followed by a pause for its account. There is none if only that account is writing.
+ * one is followed by a pause for its account. There is none if no other account wanted to write meanwhile.
  */
 export function createLargeWritePauses(now: () => number = () => performance.now()) {
   const ends = new Map<number, number>();
   let newest = { account: 0, at: Number.NEGATIVE_INFINITY };
-  /** The last write of an account other than the newest one's. */
+  /** The last arrival of an account other than the newest one's. */
   let other = newest;
 
   return {
-    /** Call for every write. */
-    wrote: (account: number): void => {
+    /** Call when a write arrives. */
+    arrived: (account: number): void => {
       if (account !== newest.account) other = newest;
       newest = { account, at: now() };
     },
-    /** A large write of this account has held up all others for this many milliseconds. */
+    /** A large write of this account has just ended; it took this many milliseconds of work, and all others waited. */
     heldUp: (account: number, time: number): void => {
       const { at } = account === newest.account ? other : newest;
-      if (time > free && now() - at < active) ends.set(account, now() + Math.min(longest, factor * (time - free)));
+      if (time > free && now() - at < time) ends.set(account, now() + Math.min(longest, factor * (time - free)));
     },
     /** Milliseconds until the account's next large write may begin. */
     left: (account: number): number => {
