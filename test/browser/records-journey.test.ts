@@ -38,6 +38,9 @@ async function curl(token: string, path: string, ...options: readonly string[]):
   return stdout;
 }
 
+/** A new zone shows its checklist first. */
+const showRecords = (page: Page) => page.getByRole("link", { name: "Records", exact: true }).click();
+
 describe("setting up a name with a changing address", () => {
   it("is possible without leaving the console, which shows the change of address live", async () => {
     const context = await openContext(browser);
@@ -47,6 +50,7 @@ describe("setting up a name with a changing address", () => {
     await page.getByRole("button", { name: "Create a zone" }).click();
     await page.getByLabel("Domain name").fill("example.org");
     await page.getByRole("button", { name: "Create zone" }).click();
+    await showRecords(page);
 
     await page.getByRole("button", { name: "Add record" }).click();
     await page.getByLabel("Name", { exact: true }).fill("home");
@@ -139,7 +143,7 @@ describe("setting up a name with a changing address", () => {
     const page = await openPage(context, rig.url);
     const focused = page.locator(":focus");
     const tabTo = async (name: string) => {
-      await page.getByRole("button", { name }).first().waitFor();
+      await page.getByRole("button", { name }).or(page.getByRole("link", { name })).first().waitFor();
       for (let i = 0; i < 40; i++) {
         await page.keyboard.press("Tab");
         if ((await focused.allTextContents())[0]?.trim() === name) return;
@@ -150,6 +154,8 @@ describe("setting up a name with a changing address", () => {
     await page.keyboard.press("Enter");
     await page.getByLabel("Domain name").and(focused).waitFor();
     await page.keyboard.type("keys.example");
+    await page.keyboard.press("Enter");
+    await tabTo("Records");
     await page.keyboard.press("Enter");
     await page.getByRole("table", { name: "Record sets" }).waitFor();
     await tabTo("Add record");
@@ -206,6 +212,7 @@ describe("zone files", () => {
       .getByLabel("Zone file", { exact: true })
       .fill("$TTL 3600\n@ NS ns1.example.net.\nwww A 192.0.2.1\nold A 192.0.2.2\n");
     await page.getByRole("button", { name: "Create zone" }).click();
+    await showRecords(page);
     await page.getByRole("link", { name: "old A" }).waitFor();
 
     await page.getByRole("link", { name: "Settings" }).click();

@@ -34,6 +34,7 @@ async function makeRecordAndToken(page: Page): Promise<string> {
   await page.getByRole("button", { name: "Create a zone" }).click();
   await page.getByLabel("Domain name").fill("example.org");
   await page.getByRole("button", { name: "Create zone" }).click();
+  await page.getByRole("link", { name: "Records", exact: true }).click();
   await page.getByRole("button", { name: "Add record" }).click();
   await page.getByLabel("Name", { exact: true }).fill("home");
   await page.getByLabel("IPv4 address").fill("192.0.2.1");
