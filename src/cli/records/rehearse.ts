@@ -57,7 +57,7 @@ const introduction = (zone: string, resolver: ResolverName | undefined): string 
   "The clock is fast; every signature is valid for the real clock too. moor checks every combination of answers that caches can hold.\n" +
   (resolver === undefined
     ? "No resolver is asked: unbound and delv are not installed, or not wanted.\n"
-    : `${resolver} is asked too, ${resolver === "unbound" ? "all the time, several questions at once, and " : ""}with empty caches after each change.\n`) +
+    : `${resolver} is asked too, ${resolver === "unbound" ? "all the time, several questions at the same time, and " : ""}with empty caches after each change.\n`) +
   `\n${columns("time", "stage", "keys", "DS at the parent", "asked", "bogus")}`;
 
 const line = ({ at, stage, keys, ds, asked, bogus }: Moment): string =>
