@@ -99,6 +99,13 @@ const onlyRead: ReadonlyMap<string, string> = new Map([
   ...["on", "rehearse", "roll", "off"].map(
     (verb) => [`dnssec ${verb} example.org`, "there is no zone example.org"] as const,
   ),
+  // test/nameserver/moving-signed-zones.test.ts runs these.
+  ...[
+    "on example.org --key Kexample.org.+013+12345.private --also-publish example.org.keys",
+    "on example.org --also-publish example.org.keys",
+    "publish example.org example.org.keys",
+    ...["withdraw example.org", "export example.org --to keys"],
+  ].map((words) => [`dnssec ${words}`, "there is no zone example.org"] as const),
 ]);
 
 /** What a service that the page starts with systemd would have made. */

@@ -39,9 +39,13 @@ export type MoorDns = {
 
 const soaOf = (serial: number) => `@ 3600 SOA ns1 hostmaster ${serial} 7200 900 1209600 300\n`;
 
-export async function startMoorDns(transfers: Partial<TransferOptions> = {}, database = ":memory:"): Promise<MoorDns> {
+export async function startMoorDns(
+  transfers: Partial<TransferOptions> = {},
+  database = ":memory:",
+  keyFile?: string,
+): Promise<MoorDns> {
   const folder = mkdtempSync(join(tmpdir(), "moor-keys-"));
-  const signer = createSigner(join(folder, "key"));
+  const signer = createSigner(keyFile ?? join(folder, "key"));
   const store = openSqliteStore(database, migrations, signer);
   const { id: account } = await store.ensureAccount("main", Date.now());
   let said = "";

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type UnboundSettings, unboundConfig } from "../../src/publish/rehearsal/unbound.ts";
 import { freePort } from "../rig/free-port.ts";
 import { type StartedProcess, startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
@@ -17,6 +18,8 @@ export type Signer = {
   readonly name: "BIND" | "Knot";
   readonly port: number;
   readonly zones: readonly ZoneToSign[];
+  /** Where its keys are. */
+  readonly folder: string;
   readonly close: () => Promise<void>;
 };
 
@@ -112,49 +115,43 @@ ${zones.map(({ name, chain }) => `  - domain: ${name}\n    dnssec-policy: ${chai
   return await whenReady({ name: "Knot", port, zones, folder, child });
 }
 
-/** Every answer is asked for again and validated, over connections that no pause of this machine can interrupt. */
-export const withoutCache = "  cache-max-ttl: 0\n  cache-max-negative-ttl: 0\n  tcp-upstream: yes\n";
+/** After this many seconds, every answer is asked for again and validated, over connections that no pause of this machine can interrupt. */
+export const cachedFor = (seconds: number): readonly string[] => [
+  `cache-max-ttl: ${seconds}`,
+  `cache-max-negative-ttl: ${seconds}`,
+  "tcp-upstream: yes",
+];
 
 /** A validating resolver that trusts the keys of these zones and asks only the server at `server` for them. */
 export async function startUnbound(
   zones: readonly { readonly name: string; readonly keys: readonly string[] }[],
   server: number,
-  more = "",
+  more: readonly string[] = [],
 ): Promise<{ readonly port: number; readonly said: () => string; readonly close: () => Promise<void> }> {
+  return await startUnboundWith({
+    anchors: zones.flatMap(({ keys }) => keys),
+    stubs: zones.map(({ name }) => ({ name, servers: [server] })),
+    more: ["aggressive-nsec: no", ...more],
+  });
+}
+
+/** Its `folder` has the control socket. */
+export async function startUnboundWith(settings: Pick<UnboundSettings, "anchors" | "stubs" | "more">) {
   const folder = await mkdtemp(join(tmpdir(), "moor-unbound-"));
   const port = await freePort();
   const config = join(folder, "unbound.conf");
-  await writeFile(
-    config,
-    `server:
-  interface: 127.0.0.1
-  port: ${port}
-  username: ""
-  chroot: ""
-  directory: "${folder}"
-  pidfile: ""
-  use-syslog: no
-  val-log-level: 2
-  do-not-query-localhost: no
-  do-ip6: no
-  module-config: "validator iterator"
-  tcp-idle-timeout: 60000
-  aggressive-nsec: no
-${more}${zones.flatMap(({ keys }) => keys.map((key) => `  trust-anchor: "${key}"\n`)).join("")}
-remote-control:
-  control-enable: no
-${zones.map(({ name }) => `stub-zone:\n  name: "${name}"\n  stub-addr: 127.0.0.1@${server}\n`).join("")}`,
-  );
+  const more = ["val-log-level: 2", "tcp-idle-timeout: 60000", ...settings.more];
+  await writeFile(config, unboundConfig({ ...settings, folder, port, more }));
   const child = startProcess(["/usr/sbin/unbound", "-d", "-p", "-c", config], {});
   await child.says(/start of service/);
-  return { port, said: child.err, close: () => end(child, folder) };
+  return { port, folder, said: child.err, close: () => end(child, folder) };
 }
 
-type Started = Omit<Signer, "close"> & { readonly folder: string; readonly child: StartedProcess };
+type Started = Omit<Signer, "close"> & { readonly child: StartedProcess };
 
 /** Ready when each zone has an SOA record with a signature. */
-async function whenReady({ folder, child, ...signer }: Started): Promise<Signer> {
-  const close = () => end(child, folder);
+async function whenReady({ child, ...signer }: Started): Promise<Signer> {
+  const close = () => end(child, signer.folder);
   const questions = signer.zones.map(({ name }) => ({ name, type: 6, dnssecOk: true }));
   const isSigned = async () => {
     const replies = await askOverTcp(signer.port, questions).catch(() => []);

@@ -15,7 +15,7 @@ import { seed } from "../rig/seed.ts";
 import { askOverTcp } from "./ask-over-tcp.ts";
 import { type Follower, startFollower } from "./following-servers.ts";
 import { everyone, type MoorDns, run, startMoorDns } from "./moor-dns.ts";
-import { startUnbound, withoutCache } from "./signing-servers.ts";
+import { cachedFor, startUnbound } from "./signing-servers.ts";
 
 /** In all zones together; `npm run test:faults` sets more. */
 const updates = Number(process.env.MOOR_SIGNED_UPDATES ?? 120);
@@ -38,7 +38,7 @@ beforeAll(async () => {
   for (const [label, choice] of kinds) zones.set(label, await signed(`${label}.example`, choice));
   const names = [...zones.values()].map(({ name }) => name);
   const anchors = names.map(async (name) => ({ name, keys: (await keysOf(name)).split("\n") }));
-  unbound = await startUnbound(await Promise.all(anchors), moor.port, withoutCache);
+  unbound = await startUnbound(await Promise.all(anchors), moor.port, cachedFor(0));
   followers = await Promise.all(
     (["NSD", "Knot", "BIND"] as const).map((name) =>
       startFollower(name, { port: ports[name], moor: moor.port, zones: names }),

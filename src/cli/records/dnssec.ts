@@ -16,7 +16,7 @@ import {
   withdrawOthers,
 } from "../../records/service/zones/dnssec.ts";
 import { type PublicKey, readDnskeys } from "../../records/signing/other-keys.ts";
-import { printPrivateKey, type ReadKey, readPrivateKey } from "../../records/signing/private-key.ts";
+import { printKeyState, printPrivateKey, type ReadKey, readPrivateKey } from "../../records/signing/private-key.ts";
 import type { Signer } from "../../records/signing/signer.ts";
 import { mayBeInParent } from "../../records/signing/signing-of.ts";
 import { dnskeyText, dsParts, dsText, stageWords } from "../../records/signing/signing-texts.ts";
@@ -192,10 +192,10 @@ export const dnssecExport = (typed: string, options: DatabaseOptions & { readonl
     const files = dnssec.keys.map((key) => {
       const found = sealed.find(({ id }) => id === key.id);
       if (found === undefined) throw new Error(`the private key ${key.tag} of ${zone.name} is missing`);
-      const { tag, algorithm, created } = key;
       return {
-        name: `K${zone.name}.+${pad(algorithm, 3)}+${pad(tag, 5)}`,
-        secret: printPrivateKey({ key: signer.unseal(found), algorithm }, new Date(created)),
+        name: `K${zone.name}.+${pad(key.algorithm, 3)}+${pad(key.tag, 5)}`,
+        secret: printPrivateKey(signer.unseal(found), key),
+        state: printKeyState(key, dnssec),
         record: `${zone.name}. IN DNSKEY ${dnskeyText(key)}\n`,
       };
     });
@@ -205,9 +205,10 @@ export const dnssecExport = (typed: string, options: DatabaseOptions & { readonl
     }
     const folder = resolve(io.cwd, options.to);
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    for (const { name, secret, record } of files) {
+    for (const { name, secret, state, record } of files) {
       await writeNew(join(folder, `${name}.private`), secret, 0o600);
       await writeNew(join(folder, `${name}.key`), record, 0o644);
+      await writeNew(join(folder, `${name}.state`), state, 0o644);
       io.out(`${join(options.to, name)}.private\n`);
     }
     return 0;

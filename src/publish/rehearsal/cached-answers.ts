@@ -6,6 +6,7 @@ import { isSignedBy, refersTo, type SeenSet } from "./verify.ts";
 
 /** An answer that caches may hold from the moment it was first given until its TTL after it was last given. */
 type Seen = {
+  readonly id: number;
   readonly sets: readonly SeenSet[];
   readonly text: string;
   readonly from: Instant;
@@ -26,20 +27,28 @@ export type CachedAnswers = {
  * What validating resolvers can have in their caches, with TTLs that follow the clock that is passed in. A resolver may combine an old DS
  * set with new keys, and old keys with a new answer, so every combination has to be valid (RFC 7583 section 3).
  */
-export function createCachedAnswers(zone: string, questions: readonly Question[], ask: Ask): CachedAnswers {
-  const histories = new Map<string, Seen[]>();
+export function createCachedAnswers(
+  zone: string,
+  questions: readonly Question[],
+  ask: Ask,
+  /** The servers of the zone that resolvers ask now, if they are not the parent's. */
+  servers: () => readonly Ask[] = () => [ask],
+): CachedAnswers {
+  /** By question, and by the server that answered it. */
+  const histories = new Map<string, Map<Ask, Seen[]>>();
+  let count = 0;
   const [dsAsked, keysAsked] = [
     { name: zone, type: dnssecTypes.ds },
     { name: zone, type: dnssecTypes.dnskey },
   ];
-  const historyOf = ({ name, type }: Question): Seen[] => {
+  const historiesOf = ({ name, type }: Question): Map<Ask, Seen[]> => {
     const key = `${name} ${type}`;
-    const found = histories.get(key) ?? [];
+    const found = histories.get(key) ?? new Map<Ask, Seen[]>();
     histories.set(key, found);
     return found;
   };
   const alive = (question: Question, now: Instant): readonly Seen[] =>
-    historyOf(question).filter(({ until, ttl }) => until === undefined || now <= until + ttl);
+    [...historiesOf(question).values()].flat().filter(({ until, ttl }) => until === undefined || now <= until + ttl);
   const known = new Map<string, boolean>();
   const remembered = (key: string, find: () => boolean): boolean => {
     const value = known.get(key) ?? find();
@@ -66,12 +75,21 @@ export function createCachedAnswers(zone: string, questions: readonly Question[]
   return {
     look: async (now) => {
       for (const question of [dsAsked, keysAsked, ...questions]) {
-        const history = historyOf(question);
-        const last = history.at(-1);
-        const next = seenIn(await ask(question), now);
-        if (last?.text === next.text) continue;
-        if (last !== undefined) last.until = now;
-        history.push(next);
+        const byServer = historiesOf(question);
+        const asked = question === dsAsked ? [ask] : servers();
+        for (const [server, history] of byServer) {
+          const last = history.at(-1);
+          if (last !== undefined && !asked.includes(server)) last.until ??= now;
+        }
+        for (const server of asked) {
+          const history = byServer.get(server) ?? [];
+          byServer.set(server, history);
+          const last = history.at(-1);
+          const next = seenIn(await server(question), now, ++count);
+          if (last?.text === next.text && last.until === undefined) continue;
+          if (last !== undefined) last.until ??= now;
+          history.push(next);
+        }
       }
     },
     check: (now) => {
@@ -84,7 +102,7 @@ export function createCachedAnswers(zone: string, questions: readonly Question[]
           for (const question of [keysAsked, ...questions])
             for (const answer of question === keysAsked ? [keys] : alive(question, now)) {
               checked += 1;
-              const key = [hour, ds.from, keys.from, answer.from, question.name, question.type].join(" ");
+              const key = [hour, ds.id, keys.id, answer.id].join(" ");
               if (remembered(key, () => isBogus(ds, keys, answer, now)))
                 bogus.push(`${question.name} ${question.type}`);
             }
@@ -93,12 +111,12 @@ export function createCachedAnswers(zone: string, questions: readonly Question[]
   };
 }
 
-function seenIn({ answers, authorities }: Message, from: Instant): Seen {
+function seenIn({ answers, authorities }: Message, from: Instant, id: number): Seen {
   const records = [...answers, ...authorities];
   const sets = setsIn(records);
   const text = sets.map(({ name, type, data, signatures }) => [name, type, hexes(data), hexes(signatures)].join(" "));
   const ttl = Math.max(0, ...records.map((record) => record.ttl)) * 1000;
-  return { sets, text: text.join("\n"), from, ttl };
+  return { id, sets, text: text.join("\n"), from, ttl };
 }
 
 const hexes = (data: readonly Uint8Array[]): string =>

@@ -2,13 +2,13 @@ import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { connect, createServer } from "node:net";
+import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
-import { text } from "node:stream/consumers";
 import { typeNamed } from "../../core/dnssec/signed-name.ts";
 import { rcodes } from "../../process/dns/codes.ts";
 import { within } from "../../process/within.ts";
 import { createAsk, type Question } from "./ask-all.ts";
+import { tellUnbound, unboundConfig } from "./unbound.ts";
 
 /** `failed`: no answer, and not because it is bogus. */
 export type Verdict = "secure" | "insecure" | "bogus" | "failed";
@@ -59,31 +59,19 @@ const startLimit = 20_000;
 async function startUnbound(program: string, place: ResolverPlace): Promise<Resolver> {
   const { folder, port: server, parent, zone, signal } = place;
   const port = await freePort();
-  const [config, control] = [join(folder, "unbound.conf"), join(folder, "control")];
-  const stub = (name: string) => `stub-zone:\n  name: "${name}."\n  stub-addr: 127.0.0.1@${server}\n`;
+  const config = join(folder, "unbound.conf");
   await writeFile(
     config,
-    `server:
-  interface: 127.0.0.1
-  port: ${port}
-  username: ""
-  chroot: ""
-  directory: "${folder}"
-  pidfile: ""
-  use-syslog: no
-  num-threads: 1
-  do-ip6: no
-  do-not-query-localhost: no
-  module-config: "validator iterator"
-  target-fetch-policy: "0 0 0 0 0"
-  cache-max-ttl: 0
-  cache-max-negative-ttl: 0
-  harden-algo-downgrade: yes
-  trust-anchor: "${parent.name}. 3600 IN DNSKEY ${parent.dnskey}"
-remote-control:
-  control-enable: yes
-  control-interface: "${control}"
-${stub(parent.name)}${stub(zone)}`,
+    unboundConfig({
+      folder,
+      port,
+      anchors: [`${parent.name}. 3600 IN DNSKEY ${parent.dnskey}`],
+      stubs: [parent.name, zone].map((name) => ({ name, servers: [server] })),
+      more: [
+        'target-fetch-policy: "0 0 0 0 0"',
+        ...["cache-max-ttl: 0", "cache-max-negative-ttl: 0", "harden-algo-downgrade: yes"],
+      ],
+    }),
   );
   const child = spawn(program, ["-d", "-p", "-c", config], { stdio: ["ignore", "ignore", "pipe"] });
   let said = "";
@@ -117,19 +105,9 @@ ${stub(parent.name)}${stub(zone)}`,
       return authenticData ? "secure" : "insecure";
     },
     isQuick: true,
-    forget: async () => {
-      const said = await within(startLimit, tellUnbound(control, `flush_zone ${parent.name}.`));
-      if (!said.startsWith("ok")) throw new Error(`unbound did not empty its caches: ${said.trim()}`);
-    },
+    forget: () => within(startLimit, tellUnbound(folder, `flush_zone ${parent.name}.`)),
     close,
   };
-}
-
-/** As unbound-control does. */
-async function tellUnbound(socket: string, command: string): Promise<string> {
-  const connection = connect(socket);
-  connection.end(`UBCT1 ${command}\n`);
-  return await text(connection);
 }
 
 /** A program per question, without a cache. */

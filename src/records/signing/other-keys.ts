@@ -55,6 +55,12 @@ export const otherAlgorithm = (algorithm: number): Fault =>
     "change the algorithm at the other server first, and wait until it has finished",
   );
 
+export const notInParent = ({ tag, flags }: PublicKey): Fault =>
+  badKey(
+    `the key ${tag} signs the zone, but the parent does not refer to it (flags ${flags})`,
+    "give the private key with the flags 257 (KSK or CSK), and the public part of this one with --also-publish",
+  );
+
 const badKey = (message: string, todo: string): Fault => ({ code: "bad-key", where: "key", message, todo });
 
 /** The zone's own keys are ignored, so that the DNSKEY set of the other server can be given as it is. */
@@ -74,8 +80,8 @@ export function mergeOthers(
         "change the algorithm at one of the servers first",
       ),
     );
-  if (given.length > 0 && foreign.length === 0)
-    return fail(badKey(`these are the keys of ${zone} itself`, "give those of the other server"));
+  const zoneKey = given.find((each) => keys.some(isSame(each)) && each.flags !== keyFlags);
+  if (zoneKey !== undefined) return fail(notInParent(zoneKey));
   const isNew = (key: PublicKey, at: number) => !others.some(isSame(key)) && foreign.findIndex(isSame(key)) === at;
   const all = [...others, ...foreign.filter(isNew).map((key) => ({ ...key, added: now }))];
   return all.length > mostOthers

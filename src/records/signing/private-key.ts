@@ -1,7 +1,9 @@
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { type Algorithm, algorithmName, algorithms, keyFlags } from "../../core/dnssec/codes.ts";
+import type { Instant } from "../../core/instant.ts";
 import { type Fault, fail, ok, type Result } from "../../core/result.ts";
-import { otherAlgorithm, readDnskeys } from "./other-keys.ts";
+import type { SigningKey, ZoneSigning } from "../model.ts";
+import { notInParent, otherAlgorithm, readDnskeys } from "./other-keys.ts";
 import { publicPart } from "./signer.ts";
 
 export type ReadKey = { readonly key: KeyObject; readonly algorithm: Algorithm };
@@ -19,13 +21,7 @@ export function readPrivateKey(text: string, beside?: string): Result<ReadKey> {
   const match = published.value.find(({ publicKey }) => publicKey === own);
   if (match === undefined)
     return fail(badKey("the .key file beside the private key is that of another key", "give both files of one key"));
-  if (match.flags !== keyFlags)
-    return fail(
-      badKey(
-        `the key ${match.tag} signs the zone, but the parent does not refer to it (flags ${match.flags})`,
-        "give the key with the flags 257 (KSK or CSK), and the .key file of this one with --also-publish",
-      ),
-    );
+  if (match.flags !== keyFlags) return fail(notInParent(match));
   return read;
 }
 
@@ -86,11 +82,35 @@ const noKey = badKey(
   "give the .private file of BIND, or a key in PEM (PKCS #8), as Knot keeps it",
 );
 
-/** For another server that takes the zone over. BIND expects the times. */
-export function printPrivateKey({ key, algorithm }: ReadKey, created: Date): string {
-  const { d = "" } = key.export({ format: "jwk" });
+/** A key as a server that takes the zone over reads it: BIND's `.private` file. */
+export function printPrivateKey(privateKey: KeyObject, { algorithm, created }: SigningKey): string {
+  const { d = "" } = privateKey.export({ format: "jwk" });
   const secret = Buffer.from(d, "base64url").toString("base64");
-  const time = created.toISOString().replaceAll(/[-:T]|\..*/g, "");
+  const at = bindTime(created);
   return `Private-key-format: v1.3\nAlgorithm: ${algorithm} (${algorithmName(algorithm)})\nPrivateKey: ${secret}
-Created: ${time}\nPublish: ${time}\nActivate: ${time}\n`;
+Created: ${at}\nPublish: ${at}\nActivate: ${at}\n`;
 }
+
+/** BIND's `.state` file. Without it, a dnssec-policy takes the key for a KSK that it does not need, and replaces it immediately. */
+export function printKeyState(key: SigningKey, { keys, stage }: Pick<ZoneSigning, "keys" | "stage">): string {
+  const at = bindTime(key.created);
+  const state = (is: boolean) => (is ? "omnipresent" : "hidden");
+  const states = {
+    DNSKEY: state(key.shown),
+    ZRRSIG: state(key.signs),
+    KRRSIG: state(key.shown),
+    DS: state(key.inParent && stage !== "new"),
+  };
+  return [
+    // BIND skips the first line.
+    `; This is the state of key ${key.tag}`,
+    ...[`Algorithm: ${key.algorithm}`, "Length: 256", "Lifetime: 0", "KSK: yes", "ZSK: yes"],
+    ...["Generated", "Published", "Active", ...Object.keys(states).map((name) => `${name}Change`)].map(
+      (name) => `${name}: ${at}`,
+    ),
+    ...Object.entries(states).map(([name, is]) => `${name}State: ${is}`),
+    `GoalState: ${state(key === keys.at(-1))}\n`,
+  ].join("\n");
+}
+
+const bindTime = (at: Instant): string => new Date(at).toISOString().replaceAll(/[-:T]|\..*/g, "");

@@ -155,6 +155,9 @@ export const publishingRule =
   ({ zone: { name, settings } }) => {
     if (settings.dnssec === undefined) return fail(notSigned(name));
     if (settings.dnssec.stage === "leaving") return fail(notNow(`the zone ${name} is being unsigned`));
+    const { keys } = settings.dnssec;
+    if (given.every(({ publicKey }) => keys.some((key) => key.publicKey === publicKey)))
+      return fail(notNow(`these are the keys of ${name} itself`, "give those of the other server"));
     const merged = mergeOthers(name, settings.dnssec, given, now);
     return merged.ok ? ok({ dnssec: withOthers(settings.dnssec, merged.value) }) : merged;
   };
