@@ -10,7 +10,7 @@ const quoted = pages
     [...prose.matchAll(/`([a-z]+(?: [\w().]+){2,}[^`\n]*)`/g)]
       .filter(
         ({ 1: text = "" }) =>
-          !/^(?:moor|npm|npx|apt|docker|git|ls|cat|sed|curl|dig|chmod|chgrp|openssl|systemctl|journalctl|iostat|protocol)\b/.test(
+          !/^(?:moor|npm|npx|apt|docker|git|ls|cat|sed|curl|dig|chmod|chgrp|openssl|systemctl|journalctl|iostat|keymgr|protocol)\b/.test(
             text,
           ),
       )

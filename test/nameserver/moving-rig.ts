@@ -157,7 +157,7 @@ async function watch(zone: string, { dns, unbound, dnskey, folder, signal }: Wat
       const { rcode, authenticData } = await askPatiently(question);
       counts.asked += 1;
       if (rcode === rcodes.servFail || !authenticData)
-        bad.add(`unbound, ${servers}: ${question.name} ${question.type}, rcode ${rcode}`);
+        bad.add(`unbound, ${servers.join(" ")}: ${question.name} ${question.type}, rcode ${rcode}`);
     }
   };
   const asking = async (): Promise<void> => {
@@ -169,7 +169,7 @@ async function watch(zone: string, { dns, unbound, dnskey, folder, signal }: Wat
       }
     }
   };
-  const running = asking().catch((error: unknown) => void bad.add(`unbound: ${error}`));
+  const running = asking().catch((error: unknown) => void bad.add(`unbound: ${String(error)}`));
   const someRounds = async () => {
     const enough = rounds + 5;
     await until(() => rounds >= enough, { what: () => `more answers for ${zone}` });

@@ -11,8 +11,12 @@ import { SureButton } from "../../shared/sure-button.tsx";
 import { When } from "../../shared/time/when.tsx";
 import { zonePath } from "../api.ts";
 import "./dnssec-part.css";
+import { OtherKeys } from "./other-keys-part.tsx";
 
-type Act = { readonly action: "sign" | "roll_key" | "unsign"; readonly body?: object };
+type Act = {
+  readonly action: "sign" | "roll_key" | "unsign" | "publish_keys" | "withdraw_keys";
+  readonly body?: object;
+};
 
 /** Signing the zone, and what the registrar needs for it. */
 export default function DnssecPart({ zone }: { readonly zone: RrsetsZone }) {
@@ -115,7 +119,7 @@ function Signed({ dnssec, act }: { readonly dnssec: RrsetsSigning; readonly act:
             Replace the key
           </Button>
         )}
-        {stage !== "leaving" && (
+        {stage !== "leaving" && dnssec.other_keys.length === 0 && (
           <SureButton
             ask="Switch DNSSEC off…"
             sure="Ask the parent to remove the DS record"
@@ -132,6 +136,14 @@ function Signed({ dnssec, act }: { readonly dnssec: RrsetsSigning; readonly act:
           />
         )}
       </Group>
+      {stage !== "leaving" && (
+        <OtherKeys
+          dnssec={dnssec}
+          busy={act.busy}
+          publish={(text) => act.run({ action: "publish_keys", body: { dnskeys: [text] } })}
+          withdraw={(tag) => act.run({ action: "withdraw_keys", body: { key_tags: [tag] } })}
+        />
+      )}
     </>
   );
 }

@@ -168,6 +168,11 @@ describe("moor dnssec", () => {
     expect((await moor("dnssec", "on", "example.net", "--key", file)).err).toContain(because);
   });
 
+  it.each(["--key", "--also-publish"])("%s of a file that is missing is refused", async (option) => {
+    const { code, err } = await moor("dnssec", "on", "example.org", option, "missing");
+    expect([code, err]).toEqual([1, expect.stringContaining("there is no such file")]);
+  });
+
   it.each([
     ["roll", "example.org", 1, "the zone example.org is not signed"],
     ["off", "example.org", 1, "the zone example.org is not signed"],

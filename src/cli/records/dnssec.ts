@@ -1,32 +1,17 @@
-import { mkdir, readFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { algorithmChoices, algorithmName, algorithms } from "../../core/dnssec/codes.ts";
-import { parseZoneName } from "../../core/names/name.ts";
-import { parseTyped } from "../../core/names/unicode.ts";
-import { ok, type Result } from "../../core/result.ts";
-import { asNewFile, replaceFile } from "../../process/data-folder.ts";
 import type { Zone, ZoneSigning } from "../../records/model.ts";
-import {
-  publishOthers,
-  rollKey,
-  type SigningWriter,
-  signZone,
-  unsignNow,
-  unsignZone,
-  withdrawOthers,
-} from "../../records/service/zones/dnssec.ts";
-import { type PublicKey, readDnskeys } from "../../records/signing/other-keys.ts";
-import { printKeyState, printPrivateKey, type ReadKey, readPrivateKey } from "../../records/signing/private-key.ts";
-import type { Signer } from "../../records/signing/signer.ts";
+import { rollKey, signZone, unsignNow, unsignZone } from "../../records/service/zones/dnssec.ts";
 import { mayBeInParent } from "../../records/signing/signing-of.ts";
 import { dnskeyText, dsParts, dsText, stageWords } from "../../records/signing/signing-texts.ts";
 import type { RecordStore } from "../../records/store/port.ts";
-import { type CommandIo, refuse } from "../io/command-io.ts";
+import type { CommandIo } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
-import { printFaults } from "../io/print-faults.ts";
 import { minute, printTable } from "../io/print-table.ts";
 import { sameStore } from "../store/read-store-place.ts";
 import { withStore } from "../store/with-store.ts";
+import { forOtherServer, readKeyFile, readPublicKeys } from "./dnssec-keys.ts";
+import { failed, withZone } from "./with-zone.ts";
 
 export type DnssecOn = DatabaseOptions & {
   readonly algorithm: string;
@@ -60,63 +45,6 @@ export async function dnssecOn(typed: string, options: DnssecOn, io: CommandIo):
     return 0;
   });
 }
-
-/** BIND's public part, with what the key is used for, is in a file beside it. */
-async function readKeyFile(path: string): Promise<Result<ReadKey>> {
-  const text = await readFile(path, "utf8");
-  const beside = path.endsWith(".private")
-    ? await readFile(path.replace(/private$/, "key"), "utf8").catch(() => undefined)
-    : undefined;
-  return readPrivateKey(text, beside);
-}
-
-/** Files, or DNSKEY records themselves. */
-async function readPublicKeys(given: readonly string[], io: CommandIo): Promise<Result<readonly PublicKey[]>> {
-  const keys: PublicKey[] = [];
-  for (const each of given) {
-    const text = /\s3\s+\d+\s/.test(each) ? each : await readFile(resolve(io.cwd, each), "utf8");
-    const read = readDnskeys(text);
-    if (!read.ok) return read;
-    keys.push(...read.value);
-  }
-  return ok(keys);
-}
-
-export const dnssecPublish = (typed: string, given: string, options: DatabaseOptions, io: CommandIo) =>
-  withZone(typed, options, io, async (zone, by) => {
-    const keys = await readPublicKeys([given], io);
-    const done = keys.ok ? await publishOthers(by, zone, keys.value) : keys;
-    if (!done.ok) return failed(done, io);
-    io.out(forOtherServer(zone.name, done.value));
-    return 0;
-  });
-
-export const dnssecWithdraw = (typed: string, tag: number | undefined, options: DatabaseOptions, io: CommandIo) =>
-  withZone(typed, options, io, async (zone, by) => {
-    const done = await withdrawOthers(by, zone, tag === undefined ? [] : [tag]);
-    if (!done.ok) return failed(done, io);
-    const left = done.value.others?.map(({ tag }) => tag) ?? [];
-    io.out(
-      `${zone.name} publishes ${left.length === 0 ? "no other server's keys" : `the other server's keys ${left.join(", ")}`} now.\n`,
-    );
-    return 0;
-  });
-
-/** What the other server has to publish, so that resolvers may ask either server. */
-function forOtherServer(zone: string, { keys, others = [] }: ZoneSigning): string {
-  const shown = keys.filter((key) => key.shown);
-  const parent = [...keys.filter((key) => key.inParent), ...others.filter(mayBeInParent)];
-  return [
-    `${zone} also publishes ${tagsText(others)} of the other server. If that server answers for the zone at the same time, it has to publish this too:`,
-    ...shown.map((key) => `  ${zone}. 3600 IN DNSKEY ${dnskeyText(key)}`),
-    "and the parent needs these DS records before both are asked:",
-    ...parent.map((key) => `  ${dsText(key, zone)}`),
-    "",
-  ].join("\n");
-}
-
-const tagsText = (keys: readonly { readonly tag: number }[]): string =>
-  `the ${keys.length === 1 ? "key" : "keys"} ${keys.map(({ tag }) => tag).join(", ")}`;
 
 export const dnssecOff = (typed: string, options: DatabaseOptions & { readonly now?: boolean }, io: CommandIo) =>
   withZone(typed, options, io, async (zone, by) => {
@@ -182,71 +110,6 @@ async function listZones(
       ),
     );
   return 0;
-}
-
-export const dnssecExport = (typed: string, options: DatabaseOptions & { readonly to?: string }, io: CommandIo) =>
-  withZone(typed, options, io, async (zone, { store }, signer) => {
-    const { dnssec } = zone.settings;
-    if (dnssec === undefined) return refuse(1, `${zone.name} is not signed.`, io);
-    const sealed = await store.sealedKeys(zone);
-    const files = dnssec.keys.map((key) => {
-      const found = sealed.find(({ id }) => id === key.id);
-      if (found === undefined) throw new Error(`the private key ${key.tag} of ${zone.name} is missing`);
-      return {
-        name: `K${zone.name}.+${pad(key.algorithm, 3)}+${pad(key.tag, 5)}`,
-        secret: printPrivateKey(signer.unseal(found), key),
-        state: printKeyState(key, dnssec),
-        record: `${zone.name}. IN DNSKEY ${dnskeyText(key)}\n`,
-      };
-    });
-    if (options.to === undefined) {
-      io.out(files.map(({ secret, record }) => `; ${record}${secret}`).join("\n"));
-      return 0;
-    }
-    const folder = resolve(io.cwd, options.to);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    for (const { name, secret, state, record } of files) {
-      await writeNew(join(folder, `${name}.private`), secret, 0o600);
-      await writeNew(join(folder, `${name}.key`), record, 0o644);
-      await writeNew(join(folder, `${name}.state`), state, 0o644);
-      io.out(`${join(options.to, name)}.private\n`);
-    }
-    return 0;
-  });
-
-const pad = (value: number, width: number): string => String(value).padStart(width, "0");
-
-async function writeNew(file: string, content: string, mode: number): Promise<void> {
-  try {
-    await asNewFile(file, () => replaceFile(file, content, mode));
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const because = code === "EEXIST" ? "already exists; give another folder" : `cannot be written: ${message}`;
-    throw new Error(`${file} ${because}`, { cause: error });
-  }
-}
-
-export async function withZone(
-  typed: string,
-  options: DatabaseOptions,
-  io: CommandIo,
-  work: (zone: Zone, by: SigningWriter, signer: Signer) => Promise<number>,
-): Promise<number> {
-  const name = parseTyped(parseZoneName, typed);
-  if (!name.ok) {
-    printFaults(name.faults, io);
-    return 2;
-  }
-  return await withStore(options, io, async (store, signer) => {
-    const zone = await store.zoneHolding(name.value);
-    if (zone?.name !== name.value) return refuse(1, `There is no zone ${typed}.`, io);
-    return await work(zone, { store, actor: "operator", now: Date.now() }, signer);
-  });
-}
-
-function failed(result: Result<unknown>, io: CommandIo): number {
-  if (!result.ok) printFaults(result.faults, io);
-  return 1;
 }
 
 function statusText({ name }: Zone, { stage, since, denial, keys, parentSince, others = [] }: ZoneSigning): string {

@@ -6,7 +6,7 @@ import type { CommandIo } from "../io/command-io.ts";
 import { refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import { printFaults } from "../io/print-faults.ts";
-import { withZone } from "./dnssec.ts";
+import { withZone } from "./with-zone.ts";
 
 export type DnssecRehearse = DatabaseOptions & {
   readonly algorithm?: string;

@@ -47,6 +47,7 @@ export function addAdminVerbs(program: Command, io: CommandIo, run: Run): void {
 
 function addDnssecVerbs(dnssec: Command, io: CommandIo, run: Run): void {
   const load = () => import("../records/dnssec.ts");
+  const loadKeys = () => import("../records/dnssec-keys.ts");
   const algorithm = (text: string) => new Option("--algorithm <name>", text).choices(Object.keys(algorithmChoices));
   const zone = ["<zone>", "the zone, such as example.org"] as const;
   storeVerb(dnssec, "on", "Signs a zone and shows the DS record for the registrar.")
@@ -106,11 +107,11 @@ function addDnssecVerbs(dnssec: Command, io: CommandIo, run: Run): void {
   )
     .argument(...zone)
     .argument("<keys>", "a file with DNSKEY records (a .key file, or what dig prints), or such a record itself")
-    .action((name, keys, options) => run(async () => (await load()).dnssecPublish(name, keys, options, io)));
+    .action((name, keys, options) => run(async () => (await loadKeys()).dnssecPublish(name, keys, options, io)));
   storeVerb(dnssec, "withdraw", "Stops publishing the keys of another server.")
     .argument(...zone)
     .argument("[tag]", "the key tag of one of them (default: all of them)", readKeyTag)
-    .action((name, tag, options) => run(async () => (await load()).dnssecWithdraw(name, tag, options, io)));
+    .action((name, tag, options) => run(async () => (await loadKeys()).dnssecWithdraw(name, tag, options, io)));
   storeVerb(dnssec, "export", "Prints the private keys of a zone, for another server that takes it over.")
     .argument(...zone)
     .option(
@@ -118,7 +119,7 @@ function addDnssecVerbs(dnssec: Command, io: CommandIo, run: Run): void {
       "write them to this folder as files for BIND, Knot and PowerDNS that only you can read, instead of showing them",
       readPath,
     )
-    .action((name, options) => run(async () => (await load()).dnssecExport(name, options, io)));
+    .action((name, options) => run(async () => (await loadKeys()).dnssecExport(name, options, io)));
 }
 
 function addTokenVerbs(token: Command, io: CommandIo, run: Run): void {

@@ -1,0 +1,82 @@
+import { Button, Group, Stack, Text, Textarea } from "@mantine/core";
+import { useState } from "react";
+import type { RrsetsSigning } from "../../../src/contract/rrsets.ts";
+import { CopyText } from "../../shared/copy-text.tsx";
+import { SureButton } from "../../shared/sure-button.tsx";
+import { When } from "../../shared/time/when.tsx";
+
+/** Keys of another server that signs the zone too: while the zone moves, both answer for it. */
+export function OtherKeys(props: {
+  readonly dnssec: RrsetsSigning;
+  readonly busy: boolean;
+  readonly publish: (dnskeys: string) => void;
+  readonly withdraw: (tag: number) => void;
+}) {
+  const { keys, other_keys: others } = props.dnssec;
+  const [typed, setTyped] = useState("");
+  return (
+    <details open={others.length > 0}>
+      <summary>{others.length > 0 ? "Keys of another server" : "Move the zone to or from another server…"}</summary>
+      <Stack gap="xs" mt="xs">
+        <Text size="sm">
+          A signed zone can move without being unsigned: while both servers answer for it, each publishes the keys of
+          the other, and the parent has the DS records of both.
+        </Text>
+        {others.map((key) => (
+          <Stack key={key.key_tag} gap={4}>
+            <Group gap="xs" justify="space-between">
+              <Text size="sm">
+                <strong>
+                  Key {key.key_tag} ({key.algorithm_name})
+                </strong>
+                , published here since <When at={key.added} />
+                {key.in_parent ? "; the parent needs its DS record" : "; not in the parent"}
+              </Text>
+              <SureButton
+                size="compact-sm"
+                ask="Withdraw…"
+                sure="Withdraw it: no resolver may ask the other server"
+                what={`the key ${key.key_tag}`}
+                loading={props.busy}
+                onSure={() => props.withdraw(key.key_tag)}
+              />
+            </Group>
+            {key.ds && <CopyText text={key.ds} label={`the DS record ${key.key_tag}`} />}
+          </Stack>
+        ))}
+        {others.length > 0 && (
+          <>
+            <Text size="sm">The other server has to publish this:</Text>
+            {keys
+              .filter((key) => key.published)
+              .map((key) => (
+                <CopyText key={key.key_tag} text={key.dnskey} label={`the DNSKEY record ${key.key_tag}`} />
+              ))}
+          </>
+        )}
+        <Textarea
+          label="DNSKEY records of the other server"
+          placeholder="257 3 13 mdsswUyr3DPW132mOi8V9xESWE8jTo0d…"
+          description="Public keys only, one per line, as dig prints them. Private keys are imported with moor dnssec on --key."
+          autosize
+          minRows={2}
+          value={typed}
+          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+        <Group>
+          <Button
+            variant="default"
+            loading={props.busy}
+            disabled={typed.trim() === ""}
+            onClick={() => {
+              props.publish(typed);
+              setTyped("");
+            }}
+          >
+            Publish these keys too
+          </Button>
+        </Group>
+      </Stack>
+    </details>
+  );
+}

@@ -1,0 +1,119 @@
+import { mkdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { type Fault, fail, ok, type Result } from "../../core/result.ts";
+import { asNewFile, readFileIfThere, replaceFile } from "../../process/data-folder.ts";
+import type { ZoneSigning } from "../../records/model.ts";
+import { publishOthers, withdrawOthers } from "../../records/service/zones/dnssec.ts";
+import { type PublicKey, readDnskeys } from "../../records/signing/other-keys.ts";
+import { printKeyState, printPrivateKey, type ReadKey, readPrivateKey } from "../../records/signing/private-key.ts";
+import { mayBeInParent } from "../../records/signing/signing-of.ts";
+import { dnskeyText, dsText } from "../../records/signing/signing-texts.ts";
+import { type CommandIo, refuse } from "../io/command-io.ts";
+import type { DatabaseOptions } from "../io/database-options.ts";
+import { failed, withZone } from "./with-zone.ts";
+
+/** BIND's public part, with what the key is used for, is in a file beside it. */
+export async function readKeyFile(path: string): Promise<Result<ReadKey>> {
+  const text = await readFileIfThere(path);
+  if (text === undefined) return fail(noFile(path));
+  return readPrivateKey(
+    text,
+    path.endsWith(".private") ? await readFileIfThere(path.replace(/private$/, "key")) : undefined,
+  );
+}
+
+/** Files, or DNSKEY records themselves. */
+export async function readPublicKeys(given: readonly string[], io: CommandIo): Promise<Result<readonly PublicKey[]>> {
+  const keys: PublicKey[] = [];
+  for (const each of given) {
+    const text = /\s3\s+\d+\s/.test(each) ? each : await readFileIfThere(resolve(io.cwd, each));
+    if (text === undefined) return fail(noFile(each));
+    const read = readDnskeys(text);
+    if (!read.ok) return read;
+    keys.push(...read.value);
+  }
+  return ok(keys);
+}
+
+const noFile = (path: string): Fault => ({
+  ...{ code: "missing-file", where: path, message: "there is no such file" },
+  todo: "give the path of a file with the key",
+});
+
+export const dnssecPublish = (typed: string, given: string, options: DatabaseOptions, io: CommandIo) =>
+  withZone(typed, options, io, async (zone, by) => {
+    const keys = await readPublicKeys([given], io);
+    const done = keys.ok ? await publishOthers(by, zone, keys.value) : keys;
+    if (!done.ok) return failed(done, io);
+    io.out(forOtherServer(zone.name, done.value));
+    return 0;
+  });
+
+export const dnssecWithdraw = (typed: string, tag: number | undefined, options: DatabaseOptions, io: CommandIo) =>
+  withZone(typed, options, io, async (zone, by) => {
+    const done = await withdrawOthers(by, zone, tag === undefined ? [] : [tag]);
+    if (!done.ok) return failed(done, io);
+    const left = done.value.others?.map(({ tag }) => tag) ?? [];
+    io.out(
+      `${zone.name} publishes ${left.length === 0 ? "no other server's keys" : `the other server's keys ${left.join(", ")}`} now.\n`,
+    );
+    return 0;
+  });
+
+/** What the other server has to publish, so that resolvers may ask either server. */
+export function forOtherServer(zone: string, { keys, others = [] }: ZoneSigning): string {
+  const shown = keys.filter((key) => key.shown);
+  const parent = [...keys.filter((key) => key.inParent), ...others.filter(mayBeInParent)];
+  return [
+    `${zone} also publishes ${tagsText(others)} of the other server. If that server answers for the zone at the same time, it has to publish this too:`,
+    ...shown.map((key) => `  ${zone}. 3600 IN DNSKEY ${dnskeyText(key)}`),
+    "and the parent needs these DS records before both are asked:",
+    ...parent.map((key) => `  ${dsText(key, zone)}`),
+    "",
+  ].join("\n");
+}
+
+const tagsText = (keys: readonly { readonly tag: number }[]): string =>
+  `the ${keys.length === 1 ? "key" : "keys"} ${keys.map(({ tag }) => tag).join(", ")}`;
+
+export const dnssecExport = (typed: string, options: DatabaseOptions & { readonly to?: string }, io: CommandIo) =>
+  withZone(typed, options, io, async (zone, { store }, signer) => {
+    const { dnssec } = zone.settings;
+    if (dnssec === undefined) return refuse(1, `${zone.name} is not signed.`, io);
+    const sealed = await store.sealedKeys(zone);
+    const files = dnssec.keys.map((key) => {
+      const found = sealed.find(({ id }) => id === key.id);
+      if (found === undefined) throw new Error(`the private key ${key.tag} of ${zone.name} is missing`);
+      return {
+        name: `K${zone.name}.+${pad(key.algorithm, 3)}+${pad(key.tag, 5)}`,
+        secret: printPrivateKey(signer.unseal(found), key),
+        state: printKeyState(key, dnssec),
+        record: `${zone.name}. IN DNSKEY ${dnskeyText(key)}\n`,
+      };
+    });
+    if (options.to === undefined) {
+      io.out(files.map(({ secret, record }) => `; ${record}${secret}`).join("\n"));
+      return 0;
+    }
+    const folder = resolve(io.cwd, options.to);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    for (const { name, secret, state, record } of files) {
+      await writeNew(join(folder, `${name}.private`), secret, 0o600);
+      await writeNew(join(folder, `${name}.key`), record, 0o644);
+      await writeNew(join(folder, `${name}.state`), state, 0o644);
+      io.out(`${join(options.to, name)}.private\n`);
+    }
+    return 0;
+  });
+
+const pad = (value: number, width: number): string => String(value).padStart(width, "0");
+
+async function writeNew(file: string, content: string, mode: number): Promise<void> {
+  try {
+    await asNewFile(file, () => replaceFile(file, content, mode));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const because = code === "EEXIST" ? "already exists; give another folder" : `cannot be written: ${message}`;
+    throw new Error(`${file} ${because}`, { cause: error });
+  }
+}
