@@ -365,36 +365,3 @@ describe("the nameservers to enter at the registrar", () => {
     await page.unroute(zone);
   });
 });
-
-describe("DNSSEC in the settings of a zone", () => {
-  const section = () => page.getByRole("region", { name: "DNSSEC" });
-
-  it("is switched on, gives the DS record in every form, and is switched off in steps", async () => {
-    await open(`${munich}/settings`);
-    await section().getByRole("button", { name: "Sign the zone" }).click();
-    await section().getByText("Wait for the next stage before you give the DS record to your registrar").waitFor();
-    await section().getByText("Give this to your registrar").waitFor();
-    const ds = await section()
-      .getByText(/^xn--mnchen-3ya\.test\. 3600 IN DS \d+ 13 2 [0-9A-F]{64}$/)
-      .textContent();
-    const tag = ds?.split(" ")[4] ?? "";
-    const fields = [tag, "13 (ECDSAP256SHA256)", "2 (SHA-256)", `${ds?.split(" ").at(-1)}Copy`];
-    expect(await section().locator("dd").allTextContents()).toEqual(fields);
-    await section()
-      .getByText(/IN DNSKEY 257 3 13 /)
-      .waitFor();
-    expect(await section().locator("[aria-current=step]").textContent()).toBe("No unsigned records in caches");
-    expect(await axeFinds(page)).toEqual([]);
-    await page.setViewportSize({ width: 360, height: 740 });
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(360);
-    await page.setViewportSize(wide);
-    await section().getByRole("button", { name: "Switch DNSSEC off…" }).click();
-    await section().getByRole("button", { name: "Ask the parent to remove the DS record" }).click();
-    await section().getByText("Waiting until the parent has removed the DS record").waitFor();
-    await section().getByRole("button", { name: "Unsign without waiting…" }).click();
-    await section().getByRole("button", { name: "Unsign now" }).click();
-    await section().getByRole("button", { name: "Sign the zone" }).waitFor();
-    await open(`${munich}/history`);
-    await page.getByText("DNSSEC waits for resolvers").first().waitFor();
-  });
-});

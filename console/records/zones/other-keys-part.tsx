@@ -26,16 +26,13 @@ export function OtherKeys(props: {
           <Stack key={key.key_tag} gap={4}>
             <Group gap="xs" justify="space-between">
               <Text size="sm">
-                <strong>
-                  Key {key.key_tag} ({key.algorithm_name})
-                </strong>
-                , published here since <When at={key.added} />
+                <strong>Key {key.key_tag}</strong>, published here since <When at={key.added} />
                 {key.in_parent ? "; the parent needs its DS record" : "; not in the parent"}
               </Text>
               <SureButton
                 size="compact-sm"
                 ask="Withdraw…"
-                sure="Withdraw it: no resolver may ask the other server"
+                sure="Withdraw it"
                 what={`the key ${key.key_tag}`}
                 loading={props.busy}
                 onSure={() => props.withdraw(key.key_tag)}
@@ -46,6 +43,9 @@ export function OtherKeys(props: {
         ))}
         {others.length > 0 && (
           <>
+            <Text size="sm">
+              Withdraw a key only when no resolver asks the other server any more, or has answers from it.
+            </Text>
             <Text size="sm">The other server has to publish this:</Text>
             {keys
               .filter((key) => key.published)
