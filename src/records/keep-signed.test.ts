@@ -124,8 +124,9 @@ it("the keys of another server stay while keys are replaced, and its DS record i
     const [apex] = (await store.signedNames(zone, undefined, 1_000)).filter(({ owner }) => owner === "@");
     return apex?.made.find((set) => set.type === type)?.values.length;
   };
-  expect([await published("TYPE48"), await published("TYPE59"), await published("TYPE60")]).toEqual([3, 2, 2]);
+  expect(await published("TYPE48")).toBe(3);
   await passUntilSecure();
+  expect([await published("TYPE48"), await published("TYPE59"), await published("TYPE60")]).toEqual([3, 2, 2]);
   const { keys: [first] = [] } = (await signing()) ?? {};
   expect(await rollKey(by(), await zoneNow(), 15, signer)).toMatchObject({ ok: false });
   expect(await rollKey(by(), await zoneNow(), undefined, signer)).toMatchObject({ ok: true });

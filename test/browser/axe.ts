@@ -30,11 +30,11 @@ export async function axeFinds(
 
 /**
  * What fades is too pale before the end of its transition, and the end of one can start another in an element inside. Some pages change
- * colours by script, which happens before the next frame.
+ * colours by script, which happens before the next frame. In a closed <details>, a transition does not end until it is opened.
  */
 const transitionsEnd = `(async () => {
   const frame = () => new Promise((shown) => requestAnimationFrame(shown));
-  const running = () => document.getAnimations().filter((each) => each instanceof CSSTransition);
+  const running = () => document.getAnimations().filter((each) => each instanceof CSSTransition && each.effect.target.checkVisibility());
   for (await frame(), await frame(); running().length > 0; await frame())
     await Promise.allSettled(running().map(({ finished }) => finished));
 })()`;

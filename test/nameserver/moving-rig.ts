@@ -7,11 +7,14 @@ import { runMoor } from "../../src/cli/program.ts";
 import { parseZoneFile } from "../../src/core/zone-file/parse.ts";
 import { rcodes } from "../../src/process/dns/codes.ts";
 import type { Message } from "../../src/process/dns/message.ts";
+import { type AskParent, createAskParent } from "../../src/process/dns/parent-ds.ts";
+import { createLog } from "../../src/process/log.ts";
 import { type Ask, createAsk, type Question } from "../../src/publish/rehearsal/ask-all.ts";
 import { createCachedAnswers } from "../../src/publish/rehearsal/cached-answers.ts";
 import { questionsFor } from "../../src/publish/rehearsal/questions.ts";
 import { startResolver } from "../../src/publish/rehearsal/resolver.ts";
 import { tellUnbound } from "../../src/publish/rehearsal/unbound.ts";
+import { createSigningRound, createSigningState } from "../../src/records/keep-signed.ts";
 import { recordsDatabase, signingKeyFile } from "../../src/records/open-store.ts";
 import { newRecordId } from "../../src/records/service/edit/new-id.ts";
 import { signZone } from "../../src/records/service/zones/dnssec.ts";
@@ -69,6 +72,9 @@ export async function startMovingRig() {
     more: ['target-fetch-policy: "0 0 0 0 0"', "harden-algo-downgrade: yes", ...cachedFor(remembered)],
   });
 
+  const ask = createAskParent([{ host: "127.0.0.1", port: dns.port, key: undefined }]);
+  const silent = createLog({ format: "text", level: "silent", write: () => undefined });
+
   /** What the registrar's form does: the delegation of a zone, with these DS records. */
   const register = async (zone: string, ds: readonly string[]): Promise<void> => {
     const owner = zone.slice(0, -parentName.length - 1);
@@ -87,6 +93,13 @@ export async function startMovingRig() {
 
   return {
     ...{ dns, folder, register },
+    /** What the service does once a minute: it asks the parents. Returns the zones whose DS records match no key. */
+    askParents: async (): Promise<readonly string[]> => {
+      const state = createSigningState();
+      const askParent: AskParent = async (zone, signal) => (zone === parentName ? undefined : await ask(zone, signal));
+      await createSigningRound({ store: dns.store, askParent, now: Date.now, log: silent, state })(stopped.signal);
+      return [...state.mismatched];
+    },
     makeZone: (zone: string) => dns.makeZone(zone, records),
     /** With the records of another server, which signs them. */
     importFrom: async (port: number, zone: string) => {

@@ -93,7 +93,10 @@ describe("a signed zone moves here", () => {
     await watched.pass(1);
     const both = [...said.matchAll(/^ +(.* IN DS .*)$/gm)].map(([, ds = ""]) => ds);
     expect(both).toHaveLength(2);
+    expect(await rig.askParents()).toEqual([]);
     await rig.register(into, both);
+    expect(await rig.askParents()).toEqual([]);
+    expect(await rig.moor(`moor dnssec status ${into}`)).toContain("Stage: secure");
     await watched.pass(25);
     await watched.delegate(bind.port, rig.dns.port);
     await watched.pass(2);
@@ -126,6 +129,7 @@ describe("a signed zone moves away to BIND", () => {
   it("without its key", limit, async () => {
     const own = await dsAt(rig.dns.port, away);
     await rig.register(away, own);
+    expect(await rig.askParents()).toEqual([]);
     const watched = await rig.watch(away);
     await watched.delegate(rig.dns.port);
     await watched.pass(1);

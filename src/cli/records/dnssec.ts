@@ -38,7 +38,7 @@ export async function dnssecOn(typed: string, options: DnssecOn, io: CommandIo):
     );
     for (const each of signed.value.keys) io.out(`${dsText(each, zone.name)}\n`);
     io.out(
-      `\n${key === undefined ? "Give it to your registrar when the stage is new-parent: until then, resolvers may have unsigned records of the zone.\n" : ""}` +
+      `\n${signed.value.stage === "new" ? "Give it to your registrar when the stage is new-parent: until then, resolvers may have unsigned records of the zone.\n" : ""}` +
         `${io.program} dnssec status ${sameStore(options, io)} ${zone.name} shows the stage, and the DS record in every form that registrars ask for.\n`,
     );
     if (signed.value.others) io.out(`\n${forOtherServer(zone.name, signed.value)}`);

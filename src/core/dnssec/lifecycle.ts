@@ -160,8 +160,9 @@ export function beginRoll<Key extends KeyUse>(life: Life<Key>, key: Key, now: In
   };
 }
 
-export const beginLife = <Key extends KeyUse>(key: Key, now: Instant): Life<Key> => ({
-  stage: "new",
+/** No resolver has unsigned records of a zone that another server has signed. */
+export const beginLife = <Key extends KeyUse>(key: Key, now: Instant, isSignedElsewhere = false): Life<Key> => ({
+  stage: isSignedElsewhere ? "new-parent" : "new",
   since: now,
   keys: [{ ...key, shown: true, signs: true, inParent: true }],
 });

@@ -99,7 +99,7 @@ export function printKeyState(key: SigningKey, { keys, stage }: Pick<ZoneSigning
     DNSKEY: state(key.shown),
     ZRRSIG: state(key.signs),
     KRRSIG: state(key.shown),
-    DS: state(key.inParent && stage !== "new"),
+    DS: state(key.inParent && !stage.startsWith("new")),
   };
   return [
     // BIND skips the first line.

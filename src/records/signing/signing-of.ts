@@ -23,8 +23,7 @@ export const mayBeInParent = ({ flags }: OtherKey): boolean => flags === keyFlag
 export function signingOf({ denial, keys, stage, others = [] }: ZoneSigning, zone: string, now: Instant): Signing {
   const shown = keys.filter((key) => key.shown);
   const inParent: readonly AnyKey[] = [...keys.filter((key) => key.inParent), ...others.filter(mayBeInParent)];
-  // A zone that another server signs too is in no cache without signatures.
-  const wished = stage === "new" && others.length === 0 ? nothing : wishedOf(stage, inParent, zone);
+  const wished = stage === "new" ? nothing : wishedOf(stage, inParent, zone);
   const apexSets = [
     { type: dnssecTypes.dnskey, data: [...shown, ...others].map(dnskeyOf) },
     { type: dnssecTypes.cds, data: wished.cds },

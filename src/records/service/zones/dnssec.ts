@@ -50,7 +50,7 @@ export function signingRule(
   servers?: RRset,
 ): SigningRule {
   const { key, sealed } = brought ? bring(brought, signer, now) : signer.makeKey(algorithm, now);
-  const dnssec = { denial, ...beginLife(key, now) };
+  const dnssec = { denial, ...beginLife(key, now, brought !== undefined || others.length > 0) };
   return ({ zone: { name, settings }, sets }) => {
     if (settings.dnssec !== undefined) return fail(notNow(`the zone ${name} is already signed`));
     if (settings.mode !== "primary")
