@@ -116,9 +116,6 @@ const outcomesOf = (
 ): readonly BulkOutcome[] =>
   entries.map((entry, i) => ("faults" in entry ? refused(entry.faults) : (outcomes.get(i) ?? otherwise)));
 
-/** Entries that are read in one step. */
-const perStep = 10;
-
 /** Adds the outcomes of these entries; `left` are those that passed the rules and were tried. */
 function* deciding(
   view: WriteView,
@@ -129,8 +126,8 @@ function* deciding(
 ): Steps<Decision & { readonly left: readonly Numbered[] }> {
   const edits = [];
   const left = [];
-  for (const [i, entry] of entries.entries()) {
-    if (i % perStep === perStep - 1) yield;
+  for (const entry of entries) {
+    yield;
     const read = rule(entry);
     if (read.kind !== "content") {
       outcomes.set(entry.place, read);

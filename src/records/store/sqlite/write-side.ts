@@ -13,8 +13,8 @@ import { prepareReads } from "./read.ts";
 import { prepareSignedNames, type SignedNames } from "./signed-names.ts";
 import { prepareSetWriter } from "./write.ts";
 
-/** Owners that are read in one step. */
-const perStep = 10;
+/** They are read in one step; more of them, one per step. */
+const fewOwners = 10;
 
 /** Everything that a write reads and writes, on one connection. */
 export function prepareWriteSide(database: DatabaseSync) {
@@ -49,9 +49,9 @@ export function prepareWriteSide(database: DatabaseSync) {
 
   function* viewingOwners(zone: Zone, owners: readonly string[]): Steps<WriteView> {
     const sets: RRset[] = [];
-    for (const [i, owner] of owners.entries()) {
+    for (const owner of owners) {
       sets.push(...known.setsAt(zone, owner));
-      if (i % perStep === 0) yield;
+      yield;
     }
     return { zone, sets };
   }
@@ -65,7 +65,7 @@ export function prepareWriteSide(database: DatabaseSync) {
       const other = known.place(record);
       if (other?.zone === zone.id) owners.add(other.owner);
     }
-    if (owners.size > perStep) return viewingOwners(zone, [...owners]);
+    if (owners.size > fewOwners) return viewingOwners(zone, [...owners]);
     return { zone, sets: [...owners].flatMap((each) => known.setsAt(zone, each)) };
   };
 
