@@ -47,12 +47,18 @@ const printHex = (bytes: string): string => hexOf(bytes.length, (i) => bytes.cha
  * Signed zones consist mostly of data in the generic form, so their canonical texts are read and written without the parser. Undefined
  * for any other text.
  */
-export function bytesOfGeneric(text: string): Uint8Array<ArrayBuffer> | undefined {
+export function bytesOfGeneric(text: string, room?: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | undefined {
   if (!text.startsWith(start)) return undefined;
   if (text === noBytes) return new Uint8Array(0);
   const at = text.indexOf(" ", start.length) + 1;
-  const bytes = at === 0 ? undefined : bytesOfHex(text, at);
+  const bytes = at === 0 ? undefined : bytesOfHex(text, at, room);
   return bytes && `${bytes.length}` === text.slice(start.length, at - 1) ? bytes : undefined;
+}
+
+/** The same as text, one character per byte. */
+export function dataOfGeneric(text: string): string | undefined {
+  const bytes = bytesOfGeneric(text, scratch);
+  return bytes && textOfBytes(bytes);
 }
 
 export const genericOfBytes = (bytes: Uint8Array): string =>
@@ -61,11 +67,14 @@ export const genericOfBytes = (bytes: Uint8Array): string =>
 const start = "\\# ";
 const noBytes = "\\# 0";
 
-/** The digits from `at` on; undefined if there are other characters among them. */
-function bytesOfHex(text: string, at: number): Uint8Array<ArrayBuffer> | undefined {
+/** A large zone has hundreds of thousands of texts, and each new array would take memory outside of V8's heap. */
+const scratch = new Uint8Array(512);
+
+/** The digits from `at` on; undefined if there are other characters among them. The result is written to `room` if it fits. */
+function bytesOfHex(text: string, at: number, room?: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | undefined {
   const length = (text.length - at) / 2;
   if (!Number.isInteger(length)) return undefined;
-  const bytes = new Uint8Array(length);
+  const bytes = room !== undefined && length <= room.length ? room.subarray(0, length) : new Uint8Array(length);
   let all = 0;
   for (let i = 0, from = at; i < length; i++, from += 2) {
     const byte = (digitAt(text, from) << 4) | digitAt(text, from + 1);

@@ -3,8 +3,10 @@ import type { RecordType } from "../rdata/table.ts";
 import { countBefore } from "./canonical-order.ts";
 import { dname } from "./dname.ts";
 import {
+  base32hexOf,
   type HashParameters,
   hashedLabel,
+  hashOf,
   hashParameters,
   hasParameters,
   iterationsOf,
@@ -42,14 +44,22 @@ export function proofOf(view: ZoneView, denial: Denial, denied: Denied, sha1: Sh
 
 /**
  * Missing names below the same existing name share their proof if they share this number, until the zone changes: it is the gap in the
- * chain that they are in. `labels` is one of these names.
+ * chain that they are in. `name` is one of these names, in wire format.
  */
-export function gapOf(view: ZoneView, encloser: ZoneNode, labels: readonly Label[], sha1: Sha1): number {
+export function gapOf(view: ZoneView, encloser: ZoneNode, name: string, sha1: Sha1): number {
   const parameters = chainParameters(view);
-  if (parameters === undefined) return countBefore(view.order?.get(encloser) ?? [], labels[0] ?? "");
+  if (parameters === undefined)
+    return countBefore(view.order?.get(encloser) ?? [], name.slice(1, 1 + name.charCodeAt(0)));
   if (iterationsOf(parameters) > mostIterations) return 0;
-  return countBefore(view.order?.get(view.hashed) ?? [], hashedLabel(labels, parameters, sha1));
+  const labels = view.order?.get(view.hashed) ?? [];
+  const hash = hashOf(name, parameters, sha1);
+  const start = base32hexOf(hash.slice(0, startBytes));
+  const count = countBefore(labels, start);
+  return labels[count]?.startsWith(start) ? countBefore(labels, base32hexOf(hash)) : count;
 }
+
+/** The beginning of a hash nearly always decides, and is converted faster. */
+const startBytes = 5;
 
 const wildcardOf = ({ relative, existing }: Denied): readonly Label[] => ["*", ...encloserOf(relative, existing)];
 const encloserOf = (relative: readonly Label[], existing: number): readonly Label[] =>

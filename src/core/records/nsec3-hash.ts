@@ -25,12 +25,17 @@ export function hasParameters(data: Uint8Array | undefined, parameters: HashPara
   return true;
 }
 
-/** RFC 5155 section 5: the label of the NSEC3 record of a name. */
-export function hashedLabel(name: readonly Label[], parameters: HashParameters, sha1: Sha1): Label {
-  const salt = String.fromCharCode(...parameters.subarray(saltAt, saltAt + saltLength(parameters)));
-  let hash = sha1(wireName(name) + salt);
+/** The label of the NSEC3 record of a name. */
+export const hashedLabel = (name: readonly Label[], parameters: HashParameters, sha1: Sha1): Label =>
+  base32hexOf(hashOf(wireName(name), parameters, sha1));
+
+/** RFC 5155 section 5: the hash of a name in wire format, one character per byte. */
+export function hashOf(name: string, parameters: HashParameters, sha1: Sha1): string {
+  const length = saltLength(parameters);
+  const salt = length === 0 ? "" : String.fromCharCode(...parameters.subarray(saltAt, saltAt + length));
+  let hash = sha1(name + salt);
   for (let left = iterationsOf(parameters); left > 0; left--) hash = sha1(hash + salt);
-  return base32hexOf(hash);
+  return hash;
 }
 
 const flagsAt = 1;
@@ -44,15 +49,21 @@ function wireName(labels: readonly Label[]): string {
 }
 
 const digits = "0123456789abcdefghijklmnopqrstuv";
+/** Two digits each. */
+const pairs = Array.from({ length: 1_024 }, (_, i) => `${digits[i >> 5]}${digits[i & 31]}`);
 
 /** RFC 4648 section 7, without padding, in lower case. Its order is that of the bytes. */
-function base32hexOf(bytes: string): Label {
+export function base32hexOf(bytes: string): Label {
   let text = "";
   let held = 0;
   let bits = 0;
   for (let i = 0; i < bytes.length; i++) {
-    held = ((held << 8) | bytes.charCodeAt(i)) & 0xfff;
-    for (bits += 8; bits >= 5; bits -= 5) text += digits[(held >> (bits - 5)) & 31];
+    held = ((held << 8) | bytes.charCodeAt(i)) & 0x3_ffff;
+    for (bits += 8; bits >= 10; bits -= 10) text += pairs[(held >> (bits - 10)) & 1_023];
+  }
+  if (bits >= 5) {
+    bits -= 5;
+    text += digits[(held >> bits) & 31];
   }
   return bits > 0 ? text + digits[(held << (5 - bits)) & 31] : text;
 }

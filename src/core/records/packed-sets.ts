@@ -1,4 +1,4 @@
-import { bytesOfGeneric, textOfBytes } from "../rdata/field-hex.ts";
+import { dataOfGeneric } from "../rdata/field-hex.ts";
 import type { RecordType } from "../rdata/table.ts";
 
 export const rrsig = "TYPE46" satisfies RecordType;
@@ -70,12 +70,38 @@ export function packedSets(holder: Holder): readonly PackedSet[] {
 /** With this set instead of the one of the same type that covers the same type. */
 export function withPacked(holder: Holder, old: PackedSet | undefined, wanted: NewPacked | undefined): Packed {
   const others = packedSets(holder).filter((each) => old === undefined || !isSamePacked(each, old));
-  const parts = (wanted ? [...others, wanted] : others).flatMap(({ type, covers, ttl, data }) => [
-    u16(codes[type]) + u16(covers) + u32(ttl) + u32(data.length),
-    data,
-  ]);
-  // Joined, not concatenated: V8 would keep the pieces.
-  return parts.join("");
+  return packed(wanted ? [...others, wanted] : others);
+}
+
+/** Joined, not concatenated: V8 would keep the pieces. */
+const packed = (sets: readonly NewPacked[]): Packed =>
+  sets
+    .flatMap(({ type, covers, ttl, data }) => [u16(codes[type]) + u16(covers) + u32(ttl) + u32(data.length), data])
+    .join("");
+
+/** Sets of one owner, with canonical texts. */
+export const packValues = (
+  sets: readonly { readonly type: PackedType; readonly ttl: number; readonly values: readonly string[] }[],
+): Packed =>
+  packed(
+    sets.flatMap(({ type, ttl, values }) =>
+      type === rrsig ? signaturesIn(values, ttl) : [packedOf(type, values, ttl)],
+    ),
+  );
+
+/** How many sets there are, how many of them are signatures, and whether they belong to an NSEC3 record. */
+export function countsIn(packed: Packed): {
+  readonly sets: number;
+  readonly signatures: number;
+  readonly isHashed: boolean;
+} {
+  let [sets, signatures, isHashed] = [0, 0, false];
+  for (let at = 0; at < packed.length; at = endOf(packed, at)) {
+    sets += 1;
+    if (u16At(packed, at) === codes[rrsig]) signatures += 1;
+    if (u16At(packed, at) === codes[nsec3]) isHashed = true;
+  }
+  return { sets, signatures, isHashed };
 }
 
 /** The records of an NSEC or NSEC3 set, from their canonical texts. */
@@ -145,7 +171,7 @@ const u16 = (value: number): string => String.fromCharCode(value >> 8, value & 0
 const u32 = (value: number): string => u16(value >>> 16) + u16(value & 0xffff);
 
 function dataOf(text: string): string {
-  const bytes = bytesOfGeneric(text);
-  if (bytes === undefined) throw new Error(`the value of a record made by DNSSEC cannot be read: ${text}`);
-  return textOfBytes(bytes);
+  const data = dataOfGeneric(text);
+  if (data === undefined) throw new Error(`the value of a record made by DNSSEC cannot be read: ${text}`);
+  return data;
 }

@@ -8,6 +8,7 @@ import type { Change } from "./changes.ts";
 import { dname } from "./dname.ts";
 import {
   countPacked,
+  countsIn,
   isPacked,
   isPackedType,
   isUnpacked,
@@ -87,9 +88,13 @@ export type ZoneContent<Set extends ShownSet = RRset> = {
   readonly sets: readonly Set[];
 };
 
-/** What DNS shows of a set. */
+/**
+ * What DNS shows of a set. Later ones replace earlier ones, and one without records removes them. `packed`: it is not one set, but all
+ * signatures, NSEC and NSEC3 sets of its owner.
+ */
 export type ShownSet = Pick<RRset, "owner" | "type" | "ttl"> & {
   readonly records: readonly { readonly rdata: string }[];
+  readonly packed?: Packed;
 };
 
 const setsInStep = 64;
@@ -113,7 +118,8 @@ export function* zoneViewSteps(zone: ZoneContent<ShownSet>): Steps<ZoneView> {
   };
   let placed = 0;
   for (const set of zone.sets) {
-    placeSet(view, set.owner, set.type, set);
+    if (set.packed === undefined) placeSet(view, set.owner, set.type, set);
+    else placePacked(view, set.owner, set.packed);
     placed += 1;
     if (placed % setsInStep === 0) yield;
   }
@@ -260,6 +266,17 @@ function placeAllSignatures(view: ZoneView, owner: string, after: ShownSet | nul
     }
   }
   for (const each of wanted) replacePacked(view, owner, each, each);
+}
+
+/** In a new view. */
+function placePacked(view: ZoneView, owner: string, packed: Packed): void {
+  const { sets, signatures, isHashed } = countsIn(packed);
+  const { node } = openPlace(view, owner, isHashed ? nsec3 : rrsig, true) ?? {};
+  if (node === undefined) return;
+  const old = countsIn(node.packed);
+  node.packed = packed;
+  view.size += sets - old.sets;
+  view.signed += signatures - old.signatures;
 }
 
 function replacePacked(

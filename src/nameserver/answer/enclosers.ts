@@ -11,8 +11,8 @@ import { sha1 } from "./sha1.ts";
 
 /** An existing name below which missing names were queried, with no wildcard, delegation or DNAME that covers them. */
 type Encloser = {
-  /** For the keys of its tails. */
-  readonly id: number;
+  /** Tails with proofs, by the gap that they are for. Replaced when there are too many tails. */
+  tails: Tails;
   readonly zone: LoadedZone;
   readonly node: ZoneNode;
   readonly below: number;
@@ -20,8 +20,11 @@ type Encloser = {
   readonly cuts: number;
 };
 
-/** Tails with proofs that are kept: about 2 MB. */
-const mostTails = 2_000;
+/** `all`: those that exist at the same time, of all names, have the same. */
+type Tails = { readonly all: object; readonly byGap: Map<number, NegativeTail> };
+
+/** Tails with proofs that are kept: about 5 MB. */
+const mostTails = 5_000;
 
 /**
  * A flood of random names hits few existing parents. Missing siblings get the same answer, so that one lookup among the parent's
@@ -29,12 +32,17 @@ const mostTails = 2_000;
  */
 export function createEnclosers(zones: Pick<LoadedZones, "isNoZone">, limit: number) {
   const kept = createKeptMap<Encloser>(limit);
-  const tails = createKeptMap<NegativeTail, number>(mostTails);
-  let lastId = 0;
+  let all = { left: mostTails };
 
-  /** No zone has as many names as a number has room for. */
-  const tailKey = ({ id, zone, node }: Encloser, key: string): number =>
-    id * 2 ** 24 + gapOf(zone.view, node, labelsOfKey(key), sha1);
+  const keepTail = (encloser: Encloser, name: NameKey, tail: NegativeTail): void => {
+    const { zone, node } = encloser;
+    if (all.left === 0) all = { left: mostTails };
+    all.left -= 1;
+    if (encloser.tails.all !== all) encloser.tails = { all, byGap: new Map() };
+    encloser.tails.byGap.set(gapOf(zone.view, node, name, sha1), tail);
+  };
+  const keptTail = ({ zone, node, tails }: Encloser, name: NameKey): NegativeTail | undefined =>
+    tails.all === all ? tails.byGap.get(gapOf(zone.view, node, name, sha1)) : undefined;
 
   return {
     /** The answer if the name, the first `end` characters of `key`, certainly does not exist; undefined when that is not certain. */
@@ -45,7 +53,7 @@ export function createEnclosers(zones: Pick<LoadedZones, "isNoZone">, limit: num
       if (encloser === undefined || !holds(encloser)) return undefined;
       const { zone, node } = encloser;
       if (node.children?.has(key.slice(1, cut)) || !zones.isNoZone(key, end)) return undefined;
-      const tail = dnssecOk && zone.view.signed > 0 ? tails.get(tailKey(encloser, key)) : zone.tail;
+      const tail = dnssecOk && zone.view.signed > 0 ? keptTail(encloser, key.slice(0, end)) : zone.tail;
       // Every change of the zone replaces the SOA.
       const soa = tail?.sets[0];
       if (tail === undefined || soa === undefined || isGone(soa)) return undefined;
@@ -59,15 +67,14 @@ export function createEnclosers(zones: Pick<LoadedZones, "isNoZone">, limit: num
       const encloser = known?.zone === zone && holds(known) ? known : newEncloser(zone, above);
       if (encloser === undefined) return;
       kept.set(above, encloser);
-      if (tail !== zone.tail) tails.set(tailKey(encloser, name), tail);
+      if (tail !== zone.tail) keepTail(encloser, name, tail);
     },
   };
 
   function newEncloser(zone: LoadedZone, name: NameKey): Encloser | undefined {
     const node = nodeOf(zone.view, labelsOfKey(name));
     const { shape, cuts } = zone.view;
-    lastId += 1;
-    return node && { id: lastId, zone, node, below: zone.below, shape, cuts };
+    return node && { tails: { all, byGap: new Map() }, zone, node, below: zone.below, shape, cuts };
   }
 }
 

@@ -13,8 +13,8 @@ export type NegativeTail = {
   /** How many records it has. */
   readonly records: number;
   readonly bytes: Buffer;
-  /** The positions and targets of its compression pointers. */
-  readonly pointers: readonly { readonly at: number; readonly to: number }[];
+  /** The position and the target of each of its compression pointers, in turns. */
+  readonly pointers: Uint16Array;
   /** Bytes of the zone's name on the wire. */
   readonly nameLength: number;
 };
@@ -32,7 +32,7 @@ export function createNegativeTail(view: ZoneView, authority: readonly AnswerSet
     sets: authority.map((each) => each.set),
     records: authority.reduce((sum, { set }) => sum + countRecords(set), 0),
     bytes: Buffer.from(message.subarray(start)),
-    pointers: writer.pointers().map((at) => ({ at: at - start, to: message.readUInt16BE(at) & 0x3fff })),
+    pointers: Uint16Array.from(writer.pointers().flatMap((at) => [at - start, message.readUInt16BE(at) & 0x3fff])),
     nameLength,
   };
 }
@@ -41,8 +41,10 @@ export function createNegativeTail(view: ZoneView, authority: readonly AnswerSet
 export function placeTail({ bytes, pointers, nameLength }: NegativeTail, reply: Buffer, end: number): void {
   reply.set(bytes, end);
   const further = end - (headerLength + nameLength + 4);
-  for (const { at, to } of pointers) {
-    reply[end + at] = 0xc0 | ((to + further) >> 8);
-    reply[end + at + 1] = (to + further) & 0xff;
+  for (let i = 0; i < pointers.length; i += 2) {
+    const at = end + (pointers[i] ?? 0);
+    const to = (pointers[i + 1] ?? 0) + further;
+    reply[at] = 0xc0 | (to >> 8);
+    reply[at + 1] = to & 0xff;
   }
 }

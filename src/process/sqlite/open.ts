@@ -56,6 +56,8 @@ function checkFile(database: DatabaseSync, path: string): void {
   chmodSync(path, 0o600);
   if (statSync(path).size > checkedWhole) return;
   const [check] = database.prepare("PRAGMA quick_check(1)").all();
+  // The check has read the whole file into the cache.
+  database.exec("PRAGMA shrink_memory");
   if (check?.quick_check !== "ok") throw new Error(`its integrity check failed: ${String(check?.quick_check)}`);
 }
 

@@ -2,19 +2,25 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { setOf } from "../../../src/core/dnssec/made-changes.ts";
 import { planningSigning } from "../../../src/core/dnssec/plan-signing.ts";
 import { readSignature } from "../../../src/core/dnssec/records.ts";
 import { dataOfText, type SignedName } from "../../../src/core/dnssec/signed-name.ts";
+import { printLabels } from "../../../src/core/names/label.ts";
+import { ownerOf } from "../../../src/core/names/name.ts";
+import type { RecordType } from "../../../src/core/rdata/table.ts";
 import type { RRset } from "../../../src/core/records/rrset.ts";
 import { negativeTtlIn } from "../../../src/core/records/soa-timers.ts";
+import { setsOfView, wireOf } from "../../../src/core/records/zone-view.ts";
 import { finish } from "../../../src/core/steps.ts";
 import { plainSettings, type Zone } from "../../../src/records/model.ts";
 import { newRecordId } from "../../../src/records/service/edit/new-id.ts";
 import { signZone, unsignNow } from "../../../src/records/service/zones/dnssec.ts";
+import { readShownZone } from "../../../src/records/service/zones/read-zone.ts";
 import { createSigner, type Signer } from "../../../src/records/signing/signer.ts";
 import { sha1, signingOf } from "../../../src/records/signing/signing-of.ts";
 import type { RecordStore } from "../../../src/records/store/port.ts";
-import { writtenSets } from "../core/written-sets.suite.ts";
+import { createZoneView, writtenSets } from "../core/written-sets.suite.ts";
 import { createRandom, pick } from "../random.ts";
 import { seed } from "../seed.ts";
 
@@ -64,6 +70,28 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
       if (set !== undefined && (owner !== "@" || set.type !== "NS")) await put(owner, set, random(3) === 0);
     };
 
+    const line = (owner: string, type: RecordType, ttl: number | null, data: Uint8Array) =>
+      `${owner} ${type} ${type === "TYPE46" ? readSignature(data).ttl : ttl} ${type === "SOA" || Buffer.from(data).toString("hex")}`;
+    /** What the nameserver has if it loads the zone while it is written to. */
+    const shownLines = async (pause: () => Promise<void>) => {
+      const current = await store.zone(zone.account, zone.id);
+      const sets = await readShownZone(store, current ?? zone, pause);
+      const view = createZoneView({ name, ttl: 600, serial: 1, sets });
+      return [...setsOfView(view)]
+        .flatMap(({ name: at, set }) =>
+          wireOf(set).map((data) => line(ownerOf(printLabels(at), name) ?? "", set.type, set.ttl, data)),
+        )
+        .sort();
+    };
+    const storedLines = async () => {
+      const made = (await store.signedNames(zone, undefined, 1_000)).flatMap((each) => each.made.map(setOf));
+      return [...(await store.sets(zone, {})), ...made]
+        .flatMap(({ owner, type, ttl, records }) =>
+          records.map(({ rdata }) => line(owner, type, ttl, dataOfText(type, rdata))),
+        )
+        .sort();
+    };
+
     /** What the stored names should be, made from the stored sets. */
     const anew = async () => {
       const [current, sets] = [await store.zone(zone.account, zone.id), await store.sets(zone, {})];
@@ -96,6 +124,7 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
       for (let round = 0; round < 12; round++) {
         await Promise.all(Array.from({ length: round % 3 === 0 ? 1 : 5 }, randomWrite));
         expect(inShort(await store.signedNames(zone, undefined, 1_000))).toEqual(inShort(await anew()));
+        expect(await shownLines(randomWrite)).toEqual(await storedLines());
       }
     });
 
