@@ -108,7 +108,7 @@ function hexOf(length: number, byteAt: (i: number) => number): string {
 const ascii = new TextDecoder();
 
 /** One character per byte. */
-export function textOfBytes(bytes: Uint8Array): string {
+function textOfBytes(bytes: Uint8Array): string {
   if (bytes.length <= mostArguments) return fromCodes(bytes);
   const parts: string[] = [];
   for (let at = 0; at < bytes.length; at += mostArguments)
