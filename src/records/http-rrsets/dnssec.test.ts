@@ -86,6 +86,11 @@ it("keys of another server are published and withdrawn", async () => {
     { type: "CDS", values: [own.ds, others[0].ds].map((ds: string) => ds.replace(/.* DS /, "")) },
     { type: "CDNSKEY", values: [ownKey, other(1, 257)] },
   ]);
+  const [last] = (await call("GET", `${zone}/history`)).json.history;
+  expect(last).toMatchObject({
+    before: { dnssec: { keys: [own.key_tag, others[0].key_tag] } },
+    after: { dnssec: { keys: [own.key_tag, others[0].key_tag, others[1].key_tag] } },
+  });
   expect((await post(`${zone}/actions/publish_keys`, { dnskeys: ["none"] })).error.message).toContain(
     "no DNSKEY record",
   );

@@ -104,7 +104,9 @@ const changedZone = ({ ttl, mode, labels, locked, primaries, dnssec }: ZoneSetti
   labels,
   protection: { delete: locked },
   primary_nameservers: primaries.map(({ address, port }) => ({ address, port })),
-  ...(dnssec && { dnssec: { stage: dnssec.stage, keys: dnssec.keys.map(({ tag }) => tag) } }),
+  ...(dnssec && {
+    dnssec: { stage: dnssec.stage, keys: [...dnssec.keys, ...(dnssec.others ?? [])].map(({ tag }) => tag) },
+  }),
 });
 
 /** `2026-01-13T14:17:29Z` */
