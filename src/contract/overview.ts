@@ -72,6 +72,8 @@ export type Attention =
   | { readonly kind: "zone-stale"; readonly zone: string; readonly checked: string; readonly expires: string }
   /** Its parent has only DS records of other keys. */
   | { readonly kind: "ds-mismatch"; readonly zone: string }
+  /** It was last changed in the future, by the clock of the service. */
+  | { readonly kind: "clock-behind"; readonly zone: string }
   | { readonly kind: "signatures-expire"; readonly zone: string; readonly at: string }
   | { readonly kind: "token-expired" | "token-expires"; readonly token: string; readonly at: string }
   | { readonly kind: "token-unused"; readonly token: string; readonly created: string };

@@ -4,7 +4,7 @@ import type { AskParent } from "../process/dns/parent-ds.ts";
 import type { EndWork } from "../process/duties.ts";
 import type { Logger } from "../process/log.ts";
 import type { Zone } from "./model.ts";
-import { continueLife } from "./service/zones/dnssec.ts";
+import { continueLife, noteForeignDs, type SigningWriter } from "./service/zones/dnssec.ts";
 import { readZone } from "./service/zones/read-zone.ts";
 import { renewal } from "./signing/signer.ts";
 import { mayBeInParent } from "./signing/signing-of.ts";
@@ -15,28 +15,9 @@ export type KeepSignedOptions = {
   readonly askParent: AskParent;
   readonly now: () => Instant;
   readonly log: Logger;
-  readonly state: SigningState;
   /** Milliseconds between two rounds. */
   readonly every?: number;
 };
-
-/** What the last round found, for `/metrics` and the pages. */
-export type SigningState = {
-  zones: number;
-  /** Zones with signatures that could not be renewed, and when the first of these expires. */
-  expiring: ReadonlyMap<string, Instant>;
-  /** Zones whose parent has DS records, but none of the zone's keys: resolvers reject them. */
-  readonly mismatched: Set<string>;
-  /** A signed zone was last changed at a time in the future. */
-  isClockWrong: boolean;
-};
-
-export const createSigningState = (): SigningState => ({
-  zones: 0,
-  expiring: new Map(),
-  mismatched: new Set(),
-  isClockWrong: false,
-});
 
 const minute = 60_000;
 const namesAtOnce = 200;
@@ -81,13 +62,13 @@ export function createSigningRound(options: KeepSignedOptions): (signal: AbortSi
 
 /** A few names at a time, so that other writes need not wait long. A zone that cannot be signed does not delay the others. */
 async function renewSignatures(
-  { store, now, log, state }: Pick<KeepSignedOptions, "store" | "now" | "log" | "state">,
+  { store, now, log }: Pick<KeepSignedOptions, "store" | "now" | "log">,
   signal: AbortSignal,
 ): Promise<void> {
-  const failed = new Map<number, { readonly name: string; readonly first: Instant }>();
+  const failed = new Set<number>();
   const tried = new Map<number, string>();
   while (!signal.aborted) {
-    const due = await store.expiringNames(now() + renewal * 1000, namesAtOnce, [...failed.keys()]);
+    const due = await store.expiringNames(now() + renewal * 1000, namesAtOnce, [...failed]);
     if (due.length === 0) break;
     for (const { zone, owners, first } of due) {
       const names = owners.join(" ");
@@ -102,22 +83,16 @@ async function renewSignatures(
             log.error({ err: error, zone: zone.name, expires: new Date(first) }, "signatures could not be renewed"),
           ));
       tried.set(zone.number, names);
-      if (!isDone) failed.set(zone.number, { name: zone.name, first });
+      if (!isDone) failed.add(zone.number);
     }
   }
-  state.expiring = new Map([...failed.values()].map(({ name, first }) => [name, first]));
 }
 
 async function visitZones(options: KeepSignedOptions, asked: Map<number, Instant>, signal: AbortSignal): Promise<void> {
-  const { store, now, state, log } = options;
-  let [count, latest] = [0, 0];
-  const gone = new Set(state.mismatched);
+  const { store, now, log } = options;
   for (let after = 0; !signal.aborted; ) {
     const zones = await store.signedZones(after, zonesAtOnce);
-    count += zones.length;
     for (const zone of zones) {
-      latest = Math.max(latest, zone.modified);
-      gone.delete(zone.name);
       const wait = askEvery[zone.settings.dnssec?.stage === "secure" ? "secure" : "waiting"];
       if (signal.aborted || now() - (asked.get(zone.number) ?? 0) < wait) continue;
       asked.set(zone.number, now());
@@ -130,35 +105,23 @@ async function visitZones(options: KeepSignedOptions, asked: Map<number, Instant
     if (last === undefined || zones.length < zonesAtOnce) break;
     after = last.number;
   }
-  if (signal.aborted) return;
-  state.zones = count;
-  for (const name of gone) state.mismatched.delete(name);
-  const isClockWrong = latest > now() + clockTolerance;
-  if (isClockWrong && !state.isClockWrong)
-    log.error(
-      { now: new Date(now()), latest: new Date(latest) },
-      "the clock is behind the last change of a signed zone: it was set back, or differs from that of another node; correct it",
-    );
-  state.isClockWrong = isClockWrong;
 }
-
-/** Milliseconds. Signatures begin an hour before they are made. */
-const clockTolerance = 5 * minute;
 
 /** Asks the parent, and moves on to the next stage if it is time. */
 async function visitZone(
-  { store, askParent, now, log, state }: KeepSignedOptions,
+  { store, askParent, now, log }: KeepSignedOptions,
   zone: Zone,
   signal: AbortSignal,
 ): Promise<void> {
   const parent = await askParent(zone.name, signal);
-  noteMismatch(state, zone, parent, log);
+  const by = { store, actor: "moor", now: now() };
+  // What follows is for the zone as it was read.
+  if (await noteMismatch(by, zone, parent, log)) return;
   const { stage, since = 0 } = zone.settings.dnssec ?? {};
   const { ttl } = zone.settings;
   // Not earlier than after the zone's own TTL, so a large zone is not read every minute.
   const isRead = stage !== undefined && afterTtls.has(stage) && now() >= since + ttl * 1000;
   const highestTtl = isRead ? await highestTtlIn(store, zone) : ttl;
-  const by = { store, actor: "moor", now: now() };
   const next = await continueLife(by, zone, parent, highestTtl);
   if (next === "unsigned") log.info({ zone: zone.name }, "the zone is no longer signed");
   else if (next !== undefined && next.stage !== stage)
@@ -173,16 +136,17 @@ async function highestTtlIn(store: RecordStore, zone: Zone): Promise<number> {
   return sets.reduce((most, { ttl }) => Math.max(most, ttl ?? 0), zone.settings.ttl);
 }
 
-function noteMismatch(state: SigningState, zone: Zone, parent: ParentView, log: Logger): void {
-  if (parent === undefined) return;
-  const { keys = [], others = [] } = zone.settings.dnssec ?? {};
+/** Stored, so that every node can report it. Returns whether it has changed. */
+async function noteMismatch(by: SigningWriter, zone: Zone, parent: ParentView, log: Logger): Promise<boolean> {
+  if (parent === undefined) return false;
+  const { keys = [], others = [], foreignDs } = zone.settings.dnssec ?? {};
   const tags = new Set([...keys.filter(({ shown }) => shown), ...others.filter(mayBeInParent)].map(({ tag }) => tag));
   const isWrong = parent.ds.length > 0 && !parent.ds.some(({ tag }) => tags.has(tag));
-  if (isWrong && !state.mismatched.has(zone.name))
+  if (isWrong === (foreignDs !== undefined)) return false;
+  if (isWrong)
     log.error(
       { zone: zone.name },
       "the parent's DS records match no key of the zone, so resolvers reject it; give the registrar the DS record that `moor dnssec status` shows",
     );
-  if (isWrong) state.mismatched.add(zone.name);
-  else state.mismatched.delete(zone.name);
+  return (await noteForeignDs(by, zone, isWrong)).ok;
 }

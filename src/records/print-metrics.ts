@@ -3,8 +3,8 @@ import type { CountedRoute, RequestCounters } from "../process/http/request-coun
 import { family, histogramFamily, type Sample } from "../process/metrics.ts";
 import type { ConnectionCount } from "../process/postgres/open.ts";
 import { within } from "../process/within.ts";
-import type { SigningState } from "./keep-signed.ts";
 import type { RecordStore } from "./store/port.ts";
+import type { SigningState } from "./watch-signed.ts";
 
 export type RecordMetrics = {
   readonly requests: RequestCounters;
@@ -80,7 +80,7 @@ const certificateFamilies = ({ expiry, failures }: Certificates): readonly strin
 /** In seconds. No signature is valid for longer. */
 const farAway = 14 * 86_400;
 
-const signingFamilies = ({ zones, expiring, mismatched, isClockWrong }: SigningState, now: Instant) => [
+const signingFamilies = ({ zones, expiring, mismatched, ahead }: SigningState, now: Instant) => [
   family("moor_signed_zones", "gauge", "Zones that are signed with DNSSEC.", [[{}, zones]]),
   family(
     "moor_signatures_expire_seconds",
@@ -92,7 +92,7 @@ const signingFamilies = ({ zones, expiring, mismatched, isClockWrong }: SigningS
     [{}, mismatched.size],
   ]),
   family("moor_signing_clock_wrong", "gauge", "1 if a signed zone was last changed in the future.", [
-    [{}, Number(isClockWrong)],
+    [{}, Number(ahead.size > 0)],
   ]),
 ];
 

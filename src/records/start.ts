@@ -32,13 +32,14 @@ import { dyndnsApi } from "./http/dyndns.ts";
 import { observeHttp } from "./http/observe.ts";
 import { rrsetsApi, sendNoPath } from "./http-rrsets/routes.ts";
 import { sendNoRoute, v1Api } from "./http-v1/routes.ts";
-import { createSigningState, keepSigned } from "./keep-signed.ts";
+import { keepSigned } from "./keep-signed.ts";
 import { tieNodes } from "./node-ties.ts";
 import type { RecordsAcme } from "./open-acme.ts";
 import { openStore, recordsDatabase, type StorePlace, signingKeyFile } from "./open-store.ts";
 import { printRecordMetrics } from "./print-metrics.ts";
 import { createRecordService } from "./service/service.ts";
 import type { RecordStore } from "./store/port.ts";
+import { createSigningState, watchSigned } from "./watch-signed.ts";
 
 export type RecordsOptions = {
   /** For certificates, and for the database if no other location is given. */
@@ -129,8 +130,9 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
   opened.push({ name: "connections to other nodes", close: ties.close });
   const signing = createSigningState();
   const askParent = createAskParent(options.parents);
-  const stopSigning = ties.duties.whenLeading(() => keepSigned({ store, askParent, now, log, state: signing }));
+  const stopSigning = ties.duties.whenLeading(() => keepSigned({ store, askParent, now, log }));
   opened.push({ name: "signed zones", close: stopSigning });
+  opened.push({ name: "state of signed zones", close: watchSigned({ store, now, log, state: signing }) });
   const health = createHealth();
   health.add("store", async () => void (await look()));
   const requests = createRequestCounters();

@@ -98,6 +98,13 @@ function Words({ of }: { readonly of: Attention }): ReactNode {
           them at your registrar.
         </>
       );
+    case "clock-behind":
+      return (
+        <>
+          The clock of the service is behind the last change of <SigningLink zone={of.zone} />. If it is wrong, new
+          signatures are not valid: the operator has to correct it.
+        </>
+      );
     case "signatures-expire":
       return (
         <>

@@ -47,6 +47,8 @@ export type Life<Key extends KeyUse> = {
   readonly keys: readonly Key[];
   /** Since when the parent has had what the stage waits for. */
   readonly parentSince?: Instant | undefined;
+  /** Since when the parent has had DS records, but none of the zone's keys: resolvers reject the zone. */
+  readonly foreignDs?: Instant | undefined;
 };
 
 /** The DS records that all servers of the parent returned. `ttl` is in seconds. Undefined: it could not be asked, or they differ. */
@@ -73,7 +75,8 @@ export function nextStage<Key extends KeyUse>(
   const { now } = clock;
   const [old, next] = keys;
   const waited = (seconds: number): boolean => now >= since + seconds * 1000 + margin;
-  const go = (to: Stage, used: readonly Key[]): Life<Key> => ({ stage: to, since: now, keys: used });
+  const noted = life.foreignDs === undefined ? {} : { foreignDs: life.foreignDs };
+  const go = (to: Stage, used: readonly Key[]): Life<Key> => ({ stage: to, since: now, keys: used, ...noted });
   const whenParent = (fits: (tags: readonly number[]) => boolean, then: () => Life<Key> | "gone") =>
     onceParentFits(life, parent, now, fits, then);
   if (old === undefined) return undefined;

@@ -11,7 +11,7 @@ import { fail, ok, type Result } from "../../core/result.ts";
 import { createAskParent } from "../../process/dns/parent-ds.ts";
 import { createLog } from "../../process/log.ts";
 import { closeInReverse, type Opened } from "../../process/shutdown.ts";
-import { createSigningRound, createSigningState } from "../../records/keep-signed.ts";
+import { createSigningRound } from "../../records/keep-signed.ts";
 import { plainSettings, type Zone, type ZoneSigning } from "../../records/model.ts";
 import { newRecordId } from "../../records/service/edit/new-id.ts";
 import { rollKey, signZone, unsignZone } from "../../records/service/zones/dnssec.ts";
@@ -132,7 +132,7 @@ async function playOn(play: Opening): Promise<Result<Outcome>> {
   const registry = createRegistry(store, parent, zone.name, ask);
   const askDs = createAskParent([{ host: "127.0.0.1", port, key: undefined }]);
   const round = createSigningRound({
-    ...{ store, log, state: createSigningState(), now: () => now },
+    ...{ store, log, now: () => now },
     // The parent of the parent is not simulated.
     askParent: async (name, stop) => (name === zone.name ? await askDs(name, stop) : undefined),
   });

@@ -59,6 +59,7 @@ describe("the overview of an account", () => {
     await addZone("example.org");
     await addZone("example.com");
     const signing = {
+      ahead: new Set(["example.com"]),
       mismatched: new Set(["example.org", "theirs.example"]),
       expiring: new Map([
         ["example.com", start],
@@ -71,6 +72,7 @@ describe("the overview of an account", () => {
     );
     expect(attention).toEqual([
       { kind: "ds-mismatch", zone: "example.org" },
+      { kind: "clock-behind", zone: "example.com" },
       { kind: "signatures-expire", zone: "example.com", at: iso(start) },
     ]);
   });

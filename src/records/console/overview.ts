@@ -21,10 +21,11 @@ export type OverviewTools = {
   readonly signing?: SigningTroubles | undefined;
 };
 
-/** By the name of the zone. `expiring`: when the first signature expires that could not be renewed. */
+/** By the name of the zone. `expiring`: when the first signature expires that could not be renewed. `ahead`: last changed in the future. */
 export type SigningTroubles = {
   readonly mismatched: ReadonlySet<string>;
   readonly expiring: ReadonlyMap<string, Instant>;
+  readonly ahead: ReadonlySet<string>;
 };
 
 /**
@@ -78,15 +79,16 @@ export const createOverview =
 async function signingTroubles(
   store: RecordStore,
   account: number,
-  { mismatched, expiring }: SigningTroubles,
+  { mismatched, expiring, ahead }: SigningTroubles,
 ): Promise<readonly Attention[]> {
-  const within = [...new Set([...mismatched, ...expiring.keys()])];
+  const within = [...new Set([...mismatched, ...expiring.keys(), ...ahead])];
   if (within.length === 0) return [];
   const { items } = await store.zones(account, { within, page: 1, perPage: most.signed });
   return items.flatMap(({ name: zone }): readonly Attention[] => {
     const at = expiring.get(zone);
     return [
       ...(mismatched.has(zone) ? [{ kind: "ds-mismatch", zone } as const] : []),
+      ...(ahead.has(zone) ? [{ kind: "clock-behind", zone } as const] : []),
       ...(at === undefined ? [] : [{ kind: "signatures-expire", zone, at: iso(at) } as const]),
     ];
   });

@@ -82,7 +82,7 @@ describe("the record service, monitored", () => {
     const text = await printRecordMetrics({
       ...{ requests, store: away, streams: { open: 0 }, now: () => 1_000 },
       signing: {
-        ...{ zones: 3, mismatched: new Set(["customer.example"]), isClockWrong: false },
+        ...{ zones: 3, mismatched: new Set(["customer.example"]), ahead: new Set<string>() },
         expiring: new Map([["customer.example", 61_000]]),
       },
     });

@@ -189,6 +189,14 @@ function withOthers(before: ZoneSigning, others: readonly OtherKey[]): ZoneSigni
   return others.length === 0 ? signing : { ...signing, others };
 }
 
+/** Notes that the parent has only DS records of other keys, or no longer. */
+export const noteForeignDs = (by: SigningWriter, zone: Zone, isForeign: boolean): Promise<Result<ZoneSigning>> =>
+  change(by, zone, ({ zone: { name, settings } }) => {
+    if (settings.dnssec === undefined) return fail(notSigned(name));
+    const { foreignDs: _, ...signing } = settings.dnssec;
+    return ok({ dnssec: isForeign ? { ...signing, foreignDs: by.now } : signing });
+  });
+
 /** Moves on to the next stage if it is time; otherwise undefined. */
 export async function continueLife(
   by: SigningWriter,

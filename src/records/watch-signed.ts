@@ -1,0 +1,91 @@
+import type { Instant } from "../core/instant.ts";
+import type { Logger } from "../process/log.ts";
+import type { Zone } from "./model.ts";
+import { renewal } from "./signing/signer.ts";
+import type { RecordStore } from "./store/port.ts";
+
+/** What the store says about signed zones, for `/metrics` and the pages. Every node finds it out, whichever of them leads. */
+export type SigningState = {
+  zones: number;
+  /** Zones with signatures that should have been renewed, and when the first of these expires. */
+  expiring: ReadonlyMap<string, Instant>;
+  /** Zones whose parent has DS records, but none of the zone's keys: resolvers reject them. */
+  mismatched: ReadonlySet<string>;
+  /** Zones that were last changed in the future. */
+  ahead: ReadonlySet<string>;
+};
+
+export const createSigningState = (): SigningState => ({
+  ...{ zones: 0, expiring: new Map(), mismatched: new Set(), ahead: new Set() },
+});
+
+export type WatchOptions = {
+  readonly store: Pick<RecordStore, "signedZones" | "expiringNames">;
+  readonly now: () => Instant;
+  readonly log: Logger;
+  readonly state: SigningState;
+};
+
+const minute = 60_000;
+const zonesAtOnce = 500;
+/** The leading node has this long to renew signatures, in milliseconds. */
+const renewalTime = 60 * minute;
+/** Milliseconds. Signatures begin an hour before they are made. */
+const clockTolerance = 5 * minute;
+const mostExpiring = 200;
+
+/** Looks every minute. */
+export function watchSigned(options: WatchOptions): () => Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  let running = Promise.resolve();
+  let isOver = false;
+  const begin = () => {
+    running = lookAtSigned(options)
+      .catch((error: unknown) => {
+        if (!isOver) options.log.warn({ err: error }, "the state of signed zones could not be read");
+      })
+      .then(() => {
+        if (!isOver) timer = setTimeout(begin, minute).unref();
+      });
+  };
+  begin();
+  return async () => {
+    isOver = true;
+    clearTimeout(timer);
+    await running;
+  };
+}
+
+export async function lookAtSigned({ store, now, log, state }: WatchOptions): Promise<void> {
+  const zones = await everySigned(store);
+  const named = (which: (zone: Zone) => boolean) => new Set(zones.filter(which).map(({ name }) => name));
+  const ahead = named(({ modified }) => modified > now() + clockTolerance);
+  if (ahead.size > 0 && state.ahead.size === 0)
+    log.error(
+      { now: new Date(now()), latest: new Date(Math.max(...zones.map(({ modified }) => modified))) },
+      "the clock is behind the last change of a signed zone: it was set back, or differs from that of another node; correct it",
+    );
+  const expiring = await overdueIn(store, now());
+  Object.assign(state, {
+    ...{ zones: zones.length, ahead, expiring },
+    mismatched: named(({ settings }) => settings.dnssec?.foreignDs !== undefined),
+  } satisfies SigningState);
+}
+
+async function everySigned(store: WatchOptions["store"]): Promise<readonly Zone[]> {
+  const all: Zone[] = [];
+  for (;;) {
+    const zones = await store.signedZones(all.at(-1)?.number ?? 0, zonesAtOnce);
+    all.push(...zones);
+    if (zones.length < zonesAtOnce) return all;
+  }
+}
+
+async function overdueIn(store: WatchOptions["store"], now: Instant): Promise<ReadonlyMap<string, Instant>> {
+  const found = new Map<number, readonly [string, Instant]>();
+  for (;;) {
+    const due = await store.expiringNames(now + renewal * 1000 - renewalTime, mostExpiring, [...found.keys()]);
+    for (const { zone, first } of due) found.set(zone.number, [zone.name, first]);
+    if (due.length === 0 || found.size >= mostExpiring) return new Map(found.values());
+  }
+}

@@ -1,0 +1,161 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { noLog } from "../../src/process/log.ts";
+import { createAsk } from "../../src/publish/rehearsal/ask-all.ts";
+import { createCachedAnswers } from "../../src/publish/rehearsal/cached-answers.ts";
+import { createParentZone, createRegistry } from "../../src/publish/rehearsal/registry.ts";
+import { type RunningDns, startDns } from "../../src/publish/start.ts";
+import { plainSettings, type Zone } from "../../src/records/model.ts";
+import { type OpenStore, openStore } from "../../src/records/open-store.ts";
+import { newRecordId } from "../../src/records/service/edit/new-id.ts";
+import { rollKey, signZone } from "../../src/records/service/zones/dnssec.ts";
+import { writtenSets } from "../rig/core/written-sets.suite.ts";
+import { node as nodeProgram } from "../rig/namespace.ts";
+import { testLimit } from "../rig/patience.ts";
+import { type PostgresServer, startPostgres } from "../rig/postgres.ts";
+import { addressOf } from "../rig/records/postgres.ts";
+import { until } from "../rig/until.ts";
+import type { Step, Stepped } from "./signing-node.ts";
+
+const hour = 3_600_000;
+const name = "nodes.example";
+const text = `@ 3600 SOA ns1 hostmaster 1 7200 900 1209600 300\n@ 3600 NS ns1\nns1 3600 A 192.0.2.1\nwww 7200 A 192.0.2.2`;
+
+let folder: string;
+let server: PostgresServer;
+let opened: OpenStore;
+let dns: RunningDns;
+const nodes: SigningNode[] = [];
+
+type SigningNode = { readonly child: ChildProcess; readonly step: (now: number) => Promise<Stepped> };
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "moor-signing-nodes-"));
+  server = await startPostgres(["fsync=off"]);
+  opened = await openStore({ kind: "postgres", address: addressOf(server.url()), keyFile: join(folder, "key") }, noLog);
+  const { store } = opened;
+  dns = await startDns({ listen: [{ host: "127.0.0.1", port: 0 }], store, nameservers: [], log: noLog });
+});
+afterAll(async () => {
+  for (const { child } of nodes) child.kill("SIGKILL");
+  await dns?.close();
+  await opened?.close();
+  await server?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function startNode(): Promise<SigningNode> {
+  const words = [server.url(), join(folder, "key"), `${dns.addresses[0]?.port}`];
+  const child = fork(join(import.meta.dirname, "signing-node.ts"), words, { execPath: nodeProgram, execArgv: [] });
+  const ended = once(child, "exit").then(() => ({ worked: undefined }));
+  await once(child, "message");
+  const node: SigningNode = {
+    child,
+    step: async (now) => {
+      child.send({ now } satisfies Step);
+      const stepped = once(child, "message").then(([answer]) => answer as Stepped);
+      return await Promise.race([stepped, ended]);
+    },
+  };
+  nodes.push(node);
+  return node;
+}
+
+async function makeZone(now: number): Promise<Zone> {
+  const { store } = opened;
+  const { id: account } = await store.ensureAccount("main", now);
+  const sets = writtenSets(name, text).map((set) => ({
+    ...set,
+    records: set.records.map((record) => ({ ...record, id: newRecordId() })),
+  }));
+  const zone = { account, id: name, name, settings: plainSettings(3_600), serial: 1, created: now, sets };
+  const made = await store.createZone(zone, "test");
+  if (typeof made === "string") throw new Error(made);
+  return made;
+}
+
+it("of two nodes, only the leading one rolls the key and renews; when it is killed, the other goes on, and no answer is ever bogus", {
+  timeout: 10 * testLimit,
+}, async () => {
+  const { store, signer } = opened;
+  let now = Date.UTC(2026, 10, 1);
+  const zone = await makeZone(now);
+  const ask = createAsk(dns.addresses[0]?.port ?? 0, AbortSignal.timeout(10 * testLimit));
+  const parent = await createParentZone(store, zone.account, zone, ["ns1.nodes.example."], now);
+  const registry = createRegistry(store, parent, name, ask);
+  const questions = [
+    { name: `www.${name}`, type: 1 },
+    { name, type: 6 },
+    { name: `nothing.${name}`, type: 1 },
+  ];
+  const cached = createCachedAnswers(name, questions, ask);
+  const works: { readonly node: SigningNode; readonly from: number; readonly to: number }[] = [];
+  const counts = { steps: 0, checked: 0, bogus: 0 };
+  const stage = async () => (await store.zoneHolding(name))?.settings.dnssec?.stage;
+  const followed = async () => {
+    const last = await store.lastChange();
+    await until(() => dns.followed() >= last, { every: 1 });
+  };
+  const look = async () => {
+    await followed();
+    await cached.look(now);
+    const { checked, bogus } = cached.check(now);
+    counts.checked += checked;
+    counts.bogus += bogus.length;
+  };
+  /** Asks every node until one of them leads and has worked. */
+  const step = async () => {
+    counts.steps += 1;
+    await registry.visit(now);
+    await followed();
+    await until(async () => {
+      const alive = nodes.filter(({ child }) => child.exitCode === null && child.signalCode === null);
+      const stepped = await Promise.all(alive.map(async (node) => ({ node, ...(await node.step(now)) })));
+      const worked = stepped.flatMap(({ node, worked: at }) => (at ? [{ node, from: at[0], to: at[1] }] : []));
+      works.push(...worked);
+      return worked.length > 0;
+    });
+    await look();
+  };
+  const passUntil = async (wanted: string) => {
+    for (let steps = 0; (await stage()) !== wanted; steps++) {
+      if (steps > 200) throw new Error(`the stage is ${await stage()}, not ${wanted}`);
+      now += hour / 2;
+      await step();
+    }
+  };
+  const leader = () => works.at(-1)?.node;
+
+  await look();
+  await startNode();
+  await startNode();
+  const by = () => ({ store, actor: "test", now });
+  expect(await signZone(by(), zone, { algorithm: 13, denial: "nsec" }, signer)).toMatchObject({ ok: true });
+  await passUntil("secure");
+  now += hour;
+  const current = (await store.zoneHolding(name)) ?? zone;
+  expect(await rollKey(by(), current, undefined, signer)).toMatchObject({ ok: true });
+  await passUntil("roll-parent");
+  // Killed while it works.
+  const first = leader();
+  now += hour / 2;
+  void first?.step(now);
+  first?.child.kill("SIGKILL");
+  await passUntil("secure");
+  const second = leader();
+  expect(second).not.toBe(first);
+  await startNode();
+  for (const end = now + 10 * 24 * hour; now < end; now += 6 * hour) await step();
+
+  expect(counts).toMatchObject({ bogus: 0 });
+  expect(counts.checked).toBeGreaterThan(500);
+  const expiries = (await store.signedNames(zone, undefined, 100)).map(({ expires }) => expires ?? Infinity);
+  expect(Math.min(...expiries) * 1000).toBeGreaterThan(now + 5 * 24 * hour);
+  // Two nodes never worked at the same time.
+  const together = works.filter((a) => works.some((b) => b.node !== a.node && b.from < a.to && a.from < b.to));
+  expect(together).toEqual([]);
+});
