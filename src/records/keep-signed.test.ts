@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { fillStore } from "../../test/rig/records/filled-store.ts";
 import type { ParentView } from "../core/dnssec/lifecycle.ts";
+import { readSignature } from "../core/dnssec/records.ts";
+import { dataOfText } from "../core/dnssec/signed-name.ts";
 import { createLog } from "../process/log.ts";
 import { createSigningRound } from "./keep-signed.ts";
 import type { Zone } from "./model.ts";
@@ -99,7 +101,7 @@ it("a DS record of another key is reported until it is replaced or the zone is g
   at = now - day;
   await look();
   expect([...state.ahead]).toEqual(zones.slice(1).map(({ name }) => name));
-  expect(lines.filter((line) => line.includes("the clock is behind"))).toHaveLength(1);
+  expect(lines.filter((line) => line.includes("the clock is behind the last change"))).toHaveLength(1);
 });
 
 it("the keys of another server stay while keys are replaced, and its DS record is no mismatch", async () => {
@@ -141,4 +143,54 @@ it("the keys of another server stay while keys are replaced, and its DS record i
   expect(await signing()).toMatchObject({ stage: "secure", others: [foreign, zoneKey] });
   expect((await signing())?.keys).not.toContainEqual(first);
   expect([await published("TYPE48"), await published("TYPE59")]).toEqual([3, 2]);
+});
+
+it("signatures stay valid by the clock of others when this clock jumps an hour or a month, forward or back", async () => {
+  const [zone] = zones;
+  if (zone === undefined) throw new Error("a zone is needed");
+  const month = 30 * day;
+  let at = now;
+  const state = createSigningState();
+  const round = createSigningRound({ store, askParent: async () => undefined, now: () => at, log });
+  /** Whether every signature is valid at each of these times, after a change and a round of work at this one. */
+  const validAfter = async (clock: number, ...times: readonly number[]): Promise<readonly boolean[]> => {
+    at = clock;
+    const request = { account: zone.account, at: { zone: zone.id }, owners: () => ["jump"], actor: "test", now: at };
+    const record = {
+      id: `${at}`,
+      name: "jump",
+      value: `"${at}"`,
+      rdata: `"${at}"`,
+      comment: "",
+      created: at,
+      modified: at,
+    };
+    await store.write(request, () => ({
+      wanted: [{ owner: "jump", type: "TXT", ttl: 60, records: [record] }],
+      result: undefined,
+    }));
+    await round(AbortSignal.timeout(60_000));
+    await lookAtSigned({ store, now: () => at, log, state });
+    const heads = (await store.signedNames(zone, undefined, 1_000)).flatMap(({ made }) =>
+      made
+        .filter(({ type }) => type === "TYPE46")
+        .flatMap(({ type, values }) => values.map((text) => readSignature(dataOfText(type, text)))),
+    );
+    return times.map((time) => heads.every((head) => head.inception * 1000 <= time && time < head.expires * 1000));
+  };
+  const hour = day / 24;
+  expect(await validAfter(now + hour, now, now + hour)).toEqual([true, true]);
+  expect(await validAfter(now, now, now + hour)).toEqual([true, true]);
+  // A month ahead: they are renewed, as they must be if that clock is right.
+  expect(await validAfter(now + month, now + month)).toEqual([true]);
+  expect(state.ahead.size).toBe(0);
+  // Back again: one of the two clocks was wrong.
+  expect(await validAfter(now, now, now + month)).toEqual([true, true]);
+  expect(lines.join()).toContain("the clock is behind the last signatures of a zone");
+  expect(await validAfter(now + 2 * hour, now + 2 * hour, now + month)).toEqual([true, true]);
+  expect(await validAfter(now - month, now - month, now, now + month)).toEqual([true, true, true]);
+  expect([...state.ahead]).toContain(zone.name);
+  // It is reported until the clock has caught up.
+  expect(await validAfter(now + month, now + month)).toEqual([true]);
+  expect(state.ahead.size).toBe(0);
 });

@@ -1,4 +1,5 @@
 import type { ParentView, Stage } from "../core/dnssec/lifecycle.ts";
+import { beginsAfter, type SignedName, soaExpiry } from "../core/dnssec/signed-name.ts";
 import type { Instant } from "../core/instant.ts";
 import type { AskParent } from "../process/dns/parent-ds.ts";
 import type { EndWork } from "../process/duties.ts";
@@ -6,7 +7,7 @@ import type { Logger } from "../process/log.ts";
 import type { Zone } from "./model.ts";
 import { continueLife, noteForeignDs, type SigningWriter } from "./service/zones/dnssec.ts";
 import { readZone } from "./service/zones/read-zone.ts";
-import { renewal } from "./signing/signer.ts";
+import { clockTolerance, madeAt, renewal } from "./signing/signer.ts";
 import { mayBeInParent } from "./signing/signing-of.ts";
 import type { RecordStore } from "./store/port.ts";
 
@@ -51,12 +52,18 @@ export function keepSigned(options: KeepSignedOptions): EndWork {
   };
 }
 
+/** By the number of the zone: when its parent was asked, and when its signatures were made again after which clock ahead of this one. */
+type Seen = {
+  readonly asked: Map<number, Instant>;
+  readonly mended: Map<number, { readonly at: Instant; readonly last: Instant }>;
+};
+
 /** One round of this work; it remembers when it last asked each parent. */
 export function createSigningRound(options: KeepSignedOptions): (signal: AbortSignal) => Promise<void> {
-  const asked = new Map<number, Instant>();
+  const seen: Seen = { asked: new Map(), mended: new Map() };
   return async (signal) => {
     await renewSignatures(options, signal);
-    await visitZones(options, asked, signal);
+    await visitZones(options, seen, signal);
   };
 }
 
@@ -88,15 +95,16 @@ async function renewSignatures(
   }
 }
 
-async function visitZones(options: KeepSignedOptions, asked: Map<number, Instant>, signal: AbortSignal): Promise<void> {
+async function visitZones(options: KeepSignedOptions, { asked, mended }: Seen, signal: AbortSignal): Promise<void> {
   const { store, now, log } = options;
   for (let after = 0; !signal.aborted; ) {
     const zones = await store.signedZones(after, zonesAtOnce);
     for (const zone of zones) {
       const wait = askEvery[zone.settings.dnssec?.stage === "secure" ? "secure" : "waiting"];
-      if (signal.aborted || now() - (asked.get(zone.number) ?? 0) < wait) continue;
+      // A clock that was set back does not delay it.
+      if (signal.aborted || Math.abs(now() - (asked.get(zone.number) ?? 0)) < wait) continue;
       asked.set(zone.number, now());
-      await visitZone(options, zone, signal).catch((error: unknown) => {
+      await visitZone(options, zone, mended, signal).catch((error: unknown) => {
         // Another zone may have its key, or its parent may answer.
         if (!signal.aborted) log.error({ err: error, zone: zone.name }, "a signed zone could not be maintained");
       });
@@ -111,8 +119,10 @@ async function visitZones(options: KeepSignedOptions, asked: Map<number, Instant
 async function visitZone(
   { store, askParent, now, log }: KeepSignedOptions,
   zone: Zone,
+  mended: Seen["mended"],
   signal: AbortSignal,
 ): Promise<void> {
+  await mendAfterClock({ store, now, log }, zone, mended);
   const parent = await askParent(zone.name, signal);
   const by = { store, actor: "moor", now: now() };
   // What follows is for the zone as it was read.
@@ -126,6 +136,35 @@ async function visitZone(
   if (next === "unsigned") log.info({ zone: zone.name }, "the zone is no longer signed");
   else if (next !== undefined && next.stage !== stage)
     log.info({ zone: zone.name, stage: next.stage }, "the zone's keys have reached the next stage");
+}
+
+/** Comes just before the apex (@) in the order of owners; no owner begins with it. */
+const beforeApex = "?";
+
+/** After the clock was ahead, names have signatures that begin in the future. They are made again, and are valid by both clocks. */
+async function mendAfterClock(
+  { store, now, log }: Pick<KeepSignedOptions, "store" | "now" | "log">,
+  zone: Zone,
+  mended: Seen["mended"],
+): Promise<void> {
+  const [apex] = await store.signedNames(zone, beforeApex, 1);
+  const last = madeAt(soaExpiry(apex) ?? 0);
+  const before = mended.get(zone.number);
+  const isDone = before !== undefined && before.last === last && before.at <= now();
+  if (isDone || last <= now() + clockTolerance * 1000) return;
+  log.error(
+    { zone: zone.name, now: new Date(now()), last: new Date(last) },
+    "the clock is behind the last signatures of a zone: it was ahead, or is wrong now; signatures that begin in the future are made again",
+  );
+  for (let after: string | undefined; ; ) {
+    const names: readonly SignedName[] = await store.signedNames(zone, after, namesAtOnce);
+    const owners = names.filter((name) => beginsAfter(name, now() / 1000)).map(({ owner }) => owner);
+    const request = { account: zone.account, at: { zone: zone.id }, owners: () => owners, actor: "moor", now: now() };
+    if (owners.length > 0) await store.write(request, () => ({ wanted: undefined, renew: owners, result: undefined }));
+    if (names.length < namesAtOnce) break;
+    after = names.at(-1)?.owner;
+  }
+  mended.set(zone.number, { at: now(), last });
 }
 
 /** The stages that wait until no resolver has older records of the zone. */

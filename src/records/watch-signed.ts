@@ -1,7 +1,7 @@
 import type { Instant } from "../core/instant.ts";
 import type { Logger } from "../process/log.ts";
 import type { Zone } from "./model.ts";
-import { renewal } from "./signing/signer.ts";
+import { clockTolerance, renewal } from "./signing/signer.ts";
 import type { RecordStore } from "./store/port.ts";
 
 /** What the store says about signed zones, for `/metrics` and the pages. Every node finds it out, whichever of them leads. */
@@ -30,8 +30,6 @@ const minute = 60_000;
 const zonesAtOnce = 500;
 /** The leading node has this long to renew signatures, in milliseconds. */
 const renewalTime = 60 * minute;
-/** Milliseconds. Signatures begin an hour before they are made. */
-const clockTolerance = 5 * minute;
 const mostExpiring = 200;
 
 /** Looks every minute. */
@@ -59,7 +57,7 @@ export function watchSigned(options: WatchOptions): () => Promise<void> {
 export async function lookAtSigned({ store, now, log, state }: WatchOptions): Promise<void> {
   const zones = await everySigned(store);
   const named = (which: (zone: Zone) => boolean) => new Set(zones.filter(which).map(({ name }) => name));
-  const ahead = named(({ modified }) => modified > now() + clockTolerance);
+  const ahead = named(({ modified }) => modified > now() + clockTolerance * 1000);
   if (ahead.size > 0 && state.ahead.size === 0)
     log.error(
       { now: new Date(now()), latest: new Date(Math.max(...zones.map(({ modified }) => modified))) },

@@ -24,6 +24,7 @@ const signing = (denial: Denial): Signing => ({
   zoneKeys: [key],
   keySetKeys: [key],
   apexSets: [{ type: 48, data: [Uint8Array.of(1, 1, 3, 13, 9, 9)] }],
+  now: 4_000_000_000,
   renewBefore: 0,
 });
 

@@ -29,6 +29,8 @@ export type Signing = {
   readonly apexSets: readonly { readonly type: number; readonly data: readonly Uint8Array[] }[];
   /** Signatures that expire earlier are renewed. */
   readonly renewBefore: number;
+  /** Signatures that begin later are made again: the clock was ahead. */
+  readonly now: number;
 };
 
 /** A name that a write touches: all its sets after the write, and the types that the write changed. */
@@ -86,7 +88,7 @@ export function* planningSigning(wish: SigningWish): Steps<SigningPlan | "whole"
     const key = madeKey(at, set.covers);
     const keys = keySets.has(set.covers) ? signing.keySetKeys : signing.zoneKeys;
     const stored = same ? storedSignatures(draft).get(key) : undefined;
-    if (stored !== undefined && areGood(stored, set.ttl, keys, signing.renewBefore)) {
+    if (stored !== undefined && areGood(stored, set.ttl, keys, signing)) {
       draft.signatures.set(key, stored);
       return;
     }
@@ -174,11 +176,16 @@ const storedSignatures = (draft: Draft): ReadonlyMap<string, readonly string[]> 
 const storedOf = new WeakMap<Draft, ReadonlyMap<string, readonly string[]>>();
 
 /** By exactly these keys, for this TTL, and valid for long enough. */
-function areGood(stored: readonly string[], ttl: number, keys: readonly UsedKey[], renewBefore: number): boolean {
+function areGood(
+  stored: readonly string[],
+  ttl: number,
+  keys: readonly UsedKey[],
+  { renewBefore, now }: Signing,
+): boolean {
   if (stored.length !== keys.length) return false;
   const heads = stored.map((text) => readSignature(dataOfText(rrsig, text)));
   return (
-    heads.every((head) => head.ttl === ttl && head.expires >= renewBefore) &&
+    heads.every((head) => head.ttl === ttl && head.expires >= renewBefore && head.inception <= now) &&
     keys.every(({ tag }) => heads.some((head) => head.tag === tag))
   );
 }

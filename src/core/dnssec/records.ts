@@ -78,9 +78,14 @@ export function signatureInput(head: SignatureHead, { name, data }: SetToSign) {
 }
 
 /** The fields of a stored signature that decide whether it can be kept. */
-export function readSignature(data: Uint8Array): Pick<SignatureHead, "covers" | "ttl" | "expires" | "tag"> {
+export function readSignature(
+  data: Uint8Array,
+): Pick<SignatureHead, "covers" | "ttl" | "expires" | "inception" | "tag"> {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
-  return { covers: view.getUint16(0), ttl: view.getUint32(4), expires: view.getUint32(8), tag: view.getUint16(16) };
+  return {
+    ...{ covers: view.getUint16(0), ttl: view.getUint32(4), expires: view.getUint32(8) },
+    ...{ inception: view.getUint32(12), tag: view.getUint16(16) },
+  };
 }
 
 /** RFC 5155 section 5, without iterations and salt. */

@@ -3,7 +3,7 @@ import { apex, labelsOf } from "../names/name.ts";
 import { bytesOfGeneric, genericOfBytes } from "../rdata/field-hex.ts";
 import { parseRdata, rdataFromWire, rdataToWire } from "../rdata/rdata.ts";
 import { isKnownType, type RecordType, typeFromCode } from "../rdata/table.ts";
-import type { Bytes } from "./records.ts";
+import { type Bytes, readSignature } from "./records.ts";
 
 /** What is kept for one name of a signed zone: its place among the other names, and the records that were made for it. */
 export type SignedName = {
@@ -27,6 +27,23 @@ export type MadeSet = {
   readonly ttl: number;
   readonly values: readonly string[];
 };
+
+/** When the signature of the SOA record expires, in seconds; undefined if there is none. Every write makes a new one. */
+export function soaExpiry(apex: SignedName | undefined): number | undefined {
+  const heads = signatureHeads(apex).filter(({ covers }) => covers === soa);
+  return heads.length === 0 ? undefined : Math.max(...heads.map(({ expires }) => expires));
+}
+
+/** Whether a signature of the name begins after this time, in seconds. */
+export const beginsAfter = (name: SignedName, time: number): boolean =>
+  signatureHeads(name).some(({ inception }) => inception > time);
+
+const soa = 6;
+
+const signatureHeads = (name: SignedName | undefined) =>
+  (name?.made ?? [])
+    .filter(({ type }) => type === "TYPE46")
+    .flatMap(({ type, values }) => values.map((text) => readSignature(dataOfText(type, text))));
 
 /** A name with children, or with records, exists. */
 export const exists = ({ types, children }: Pick<SignedName, "types" | "children">): boolean =>

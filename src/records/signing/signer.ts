@@ -28,10 +28,13 @@ export type Signer = {
   readonly missing: (keys: readonly UsedKey[]) => readonly string[];
   readonly open: (keys: readonly SealedKey[]) => void;
   /** Blocks; for a few signatures inside a transaction. */
-  readonly signNow: (zone: string, work: readonly ToSign[], now: Instant) => void;
+  readonly signNow: (zone: string, work: readonly ToSign[], at: SigningTime) => void;
   /** In other threads; for many. */
-  readonly signBeside: (zone: string, work: readonly ToSign[], now: Instant) => Promise<void>;
+  readonly signBeside: (zone: string, work: readonly ToSign[], at: SigningTime) => Promise<void>;
 };
+
+/** `until`: when the signatures expire, in seconds; if undefined, after the usual time. */
+export type SigningTime = { readonly now: Instant; readonly until: number | undefined };
 
 /** The key file is missing, unreadable, or not the one that the keys were encrypted with. */
 class KeyFileTrouble extends Error {}
@@ -39,6 +42,24 @@ class KeyFileTrouble extends Error {}
 const day = 86_400;
 /** How long signatures are valid, in seconds. They begin in the past, because other clocks may be slow. */
 const validity = { before: 3_600, after: 14 * day, jitter: 2 * day };
+/** Every write signs the SOA record, so its signature shows when that was, and need not be spread. */
+const soa = 6;
+/** In seconds. The clocks of two nodes may differ by this much. */
+export const clockTolerance = 300;
+/** In seconds. A clock that was further ahead than this is not believed. */
+const mostAhead = 90 * day;
+
+/** When the last write was, by its clock, if the signature of the SOA record expires at this time. */
+export const madeAt = (expires: number): Instant => (expires - validity.after) * 1000;
+
+/**
+ * When the clock of the last write was ahead of the one of now, one of them is wrong, and it is not known which. Signatures that begin by
+ * the clock of now and expire by the other are valid by both. `expires` is that of the SOA record's signature.
+ */
+export function expiryAfter(expires: number, now: Instant): number | undefined {
+  const ahead = (madeAt(expires) - now) / 1000;
+  return ahead > clockTolerance && ahead <= mostAhead ? expires : undefined;
+}
 /** In seconds before they expire. A secondary that was offline for days still has valid signatures. */
 export const renewal = 6 * day;
 
@@ -86,11 +107,11 @@ export function createSigner(keyFile: string): Signer {
     return key;
   };
 
-  const inputs = (zone: string, { name, covers, ttl, data: dataOf, keys }: ToSign, now: Instant) => {
+  const inputs = (zone: string, { name, covers, ttl, data: dataOf, keys }: ToSign, { now, until }: SigningTime) => {
     const data = dataOf();
     return keys.map((key) => {
       const at = Math.floor(now / 1000);
-      const expires = at + validity.after - randomInt(validity.jitter);
+      const expires = until ?? at + validity.after - (covers === soa ? 0 : randomInt(validity.jitter));
       const { tag, algorithm } = key;
       const head = { covers, ttl, tag, algorithm, zone, expires, inception: at - validity.before };
       return { ...signatureInput(head, { name, data }), ...waysOf(keyOf(key), algorithm) };
@@ -113,17 +134,17 @@ export function createSigner(keyFile: string): Signer {
     open: (keys) => {
       for (const key of keys) opened.set(key.id, unseal(key));
     },
-    signNow: (zone, work, now) => {
+    signNow: (zone, work, at) => {
       for (const each of work)
         each.done(
-          inputs(zone, each, now).map(({ start, signed, hash, key }) => joined([start, sign(hash, signed, key)])),
+          inputs(zone, each, at).map(({ start, signed, hash, key }) => joined([start, sign(hash, signed, key)])),
         );
     },
-    signBeside: async (zone, work, now) => {
+    signBeside: async (zone, work, at) => {
       for (let from = 0; from < work.length; from += atOnce) {
         await Promise.all(
           work.slice(from, from + atOnce).map(async (each) => {
-            const signatures = inputs(zone, each, now).map(async ({ start, signed, hash, key }) =>
+            const signatures = inputs(zone, each, at).map(async ({ start, signed, hash, key }) =>
               joined([start, await signSoon(hash, signed, key)]),
             );
             each.done(await Promise.all(signatures));

@@ -36,6 +36,7 @@ export function signingOf({ denial, keys, stage, others = [] }: ZoneSigning, zon
     keySetKeys: shown,
     apexSets: apexSets.filter(({ data }) => data.length > 0),
     renewBefore: Math.floor(now / 1000) + renewal,
+    now: Math.floor(now / 1000),
   };
 }
 

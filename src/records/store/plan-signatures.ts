@@ -7,13 +7,14 @@ import {
   type ToSign,
   type Touched,
 } from "../../core/dnssec/plan-signing.ts";
-import type { SignedName } from "../../core/dnssec/signed-name.ts";
+import { type SignedName, soaExpiry } from "../../core/dnssec/signed-name.ts";
 import { apex } from "../../core/names/name.ts";
 import type { Change } from "../../core/records/changes.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import { negativeTtlIn } from "../../core/records/soa-timers.ts";
 import { mapInSteps, type Steps } from "../../core/steps.ts";
 import type { Zone, ZoneSigning } from "../model.ts";
+import { expiryAfter, type SigningTime } from "../signing/signer.ts";
 import { sha1, signingOf } from "../signing/signing-of.ts";
 import { atZoneSerial } from "./rows.ts";
 import { logRow, type WriteEffect, type Writer } from "./write-effect.ts";
@@ -27,7 +28,11 @@ export type SignedReads = {
 };
 
 /** Call `signed` when everything is signed. */
-export type PlannedSignatures = { readonly toSign: readonly ToSign[]; readonly signed: () => Steps<WriteEffect> };
+export type PlannedSignatures = {
+  readonly toSign: readonly ToSign[];
+  readonly at: SigningTime;
+  readonly signed: () => Steps<WriteEffect>;
+};
 
 /** If there are more, the log does not list them, and followers read the zone again. */
 const mostListed = 1_000;
@@ -51,7 +56,8 @@ export function* planningSignatures(
 ): Steps<PlannedSignatures> {
   const [was, is] = [before.settings.dnssec, effect.zone.settings.dnssec];
   if (is === undefined)
-    return withPlan(effect, by, { toSign: [], changes: () => mapInSteps(reads.everyName(), withoutName) });
+    return withPlan(effect, by, undefined, { toSign: [], changes: () => mapInSteps(reads.everyName(), withoutName) });
+  const until = expiryAfter(soaExpiry(reads.names.at(apex)) ?? 0, by.now);
   const { zone, changes } = effect;
   const byOwner = Map.groupBy(changes, ({ owner }) => owner);
   const owners = new Set([apex, ...byOwner.keys(), ...renew]);
@@ -75,7 +81,7 @@ export function* planningSignatures(
           [...owners].map((owner) => [owner, owner === apex ? top : touchedAt(owner, reads.setsAt(owner))]),
         ),
       });
-  if (part !== "whole") return withPlan(effect, by, part);
+  if (part !== "whole") return withPlan(effect, by, until, part);
   const stored = Map.groupBy(yield* mapInSteps(reads.everySet(), (set) => set), ({ owner }) => owner);
   const names = yield* mapInSteps(reads.everyName(), (name) => name);
   const known = new Map(names.map((name) => [name.owner, name]));
@@ -90,14 +96,20 @@ export function* planningSignatures(
     touched: new Map(touched),
   });
   if (whole === "whole") throw new Error("a plan of the whole zone asks for the whole zone");
-  return withPlan(effect, by, whole);
+  return withPlan(effect, by, until, whole);
 }
 
 const withoutName = (name: SignedName) => ({ before: name, after: undefined });
 
-function withPlan(effect: WriteEffect, by: Writer, { toSign, changes }: SigningPlan): PlannedSignatures {
+function withPlan(
+  effect: WriteEffect,
+  by: Writer,
+  until: number | undefined,
+  { toSign, changes }: SigningPlan,
+): PlannedSignatures {
   return {
     toSign,
+    at: { now: by.now, until },
     *signed() {
       const names = yield* changes();
       const sets = names.length > mostListed ? null : madeChanges(names);

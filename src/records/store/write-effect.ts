@@ -52,7 +52,8 @@ export function effectWith(
     ...zone,
     settings,
     serial,
-    modified: isChanged ? by.now : zone.modified,
+    // In a signed zone it does not go back, so that a clock that was set back is reported until it has caught up.
+    modified: !isChanged ? zone.modified : settings.dnssec ? Math.max(by.now, zone.modified) : by.now,
     recordCount: zone.recordCount + grown,
   };
   const all = newSettings

@@ -114,7 +114,7 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
         }),
       );
       if (plan === "whole") throw new Error("not whole");
-      signer.signNow(name, plan.toSign, now);
+      signer.signNow(name, plan.toSign, { now, until: undefined });
       return finish(plan.changes()).flatMap(({ after }) => after ?? []);
     };
 

@@ -86,7 +86,7 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
   const newKeys = new Map<string, KeptKey>();
   const signedNames = new Map<number, ReturnType<typeof createBatchNames>>();
   const signingKeys: { readonly zone: Zone; readonly added: readonly SealedKey[] }[] = [];
-  const unsigned: (PlannedSignatures & { readonly zone: Zone; readonly by: Writer })[] = [];
+  const unsigned: (PlannedSignatures & { readonly zone: Zone })[] = [];
 
   const enter = (zone: Zone): void => {
     zones.set(zone.number, zone);
@@ -229,9 +229,9 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
         apply: (): void => {
           if (effect === undefined) return;
           if (signatures === undefined) apply(effect);
-          else if (signatures.toSign.length > mostSignatures) unsigned.push({ ...signatures, zone, by });
+          else if (signatures.toSign.length > mostSignatures) unsigned.push({ ...signatures, zone });
           else {
-            signer?.signNow(zone.name, signatures.toSign, by.now);
+            signer?.signNow(zone.name, signatures.toSign, signatures.at);
             apply(finish(signatures.signed()));
           }
         },
@@ -239,8 +239,8 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
     },
     /** For a write with many signatures, which is alone in its batch. */
     signRest: async (): Promise<void> => {
-      for (const { zone, by, toSign, signed } of unsigned) {
-        await signer?.signBeside(zone.name, toSign, by.now);
+      for (const { zone, at, toSign, signed } of unsigned) {
+        await signer?.signBeside(zone.name, toSign, at);
         apply(finish(signed()));
       }
     },

@@ -102,9 +102,9 @@ export function openSqliteStore(
       },
       signing: {
         count: planned.toSign.length,
-        now: () => signer.signNow(zone.name, planned.toSign, by.now),
+        now: () => signer.signNow(zone.name, planned.toSign, planned.at),
         beside: async () => {
-          await signer.signBeside(zone.name, planned.toSign, by.now);
+          await signer.signBeside(zone.name, planned.toSign, planned.at);
           signed = await signedTurns.run(zone.account, planned.signed());
         },
       },
