@@ -30,7 +30,7 @@ export const createAsk =
 /** Questions that are under way at any time. */
 const atOnce = 4;
 
-/** Asks one question after the other, several at once, until it is ended. An error is thrown at the end. */
+/** Asks one question after the other, several at the same time, until it is ended. An error is thrown at the end. */
 export function keepAsking(questions: readonly Question[], ask: (question: Question) => Promise<void>) {
   let [isOver, turn] = [false, 0];
   const asker = async () => {
