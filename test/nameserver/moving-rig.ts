@@ -14,10 +14,11 @@ import { createCachedAnswers } from "../../src/publish/rehearsal/cached-answers.
 import { questionsFor } from "../../src/publish/rehearsal/questions.ts";
 import { startResolver } from "../../src/publish/rehearsal/resolver.ts";
 import { tellUnbound } from "../../src/publish/rehearsal/unbound.ts";
-import { createSigningRound, createSigningState } from "../../src/records/keep-signed.ts";
+import { createSigningRound } from "../../src/records/keep-signed.ts";
 import { recordsDatabase, signingKeyFile } from "../../src/records/open-store.ts";
 import { newRecordId } from "../../src/records/service/edit/new-id.ts";
 import { signZone } from "../../src/records/service/zones/dnssec.ts";
+import { createSigningState, lookAtSigned } from "../../src/records/watch-signed.ts";
 import { openTerminal } from "../rig/cli/terminal.ts";
 import { writtenSets } from "../rig/core/written-sets.suite.ts";
 import { freePort } from "../rig/free-port.ts";
@@ -97,7 +98,9 @@ export async function startMovingRig() {
     askParents: async (): Promise<readonly string[]> => {
       const state = createSigningState();
       const askParent: AskParent = async (zone, signal) => (zone === parentName ? undefined : await ask(zone, signal));
-      await createSigningRound({ store: dns.store, askParent, now: Date.now, log: silent, state })(stopped.signal);
+      const by = { store: dns.store, now: Date.now, log: silent };
+      await createSigningRound({ ...by, askParent })(stopped.signal);
+      await lookAtSigned({ ...by, state });
       return [...state.mismatched];
     },
     makeZone: (zone: string) => dns.makeZone(zone, records),
