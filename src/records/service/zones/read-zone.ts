@@ -11,6 +11,8 @@ import { atZoneSerial } from "../../store/rows.ts";
 
 /** Read in one go, so it must not take more than a few milliseconds. */
 const pageSize = 500;
+/** Names with signatures take longer. */
+const signedPageSize = 100;
 
 /** A zone with more records is large: it is read in parts, and an account gets one answer about a large zone at a time. */
 export const largeZone = 1_000;
@@ -75,14 +77,14 @@ async function readSets<T>(
   }
   for (let last: string | undefined; keepMade; ) {
     await pause();
-    const names = await store.signedNames(zone, last, pageSize);
+    const names = await store.signedNames(zone, last, signedPageSize);
     for (const { made } of names) {
       for (const set of made) if (!isToPack(set)) put(setKey(set.owner, set.type), setOf(set));
       for (const [owner, own] of Map.groupBy(made.filter(isToPack), (set) => set.owner))
         packed.push(keepMade(owner, own));
     }
     last = names.at(-1)?.owner;
-    if (names.length < pageSize) break;
+    if (names.length < signedPageSize) break;
   }
   const missed = await changesSince(store, zone, start, pause);
   for (const change of missed.flatMap((row) => changesIn(row, isSigned))) {
