@@ -75,7 +75,12 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
     /** What the nameserver has if it loads the zone while it is written to. */
     const shownLines = async (pause: () => Promise<void>) => {
       const current = await store.zone(zone.account, zone.id);
-      const sets = await readShownZone(store, current ?? zone, pause);
+      const signedNames: RecordStore["signedNames"] = async (...page) => {
+        const names = await store.signedNames(...page);
+        await pause();
+        return names;
+      };
+      const sets = await readShownZone({ ...store, signedNames }, current ?? zone, pause);
       const view = createZoneView({ name, ttl: 600, serial: 1, sets });
       return [...setsOfView(view)]
         .flatMap(({ name: at, set }) =>
