@@ -71,7 +71,7 @@ it("a zone that cannot be signed is reported, and does not delay the others", as
   expect(state.expiring.size).toBe(0);
 });
 
-it("a DS record of another key is reported until it is replaced or the zone is gone, and so is a wrong clock", async () => {
+it("a DS record for another key is reported until it is replaced or the zone is deleted, and so is a wrong clock", async () => {
   let at = now;
   let parent: ParentView = { ds: [{ tag: 70_000, algorithm: 13 }], ttl: 60 };
   const state = createSigningState();
@@ -104,7 +104,7 @@ it("a DS record of another key is reported until it is replaced or the zone is g
   expect(lines.filter((line) => line.includes("the clock is behind the last change"))).toHaveLength(1);
 });
 
-it("the keys of another server stay while keys are replaced, and its DS record is no mismatch", async () => {
+it("the keys of another server stay published while keys are replaced, and its DS record is not a mismatch", async () => {
   const [zone] = zones;
   if (zone === undefined) throw new Error("a zone is needed");
   const foreign = { tag: 4_711, flags: 257, algorithm: 13 as const, publicKey: Buffer.alloc(64, 7).toString("base64") };

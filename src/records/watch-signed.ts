@@ -4,14 +4,14 @@ import type { Zone } from "./model.ts";
 import { clockTolerance, renewal } from "./signing/signer.ts";
 import type { RecordStore } from "./store/port.ts";
 
-/** What the store says about signed zones, for `/metrics` and the pages. Every node finds it out, whichever of them leads. */
+/** What the store says about signed zones, for `/metrics` and the pages. Every node reads it, not only the leading one. */
 export type SigningState = {
   zones: number;
   /** Zones with signatures that should have been renewed, and when the first of these expires. */
   expiring: ReadonlyMap<string, Instant>;
-  /** Zones whose parent has DS records, but none of the zone's keys: resolvers reject them. */
+  /** Zones whose parent has DS records, but none for the zone's keys: resolvers reject them. */
   mismatched: ReadonlySet<string>;
-  /** Zones that were last changed in the future. */
+  /** Zones whose last change is in the future. */
   ahead: ReadonlySet<string>;
 };
 
@@ -32,7 +32,7 @@ const zonesAtOnce = 500;
 const renewalTime = 60 * minute;
 const mostExpiring = 200;
 
-/** Looks every minute. */
+/** Reads it every minute. */
 export function watchSigned(options: WatchOptions): () => Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   let running = Promise.resolve();
@@ -61,7 +61,7 @@ export async function lookAtSigned({ store, now, log, state }: WatchOptions): Pr
   if (ahead.size > 0 && state.ahead.size === 0)
     log.error(
       { now: new Date(now()), latest: new Date(Math.max(...zones.map(({ modified }) => modified))) },
-      "the clock is behind the last change of a signed zone: it was set back, or differs from that of another node; correct it",
+      "the clock is behind the last change of a signed zone: it was set back, or differs from another node's; correct it",
     );
   const expiring = await overdueIn(store, now());
   Object.assign(state, {

@@ -43,12 +43,12 @@ ns.sub 300 A 192.0.2.3
 export const zoneFile = (zone: string): string =>
   `$ORIGIN ${zone}.\n$TTL 300\n@ 3600 SOA ns1 hostmaster 1 7200 900 1209600 300\n${records}`;
 
-/** As the documentation says it. */
+/** As in the documentation. */
 const transfer = /^dig .* AXFR .*(?= >)/m.exec(readFileSync(join(repository, "docs/dnssec.md"), "utf8"))?.[0] ?? "";
 
 /**
- * In a long run, unbound remembers answers for this many seconds, and each wait is one for that long. Otherwise it remembers nothing, and
- * what older answers would do is checked by calculation only.
+ * In a long run, unbound caches answers for this many seconds, and each wait takes that long. Otherwise it caches nothing, and the effect of
+ * older answers is only calculated.
  */
 const remembered = isLongRun ? 3 : 0;
 const hour = 3_600_000;
@@ -94,7 +94,7 @@ export async function startMovingRig() {
 
   return {
     ...{ dns, folder, register },
-    /** What the service does once a minute: it asks the parents. Returns the zones whose DS records match no key. */
+    /** Queries the parents, as the service does once a minute. Returns the zones whose DS records match no key. */
     askParents: async (): Promise<readonly string[]> => {
       const state = createSigningState();
       const askParent: AskParent = async (zone, signal) => (zone === parentName ? undefined : await ask(zone, signal));
@@ -142,7 +142,7 @@ type Watched = {
   readonly signal: AbortSignal;
 };
 
-/** Keeps asking unbound for the zone, which asks one of the servers it is delegated to at random, and checks every combination of cached answers. */
+/** Keeps querying unbound, which picks one of the zone's servers at random, and checks every combination of cached answers. */
 async function watch(zone: string, { dns, unbound, dnskey, folder, signal }: Watched) {
   const questions = questionsFor(zone, writtenSets(zone, records));
   const parentAsk = createAsk(dns.port, signal);
@@ -192,12 +192,12 @@ async function watch(zone: string, { dns, unbound, dnskey, folder, signal }: Wat
   };
 
   return {
-    /** From now on, resolvers ask these servers. */
+    /** From now on, resolvers query these servers. */
     delegate: async (...ports: readonly number[]): Promise<void> => {
       await tellUnbound(unbound.folder, `stub_add ${zone}. ${ports.map((port) => `127.0.0.1@${port}`).join(" ")}`);
       servers = ports;
     },
-    /** Everything is checked as it is now, and when this many hours have passed for the caches; until then, they only lose answers. */
+    /** Checks everything now, and as it will be in this many hours; in between, caches only lose answers. */
     pass: async (hours: number): Promise<void> => {
       await cached.look(clock);
       for (const later of [0, hours * hour]) {
@@ -211,7 +211,7 @@ async function watch(zone: string, { dns, unbound, dnskey, folder, signal }: Wat
         if ((await delv?.ask(question)) !== "secure") bad.add(`delv: ${question.name} ${question.type}`);
       if (remembered > 0) await sleep((remembered + 1) * 1_000);
     },
-    /** Ends it; what was ever bogus, and how much was asked. */
+    /** Ends it. Returns what was ever bogus, and the number of queries. */
     end: async () => {
       isOver = true;
       await running;

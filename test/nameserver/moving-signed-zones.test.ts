@@ -35,7 +35,7 @@ afterAll(async () => {
   await rig?.close();
 });
 
-/** What the parent of a zone that is signed at that port has for it. */
+/** The DS records for a zone that the server at that port signs. */
 async function dsAt(port: number, zone: string): Promise<readonly string[]> {
   const read = readDnskeys(await digAt(port, zone, "DNSKEY"));
   return read.ok
@@ -113,7 +113,7 @@ describe("a signed zone moves here", () => {
     expect(await watched.end()).toEqual(nothingBad);
   });
 
-  it("and the check finds what is bogus if the other server's keys are not published", limit, async () => {
+  it("and the check finds bogus answers if the other server's keys are not published", limit, async () => {
     await rig.makeZone(careless);
     await rig.moor(`moor dnssec on ${careless}`);
     await until(async () => (await keysAt(rig.dns.port, careless)).join().includes("DNSKEY"));

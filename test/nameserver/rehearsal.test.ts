@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => moor?.close());
 
-it("the check of a rehearsal finds what a resolver with older answers rejects, for as long as it can have them", async () => {
+it("a rehearsal finds what a resolver with older cached answers rejects, as long as it can have them cached", async () => {
   const hour = 3_600_000;
   const zone = await moor.makeZone("play.example", "@ 300 NS ns1\nns1 300 A 192.0.2.1");
   const parent = await createParentZone(moor.store, zone.account, zone, ["ns1.play.example."], 0);
@@ -33,7 +33,7 @@ it("the check of a rehearsal finds what a resolver with older answers rejects, f
   await signWith(start);
   expect(registry.tags()).toHaveLength(1);
   expect(bogusAt(start + hour)).toBe(false);
-  // Another key at the same moment everywhere: older DS records and keys do not fit.
+  // The key is replaced everywhere at the same moment: older DS records and keys do not match.
   const changed = start + 30 * hour;
   const by = { store: moor.store, actor: "test", now: changed };
   expect(await unsignNow(by, zone)).toMatchObject({ ok: true });

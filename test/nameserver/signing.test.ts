@@ -219,7 +219,7 @@ describe(`every change of a signed zone is signed with it, here and at every sec
   });
 });
 
-it("an unsigned zone keeps nothing of what was added", async () => {
+it("an unsigned zone keeps none of the records that signing added", async () => {
   const name = "left.example";
   const before = await moor.makeZone(name, first);
   const lines = async () =>

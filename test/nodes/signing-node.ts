@@ -11,7 +11,7 @@ import { addressOf } from "../rig/records/postgres.ts";
  */
 const [, , database = "", keyFile = "", port = ""] = process.argv;
 
-/** What it is asked: do your duties at this time. */
+/** The request: do your duties at this time. */
 export type Step = { readonly now: number };
 /** When it worked, by the clock of the machine; undefined if it does not lead. */
 export type Stepped = { readonly worked: readonly [began: number, ended: number] | undefined };

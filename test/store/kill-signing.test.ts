@@ -13,7 +13,7 @@ import { startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
 import { faultsIn } from "./store-files.ts";
 
-/** Each with what may follow: the kill can come after the write that ends it. */
+/** Each with the stages that may follow: the kill can come after the write that ends it. */
 const stages: readonly (readonly [Stage | "unsigned", Stage | "unsigned"])[] = [
   ["unsigned", "new"],
   ["new", "new-parent"],
@@ -75,7 +75,7 @@ describe(`kill -9 while a zone leaves a stage leaves a zone that is valid, ${kil
       }
       const last = signing.out().trim().split("\n").at(-1);
       const { is, said } = await verified();
-      // The write that was under way is done, or was never begun.
+      // The write in progress is complete, or left no trace.
       if (last === stage) expect([stage, next]).toContain(is);
       if (is === "unsigned") expect(said).toBeUndefined();
       else expect(said).toContain("Zone fully signed");

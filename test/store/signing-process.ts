@@ -5,8 +5,8 @@ import { migrations } from "../../src/records/store/sqlite/schema.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
 
 /**
- * Takes a zone from stage to stage without pause, again and again, and prints each stage. The parent does what it is asked for, and the
- * clock is fast. It goes on where an earlier process was killed, towards the stage that is named.
+ * Takes a zone from stage to stage without pause, again and again, and prints each stage. The parent acts on every CDS record, and the
+ * clock is fast. Continues where an earlier process was killed, towards the given stage.
  * `node test/store/signing-process.ts DATABASE FOLDER ZONE STAGE`
  */
 const [, , database = "", folder = "", name = "", target = ""] = process.argv;
@@ -19,7 +19,7 @@ for (;;) {
   const zone = await store.zoneHolding(name);
   if (zone === undefined) throw new Error(`there is no zone ${name}`);
   const { dnssec } = zone.settings;
-  // Long enough for what each stage waits for, and never later than now: signatures must be valid for the real clock, too.
+  // Long enough for what each stage waits for, and never later than now: signatures must be valid by the real clock, too.
   const next = dnssec === undefined ? Date.now() - 11 * day : (dnssec.parentSince ?? dnssec.since + 0.06 * day);
   const now = dnssec?.parentSince === undefined ? next : next + 1.01 * day;
   const by = { store, actor: "test", now };

@@ -3,7 +3,7 @@ import { type RRset, setKey } from "../records/rrset.ts";
 import type { Fault } from "../result.ts";
 import { madeTypeFaults } from "./made-types.ts";
 
-/** What a signed zone refuses. Pass all sets that the owners have, and would have, that a write touches. */
+/** What a signed zone refuses. Pass all sets of the owners that a write touches, before and after it. */
 export const checkSignedZone = (zone: string, before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] => [
   ...madeTypeFaults(zone, before, wanted),
   ...serverFaults(zone, before, wanted),
@@ -25,7 +25,7 @@ function serverFaults(zone: string, before: readonly RRset[], wanted: readonly R
 
 const isApexNs = ({ owner, type }: RRset): boolean => owner === apex && type === "NS";
 
-/** With NSEC3, BIND's resolver takes a name with a DS record for the child zone's, and rejects every answer about names below it. */
+/** With NSEC3, BIND's resolver treats a name with a DS record as a child zone, and rejects every answer about names below it. */
 function delegationFaults(zone: string, before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] {
   const misplaced = misplacedDs(wanted);
   if (misplaced.length === 0) return [];

@@ -14,20 +14,20 @@ export const dnssecTypes = {
 export const algorithms = { ecdsap256: 13, ed25519: 15 } as const;
 export type Algorithm = (typeof algorithms)[keyof typeof algorithms];
 
-/** As options and requests name them. */
+/** Their names in options and requests. */
 export const algorithmChoices: Readonly<Record<string, Algorithm>> = {
   "ecdsa-p256": algorithms.ecdsap256,
   ed25519: algorithms.ed25519,
 };
 
-/** As the registry calls them; other servers may use all of these. */
+/** Their names in the registry; other servers may use any of them. */
 const algorithmNames: Readonly<Record<number, string>> = {
   ...{ 5: "RSASHA1", 7: "NSEC3RSASHA1", 8: "RSASHA256", 10: "RSASHA512" },
   ...{ 13: "ECDSAP256SHA256", 14: "ECDSAP384SHA384", 15: "ED25519", 16: "ED448" },
 };
 export const algorithmName = (algorithm: number): string => algorithmNames[algorithm] ?? "unknown";
 
-/** RFC 4034 section 2.1: a key of the zone that its parent may refer to. */
+/** RFC 4034 section 2.1: a key of the zone that a DS record can refer to. */
 export const keyFlags = 257;
 /** A key that signs the zone, but not its DNSKEY set. */
 export const zoneKeyFlags = 256;

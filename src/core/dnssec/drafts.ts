@@ -48,7 +48,7 @@ export function createDrafts(stored: (owner: string) => SignedName | undefined, 
     at,
     all: () => drafts.values(),
 
-    /** Discards what was made for the name, so that it is made again. Returns whether the same names below it are hidden as before. */
+    /** Discards the generated records of the name, so that they are generated again. Returns whether the same names below it are hidden as before. */
     enter: (owner: string, types: readonly number[]): boolean => {
       const draft = at(owner);
       const [existed, hid] = [exists(draft), hides(draft)];

@@ -22,7 +22,7 @@ function play(start: Life<KeyUse>, parentAt: (life: Life<KeyUse>, hours: number)
   return seen;
 }
 
-/** `D` in the DNSKEY set, `S` signs the zone, `P` wanted in the parent. */
+/** `D`: in the DNSKEY set, `S`: signs the zone, `P`: the parent should have its DS record. */
 const show = ({ stage, keys }: Life<KeyUse>): string =>
   [stage, ...keys.map((k) => `${k.tag}${k.shown ? "D" : "-"}${k.signs ? "S" : "-"}${k.inParent ? "P" : "-"}`)].join(
     " ",
@@ -44,13 +44,13 @@ describe("the keys of a zone", () => {
     expect(play(beginLife(key(1), 0), follows)).toEqual(["new 1DSP", "new-parent 1DSP", "secure 1DSP"]);
   });
 
-  it("are not offered to the parent as long as a resolver may have unsigned records", () => {
+  it("are not offered to the parent while caches may have unsigned records", () => {
     const life = beginLife(key(1), 0);
     const at = (minutes: number) => nextStage(life, has(), { now: minutes * 60_000, highestTtl: 3_600 });
     expect([at(64), at(65)]).toEqual([undefined, expect.objectContaining({ stage: "new-parent" })]);
   });
 
-  it("are replaced in an order that always leaves every resolver a path from the DS record to a signature", () => {
+  it("are replaced so that every resolver always has a path from the DS record to a signature", () => {
     expect(play(beginRoll(secure, key(2), 0), follows)).toEqual([
       "roll-show 1DSP 2D--",
       "roll-parent 1DS- 2D-P",
@@ -59,7 +59,7 @@ describe("the keys of a zone", () => {
     ]);
   });
 
-  it("of another algorithm sign before they are shown, and are hidden before they stop (RFC 6840 section 5.11)", () => {
+  it("of another algorithm sign before they are published, and are no longer published before they stop signing (RFC 6840 section 5.11)", () => {
     expect(play(beginRoll(secure, key(2, 15), 0), follows)).toEqual([
       "algorithm-sign 1DSP 2-S-",
       "algorithm-show 1DSP 2DS-",
@@ -69,7 +69,7 @@ describe("the keys of a zone", () => {
     ]);
   });
 
-  it("are removed when the parent has had no DS record for as long as a resolver may cache it", () => {
+  it("are removed when the DS record is gone from the parent and has expired from caches", () => {
     expect(play(beginLeaving(secure, 0), follows)).toEqual(["leaving 1DSP", "gone"]);
   });
 

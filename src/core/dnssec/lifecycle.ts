@@ -2,10 +2,10 @@ import type { Instant } from "../instant.ts";
 import { keyTtl, type UsedKey } from "./plan-signing.ts";
 
 /**
- * How far a zone has come on its way to other keys, or to none (RFC 6781 section 4.1, RFC 7583). Each stage waits until no resolver can have
- * an older answer that does not fit the next one.
+ * The stages of a signed zone: getting its first key, replacing it, and being unsigned (RFC 6781 section 4.1, RFC 7583). Each stage waits until
+ * answers that would not fit the next one have expired from caches.
  *
- * - `new`: signed, but resolvers may still have unsigned records
+ * - `new`: signed, but caches may still have unsigned records
  * - `new-parent`: the parent is asked for the DS record
  * - `secure`: the parent has the DS record
  * - `roll-show`: the next key is in the DNSKEY set
@@ -45,13 +45,13 @@ export type Life<Key extends KeyUse> = {
   readonly since: Instant;
   /** The oldest first; the second, if there is one, is the next key. */
   readonly keys: readonly Key[];
-  /** Since when the parent has had what the stage waits for. */
+  /** When the change that the stage waits for was first seen at the parent. */
   readonly parentSince?: Instant | undefined;
-  /** Since when the parent has had DS records, but none of the zone's keys: resolvers reject the zone. */
+  /** Since when no DS record at the parent has matched a key of the zone: resolvers reject the zone. */
   readonly foreignDs?: Instant | undefined;
 };
 
-/** The DS records that all servers of the parent returned. `ttl` is in seconds. Undefined: it could not be asked, or they differ. */
+/** The DS records that all servers of the parent returned. `ttl` is in seconds. Undefined: they did not answer, or their answers differ. */
 export type ParentView =
   | { readonly ds: readonly { readonly tag: number; readonly algorithm: number }[]; readonly ttl: number }
   | undefined;
@@ -62,7 +62,7 @@ export type Clock = {
   readonly highestTtl: number;
 };
 
-/** Time for secondaries to fetch what changed, in milliseconds. */
+/** Time for secondaries to transfer the change, in milliseconds. */
 const margin = 300_000;
 
 /** The next stage if it is time for it; `"gone"`: the zone may be unsigned; undefined: nothing changes. */
@@ -134,7 +134,7 @@ export function nextStage<Key extends KeyUse>(
 
 const has = ({ ds }: NonNullable<ParentView>, { tag }: KeyUse): boolean => ds.some((each) => each.tag === tag);
 
-/** The old DS set may be used until its TTL has passed since the parent's servers stopped returning it. */
+/** Resolvers may use the old DS set until its TTL has passed since the parent's servers stopped returning it. */
 function onceParentFits<Key extends KeyUse>(
   life: Life<Key>,
   parent: ParentView,
@@ -149,10 +149,10 @@ function onceParentFits<Key extends KeyUse>(
   return now >= parentSince + Math.max(parent.ttl, longestDs) * 1000 + margin ? then() : undefined;
 }
 
-/** In seconds. The TTL of a set that is gone is not known; most parents use an hour or a day. */
+/** In seconds. The TTL of the removed set is not known; most parents use an hour or a day. */
 const longestDs = 86_400;
 
-/** A new key for the same zone. Only a key of another algorithm has to sign before it is shown (RFC 6840 section 5.11). */
+/** A new key for the same zone. Only a key of another algorithm must sign before it is published (RFC 6840 section 5.11). */
 export function beginRoll<Key extends KeyUse>(life: Life<Key>, key: Key, now: Instant): Life<Key> {
   const [old] = life.keys;
   const isOther = old?.algorithm !== key.algorithm;
@@ -163,7 +163,7 @@ export function beginRoll<Key extends KeyUse>(life: Life<Key>, key: Key, now: In
   };
 }
 
-/** No resolver has unsigned records of a zone that another server has signed. */
+/** If another server has signed the zone, caches have no unsigned records of it. */
 export const beginLife = <Key extends KeyUse>(key: Key, now: Instant, isSignedElsewhere = false): Life<Key> => ({
   stage: isSignedElsewhere ? "new-parent" : "new",
   since: now,

@@ -8,12 +8,12 @@ import { typeNamed } from "./signed-name.ts";
 const { ds: _, ...made } = dnssecTypes;
 const names = new Map(Object.entries(made).map(([name, code]) => [typeNamed(code), name.toUpperCase()]));
 
-/** The types of the records that signing makes. */
+/** The types of the records that signing generates. */
 export const madeTypes: readonly RecordType[] = [...names.keys()];
 
 export const isMadeType = (type: RecordType): boolean => names.has(type);
 
-/** In a signed zone nobody else writes these records. */
+/** In a signed zone, users cannot write these records. */
 export function madeTypeFaults(zone: string, before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] {
   if (!wanted.some(({ type }) => isMadeType(type))) return [];
   return diffSets(before, wanted)
@@ -21,7 +21,7 @@ export function madeTypeFaults(zone: string, before: readonly RRset[], wanted: r
     .map(({ owner, type }) => ({
       code: "made-by-signing",
       where: setKey(owner, type),
-      message: `${zone} is signed, so its ${names.get(type)} records are made automatically`,
+      message: `${zone} is signed, so its ${names.get(type)} records are generated automatically`,
       todo: `remove the ${names.get(type)} records from the request`,
     }));
 }

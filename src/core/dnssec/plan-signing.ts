@@ -29,7 +29,7 @@ export type Signing = {
   readonly apexSets: readonly { readonly type: number; readonly data: readonly Uint8Array[] }[];
   /** Signatures that expire earlier are renewed. */
   readonly renewBefore: number;
-  /** Signatures that begin later are made again: the clock was ahead. */
+  /** Signatures that begin later are replaced: the clock was ahead. */
   readonly now: number;
 };
 
@@ -75,7 +75,7 @@ export const keyTtl = 3_600;
 
 /**
  * What a write changes in the signed part of its zone (RFC 4035 section 2). It looks only at the names that are touched, the names
- * above them, and their neighbours in the chain. `"whole"`: a delegation or a DNAME has come or gone above other names, so the
+ * above them, and their neighbours in the chain. `"whole"`: a delegation or a DNAME above other names was added or removed, so the
  * write must be planned with every name of the zone.
  */
 export function* planningSigning(wish: SigningWish): Steps<SigningPlan | "whole"> {
@@ -175,7 +175,7 @@ const storedSignatures = (draft: Draft): ReadonlyMap<string, readonly string[]> 
 };
 const storedOf = new WeakMap<Draft, ReadonlyMap<string, readonly string[]>>();
 
-/** By exactly these keys, for this TTL, and valid for long enough. */
+/** Whether the signatures are by exactly these keys, for this TTL, and valid for long enough. */
 function areGood(
   stored: readonly string[],
   ttl: number,

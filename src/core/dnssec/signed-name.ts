@@ -5,7 +5,7 @@ import { parseRdata, rdataFromWire, rdataToWire } from "../rdata/rdata.ts";
 import { isKnownType, type RecordType, typeFromCode } from "../rdata/table.ts";
 import { type Bytes, readSignature } from "./records.ts";
 
-/** What is kept for one name of a signed zone: its place among the other names, and the records that were made for it. */
+/** What is stored for one name of a signed zone: its place in the chain, and the records that were generated for it. */
 export type SignedName = {
   readonly owner: string;
   /** Orders the chain of NSEC or NSEC3 records; null for a name that is not part of it. */
@@ -60,7 +60,7 @@ export function parentOf(owner: string): string | undefined {
   return above.length === 0 ? apex : printLabels(above);
 }
 
-/** The types that DNSSEC adds have no text format of their own here, only the generic one (RFC 3597). */
+/** The types that DNSSEC adds have only the generic text format here (RFC 3597). */
 export function typeNamed(code: number): RecordType {
   const type = typeFromCode(code);
   if (type === undefined) throw new Error(`no record can have the type ${code}`);

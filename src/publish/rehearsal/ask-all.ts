@@ -8,7 +8,7 @@ export type Ask = (question: Question) => Promise<Message>;
 
 const limit = 20_000;
 
-/** Asks for signatures too, and over TCP what is too large for a datagram. */
+/** Also asks for signatures; repeats the query over TCP if the answer is too large for a datagram. */
 export const createAsk =
   (port: number, signal: AbortSignal, checkingDisabled = false): Ask =>
   async ({ name, type }) => {
@@ -27,10 +27,10 @@ export const createAsk =
     return short;
   };
 
-/** Questions that are under way at any time. */
+/** How many questions are in progress at any time. */
 const atOnce = 4;
 
-/** Asks one question after the other, several at the same time, until it is ended. An error is thrown at the end. */
+/** Keeps asking questions, several at a time, until it is ended. An error is thrown at the end. */
 export function keepAsking(questions: readonly Question[], ask: (question: Question) => Promise<void>) {
   let [isOver, turn] = [false, 0];
   const asker = async () => {

@@ -19,7 +19,7 @@ type Seen = {
 export type CachedAnswers = {
   /** Asks everything again; call it after each change. */
   readonly look: (now: Instant) => Promise<void>;
-  /** Checks every combination of answers that caches can hold now; returns how many there are and which are bogus. */
+  /** Checks every combination of answers that caches can hold now. Returns their number, and which are bogus. */
   readonly check: (now: Instant) => { readonly checked: number; readonly bogus: readonly string[] };
 };
 
@@ -31,7 +31,7 @@ export function createCachedAnswers(
   zone: string,
   questions: readonly Question[],
   ask: Ask,
-  /** The servers of the zone that resolvers ask now, if they are not the parent's. */
+  /** The servers of the zone that resolvers query now, if they are not the parent's. */
   servers: () => readonly Ask[] = () => [ask],
 ): CachedAnswers {
   /** By question, and by the server that answered it. */
@@ -95,7 +95,7 @@ export function createCachedAnswers(
     check: (now) => {
       const bogus: string[] = [];
       let checked = 0;
-      // Looked at once per hour: signatures are renewed days before they expire.
+      // Checking once per hour is enough: signatures are renewed days before they expire.
       const hour = Math.floor(now / 3_600_000);
       for (const ds of alive(dsAsked, now))
         for (const keys of alive(keysAsked, now))

@@ -9,8 +9,8 @@ const mostSets = 12;
 const cname = 5;
 
 /**
- * What resolvers are asked: sets of the zone, spread over it, and what does not exist. Nothing that leads a resolver out of the zone: no name
- * below a delegation, and no alias but by its own type.
+ * The questions for resolvers: a sample of the zone's sets, and names and types that do not exist. None leads a resolver out of the zone:
+ * no name below a delegation, and aliases only by their own type.
  */
 export function questionsFor(zone: string, sets: readonly RRset[]): readonly Question[] {
   const cuts = new Set(sets.filter(({ owner, type }) => isCut(owner, type)).map(({ owner }) => owner));

@@ -48,13 +48,13 @@ function setOf(zone: string, owner: string, type: RecordType, ttl: number, value
 }
 
 export type Registry = {
-  /** Reads the CDS records of the child, and does what they ask for when its time has come. */
+  /** Reads the CDS records of the child, and acts on them after the delay. */
   readonly visit: (now: Instant) => Promise<void>;
-  /** The key tags of the DS records that the parent has. */
+  /** The key tags of the DS records at the parent. */
   readonly tags: () => readonly number[];
 };
 
-/** Acts on the CDS records of the child a little later (RFC 7344, RFC 8078), as a registry does. */
+/** Acts on the CDS records of the child after a delay, as a registry does (RFC 7344, RFC 8078). */
 export function createRegistry(store: RecordStore, parent: Zone, child: string, ask: Ask): Registry {
   const owner = ownerOf(child, parent.name) ?? "";
   let has: readonly string[] = [];

@@ -31,7 +31,7 @@ export type Rehearsal = {
   readonly sets: readonly RRset[];
   readonly algorithm: Algorithm;
   readonly denial: Denial;
-  /** Of the machine; those that are not installed are skipped. */
+  /** In order of preference; those that are not installed are skipped. */
   readonly resolvers: readonly ResolverName[];
   /** Where programs are found. */
   readonly path: string;
@@ -42,19 +42,19 @@ export type Rehearsal = {
 };
 
 export type Moment = Counts & {
-  /** Since the beginning, in milliseconds of the fast clock. */
+  /** In milliseconds of the fast clock, since the start. */
   readonly at: number;
   readonly stage: Stage | "unsigned";
   readonly keys: ZoneSigning["keys"];
-  /** Key tags of the DS records that the parent has. */
+  /** Key tags of the DS records at the parent. */
   readonly ds: readonly number[];
 };
 
 export type Counts = {
-  /** Answers of the resolver. */
+  /** Answers from the resolver. */
   readonly asked: number;
   readonly secure: number;
-  /** The resolver gave no answer, for another reason than that it was bogus. */
+  /** Queries that failed for another reason than a bogus answer. */
   readonly failed: number;
   /** Combinations of answers that caches could hold. */
   readonly checked: number;
@@ -67,18 +67,18 @@ export type Outcome = Counts & {
 };
 
 const day = 86_400_000;
-/** Of the fast clock. As long as the margin that each stage waits for secondaries. */
+/** One step of the fast clock: as long as the margin for secondaries in each stage. */
 const step = 300_000;
 /**
- * The fast clock begins this long before now. Signatures are valid for twelve days at least, so every one that is made until now is valid for
- * the real clock too, which a resolver of the machine uses.
+ * The fast clock starts this long before now. Signatures are valid for at least twelve days, so all of them are also valid by the real clock,
+ * which the resolver uses.
  */
 const span = 9 * day;
-/** Otherwise the stages would take longer than that. In seconds. */
+/** In seconds. With longer TTLs, the stages would take longer than `span`. */
 export const longestTtl = 86_400;
 const mostExamples = 10;
 
-/** Simulates the whole life of a signed zone with a fast clock, on a store in memory, and keeps checking that its answers are valid. */
+/** Simulates the whole life of a signed zone with a fast clock, on a store in memory, and checks its answers all the time. */
 export async function rehearse(play: Rehearsal): Promise<Result<Outcome>> {
   const folder = await mkdtemp(join(tmpdir(), "moor-rehearsal-"));
   const log = createLog({ format: "text", level: "silent", write: () => undefined });
@@ -153,7 +153,7 @@ async function playOn(play: Opening): Promise<Result<Outcome>> {
   const signingNow = async () => (await store.zoneHolding(zone.name))?.settings.dnssec;
 
   let [change, shown] = [-1, ""];
-  /** What happens within one step of the clock. */
+  /** One step of the clock. */
   const visit = async (): Promise<ZoneSigning | undefined> => {
     signal.throwIfAborted();
     await registry.visit(now);
@@ -178,7 +178,7 @@ async function playOn(play: Opening): Promise<Result<Outcome>> {
   const passUntil = async (isThere: (dnssec: ZoneSigning | undefined) => boolean): Promise<void> => {
     while (!isThere(await visit())) {
       now += step;
-      if (now > began + span) throw new Error(`the rehearsal did not end within ${span / day} days of its clock`);
+      if (now > began + span) throw new Error(`the rehearsal did not finish within ${span / day} simulated days`);
     }
   };
   const isSecure = (dnssec: ZoneSigning | undefined) => dnssec?.stage === "secure";

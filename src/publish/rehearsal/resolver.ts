@@ -10,16 +10,16 @@ import { within } from "../../process/within.ts";
 import { createAsk, type Question } from "./ask-all.ts";
 import { tellUnbound, unboundConfig } from "./unbound.ts";
 
-/** `failed`: no answer, and not because it is bogus. */
+/** `failed`: no answer, for another reason than a bogus one. */
 export type Verdict = "secure" | "insecure" | "bogus" | "failed";
 
-/** A validating resolver of the machine, which trusts only the key of the parent. */
+/** A validating resolver that is installed on this machine; it trusts only the parent's key. */
 export type Resolver = {
   readonly name: ResolverName;
   readonly ask: (question: Question) => Promise<Verdict>;
-  /** Whether it can be asked all the time. */
+  /** Whether it can be queried continuously. */
   readonly isQuick: boolean;
-  /** Empties its caches, which follow the real clock. */
+  /** Empties its cache, which follows the real clock. */
   readonly forget: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
@@ -48,7 +48,7 @@ export async function startResolver(
   return undefined;
 }
 
-/** Daemons are often not on the PATH of a user. */
+/** Daemons are often not in a user's PATH. */
 const findProgram = (name: string, path: string): string | undefined =>
   [...path.split(delimiter), "/usr/sbin", "/usr/local/sbin"]
     .map((folder) => join(folder, name))
@@ -110,7 +110,7 @@ async function startUnbound(program: string, place: ResolverPlace): Promise<Reso
   };
 }
 
-/** A program per question, without a cache. */
+/** One process per question, without a cache. */
 async function useDelv(program: string, { folder, port, parent, signal }: ResolverPlace): Promise<Resolver> {
   const anchors = join(folder, "delv.keys");
   const [flags, protocol, algorithm, key] = parent.dnskey.split(" ");

@@ -8,12 +8,12 @@ export type UnboundSettings = {
   readonly port: number;
   /** DNSKEY records that it trusts. */
   readonly anchors: readonly string[];
-  /** Which ports on this machine it asks for which zones. */
+  /** Which local ports it queries for which zones. */
   readonly stubs: readonly { readonly name: string; readonly servers: readonly number[] }[];
   readonly more: readonly string[];
 };
 
-/** A validating resolver that asks only servers on this machine. */
+/** A validating resolver that queries only servers on this machine. */
 export const unboundConfig = ({ folder, port, anchors, stubs, more }: UnboundSettings): string =>
   `server:
   interface: 127.0.0.1

@@ -14,7 +14,7 @@ export type SeenSet = {
   readonly signatures: readonly Uint8Array[];
 };
 
-/** Whether a key of this algorithm among `keys` (the data of DNSKEY records) has signed the set, for this moment. */
+/** Whether a key of this algorithm among `keys` (the data of DNSKEY records) has signed the set, and the signature is valid now. */
 export const isSignedBy = (
   set: SeenSet,
   zone: string,
@@ -53,7 +53,7 @@ function partsOf(signature: Uint8Array, zone: string) {
 function verifies({ name, data }: SeenSet, zone: string, signature: Uint8Array, key: Uint8Array): boolean {
   const { head, labels, value } = partsOf(signature, zone);
   const all = labelsOf(name);
-  // RFC 4035 section 5.3.2: fewer labels than the name has mean that it was made from a wildcard.
+  // RFC 4035 section 5.3.2: if the signature has fewer labels than the name, the answer was made from a wildcard.
   const signedName = all.length > labels && all[0] !== "*" ? printLabels(["*", ...all.slice(-labels)]) : name;
   const { start, signed } = signatureInput(head, { name: signedName, data });
   if (!Buffer.from(start).equals(signature.subarray(0, start.length))) return false;

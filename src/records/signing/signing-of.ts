@@ -9,14 +9,14 @@ import { renewal } from "./signer.ts";
 export const sha1 = (data: Uint8Array): Uint8Array => hash("sha1", data, "buffer");
 const sha256 = (data: Uint8Array): Uint8Array => hash("sha256", data, "buffer");
 
-/** Keys of this zone, and those of other servers that sign it too. */
+/** A key of this zone, or of another server that also signs it. */
 export type AnyKey = SigningKey | OtherKey;
 
 export const dnskeyOf = (key: AnyKey) =>
   dnskeyData(key.algorithm, Buffer.from(key.publicKey, "base64"), "flags" in key ? key.flags : keyFlags);
 export const dsOf = (key: AnyKey, zone: string) => dsData(dnskeyOf(key), zone, sha256);
 
-/** A parent refers to keys that sign the DNSKEY set. */
+/** DS records refer only to keys that sign the DNSKEY set. */
 export const mayBeInParent = ({ flags }: OtherKey): boolean => flags === keyFlags;
 
 /** What the settings of a zone mean for signing it now. */

@@ -46,7 +46,7 @@ export const mostSignatures = 50;
 export const concernsSigning = (before: Zone, after: Zone): boolean =>
   (before.settings.dnssec ?? after.settings.dnssec) !== undefined;
 
-/** Adds what has to be signed to the effect of a write that concerns signing. */
+/** Adds what must be signed to the effect of a write. */
 export function* planningSignatures(
   before: Zone,
   effect: WriteEffect,
@@ -95,7 +95,7 @@ export function* planningSignatures(
     whole: names,
     touched: new Map(touched),
   });
-  if (whole === "whole") throw new Error("a plan of the whole zone asks for the whole zone");
+  if (whole === "whole") throw new Error("a plan for the whole zone asked for the whole zone again");
   return withPlan(effect, by, until, whole);
 }
 
@@ -128,7 +128,7 @@ function touchedBy(changes: readonly Change[], owner: string, stored: readonly R
   return { sets, changed: owner === apex ? changed.add("SOA") : changed };
 }
 
-/** Whether more than the sets of keys have to be signed again. */
+/** Whether more than the sets of keys must be signed again. */
 const signsOtherwise = (was: ZoneSigning | undefined, is: ZoneSigning): boolean =>
   was === undefined || was.denial !== is.denial || !isDeepStrictEqual(signersIn(was), signersIn(is));
 

@@ -1,8 +1,8 @@
 /** Milliseconds that a large write may hold up other accounts without a pause after it. */
 const free = 150;
-/** So fewer than 1 % of other accounts' writes wait much longer than `free`, however often one account repeats its own. */
+/** With this, fewer than 1 % of other accounts' writes wait much longer than `free`, however often one account repeats large writes. */
 const factor = 100;
-/** However large the write was. */
+/** The longest pause, however large the write was. */
 const longest = 10 * 60_000;
 /**
  * How long an account has to wait before its next large write. All other writes wait while one is written, so a long

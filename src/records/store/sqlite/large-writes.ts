@@ -43,9 +43,9 @@ export type LargeWritesOptions = {
 
 /** A write is large if it takes more steps to plan, or has more changes or signatures. */
 const most = { steps: 2_000, changes: 1_000, signatures: mostSignatures };
-/** Also if it takes longer, in milliseconds, unless it is at its first steps: then it is the machine that is slow. */
+/** A write is also large if planning takes longer than this, in milliseconds; except during its first steps, when only the machine can be slow. */
 const late = { after: 5, steps: 200 };
-/** If the zone has changed during every one of these tries, the write is planned again while other writes wait. */
+/** If the zone changes during this many attempts, the write is planned again while other writes wait. */
 const tries = 3;
 /** Milliseconds of work per turn of the event loop. Twice as long saves a tenth of the time, but DNS answers wait for it. */
 const part = 5;
@@ -57,11 +57,11 @@ const mostWaiting = 100;
 const longestWait = 30_000;
 
 /**
- * Does writes in one transaction each. A small one is planned and written in one piece, together with others. A large
- * one would block the process for too long. It gets its own connection: there it is planned from a snapshot, and
+ * Runs each write in one transaction. A small one is planned and written in one piece, together with others. A large
+ * one would block the process for too long, so it gets its own connection: there it is planned from a snapshot, and
  * written if its zones are still as they were, a few milliseconds per turn of the event loop. Meanwhile other
  * requests read the state before it; only other writes wait while it is written. Each account has one large write at
- * a time, and a pause after one that made others wait for long.
+ * a time, and must pause after one that made others wait long.
  */
 export function createLargeWrites({ commit, main, open, pauses = createLargeWritePauses() }: LargeWritesOptions) {
   const turns = createTurns({ part, mostWaiting });
@@ -178,7 +178,7 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
 }
 
 const tooLong = (pause: number) =>
-  new StoreBusy("the last large write of this account took too long for other accounts; send smaller ones", {
+  new StoreBusy("the last large write of this account delayed other accounts too long; send smaller writes", {
     ...{ retryAfter: Math.ceil(pause / 1_000), isLogged: true },
   });
 
@@ -187,7 +187,7 @@ function lateness(): (taken: number) => boolean {
   return (taken) => taken >= late.steps && performance.now() > end;
 }
 
-/** Of processor time: on a busy machine every write takes long, and that is not the account's fault. */
+/** In processor time: on a busy machine every write takes long, which is not the account's fault. */
 const milliseconds = ({ user, system }: NodeJS.CpuUsage): number => (user + system) / 1_000;
 
 const closed = (cause?: unknown) => new Error("the store is closed", { cause });
