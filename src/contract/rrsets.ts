@@ -119,21 +119,21 @@ export const RrsetsSigning = Type.Object(
     signed: Type.Boolean(),
     stage: Nullable(
       Type.String({
-        description: "new, secure, leaving, or a step of a key replacement; null if the zone is not signed",
+        description: "new, new-parent, secure, leaving, or a step of a key replacement; null if the zone is not signed",
       }),
     ),
     stage_text: Nullable(Type.String({ description: "what the stage waits for, in words" })),
     since: Nullable(Type.String({ description: "when the stage began" })),
     parent_since: Nullable(
-      Type.String({ description: "when the parent was first seen with what the stage waits for" }),
+      Type.String({ description: "when the change that the stage waits for was first seen at the parent" }),
     ),
     denial: Nullable(Type.String({ description: "nsec or nsec3" })),
     keys: Type.Array(SigningKey),
     other_keys: Type.Array(OtherKey, {
-      description: "keys of another server that signs the zone too, which are published here as well",
+      description: "keys of another server that also signs the zone; they are published here too",
     }),
     records: Type.Array(Type.Object({ name: Type.String(), type: Type.String(), values: Type.Array(Type.String()) }), {
-      description: "the DNSKEY, CDS and CDNSKEY records at the apex, which are made automatically",
+      description: "the DNSKEY, CDS and CDNSKEY records at the apex, which are generated automatically",
     }),
   },
   { title: "RrsetsSigning" },
@@ -204,7 +204,7 @@ const SetInput = Type.Object({
   records: Records,
 });
 
-const dnskeysText = "DNSKEY records of another server that signs the zone too, with or without a name and a TTL";
+const dnskeysText = "DNSKEY records of another server that also signs the zone, with or without a name and a TTL";
 
 export const bodies = {
   zone: Type.Object({
@@ -237,12 +237,14 @@ export const bodies = {
     key_tags: Type.Optional(Type.Array(Type.Integer(), { description: "the default is all of them" })),
   }),
   rollKey: Type.Object({
-    algorithm: Type.Optional(Type.String({ description: "ecdsa-p256 or ed25519; the default is that of the old key" })),
+    algorithm: Type.Optional(
+      Type.String({ description: "ecdsa-p256 or ed25519; the default is the algorithm of the old key" }),
+    ),
   }),
   unsign: Type.Object({
     immediately: Type.Optional(
       Type.Boolean({
-        description: "does not wait until the DS record is gone; while the parent has it, resolvers reject the zone",
+        description: "do not wait until the DS record is gone; while the parent has it, resolvers reject the zone",
       }),
     ),
   }),

@@ -23,10 +23,10 @@ export type KeepSignedOptions = {
 const minute = 60_000;
 const namesAtOnce = 200;
 const zonesAtOnce = 500;
-/** How often the parent of a zone is asked: rarely when nothing waits for it. */
+/** How often the parent of a zone is queried: rarely if nothing waits for it. */
 const askEvery = { waiting: minute, secure: 60 * minute };
 
-/** Renews signatures before they expire, and moves each zone from stage to stage. Only the node that leads does this. */
+/** Renews signatures before they expire, and moves each zone from stage to stage. Only the leading node does this. */
 export function keepSigned(options: KeepSignedOptions): EndWork {
   const { log, every = minute } = options;
   const ended = new AbortController();
@@ -52,13 +52,13 @@ export function keepSigned(options: KeepSignedOptions): EndWork {
   };
 }
 
-/** By the number of the zone: when its parent was asked, and when its signatures were made again after which clock ahead of this one. */
+/** By zone number: when its parent was last queried; and when signatures from a clock that was ahead were last replaced, with the time by that clock (`last`). */
 type Seen = {
   readonly asked: Map<number, Instant>;
   readonly mended: Map<number, { readonly at: Instant; readonly last: Instant }>;
 };
 
-/** One round of this work; it remembers when it last asked each parent. */
+/** One round of this work; it remembers when it last queried each parent. */
 export function createSigningRound(options: KeepSignedOptions): (signal: AbortSignal) => Promise<void> {
   const seen: Seen = { asked: new Map(), mended: new Map() };
   return async (signal) => {
@@ -67,7 +67,7 @@ export function createSigningRound(options: KeepSignedOptions): (signal: AbortSi
   };
 }
 
-/** A few names at a time, so that other writes need not wait long. A zone that cannot be signed does not delay the others. */
+/** A few names at a time, so that other writes do not wait long. A zone that cannot be signed does not delay the others. */
 async function renewSignatures(
   { store, now, log }: Pick<KeepSignedOptions, "store" | "now" | "log">,
   signal: AbortSignal,
@@ -101,11 +101,11 @@ async function visitZones(options: KeepSignedOptions, { asked, mended }: Seen, s
     const zones = await store.signedZones(after, zonesAtOnce);
     for (const zone of zones) {
       const wait = askEvery[zone.settings.dnssec?.stage === "secure" ? "secure" : "waiting"];
-      // A clock that was set back does not delay it.
+      // `abs`: a clock that was set back must not delay it.
       if (signal.aborted || Math.abs(now() - (asked.get(zone.number) ?? 0)) < wait) continue;
       asked.set(zone.number, now());
       await visitZone(options, zone, mended, signal).catch((error: unknown) => {
-        // Another zone may have its key, or its parent may answer.
+        // The next zone may be fine: its key may exist, and its parent may answer.
         if (!signal.aborted) log.error({ err: error, zone: zone.name }, "a signed zone could not be maintained");
       });
     }
@@ -115,7 +115,7 @@ async function visitZones(options: KeepSignedOptions, { asked, mended }: Seen, s
   }
 }
 
-/** Asks the parent, and moves on to the next stage if it is time. */
+/** Queries the parent, and moves the zone to the next stage if it is time. */
 async function visitZone(
   { store, askParent, now, log }: KeepSignedOptions,
   zone: Zone,
@@ -125,23 +125,23 @@ async function visitZone(
   await mendAfterClock({ store, now, log }, zone, mended);
   const parent = await askParent(zone.name, signal);
   const by = { store, actor: "moor", now: now() };
-  // What follows is for the zone as it was read.
+  // The rest would work with settings that are now stale.
   if (await noteMismatch(by, zone, parent, log)) return;
   const { stage, since = 0 } = zone.settings.dnssec ?? {};
   const { ttl } = zone.settings;
-  // Not earlier than after the zone's own TTL, so a large zone is not read every minute.
+  // Not before the zone's default TTL has passed, so that a large zone is not read every minute.
   const isRead = stage !== undefined && afterTtls.has(stage) && now() >= since + ttl * 1000;
   const highestTtl = isRead ? await highestTtlIn(store, zone) : ttl;
   const next = await continueLife(by, zone, parent, highestTtl);
   if (next === "unsigned") log.info({ zone: zone.name }, "the zone is no longer signed");
   else if (next !== undefined && next.stage !== stage)
-    log.info({ zone: zone.name, stage: next.stage }, "the zone's keys have reached the next stage");
+    log.info({ zone: zone.name, stage: next.stage }, "the signed zone has reached the next stage");
 }
 
 /** Comes just before the apex (@) in the order of owners; no owner begins with it. */
 const beforeApex = "?";
 
-/** After the clock was ahead, names have signatures that begin in the future. They are made again, and are valid by both clocks. */
+/** If the clock was ahead, names have signatures that are not valid yet. They are replaced with signatures that are valid by both clocks. */
 async function mendAfterClock(
   { store, now, log }: Pick<KeepSignedOptions, "store" | "now" | "log">,
   zone: Zone,
@@ -154,7 +154,7 @@ async function mendAfterClock(
   if (isDone || last <= now() + clockTolerance * 1000) return;
   log.error(
     { zone: zone.name, now: new Date(now()), last: new Date(last) },
-    "the clock is behind the last signatures of a zone: it was ahead, or is wrong now; signatures that begin in the future are made again",
+    "the clock is behind the last signatures of a zone: it was ahead, or is wrong now; signatures that are not valid yet are being replaced",
   );
   for (let after: string | undefined; ; ) {
     const names: readonly SignedName[] = await store.signedNames(zone, after, namesAtOnce);
@@ -167,7 +167,7 @@ async function mendAfterClock(
   mended.set(zone.number, { at: now(), last });
 }
 
-/** The stages that wait until no resolver has older records of the zone. */
+/** The stages that wait until older records of the zone have expired from caches. */
 const afterTtls: ReadonlySet<Stage> = new Set(["new", "roll-sign", "algorithm-sign"]);
 
 async function highestTtlIn(store: RecordStore, zone: Zone): Promise<number> {
@@ -185,7 +185,7 @@ async function noteMismatch(by: SigningWriter, zone: Zone, parent: ParentView, l
   if (isWrong)
     log.error(
       { zone: zone.name },
-      "the parent's DS records match no key of the zone, so resolvers reject it; give the registrar the DS record that `moor dnssec status` shows",
+      "no DS record at the parent matches a key of the zone, so resolvers reject it; give the registrar the DS record that `moor dnssec status` shows",
     );
   return (await noteForeignDs(by, zone, isWrong)).ok;
 }

@@ -88,10 +88,10 @@ const signingFamilies = ({ zones, expiring, mismatched, ahead }: SigningState, n
     "Time until the first signature that could not be renewed expires; 14 days if there is none.",
     [[{}, Math.min(farAway, ...[...expiring.values()].map((at) => (at - now) / 1_000))]],
   ),
-  family("moor_ds_mismatches", "gauge", "Signed zones whose parent has only DS records of other keys.", [
+  family("moor_ds_mismatches", "gauge", "Signed zones whose parent has DS records, but none for their keys.", [
     [{}, mismatched.size],
   ]),
-  family("moor_signing_clock_wrong", "gauge", "1 if a signed zone was last changed in the future.", [
+  family("moor_signing_clock_wrong", "gauge", "1 if the last change of a signed zone is in the future.", [
     [{}, Number(ahead.size > 0)],
   ]),
 ];

@@ -65,11 +65,11 @@ it("follows a new zone, with the nameservers to copy and the delegation in the p
   await parent.write(above, "quay 60 NS ns.old.example.\n");
   ahead += 31_000;
   await step("Delegation").getByRole("button", { name: "Check again" }).click();
-  await step("Delegation").getByText("Delegated to other servers: ns.old.example.").waitFor();
+  await step("Delegation").getByText("Delegated to other nameservers: ns.old.example.").waitFor();
   await parent.write(above, "quay 60 NS ns1.example.net.\nquay 60 NS ns2.example.net.\n");
   ahead += 31_000;
   await step("Delegation").getByRole("button", { name: "Check again" }).click();
-  await step("Delegation").getByText("The parent zone names exactly these servers.").waitFor();
+  await step("Delegation").getByText("The parent zone delegates to exactly these nameservers.").waitFor();
   await step("Nameservers at the registrar").getByText("done").waitFor();
 });
 

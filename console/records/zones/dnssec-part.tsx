@@ -26,7 +26,7 @@ export default function DnssecPart({ zone }: { readonly zone: RrsetsZone }) {
   const read = useQuery({
     queryKey,
     queryFn: () => request<{ dnssec: RrsetsSigning }>("GET", `${zonePath(zone.name)}/dnssec`),
-    // The next stage begins without a write by a user.
+    // The stage changes without a write by a user.
     refetchInterval: 30_000,
   });
   const write = usePassingError(
@@ -62,8 +62,8 @@ function Unsigned({ act }: { readonly act: Acting }) {
   return (
     <>
       <Text size="sm">
-        The zone is not signed. Signing changes nothing for visitors until your registrar has the DS record, which is
-        shown here afterwards.
+        The zone is not signed. After signing, this page shows a DS record for your registrar; until the registrar has
+        it, nothing changes for visitors.
       </Text>
       <Group align="flex-end">
         <Select
@@ -74,7 +74,7 @@ function Unsigned({ act }: { readonly act: Acting }) {
           allowDeselect={false}
         />
         <Select
-          label="Names that do not exist"
+          label="Denial of existence"
           data={[
             { value: "nsec", label: "NSEC (usual)" },
             { value: "nsec3", label: "NSEC3: makes names hard to list" },
@@ -99,15 +99,15 @@ function Signed({ dnssec, act }: { readonly dnssec: RrsetsSigning; readonly act:
       <Stages dnssec={dnssec} />
       {stage === "leaving" && (
         <Text size="sm" className="warn">
-          A CDS record asks the parent to remove the DS record. If your registrar does not do that automatically, remove
-          it there. The zone stays signed until no resolver can have the old record. If you unsign it earlier, resolvers
-          reject the zone.
+          A CDS record asks the parent to remove the DS record. If that does not happen automatically, remove it at your
+          registrar. The zone stays signed until the DS record has expired from caches. If you unsign it earlier,
+          resolvers reject the zone.
         </Text>
       )}
       {stage === "new" && (
         <Text size="sm" className="warn">
-          Resolvers may still have unsigned records of this zone. Wait for the next stage before you give the DS record
-          to your registrar: the CDS record, which asks the parent for it automatically, is published then, too.
+          Resolvers may still have unsigned records of this zone cached. Wait for the next stage before you give the DS
+          record to your registrar. A CDS record then also asks the parent for it automatically.
         </Text>
       )}
       {wanted.map((key) => (
@@ -130,7 +130,7 @@ function Signed({ dnssec, act }: { readonly dnssec: RrsetsSigning; readonly act:
         {stage === "leaving" && (
           <SureButton
             ask="Unsign without waiting…"
-            sure="Unsign now: resolvers reject it if the parent has a DS record"
+            sure="Unsign now, even if resolvers reject the zone"
             loading={act.busy}
             onSure={() => act.run({ action: "unsign", body: { immediately: true } })}
           />
@@ -203,8 +203,8 @@ function Stages({ dnssec }: { readonly dnssec: RrsetsSigning }) {
         {dnssec.parent_since && (
           <>
             {" "}
-            The parent changed <When at={dnssec.parent_since} />; the next step follows when no resolver can have the
-            old record.
+            The parent changed <When at={dnssec.parent_since} />; the next step follows when the old record has expired
+            from caches.
           </>
         )}
       </Text>

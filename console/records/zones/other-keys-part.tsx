@@ -5,7 +5,7 @@ import { CopyText } from "../../shared/copy-text.tsx";
 import { SureButton } from "../../shared/sure-button.tsx";
 import { When } from "../../shared/time/when.tsx";
 
-/** Keys of another server that signs the zone too: while the zone moves, both answer for it. */
+/** Keys of another server that also signs the zone: while the zone moves, both answer for it. */
 export function OtherKeys(props: {
   readonly dnssec: RrsetsSigning;
   readonly busy: boolean;
@@ -19,15 +19,15 @@ export function OtherKeys(props: {
       <summary>{others.length > 0 ? "Keys of another server" : "Move the zone to or from another server…"}</summary>
       <Stack gap="xs" mt="xs">
         <Text size="sm">
-          A signed zone can move without being unsigned: while both servers answer for it, each publishes the keys of
-          the other, and the parent has the DS records of both.
+          A signed zone can move without being unsigned. While both servers answer for it, each publishes the other’s
+          keys, and the parent has DS records for both.
         </Text>
         {others.map((key) => (
           <Stack key={key.key_tag} gap={4}>
             <Group gap="xs" justify="space-between">
               <Text size="sm">
                 <strong>Key {key.key_tag}</strong>, published here since <When at={key.added} />
-                {key.in_parent ? "; the parent needs its DS record" : "; not in the parent"}
+                {key.in_parent ? "; the parent needs its DS record" : "; it needs no DS record"}
               </Text>
               <SureButton
                 size="compact-sm"
@@ -44,9 +44,9 @@ export function OtherKeys(props: {
         {others.length > 0 && (
           <>
             <Text size="sm">
-              Withdraw a key only when no resolver asks the other server any more, or has answers from it.
+              Withdraw a key only when no resolver queries the other server, or has its answers cached.
             </Text>
-            <Text size="sm">The other server has to publish this:</Text>
+            <Text size="sm">The other server must publish this:</Text>
             {keys
               .filter((key) => key.published)
               .map((key) => (

@@ -112,7 +112,7 @@ function Delegated({ zone, servers }: { readonly zone: RrsetsZone; readonly serv
       <Step title="Delegation" isDone={isDone}>
         <Group gap="sm">
           <span role="status">
-            {state.data ? <StatusWords state={state.data} /> : state.error ? null : "Asking the parent zone…"}
+            {state.data ? <StatusWords state={state.data} /> : state.error ? null : "Querying the parent zone…"}
           </span>
           <Button
             size="compact-xs"
@@ -133,11 +133,10 @@ function StatusWords({ state: { status, servers, asked, because } }: { readonly 
   const named = <span className="mono">{servers.join(", ")}</span>;
   return (
     <>
-      {status === "valid" && "The parent zone names exactly these servers."}
-      {status === "none" &&
-        "Not delegated yet. After a change at the registrar, it can take a day until it shows here."}
-      {status === "elsewhere" && <>Delegated to other servers: {named}. Replace them at the registrar.</>}
-      {status === "partial" && <>The parent zone names {named}, which differs from the list above.</>}
+      {status === "valid" && "The parent zone delegates to exactly these nameservers."}
+      {status === "none" && "Not delegated yet. A change at the registrar can take a day to show here."}
+      {status === "elsewhere" && <>Delegated to other nameservers: {named}. Replace them at the registrar.</>}
+      {status === "partial" && <>The parent zone delegates to {named}, which differs from the list above.</>}
       {status === "unknown" && `Could not find out whether the zone is delegated: ${because ?? "no answer"}.`}{" "}
       <span className="quiet">
         Checked <When at={asked} />.

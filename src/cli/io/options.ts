@@ -130,7 +130,7 @@ export function readPath(text: string): string {
 }
 
 export function readKeyTag(text: string): number {
-  if (!/^\d{1,5}$/.test(text)) throw new InvalidArgumentError("It must be the number of a key, such as 12345.");
+  if (!/^\d{1,5}$/.test(text)) throw new InvalidArgumentError("It must be a key tag, such as 12345.");
   return Number(text);
 }
 

@@ -12,7 +12,7 @@ import { type CommandIo, refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import { failed, withZone } from "./with-zone.ts";
 
-/** BIND's public part, with what the key is used for, is in a file beside it. */
+/** The public part of BIND's key, with its flags, is in a file next to it. */
 export async function readKeyFile(path: string): Promise<Result<ReadKey>> {
   const text = await readFileIfThere(path);
   if (text === undefined) return fail(noFile(path));
@@ -22,7 +22,7 @@ export async function readKeyFile(path: string): Promise<Result<ReadKey>> {
   );
 }
 
-/** Files, or DNSKEY records themselves. */
+/** `given`: paths of files, or DNSKEY records. */
 export async function readPublicKeys(given: readonly string[], io: CommandIo): Promise<Result<readonly PublicKey[]>> {
   const keys: PublicKey[] = [];
   for (const each of given) {
@@ -36,8 +36,8 @@ export async function readPublicKeys(given: readonly string[], io: CommandIo): P
 }
 
 const noFile = (path: string): Fault => ({
-  ...{ code: "missing-file", where: path, message: "there is no such file" },
-  todo: "give the path of a file with the key",
+  ...{ code: "missing-file", where: path, message: "the file does not exist" },
+  todo: "check the path",
 });
 
 export const dnssecPublish = (typed: string, given: string, options: DatabaseOptions, io: CommandIo) =>
@@ -55,19 +55,19 @@ export const dnssecWithdraw = (typed: string, tag: number | undefined, options: 
     if (!done.ok) return failed(done, io);
     const left = done.value.others?.map(({ tag }) => tag) ?? [];
     io.out(
-      `${zone.name} publishes ${left.length === 0 ? "no other server's keys" : `the other server's keys ${left.join(", ")}`} now.\n`,
+      `${zone.name} ${left.length === 0 ? "no longer publishes keys of another server" : `still publishes these keys of the other server: ${left.join(", ")}`}.\n`,
     );
     return 0;
   });
 
-/** What the other server has to publish, so that resolvers may ask either server. */
+/** What the other server must publish, so that resolvers can query either server. */
 export function forOtherServer(zone: string, { keys, others = [] }: ZoneSigning): string {
   const shown = keys.filter((key) => key.shown);
   const parent = [...keys.filter((key) => key.inParent), ...others.filter(mayBeInParent)];
   return [
-    `${zone} also publishes ${tagsText(others)} of the other server. If that server answers for the zone at the same time, it has to publish this too:`,
+    `${zone} now publishes ${tagsText(others)} of the other server too. While both servers answer for the zone, the other one must publish this:`,
     ...shown.map((key) => `  ${zone}. 3600 IN DNSKEY ${dnskeyText(key)}`),
-    "and the parent needs these DS records before both are asked:",
+    "Before resolvers can query both, the parent needs these DS records:",
     ...parent.map((key) => `  ${dsText(key, zone)}`),
     "",
   ].join("\n");

@@ -49,7 +49,7 @@ const otherKey = (zone: string, flags = 257): string =>
   `${zone}. 3600 IN DNSKEY ${flags} 3 13 ${flags === 257 ? "G" : "H"}ojIhhXUN/u4v54ZQqGSnyhWJwaubCvTmeexv7bR6edbkrSqQpF64cYbcB7wNcP+e+MAnLr+Wi9xMWyQLc8NAA==`;
 
 describe("moor dnssec", () => {
-  it("signs a zone, shows what the registrar needs in every form, and lists it", async () => {
+  it("signs a zone, shows what the registrar needs in every form, and lists the zone", async () => {
     const on = await moor("dnssec", "on", "example.org");
     const ds = /^example\.org\. 3600 IN DS (\d+) 13 2 ([0-9A-F]{64})$/m.exec(on.out);
     expect(on.code).toBe(0);
@@ -79,7 +79,7 @@ describe("moor dnssec", () => {
     const without = await moor("dnssec", "export", "example.org");
     expect([without.code, without.err]).toEqual([1, expect.stringContaining("records.dnssec-key is missing")]);
     writeFileSync(file, Buffer.alloc(32, 7).toString("base64"));
-    expect((await moor("dnssec", "export", "example.org")).err).toContain("is not the one that the keys of this store");
+    expect((await moor("dnssec", "export", "example.org")).err).toContain("were encrypted with another file");
   });
 
   it("moves a zone to another server with its key", async () => {
@@ -104,7 +104,7 @@ describe("moor dnssec", () => {
     expect([asked.code, asked.err]).toEqual([0, ""]);
     const keys = async () => JSON.parse((await moor("dnssec", "status", "example.org", "--json")).out);
     const [own, other] = [(await keys()).keys[0], (await keys()).otherKeys[0]];
-    // The zone was signed before, so no resolver has unsigned records.
+    // The zone was signed before, so caches have no unsigned records.
     expect((await keys()).stage).toBe("new-parent");
     expect(other).toMatchObject({ algorithm: 13, inParent: true, dnskey: otherKey("").replace(/.*DNSKEY /, "") });
     expect(asked.out).toContain(`example.org. 3600 IN DNSKEY ${own.dnskey}`);
@@ -118,15 +118,19 @@ describe("moor dnssec", () => {
     expect((await moor("dnssec", "publish", "example.org", "set")).code).toBe(0);
     expect((await keys()).otherKeys).toMatchObject([other, { inParent: false }]);
     expect((await moor("dnssec", "status", "example.org")).out).toMatch(
-      new RegExp(`${other.tag}, .*: published, in the parent\n`),
+      new RegExp(`${other.tag}, .*: published, DS record for the parent\n`),
     );
     expect((await moor("dnssec", "off", "example.org")).err).toContain("another server signs example.org too");
     const [, zoneKey] = (await keys()).otherKeys;
     expect((await moor("dnssec", "withdraw", "example.org", "1")).err).toContain(
       "publishes no key 1 of another server",
     );
-    expect((await moor("dnssec", "withdraw", "example.org", `${zoneKey.tag}`)).out).toContain(`keys ${other.tag} now`);
-    expect((await moor("dnssec", "withdraw", "example.org")).out).toContain("no other server's keys now");
+    expect((await moor("dnssec", "withdraw", "example.org", `${zoneKey.tag}`)).out).toContain(
+      `still publishes these keys of the other server: ${other.tag}.`,
+    );
+    expect((await moor("dnssec", "withdraw", "example.org")).out).toContain(
+      "no longer publishes keys of another server",
+    );
     expect((await keys()).otherKeys).toEqual([]);
   });
 
@@ -137,7 +141,11 @@ describe("moor dnssec", () => {
       "Private-key-format: v1.3\nAlgorithm: 14 (ECDSAP384SHA384)\nPrivateKey: c2VjcmV0\n",
       "algorithm 14 (ECDSAP384SHA384)",
     ],
-    ["--key", "Private-key-format: v1.3\nAlgorithm: 13 (ECDSAP256SHA256)\nLabel: cGtjczExOg==\n", "inside an HSM"],
+    [
+      "--key",
+      "Private-key-format: v1.3\nAlgorithm: 13 (ECDSAP256SHA256)\nLabel: cGtjczExOg==\n",
+      "in a hardware module (HSM)",
+    ],
     ["--key", "Private-key-format: v1.3\nAlgorithm: 13 (ECDSAP256SHA256)\nPrivateKey: c2VjcmV0\n", "not a private key"],
     ["--key", "-----BEGIN ENCRYPTED PRIVATE KEY-----\nc2VjcmV0\n", "encrypted with a password"],
     ["--key", "-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n", "not a private key"],
@@ -148,7 +156,7 @@ describe("moor dnssec", () => {
       "need the same algorithm",
     ],
     ["--also-publish", "example.org. IN DNSKEY 257 3 13 c2VjcmV0", "a DNSKEY record is not complete"],
-    ["--also-publish", "example.org. IN DNSKEY 385 3 13 c2VjcmV0", "has the flags 385"],
+    ["--also-publish", "example.org. IN DNSKEY 385 3 13 c2VjcmV0", "has flags 385"],
     ["--also-publish", "c2VjcmV0", "there is no DNSKEY record"],
   ])("%s %# is refused, and no message quotes the file", async (option, text, because) => {
     writeFileSync(join(cwd, "given"), text);
@@ -159,8 +167,8 @@ describe("moor dnssec", () => {
   });
 
   it.each([
-    ["another key", otherKey("example.org"), "is that of another key"],
-    ["a key that the parent does not refer to", "", "the parent does not refer to it (flags 256)"],
+    ["another key", otherKey("example.org"), "belongs to a different key"],
+    ["a ZSK", "", "is a ZSK (flags 256)"],
   ])("a .private file beside the .key file of %s is refused", async (_, text, because) => {
     await moor("dnssec", "on", "example.org");
     const file = (await moor("dnssec", "export", "example.org", "--to", "keys")).out.trim();
@@ -170,9 +178,9 @@ describe("moor dnssec", () => {
     expect((await moor("dnssec", "on", "example.net", "--key", file)).err).toContain(because);
   });
 
-  it.each(["--key", "--also-publish"])("%s of a file that is missing is refused", async (option) => {
+  it.each(["--key", "--also-publish"])("%s with a missing file is refused", async (option) => {
     const { code, err } = await moor("dnssec", "on", "example.org", option, "missing");
-    expect([code, err]).toEqual([1, expect.stringContaining("there is no such file")]);
+    expect([code, err]).toEqual([1, expect.stringContaining("the file does not exist")]);
   });
 
   it.each([
@@ -184,7 +192,7 @@ describe("moor dnssec", () => {
     expect(await moor("dnssec", verb, zone)).toMatchObject({ code, err: expect.stringContaining(because) });
   });
 
-  it("refuses a second switch on, a new key before the first is in the parent, and a zone without NS records", async () => {
+  it("refuses to sign a zone twice, to replace a key before the parent has its DS record, and to sign a zone without NS records", async () => {
     await moor("dnssec", "on", "example.org");
     expect((await moor("dnssec", "on", "example.org")).err).toContain("is already signed");
     expect((await moor("dnssec", "roll", "example.org")).err).toContain("give the DS record to the registrar first");
@@ -199,16 +207,16 @@ describe("moor dnssec", () => {
       alias 60 CNAME www.elsewhere.net.\n*.wild 60 TXT any\na.b.c 86400 TXT below\nsub 300 NS ns.sub\nns.sub 300 A 192.0.2.3`,
     );
     const { code, out } = await moor("dnssec", "rehearse", "play.org", ...words);
-    expect(out).toMatch(/(unbound|delv) is asked too/);
+    expect(out).toMatch(/(unbound|delv) is queried too/);
     const stages = [...out.matchAll(/^\dd \d\d:\d\d +(\S+)/gm)].map(([, stage]) => stage);
     expect([...new Set(stages)]).toEqual([
       ...["unsigned", "new", "new-parent", "secure", "roll-show", "roll-parent", "roll-sign", "algorithm-sign"],
       ...["algorithm-show", "algorithm-parent", "algorithm-hide", "leaving"],
     ]);
     expect(stages.at(-1)).toBe("unsigned");
-    // unbound is asked all the time, while the stages change.
+    // unbound is queried continuously, while the stages change.
     const [, asked, secure] =
-      /: (\d+) answers of the resolver, (\d+) of them secure.*\nNo answer was bogus/.exec(out) ?? [];
+      /: (\d+) answers from the resolver, (\d+) of them secure.*\nNo answer was bogus/.exec(out) ?? [];
     if (isLongRun) console.info(words.join(" "), out.slice(out.indexOf("Simulated")));
     expect(Number(asked)).toBeGreaterThan(1_000);
     expect(Number(secure)).toBeGreaterThan(500);
@@ -225,7 +233,7 @@ describe("moor dnssec", () => {
     expect((await moor("dnssec", "status", "example.org")).out).toBe("example.org is not signed.\n");
   });
 
-  it("an export names no key; an import says what it did not sign, and does not change the keys of a zone it replaces", async () => {
+  it("an export contains no keys; an import reports what it did not sign, and keeps the keys of a zone that it replaces", async () => {
     await moor("dnssec", "on", "example.org");
     const status = () => moor("dnssec", "status", "example.org", "--json");
     const { out: before } = await status();

@@ -33,12 +33,12 @@ export async function dnssecOn(typed: string, options: DnssecOn, io: CommandIo):
     if (!signed.ok) return failed(signed, io);
     io.out(
       key === undefined
-        ? `${zone.name} is signed. Resolvers check the signatures once the parent has this DS record:\n\n`
-        : `${zone.name} is signed with the key of the other server. The parent should already have this DS record; if it has another one, that server signs with another key:\n\n`,
+        ? `${zone.name} is signed. Resolvers validate it once the parent has this DS record:\n\n`
+        : `${zone.name} is signed with the key of the other server. The parent should already have this DS record; if it has a different one, this is not the key that the server signs with:\n\n`,
     );
     for (const each of signed.value.keys) io.out(`${dsText(each, zone.name)}\n`);
     io.out(
-      `\n${signed.value.stage === "new" ? "Give it to your registrar when the stage is new-parent: until then, resolvers may have unsigned records of the zone.\n" : ""}` +
+      `\n${signed.value.stage === "new" ? "Give it to your registrar when the stage is new-parent; until then, resolvers may still have unsigned records cached.\n" : ""}` +
         `${io.program} dnssec status ${sameStore(options, io)} ${zone.name} shows the stage, and the DS record in every form that registrars ask for.\n`,
     );
     if (signed.value.others) io.out(`\n${forOtherServer(zone.name, signed.value)}`);
@@ -53,8 +53,8 @@ export const dnssecOff = (typed: string, options: DatabaseOptions & { readonly n
     io.out(
       options.now
         ? `${zone.name} is no longer signed.\n`
-        : `${zone.name} asks its parent to remove the DS record (CDS). If the parent does not do that automatically, remove it at your registrar. ` +
-            "The zone stays signed until no resolver can have the old DS record.\n",
+        : `${zone.name} asks its parent to remove the DS record (CDS). If the registry does not act on CDS records, remove it at your registrar. ` +
+            "The zone stays signed until the DS record has expired from caches.\n",
     );
     return 0;
   });
@@ -115,7 +115,7 @@ async function listZones(
 function statusText({ name }: Zone, { stage, since, denial, keys, parentSince, others = [] }: ZoneSigning): string {
   const lines = [
     `${name} is signed, with ${denial.toUpperCase()}`,
-    `Stage: ${stage}, since ${minute(since)} UTC: ${stageWords[stage]}${parentSince === undefined ? "" : `; the parent has done so (${minute(parentSince)} UTC), now waiting until no resolver has its old answer`}`,
+    `Stage: ${stage}, since ${minute(since)} UTC: ${stageWords[stage]}${parentSince === undefined ? "" : `; the parent changed at ${minute(parentSince)} UTC, now waiting until its old answer has expired from caches`}`,
   ];
   const inParent = keys.filter((key) => key.inParent);
   for (const key of stage === "leaving" ? [] : inParent) {
@@ -135,14 +135,17 @@ function statusText({ name }: Zone, { stage, since, denial, keys, parentSince, o
   }
   lines.push("", "Keys:");
   for (const { tag, algorithm, created, shown, signs, inParent: wanted } of keys) {
-    const uses = [shown && "published", signs && "signs the zone", wanted && "in the parent"].filter(Boolean);
-    lines.push(`  ${tag}, algorithm ${algorithm}, made ${minute(created)} UTC: ${uses.join(", ") || "not used yet"}`);
+    const uses = [shown && "published", signs && "signs the zone", wanted && "DS record for the parent"].filter(
+      Boolean,
+    );
+    lines.push(
+      `  ${tag}, algorithm ${algorithm}, created ${minute(created)} UTC: ${uses.join(", ") || "not used yet"}`,
+    );
   }
-  if (others.length > 0)
-    lines.push("", "Keys of another server that signs the zone too, which are published here as well:");
+  if (others.length > 0) lines.push("", "Keys of another server that also signs the zone, published here too:");
   for (const other of others)
     lines.push(
-      `  ${other.tag}, algorithm ${other.algorithm}, since ${minute(other.added)} UTC: published${mayBeInParent(other) ? ", in the parent" : ""}`,
+      `  ${other.tag}, algorithm ${other.algorithm}, since ${minute(other.added)} UTC: published${mayBeInParent(other) ? ", DS record for the parent" : ""}`,
     );
   return `${lines.join("\n")}\n`;
 }

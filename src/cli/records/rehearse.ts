@@ -14,7 +14,7 @@ export type DnssecRehearse = DatabaseOptions & {
   readonly resolver?: string;
 };
 
-/** Every stage signs the copy again, so only a part of a large zone is used. */
+/** Every stage signs the copy again, so only part of a large zone is used. */
 const mostSets = 1_000;
 
 export const dnssecRehearse = (typed: string, options: DnssecRehearse, io: CommandIo): Promise<number> =>
@@ -24,7 +24,7 @@ export const dnssecRehearse = (typed: string, options: DnssecRehearse, io: Comma
     const { dnssec } = zone.settings;
     const all = await readZone(store, zone, async () => undefined);
     const sets = [...all].sort((a, b) => Number(b.owner === "@") - Number(a.owner === "@")).slice(0, mostSets);
-    if (sets.length < all.length) io.out(`Of ${all.length} record sets, ${sets.length} are used.\n`);
+    if (sets.length < all.length) io.out(`Using ${sets.length} of ${all.length} record sets.\n`);
     if (sets.some(({ ttl }) => (ttl ?? zone.settings.ttl) > longestTtl))
       io.out("TTLs above one day count as one day.\n");
     const outcome = await rehearse({
@@ -41,11 +41,11 @@ export const dnssecRehearse = (typed: string, options: DnssecRehearse, io: Comma
     }
     const { took, asked, secure, failed, checked, bogus, examples } = outcome.value;
     io.out(
-      `\nSimulated ${sinceText(took)}: ${asked} answers of the resolver, ${secure} of them secure; ${checked} combinations of cached answers checked.\n`,
+      `\nSimulated ${sinceText(took)}: ${asked} answers from the resolver, ${secure} of them secure; ${checked} combinations of cached answers checked.\n`,
     );
     if (bogus === 0) io.out("No answer was bogus at any time.\n");
     else io.out(`Bogus answers: ${bogus}. The first of them:\n${examples.map((each) => `  ${each}\n`).join("")}`);
-    if (failed > 0) io.out(`Questions without an answer (SERVFAIL), for other reasons: ${failed}.\n`);
+    if (failed > 0) io.out(`Queries that failed (SERVFAIL) for other reasons: ${failed}.\n`);
     return bogus === 0 && failed === 0 ? 0 : 1;
   });
 
@@ -53,11 +53,11 @@ const resolversFor = (wish: string | undefined): readonly ResolverName[] =>
   wish === "none" ? [] : wish === "unbound" || wish === "delv" ? [wish] : ["unbound", "delv"];
 
 const introduction = (zone: string, resolver: ResolverName | undefined): string =>
-  `A copy of ${zone} is signed, gets a new key, another algorithm, and is unsigned. Your zone is only read.\n` +
-  "The clock is fast; every signature is valid for the real clock too. moor checks every combination of answers that caches can hold.\n" +
+  `A copy of ${zone} is signed, gets a new key, then another algorithm, and is unsigned. Your zone is only read.\n` +
+  "The clock runs fast, but every signature is valid by the real clock too. moor checks every combination of answers that caches can hold.\n" +
   (resolver === undefined
-    ? "No resolver is asked: unbound and delv are not installed, or not wanted.\n"
-    : `${resolver} is asked too, ${resolver === "unbound" ? "all the time, several questions at the same time, and " : ""}with empty caches after each change.\n`) +
+    ? "No resolver is queried: unbound or delv is not installed, or --resolver none was given.\n"
+    : `${resolver} is queried too${resolver === "unbound" ? ", continuously, with several queries at a time" : ""}; its cache is emptied after each change.\n`) +
   `\n${columns("time", "stage", "keys", "DS at the parent", "asked", "bogus")}`;
 
 const line = ({ at, stage, keys, ds, asked, bogus }: Moment): string =>

@@ -53,15 +53,15 @@ function addDnssecVerbs(dnssec: Command, io: CommandIo, run: Run): void {
   storeVerb(dnssec, "on", "Signs a zone and shows the DS record for the registrar.")
     .argument(...zone)
     .addOption(algorithm("the algorithm of the key").default("ecdsa-p256"))
-    .option("--nsec3", "hide the names of the zone: NSEC3 instead of NSEC")
+    .option("--nsec3", "use NSEC3 instead of NSEC: makes the names of the zone hard to list")
     .option(
       "--key <file>",
-      "use this private key, which another server signs the zone with, instead of a new one: a .private file of BIND or PowerDNS, or PEM, as of Knot",
+      "use the private key of the server that signs the zone now, instead of a new key: a .private file (BIND, PowerDNS) or PEM (Knot)",
       readPath,
     )
     .option(
       "--also-publish <keys>",
-      "public keys of another server that signs the zone too: a file with DNSKEY records, or a record itself (may be repeated)",
+      "also publish the public keys of another server that signs the zone: a file with DNSKEY records, or one record in quotes (may be repeated)",
       repeated,
       noTexts,
     )
@@ -85,17 +85,16 @@ function addDnssecVerbs(dnssec: Command, io: CommandIo, run: Run): void {
   storeVerb(
     dnssec,
     "rehearse",
-    "Tries signing, a new key, another algorithm and unsigning on a copy of a zone, with a fast clock, and says whether any answer was bogus.",
+    "Tries out signing, a new key, another algorithm and unsigning on a copy of a zone, with a fast clock, and reports bogus answers.",
   )
     .argument(...zone)
-    .addOption(algorithm("the algorithm to start with (default: that of the zone, or ecdsa-p256)"))
+    .addOption(algorithm("the algorithm to start with (default: the zone's, or ecdsa-p256)"))
     .option("--nsec3", "use NSEC3 instead of NSEC")
     .addOption(
-      new Option("--resolver <name>", "the validating resolver to ask (default: the first that is installed)").choices([
-        "unbound",
-        "delv",
-        "none",
-      ]),
+      new Option(
+        "--resolver <name>",
+        "the validating resolver to query (default: the first that is installed)",
+      ).choices(["unbound", "delv", "none"]),
     )
     .action((name, options) =>
       run(async () => (await import("../records/rehearse.ts")).dnssecRehearse(name, options, io)),
@@ -103,20 +102,20 @@ function addDnssecVerbs(dnssec: Command, io: CommandIo, run: Run): void {
   storeVerb(
     dnssec,
     "publish",
-    "Also publishes the public keys of another server that signs the zone too, so that resolvers can ask either.",
+    "Publishes the public keys of another server that also signs the zone, so that resolvers can query either server.",
   )
     .argument(...zone)
-    .argument("<keys>", "a file with DNSKEY records (a .key file, or what dig prints), or such a record itself")
+    .argument("<keys>", "a file with DNSKEY records (a .key file, or the output of dig), or one record in quotes")
     .action((name, keys, options) => run(async () => (await loadKeys()).dnssecPublish(name, keys, options, io)));
   storeVerb(dnssec, "withdraw", "Stops publishing the keys of another server.")
     .argument(...zone)
-    .argument("[tag]", "the key tag of one of them (default: all of them)", readKeyTag)
+    .argument("[tag]", "the key tag of the key to withdraw (default: all of them)", readKeyTag)
     .action((name, tag, options) => run(async () => (await loadKeys()).dnssecWithdraw(name, tag, options, io)));
-  storeVerb(dnssec, "export", "Prints the private keys of a zone, for another server that takes it over.")
+  storeVerb(dnssec, "export", "Prints the private keys of a zone, to move it to another server.")
     .argument(...zone)
     .option(
       "--to <folder>",
-      "write them to this folder as files for BIND, Knot and PowerDNS that only you can read, instead of showing them",
+      "write them to files in this folder, for BIND, Knot and PowerDNS, that only you can read, instead of showing them",
       readPath,
     )
     .action((name, options) => run(async () => (await loadKeys()).dnssecExport(name, options, io)));

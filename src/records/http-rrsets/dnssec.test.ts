@@ -100,7 +100,7 @@ it("keys of another server are published and withdrawn", async () => {
   expect((await post(`${zone}/actions/withdraw_keys`)).json.dnssec.other_keys).toEqual([]);
 });
 
-it("signing needs a token that may change the whole zone", async () => {
+it("signing needs a token for the whole zone", async () => {
   const zone = await makeZone("limited.test");
   const some = await newToken("main", { ...wholeAccount, sets: [{ owner: "www" }] });
   const other = await newToken("main", { ...wholeAccount, zones: ["other.test"] });
@@ -116,7 +116,7 @@ it("signing needs a token that may change the whole zone", async () => {
   expect((await call("GET", `${zone}/dnssec`)).json.dnssec.signed).toBe(false);
 });
 
-it("a request that is repeated with its key signs once", async () => {
+it("a request repeated with the same idempotency key signs once", async () => {
   const zone = await makeZone("once.test");
   const sent = { headers: { "idempotency-key": "sign it" } };
   const [first, second] = [
@@ -129,7 +129,7 @@ it("a request that is repeated with its key signs once", async () => {
 
 const madeText = "\\# 4 00000000";
 
-it("records that signing makes are written by nobody else, and replaced when a zone is signed", async () => {
+it("records that signing generates cannot be written, and are replaced when a zone is signed", async () => {
   const rrsets = [
     { name: "@", type: "TYPE48", records: [{ value: madeText }] },
     { name: "www", type: "TYPE46", records: [{ value: madeText }] },
@@ -142,7 +142,7 @@ it("records that signing makes are written by nobody else, and replaced when a z
   const exported = (await call("GET", `${zone}/zonefile`)).json.zonefile;
   expect(exported).not.toContain("TYPE4");
   expect(exported).toContain("192.0.2.1");
-  const message = "made.test is signed, so its RRSIG records are made automatically";
+  const message = "made.test is signed, so its RRSIG records are generated automatically";
   const soaAndServers = exported
     .split("\n")
     .filter((line: string) => !line.includes("192.0.2.1"))
@@ -173,7 +173,7 @@ it("records that signing makes are written by nobody else, and replaced when a z
   expect(updated).toMatchObject({ kind: "refused", faults: [{ message }] });
 });
 
-it("the history does not bring back keys, and a signed zone does not become secondary", async () => {
+it("undo does not restore keys, and a signed zone cannot become secondary", async () => {
   const zone = await makeZone("past.test");
   const serialAfter = async (path: string, body: object) => {
     expect((await post(`${zone}${path}`, body)).status).toBe(201);

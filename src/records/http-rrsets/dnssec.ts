@@ -33,7 +33,7 @@ export function rrsetsDnssecRoutes(api: FastifyInstance, service: RecordService)
 
   api.post(
     "/zones/:z/actions/sign",
-    { schema: schema("Sign a zone; it gets the nameservers of the service if it has no NS records", bodies.sign) },
+    { schema: schema("Sign a zone; if it has no NS records, it gets the nameservers of the service", bodies.sign) },
     (request, reply) =>
       act(request, reply, {
         read: (keys, faults) => ({
@@ -59,7 +59,7 @@ export function rrsetsDnssecRoutes(api: FastifyInstance, service: RecordService)
 
   api.post(
     "/zones/:z/actions/publish_keys",
-    { schema: schema("Publish keys of another server that signs the zone too", bodies.publishKeys) },
+    { schema: schema("Publish keys of another server that also signs the zone", bodies.publishKeys) },
     (request, reply) =>
       act(request, reply, {
         read: (keys, faults) => dnskeysAt(keys, "dnskeys", faults),

@@ -11,7 +11,7 @@ export type PublicKey = Omit<OtherKey, "added">;
 const mostOthers = 8;
 
 /**
- * The DNSKEY records in a text: one that was typed, a `.key` file of BIND, or what dig prints. Lines with other records are ignored.
+ * The DNSKEY records in a text: a typed record, a `.key` file of BIND, or the output of dig. Other records are ignored.
  */
 export function readDnskeys(text: string): Result<readonly PublicKey[]> {
   const lines = text
@@ -26,7 +26,7 @@ export function readDnskeys(text: string): Result<readonly PublicKey[]> {
     const bytes = Buffer.from(found[at + 2] ?? "", "base64");
     if (!isOurs(algorithm)) faults.push(otherAlgorithm(algorithm));
     else if (flags !== keyFlags && flags !== zoneKeyFlags)
-      faults.push(badKey(`a DNSKEY record has the flags ${flags}`, "give those with the flags 256 or 257"));
+      faults.push(badKey(`a DNSKEY record has flags ${flags}`, "give only records with flags 256 or 257"));
     else if (bytes.length !== publicLengths[algorithm])
       faults.push(badKey("a DNSKEY record is not complete", "copy the whole record"));
     else {
@@ -38,7 +38,7 @@ export function readDnskeys(text: string): Result<readonly PublicKey[]> {
     faults.push(
       badKey(
         "there is no DNSKEY record",
-        "give a record such as `257 3 13 mdsswUyr…`, a .key file of BIND, or what dig prints",
+        "give a record such as `257 3 13 mdsswUyr…`, a .key file of BIND, or the output of dig",
       ),
     );
   return faults.length > 0 ? failAll(faults) : ok(keys);
@@ -51,19 +51,19 @@ const isOurs = (algorithm: number): algorithm is Algorithm => Object.values<numb
 
 export const otherAlgorithm = (algorithm: number): Fault =>
   badKey(
-    `the key uses algorithm ${algorithm} (${algorithmName(algorithm)}); moor signs with 13 (ECDSAP256SHA256) and 15 (ED25519) only`,
-    "change the algorithm at the other server first, and wait until it has finished",
+    `the key uses algorithm ${algorithm} (${algorithmName(algorithm)}); moor supports only 13 (ECDSAP256SHA256) and 15 (ED25519)`,
+    "change the algorithm at the other server first, and wait until that is finished",
   );
 
 export const notInParent = ({ tag, flags }: PublicKey): Fault =>
   badKey(
-    `the key ${tag} signs the zone, but the parent does not refer to it (flags ${flags})`,
-    "give the private key with the flags 257 (KSK or CSK), and the public part of this one with --also-publish",
+    `key ${tag} is a ZSK (flags ${flags}); the parent's DS record refers to the KSK`,
+    "give the private key with flags 257 (KSK or CSK), and the public part of the ZSK with --also-publish",
   );
 
 const badKey = (message: string, todo: string): Fault => ({ code: "bad-key", where: "key", message, todo });
 
-/** The zone's own keys are ignored, so that the DNSKEY set of the other server can be given as it is. */
+/** Ignores the zone's own keys, so that the whole DNSKEY set of the other server can be given. */
 export function mergeOthers(
   zone: string,
   { keys, others = [] }: Pick<ZoneSigning, "keys" | "others">,
@@ -76,7 +76,7 @@ export function mergeOthers(
   if (different !== undefined)
     return fail(
       badKey(
-        `the key ${different.tag} uses algorithm ${different.algorithm}, and ${zone} ${[...new Set(keys.map(({ algorithm }) => algorithm))].join(", ")}; servers that sign the same zone need the same algorithm (RFC 8901 section 5)`,
+        `key ${different.tag} uses algorithm ${different.algorithm}, but ${zone} uses ${[...new Set(keys.map(({ algorithm }) => algorithm))].join(", ")}; servers that sign the same zone need the same algorithm (RFC 8901 section 5)`,
         "change the algorithm at one of the servers first",
       ),
     );

@@ -9,8 +9,8 @@ import { publicPart } from "./signer.ts";
 export type ReadKey = { readonly key: KeyObject; readonly algorithm: Algorithm };
 
 /**
- * A private key as other servers keep it: PKCS #8 in PEM, or the `.private` file of BIND. `beside` is the `.key` file that
- * belongs to it, if there is one. No message quotes the text, which is a secret.
+ * Reads a private key in the formats of other servers: PKCS #8 in PEM, or BIND's `.private` file. `beside` is the text of its `.key`
+ * file, if there is one. The text is secret, so no message quotes it.
  */
 export function readPrivateKey(text: string, beside?: string): Result<ReadKey> {
   const read = text.includes("-----BEGIN") ? fromPem(text) : fromBind(text);
@@ -20,7 +20,9 @@ export function readPrivateKey(text: string, beside?: string): Result<ReadKey> {
   const own = publicPart(read.value.key).toString("base64");
   const match = published.value.find(({ publicKey }) => publicKey === own);
   if (match === undefined)
-    return fail(badKey("the .key file beside the private key is that of another key", "give both files of one key"));
+    return fail(
+      badKey("the .key file next to the private key belongs to a different key", "give both files of the same key"),
+    );
   if (match.flags !== keyFlags) return fail(notInParent(match));
   return read;
 }
@@ -39,7 +41,7 @@ function fromPem(text: string): Result<ReadKey> {
   return fail(noKey);
 }
 
-/** RSA keys do not say with which hash they are used; the usual one is assumed. */
+/** An RSA key does not say which hash it is used with; the usual one is assumed. */
 function algorithmOf({ asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject): number | undefined {
   return algorithmsOfKeys[(type === "ec" ? details?.namedCurve : type) ?? ""];
 }
@@ -49,7 +51,7 @@ const algorithmsOfKeys: Readonly<Record<string, number>> = {
   ...{ ed25519: 15, ed448: 16, rsa: 8 },
 };
 
-/** The number alone, without the frame that PKCS #8 puts around it (RFC 5915, RFC 8410). */
+/** BIND stores only the number, without the PKCS #8 structure around it (RFC 5915, RFC 8410). */
 function fromBind(text: string): Result<ReadKey> {
   const field = (name: string) => new RegExp(`^${name}:\\s*(\\S+)`, "m").exec(text)?.[1];
   const algorithm = Number(field("Algorithm"));
@@ -57,7 +59,9 @@ function fromBind(text: string): Result<ReadKey> {
   const frame = algorithm === 13 || algorithm === 15 ? frames[algorithm] : undefined;
   if (frame === undefined || (algorithm !== 13 && algorithm !== 15)) return fail(otherAlgorithm(algorithm));
   if (field("Label") !== undefined)
-    return fail(badKey("the private key is inside an HSM", "move the zone without its key: see docs/dnssec.md"));
+    return fail(
+      badKey("the private key is in a hardware module (HSM)", "move the zone without its key: see docs/dnssec.md"),
+    );
   const secret = Buffer.from(field("PrivateKey") ?? "", "base64");
   try {
     if (secret.length === 32)
@@ -79,10 +83,10 @@ const frames: Readonly<Record<Algorithm, Buffer>> = {
 const badKey = (message: string, todo: string): Fault => ({ code: "bad-key", where: "key", message, todo });
 const noKey = badKey(
   "this is not a private key for algorithm 13 (ECDSAP256SHA256) or 15 (ED25519)",
-  "give the .private file of BIND, or a key in PEM (PKCS #8), as Knot keeps it",
+  "give a .private file (BIND, PowerDNS), or a PEM file (PKCS #8), as Knot has it",
 );
 
-/** A key as a server that takes the zone over reads it: BIND's `.private` file. */
+/** The key as BIND's `.private` file, which other servers can import. */
 export function printPrivateKey(privateKey: KeyObject, { algorithm, created }: SigningKey): string {
   const { d = "" } = privateKey.export({ format: "jwk" });
   const secret = Buffer.from(d, "base64url").toString("base64");
@@ -91,7 +95,7 @@ export function printPrivateKey(privateKey: KeyObject, { algorithm, created }: S
 Created: ${at}\nPublish: ${at}\nActivate: ${at}\n`;
 }
 
-/** BIND's `.state` file. Without it, a dnssec-policy takes the key for a KSK that it does not need, and replaces it immediately. */
+/** BIND's `.state` file. Without it, a dnssec-policy treats the key as a KSK that it does not need, and replaces it immediately. */
 export function printKeyState(key: SigningKey, { keys, stage }: Pick<ZoneSigning, "keys" | "stage">): string {
   const at = bindTime(key.created);
   const state = (is: boolean) => (is ? "omnipresent" : "hidden");

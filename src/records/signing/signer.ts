@@ -19,7 +19,7 @@ import type { SigningKey } from "../model.ts";
 /** The private part of a key, encrypted. */
 export type SealedKey = { readonly id: string; readonly sealed: string };
 
-/** Makes keys and signs with them. Private keys are encrypted with a key file, which is not part of the store or its backups. */
+/** Creates keys and signs with them. Private keys are encrypted with a key file, which is not part of the store or its backups. */
 export type Signer = {
   readonly makeKey: (algorithm: Algorithm, now: Instant) => { readonly key: SigningKey; readonly sealed: SealedKey };
   readonly seal: (id: string, key: KeyObject) => SealedKey;
@@ -42,19 +42,19 @@ class KeyFileTrouble extends Error {}
 const day = 86_400;
 /** How long signatures are valid, in seconds. They begin in the past, because other clocks may be slow. */
 const validity = { before: 3_600, after: 14 * day, jitter: 2 * day };
-/** Every write signs the SOA record, so its signature shows when that was, and need not be spread. */
+/** Every write signs the SOA record, so its signature shows when the last write was. Its expiry needs no jitter. */
 const soa = 6;
 /** In seconds. The clocks of two nodes may differ by this much. */
 export const clockTolerance = 300;
-/** In seconds. A clock that was further ahead than this is not believed. */
+/** In seconds. If a clock was further ahead than this, it is ignored. */
 const mostAhead = 90 * day;
 
-/** When the last write was, by its clock, if the signature of the SOA record expires at this time. */
+/** When the last write was, by its own clock, from the expiry of the SOA record's signature. */
 export const madeAt = (expires: number): Instant => (expires - validity.after) * 1000;
 
 /**
- * When the clock of the last write was ahead of the one of now, one of them is wrong, and it is not known which. Signatures that begin by
- * the clock of now and expire by the other are valid by both. `expires` is that of the SOA record's signature.
+ * If the clock of the last write was ahead of the current one, one of them is wrong, and we cannot know which. Signatures that begin by the
+ * current clock and expire by the other one are valid by both. `expires` is the expiry of the SOA record's signature.
  */
 export function expiryAfter(expires: number, now: Instant): number | undefined {
   const ahead = (madeAt(expires) - now) / 1000;
@@ -73,7 +73,7 @@ export function createSigner(keyFile: string): Signer {
     secret ??= readKeyFile(keyFile) ?? (mayMake ? makeKeyFile(keyFile) : undefined);
     if (secret === undefined) {
       throw new KeyFileTrouble(
-        `the key file ${keyFile} is missing, so signed zones cannot be changed; restore your copy of it; backups of the database do not contain it`,
+        `the key file ${keyFile} is missing, so signed zones cannot be changed; restore your copy of it (database backups do not contain it)`,
       );
     }
     return secret;
@@ -95,7 +95,7 @@ export function createSigner(keyFile: string): Signer {
       return createPrivateKey({ key: der, format: "der", type: "pkcs8" });
     } catch (error) {
       throw new KeyFileTrouble(
-        `the key file ${keyFile} is not the one that the keys of this store were encrypted with; restore the original file`,
+        `the keys in this store were encrypted with another file than ${keyFile}; restore the original file`,
         { cause: error },
       );
     }
@@ -160,13 +160,13 @@ const atOnce = 32;
 
 const signSoon = promisify(sign);
 
-/** RFC 6605 section 4: the two numbers of the signature, without the usual frame around them. */
+/** RFC 6605 section 4: only the two numbers of the signature, without the usual ASN.1 around them. */
 const waysOf = (key: KeyObject, algorithm: Algorithm) =>
   algorithm === algorithms.ed25519
     ? { hash: null, key: { key } }
     : { hash: "sha256", key: { key, dsaEncoding: "ieee-p1363" as const } };
 
-/** What a zone's settings say about a key. It is not used for anything yet. */
+/** The entry of a key in the zone's settings. It is not used for anything yet. */
 export function describeKey(privateKey: KeyObject, algorithm: Algorithm, created: Instant): SigningKey {
   const bytes = publicPart(privateKey);
   const expected = algorithm === algorithms.ed25519 ? 32 : p256Prefix;
@@ -185,7 +185,7 @@ export function describeKey(privateKey: KeyObject, algorithm: Algorithm, created
   };
 }
 
-/** As DNSKEY records contain it. */
+/** As in a DNSKEY record. */
 export function publicPart(privateKey: KeyObject): Buffer {
   const { x = "", y = "" } = privateKey.export({ format: "jwk" });
   return Buffer.concat([x, y].map((part) => Buffer.from(part, "base64url")));

@@ -4,20 +4,20 @@ import { type AnyKey, dnskeyOf, dsOf } from "./signing-of.ts";
 
 /** What each stage waits for. */
 export const stageWords: Readonly<Record<Stage, string>> = {
-  new: "signed; waiting until no resolver has unsigned records, before the parent gets the DS record",
+  new: "signed; waiting until unsigned records have expired from caches, before the parent gets the DS record",
   "new-parent": "waiting for the DS record at the parent",
   secure: "the parent has the DS record",
-  "roll-show": "the new key is published; waiting until no resolver has a DNSKEY set without it",
+  "roll-show": "the new key is published; waiting until DNSKEY sets without it have expired from caches",
   "roll-parent": "waiting for the DS record of the new key at the parent",
-  "roll-sign": "the new key signs; waiting until no resolver has older signatures",
-  "algorithm-sign": "the new key signs too; waiting until no resolver has records without its signatures",
-  "algorithm-show": "the new key is published; waiting until no resolver has a DNSKEY set without it",
+  "roll-sign": "the new key signs; waiting until older signatures have expired from caches",
+  "algorithm-sign": "the new key signs too; waiting until records without its signatures have expired from caches",
+  "algorithm-show": "the new key is published; waiting until DNSKEY sets without it have expired from caches",
   "algorithm-parent": "waiting for the DS record of the new key at the parent",
-  "algorithm-hide": "the old key is no longer published; waiting until no resolver has it",
+  "algorithm-hide": "the old key is no longer published; waiting until it has expired from caches",
   leaving: "waiting until the parent has removed the DS record",
 };
 
-/** What forms of registrars ask for field by field. */
+/** The fields that registrars' forms ask for. */
 export function dsParts(key: AnyKey, zone: string) {
   const digest = Buffer.from(dsOf(key, zone).subarray(4)).toString("hex").toUpperCase();
   return { tag: key.tag, algorithm: key.algorithm, digestType: 2, digest };

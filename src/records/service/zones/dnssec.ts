@@ -17,9 +17,9 @@ export type SigningWriter = { readonly store: RecordStore; readonly actor: strin
 export type SigningChoice = {
   readonly algorithm: Algorithm;
   readonly denial: Denial;
-  /** A key that the zone brings from another server, instead of a new one. */
+  /** The key that the zone used at another server, instead of a new one. */
   readonly key?: ReadKey | undefined;
-  /** Keys of another server that signs the zone too; they are published from the beginning. */
+  /** Keys of another server that also signs the zone; published from the beginning. */
   readonly others?: readonly PublicKey[];
 };
 
@@ -69,7 +69,7 @@ export function signingRule(
   };
 }
 
-/** A zone that was transferred from a server that signs may have such records at any name; from now on they are made here. */
+/** A zone from a server that signs may have such records at any name; from now on they are generated here. */
 export async function ownersToSign(store: RecordStore, zone: Zone): Promise<WriteRequest["owners"]> {
   const { total } = await store.setPage(zone, { types: madeTypes, page: 1, perPage: 1 });
   return total > 0 ? "all" : () => [apex];
@@ -113,7 +113,7 @@ export const rollKey = (
   signer: Signer,
 ): Promise<Result<ZoneSigning>> => change(by, zone, rollingRule(zone, algorithm, signer, by.now));
 
-/** Without an algorithm, the new key has that of the old one. */
+/** Without `algorithm`, the new key uses that of the old one. */
 export function rollingRule(
   { settings: { dnssec: old } }: Zone,
   algorithm: Algorithm | undefined,
@@ -135,15 +135,15 @@ export function rollingRule(
     if (settings.dnssec.others?.some((other) => other.algorithm !== key.algorithm))
       return fail(
         notNow(
-          `another server signs ${name} too, and only with the old algorithm`,
-          "change the algorithm when its keys have been withdrawn",
+          `another server signs ${name} too, but only with the old algorithm`,
+          "withdraw its keys first, then change the algorithm",
         ),
       );
     return ok({ dnssec: { ...settings.dnssec, ...beginRoll(settings.dnssec, key, now) }, keys: [sealed] });
   };
 }
 
-/** Publishes keys of another server that signs the zone too, so that resolvers may ask either (RFC 8901 section 2.1.2). */
+/** Publishes keys of another server that also signs the zone, so that resolvers can query either server (RFC 8901 section 2.1.2). */
 export const publishOthers = (
   by: SigningWriter,
   zone: Zone,
@@ -157,7 +157,7 @@ export const publishingRule =
     if (settings.dnssec.stage === "leaving") return fail(notNow(`the zone ${name} is being unsigned`));
     const { keys } = settings.dnssec;
     if (given.every(({ publicKey }) => keys.some((key) => key.publicKey === publicKey)))
-      return fail(notNow(`these are the keys of ${name} itself`, "give those of the other server"));
+      return fail(notNow(`these keys already belong to ${name}`, "give the keys of the other server"));
     const merged = mergeOthers(name, settings.dnssec, given, now);
     return merged.ok ? ok({ dnssec: withOthers(settings.dnssec, merged.value) }) : merged;
   };
@@ -177,7 +177,7 @@ export const withdrawingRule =
       return fail(
         notNow(
           `${name} publishes no key ${unknown.join(", ")} of another server`,
-          `its keys of other servers are ${others.map(({ tag }) => tag).join(", ")}`,
+          `it publishes these: ${others.map(({ tag }) => tag).join(", ")}`,
         ),
       );
     const left = tags.length === 0 ? [] : others.filter(({ tag }) => !tags.includes(tag));
@@ -189,7 +189,7 @@ function withOthers(before: ZoneSigning, others: readonly OtherKey[]): ZoneSigni
   return others.length === 0 ? signing : { ...signing, others };
 }
 
-/** Notes that the parent has only DS records of other keys, or no longer. */
+/** Notes whether all DS records at the parent belong to other keys. */
 export const noteForeignDs = (by: SigningWriter, zone: Zone, isForeign: boolean): Promise<Result<ZoneSigning>> =>
   change(by, zone, ({ zone: { name, settings } }) => {
     if (settings.dnssec === undefined) return fail(notSigned(name));
@@ -209,7 +209,7 @@ export async function continueLife(
   if (dnssec === undefined || next === undefined) return undefined;
   const changed = await change(by, zone, ({ zone: { settings } }) => {
     if (settings.dnssec?.stage !== dnssec.stage || settings.dnssec.since !== dnssec.since)
-      return fail(notNow("the zone's keys have changed in the meantime"));
+      return fail(notNow("the zone's keys were changed in the meantime"));
     const { denial, others = [] } = settings.dnssec;
     return ok({ dnssec: next === "gone" ? undefined : withOthers({ ...next, denial }, others) });
   });

@@ -97,6 +97,6 @@ const missingOr = (before: Written): NotDone => (before.kind === "done" ? missin
 const noSigner: Fault = {
   code: "dnssec",
   where: "zone",
-  message: "this process cannot make keys",
-  todo: "use moor dnssec on the machine of the service",
+  message: "this process cannot create keys",
+  todo: "run moor dnssec on the service's machine",
 };

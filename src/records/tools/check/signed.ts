@@ -12,9 +12,9 @@ import { eachPart, storeTables, type Tables } from "../tables/table.ts";
 import { named, parsed, type Step } from "./step.ts";
 
 const { sets, signedNames, signingKeys } = storeTables;
-const signAgain = "change the default TTL of the zone and change it back: both sign the whole zone again";
+const signAgain = "change the default TTL of the zone and change it back: each change signs the whole zone again";
 
-/** The signed part of a zone: its keys exist, every name is signed, and the chain of NSEC or NSEC3 records is closed. */
+/** Checks that the keys of a signed zone exist, that every name is signed, and that the NSEC or NSEC3 chain is closed. */
 export async function checkSigned(tables: Tables, zone: ZoneRow, step: Step): Promise<void> {
   const where = `zone ${zone.name}`;
   const its = `zone = ${zone.number}`;
@@ -24,13 +24,13 @@ export async function checkSigned(tables: Tables, zone: ZoneRow, step: Step): Pr
     for (const row of rows) kept.add(named<{ id: string }>(signingKeys, row).id);
   for (const { id, tag } of dnssec?.keys ?? [])
     if (!kept.delete(id)) step.fault("signing-key-missing", where, `its private key ${tag} is missing`);
-  for (const id of kept) step.fault("signing-key-unused", where, `its settings do not name the private key ${id}`);
+  for (const id of kept) step.fault("signing-key-unused", where, `its settings do not use the private key ${id}`);
 
   const [unsigned] = await tables.read(sets, { where: `${its} AND ${notIn(signedNames.name, sets.name)}`, limit: 1 });
   const left = dnssec === undefined ? its : `${its} AND types <> '[]' AND ${notIn(sets.name, signedNames.name)}`;
   const [surplus] = await tables.read(signedNames, { where: left, limit: 1 });
   if (dnssec !== undefined && unsigned !== undefined)
-    step.fault("not-signed", `${where}, ${unsigned[1]}`, "the zone is signed, but not this name", signAgain);
+    step.fault("not-signed", `${where}, ${unsigned[1]}`, "the zone is signed, but this name is not", signAgain);
   if (surplus !== undefined)
     step.fault("signed-without-records", `${where}, ${surplus[1]}`, "it is signed, but has no records", signAgain);
   if (dnssec !== undefined) await checkChain(tables, zone, step);
@@ -57,7 +57,7 @@ async function checkChain(tables: Tables, zone: ZoneRow, step: Step): Promise<vo
     step.read(0);
   }
   if (first !== undefined && last !== undefined) checkLink(last, first, zone, step);
-  else step.fault("chain-broken", `zone ${zone.name}`, "it is signed, but has no chain of names", signAgain);
+  else step.fault("chain-broken", `zone ${zone.name}`, "it is signed, but has no NSEC or NSEC3 chain", signAgain);
 }
 
 function readName(row: SignedNameRow): SignedName | undefined {
@@ -70,7 +70,7 @@ function readName(row: SignedNameRow): SignedName | undefined {
   }
 }
 
-/** Of a delegation only the DS set and the record of the chain are signed. */
+/** At a delegation, only the DS set and the NSEC or NSEC3 record are signed. */
 function checkSignatures(name: SignedName, { name: zone }: ZoneRow, step: Step): void {
   const { owner, types, made } = name;
   const isCut = owner !== apex && types.includes(ns);
