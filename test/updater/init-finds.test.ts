@@ -33,7 +33,7 @@ function start() {
 it("a router with UPnP: its address is proposed, and read without a question", async () => {
   await router.serve();
   const { reads, types, shown } = start();
-  await reads(/Looking for what knows the public address: .*its router 192\.168\.77\.1 \(UPnP/);
+  await reads(/Looking for the public address: .*its router 192\.168\.77\.1 \(UPnP/);
   await reads(/no password is sent/);
   await reads(/Found: Attic router at 192\.168\.77\.1 reports 81\.2\.69\.142\n/);
   await reads(/Where should moor read the addresses\?\n.*igd \(found: Attic router[\s\S]*web/);

@@ -13,7 +13,7 @@ const igd: FoundRouter = {
 const fritzbox: FoundRouter = { ...igd, kind: "fritzbox", name: "FRITZ!Box 7590" };
 const { external: _, ...silent } = igd;
 
-describe("what was found comes first, and the web before what knows no public address", () => {
+describe("found sources come first, and the web before sources without a public address", () => {
   it.for<[string, Partial<Discovered>, string, string]>([
     ["nothing", {}, "web firewall interface", "Services on the internet that answer with the address they see."],
     ["a public address", { own }, "interface web firewall", "found: ppp0 has 9.9.9.9"],

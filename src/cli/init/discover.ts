@@ -23,11 +23,11 @@ export type Proposal = {
 const longest = 5_000;
 const searching = 1_500;
 
-/** What on this machine and its network knows the public address, the best first. Only the router that the machine uses is asked. */
+/** Sources of the public address on this machine and its network, the best first. Only the default gateway is queried. */
 export async function discover(io: CommandIo): Promise<readonly Proposal[]> {
   const gateway = defaultGateway();
-  const router = gateway === undefined ? "" : `, and its router ${gateway} (UPnP, NAT-PMP, its web page)`;
-  io.out(`Looking for what knows the public address: the interfaces of this machine${router}.\n`);
+  const router = gateway === undefined ? "" : ` and at its router ${gateway} (UPnP, NAT-PMP, its web page)`;
+  io.out(`Looking for the public address: on the interfaces of this machine${router}.\n`);
   io.out(`This takes up to ${longest / 1_000} seconds, and no password is sent. --kind KIND skips it.\n`);
   const signal = AbortSignal.any([io.signal, AbortSignal.timeout(longest)]);
   const [own, page, routers] = await Promise.all([

@@ -75,7 +75,7 @@ const isFirewall = (kind: string): boolean => sourceKinds[kind] === sourceKinds[
 const asksNothing = (kind: string): boolean =>
   !isFirewall(kind) && askedSettings(sourceKinds[kind] as (typeof sourceKinds)[string]).length === 0;
 
-/** Each kind once, though some have two names: what was found first, and the web before what knows no public address. */
+/** Each kind once, though some have two names. Found ones come first, and `web` before those that have no public address. */
 export function kindChoices(proposals: readonly Proposal[]): readonly Choice[] {
   const kinds = Object.entries(sourceKinds).filter(
     ([, kind], at, all) => all.findIndex(([, other]) => other === kind) === at,

@@ -169,7 +169,7 @@ describe("moor dnssec", () => {
   it.each([
     ["another key", otherKey("example.org"), "belongs to a different key"],
     ["a ZSK", "", "is a ZSK (flags 256)"],
-  ])("a .private file beside the .key file of %s is refused", async (_, text, because) => {
+  ])("a .private file next to the .key file of %s is refused", async (_, text, because) => {
     await moor("dnssec", "on", "example.org");
     const file = (await moor("dnssec", "export", "example.org", "--to", "keys")).out.trim();
     const beside = join(cwd, file.replace(/private$/, "key"));

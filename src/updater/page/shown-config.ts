@@ -34,7 +34,7 @@ export function shownConfig(config: UpdaterConfig): ShownConfig {
   };
 }
 
-/** `firewall`, as ever, or `source (web)`. */
+/** `firewall`, as before, or `source (web)`. */
 const whatOf = (source: SourceConfig): string => {
   const called = calledOf(source);
   return called === "source" ? `source (${source.kind})` : called;

@@ -41,7 +41,7 @@ export function publishedOf(alike: readonly Subject[], state: RoundFacts["state"
 const choose = (subject: Subject, alike: readonly Subject[], { readings, state }: RoundFacts): Chosen =>
   chooseFor(subject, readings, publishedOf(alike, state));
 
-/** Milliseconds. A source that could be read before has so long to recover before another one replaces it. */
+/** In milliseconds. How long a source that could be read before has to recover before another one replaces it. */
 const failoverHold = 60_000;
 
 function planSubject(subject: Subject, choosing: Chosen, facts: RoundFacts): PlannedUpdate {

@@ -56,7 +56,7 @@ function namesOn(
   });
 }
 
-/** `usev4` and `usev6`, or the older `use` for one address, IPv4 unless told otherwise. */
+/** `usev4` and `usev6`, or the older `use` for one address, IPv4 unless configured otherwise. */
 function originsOf(settings: HostSettings, line: number, notes: Notes): Partial<Record<Family, Origin>> {
   const of = (suffix: "v4" | "v6") => originOf(settings, `use${suffix}`, suffix, line, notes);
   const [v4, ipv6] = [of("v4"), of("v6")];
