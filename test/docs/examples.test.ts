@@ -102,7 +102,7 @@ it("JSON in the docs is JSON", () => {
   for (const { text } of texts) expect(() => JSON.parse(text) as unknown).not.toThrow();
 });
 
-/** What a server makes of its own file; test/nameserver/secondaries.test.ts runs them all. */
+/** How each server checks its config file; test/nameserver/secondaries.test.ts runs them all. */
 const checkers: Readonly<Record<string, (file: string) => readonly [string, ...string[]]>> = {
   "/etc/knot/knot.conf": (file) => ["knotc", "-c", file, "conf-check"],
   "/etc/bind/named.conf": (file) => ["named-checkconf", file],

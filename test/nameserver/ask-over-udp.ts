@@ -3,7 +3,7 @@ import { decodeMessage, encodeMessage, type Message } from "../../src/process/dn
 import { patience } from "../rig/patience.ts";
 import { type Asked, queryFor } from "./ask-over-tcp.ts";
 
-/** Asks once, from a port of its own; undefined when no answer comes in time. */
+/** Asks once, from a new port; undefined if no answer arrives in time. */
 export const askOverUdp = (port: number, asked: Asked, limit = patience): Promise<Message | undefined> =>
   sendOverUdp(port, encodeMessage(queryFor(asked, 1)), limit);
 

@@ -6,12 +6,12 @@ import { startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
 import { run } from "./moor-dns.ts";
 
-/** A real BIND that holds a zone, lets it be changed by nsupdate, and tells moor of changes. */
+/** A real BIND with a zone that nsupdate can change; it notifies moor of changes. */
 export type BindPrimary = {
   readonly port: number;
   readonly nsupdate: (lines: string) => Promise<string>;
   readonly serial: () => Promise<number>;
-  /** What it has said since it was started. */
+  /** Its output since it was started. */
   readonly said: () => string;
   readonly stop: (signal?: NodeJS.Signals) => Promise<void>;
   readonly start: () => Promise<void>;
@@ -23,7 +23,7 @@ export type BindOptions = {
   readonly text: string;
   readonly key: { readonly name: string; readonly algorithm: string; readonly secret: string };
   readonly notify?: number;
-  /** Gives the zone to everyone. */
+  /** Lets everyone transfer the zone. */
   readonly anyTransfer?: boolean;
 };
 

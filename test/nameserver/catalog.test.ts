@@ -14,7 +14,7 @@ const members = async (dns: MoorDns) =>
     .sort();
 
 describe("the catalog zone", () => {
-  it("rises when zones come and go, and only then", async () => {
+  it("gets a new serial when zones are created or deleted, and only then", async () => {
     moor = await startMoorDns({ networks: everyone, catalog });
     const zone = await moor.makeZone("a.example", "www 60 A 192.0.2.1");
     const first = await serialOf(moor);
@@ -34,13 +34,13 @@ describe("the catalog zone", () => {
     expect(difference.split("\n").map((line) => line.split(/\s+/)[3])).toEqual(["SOA", "SOA", "PTR", "SOA", "SOA"]);
   });
 
-  it("is there without a zone in it", async () => {
+  it("exists even without any zones", async () => {
     moor = await startMoorDns({ networks: everyone, catalog: "all.example" });
     expect(await moor.dig("+short", "version.all.example", "TXT")).toBe('"2"');
     expect(await moor.dig("+noall", "+answer", "all.example", "AXFR")).not.toContain("PTR");
   });
 
-  it("stays what it is when a zone is made in its place, and the log says which zones it hides", async () => {
+  it("stays the catalog when a zone of the same name is created, and the log says which zones it hides", async () => {
     moor = await startMoorDns({ networks: everyone, catalog });
     await moor.makeZone("a.example");
     const before = await serialOf(moor);
@@ -59,7 +59,7 @@ describe("the catalog zone", () => {
     expect(warnings[1]).toContain(`zone=below.${catalog} catalog=${catalog}`);
   });
 
-  it("is opened only by a key that opens every zone", async () => {
+  it("can be transferred only with a key for every zone", async () => {
     moor = await startMoorDns({ catalog });
     await moor.makeZone("a.example");
     const whole = await moor.makeKey("whole", { access: "read" });
@@ -83,7 +83,7 @@ describe("the catalog zone", () => {
 });
 
 describe("a zone without its own nameservers", () => {
-  it("is sent whole when it gets some, so that difference and whole zone agree", async () => {
+  it("is sent whole when it gets some, so that IXFR and AXFR agree", async () => {
     moor = await startMoorDns({ networks: everyone });
     const zone = await moor.makeZone("a.example", "www 60 A 192.0.2.1");
     expect(await moor.dig("+short", "a.example", "NS")).toBe("ns1.moor.invalid.");

@@ -24,11 +24,11 @@ type Sections = {
   readonly truncated: boolean;
   readonly answer: readonly string[];
   readonly authority: readonly string[];
-  /** Of referrals only: elsewhere they are a courtesy, and each server is courteous in its own way. */
+  /** Only for referrals: elsewhere they are optional, and servers differ. */
   readonly glue: readonly string[];
 };
 
-/** What the others do otherwise, and why moor does not. What is not listed here is a fault. */
+/** What other servers do differently, and why moor does not. Any other difference is a bug. */
 const knownDifferences: readonly {
   readonly servers: readonly ServerName[];
   readonly because: string;
@@ -36,7 +36,7 @@ const knownDifferences: readonly {
 }[] = [
   {
     servers: ["BIND"],
-    because: "addresses of nameservers outside of the cut are left to the client (RFC 9471 section 3.2 allows both)",
+    because: "addresses of nameservers outside the cut are left to the client (RFC 9471 section 3.2 allows both)",
     applies: (_, ours, theirs) => {
       const cut = ours.authority[0]?.split(" ")[0] ?? "";
       const left = ours.glue.filter((line) => !theirs.glue.includes(line));
@@ -46,8 +46,7 @@ const knownDifferences: readonly {
   },
   {
     servers: ["BIND"],
-    because:
-      "an alias that leads back to itself is a failure of the server; to NSD, Knot and moor it is what the zone says",
+    because: "an alias loop is a server failure; NSD, Knot and moor answer with what the zone contains",
     applies: (_, ours, theirs) =>
       targetsOf(ours).some((name) => ours.answer.some((line) => line.startsWith(`${name} `))) &&
       same({ ...ours, rcode: 2 }, theirs),
@@ -55,14 +54,14 @@ const knownDifferences: readonly {
   {
     servers: ["NSD", "BIND"],
     because:
-      "an alias is followed into other zones of the server; resolvers ask there by themselves and trust nothing else",
+      "an alias is followed into other zones of the server; resolvers query those zones anyway, and trust nothing else",
     applies: ({ name, type }, ours, theirs) =>
       targetsOf(ours).some((target) => zoneOf(target) !== zoneOf(name) || (type === ds && target === zoneOf(name))) &&
       ours.answer.every((line) => theirs.answer.includes(line)),
   },
   {
     servers: ["Knot"],
-    because: "a chain of aliases is left after the fifth; resolvers ask for the rest by themselves",
+    because: "a chain of aliases is cut after the fifth; resolvers query the rest themselves",
     applies: (_, ours, theirs) =>
       theirs.answer.length === 5 &&
       ours.answer.length > 5 &&
@@ -115,7 +114,7 @@ it(`answers as NSD, Knot and BIND do (MOOR_SEED=${seed})`, async () => {
   }
 });
 
-/** The parent says of its child only where it is: NSD takes names below a cut for names of the child. */
+/** The parent only delegates: NSD treats names below a cut as names of the child. */
 function delegateChild(zone: ZoneContent): ZoneContent {
   if (zone.name !== "z0.example") return zone;
   const own = zone.sets.filter(({ owner }) => owner !== "b" && !owner.endsWith(".b"));

@@ -54,7 +54,7 @@ describe("real dig", () => {
     for (const host of [0, 1]) expect((await dig(args, host)).filter((line) => line !== "")).toEqual(expected);
   });
 
-  it("asks again over TCP what did not fit", async () => {
+  it("repeats a query over TCP if the answer did not fit", async () => {
     const lines = await dig("long.example.org TXT");
     expect(lines).toContain(";; Truncated, retrying in TCP mode.");
     expect(lines.some((line) => line.startsWith("long.example.org. 300 IN TXT "))).toBe(true);
@@ -87,7 +87,7 @@ describe("real dig", () => {
   });
 });
 
-it("uses one port for both protocols, and says when it is in use", async () => {
+it("uses one port for both protocols, and reports a port that is in use", async () => {
   const [at] = server.addresses;
   if (at === undefined) throw new Error("no address");
   await expect(startNameserver({ listen: [at], source, log })).rejects.toThrow(

@@ -26,7 +26,7 @@ const [rrsig, nsec3, any] = [46, 50, 255];
 const servFail = 2;
 const random = createRandom(seed);
 
-/** Names that random zones seldom have. */
+/** Names that random zones rarely have. */
 const special = (name: string) => {
   const line = (text: string) => `${text.replaceAll("@", `${name}.`)}\n`;
   return [
@@ -43,7 +43,7 @@ const special = (name: string) => {
     "unsigned.@ 300 IN NS ns.unsigned.@",
     "ns.unsigned.@ 300 IN A 192.0.2.3",
     "only.unsigned.below.@ 300 IN NS ns.elsewhere.example.",
-    // Their signatures are for the very letters (RFC 4034 section 6.2 does not list these types).
+    // Signatures cover upper and lower case here: RFC 4034 section 6.2 does not list these types.
     "case.@ 300 IN HTTPS 1 WWW.@ alpn=h2",
     "case.@ 300 IN SVCB 1 Svc.@ port=853",
     'case.@ 300 IN CAA 0 ISSUE "CA.example"',
@@ -116,7 +116,7 @@ afterAll(async () => {
   await moor?.close();
 });
 
-/** For other answers a resolver would go on to servers that do not exist. */
+/** With other answers, a resolver would query servers that do not exist. */
 function staysInside(message: Message | undefined): boolean {
   if (message === undefined || !message.authoritative) return false;
   const last = message.answers.findLast(({ type }) => type !== rrsig);
@@ -196,7 +196,7 @@ describe("follows each change of a zone that its primary signs again, in cached 
   });
 });
 
-/** The lines of a transfer, each field after one blank, sorted. */
+/** The lines of a transfer, fields separated by one space, sorted. */
 async function linesOf(port: number, name: string, type: string, ...words: readonly string[]) {
   const said = await run("dig", ["@127.0.0.1", "-p", `${port}`, "+noall", "+answer", ...words, name, type]);
   return said
@@ -207,7 +207,7 @@ async function linesOf(port: number, name: string, type: string, ...words: reado
 
 type Pair = { readonly asked: Asked; readonly ours: Sections; readonly theirs: Sections };
 
-/** What the primary servers do otherwise, and why moor does not. What is not listed here is a fault. */
+/** What the primary servers do differently, and why moor does not. Any other difference is a bug. */
 const knownDifferences: readonly {
   readonly servers: readonly Signer["name"][];
   readonly because: string;
@@ -220,13 +220,13 @@ const knownDifferences: readonly {
   },
   {
     servers: ["Knot"],
-    because: "one signature answers RRSIG, as if it were ANY; BIND and moor give all",
+    because: "a query for RRSIG is answered with one signature, as for ANY; BIND and moor send all",
     applies: ({ asked, ours, theirs }) => asked.type === rrsig && isWithin(theirs.answer, ours.answer),
   },
   {
     servers: ["BIND"],
     because:
-      "the NSEC set of a delegation is given instead of the referral; RFC 4035 section 3.1.4.1 says so only of DS",
+      "the NSEC set of a delegation is sent instead of the referral; RFC 4035 section 3.1.4.1 says so only for DS",
     applies: ({ asked, ours }) => asked.type === types.NSEC && ours.authority.some((line) => line.includes(" 2 ")),
   },
   {
@@ -237,7 +237,7 @@ const knownDifferences: readonly {
   },
   {
     servers: ["BIND", "Knot"],
-    because: "the proof that a wildcard is an empty non-terminal is left out (RFC 4035 section 3.1.3.4 asks for it)",
+    because: "the proof that a wildcard is an empty non-terminal is left out (RFC 4035 section 3.1.3.4 requires it)",
     applies: ({ asked, ours, theirs }) =>
       asked.name.includes(".ent-star.") &&
       ours.flags === theirs.flags &&
@@ -274,7 +274,7 @@ type Sections = {
   readonly flags: string;
   readonly answer: readonly string[];
   readonly authority: readonly string[];
-  /** Only below the cut of a referral: other addresses are a courtesy, and servers differ in it. */
+  /** Only below the cut of a referral: other addresses are optional, and servers differ. */
   readonly glue: readonly string[];
 };
 

@@ -7,7 +7,7 @@ import { run } from "./moor-dns.ts";
 
 export type FollowerName = "NSD" | "Knot" | "BIND";
 
-/** A real secondary of moor that gives its zones to everyone on this machine. */
+/** A real secondary of moor; everyone on this machine can transfer its zones. */
 export type Follower = {
   readonly name: FollowerName;
   readonly port: number;

@@ -5,11 +5,11 @@ import { decodeMessage, emptyMessage, encodeMessage } from "../../src/process/dn
 import { until } from "../rig/until.ts";
 import { startMoorDns } from "./moor-dns.ts";
 
-/** A record of 60 KB, as a primary could send without end. */
+/** A record of 60 KB; a hostile primary could send them endlessly. */
 const text = Buffer.alloc(60_160, Buffer.concat([Buffer.of(255), Buffer.alloc(255, "x")]));
 const soaData = Buffer.concat([nameToWire("ns1.example"), nameToWire("h.example"), Buffer.alloc(20, 1)]);
 
-it("a primary that sends large records without end is stopped by their size, long before their number", async () => {
+it("a primary that sends large records endlessly is stopped by the size limit, long before the record limit", async () => {
   const hostile = createServer((socket) => void sendOn(socket));
   await new Promise<void>((resolve) => hostile.listen(0, "127.0.0.1", () => resolve()));
   onTestFinished(() => void hostile.close());

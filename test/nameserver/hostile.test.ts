@@ -20,7 +20,7 @@ import { zonesInMemory } from "./zones-in-memory.ts";
 /** Short in every run; `MOOR_HOSTILE=2000000` for the long form. */
 const packets = Number(process.env.MOOR_HOSTILE ?? 20_000);
 const overSockets = Math.min(packets / 10, 200_000);
-/** Milliseconds. What takes longest takes one of them; what grows with the square of a packet takes hundreds. */
+/** In milliseconds. The slowest packet takes one; work that grows with the square of its size would take hundreds. */
 const slowest = 5;
 
 const random = createRandom(seed);
@@ -49,7 +49,7 @@ it(`${packets} damaged packets: each is quick, nothing throws, memory stays (MOO
   expect(after - settled).toBeLessThan(24 * 1024 * 1024);
 });
 
-/** The longer of reading all of it and answering it: of a query only a part is read. */
+/** The longer of two times: reading all of it, and answering it, which reads only part of a query. */
 async function timeOf(respond: Respond, packet: Buffer): Promise<number> {
   const start = performance.now();
   decodeMessage(packet);
@@ -59,7 +59,7 @@ async function timeOf(respond: Respond, packet: Buffer): Promise<number> {
   return Math.max(between - start, performance.now() - between);
 }
 
-/** What only another program on the machine delays is quick when it is tried again. */
+/** If only another program on the machine caused the delay, a second try is fast. */
 async function isQuickOnce(respond: Respond, packet: Buffer): Promise<boolean> {
   for (let i = 0; i < 30; i++) if ((await timeOf(respond, packet)) <= slowest) return true;
   return false;
@@ -104,7 +104,7 @@ async function floodUdp(port: number, count: number): Promise<void> {
   socket.close();
 }
 
-/** The server hangs up on some of it; then the rest goes over a new connection. */
+/** The server closes the connection after some of it; the rest is sent over a new one. */
 async function floodTcp(port: number, count: number): Promise<void> {
   for (let sent = 0; sent < count; ) {
     const socket = connect(port, "127.0.0.1").on("error", () => {});
@@ -124,7 +124,7 @@ async function answeredOverUdp(port: number): Promise<number> {
   const socket = createSocket("udp4");
   const ids = new Set<number>();
   socket.on("message", (reply) => ids.add(reply.readUInt16BE(0)));
-  // What comes while the flood still stands in the kernel may be lost there.
+  // Packets that arrive while the flood fills the kernel's buffer may be dropped.
   for (let left = 100; left > 0 && ids.size < names.length; left--) {
     for (const [id, name] of names.entries()) {
       const [query] = seedMessages([name]);

@@ -27,12 +27,12 @@ export type MoorDns = {
   readonly log: () => string;
   /** In the account `main`, unless another is named. */
   readonly makeZone: (name: string, text?: string, settings?: Partial<ZoneSettings>, of?: string) => Promise<Zone>;
-  /** Replaces all sets but the SOA. */
+  /** Replaces all sets except the SOA. */
   readonly write: (zone: Zone, text: string) => Promise<void>;
-  /** A key as `nsupdate -y` and `dig -y` want it. */
+  /** A key in the format of `nsupdate -y` and `dig -y`. */
   readonly makeKey: (name: string, scope?: Scope, account?: number) => Promise<string>;
   readonly dig: (...words: readonly string[]) => Promise<string>;
-  /** How many transfers it has given to others. */
+  /** How many transfers it has sent. */
   readonly transfers: (kind: "axfr" | "ixfr") => number;
   readonly close: () => Promise<void>;
 };
@@ -105,11 +105,11 @@ export async function startMoorDns(
 
 export const everyone = [parseNetwork("127.0.0.0/8")].flatMap((network) => network ?? []);
 
-/** What a program has said, whether or not it was content. */
+/** The output of a program, whether or not it succeeded. */
 export function run(program: string, words: readonly string[], input = ""): Promise<string> {
   return new Promise((resolve) => {
     const child = execFile(program, words, { timeout: patience }, (_, out, err) => resolve(`${out}${err}`.trim()));
-    // One that reads nothing may be gone before it is told anything.
+    // A program that reads no input may exit before we write to it.
     child.stdin?.on("error", () => undefined).end(input);
   });
 }

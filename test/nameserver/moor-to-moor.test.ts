@@ -21,7 +21,7 @@ beforeAll(async () => {
     networks: [],
     notify: [{ host: "127.0.0.1", port: secondary.port, keyName: undefined }],
   });
-  // Without a transfer key of this secret on the secondary, the zone's name is that of the key.
+  // Without a transfer key with this secret on the secondary, the key is named after the zone.
   const key = { algorithm: "hmac-sha256", secret, account: undefined, scope: { access: "read" }, created: 1 } as const;
   await primary.store.addTransferKey({ ...key, name: "example.org" });
   zone = await primary.makeZone("example.org", text);
@@ -58,13 +58,13 @@ const content = async (moor: MoorDns, name: string) =>
     .sort();
 
 describe("one moor that follows another", () => {
-  it("has a zone of many messages, from the first primary that answers", async () => {
+  it("transfers a zone of many messages, from the first primary that answers", async () => {
     await follow("example.org", server(await freePort()), server(primary.port));
     await tellsOf("zone transferred");
     expect(await content(secondary, "example.org")).toEqual(await content(primary, "example.org"));
   });
 
-  it("follows every change, whatever it is", async () => {
+  it("follows every kind of change", async () => {
     const texts = [
       `${text}new 60 A 192.0.2.1\n`,
       `${text}new 90 A 192.0.2.2\n`,
@@ -118,7 +118,7 @@ describe("one moor that follows another", () => {
     await behind.close();
   });
 
-  it("answers from a zone until the moment when it expires, while its primary says nothing", async () => {
+  it("answers from a zone until it expires, while its primary is silent", async () => {
     const silent = createServer((socket) => socket.on("error", () => undefined).resume());
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", () => resolve()));
     const address = silent.address();
@@ -137,7 +137,7 @@ describe("one moor that follows another", () => {
       return { before, inTime, after: await dig(`www.${name}`) };
     };
     let seen = await beforeAndAfter("old2000.example", 2_000);
-    // Who is answered behind that moment has asked too late, on a busy machine.
+    // An answer after that moment means that the query was late, on a busy machine.
     for (let left = 3_000; !seen.inTime; left *= 1.5) seen = await beforeAndAfter(`old${left}.example`, left);
     expect(seen.before).toEqual(["192.0.2.1", "192.0.2.1"]);
     expect(seen.after).toContain("status: SERVFAIL");
@@ -174,7 +174,7 @@ describe("one moor that follows another", () => {
     await bad.close();
   });
 
-  it("accepts nothing from a server that hangs up or sends garbage", async () => {
+  it("accepts nothing from a server that closes the connection or sends garbage", async () => {
     const answers = [
       Buffer.of(),
       Buffer.from("GET / HTTP/1.1\r\n\r\n"),

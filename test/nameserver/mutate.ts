@@ -45,13 +45,13 @@ const damages: readonly Damage[] = [
   },
   (bytes, random) => bytes.subarray(0, at(bytes, random)),
   (bytes, random) => Buffer.concat([bytes, Buffer.alloc(random(40), random(256))]),
-  // A pointer, most often backwards to where names are.
+  // A pointer, usually backwards to where names are.
   (bytes, random) => {
     const place = at(bytes, random);
     if (place + 1 < bytes.length) bytes.writeUInt16BE(0xc000 | random(random(4) === 0 ? 0x4000 : 64), place);
     return bytes;
   },
-  // Counts and lengths that are not so.
+  // Wrong counts and lengths.
   (bytes, random) => {
     if (bytes.length >= 12) bytes.writeUInt16BE(random(2) === 0 ? random(4) : random(0x10000), 4 + 2 * random(4));
     return bytes;
@@ -60,7 +60,7 @@ const damages: readonly Damage[] = [
     const other = pick(random, seeds);
     return Buffer.concat([bytes.subarray(0, at(bytes, random)), other.subarray(at(other, random))]);
   },
-  // Names without end, and ones made of a single label again and again.
+  // Endless names, and names that repeat a single label.
   (bytes, random) => {
     const label = Buffer.alloc(1 + random(63), 0x61);
     label[0] = label.length - 1;

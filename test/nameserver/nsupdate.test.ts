@@ -55,7 +55,7 @@ describe("nsupdate", () => {
       },
     ],
     [
-      "adds what is there, for its TTL",
+      "adds an existing record, to change its TTL",
       "update add www.example.org 60 A 192.0.2.1",
       {
         "www 60 A": "192.0.2.1 192.0.2.2",
@@ -155,12 +155,12 @@ describe("nsupdate", () => {
     expect((await sets()).some((line) => line.startsWith("new "))).toBe(false);
   });
 
-  it("is refused for a new NS record at a wildcard name, with which BIND would take nothing of the zone", async () => {
+  it("is refused for a new NS record at a wildcard name, because BIND would reject the whole zone", async () => {
     expect(await nsupdate("update add *.w.example.org 60 NS ns1.example.net.")).toContain("REFUSED");
     expect((await sets()).some((line) => line.startsWith("*"))).toBe(false);
   });
 
-  it("is let in within the key's scope", async () => {
+  it("is allowed within the key's scope", async () => {
     expect(await nsupdate("update add home.example.org 60 A 192.0.2.9", keys.scoped)).toBe("");
     expect(await sets()).toContain("home 60 A 192.0.2.9");
   });

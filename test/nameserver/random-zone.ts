@@ -6,7 +6,7 @@ import type { ZoneContent } from "../../src/core/records/zone-view.ts";
 import { dnameData } from "../rig/core/written-sets.suite.ts";
 import { pick, type Random } from "../rig/random.ts";
 
-/** Values of every type that stands at ordinary names; `%` is a host, inside the zone or not. */
+/** Values of every type that ordinary names can have; `%` is a host, inside the zone or not. */
 export const samples: Readonly<Record<string, readonly string[]>> = {
   A: ["192.0.2.1", "192.0.2.2", "198.51.100.7"],
   AAAA: ["2001:db8::1", "2001:db8:1::2"],
@@ -26,7 +26,7 @@ export const samples: Readonly<Record<string, readonly string[]>> = {
 
 export const sampleTypes: readonly RecordType[] = Object.keys(samples).filter(isRecordType);
 
-/** The first is nobody's; the others may be zones of the same server. */
+/** The first is in no zone; the others may be in zones of the same server. */
 const outside = ["away.elsewhere.example.", "a.z1.example.", "b.z0.example."];
 
 const labels = ["a", "b", "c", "d", "www", "_tcp", "x-y"];
@@ -71,7 +71,7 @@ export function randomZone(random: Random, name: string, owners: number): ZoneCo
   for (let i = 0; i < 3; i++) move(randomOwner(random), host());
   return { name, ttl: 600, serial: 1, sets: [...taken.values()].flatMap((sets) => [...sets.values()]) };
 
-  /** By a DNAME, where NSD and Knot take one: with nothing below it, and no alias or cut beside it. It leads to none. */
+  /** Adds a DNAME where NSD and Knot accept one: with nothing below it, and no alias or cut at the same name. Its target is not below a DNAME. */
   function move(owner: string, target: string): void {
     const isFree = ["CNAME", "NS", dname].every((type) => !taken.get(owner)?.has(type));
     const isAbove = [...taken.keys()].some((other) => other.endsWith(`.${owner}`));
@@ -83,7 +83,7 @@ export function randomZone(random: Random, name: string, owners: number): ZoneCo
   }
 
   function addSample(owner: string, type: RecordType): void {
-    // A DS set belongs to a cut, and servers differ about one that stands elsewhere.
+    // A DS set belongs at a cut; elsewhere, servers differ.
     if (type === ("DS" as RecordType)) return;
     const text = pick(random, samples[type] ?? []).replaceAll("%", host);
     add(owner, type, text, pick(random, [null, 60, 7_200]));
@@ -107,7 +107,7 @@ function randomOwner(random: Random): string {
   return own.join(".");
 }
 
-/** Names that are there, above, below or beside those that are. */
+/** Existing names, and names above, below or next to existing ones. */
 export function randomName(random: Random, zone: ZoneContent): string {
   const { owner } = pick(random, zone.sets);
   const own = owner === "@" ? [] : owner.split(".");

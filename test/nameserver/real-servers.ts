@@ -14,7 +14,7 @@ export type ServerName = "NSD" | "Knot" | "BIND";
 
 type Place = { readonly folder: string; readonly port: number; readonly zones: readonly ZoneContent[] };
 
-/** How each server is told where to listen and what to serve; as it is by default otherwise, except for what floods and for who is slow. */
+/** The config of each server: where it listens and what it serves, and otherwise its defaults, except for rate limits and timeouts. */
 const servers: Readonly<Record<ServerName, (place: Place) => { config: string; command: readonly string[] }>> = {
   NSD: ({ folder, port, zones }) => ({
     config: `server:
@@ -85,7 +85,7 @@ ${zones.map(({ name }) => `zone "${name}" { type primary; file "${name}.zone"; }
   }),
 };
 
-/** A real nameserver on a free port of loopback, up once it answers for every zone. */
+/** A real nameserver on a free loopback port; ready when it answers for every zone. */
 export async function startRealServer(name: ServerName, zones: readonly ZoneContent[]): Promise<RealServer> {
   const folder = await mkdtemp(join(tmpdir(), `moor-${name}-`));
   const port = await freePort();

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { until } from "../rig/until.ts";
 import { startMoorDns } from "./moor-dns.ts";
 
-it("a stored zone is not transferred from an address that is not permitted, nor is a notice from there heard", async () => {
+it("a stored zone is not transferred from an address that is not permitted, and NOTIFY from there is refused", async () => {
   let asked = 0;
   const internal = createServer((socket) => {
     asked += 1;

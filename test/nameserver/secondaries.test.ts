@@ -34,7 +34,7 @@ const expectEverywhere = async (question: string, answer: string, names: readonl
   }
 };
 
-/** What BIND's check says about all that a server holds. */
+/** What BIND's check says about all zones of a server. */
 async function verified(name: ServerName): Promise<string> {
   const file = join(folder, `${name}.zone`);
   writeFileSync(file, `${await lab.dig(name, "+noall", "+answer", "+onesoa", "example.org", "AXFR")}\n`);
@@ -42,7 +42,7 @@ async function verified(name: ServerName): Promise<string> {
 }
 
 describe("nameservers set up as docs/nameservers.md says", () => {
-  it("have the zone that was there before them", async () => {
+  it("have the zone that existed before they started", async () => {
     await expectEverywhere("www.example.org A", "198.51.100.1");
   });
 
@@ -56,7 +56,7 @@ describe("nameservers set up as docs/nameservers.md says", () => {
     await expectEverywhere("new.example.org A", "");
   });
 
-  it("hold what moor holds, every type of it", async () => {
+  it("have the same records as moor, of every type", async () => {
     const values = [
       ["AAAA", "2001:db8::1"],
       ["MX", "10 mail.example.org."],
@@ -91,14 +91,14 @@ describe("nameservers set up as docs/nameservers.md says", () => {
     await expectEverywhere("after.example.org A", "198.51.100.4");
   });
 
-  it("catch up when they were stopped themselves", async () => {
+  it("catch up after they were stopped", async () => {
     for (const name of all) await servers.get(name)?.stop("SIGTERM");
     await lab.api.makeRecord({ zone_id: zone, name: "late", type: "A", value: "198.51.100.5" });
     for (const name of all) servers.set(name, await lab.startServer(name));
     await expectEverywhere("late.example.org A", "198.51.100.5");
   });
 
-  it("hold a signed zone that is valid as a whole, after every change", async () => {
+  it("have a completely valid signed zone after every change", async () => {
     await lab.api.makeRecord({ zone_id: zone, name: "@", type: "NS", value: "ns1.example.org." });
     await lab.administer("dnssec", "on", "example.org", "--nsec3");
     const values = Array.from({ length: 12 }, (_, i) => `198.51.100.${100 + i}`);
@@ -111,7 +111,7 @@ describe("nameservers set up as docs/nameservers.md says", () => {
     expect(servers.get("knot")?.out()).toMatch(/\[example\.org\.\] IXFR, incoming.*finished/);
   });
 
-  it("are refused with a key that was revoked, and without one", async () => {
+  it("are refused with a revoked key, and without a key", async () => {
     const transfer = () => lab.dig("moor", "-k", "/etc/bind/moor-key.conf", "example.org", "AXFR");
     expect(await transfer()).toContain("XFR size");
     await lab.administer("transfer-key", "revoke", "bind");

@@ -8,7 +8,7 @@ import { openRecordsApi, type RecordsApi } from "../rig/records-api.ts";
 import type { StartedProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
 
-/** docs/nameservers.md come to life: its addresses on a loopback of their own, its files at their very places. */
+/** The setup of docs/nameservers.md, running: its addresses on a separate loopback, its files at their real paths. */
 export type Lab = {
   readonly inside: Namespace;
   readonly api: RecordsApi;
@@ -18,7 +18,7 @@ export type Lab = {
   readonly restartMoor: (whileDown?: () => Promise<void>) => Promise<void>;
   readonly startServer: (name: ServerName) => Promise<StartedProcess>;
   readonly dig: (server: ServerName | "moor", ...words: readonly string[]) => Promise<string>;
-  /** Waits until the server gives this to `dig +short`, and returns what it gave last. */
+  /** Waits until `dig +short` returns this, and returns its last output. */
   readonly answers: (server: ServerName, question: string, answer: string) => Promise<string>;
   readonly close: () => Promise<void>;
 };
@@ -49,14 +49,14 @@ const blockOf = (title: string): string => {
   return found.text;
 };
 
-/** The lines of a shell block, those that go on joined. */
+/** The lines of a shell block, with continued lines joined. */
 const linesOf = (title: string): readonly string[] =>
   blockOf(title)
     .replaceAll(/\\\n\s*/g, "")
     .split("\n")
     .filter((line) => line !== "");
 
-/** The servers also give their zones to everyone, so that a test can compare them. */
+/** Everyone can transfer the zones of these servers, so that a test can compare them. */
 const givingZones = (text: string): string =>
   text
     .replace(/^acl:\n/m, "acl:\n  - id: readers\n    action: transfer\n")
@@ -77,7 +77,7 @@ export async function openLab(): Promise<Lab> {
   for (const { title, text } of blocks.filter((block) => block.title.startsWith("/"))) {
     await shell(`cat > ${title} <<'END'\n${givingZones(text)}END`);
   }
-  // Knot asks again an hour after a primary that took five seconds to answer.
+  // If a primary takes five seconds to answer, Knot tries again only after an hour.
   await shell(`printf 'server:\\n    tcp-remote-io-timeout: ${patience}\\n' >> /etc/knot/knot.conf`);
   const data = join(folder, "data");
   const files = { tokenFile: join(folder, "token"), caFile: join(data, "ca.pem") };

@@ -73,7 +73,7 @@ describe("a zone that comes from a real BIND", () => {
     expect(await moor.store.zoneHolding("example.org")).toMatchObject({ serial: await bind.serial() });
   });
 
-  it("passes it on as its own", async () => {
+  it("passes it on like its own zones", async () => {
     const key = await moor.makeKey("downstream", { access: "read" });
     const lines = (await moor.dig("-y", key, "+noall", "+answer", "example.org", "AXFR")).split("\n");
     expect(lines.filter((line) => line.includes("\tSOA\t"))).toHaveLength(2);
@@ -93,7 +93,7 @@ describe("a zone that comes from a real BIND", () => {
     await answers("www.example.org A", "192.0.2.2");
   });
 
-  it("refuses notices from others, and for zones that are not secondary", async () => {
+  it("refuses NOTIFY from others, and for zones that are not secondary", async () => {
     const key = await moor.makeKey("stranger");
     await moor.makeZone("own.example", "www 60 A 192.0.2.7");
     expect(await moor.dig("+opcode=notify", "-y", key, "own.example", "SOA")).toContain("status: NOTAUTH");

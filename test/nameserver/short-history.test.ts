@@ -10,7 +10,7 @@ import { trimSqliteTables } from "../../src/records/tools/tables/sqlite.ts";
 import { patience } from "../rig/patience.ts";
 import { everyone, type MoorDns, startMoorDns } from "./moor-dns.ts";
 
-/** A change log that is cut where its history is not to be kept any longer. */
+/** A change log whose old changes were dropped. */
 const folder = mkdtempSync(join(tmpdir(), "moor-short-history-"));
 const file = join(folder, "records.sqlite");
 let moor: MoorDns;
@@ -22,7 +22,7 @@ beforeAll(async () => {
   zone = await moor.makeZone("example.org", `@ 600 NS ns1\n${many}`);
   for (let i = 1; i <= 6; i++) {
     await moor.write(zone, `@ 600 NS ns1\n${many}\nmark 60 A 198.51.100.${i}`);
-    // Time is what history is dropped by.
+    // History is dropped by time.
     await sleep(5);
   }
 });
@@ -36,7 +36,7 @@ async function transferSince(serial: number): Promise<{ readonly soas: number; r
   return { soas: text.match(/\sSOA\s/g)?.length ?? 0, hosts: text.match(/^h\d+\.example/gm)?.length ?? 0, text };
 }
 
-it("a client that is not too far behind gets the changes, every other the whole zone", async () => {
+it("a client that is not too far behind gets the changes, any other the whole zone", async () => {
   const { serial } = (await moor.store.zoneHolding("example.org")) ?? { serial: 0 };
   expect(await transferSince(serial - 5)).toMatchObject({ soas: 4, hosts: 0 });
   const rows = await moor.store.historyOf(zone, { limit: 100 });
@@ -49,7 +49,7 @@ it("a client that is not too far behind gets the changes, every other the whole 
   const whole = await transferSince(serial - 5);
   expect(whole).toMatchObject({ soas: 2, hosts: 40 });
   expect(whole.text).toContain("198.51.100.6");
-  // The first change that is left leads away from a serial whose own row is gone: that it is complete cannot be told.
+  // The row of the serial before the first remaining change is gone, so we cannot know that the change is complete.
   expect(await transferSince(serial - 3)).toMatchObject({ soas: 2, hosts: 40 });
   expect(await transferSince(serial - 2)).toMatchObject({ soas: 4, hosts: 0 });
   expect(await transferSince(serial)).toMatchObject({ soas: 1, hosts: 0 });

@@ -13,7 +13,7 @@ export type Chain = "nsec" | "nsec3" | "optout";
 
 export type ZoneToSign = { readonly name: string; readonly chain: Chain; readonly text: string };
 
-/** A real server that has signed its zones and gives them to everyone. */
+/** A real server with signed zones that everyone can transfer. */
 export type Signer = {
   readonly name: "BIND" | "Knot";
   readonly port: number;
@@ -115,14 +115,14 @@ ${zones.map(({ name, chain }) => `  - domain: ${name}\n    dnssec-policy: ${chai
   return await whenReady({ name: "Knot", port, zones, folder, child });
 }
 
-/** After this many seconds, every answer is asked for again and validated, over connections that no pause of this machine can interrupt. */
+/** Answers are cached for this many seconds only, so all are validated; over TCP, which survives pauses of this machine. */
 export const cachedFor = (seconds: number): readonly string[] => [
   `cache-max-ttl: ${seconds}`,
   `cache-max-negative-ttl: ${seconds}`,
   "tcp-upstream: yes",
 ];
 
-/** A validating resolver that trusts the keys of these zones and asks only the server at `server` for them. */
+/** A validating resolver that trusts the keys of these zones and queries only `server` for them. */
 export async function startUnbound(
   zones: readonly { readonly name: string; readonly keys: readonly string[] }[],
   server: number,

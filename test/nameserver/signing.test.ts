@@ -19,7 +19,7 @@ import { cachedFor, startUnbound } from "./signing-servers.ts";
 
 /** In all zones together; `npm run test:faults` sets more. */
 const updates = Number(process.env.MOOR_SIGNED_UPDATES ?? 120);
-/** After this many, everything is checked, not only by a few questions. */
+/** After this many, everything is checked, not only a few questions. */
 const checkEvery = isLongRun ? 10 : 20;
 const random = createRandom(seed);
 
@@ -124,7 +124,7 @@ const transferFrom = (port: number, name: string) =>
   run("dig", ["@127.0.0.1", "-p", `${port}`, "+noall", "+answer", "+onesoa", name, "AXFR"]);
 const sorted = (text: string) => text.split("\n").sort();
 
-/** The checks of whole zones that BIND, ldns and Knot have, of what moor transfers; every secondary must have exactly that. */
+/** Checks the whole zone that moor transfers with the tools of BIND, ldns and Knot; every secondary must have exactly the same. */
 async function checkWhole(name: string): Promise<void> {
   const text = await transferFrom(moor.port, name);
   const file = join(folder, `${name}.zone`);

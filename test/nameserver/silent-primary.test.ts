@@ -4,9 +4,9 @@ import type { PrimaryServer } from "../../src/records/model.ts";
 import { until } from "../rig/until.ts";
 import { everyone, type MoorDns, startMoorDns } from "./moor-dns.ts";
 
-/** Takes connections, and says nothing over them; as one behind a firewall that drops what comes back. */
+/** Accepts connections but never answers, as if a firewall dropped its answers. */
 let silent: Server;
-/** Transfers that it was asked for, and those of them that were given up. */
+/** Requested transfers, and those that were given up. */
 const transfers = { asked: 0, ended: 0 };
 const asksForTransfer = (asked: Buffer) => [251, 252].some((type) => asked.includes(Buffer.of(0, 0, type, 0, 1)));
 let primary: MoorDns;
@@ -55,20 +55,20 @@ it("does not delay a change that another primary of the zone announces", async (
   expect(transfers.asked).toBe(1);
 });
 
-it("does not hold up zones of other primaries, however many zones it has", async () => {
+it("does not delay zones of other primaries, however many zones it has", async () => {
   const zone = await primary.makeZone("good.example", "www 60 A 192.0.2.1");
   for (let i = 0; i < 100; i++) await follow(`silent${i}.example`, ofSilent());
   await follow("good.example", ofPrimary());
   await says("www.good.example", "192.0.2.1");
   const before = transfers.ended;
-  // Eight of them are asked for at a time, for twenty seconds each: whoever comes behind a third of them is late.
+  // Eight are requested at a time, for twenty seconds each: a zone that waits for a third of them is late.
   expect(before).toBeLessThan(30);
   await primary.write(zone, "www 60 A 192.0.2.2");
   await says("www.good.example", "192.0.2.2");
   expect(transfers.ended - before).toBeLessThan(30);
 });
 
-it("holds up its own account's zones only, though it has many addresses", async () => {
+it("delays only zones of its own account, even if it has many addresses", async () => {
   const { port } = silent.address() as { port: number };
   const before = transfers.asked;
   for (let i = 0; i < 400; i++) {
@@ -80,11 +80,11 @@ it("holds up its own account's zones only, though it has many addresses", async 
   const ended = transfers.ended;
   await follow("other.example", ofPrimary());
   await says("www.other.example", "192.0.2.1");
-  // None of the 32 slots that the account may take had to become free.
+  // No transfer waited for one of the account's 32 slots.
   expect(transfers.ended - ended).toBeLessThan(32);
 });
 
-it("provides its change over TCP only, though another primary, which lags behind, answers over UDP", async () => {
+it("provides its change only over TCP, while another primary, which lags behind, answers over UDP", async () => {
   const behind = await startMoorDns({ networks: everyone });
   const front = createServer((socket) => {
     const back = connect(primary.port, "127.0.0.1").on("error", () => undefined);

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { until } from "../rig/until.ts";
 import { everyone, startMoorDns } from "./moor-dns.ts";
 
-/** One address with two servers behind it: datagrams reach the one, connections the other, which knows no IXFR. */
+/** One address with two servers behind it: UDP reaches one, TCP the other, which does not support IXFR. */
 async function startPair(overUdp: number, overTcp: () => number) {
   const tcp = createServer((socket) => {
     socket.on("error", () => undefined);

@@ -7,7 +7,7 @@ import { startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
 import { everyone, run, startMoorDns } from "./moor-dns.ts";
 
-it("nsupdate gets a success reply even if a BIND forwards the update, which gives the message another id", async () => {
+it("nsupdate gets a success reply even if BIND forwards the update, which changes the message id", async () => {
   const moor = await startMoorDns({ networks: everyone });
   onTestFinished(moor.close);
   await moor.makeZone("example.org", "@ 600 NS ns1\nwww 600 A 192.0.2.1");

@@ -17,7 +17,7 @@ function update(key: TsigKey, record: ResourceRecord, id: number): Buffer {
   return signRequest(message, key, Date.now()).bytes;
 }
 
-it("an update that was overheard is answered again but not done again, not even after a restart", async () => {
+it("a replayed update is answered again but not applied again, not even after a restart", async () => {
   const folder = await mkdtemp(join(tmpdir(), "moor-replay-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   let moor: MoorDns = await startMoorDns({}, join(folder, "records.sqlite"));
@@ -31,7 +31,7 @@ it("an update that was overheard is answered again but not done again, not even 
 
   const overheard = update(key, www, 1);
   expect([await codeOf(overheard), await address()]).toEqual([0, "192.0.2.1"]);
-  // The client sends a datagram again whose answer it has missed.
+  // The client repeats a datagram whose answer was lost.
   const before = await serial();
   expect([await codeOf(overheard), await address(), await serial()]).toEqual([0, "192.0.2.1", before]);
   expect([await codeOf(update(key, gone, 2)), await address()]).toEqual([0, ""]);

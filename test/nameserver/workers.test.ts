@@ -97,7 +97,7 @@ it("refuses unsigned requests, and transfers the zone to a permitted client", as
   expect((await askOverUdp(ports.dns, { name: "version.catalog.moor.invalid", type: 16 }))?.rcode).toBe(rcodes.refused);
 });
 
-it("ends in order and in time, with nothing to complain about", async () => {
+it("stops cleanly and in time, without complaints in the log", async () => {
   const { code, err } = await moor.stop("SIGTERM");
   expect(code).toBe(0);
   expect(err).not.toMatch(/could not be closed|worker/);

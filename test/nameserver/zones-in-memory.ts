@@ -3,7 +3,7 @@ import type { RRset } from "../../src/core/records/rrset.ts";
 import type { ZoneContent } from "../../src/core/records/zone-view.ts";
 import type { ZoneEvent, ZoneSource } from "../../src/nameserver/answer/zone-source.ts";
 
-/** Zones that a test puts, changes and removes; what was asked of them is counted. */
+/** Zones that a test adds, changes and removes; reads are counted. */
 export type ZonesInMemory = ZoneSource & {
   readonly put: (zone: ZoneContent) => void;
   readonly remove: (name: string) => void;

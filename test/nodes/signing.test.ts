@@ -78,7 +78,7 @@ async function makeZone(now: number): Promise<Zone> {
   return made;
 }
 
-it("of two nodes, only the leading one rolls the key and renews; when it is killed, the other goes on, and no answer is ever bogus", {
+it("of two nodes, only the leading one replaces the key and renews signatures; when it is killed, the other continues, and no answer is ever bogus", {
   timeout: 10 * testLimit,
 }, async () => {
   const { store, signer } = opened;

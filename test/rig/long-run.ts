@@ -14,6 +14,6 @@ export const rowsOf = <Row extends readonly [string, ...unknown[]]>(
   return isLongRun ? rows : rows.filter(([name]) => names.includes(name));
 };
 
-/** All rows in a long run, otherwise so many from the start. */
+/** All rows in a long run, otherwise the first `count`. */
 export const firstOf = <Row>(rows: readonly Row[], count = 1): readonly Row[] =>
   isLongRun ? rows : rows.slice(0, count);

@@ -27,7 +27,7 @@ const measured: Measured = {
   memoryPerZone: 10,
 };
 
-describe("what so many names need", () => {
+describe("what many names need", () => {
   it("follows from what one costs", () => {
     expect(needsOf(assumed, measured)).toEqual({
       storeBytes: 864_000_000,

@@ -68,7 +68,7 @@ export function needsOf(assumed: Assumed, measured: Measured): Needs {
   };
   const questions = (names * assumed.questionsPerDay) / day;
   const questionsPerSecond = { mean: questions, peak: questions * assumed.questionPeak };
-  // A secondary is told of each change of a zone at once; two writes within its pause are one transfer.
+  // A secondary is notified of each change immediately; two writes within its pause are one transfer.
   const transfersOf = (writes: number) => (writes / setsPerName) * assumed.secondaries;
   const transfersPerSecond = {
     busiestHour: transfersOf(writesPerSecond.busiestHour),

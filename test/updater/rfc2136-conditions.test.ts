@@ -7,7 +7,7 @@ import type { SetName } from "../../src/updater/targets/set-target.ts";
 import { run } from "../nameserver/moor-dns.ts";
 import { startUpdateServer, tsigSecret, type UpdateServer } from "../rig/updater/update-servers.ts";
 
-/** What stands between moor and somebody else's change, and the words for each refusal; against BIND. */
+/** How moor avoids overwriting a change by others, and the message for each refusal; with BIND. */
 
 const never = new AbortController().signal;
 const home: SetName = { zone: "example.org", name: "home", type: "A" };
