@@ -208,7 +208,7 @@ function zoneFile(bytes: number, seed = 1): Buffer {
   return Buffer.from(lines.join(""));
 }
 
-/** Every name has a CNAME beside an A record. */
+/** Every name has both a CNAME and an A record. */
 const clashes = Buffer.from(
   head +
     Array.from({ length: 280_000 }, (_, i) => `a${i} A 10.0.0.1\na${i} CNAME b${i}\n`)

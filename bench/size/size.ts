@@ -9,7 +9,7 @@ import { debianPackage, takeClone, takePackage, takeSingleFile, type Way } from 
 
 const how = "npm run bench size";
 
-/** What it takes to get moor and to run it, beside Debian's clients and beside Node with nothing in it. */
+/** What it takes to install moor and to run it, compared with Debian's clients and with Node alone. */
 export async function benchSize(): Promise<readonly Table[]> {
   const folder = mkdtempSync(join(tmpdir(), "moor-bench-size-"));
   try {

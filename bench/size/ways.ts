@@ -3,7 +3,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { repository } from "../updater/home.ts";
 
-/** A way to get moor, taken. Sizes are in bytes. */
+/** One way to install moor, and what it took. Sizes are in bytes. */
 export type Way = {
   readonly name: string;
   readonly download: number;
@@ -16,7 +16,7 @@ export type Way = {
 const run = (cwd: string, program: string, ...words: string[]) =>
   execFileSync(program, words, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], maxBuffer: 1e9 });
 
-/** The commit that is checked out, as `npm ci --omit=dev` makes it runnable. */
+/** The checked-out commit after `npm ci --omit=dev`. */
 export function takeClone(folder: string): Way {
   const clone = join(folder, "clone");
   run(folder, "git", "clone", "--quiet", "--depth", "1", `file://${repository}`, clone);

@@ -14,7 +14,7 @@ import type { RecordStore } from "../../src/records/store/port.ts";
 import type { Pebble } from "../rig/pebble.ts";
 import { until } from "../rig/until.ts";
 
-/** A record service with an ACME certificate, and with the nameserver that the authority asks. */
+/** A record service with an ACME certificate, and the nameserver that the authority queries. */
 export type AcmeService = RunningRecords & {
   readonly acme: AcmeCertificate;
   /** Starts to order. */

@@ -2,7 +2,7 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { onTestFinished } from "vitest";
 
-/** Between the authority and the nameserver: holds back questions until it is opened. */
+/** Between the authority and the nameserver: holds back queries until it is opened. */
 export async function openRelay(port: number, to: () => number) {
   const [outside, inside] = [createSocket("udp4"), createSocket("udp4")];
   const held: (() => void)[] = [];

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([pebble.close(), postgres.stop()]));
 
-it("of several nodes on one database one orders the certificate and all use it; when it is gone, another renews", async () => {
+it("of several nodes on one database, one orders the certificate and all use it; when that node is gone, another renews it", async () => {
   const database = { kind: "postgres", address: addressOf(await postgres.freshUrl()) } as const;
   const ports = [await freePort(), await freePort()] as const;
   const first = await startAcmeService(pebble, { database, dnsPort: ports[0] });

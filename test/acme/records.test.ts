@@ -10,7 +10,7 @@ import { type Pebble, startPebble } from "../rig/pebble.ts";
 import { until } from "../rig/until.ts";
 import { acmeOf, ask, connectTo, hostName, serialOf, startAcmeService } from "./acme-service.ts";
 
-/** The record service gets its certificate from a real authority, which asks the service's own nameserver. */
+/** The record service gets its certificate from a real authority, which queries the service's own nameserver. */
 
 let pebble: Pebble;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ const day = 86_400_000;
 const untilRenewal = 1_300 * day;
 
 describe("a certificate from an ACME authority", () => {
-  it("is shown to clients that use a public name; others get that of the private authority", async () => {
+  it("is presented to clients that use a public name; others get the private authority's", async () => {
     const service = await startAcmeService(pebble);
     await service.put("_acme-challenge.dns", "TXT", '"of another client"');
     await service.issued();
@@ -35,15 +35,15 @@ describe("a certificate from an ACME authority", () => {
     expect((await service.health.look()).parts.certificate).toEqual({ ok: true });
   });
 
-  it("may name a whole domain", async () => {
+  it("may be a wildcard", async () => {
     const service = await startAcmeService(pebble, { names: ["example.org", "*.example.org"] });
     await service.issued();
     for (const name of ["example.org", "any.example.org"])
       expect(serialOf(await connectTo(service.url, name, await pebble.root()))).not.toBe("");
   });
 
-  it("is proved over HTTP where the zone is not here", async () => {
-    // The nameserver of the test must answer for the name; that its challenges are elsewhere means that we cannot publish them.
+  it("is validated over HTTP if the zone is not on this service", async () => {
+    // The nameserver of the test must answer for the name, but its challenges are in another zone, where we cannot publish them.
     const service = await startAcmeService(pebble, { names: ["web.example.org"] });
     await service.put("web", "A", "127.0.0.1");
     await service.put("_acme-challenge.web", "CNAME", "elsewhere.example.net.");
@@ -58,7 +58,7 @@ describe("a certificate from an ACME authority", () => {
     expect(await service.challenges()).toEqual([]);
   });
 
-  it("is renewed without a restart, and no connection is cut", async () => {
+  it("is renewed without a restart, and no connection is closed", async () => {
     const service = await startAcmeService(pebble);
     await service.issued();
     const root = await pebble.root();
@@ -104,7 +104,7 @@ describe("when the authority does not issue one", () => {
     expect(service.acme.failures()).toBe(1);
   });
 
-  it("a name that does not point here is named, and tried again after a while", async () => {
+  it("a name that does not point here is reported, and tried again later", async () => {
     const service = await startAcmeService(pebble, { names: ["web.example.org"] });
     await service.put("_acme-challenge.web", "CNAME", "elsewhere.example.net.");
     service.lead();
@@ -160,7 +160,7 @@ describe("moor firewall", () => {
     return { firewall, log: () => lines.join(""), saved: join(folder, "firewall-acme.json") };
   };
 
-  it("proves its name over HTTP, and keeps its keys to itself", async () => {
+  it("validates its name over HTTP, and keeps its keys private", async () => {
     const { firewall, log, saved } = await start();
     await until(() => firewall.acme?.expires() !== undefined, { what: log });
     await connectTo(firewall.url, "router.example.org", await pebble.root());

@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 describe("the Debian packages", () => {
-  it.each(architectures)("for %s has no errors in lintian's eyes", (architecture) => {
+  it.each(architectures)("for %s has no lintian errors", (architecture) => {
     expect(run("lintian", "--allow-root", "--fail-on=none", fileFor(architecture))).not.toMatch(/^E: /m);
   });
 
@@ -60,7 +60,7 @@ describe("on a clean Debian, the package", () => {
     await machine.run("ip address add 9.9.1.1/24 dev wan0");
   });
 
-  it("starts nothing until it is asked to", async () => {
+  it("starts no service until it is enabled", async () => {
     expect(await machine.run("systemctl list-units --all --plain --no-legend 'moor-*' && id moor")).toMatch(
       /^uid=\d+\(moor\)/,
     );
@@ -97,7 +97,7 @@ describe("on a clean Debian, the package", () => {
     expect(users.at(-1)).toBe(await machine.run("id -u moor"));
   });
 
-  it("loses nothing when it is upgraded", async () => {
+  it("loses nothing in an upgrade", async () => {
     const before = await Promise.all(units.map(pidOf));
     const kept = "sha256sum /etc/moor/records.env /etc/moor/moor.yaml /etc/moor/secrets/*";
     const was = await machine.run(kept);

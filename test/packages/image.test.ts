@@ -85,7 +85,7 @@ describe("the image", () => {
     expect(run(emulator, "-L", tree, ...program, "--version")).toContain(`Node ${process.versions.node}`);
   });
 
-  it("has a user, a health check and labels, and names what is in it", () => {
+  it("has a user, a health check and labels, and lists its components", () => {
     const layout = join(folder, `${here}-layout`);
     const [{ Config, RepoTags }] = JSON.parse(readFileSync(join(layout, "manifest.json"), "utf8"));
     const { config } = JSON.parse(readFileSync(join(layout, Config), "utf8"));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Ended, startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
 
-/** A tree that was booted: systemd is its first process, and it has a network apart from this machine's. */
+/** A booted root filesystem: systemd is its first process, and it has its own network. */
 export type Machine = {
   /** Runs a shell script in it, and returns what it printed; throws if it fails. */
   run(script: string): Promise<string>;

@@ -35,7 +35,7 @@ describe("the compose files", () => {
     expect(words.filter((word) => word.startsWith("--") && !known.includes(word))).toEqual([]);
   });
 
-  it.each(services)("$file: $name has no rights, and keeps its data in a volume", ({ service, volumes }) => {
+  it.each(services)("$file: $name has no privileges, and keeps its data in a volume", ({ service, volumes }) => {
     expect(service).toMatchObject({ image: "moor", read_only: true, cap_drop: ["ALL"], restart: "unless-stopped" });
     expect(service.healthcheck).toBeDefined();
     expect(service.volumes).toEqual(

@@ -13,7 +13,7 @@ const sections = new Map(
 );
 
 describe("the man page", () => {
-  it("is of this version", () => {
+  it("is for this version", () => {
     expect(page).toContain(`"moor ${version}"`);
   });
 

@@ -27,7 +27,7 @@ export function newcomerSuite(installed: () => Installed): void {
     (await shell(`curl -sS --cacert data/ca.pem -w '%{http_code} %{content_type}' ${words.join(" ")} ${url}`).ended)
       .out;
 
-  it("says its version, the commit and the runtime", async () => {
+  it("prints its version, the commit and the runtime", async () => {
     const { version } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
     const { out, err } = await moor("--version").ended;
     expect([out, err]).toEqual([`${version} (commit tested, Node ${process.versions.node})\n`, ""]);

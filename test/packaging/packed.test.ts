@@ -50,7 +50,7 @@ describe("the package", () => {
     expect(bytes).toBeLessThan(15e6);
   });
 
-  it("has the licences of what is in it", () => {
+  it("has the licences of its components", () => {
     const text = readFileSync(join(installed, "licences.txt"), "utf8");
     for (const name of ["fastify", "pg", "@peculiar/x509", "react-dom", "@mantine/core", "Swagger UI"])
       expect(text).toMatch(new RegExp(`^${name} \\d+.* \\((?:MIT|Apache-2.0)\\)`, "m"));

@@ -28,7 +28,7 @@ afterAll(async () => {
 describe("the single file", () => {
   newcomerSuite(() => ({ inside, folder, program: "./moor", path: [] }));
 
-  it("has the licences of what is in it beside it", () => {
+  it("comes with the licences of its components", () => {
     const text = readFileSync(join(folder, "moor.licences.txt"), "utf8");
     expect(text).toMatch(/^fastify \d/m);
     expect(text).toMatch(/Node\.js contributors/);

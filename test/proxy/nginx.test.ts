@@ -10,7 +10,7 @@ import { secretIn } from "../rig/services.ts";
 import type { StartedProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
 
-/** packaging/proxy/moor.nginx.conf at its place, as it stands; of its two nodes only the second runs. */
+/** packaging/proxy/moor.nginx.conf, unmodified and at its real path; of its two nodes, only the second runs. */
 
 const [proxy, home, stranger] = ["203.0.113.1", "203.0.113.5", "198.51.100.9"];
 let inside: Namespace;
@@ -80,7 +80,7 @@ const logged = (request: string | undefined) =>
     .find((line) => line.request === request);
 
 describe("moor behind nginx", () => {
-  it("knows the caller that nginx saw, whatever the caller claims", async () => {
+  it("uses the client address that nginx saw, whatever the client claims", async () => {
     expect((await curl(home, "/v1/zones", ...bearer())).status).toBe(200);
     expect((await curl(stranger, "/v1/zones", ...bearer())).status).toBe(401);
     for (const claim of [`X-Forwarded-For: ${home}`, `Forwarded: for=${home}`, `X-Real-IP: ${home}`]) {
@@ -90,7 +90,7 @@ describe("moor behind nginx", () => {
     expect((await curl(home, "/v1/zones", ...bearer(), "-H", claimed)).status).toBe(200);
   });
 
-  it("names the request as nginx does, in the answer and in the log, and pages by https", async () => {
+  it("uses the request id of nginx in the answer and the log, and https in the links of lists", async () => {
     const zones = await curl(home, "/v1/zones", ...bearer(), "-H", "X-Request-Id: mine");
     const id = zones.header("x-correlation-id");
     expect(id).toMatch(/^[0-9a-f]{32}$/);
@@ -98,7 +98,7 @@ describe("moor behind nginx", () => {
     await expect.poll(() => logged(id)).toMatchObject({ from: home, status: 200, route: "/v1/zones" });
   });
 
-  it("points a name at the caller, as routers ask for it", async () => {
+  it("points a name at the caller's address, as routers request it", async () => {
     const zone = { name: "example.org", mode: "primary" };
     const json = (body: unknown) => ["-X", "POST", "-d", JSON.stringify(body)] as const;
     expect((await curl(home, "/v1/zones", ...bearer(), ...json(zone))).status).toBe(201);
@@ -108,7 +108,7 @@ describe("moor behind nginx", () => {
     expect(update.body).toBe(`good ${home}\n`);
   });
 
-  it("passes on a zone file that is as large as moor takes it", async () => {
+  it("passes on a zone file of the maximum size", async () => {
     const file = join(folder, "large.zone");
     // Long comments: millions of lines would take most of their time in the parser.
     const comment = `;${"x".repeat(1_000)}\n`;
@@ -117,7 +117,7 @@ describe("moor behind nginx", () => {
     expect((await curl(home, "/api/v1/zones/file/validate", ...body)).body).toContain("parsed_records");
   });
 
-  it("passes changes on as they come, and ends the stream with the reader", async () => {
+  it("passes changes on immediately, and ends the stream when the reader leaves", async () => {
     const stream = inside.start(command(home, "/v1/events", ["-N", ...bearer()]));
     await stream.says(/^id: \d+/m);
     await curl(home, "/nic/update?hostname=home.example.org&myip=192.0.2.77", "-u", `router:${token}`);

@@ -15,7 +15,7 @@ export type SourceRig = {
   entry(timeout: string): string;
   /** The device in its reports. */
   readonly device: string;
-  /** From now on, the peer works and reports these. False if such a thing cannot be said to this kind. */
+  /** From now on, the peer works and reports these. False if this kind cannot report them. */
   say(addresses: Said): boolean | Promise<boolean>;
   /** What the peer can do wrong, and what the message says about it. `say` ends it. */
   readonly faults: readonly SourceFault[];

@@ -8,7 +8,7 @@ export type TargetPeer = {
   readonly settings: string;
   /** Answers HTTP requests. Without it, the settings say where the service is. */
   readonly reply?: (asked: Asked) => Reply | Promise<Reply>;
-  /** Replaces all sets of the zone but SOA and NS: `home 300 A 192.0.2.1`. */
+  /** Replaces all sets of the zone except SOA and NS: `home 300 A 192.0.2.1`. */
   readonly fill: (sets: readonly string[]) => Promise<void> | void;
   /** The same, sorted. */
   readonly held: () => Promise<readonly string[]> | readonly string[];
@@ -36,7 +36,7 @@ export type FaultCase = {
   readonly isWrite?: (asked: Asked) => boolean;
 };
 
-/** What every target must make of the faults of an HTTP service. */
+/** How every target must handle the faults of an HTTP service. */
 export function describeFaults(
   rig: TargetRig,
   { secret, ttl, error, isWrite = ({ method }) => method !== "GET" }: FaultCase,

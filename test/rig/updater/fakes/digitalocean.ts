@@ -23,7 +23,7 @@ export function fakeDigitalocean(token: string) {
     const [, zone, id] = /^\/domains\/([^/]+)\/records(?:\/(\d+))?$/.exec(pathname) ?? [];
     if (zone !== "example.org") return error(404, "not_found", "The resource you were accessing could not be found.");
     if (method === "GET") {
-      // The name in a question is whole, in an answer it is relative.
+      // Names are absolute in requests and relative in answers.
       const whole = (name: string) => (name === "@" ? zone : `${name}.${zone}`);
       const found = kept.all.filter(
         ({ type, name }) => [null, type].includes(query.get("type")) && [null, whole(name)].includes(query.get("name")),

@@ -7,7 +7,7 @@ export type KeptRecord = {
   readonly type: string;
   ttl: number;
   value: string;
-  /** What the service has besides, which nobody may lose: flags, comments. */
+  /** Other data of the service that must not be lost: flags, comments. */
   extra: Record<string, unknown>;
 };
 

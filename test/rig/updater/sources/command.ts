@@ -17,7 +17,7 @@ export function startCommand(folder: string): SourceRig {
     entry: (timeout) => `{ kind: command, command: [./address, "two words"], timeout: ${timeout} }`,
     device: "internet",
     say({ ipv4, ipv6 }) {
-      // A program says no family, so it cannot mix them up.
+      // A program does not name the family, so it cannot confuse them.
       if (ipv4.some((text) => parseAddress(text)?.family === "ipv6")) return false;
       writeFileSync(join(folder, "addresses"), [...ipv4, ...ipv6].map((text) => `${text}\n`).join(""));
       write('test "$1" = "two words" && cat addresses');

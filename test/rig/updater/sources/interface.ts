@@ -68,7 +68,7 @@ export async function startInterface(folder: string): Promise<SourceRig> {
   };
 }
 
-/** Addresses that no kernel would take, from a program that prints them as `ip` would. */
+/** Addresses that no kernel would accept, from a program that prints them as `ip` would. */
 export function startFakeKernel(folder: string): SourceRig {
   const ip = replaceIp(folder);
   const fails = () => {

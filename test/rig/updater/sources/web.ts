@@ -1,7 +1,7 @@
 import type { SourceFault, SourceRig } from "../source-suite.ts";
 import { type EchoService, says, startEchoService } from "./echo-services.ts";
 
-/** Three services that say the same. */
+/** Three services that report the same address. */
 export async function startWeb(): Promise<SourceRig> {
   const echoes = await Promise.all([1, 2, 3].map(startEchoService));
   let waiting = 0;
