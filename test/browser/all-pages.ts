@@ -29,7 +29,7 @@ const records: readonly Shown[] = [
   [
     "/zones/tide-tables.example/settings",
     async (page) => {
-      const given = page.getByText("Give this to your registrar");
+      const given = page.getByText("For your registrar, at the next stage");
       await page.getByRole("button", { name: "Sign the zone" }).or(given).waitFor();
       if (!(await given.isVisible())) await page.getByRole("button", { name: "Sign the zone" }).click();
       await given.waitFor();

@@ -19,7 +19,7 @@ it("is switched on, gives the DS record in every form, publishes keys of another
   await page.goto(`${rig.url}${zone}/settings`);
   await section().getByRole("button", { name: "Sign the zone" }).click();
   await section().getByText("Wait for the next stage before you give the DS record to your registrar").waitFor();
-  await section().getByText("Give this to your registrar").waitFor();
+  await section().getByText("For your registrar, at the next stage").waitFor();
   const ds = await section()
     .getByText(/^signed\.example\. 3600 IN DS \d+ 13 2 [0-9A-F]{64}$/)
     .textContent();

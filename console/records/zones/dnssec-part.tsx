@@ -111,7 +111,7 @@ function Signed({ dnssec, act }: { readonly dnssec: RrsetsSigning; readonly act:
         </Text>
       )}
       {wanted.map((key) => (
-        <ForRegistrar key={key.key_tag} of={key} isThere={stage === "secure"} />
+        <ForRegistrar key={key.key_tag} of={key} stage={stage} />
       ))}
       <Group>
         {stage === "secure" && (
@@ -214,16 +214,18 @@ function Stages({ dnssec }: { readonly dnssec: RrsetsSigning }) {
 
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
-function ForRegistrar(props: { readonly of: RrsetsSigning["keys"][number]; readonly isThere: boolean }) {
+function ForRegistrar(props: { readonly of: RrsetsSigning["keys"][number]; readonly stage: string | null }) {
   const { key_tag, algorithm, algorithm_name, digest_type, digest, ds, dnskey } = props.of;
+  const waiting = props.stage === "new" ? "For your registrar, at the next stage" : "Give this to your registrar";
+  const title = props.stage === "secure" ? `DS record ${key_tag}` : waiting;
   const fields = [
     ["Key tag", String(key_tag)],
     ["Algorithm", `${algorithm} (${algorithm_name})`],
     ["Digest type", `${digest_type} (SHA-256)`],
   ] as const;
   return (
-    <details open={!props.isThere}>
-      <summary>{props.isThere ? `DS record ${key_tag}` : "Give this to your registrar"}</summary>
+    <details open={props.stage !== "secure"}>
+      <summary>{title}</summary>
       <Stack gap="xs" mt="xs">
         <Text size="sm">As a DS record:</Text>
         <CopyText text={ds} label="the DS record" />
