@@ -12,13 +12,16 @@ let { rig, page, put, open, stored, toast, undo, openMenu, choose, close } = {} 
 beforeAll(async () => {
   ({ rig, page, put, open, stored, toast, undo, openMenu, choose, close } = await openHarbourTable());
   await page.addInitScript(`{
-    window.steps = 0;
     addEventListener("pointerdown", ({ isTrusted }) => (steps += Number(isTrusted)), true);
     addEventListener("keydown", ({ key, repeat }) => (steps += Number(key.length > 1 && key !== "Shift" && !repeat)), true);
   }`);
 });
 afterAll(() => close?.());
 
+const begin = async () => {
+  await open();
+  await page.evaluate("window.steps = 0");
+};
 const steps = () => page.evaluate<number>("steps");
 /** Ours and theirs, from the table in the documentation. */
 const told = async (journey: string): Promise<readonly [ours: number, theirs: number]> => {
@@ -28,7 +31,7 @@ const told = async (journey: string): Promise<readonly [ours: number, theirs: nu
 };
 it("add a second mail server", async () => {
   await put({ name: "@", type: "MX", records: [{ value: "10 mail.harbour.example." }] });
-  await open();
+  await begin();
   await page.getByRole("link", { name: "@ MX" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Add value" }).click();
   await page.getByRole("group", { name: "Record 2" }).getByLabel("Priority").and(page.locator(":focus")).waitFor();
@@ -45,7 +48,7 @@ it("add a second mail server", async () => {
 
 it("change the TTL of ten records", async () => {
   await put(...Array.from({ length: 10 }, (_, i) => aSet(`ten${i}`, "192.0.2.1")));
-  await open();
+  await begin();
   await page.getByRole("checkbox", { name: "Select ten0 A" }).click();
   await page.getByRole("checkbox", { name: "Select ten9 A" }).click({ modifiers: ["Shift"] });
   await page.getByRole("button", { name: "TTL…" }).click();
@@ -59,7 +62,7 @@ it("change the TTL of ten records", async () => {
 });
 
 it("undo the deletion of a record", async () => {
-  await open();
+  await begin();
   await openMenu("backup A");
   await choose("Delete");
   await toast("Deleted backup A.").waitFor();
@@ -72,7 +75,7 @@ it("undo the deletion of a record", async () => {
 });
 
 it("make a token for one name", async () => {
-  await open();
+  await begin();
   await openMenu("home A");
   await choose("New token for this name…");
   await dialogHasFocus(page);
