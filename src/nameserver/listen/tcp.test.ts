@@ -221,15 +221,15 @@ describe("a zone transfer", () => {
 
   it("continues when the server takes long for its next message and the client has read everything so far", async () => {
     const small: Stream = async function* () {
-      for (let i = 0; i < 5; i += 1) {
-        await sleep(80);
+      for (let i = 0; i < 2; i += 1) {
+        await sleep(600);
         yield Buffer.alloc(100);
       }
     };
-    const client = open(await listen({ idle: 50 }, echo, small));
+    const client = open(await listen({ idle: 500 }, echo, small));
     client.socket.write(framed(0));
     await client.closed;
-    expect(client.received().length).toBe(5 * 102);
+    expect(client.received().length).toBe(2 * 102);
   });
 
   it("ends when nothing is read for too long", async () => {
