@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
-import { mkdtempSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -78,6 +78,10 @@ describe("moor dnssec", () => {
     renameSync(file, `${file}.away`);
     const without = await moor("dnssec", "export", "example.org");
     expect([without.code, without.err]).toEqual([1, expect.stringContaining("records.dnssec-key is missing")]);
+    await makeZone("example.net", "@ 60 SOA ns1 hostmaster 1 7200 900 1209600 300\n@ 60 NS ns1.example.org.");
+    const second = await moor("dnssec", "on", "example.net");
+    expect([second.code, second.err]).toEqual([1, expect.stringContaining("records.dnssec-key is missing")]);
+    expect(existsSync(file), "a second key file").toBe(false);
     writeFileSync(file, Buffer.alloc(32, 7).toString("base64"));
     expect((await moor("dnssec", "export", "example.org")).err).toContain("were encrypted with another file");
   });

@@ -39,7 +39,17 @@ export async function signZone(
   choice: SigningChoice,
   signer: Signer,
 ): Promise<Result<ZoneSigning>> {
+  await checkKeyFile(by.store, signer);
   return await change(by, zone, signingRule(choice, signer, by.now), await ownersToSign(by.store, zone));
+}
+
+/**
+ * Throws if the key file is missing, or is not the one that the keys in the store are encrypted with. Call it before making a
+ * key: with a second file, no node could use all keys.
+ */
+export async function checkKeyFile(store: RecordStore, signer: Signer): Promise<void> {
+  const [signed] = await store.signedZones(0, 1);
+  for (const key of signed ? await store.sealedKeys(signed) : []) signer.unseal(key);
 }
 
 /** `servers` becomes the NS set of a zone that has none. */
@@ -106,12 +116,15 @@ export const unsigningRule: SigningRule = ({ zone: { name, settings } }) =>
   settings.dnssec === undefined ? fail(notSigned(name)) : ok({ dnssec: undefined });
 
 /** Begins to replace the key. */
-export const rollKey = (
+export async function rollKey(
   by: SigningWriter,
   zone: Zone,
   algorithm: Algorithm | undefined,
   signer: Signer,
-): Promise<Result<ZoneSigning>> => change(by, zone, rollingRule(zone, algorithm, signer, by.now));
+): Promise<Result<ZoneSigning>> {
+  await checkKeyFile(by.store, signer);
+  return await change(by, zone, rollingRule(zone, algorithm, signer, by.now));
+}
 
 /** Without `algorithm`, the new key uses that of the old one. */
 export function rollingRule(

@@ -9,6 +9,7 @@ import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, missing, type NotDone, refused, type Sight } from "../sight.ts";
 import { type Asked, type Done, noChange, type Written, writtenBefore, writtenBy, writtenIn } from "../write.ts";
 import {
+  checkKeyFile,
   leavingRule,
   ownersToSign,
   publishingRule,
@@ -29,7 +30,7 @@ export function signingOperations(options: RecordServiceOptions, sight: Sight) {
 
   type Change = {
     readonly command: string;
-    readonly ruleFor: (zone: Zone) => SigningRule;
+    readonly ruleFor: (zone: Zone) => SigningRule | Promise<SigningRule>;
     readonly ownersFor?: (zone: Zone) => Promise<WriteRequest["owners"]>;
   };
   const change = async (actor: Actor, key: ZoneKey, { command, ruleFor, ownersFor }: Change, asked: Asked) => {
@@ -37,7 +38,7 @@ export function signingOperations(options: RecordServiceOptions, sight: Sight) {
     if (zone === undefined) return missingOr(await writtenBefore(store, actor, key, asked, now()));
     const obstacle = writeObstacle(sight, actor, zone);
     if (obstacle) return obstacle;
-    const [rule, owners] = [ruleFor(zone), (await ownersFor?.(zone)) ?? (() => [apex])];
+    const [rule, owners] = [await ruleFor(zone), (await ownersFor?.(zone)) ?? (() => [apex])];
     const decide: DecideAct<Done | NotDone> = (view) => {
       const refusal = writeObstacle(sight, actor, view.zone);
       if (refusal) return noChange(refusal);
@@ -48,8 +49,11 @@ export function signingOperations(options: RecordServiceOptions, sight: Sight) {
     const request = { ...writtenBy(actor, now()), at: key, owners, ...asked };
     return await withZone(sight, actor, key, writtenIn<Done>(await store.act(request, decide)));
   };
-  const withSigner = (rule: (signer: Signer) => SigningRule): SigningRule =>
-    signer === undefined ? () => fail(noSigner) : rule(signer);
+  const withSigner = async (rule: (signer: Signer) => SigningRule): Promise<SigningRule> => {
+    if (signer === undefined) return () => fail(noSigner);
+    await checkKeyFile(store, signer);
+    return rule(signer);
+  };
 
   return {
     publishKeys: (actor: Actor, key: ZoneKey, others: readonly PublicKey[], asked: Asked = {}) =>
