@@ -3,14 +3,15 @@ import { answers, bodies, type RrsetsSigning } from "../../contract/rrsets.ts";
 import { algorithmChoices, algorithmName, algorithms, dnssecTypes } from "../../core/dnssec/codes.ts";
 import { apex } from "../../core/names/name.ts";
 import type { Fault } from "../../core/result.ts";
-import type { OtherKey, SigningKey, Zone } from "../model.ts";
+import type { OtherKey, SigningKey, Zone, ZoneKey } from "../model.ts";
 import { badInput } from "../service/edit/bad-input.ts";
 import type { RecordService } from "../service/service.ts";
-import { missing } from "../service/sight.ts";
+import { type Actor, missing } from "../service/sight.ts";
+import type { Asked } from "../service/write.ts";
 import { type PublicKey, readDnskeys } from "../signing/other-keys.ts";
 import { mayBeInParent, signingOf } from "../signing/signing-of.ts";
 import { apexValue, dnskeyText, dsParts, dsText, stageWords } from "../signing/signing-texts.ts";
-import { act, sendError, zoneAt } from "./answer.ts";
+import { act, type ReadKeys, sendError, zoneAt } from "./answer.ts";
 import { answerTo } from "./errors.ts";
 import { flagAt, type Keys, said } from "./input.ts";
 import { timeText } from "./wire.ts";
@@ -20,7 +21,6 @@ const tags = ["dnssec"];
 /** Not in the original API: how a zone is signed. */
 export function rrsetsDnssecRoutes(api: FastifyInstance, service: RecordService): void {
   const answerOf = ({ zone }: { readonly zone: Zone }) => ({ dnssec: signingToWire(zone) });
-  const schema = (summary: string, body: object) => ({ tags, summary, body, response: { 201: answers.dnssecAction } });
 
   api.get(
     "/zones/:z/dnssec",
@@ -31,65 +31,50 @@ export function rrsetsDnssecRoutes(api: FastifyInstance, service: RecordService)
     },
   );
 
-  api.post(
-    "/zones/:z/actions/sign",
-    { schema: schema("Sign a zone; if it has no NS records, it gets the nameservers of the service", bodies.sign) },
-    (request, reply) =>
-      act(request, reply, {
-        read: (keys, faults) => ({
-          algorithm: choiceAt(keys, "algorithm", algorithmChoices, faults) ?? algorithms.ecdsap256,
-          denial: choiceAt(keys, "denial", denials, faults) ?? "nsec",
-          others: said(keys.also_publish) ? dnskeysAt(keys, "also_publish", faults) : [],
+  /** `run` does what `read` finds in the body. */
+  const action = <Draft>(
+    name: string,
+    summary: string,
+    body: object,
+    { read, run }: { readonly read: ReadKeys<Draft>; readonly run: Run<Draft> },
+  ) =>
+    api.post(
+      `/zones/:z/actions/${name}`,
+      { schema: { tags, summary, body, response: { 201: answers.dnssecAction } } },
+      (request, reply) =>
+        act(request, reply, {
+          ...{ read, answerOf },
+          run: (draft, asked) => run(request.actor, zoneAt(request), draft, asked),
         }),
-        run: (choice, asked) => service.signZone(request.actor, zoneAt(request), choice, asked),
-        answerOf,
-      }),
-  );
+    );
 
-  api.post(
-    "/zones/:z/actions/roll_key",
-    { schema: schema("Replace the key of a signed zone, step by step", bodies.rollKey) },
-    (request, reply) =>
-      act(request, reply, {
-        read: (keys, faults) => choiceAt(keys, "algorithm", algorithmChoices, faults),
-        run: (algorithm, asked) => service.rollKey(request.actor, zoneAt(request), algorithm, asked),
-        answerOf,
-      }),
-  );
-
-  api.post(
-    "/zones/:z/actions/publish_keys",
-    { schema: schema("Publish keys of another server that also signs the zone", bodies.publishKeys) },
-    (request, reply) =>
-      act(request, reply, {
-        read: (keys, faults) => dnskeysAt(keys, "dnskeys", faults),
-        run: (others, asked) => service.publishKeys(request.actor, zoneAt(request), others, asked),
-        answerOf,
-      }),
-  );
-
-  api.post(
-    "/zones/:z/actions/withdraw_keys",
-    { schema: schema("Stop publishing keys of another server", bodies.withdrawKeys) },
-    (request, reply) =>
-      act(request, reply, {
-        read: (keys, faults) => (said(keys.key_tags) ? tagsAt(keys, "key_tags", faults) : []),
-        run: (wanted, asked) => service.withdrawKeys(request.actor, zoneAt(request), wanted, asked),
-        answerOf,
-      }),
-  );
-
-  api.post(
-    "/zones/:z/actions/unsign",
-    { schema: schema("Ask the parent to remove the DS record, and then unsign the zone", bodies.unsign) },
-    (request, reply) =>
-      act(request, reply, {
-        read: (keys, faults) => said(keys.immediately) && flagAt(keys, "immediately", faults),
-        run: (isImmediate, asked) => service.unsignZone(request.actor, zoneAt(request), isImmediate === true, asked),
-        answerOf,
-      }),
-  );
+  action("sign", "Sign a zone; if it has no NS records, it gets the nameservers of the service", bodies.sign, {
+    read: (keys, faults) => ({
+      algorithm: choiceAt(keys, "algorithm", algorithmChoices, faults) ?? algorithms.ecdsap256,
+      denial: choiceAt(keys, "denial", denials, faults) ?? "nsec",
+      others: said(keys.also_publish) ? dnskeysAt(keys, "also_publish", faults) : [],
+    }),
+    run: service.signZone,
+  });
+  action("roll_key", "Replace the key of a signed zone, step by step", bodies.rollKey, {
+    read: (keys, faults) => choiceAt(keys, "algorithm", algorithmChoices, faults),
+    run: service.rollKey,
+  });
+  action("publish_keys", "Publish keys of another server that also signs the zone", bodies.publishKeys, {
+    read: (keys, faults) => dnskeysAt(keys, "dnskeys", faults),
+    run: service.publishKeys,
+  });
+  action("withdraw_keys", "Stop publishing keys of another server", bodies.withdrawKeys, {
+    read: (keys, faults) => (said(keys.key_tags) ? tagsAt(keys, "key_tags", faults) : []),
+    run: service.withdrawKeys,
+  });
+  action("unsign", "Ask the parent to remove the DS record, and then unsign the zone", bodies.unsign, {
+    read: (keys, faults) => said(keys.immediately) && flagAt(keys, "immediately", faults),
+    run: service.unsignZone,
+  });
 }
+
+type Run<Draft> = (actor: Actor, zone: ZoneKey, draft: Draft, asked: Asked) => ReturnType<RecordService["signZone"]>;
 
 const denials = { nsec: "nsec", nsec3: "nsec3" } as const;
 
