@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "./log.ts";
 
 /** Work that only one of several nodes may do: the one that leads. */
@@ -14,6 +15,29 @@ export type Duties = {
 
 /** Stops what was started; the promise resolves when all of it has ended. */
 export type EndWork = () => void | Promise<void>;
+
+/** Does this work again and again, with a pause of so many milliseconds in between. */
+export function repeat(
+  work: (signal: AbortSignal) => Promise<void>,
+  pause: number,
+  onFailure: (error: unknown) => void,
+): () => Promise<void> {
+  const ended = new AbortController();
+  const { signal } = ended;
+  const run = async () => {
+    while (!signal.aborted) {
+      await work(signal).catch((error: unknown) => {
+        if (!signal.aborted) onFailure(error);
+      });
+      await sleep(pause, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  };
+  const running = run();
+  return async () => {
+    ended.abort();
+    await running;
+  };
+}
 
 export type LedDuties = Duties & { readonly lead: () => void; readonly stepDown: () => void };
 

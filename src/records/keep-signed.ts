@@ -2,7 +2,7 @@ import type { ParentView, Stage } from "../core/dnssec/lifecycle.ts";
 import { beginsAfter, type SignedName, soaExpiry } from "../core/dnssec/signed-name.ts";
 import type { Instant } from "../core/instant.ts";
 import type { AskParent } from "../process/dns/parent-ds.ts";
-import type { EndWork } from "../process/duties.ts";
+import { type EndWork, repeat } from "../process/duties.ts";
 import type { Logger } from "../process/log.ts";
 import type { Zone } from "./model.ts";
 import { continueLife, noteForeignDs, type SigningWriter } from "./service/zones/dnssec.ts";
@@ -28,28 +28,9 @@ const askEvery = { waiting: minute, secure: 60 * minute };
 
 /** Renews signatures before they expire, and moves each zone from stage to stage. Only the leading node does this. */
 export function keepSigned(options: KeepSignedOptions): EndWork {
-  const { log, every = minute } = options;
-  const ended = new AbortController();
-  const visit = createSigningRound(options);
-  let timer: NodeJS.Timeout | undefined;
-  const round = async (): Promise<void> => {
-    try {
-      await visit(ended.signal);
-    } catch (error) {
-      if (!ended.signal.aborted) log.error({ err: error }, "signed zones could not be maintained; trying again");
-    }
-    if (!ended.signal.aborted) timer = setTimeout(begin, every).unref();
-  };
-  let running = Promise.resolve();
-  const begin = () => {
-    running = round();
-  };
-  begin();
-  return async () => {
-    ended.abort();
-    clearTimeout(timer);
-    await running;
-  };
+  return repeat(createSigningRound(options), options.every ?? minute, (error) =>
+    options.log.error({ err: error }, "signed zones could not be maintained; trying again"),
+  );
 }
 
 /** By zone number: when its parent was last queried; and when signatures from a clock that was ahead were last replaced, with the time by that clock (`last`). */
@@ -79,12 +60,10 @@ async function renewSignatures(
     if (due.length === 0) break;
     for (const { zone, owners, first } of due) {
       const names = owners.join(" ");
-      const request = { account: zone.account, at: { zone: zone.id }, owners: () => owners, actor: "moor", now: now() };
       // The same names again: nothing was renewed.
       const isDone =
         tried.get(zone.number) !== names &&
-        (await store
-          .write(request, () => ({ wanted: undefined, renew: owners, result: undefined }))
+        (await renew(store, zone, owners, now())
           .then(() => true)
           .catch((error: unknown) =>
             log.error({ err: error, zone: zone.name, expires: new Date(first) }, "signatures could not be renewed"),
@@ -94,6 +73,12 @@ async function renewSignatures(
     }
   }
 }
+
+/** Signs these names again. */
+const renew = (store: RecordStore, zone: Zone, owners: readonly string[], now: Instant): Promise<unknown> =>
+  store.write({ account: zone.account, at: { zone: zone.id }, owners: () => owners, actor: "moor", now }, () => ({
+    ...{ wanted: undefined, renew: owners, result: undefined },
+  }));
 
 async function visitZones(options: KeepSignedOptions, { asked, mended }: Seen, signal: AbortSignal): Promise<void> {
   const { store, now, log } = options;
@@ -159,8 +144,7 @@ async function mendAfterClock(
   for (let after: string | undefined; ; ) {
     const names: readonly SignedName[] = await store.signedNames(zone, after, namesAtOnce);
     const owners = names.filter((name) => beginsAfter(name, now() / 1000)).map(({ owner }) => owner);
-    const request = { account: zone.account, at: { zone: zone.id }, owners: () => owners, actor: "moor", now: now() };
-    if (owners.length > 0) await store.write(request, () => ({ wanted: undefined, renew: owners, result: undefined }));
+    if (owners.length > 0) await renew(store, zone, owners, now());
     if (names.length < namesAtOnce) break;
     after = names.at(-1)?.owner;
   }

@@ -1,4 +1,5 @@
 import type { Instant } from "../core/instant.ts";
+import { repeat } from "../process/duties.ts";
 import type { Logger } from "../process/log.ts";
 import type { Zone } from "./model.ts";
 import { clockTolerance, renewal } from "./signing/signer.ts";
@@ -33,26 +34,12 @@ const renewalTime = 60 * minute;
 const mostExpiring = 200;
 
 /** Reads it every minute. */
-export function watchSigned(options: WatchOptions): () => Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  let running = Promise.resolve();
-  let isOver = false;
-  const begin = () => {
-    running = lookAtSigned(options)
-      .catch((error: unknown) => {
-        if (!isOver) options.log.warn({ err: error }, "the state of signed zones could not be read");
-      })
-      .then(() => {
-        if (!isOver) timer = setTimeout(begin, minute).unref();
-      });
-  };
-  begin();
-  return async () => {
-    isOver = true;
-    clearTimeout(timer);
-    await running;
-  };
-}
+export const watchSigned = (options: WatchOptions): (() => Promise<void>) =>
+  repeat(
+    () => lookAtSigned(options),
+    minute,
+    (error) => options.log.warn({ err: error }, "the state of signed zones could not be read"),
+  );
 
 export async function lookAtSigned({ store, now, log, state }: WatchOptions): Promise<void> {
   const zones = await everySigned(store);

@@ -4,6 +4,7 @@ const free = 150;
 const factor = 100;
 /** The longest pause, however large the write was. */
 const longest = 10 * 60_000;
+
 /**
  * How long an account has to wait before its next large write. All other writes wait while one is written, so a long
  * one is followed by a pause for its account. There is none if no other account wanted to write meanwhile.
