@@ -111,6 +111,7 @@ describe("the pages of moor up", () => {
     await attention.getByRole("link", { name: "Updater" }).first().click();
     await heading(page, "Names").waitFor();
     await page.goBack();
+    await attention.getByText(/\.home\.test A: /).waitFor();
     await rig.wan.restore();
     await rig.wan.readdress({ ipv4: "9.9.2.2", ipv6: "2a00:1::1" });
     await attention.getByText("Nothing needs attention.").waitFor();

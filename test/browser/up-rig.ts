@@ -24,6 +24,9 @@ export async function startUpRig(): Promise<UpRig> {
   const folder = await mkdtemp(join(tmpdir(), "moor-up-pages-"));
   const data = join(folder, "data");
   const inside = await openNamespace();
+  // Chromium drops what it is loading when an address appears, also one whose duplicate address detection ends late.
+  const { code, err } = await inside.run(["sh", "-c", "echo 0 > /proc/sys/net/ipv6/conf/default/accept_dad"]);
+  if (code !== 0) throw new Error(`duplicate address detection cannot be switched off: ${err}`);
   const wan = await makeDevice(inside, "wan0");
   await wan.readdress({ ipv4: "9.9.1.1", ipv6: "2a00:1::1" });
   const up = startMoor(inside, ["up", "--data", data]);
