@@ -90,6 +90,8 @@ export const RrsetsGrant = Type.Object(
 );
 export type RrsetsGrant = Static<typeof RrsetsGrant>;
 
+const wanted = "the parent should have a DS record of this key; whether it has one is not checked here";
+
 const SigningKey = Type.Object({
   key_tag: Type.Integer(),
   algorithm: Type.Integer(),
@@ -97,7 +99,7 @@ const SigningKey = Type.Object({
   created: Type.String(),
   published: Type.Boolean({ description: "it is in the DNSKEY set" }),
   signs: Type.Boolean({ description: "it signs the records of the zone" }),
-  in_parent: Type.Boolean({ description: "the parent has its DS record, or is asked for it" }),
+  ds_wanted: Type.Boolean({ description: wanted }),
   digest_type: Type.Integer(),
   digest: Type.String(),
   ds: Type.String({ description: "the DS record as one line" }),
@@ -109,7 +111,7 @@ const OtherKey = Type.Object({
   algorithm: Type.Integer(),
   algorithm_name: Type.String(),
   added: Type.String(),
-  in_parent: Type.Boolean({ description: "the parent has its DS record, or is asked for it" }),
+  ds_wanted: Type.Boolean({ description: wanted }),
   ds: Nullable(Type.String({ description: "the DS record as one line" })),
   dnskey: Type.String({ description: "the DNSKEY record as one line" }),
 });
@@ -119,10 +121,11 @@ export const RrsetsSigning = Type.Object(
     signed: Type.Boolean(),
     stage: Nullable(
       Type.String({
-        description: "new, new-parent, secure, leaving, or a step of a key replacement; null if the zone is not signed",
+        description:
+          "new, new-parent, secure or leaving; while the key is replaced, roll-show, roll-parent or roll-sign; with another algorithm, algorithm-sign, algorithm-show, algorithm-parent or algorithm-hide; null if the zone is not signed",
       }),
     ),
-    stage_text: Nullable(Type.String({ description: "what the stage waits for, in words" })),
+    stage_text: Nullable(Type.String({ description: "what the stage means, for people" })),
     since: Nullable(Type.String({ description: "when the stage began" })),
     parent_since: Nullable(
       Type.String({ description: "when the change that the stage waits for was first seen at the parent" }),

@@ -143,6 +143,12 @@ it("the keys of another server stay published while keys are replaced, and its D
   expect(await signing()).toMatchObject({ stage: "secure", others: [foreign, zoneKey] });
   expect((await signing())?.keys).not.toContainEqual(first);
   expect([await published("TYPE48"), await published("TYPE59")]).toEqual([3, 2]);
+
+  ds = [1];
+  at += day;
+  await round(AbortSignal.timeout(60_000));
+  expect((await signing())?.foreignDs).toBe(at);
+  expect(lines.join("")).toContain(`the DS record that \`moor dnssec status ${zone.name}\` shows`);
 });
 
 it("signatures stay valid by the clock of others when this clock jumps an hour or a month, forward or back", async () => {

@@ -169,7 +169,7 @@ async function noteMismatch(by: SigningWriter, zone: Zone, parent: ParentView, l
   if (isWrong)
     log.error(
       { zone: zone.name },
-      "no DS record at the parent matches a key of the zone, so resolvers reject it; give the registrar the DS record that `moor dnssec status` shows",
+      `no DS record at the parent matches a key of the zone, so resolvers reject it; give the registrar the DS record that \`moor dnssec status ${zone.name}\` shows`,
     );
   return (await noteForeignDs(by, zone, isWrong)).ok;
 }

@@ -5,6 +5,7 @@ import { scopeInWords } from "../../console/records/tokens/scope-in-words.ts";
 import { snippetsFor } from "../../console/records/tokens/token-snippets.ts";
 import { noAnswer } from "../../console/shared/live/request.ts";
 import { durationInWords } from "../../console/shared/time/words-of-time.ts";
+import { stageWords } from "../../src/records/signing/signing-texts.ts";
 
 /** Texts of the pages, tested without a browser. */
 
@@ -52,6 +53,11 @@ describe("in words", () => {
     });
     expect(linesOf(side("a", "b"), side("b", "c"))).toEqual({ gone: ["a"], come: ["c"], same: 1 });
     expect(linesOf(null, side("a")).come).toEqual(["a", "TTL 60"]);
+  });
+
+  it.for(Object.keys(stageWords))("a change: the DNSSEC stage %s in plain words", (stage) => {
+    const zone = { ttl: 60, mode: "primary", labels: {}, protection: { delete: false }, primary_nameservers: [] };
+    expect(linesOf(zone, { ...zone, dnssec: { stage, keys: [] } }).come).not.toEqual([`DNSSEC ${stage}`]);
   });
 });
 

@@ -72,5 +72,5 @@ it("is switched on, gives the DS record in every form, publishes keys of another
   await section().getByRole("button", { name: "Unsign now" }).click();
   await section().getByRole("button", { name: "Sign the zone" }).waitFor();
   await page.goto(`${rig.url}${zone}/history`);
-  await page.getByText("DNSSEC waits for resolvers").first().waitFor();
+  await page.getByText("DNSSEC waits until unsigned records have expired from caches").first().waitFor();
 });

@@ -96,7 +96,7 @@ describe("a signed zone moves here", () => {
     expect(await rig.askParents()).toEqual([]);
     await rig.register(into, both);
     expect(await rig.askParents()).toEqual([]);
-    expect(await rig.moor(`moor dnssec status ${into}`)).toContain("Stage: secure");
+    expect(await rig.moor(`moor dnssec status ${into}`)).toContain("Stage secure");
     await watched.pass(25);
     await watched.delegate(bind.port, rig.dns.port);
     await watched.pass(2);

@@ -21,11 +21,18 @@ export function summaryOf(write: WriteEntry): string {
   return `${counted(write[first], "set")} ${first}${rest.join("")}`;
 }
 
-/** The stages in a few words; the steps of a key replacement differ only in what they wait for. */
+/** The stages in a few words. */
 const stageNames: Readonly<Record<string, string>> = {
-  new: "waits for resolvers",
-  "new-parent": "waits for the parent",
+  new: "waits until unsigned records have expired from caches",
+  "new-parent": "waits for the DS record at the parent",
   secure: "on",
+  "roll-show": "new key published",
+  "roll-parent": "waits for the DS record of the new key",
+  "roll-sign": "new key signs",
+  "algorithm-sign": "new key signs too",
+  "algorithm-show": "new key published",
+  "algorithm-parent": "waits for the DS record of the new key",
+  "algorithm-hide": "old key no longer published",
   leaving: "is being switched off",
 };
 

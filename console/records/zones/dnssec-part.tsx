@@ -74,7 +74,7 @@ function Unsigned({ act }: { readonly act: Acting }) {
           allowDeselect={false}
         />
         <Select
-          label="Denial of existence"
+          label="Proof that a name does not exist"
           data={[
             { value: "nsec", label: "NSEC (usual)" },
             { value: "nsec3", label: "NSEC3: makes names hard to list" },
@@ -93,7 +93,7 @@ function Unsigned({ act }: { readonly act: Acting }) {
 
 function Signed({ dnssec, act }: { readonly dnssec: RrsetsSigning; readonly act: Acting }) {
   const { stage, keys } = dnssec;
-  const wanted = stage === "leaving" ? [] : keys.filter((key) => key.in_parent);
+  const wanted = keys.filter((key) => key.ds_wanted);
   return (
     <>
       <Stages dnssec={dnssec} />
@@ -167,7 +167,7 @@ const algorithmSteps = [
   { stage: "algorithm-sign", name: "New key signs too" },
   { stage: "algorithm-show", name: "New key published" },
   { stage: "algorithm-parent", name: "DS record replaced" },
-  { stage: "algorithm-hide", name: "Old key hidden" },
+  { stage: "algorithm-hide", name: "Old key no longer published" },
   { stage: "secure", name: "Old key removed" },
 ];
 

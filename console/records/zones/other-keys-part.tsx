@@ -27,7 +27,7 @@ export function OtherKeys(props: {
             <Group gap="xs" justify="space-between">
               <Text size="sm">
                 <strong>Key {key.key_tag}</strong>, published here since <When at={key.added} />
-                {key.in_parent ? "; the parent needs its DS record" : "; it needs no DS record"}
+                {key.ds_wanted ? "; the parent needs its DS record" : "; it needs no DS record"}
               </Text>
               <SureButton
                 size="compact-sm"

@@ -58,11 +58,13 @@ describe("moor dnssec", () => {
     expect(out).toMatch(new RegExp(`Key tag +${ds?.[1]}\n`));
     expect(out).toMatch(new RegExp(`Digest +${ds?.[2]}\n`));
     expect(out).toMatch(/example\.org\. 3600 IN DNSKEY 257 3 13 \S{88}\n/);
-    expect((await moor("dnssec", "status")).out).toMatch(new RegExp(`example\\.org +new +\\S+ \\S+ +${ds?.[1]}\n`));
+    expect((await moor("dnssec", "status")).out).toMatch(
+      new RegExp(`example\\.org +new +\\S+ \\S+ +${ds?.[1]} +signed; waiting until unsigned records have expired\\b`),
+    );
     expect(JSON.parse((await moor("dnssec", "status", "example.org", "--json")).out)).toMatchObject({
       zone: "example.org",
       stage: "new",
-      keys: [{ tag: Number(ds?.[1]), ds: ds?.[0], published: true, signs: true, inParent: true }],
+      keys: [{ tag: Number(ds?.[1]), ds: ds?.[0], published: true, signs: true, dsWanted: true }],
     });
   });
 
@@ -110,7 +112,7 @@ describe("moor dnssec", () => {
     const [own, other] = [(await keys()).keys[0], (await keys()).otherKeys[0]];
     // The zone was signed before, so caches have no unsigned records.
     expect((await keys()).stage).toBe("new-parent");
-    expect(other).toMatchObject({ algorithm: 13, inParent: true, dnskey: otherKey("").replace(/.*DNSKEY /, "") });
+    expect(other).toMatchObject({ algorithm: 13, dsWanted: true, dnskey: otherKey("").replace(/.*DNSKEY /, "") });
     expect(asked.out).toContain(`example.org. 3600 IN DNSKEY ${own.dnskey}`);
     expect(asked.out).toMatch(
       new RegExp(`${own.ds.replaceAll(".", "\\.")}\n +example\\.org\\. 3600 IN DS ${other.tag} 13`),
@@ -120,9 +122,9 @@ describe("moor dnssec", () => {
       example.org. 60 IN RRSIG DNSKEY 13 3 60 20261201000000 20261101000000 1 example.org. AAAA\n`;
     writeFileSync(join(cwd, "set"), set);
     expect((await moor("dnssec", "publish", "example.org", "set")).code).toBe(0);
-    expect((await keys()).otherKeys).toMatchObject([other, { inParent: false }]);
+    expect((await keys()).otherKeys).toMatchObject([other, { dsWanted: false }]);
     expect((await moor("dnssec", "status", "example.org")).out).toMatch(
-      new RegExp(`${other.tag}, .*: published, DS record for the parent\n`),
+      new RegExp(`${other.tag}, .*: published, needs a DS record at the parent\n`),
     );
     expect((await moor("dnssec", "off", "example.org")).err).toContain("another server signs example.org too");
     const [, zoneKey] = (await keys()).otherKeys;
@@ -232,7 +234,7 @@ describe("moor dnssec", () => {
   it("stays signed until the parent has removed the DS record, or is unsigned immediately with --now", async () => {
     await moor("dnssec", "on", "example.org");
     expect((await moor("dnssec", "off", "example.org")).out).toContain("stays signed until");
-    expect((await moor("dnssec", "status", "example.org")).out).toContain("Stage: leaving");
+    expect((await moor("dnssec", "status", "example.org")).out).toContain("Stage leaving");
     expect((await moor("dnssec", "off", "example.org", "--now")).out).toBe("example.org is no longer signed.\n");
     expect((await moor("dnssec", "status", "example.org")).out).toBe("example.org is not signed.\n");
   });

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { algorithmChoices, algorithmName, algorithms } from "../../core/dnssec/codes.ts";
 import type { Zone, ZoneSigning } from "../../records/model.ts";
 import { rollKey, signZone, unsignNow, unsignZone } from "../../records/service/zones/dnssec.ts";
-import { mayBeInParent } from "../../records/signing/signing-of.ts";
+import { isDsWanted, mayBeInParent } from "../../records/signing/signing-of.ts";
 import { dnskeyText, dsParts, dsText, stageWords } from "../../records/signing/signing-texts.ts";
 import type { RecordStore } from "../../records/store/port.ts";
 import type { CommandIo } from "../io/command-io.ts";
@@ -100,12 +100,13 @@ async function listZones(
   else
     io.out(
       printTable(
-        ["zone", "stage", "since", "keys"],
+        ["zone", "stage", "since", "keys", "meaning"],
         zones.map(({ name, settings: { dnssec } }) => [
           name,
           dnssec?.stage ?? "",
           minute(dnssec?.since),
           dnssec?.keys.map(({ tag }) => tag).join(", ") ?? "",
+          dnssec ? stageWords[dnssec.stage] : "",
         ]),
       ),
     );
@@ -115,10 +116,9 @@ async function listZones(
 function statusText({ name }: Zone, { stage, since, denial, keys, parentSince, others = [] }: ZoneSigning): string {
   const lines = [
     `${name} is signed, with ${denial.toUpperCase()}`,
-    `Stage: ${stage}, since ${minute(since)} UTC: ${stageWords[stage]}${parentSince === undefined ? "" : `; the parent changed at ${minute(parentSince)} UTC, now waiting until its old answer has expired from caches`}`,
+    `Stage ${stage}, since ${minute(since)} UTC: ${stageWords[stage]}${parentSince === undefined ? "" : `; the parent changed at ${minute(parentSince)} UTC, now waiting until its old answer has expired from caches`}`,
   ];
-  const inParent = keys.filter((key) => key.inParent);
-  for (const key of stage === "leaving" ? [] : inParent) {
+  for (const key of keys.filter((each) => isDsWanted(each, stage))) {
     const { digest } = dsParts(key, name);
     lines.push(
       "",
@@ -134,10 +134,14 @@ function statusText({ name }: Zone, { stage, since, denial, keys, parentSince, o
     );
   }
   lines.push("", "Keys:");
-  for (const { tag, algorithm, created, shown, signs, inParent: wanted } of keys) {
-    const uses = [shown && "published", signs && "signs the zone", wanted && "DS record for the parent"].filter(
-      Boolean,
-    );
+  for (const key of keys) {
+    const { tag, algorithm, created, shown, signs } = key;
+    const isWanted = isDsWanted(key, stage);
+    const uses = [
+      shown && "published",
+      signs && "signs the zone",
+      isWanted && "needs a DS record at the parent",
+    ].filter(Boolean);
     lines.push(
       `  ${tag}, algorithm ${algorithm}, created ${minute(created)} UTC: ${uses.join(", ") || "not used yet"}`,
     );
@@ -145,7 +149,7 @@ function statusText({ name }: Zone, { stage, since, denial, keys, parentSince, o
   if (others.length > 0) lines.push("", "Keys of another server that also signs the zone, published here too:");
   for (const other of others)
     lines.push(
-      `  ${other.tag}, algorithm ${other.algorithm}, since ${minute(other.added)} UTC: published${mayBeInParent(other) ? ", DS record for the parent" : ""}`,
+      `  ${other.tag}, algorithm ${other.algorithm}, since ${minute(other.added)} UTC: published${mayBeInParent(other) ? ", needs a DS record at the parent" : ""}`,
     );
   return `${lines.join("\n")}\n`;
 }
@@ -156,11 +160,17 @@ const forPrograms = ({ name, settings: { dnssec } }: Zone) => ({
   ...(dnssec && {
     ...{ stage: dnssec.stage, denial: dnssec.denial, since: new Date(dnssec.since).toISOString() },
     keys: dnssec.keys.map((key) => ({
-      ...{ tag: key.tag, algorithm: key.algorithm, published: key.shown, signs: key.signs, inParent: key.inParent },
+      ...{
+        tag: key.tag,
+        algorithm: key.algorithm,
+        published: key.shown,
+        signs: key.signs,
+        dsWanted: isDsWanted(key, dnssec.stage),
+      },
       ...{ ds: dsText(key, name), dnskey: dnskeyText(key), created: new Date(key.created).toISOString() },
     })),
     otherKeys: (dnssec.others ?? []).map((key) => ({
-      ...{ tag: key.tag, algorithm: key.algorithm, inParent: mayBeInParent(key) },
+      ...{ tag: key.tag, algorithm: key.algorithm, dsWanted: mayBeInParent(key) },
       ...{ dnskey: dnskeyText(key), added: new Date(key.added).toISOString() },
     })),
   }),

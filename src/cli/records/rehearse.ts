@@ -2,10 +2,12 @@ import { algorithmChoices, algorithms } from "../../core/dnssec/codes.ts";
 import { longestTtl, type Moment, rehearse, sinceText } from "../../publish/rehearsal/rehearse.ts";
 import type { ResolverName } from "../../publish/rehearsal/resolver.ts";
 import { readZone } from "../../records/service/zones/read-zone.ts";
+import { stageWords } from "../../records/signing/signing-texts.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import { printFaults } from "../io/print-faults.ts";
+import { printTable } from "../io/print-table.ts";
 import { withZone } from "./with-zone.ts";
 
 export type DnssecRehearse = DatabaseOptions & {
@@ -39,6 +41,7 @@ export const dnssecRehearse = (typed: string, options: DnssecRehearse, io: Comma
       printFaults(outcome.faults, io);
       return 1;
     }
+    io.out(`\n${printTable(["stage", "meaning"], Object.entries(stageWords))}`);
     const { took, asked, secure, failed, checked, bogus, examples } = outcome.value;
     io.out(
       `\nSimulated ${sinceText(took)}: ${asked} answers from the resolver, ${secure} of them secure; ${checked} combinations of cached answers checked.\n`,

@@ -31,7 +31,7 @@ it("a zone is signed, shows what the parent needs, and moves on step by step", a
     signed: true,
     stage: "new",
     denial: "nsec3",
-    keys: [{ published: true, signs: true }],
+    keys: [{ published: true, signs: true, ds_wanted: true }],
   });
   expect(key.ds).toBe(`signed.test. 3600 IN DS ${key.key_tag} 15 2 ${key.digest}`);
   expect(key.dnskey).toMatch(/^signed\.test\. 3600 IN DNSKEY 257 3 15 \S{44}$/);
@@ -65,7 +65,7 @@ it("a zone is signed, shows what the parent needs, and moves on step by step", a
   expect([early.status, early.text]).toEqual([422, expect.stringContaining("give the DS record to the registrar")]);
   expect((await post(`${zone}/actions/sign`, { denial: "none" })).error.message).toContain("must be one of nsec");
   const leaving = await post(`${zone}/actions/unsign`);
-  expect(leaving.json.dnssec).toMatchObject({ signed: true, stage: "leaving" });
+  expect(leaving.json.dnssec).toMatchObject({ signed: true, stage: "leaving", keys: [{ ds_wanted: false }] });
   expect(leaving.json.dnssec.records[1]).toEqual({ name: "@", type: "CDS", values: ["0 0 0 00"] });
   expect((await post(`${zone}/actions/unsign`, { immediately: true })).json.dnssec.signed).toBe(false);
   expect(await store().signedZones(0, 10)).toEqual([]);
@@ -79,7 +79,7 @@ it("keys of another server are published and withdrawn", async () => {
   const second = await post(`${zone}/actions/publish_keys`, { dnskeys: [`both.test. IN DNSKEY ${other(2, 256)}`] });
   expect([second.status, second.json.action.command]).toEqual([201, "publish_keys"]);
   const { other_keys: others, records } = second.json.dnssec;
-  expect(others).toMatchObject([{ in_parent: true }, { in_parent: false, ds: null }]);
+  expect(others).toMatchObject([{ ds_wanted: true }, { ds_wanted: false, ds: null }]);
   const ownKey = own.dnskey.slice(own.dnskey.indexOf("257"));
   expect(records).toMatchObject([
     { type: "DNSKEY", values: [ownKey, other(1, 257), other(2, 256)] },

@@ -3,13 +3,13 @@ import { answers, bodies, type RrsetsSigning } from "../../contract/rrsets.ts";
 import { algorithmChoices, algorithmName, algorithms, dnssecTypes } from "../../core/dnssec/codes.ts";
 import { apex } from "../../core/names/name.ts";
 import type { Fault } from "../../core/result.ts";
-import type { OtherKey, SigningKey, Zone, ZoneKey } from "../model.ts";
+import type { OtherKey, SigningKey, Zone, ZoneKey, ZoneSigning } from "../model.ts";
 import { badInput } from "../service/edit/bad-input.ts";
 import type { RecordService } from "../service/service.ts";
 import { type Actor, missing } from "../service/sight.ts";
 import type { Asked } from "../service/write.ts";
 import { type PublicKey, readDnskeys } from "../signing/other-keys.ts";
-import { mayBeInParent, signingOf } from "../signing/signing-of.ts";
+import { isDsWanted, mayBeInParent, signingOf } from "../signing/signing-of.ts";
 import { apexValue, dnskeyText, dsParts, dsText, stageWords } from "../signing/signing-texts.ts";
 import { act, type ReadKeys, sendError, zoneAt } from "./answer.ts";
 import { answerTo } from "./errors.ts";
@@ -117,7 +117,7 @@ function signingToWire({ name, settings: { dnssec } }: Zone): RrsetsSigning {
   return {
     ...{ signed: true, stage, stage_text: stageWords[stage], since: timeText(since), denial },
     parent_since: parentSince === undefined ? null : timeText(parentSince),
-    keys: keys.map((key) => keyToWire(key, name)),
+    keys: keys.map((key) => keyToWire(key, stage, name)),
     other_keys: others.map((key) => otherKeyToWire(key, name)),
     records: signingOf(dnssec, name, since).apexSets.flatMap(({ type, data }) => {
       const shown = shownTypes.get(type);
@@ -134,16 +134,16 @@ const shownTypes: ReadonlyMap<number, string> = new Map([
 
 const otherKeyToWire = (key: OtherKey, zone: string): RrsetsSigning["other_keys"][number] => ({
   ...{ key_tag: key.tag, algorithm: key.algorithm, algorithm_name: algorithmName(key.algorithm) },
-  ...{ added: timeText(key.added), in_parent: mayBeInParent(key) },
+  ...{ added: timeText(key.added), ds_wanted: mayBeInParent(key) },
   ...{ ds: mayBeInParent(key) ? dsText(key, zone) : null, dnskey: `${zone}. 3600 IN DNSKEY ${dnskeyText(key)}` },
 });
 
-function keyToWire(key: SigningKey, zone: string): RrsetsSigning["keys"][number] {
-  const { tag, algorithm, created, shown, signs, inParent } = key;
+function keyToWire(key: SigningKey, stage: ZoneSigning["stage"], zone: string): RrsetsSigning["keys"][number] {
+  const { tag, algorithm, created, shown, signs } = key;
   const { digest, digestType } = dsParts(key, zone);
   return {
     ...{ key_tag: tag, algorithm, algorithm_name: algorithmName(algorithm), created: timeText(created) },
-    ...{ published: shown, signs, in_parent: inParent, digest_type: digestType, digest },
+    ...{ published: shown, signs, ds_wanted: isDsWanted(key, stage), digest_type: digestType, digest },
     ds: dsText(key, zone),
     dnskey: `${zone}. 3600 IN DNSKEY ${dnskeyText(key)}`,
   };

@@ -19,6 +19,10 @@ export const dsOf = (key: AnyKey, zone: string) => dsData(dnskeyOf(key), zone, s
 /** DS records refer only to keys that sign the DNSKEY set. */
 export const mayBeInParent = ({ flags }: OtherKey): boolean => flags === keyFlags;
 
+/** The parent should have a DS record of this key, whether or not it has one already. */
+export const isDsWanted = (key: SigningKey, stage: ZoneSigning["stage"]): boolean =>
+  key.inParent && stage !== "leaving";
+
 /** What the settings of a zone mean for signing it now. */
 export function signingOf({ denial, keys, stage, others = [] }: ZoneSigning, zone: string, now: Instant): Signing {
   const shown = keys.filter((key) => key.shown);

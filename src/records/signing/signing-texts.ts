@@ -2,9 +2,9 @@ import { dnssecTypes } from "../../core/dnssec/codes.ts";
 import type { Stage } from "../../core/dnssec/lifecycle.ts";
 import { type AnyKey, dnskeyOf, dsOf } from "./signing-of.ts";
 
-/** What each stage waits for. */
+/** What each stage means, for people. */
 export const stageWords: Readonly<Record<Stage, string>> = {
-  new: "signed; waiting until unsigned records have expired from caches, before the parent gets the DS record",
+  new: "signed; waiting until unsigned records have expired from caches before the parent gets the DS record",
   "new-parent": "waiting for the DS record at the parent",
   secure: "the parent has the DS record",
   "roll-show": "the new key is published; waiting until DNSKEY sets without it have expired from caches",
@@ -13,7 +13,7 @@ export const stageWords: Readonly<Record<Stage, string>> = {
   "algorithm-sign": "the new key signs too; waiting until records without its signatures have expired from caches",
   "algorithm-show": "the new key is published; waiting until DNSKEY sets without it have expired from caches",
   "algorithm-parent": "waiting for the DS record of the new key at the parent",
-  "algorithm-hide": "the old key is no longer published; waiting until it has expired from caches",
+  "algorithm-hide": "the old key is no longer published, but still signs; waiting until it has expired from caches",
   leaving: "waiting until the parent has removed the DS record",
 };
 
