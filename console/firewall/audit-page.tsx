@@ -28,7 +28,7 @@ export default function AuditPage() {
   return (
     <>
       <Title order={1}>Audit</Title>
-      <nav aria-label="Parts of the audit">
+      <nav aria-label="Which entries to show">
         <ul className="tabs">
           {parts.map(({ show, name }) => (
             <li key={show}>

@@ -21,7 +21,12 @@ export function notifySecondaries({ store, zones, catalog, notifier: options }: 
     .then((recent) => {
       for (const zone of recent) notifier.changed(zone);
     })
-    .catch((error: unknown) => options.log.error({ err: error }, "the latest changes could not be read"));
+    .catch((error: unknown) =>
+      options.log.error(
+        { err: error },
+        "the latest changes could not be read, so other nameservers are not notified of them",
+      ),
+    );
   return async () => {
     unfollow();
     await notifier.close();

@@ -245,7 +245,7 @@ describe("an error on the user page", () => {
     }
     const { context, page } = await signedIn("aide");
     await walkTo(page, `${rig.url}/users`);
-    const refused = page.getByText("That needs “All pages”, which you do not have here");
+    const refused = page.getByText("That needs “All pages”, which you do not have from this address");
     await page.getByRole("button", { name: "New key for root" }).click();
     await refused.waitFor();
     await page.getByRole("button", { name: "New key for aide2" }).click();

@@ -284,7 +284,7 @@ describe("a session that ends while a form is filled in", () => {
     expect(await page.getByText("You were signed out").count()).toBe(0);
     expect(new URL(page.url()).pathname).toBe("/");
     await signInAgain();
-    await page.getByRole("region", { name: "Moving names" }).waitFor();
+    await page.getByRole("region", { name: "Dynamic names" }).waitFor();
   });
 
   it("shows nothing of it to another user", async () => {

@@ -102,7 +102,7 @@ describe("signing in", () => {
     await page.getByRole("button", { name: "Continue as linked" }).click();
     await page.getByText("Create your first zone").waitFor();
     await signInByLink(page, await rig.service().createSignInLink("main"));
-    const names = page.getByRole("region", { name: "Moving names" });
+    const names = page.getByRole("region", { name: "Dynamic names" });
     await names.waitFor();
     await page.goto(`${rig.url}/sign-in`);
     await names.waitFor();

@@ -71,7 +71,7 @@ describe("a record for a name and type that exist", () => {
     await open("?add=A");
     await dialog().getByLabel("Name", { exact: true }).fill("twin");
     await dialog().getByLabel("IPv4 address").fill("192.0.2.4");
-    await dialog().getByRole("button", { name: "Open twin A with it" }).click();
+    await dialog().getByRole("button", { name: "Open twin A with this value" }).click();
     await dialog().getByRole("heading", { name: "twin A" }).waitFor();
     await dialog().getByRole("group", { name: "Record 4" }).waitFor();
     await dialog().getByRole("button", { name: "Save" }).click();

@@ -118,7 +118,7 @@ function endOf(pages: readonly WritePage[], filter: HistoryFilter): string {
 
 /** Shown in the row itself, because the top of the page may be far away. */
 function Outcome({ undo }: { readonly undo: { readonly isSuccess: boolean; readonly error: Error | null } }) {
-  if (undo.isSuccess) return <span className="good">Undone, as a new change at the top.</span>;
+  if (undo.isSuccess) return <span className="good">Undone; the undo is listed at the top.</span>;
   return undo.error && <span className="bad">{refusalOf(undo.error)}</span>;
 }
 

@@ -58,7 +58,7 @@ function MovingNames({ overview: { names, updater, since } }: { readonly overvie
   return (
     <section aria-labelledby="moving">
       <Title order={2} id="moving" mb="xs">
-        Moving names
+        Dynamic names
       </Title>
       {names.length === 0 && <NoNames updater={updater} />}
       {names.length > 0 && (
@@ -92,7 +92,7 @@ function MovingNames({ overview: { names, updater, since } }: { readonly overvie
       {more}
       {since !== null && (
         <p className="quiet" style={{ fontSize: "0.8125rem" }}>
-          From the changes since {dayAndTime(Date.parse(since))}.
+          Based on changes since {dayAndTime(Date.parse(since))}.
         </p>
       )}
     </section>

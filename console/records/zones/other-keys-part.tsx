@@ -44,7 +44,7 @@ export function OtherKeys(props: {
         {others.length > 0 && (
           <>
             <Text size="sm">
-              Withdraw a key only when no resolver queries the other server, or has its answers cached.
+              Withdraw a key only when no resolver still queries the other server or has its answers cached.
             </Text>
             <Text size="sm">The other server must publish this:</Text>
             {keys

@@ -53,7 +53,7 @@ export default function AccountPage({
         {sharing.length > 0 && (
           <Text size="sm" mb="xs">
             The owner's sessions are valid for {inWords([service, ...sharing.map((other) => other.service)])}, wherever
-            it began.
+            they began.
           </Text>
         )}
         <SessionList />

@@ -74,7 +74,7 @@ interval: ${interval}
 ${onlyPublic ? "# Publish only addresses that can be reached from the internet.\npublic: require\n" : ""}\
 # Limits the writes when the connection is unstable.
 changesPerHour: 30
-# Reads the records now and then, and corrects them if someone else changed them.
+# Reads the records this often, and corrects them if someone else changed them.
 verify: 1h
 ${state}sources:
 ${entries(sources)}targets:

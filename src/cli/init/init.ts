@@ -138,7 +138,7 @@ async function askToWrite(succeeded: boolean, { force }: InitOptions, asker: Ask
 }
 
 const unitHint =
-  "# to run it as a service, see the first lines of the unit (--unit FILE writes one; packaging/systemd has one for all users)\n";
+  "# to run it as a service, see the first lines of the unit (--unit FILE writes one; packaging/systemd has a system-wide one)\n";
 const serviceHint =
   "# run it as a service: the Debian package has the unit, and packaging/systemd too\nsystemctl enable --now moor-update\n";
 

@@ -18,7 +18,7 @@ export function databaseOptions(command: Command): Command {
     .option("--database <url>", "a PostgreSQL database instead of a file: postgres://user@host/database?sslmode=…")
     .option(
       "--database-password-file <file>",
-      "a file with its password (default: PGPASSWORD, or the passfile of PostgreSQL)",
+      "a file with its password (default: PGPASSWORD, or PostgreSQL's passfile)",
       readPath,
     );
 }

@@ -18,7 +18,7 @@ export function observeOptions(command: Command): Command {
   return command
     .option(
       "--metrics <host:port>",
-      "also serve /metrics and /health there, without authentication: keep it private",
+      "also serve /metrics and /health on this address, without authentication: keep it private",
       readListen,
     )
     .option("--access-log", "log every request")

@@ -31,7 +31,7 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
         "loopback, with a zone home.test whose records follow this machine's addresses.",
     )
     .option("--data <folder>", "where everything is stored", readFolder, "./moor-data")
-    .option("--interface <name>", "the interface to follow (default: the one of the default route)")
+    .option("--interface <name>", "the interface to follow (default: the one with the default route)")
     .option(
       "--host [address]",
       "also accept connections from other machines; links use this address or name (default: the address of the interface)",
@@ -40,7 +40,7 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
     .option("--firewall <host:port>", "where the firewall service listens", readListen, readListen("127.0.0.1:8443"))
     .option("--dns <host:port>", "where the nameserver listens", readListen, readListen("127.0.0.1:5300"))
     .option("--updater <host:port>", "where the updater serves its page", readListen, readListen("127.0.0.1:9053"))
-    .option("--metrics <host:port>", "also serve the record service's /metrics and /health there", readListen)
+    .option("--metrics <host:port>", "also serve the record service's /metrics and /health on this address", readListen)
     .action((options) => run(async () => (await import("../up/up.ts")).up(options, io)));
 
   const records = program
@@ -60,7 +60,7 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
     )
     .option("--nameserver <host>", "a nameserver of new zones (may be repeated)", repeated, [])
     .option("--hostmaster <mail>", "the address in the SOA of new zones, such as dns@example.org", readMailbox)
-    .option("--dns <host:port>", "also answer DNS there, UDP and TCP (may be repeated)", readListens, [])
+    .option("--dns <host:port>", "also answer DNS on this address, over UDP and TCP (may be repeated)", readListens, [])
     .addOption(
       new Option("--dns-workers <count>", "number of threads that answer DNS over UDP; with 0, the main thread does")
         .argParser(readWorkers)

@@ -71,7 +71,7 @@ export function textOfData(code: number, data: Uint8Array): string {
   const type = typeNamed(code);
   if (!isKnownType(type)) return genericOfBytes(data);
   const read = rdataFromWire(type, data);
-  if (!read.ok) throw new Error(`data that was made for the type ${code} is not valid`);
+  if (!read.ok) throw new Error(`generated data for the type ${code} is not valid`);
   return read.value.text;
 }
 

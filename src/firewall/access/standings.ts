@@ -50,11 +50,11 @@ export const countingFrom = (standing: Standing, from: string): Standing => ({
 });
 
 export function excessInWords(excess: Excess, of?: string): string {
-  const who = "Ask somebody who can, or use the moor command on this machine.";
+  const who = "Ask another administrator, or use the moor command on this machine.";
   if (excess.kind === "expiry" && of !== undefined)
-    return `The user ${of} is valid longer than your own account, so you cannot give them more. ${who}`;
-  if (excess.kind === "expiry") return `That would be valid longer than your own account. ${who}`;
+    return `The user ${of} expires later than you, so you cannot give them more privileges. ${who}`;
+  if (excess.kind === "expiry") return `That would expire later than your own account. ${who}`;
   const names = excess.lacking.map((each) => `“${displayNames[each]}”`).join(", ");
   const what = of === undefined ? `That needs ${names}` : `The user ${of} has ${names}`;
-  return `${what}, which you do not have here, and nobody can manage more than they have. ${who}`;
+  return `${what}, which you do not have from this address. You can manage only what you have yourself. ${who}`;
 }

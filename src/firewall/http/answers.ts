@@ -64,7 +64,7 @@ export const welcome: Answer = {
   status: 200,
   contentType: "text/plain; charset=utf-8",
   body:
-    "moor firewall: this machine's network interfaces, in the shape that OPNsense reports them.\n\n" +
+    "moor firewall: this machine's network interfaces, in the format of OPNsense's API.\n\n" +
     "GET /api/diagnostics/interface/getinterfaceconfig with HTTP Basic: the API key is the user, its secret the password.\n" +
     "GET /api/diagnostics/interface/events streams the same report, immediately and after every change.\n" +
     "Create a key with: moor key add\n",

@@ -173,7 +173,7 @@ describe("a manager who does not have everything", () => {
     const end = new Date("2026-12-31T00:00:00Z");
     access.users.change("manager", { expires: end });
     const later = { expires: "2027-01-01T00:00:00.000Z" };
-    const forbidden = { forbidden: expect.stringMatching(/^That would be valid longer than your own account/) };
+    const forbidden = { forbidden: expect.stringMatching(/^That would expire later than your own account/) };
     expect(await people.changeUser("manager", later, manager)).toEqual(forbidden);
     expect(people.addUser({ ...wish("made"), ...later }, manager)).toEqual(forbidden);
     expect(people.addUser({ ...wish("made"), expires: end.toISOString() }, manager)).toBe("done");
@@ -183,8 +183,8 @@ describe("a manager who does not have everything", () => {
     access.users.change("manager", { expires: new Date("2026-12-31T00:00:00Z") });
     access.users.add({ name: "made", now });
     const mayNot = (forbidden: RegExp) => ({ forbidden: expect.stringMatching(forbidden) });
-    expect(await people.changeUser("made", { privileges: ["traffic"] }, manager)).toEqual(mayNot(/^That would be/));
-    const byGroup = mayNot(/^The user made is valid longer than your own account/);
+    expect(await people.changeUser("made", { privileges: ["traffic"] }, manager)).toEqual(mayNot(/^That would expire/));
+    const byGroup = mayNot(/^The user made expires later than you/);
     expect(people.changeGroup({ name: "crew", members: ["made"] }, manager)).toEqual(byGroup);
     expect(people.addGroup({ ...crew, name: "new", members: ["made"] }, manager)).toEqual(byGroup);
     access.groups.change("crew", { privileges: [] });

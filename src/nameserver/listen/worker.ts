@@ -15,7 +15,7 @@ import type { FromWorker, WorkerStart } from "./worker-messages.ts";
  */
 export async function answerAsWorker(): Promise<void> {
   const port = parentPort;
-  if (port === null) throw new Error("not a worker");
+  if (port === null) throw new Error("this function must run in a worker thread");
   const { listen, written, reported, hidden, rateLimit: limit, counters: memory } = workerData as WorkerStart;
   const opened: Listening[] = [];
   const close = async () => {

@@ -105,7 +105,10 @@ export function startSecondaries(options: SecondariesOptions): Secondaries {
   const refreshInMemory = async (zone: SecondaryZone): Promise<RefreshOutcome | undefined> => {
     const [giveWay, unwanted] = [new AbortController(), new AbortController()];
     const own = memory.open(zone.account, () => giveWay.abort(new Error(noRoom)));
-    running.set(zone.name, { zone, end: () => unwanted.abort(new Error("the zone has other primary servers now")) });
+    running.set(zone.name, {
+      zone,
+      end: () => unwanted.abort(new Error("the primary servers of the zone have changed")),
+    });
     try {
       const signal = AbortSignal.any([stop.signal, giveWay.signal, unwanted.signal]);
       const outcome = await refreshZone(zone, ports, { signal, now, memory: own });

@@ -63,5 +63,5 @@ const todos: Readonly<Record<string, string>> = {
   unsupportedContact: "correct the mail address in --acme",
   rejectedIdentifier: "this authority does not issue certificates for that name: correct --name",
   unsupportedIdentifier: "this authority does not issue certificates for that name: correct --name",
-  userActionRequired: "the authority needs you to do something: follow the link in its message",
+  userActionRequired: "the authority requires an action from you: follow the link in its message",
 };

@@ -95,7 +95,7 @@ export async function* askTcp(peer: Peer, asking: Asking, { signal, limit, now }
   try {
     socket.write(framed(bytes));
     for await (const packet of packets(socket)) {
-      if (!isReply(packet)) throw new Error("the answer is to another question");
+      if (!isReply(packet)) throw new Error("the answer is for a different question");
       const checked = check(packet);
       if ("fault" in checked) throw new UntrustedReply(checked.fault, { rcode: (packet[3] ?? 0) & 0xf });
       const decoded = decodeMessage(checked.message);

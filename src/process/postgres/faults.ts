@@ -39,7 +39,7 @@ const faults: Readonly<Record<string, PostgresFault>> = {
   "57P05": "lost", // idle_session_timeout
 };
 
-export const onlyReads = "the database is read-only: it is a standby, or configured so";
+export const onlyReads = "the database is read-only: it is a standby, or configured as read-only";
 
 /** What is wrong with the server, in words for clients. */
 export const inabilityOf = (error: unknown): string | undefined =>
@@ -48,7 +48,7 @@ export const inabilityOf = (error: unknown): string | undefined =>
 const inabilities: Readonly<Record<string, string>> = {
   "53100": "the disk of the database is full",
   "53200": "the database is out of memory",
-  "53400": "the database has reached a limit of its configuration",
+  "53400": "the database has reached a configured limit",
   "58030": "the disk of the database has errors",
   "25006": onlyReads,
   "42501": "the database does not grant this service the privileges it needs",

@@ -85,7 +85,7 @@ export async function holdFor(account: number, reply: FastifyReply, turns: Turns
   const gone = new AbortController();
   let release = () => {};
   const end = () => {
-    gone.abort(new StoreBusy("the client has hung up", { isLogged: true }));
+    gone.abort(new StoreBusy("the client closed the connection", { isLogged: true }));
     release();
   };
   reply.raw.once("close", end).once("finish", end);

@@ -20,7 +20,10 @@ export function createPinnedAgent(options: AgentOptions, sha256: string): Agent 
         socket.off("error", refuse);
         const seen = socket.getPeerCertificate().fingerprint256;
         if (seen === sha256) return done(null, socket);
-        const mismatch = Object.assign(new Error("another certificate"), { code: "MOOR_FINGERPRINT", seen });
+        const mismatch = Object.assign(new Error("the certificate is not the pinned one"), {
+          code: "MOOR_FINGERPRINT",
+          seen,
+        });
         socket.destroy();
         return done(mismatch, socket);
       });

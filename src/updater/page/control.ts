@@ -58,7 +58,7 @@ function answerTo(
   const { method, path } = request;
   if (path === "/check") return checkFor(request, control, tools);
   const page = pages[path];
-  if (!page) return refusal(404, `not found; there are ${Object.keys(pages).join(", ")} and POST /check`);
+  if (!page) return refusal(404, `not found; available: ${Object.keys(pages).join(", ")} and POST /check`);
   if (method !== "GET" && method !== "HEAD") return refusal(405, "only GET is allowed");
   return isKnown || path.startsWith("/health/") ? page(tools.status(), tools, isKnown) : noToken;
 }

@@ -70,7 +70,7 @@ export function createReporter(log: Logger, notify: Notify = () => undefined): R
     emit({ kind: "waiting", key, until, fields, message });
   };
   const held = (target: string, until: Instant) => {
-    const because = "the record service asked for a pause (Retry-After)";
+    const because = "the record service asked moor to wait (Retry-After)";
     const todo = "no action needed: moor waits; *Check now* or SIGUSR1 tries once before then";
     waiting(
       `hold ${target}`,

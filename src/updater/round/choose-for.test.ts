@@ -75,13 +75,13 @@ describe("of several sources of which two must agree", () => {
       "all differ",
       [one, two, "9.9.9.3"],
       "unknown",
-      "no 2 of the sources agree: a reports 9.9.9.1, b reports 9.9.9.2, c reports 9.9.9.3",
+      "2 of the sources must agree on one address: a reports 9.9.9.1, b reports 9.9.9.2, c reports 9.9.9.3",
     ],
     [
       "one is alone",
       [one, "!", ""],
       "unknown",
-      "no 2 of the sources agree: a reports 9.9.9.1, b cannot be read, c has no usable address",
+      "2 of the sources must agree on one address: a reports 9.9.9.1, b cannot be read, c has no usable address",
     ],
   ])("%s", (_, words, text, trouble = "") => {
     const [chosen, , , because] = choose(words, 2);

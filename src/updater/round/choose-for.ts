@@ -82,7 +82,7 @@ function chooseAgreed(origins: readonly Origin[], agree: number, policy: Policy,
   const unread = origins.find(({ source }) => !readings.has(source));
   if (unread) return unreadChoice(unread);
   const words = chosen.map(({ origin, choice }) => `${origin.source} ${choiceInWords[choice.kind](choice as never)}`);
-  const because = `no ${agree} of the sources agree: ${words.join(", ")}`;
+  const because = `${agree} of the sources must agree on one address: ${words.join(", ")}`;
   const { device = "", considered = [] } = chosen[0] ?? {};
   const trouble = { because, todo: "`moor interfaces --source NAME` shows what each of them reports" };
   return { choice: { kind: "unknown", because }, device, considered, passedOver: [], trouble };

@@ -37,7 +37,7 @@ const askedToWait: RemoveOutcome = {
   kind: "refused",
   fault: {
     kind: "later",
-    because: "the record service asked for a pause (Retry-After)",
+    because: "the record service asked moor to wait (Retry-After)",
     todo: "remove the record by hand",
   },
 };

@@ -103,7 +103,7 @@ function politeWitness(url: URL, client: HttpClient): Witness {
   return {
     name: url.host,
     async ask(signal) {
-      if (Date.now() < notBefore) return { kind: "failed", because: "asked for a pause" };
+      if (Date.now() < notBefore) return { kind: "failed", because: "asked moor to wait (Retry-After)" };
       const headers = { accept: "text/plain" };
       const outcome = await client.send({ method: "GET", path: url.pathname + url.search, headers }, signal);
       const pause = outcome.kind === "answer" && parseRetryAfter(outcome.headers["retry-after"], Date.now());

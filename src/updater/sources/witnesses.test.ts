@@ -29,8 +29,8 @@ describe("witnesses of the address", () => {
     ["a third, if one of two is gone", [gone, right, right], 2, "abc", right],
     ["only one, if that is enough", [right, lie], 1, "a", right],
     ["three, if three must agree", [right, right, lie, right], 3, "abcd", right],
-    ["all, and believes no single one", [right, gone, lie], 2, "abc", "unknown: no 2 of 3 agree"],
-    ["all, and believes neither of two pairs", [right, lie, right, lie], 2, "abcd", "unknown: no 2 of 4 agree"],
+    ["all, and believes no single one", [right, gone, lie], 2, "abc", "unknown: 2 of 3 must agree"],
+    ["all, and believes neither of two pairs", [right, lie, right, lie], 2, "abcd", "unknown: 2 of 4 must agree"],
     [
       "all, and believes no text",
       ["offline", "offline"],

@@ -95,5 +95,5 @@ function agreedBy(heard: readonly Heard[], agree: number): string | undefined {
 function disagreement(heard: readonly Heard[], family: Family, agree: number): string {
   if (heard.length < agree) return `fewer than ${agree} are listed for ${wordOf[family]}`;
   const words = heard.map((each) => `${each.name} ${each.kind === "said" ? `said ${each.text}` : each.because}`);
-  return `no ${agree} of ${heard.length} agree on the ${wordOf[family]} address: ${firstFew(words).slice(0, 600)}`;
+  return `${agree} of ${heard.length} must agree on one ${wordOf[family]} address: ${firstFew(words).slice(0, 600)}`;
 }

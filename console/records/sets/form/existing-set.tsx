@@ -24,7 +24,7 @@ export function Existing({ set, onOpen }: { readonly set: Rrset; readonly onOpen
       <br />
       {whatHappens(set)}{" "}
       <button type="button" className="as-link" onClick={onOpen}>
-        Open {setInWords(set)} with it
+        Open {setInWords(set)} with this value
       </button>
     </div>
   );

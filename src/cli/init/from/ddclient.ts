@@ -28,7 +28,7 @@ function namesOn(
   if (login === "=") {
     notes.lost(
       line,
-      `${hosts.join(",")}: ddclient accepts no spaces around the equals sign, so it took this for a host`,
+      `${hosts.join(",")}: ddclient accepts no spaces around the equals sign, so it read this as a host name`,
     );
     return [];
   }
@@ -133,8 +133,8 @@ const unused: Readonly<Record<string, string>> = {
   ...{ "max-warn": notNeeded, "mail-from": notify },
   proxy: "moor does not use a proxy",
   timeout: "moor waits 15 seconds; set `timeout:` of the source or target",
-  ...{ "min-interval": "`changesPerHour:` limits the writes", "min-error-interval": "moor chooses its own pauses" },
-  "max-interval": "moor writes only what has changed; `verify:` checks the record now and then",
+  ...{ "min-interval": "`changesPerHour:` limits the writes", "min-error-interval": "moor chooses its own delays" },
+  "max-interval": "moor writes only what has changed; `verify:` checks the record regularly",
   ...{ mx: atTheService, backupmx: atTheService, wildcard: atTheService, static: atTheService, custom: atTheService },
   ssl_ca_dir: "set `ca:` of the target to one file with the certificates",
   ...{ "web-skip": severalServices, "webv4-skip": severalServices, "webv6-skip": severalServices },

@@ -71,7 +71,7 @@ describe("moor init --from", () => {
     ["a web page", "<!doctype html>", "it looks like XML or a web page"],
     ["a config of moor", "sources:\n  web: { kind: web }\n", "it looks like a config of moor itself"],
     ["inadyn 1", "dyndns_system default@dyndns.org\nusername a\n", "it looks like a config of inadyn 1"],
-    ["another text", "hello\n", "it looks like none of them"],
+    ["another text", "hello\n", "it looks like none of these"],
   ])("says what else it saw: %s", async ([, text, seems]) => {
     const { code, err } = await from(text);
     expect([code, err]).toEqual([

@@ -119,7 +119,7 @@ const notNeeded = "not needed";
 
 /** Settings that have no place in the new config. */
 const unused: Readonly<Record<string, string>> = {
-  "forced-update": "moor writes only what has changed; `verify:` checks the record now and then",
+  "forced-update": "moor writes only what has changed; `verify:` checks the record regularly",
   ...{ "cache-dir": "moor writes its own state file, next to the config", "user-agent": notNeeded },
   ...{ "fake-address": notNeeded, iterations: "`moor update --once` runs once", "startup-delay": notNeeded },
   "broken-rtc": "moor always checks certificates",

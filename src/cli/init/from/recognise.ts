@@ -14,5 +14,5 @@ export function recognise(text: string): Program | { readonly seems: string } {
   if (/^\s*(?:--)?(?:dyndns_system|update_period|dyndns_server_name)\b/m.test(body))
     return { seems: "it looks like a config of inadyn 1; inadyn 2 converts it" };
   const assignments = body.match(/^[^#\n]*?\b(?:protocol|use(?:v[46])?|login|password|server|daemon|zone)=/gm);
-  return assignments ? "ddclient" : { seems: "it looks like none of them" };
+  return assignments ? "ddclient" : { seems: "it looks like none of these" };
 }

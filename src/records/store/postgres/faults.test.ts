@@ -181,7 +181,7 @@ describe("a busy store", () => {
       "only reads",
       "ALTER DATABASE :db SET default_transaction_read_only = on",
       "ALTER DATABASE :db RESET default_transaction_read_only",
-      "the database is read-only: it is a standby, or configured so",
+      "the database is read-only: it is a standby, or configured as read-only",
     ],
     [
       "has a full disk",

@@ -45,7 +45,7 @@ test.each<[string, string, unknown]>([
   [
     "an IPv6 address",
     pcp({ external: "20010db8000000000000000000000001" }),
-    { kind: "refused", because: "it maps to IPv6 only" },
+    { kind: "refused", because: "it offers only an IPv6 address" },
   ],
   ["another nonce", pcp({ id: "ff".repeat(12) }), undefined],
   ["a request", pcp({ head: "02 01 00 00" }), undefined],

@@ -76,7 +76,8 @@ export function readPcp(packet: Buffer, nonce: Uint8Array): MappingAnswer | unde
   if (result === 1) return { kind: "other-version" };
   if (result !== 0) return { kind: "refused", because: pcpResults[result] ?? `PCP result ${result}` };
   if (packet.length < 60 || !packet.subarray(24, 36).equals(nonce)) return undefined;
-  if (!packet.subarray(44, 56).equals(mappedPrefix)) return { kind: "refused", because: "it maps to IPv6 only" };
+  if (!packet.subarray(44, 56).equals(mappedPrefix))
+    return { kind: "refused", because: "it offers only an IPv6 address" };
   const address = addressFromBytes(packet.subarray(56, 60));
   return address && { kind: "address", text: address.text };
 }

@@ -28,7 +28,7 @@ export async function startDns(): Promise<SourceRig> {
     faults: [
       {
         title: "disagrees",
-        because: /no 2 of 3 agree on the IPv4 address: .*said 8.8.8.1.*no 2 of 3 agree on the IPv6 address/,
+        because: /2 of 3 must agree on one IPv4 address: .*said 8.8.8.1.*2 of 3 must agree on one IPv6 address/,
         begin() {
           for (const [at, server] of servers.entries())
             server.says = (_, family) => [family === "ipv4" ? `8.8.8.${at}` : `2a00::${at}`];

@@ -32,7 +32,7 @@ export async function startWeb(): Promise<SourceRig> {
       },
       {
         title: "disagrees",
-        because: /no 2 of 3 agree on the IPv4 address: .*said 8.8.8.1.*no 2 of 3 agree on the IPv6 address/,
+        because: /2 of 3 must agree on one IPv4 address: .*said 8.8.8.1.*2 of 3 must agree on one IPv6 address/,
         begin() {
           for (const [at, echo] of echoes.entries())
             echo.answer = { ipv4: says(`8.8.8.${at}`), ipv6: says(`2a00::${at}`) };
