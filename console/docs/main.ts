@@ -1,6 +1,6 @@
 import "@fastify/swagger-ui/static/swagger-ui.css";
 import "./docs.css";
-// The package is used for these two files alone: the server-side part would load 40 modules for what our own pages do already.
+// Only these two files of the package are used: its server part would load 40 modules to serve pages, which moor already does.
 import program from "@fastify/swagger-ui/static/swagger-ui-bundle.js?url&no-inline";
 
 declare global {

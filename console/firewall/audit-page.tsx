@@ -14,7 +14,6 @@ const parts = [
   { show: "sign-ins", name: "Sign-ins", kinds: ["sign-in", "failed-sign-in"] },
 ] as const satisfies readonly { show: string; name: string; kinds: readonly AuditLine["kind"][] }[];
 
-/** Who changed which users, groups and keys, and who signed in or tried to. */
 export default function AuditPage() {
   const { request } = useSession();
   const { query } = useSearchPart();

@@ -9,7 +9,6 @@ import { SureButton } from "../shared/sure-button.tsx";
 import { atFields, changedParts, usePeople, usePeopleWrite } from "./people.ts";
 import { NameInput, PrivilegeBoxes } from "./user-form.tsx";
 
-/** Groups of users and their privileges, which may be limited to certain networks. */
 export default function GroupPage() {
   const people = usePeople();
   const { query, set, open } = useSearchPart();

@@ -5,7 +5,7 @@ import { CopyText } from "../shared/copy-text.tsx";
 import { Dialog } from "../shared/dialog.tsx";
 import { download } from "../shared/download.ts";
 
-/** The only time that a secret is shown. The dialog stays until it is closed on purpose. */
+/** The secret is shown only here, so the dialog stays until it is closed on purpose. */
 export function KeyMade({ made, onClose }: { readonly made: MadeKey; readonly onClose: () => void }) {
   const config = `sed -n 'N;s/^key=\\(.*\\)\\nsecret=\\(.*\\)$/user = "\\1:\\2"/p' ${made.fileName}`;
   const source = `sources:

@@ -46,7 +46,7 @@ export function refusalInWords(text: string, verdict: Considered["verdict"]): st
   return warning ? `yes, with a warning: ${warning}` : "yes";
 }
 
-/** The warning about an address that is used even so. */
+/** The warning about an address that is used anyway. */
 export function warningOf(text: string): string | undefined {
   const address = parseAddress(text);
   return address && warned[scopeOf(address)];

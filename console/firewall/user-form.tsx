@@ -11,7 +11,7 @@ type Props = {
   readonly edited: ConsoleUser | undefined;
   readonly people: ConsolePeople;
   readonly onClose: () => void;
-  /** The key of a new user. */
+  /** Called with the key of a new user. */
   readonly onMade: (made: MadeKey) => void;
 };
 
@@ -105,7 +105,7 @@ export function UserForm({ edited: present, people, onClose, onMade }: Props) {
   );
 }
 
-/** What a new user starts as: a preset that this user can give, its name, and a key if such a user needs one. */
+/** The initial values of a new user: a preset that the signed-in user may give, a free name, and whether to create a key. */
 function useNewUser({ presets, users }: ConsolePeople) {
   const [preset, setPreset] = useState<ConsolePreset | undefined>(() => presets.find(({ mayGive }) => mayGive));
   const [withKey, setWithKey] = useState(preset?.withKey ?? false);

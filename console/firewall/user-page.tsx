@@ -13,7 +13,6 @@ import { KeyMade } from "./key-made.tsx";
 import { usePeople, usePeopleWrite } from "./people.ts";
 import { UserForm } from "./user-form.tsx";
 
-/** The users of this firewall, their privileges and their keys. */
 export default function UserPage() {
   const people = usePeople();
   const { query, set, open } = useSearchPart();

@@ -103,7 +103,7 @@ async function everyPage<T extends { readonly meta: { readonly pagination: Rrset
   return pages;
 }
 
-/** The set of an event in the shape that the list has. */
+/** The set in an event, in the shape of a list entry. */
 export function setFromEvent({ zone, name, type, after }: ChangeEvent): Rrset | undefined {
   if (name === null || type === null || after === null || !("records" in after)) return undefined;
   const { ttl, labels, protection, records }: ChangedSet = after;

@@ -1,6 +1,5 @@
 import { Button, CopyButton } from "@mantine/core";
 
-/** A text with a button that copies it. */
 export function CopyText({
   text,
   label,

@@ -3,7 +3,7 @@ import { Fragment } from "react";
 import type { ServiceLink, ServiceName, Services } from "../../src/contract/console.ts";
 import { createRequest } from "./live/request.ts";
 
-/** What people call the services, in the order of the switcher. */
+/** The display names of the services, in the order of the switcher. */
 const serviceNames = { records: "DNS", firewall: "Firewall", updater: "Updater" } as const satisfies Readonly<
   Record<ServiceName, string>
 >;
@@ -21,7 +21,7 @@ const useKnown = (): Services | undefined =>
 /** The other services that this one knows of. */
 export const useServices = (): readonly ServiceLink[] => useKnown()?.services ?? [];
 
-/** Whether people sign in only at another service. */
+/** Whether users sign in only at another service. */
 export const useSignInElsewhere = (): boolean => useKnown()?.byPassword === false;
 
 /** A switcher between this service and the others. */

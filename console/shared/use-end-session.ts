@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useLocation } from "wouter";
 import { forgetTheRest, sessionKey } from "./session/session-cache.ts";
 
-/** After a deliberate sign-out nothing is kept for the user. `from`: what it ended, for the sign-in page. */
+/** Drops everything that belongs to the user. `from`: what they signed out of, for the sign-in page. */
 export function useEndSession(): (from?: string) => Promise<void> {
   const queries = useQueryClient();
   const [, navigate] = useLocation();

@@ -87,7 +87,7 @@ function NamesPage() {
     const timer = saved ? setTimeout(() => setSaved(false), 10_000) : undefined;
     return () => clearTimeout(timer);
   }, [saved]);
-  // As the file is now: an entry may have moved. If it changes while the dialog is open, the service notices that.
+  // Reads the file again first, because entries may have moved. The service notices changes made while the dialog is open.
   const begin = useMutation({
     mutationFn: async (wish: Intent) => ({ wish, known: await ask<EditableNames>("GET", "/page/names") }),
     onSuccess: setIntent,

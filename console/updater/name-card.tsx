@@ -87,7 +87,7 @@ export function NameCard({ name, published, decisions, nextRound, onEdit, onPaus
   );
 }
 
-/** Shown only while the record has another address. It is mounted again next time, so it can be clicked again. */
+/** Shown only while the record has another address. It is mounted again each time, so its state is new. */
 function PutBack(props: { readonly address: string | null; readonly putBack: () => Promise<unknown> }) {
   const back = useMutation({ mutationFn: props.putBack });
   return (

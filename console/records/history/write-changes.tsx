@@ -10,10 +10,9 @@ import { useSession } from "../../shared/session/session.tsx";
 import { readHistory } from "../api.ts";
 import { linesOf, sizeOf, summaryOf, verbs } from "./describe-change.ts";
 
-/** Of a write with more changes, only the first few are shown until it is unfolded. */
+/** A write with more than `fewChanges` changes shows only the first `fewFirst` until it is expanded. */
 const [fewChanges, fewFirst] = [8, 3];
 
-/** What one write changed; a large one unfolds. */
 export function WriteChanges({ zone, write }: { readonly zone: string; readonly write: WriteEntry }) {
   const [isOpen, setOpen] = useState(false);
   const size = sizeOf(write);
@@ -103,7 +102,7 @@ function Lines({ before, after }: { readonly before: Side; readonly after: Side 
 
 const longest = 200;
 
-/** Otherwise a key in a TXT record would fill the page. */
+/** Shortens long texts: a key in a TXT record would fill the page. */
 function Cut({ text }: { readonly text: string }) {
   const [isWhole, setWhole] = useState(false);
   if (isWhole || text.length <= longest) return text;

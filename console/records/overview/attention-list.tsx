@@ -10,7 +10,7 @@ import { WithCode } from "../../shared/with-code.tsx";
 import { zoneAddress } from "../zones/zone-address.ts";
 import { useShownFirst } from "./shown-first.tsx";
 
-/** What somebody should look at, with a link to it. */
+/** Problems that somebody should look at, each with a link. */
 export function AttentionList({ attention }: { readonly attention: readonly Attention[] }) {
   const [shown, more] = useShownFirst(attention, 10);
   return (

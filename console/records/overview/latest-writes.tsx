@@ -47,7 +47,7 @@ const verbs = { create: "added", replace: "changed", delete: "deleted", settings
 
 function Change({ set: { kind, owner, type, before, after } }: { readonly set: ChangedPlace }) {
   if (owner === null) return <span>zone settings changed</span>;
-  // A zone begins and ends with its SOA set.
+  // The SOA set is created and deleted with its zone.
   if (type === "SOA" && kind !== "replace") return <b>zone {kind === "create" ? "created" : "deleted"}</b>;
   const values = kind === "replace" && before.join() !== after.join() ? [before, after] : [after];
   return (

@@ -16,7 +16,7 @@ import { AttentionList } from "./attention-list.tsx";
 import { LatestWrites } from "./latest-writes.tsx";
 import { useShownFirst } from "./shown-first.tsx";
 
-/** The start page: names that move, recent changes, and what needs attention. A newcomer sees the first steps instead. */
+/** The start page: dynamic names, recent changes, and what needs attention. A newcomer sees the first steps instead. */
 export function OverviewPage() {
   const { request } = useSession();
   const search = useSearch();

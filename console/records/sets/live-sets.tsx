@@ -52,7 +52,7 @@ function take(queries: QueryClient, events: readonly ChangeEvent[]): void {
   for (const key of ["zones", "overview"]) void queries.invalidateQueries({ queryKey: [key] });
 }
 
-/** Again after a read that has already begun: its result may be older than the changes. */
+/** Applied a second time after a read that is still running, whose result may be older than the changes. */
 function putInto(queries: QueryClient, zone: string, changes: readonly ChangeEvent[]): void {
   const queryKey = ["sets", zone];
   const put = () => void queries.setQueryData<ZoneSets>(queryKey, (sets) => sets && withChanges(sets, changes));

@@ -14,5 +14,5 @@ export function contentOf(set: Content | undefined): string | undefined {
   return JSON.stringify([records, set.ttl, labels.toSorted()]);
 }
 
-/** As people say it: `www A`. */
+/** As shown to users: `www A`. */
 export const setInWords = ({ name, type }: Pick<Rrset, "name" | "type">): string => `${nameToUnicode(name)} ${type}`;

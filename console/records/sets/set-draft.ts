@@ -77,7 +77,7 @@ export function readLabels(text: string): Readonly<Record<string, string>> {
 
 const emptyValue = (key: number): ValueDraft => ({ key, texts: [], comment: "" });
 
-/** What is typed for a new set, together with the set that is already there: it gets the new values, and the TTL if one was typed. */
+/** Adds what was typed for a new set to the existing set: the new values, and the TTL if one was typed. */
 export function addedTo(set: Rrset, draft: SetDraft): SetDraft {
   const old = draftOf(set);
   const key = freeKey(draft);
@@ -176,7 +176,7 @@ function readValue(
   const rdata = parseRdata(type, value, zone);
   if (rdata.ok) return { value, rdata: rdata.value.text, comment };
   const { fields } = definitionOf(type);
-  // The parser would take the field after an empty one in its place.
+  // The parser skips an empty field and would read the next one in its place.
   const blank = fields.flatMap(({ kind }, i) => (kind.takes !== "rest" && !texts[i]?.trim() ? [i] : []));
   if (fields.length > 1 && blank.length > 0) {
     for (const i of blank) faults.set(`${at}.${i}`, "required");

@@ -1,6 +1,6 @@
 import { type KnownType, type RecordType, recordTypes } from "../../../src/core/rdata/table.ts";
 
-/** What each type is for. The order is how often people need them. */
+/** What each type is for; the most used types come first. */
 const purposes: Readonly<Record<KnownType, string>> = {
   A: "IPv4 address of a name",
   AAAA: "IPv6 address of a name",

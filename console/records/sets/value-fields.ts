@@ -69,7 +69,7 @@ function split(type: RecordType, value: string, quotes: boolean): readonly strin
   });
 }
 
-/** The value as in zone files, which is how the service takes it. */
+/** The value as in zone files, which is what the service expects. */
 export function joinValue(type: RecordType, texts: readonly string[]): string {
   if (type === "TXT") return quotedText(texts[0] ?? "");
   const { fields } = definitionOf(type);
@@ -115,7 +115,7 @@ function inStrings(bytes: string): string {
   return pieces.map(quote).join(" ");
 }
 
-/** Undefined if the bytes are not a text that people can see, read and type back. */
+/** Undefined if the bytes are not a text that can be shown and typed back. */
 function plainText(value: string): string | undefined {
   const tokens = tokenize(value, "value");
   if (!tokens.ok) return undefined;

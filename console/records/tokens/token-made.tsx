@@ -5,7 +5,7 @@ import { Dialog } from "../../shared/dialog.tsx";
 import { scopeInWords } from "./scope-in-words.ts";
 import { snippetsFor } from "./token-snippets.ts";
 
-/** The only time that a token is shown. The dialog stays until it is closed on purpose. */
+/** The token is shown only here, so the dialog stays until it is closed on purpose. */
 export function TokenMade({ made, onClose }: { readonly made: MadeToken; readonly onClose: () => void }) {
   const { token, secret } = made;
   const snippets = snippetsFor(location.origin, secret, token.scope);

@@ -13,7 +13,6 @@ import { NewToken } from "./new-token.tsx";
 import { scopeInWords } from "./scope-in-words.ts";
 import { TokenMade } from "./token-made.tsx";
 
-/** The tokens that give programs access to the APIs. */
 export default function TokenPage() {
   const { request } = useSession();
   const queries = useQueryClient();

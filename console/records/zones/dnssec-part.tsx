@@ -177,7 +177,7 @@ function stepsOf(stage: string) {
   return stage === "leaving" ? leavingSteps : firstSteps;
 }
 
-/** The steps on the way, the current one marked, and what it waits for. */
+/** All stages, with the current one marked, and what it waits for. */
 function Stages({ dnssec }: { readonly dnssec: RrsetsSigning }) {
   const stage = dnssec.stage ?? "";
   const steps = stepsOf(stage);

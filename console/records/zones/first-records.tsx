@@ -62,7 +62,7 @@ function AddForm(props: {
   );
 }
 
-/** Addresses of the zone's own name; `www` leads there too. */
+/** Addresses for the zone's own name, and optionally for `www`. */
 export function WebsiteForm({ zone }: { readonly zone: string }) {
   const add = useAdd(zone);
   const [ipv4, setIpv4] = useState("");
@@ -113,7 +113,7 @@ export function WebsiteForm({ zone }: { readonly zone: string }) {
   );
 }
 
-/** A domain without mail should say so: otherwise others can send mail in its name. */
+/** A domain without mail should publish that: otherwise others can send mail in its name. */
 export function MailForm({ zone }: { readonly zone: string }) {
   const add = useAdd(zone);
   const [way, setWay] = useState("none");

@@ -22,7 +22,6 @@ import { zoneAddress } from "./zone-address.ts";
 
 const DnssecPart = lazyPart(() => import("./dnssec-part.tsx"));
 
-/** The settings of the zone itself. */
 export default function SettingsPart({ zone }: { readonly zone: RrsetsZone }) {
   return (
     <Stack gap="xl" maw="46rem">

@@ -2,7 +2,7 @@
 export const zoneAddress = (zone: string, part = ""): string =>
   `/zones/${encodeURIComponent(zone)}${part && `/${part}`}`;
 
-/** The name in such a path, which people may also have typed. */
+/** The name in such a path, which a user may also have typed. */
 export function zoneInAddress(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -28,7 +28,6 @@ const parts = [
   { part: "settings", path: "settings", name: "Settings" },
 ] as const;
 
-/** One zone, in four parts. */
 export default function ZonePage({ zone: name, part }: { readonly zone: string; readonly part: string }) {
   const { request } = useSession();
   const found = useQuery({ queryKey: ["zone", name], queryFn: () => readZone(request, name) });

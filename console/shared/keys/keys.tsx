@@ -25,10 +25,7 @@ export function useKeys(uses: readonly KeyUse[]): void {
   useEffect(() => add(latest), [add]);
 }
 
-/**
- * Listens to keys for the whole page; `?` shows which there are. A button or field with `aria-keyshortcuts` needs nothing else to
- * be reached by its key.
- */
+/** Handles shortcut keys for the whole page; `?` lists them. For a button or field, `aria-keyshortcuts` is enough. */
 export function Keys({ children }: { readonly children: ReactNode }) {
   const [known] = useState(() => new Set<Uses>());
   const [add] = useState(() => (uses: Uses) => {

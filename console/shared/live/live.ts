@@ -9,7 +9,6 @@ export type { LiveState } from "./shared-stream.ts";
 export type LiveOptions = Pick<StreamListener, "onEvent"> & {
   /** Undefined: no stream. */
   readonly path: string | undefined;
-  /** Names of the events. */
   readonly names: readonly string[];
   /** Data that is already shown must be read again. Absent: each event carries everything. */
   readonly onOpen?: () => void;

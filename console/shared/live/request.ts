@@ -1,4 +1,4 @@
-/** Why a request failed; `message` is for people. `status` is 0 if the service did not respond. */
+/** Why a request failed; `message` is shown to users. `status` is 0 if the service did not respond. */
 export class RequestProblem extends Error {
   readonly status: number;
   readonly code: string;
@@ -57,7 +57,7 @@ const cutOff = (silent: string) => (error: unknown) => {
   throw new RequestProblem(0, silent, String(error));
 };
 
-/** A write may have succeeded even so: perhaps only its response was lost. */
+/** A write may have succeeded anyway: perhaps only its response was lost. */
 export function noAnswer(method: Method, signedIn: boolean): string {
   if (method === "GET" || !signedIn)
     return "The service is not responding. It may be restarting; try again in a moment.";

@@ -13,7 +13,6 @@ export type StreamOptions = {
   readonly path: string;
   /** Tabs of different users do not share a stream. */
   readonly user: string;
-  /** Names of the events. */
   readonly names: readonly string[];
   /** Each event carries the whole state, so a tab that joins gets the last one. */
   readonly repeatsLast: boolean;

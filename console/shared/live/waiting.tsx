@@ -4,12 +4,12 @@ import { ServiceGoneNote } from "./service-gone.tsx";
 
 const patience = 10_000;
 
-/** A placeholder for something that loads; after a while it says why that probably takes so long. */
+/** A placeholder while something loads; after a while it says what the reason may be. */
 export function Waiting({ children = <Loader aria-label="Loading" /> }: { readonly children?: ReactNode }) {
   return useLongWait(true) ? <ServiceGoneNote /> : children;
 }
 
-/** Whether the wait has gone on for too long. A hung service refuses nothing, so there is no error to show. */
+/** Whether the wait is too long. A hung service sends no error that could be shown. */
 export function useLongWait(isWaiting: boolean): boolean {
   const [isLong, setLong] = useState(false);
   useEffect(() => {

@@ -11,7 +11,6 @@ import { When } from "../time/when.tsx";
 import { useEndSession } from "../use-end-session.ts";
 import { useSession } from "./session.tsx";
 
-/** The user's own password and sessions. */
 export default function AccountPage({
   service,
   nameLabel,
@@ -188,7 +187,7 @@ function SessionTable(props: {
   );
 }
 
-/** The part of a user agent that people recognise. */
+/** The part of a user agent that users recognise. */
 function browserOf(agent: string): string {
   const name = /(Firefox|Edg|OPR|Chrome|Safari)\/(\d+)/.exec(agent);
   const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux|CrOS)/.exec(agent)?.[1];

@@ -1,6 +1,5 @@
 import type { QueryClient } from "@tanstack/react-query";
 
-/** The query key of the session. */
 export const sessionKey = ["session"] as const;
 
 /** Data that does not depend on the user. */

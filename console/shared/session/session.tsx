@@ -65,7 +65,6 @@ export function SessionGate({ words, children }: { readonly words: SignInWords; 
   );
 }
 
-/** It is not known whether somebody is signed in. */
 const Unknown = ({ error, retry }: { readonly error: Error | null; readonly retry: () => void }) => (
   <main className="main">
     <Problem error={error} retry={retry} />

@@ -26,7 +26,7 @@ type Props = {
   readonly link: SignInLink;
   /** The user who is already signed in and opened a link. */
   readonly present?: string | undefined;
-  /** Somebody was signed in on this page until now. */
+  /** A user was signed in on this page until now. */
   readonly kept: boolean;
 };
 

@@ -23,7 +23,7 @@ const choices: Readonly<Record<string, readonly Choice[]>> = {
     { value: "128", means: "critical: refuse if unknown" },
   ],
   "CAA.tag": caaTags.map((value) => ({ value, means: tagMeans[value] ?? "" })),
-  // IANA: DNSSEC algorithm numbers and digest algorithms. Numbers would be sorted as keys, so they are written as lists.
+  // IANA: DNSSEC algorithm numbers and digest algorithms. Lists, because an object would sort its numeric keys.
   "DS.algorithm": [
     { value: "13", means: "ECDSA P-256 with SHA-256" },
     { value: "15", means: "Ed25519" },

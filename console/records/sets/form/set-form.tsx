@@ -70,10 +70,10 @@ function Form({ zone, onClose, ...props }: Props) {
   const edited = original && sets.find(({ id }) => id === original.id);
   const owner = typedOwner(draft.name, zone.name);
   const present = sets.find((set) => owner.ok && set.name === owner.value && set.type === draft.type);
-  // For a new record, the set that it is added to; for a renamed one, the set that is in the way.
+  // For a new record, the set that it is added to; for a renamed one, the set that already has the new name.
   const other = present?.id === original?.id ? undefined : present;
   const joined = original === undefined ? other : undefined;
-  // An empty name means the zone itself, but a form that was just opened does not say so yet.
+  // An empty name means the zone itself, but not while the whole form is still empty.
   const isBegun =
     draft.name.trim() !== "" || draft.values.some(({ texts }) => texts.some((text) => text.trim() !== ""));
   const { faults, change } = checkDraft(joined ? addedTo(joined, draft) : draft, zone.name, sets);

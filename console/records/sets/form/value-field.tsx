@@ -14,7 +14,7 @@ type Props = {
   readonly choices: readonly Choice[] | undefined;
   readonly zone: string;
   readonly isFocused: boolean;
-  /** Set by the service, not by people. */
+  /** The service sets it, such as the serial of an SOA record. */
   readonly isCounted: boolean;
   readonly value: string;
   readonly error: string | undefined;
@@ -133,7 +133,7 @@ function Parameters({ onChange, ...shared }: Shared) {
   );
 }
 
-/** In grey after a name without a final dot: what is appended to it. */
+/** What is appended to a name without a final dot, shown in grey after it. */
 function restOfName(typed: string, zone: string) {
   const text = typed.trim();
   if (text === "" || text.endsWith(".")) return {};

@@ -130,7 +130,7 @@ function Meaning(props: {
   const asked = openQuestion(type, value, zone);
   if (asked === undefined)
     return meaning === undefined ? null : (
-      // The fields show it in grey.
+      // For a target, only for screen readers: its field already shows this in grey.
       <Text size="xs" w="100%" role="status" className={value.texts.some((_, i) => isTarget(type, i)) ? "unseen" : ""}>
         Published as <span className="mono">{meaning}</span>
       </Text>

@@ -18,7 +18,6 @@ type Props = {
 
 const presets = ["5m", "1h", "1d"];
 
-/** Gives all selected sets the same TTL. */
 export function TtlDialog({ zone, chosen, onClose, onDone }: Props) {
   const [text, setText] = useState("");
   const [tried, setTried] = useState(false);

@@ -26,7 +26,7 @@ export type ManyWrite = {
   readonly onDone: () => void;
 };
 
-/** Others may write to the zone at any time; only their changes to the same sets matter. */
+/** Retries after other clients wrote to the zone. If they changed the same sets, nothing is written. */
 const tries = 4;
 
 /**

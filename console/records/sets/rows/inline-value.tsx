@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef } from "react";
 import type { Editing, RowAct } from "./row-act.ts";
 
-/** Enter saves, Escape leaves it as it was. What was typed stays until one of them. */
+/** Enter saves, Escape restores the old value. Until then, the typed text stays. */
 export function InlineValue({ editing, act }: { readonly editing: Editing; readonly act: (act: RowAct) => void }) {
   const field = useRef<HTMLInputElement>(null);
   const fault = useId();

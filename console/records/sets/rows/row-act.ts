@@ -1,6 +1,6 @@
 import type { Rrset } from "../../../../src/contract/rrsets.ts";
 
-/** What people do in a row. */
+/** What a user can do in a row. */
 export type RowAct =
   | { readonly kind: "select"; readonly set: Rrset; readonly index: number; readonly isRange: boolean }
   | { readonly kind: "edit"; readonly set: Rrset; readonly value: string }

@@ -149,7 +149,7 @@ export function SetRows(props: Props) {
 
 const headHeight = 33;
 
-/** Rows that are picked together get the state of the last one. */
+/** Rows that are picked together get the new state of the clicked one. */
 function withPicked(selected: ReadonlySet<string>, { id }: Rrset, range: readonly Rrset[]): ReadonlySet<string> {
   const next = new Set(selected);
   const picked = [id, ...range.map((each) => each.id)];

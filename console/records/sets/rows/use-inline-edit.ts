@@ -57,7 +57,7 @@ export function useInlineEdit(zone: RrsetsZone, sets: readonly Rrset[], onEnd: (
 
 const unsaved = "Not saved yet: Enter saves, Escape discards the change.";
 
-/** A text as people type it; other values as in zone files. */
+/** Text records as plain text; other values as in zone files. */
 const textOf = (type: string, value: string): string => (type === "TXT" ? (splitValue("TXT", value)[0] ?? "") : value);
 
 function readTyped(state: State, base: Rrset, zone: string, sets: readonly Rrset[]) {
