@@ -13,7 +13,7 @@ import { openUpdater, type Updater, type WatchOptions } from "./updater.ts";
 /** A record service that takes longer for every request than the reporter waits. */
 let slow: TestServer;
 let takes: (asked: Asked) => number;
-/** What it also waits for. */
+/** An additional wait of the service, if any. */
 let held: (asked: Asked) => Promise<void> | undefined;
 let loop: Loop;
 let logged: string[];

@@ -41,7 +41,7 @@ export type Updater = {
   plan(signal: AbortSignal): Promise<readonly PlannedUpdate[]>;
   /** What a round would do, as far as reading the records shows; writes and stores nothing. */
   preview(signal: AbortSignal): Promise<readonly UpdateResult[]>;
-  /** What the record of a subject holds, unless its service asked for a pause. */
+  /** What the record of a subject holds, unless its service sent a Retry-After. */
   readonly published: Services["published"];
   /** Removes the records of names with `removeOnStop` that still hold what was written. */
   remove(signal: AbortSignal): Promise<readonly Removal[]>;

@@ -55,7 +55,7 @@ describe("an edit by someone else", () => {
   const edit = (value: string) => Object.assign(loop.records.find(({ id }) => id === "r4") ?? {}, { value });
   const held = () => loop.records.find(({ id }) => id === "r4")?.value;
 
-  it("is ignored by default: the state file decides, as spec 4.7 says", async () => {
+  it("is ignored by default: the state file decides", async () => {
     loop = await openLoop();
     await loop.round();
     edit("192.0.2.66");

@@ -66,7 +66,7 @@ function choiceOf(candidates: readonly Candidate[]): Choice {
   return { kind: "none", because: candidates.length === 0 ? "no-addresses" : "no-fit-address" };
 }
 
-/** Spec 2.4: only the element at index 0 counts. If it is unsuitable there is no address; aliases after it are not used. */
+/** Only the first entry counts, or the first one of the VHID. If it is unsuitable there is no address: aliases are not used. */
 function considerIpv4(entries: readonly ReportedIpv4[], policy: AddressPolicy): Candidate[] {
   const first = policy.vhid === undefined ? 0 : entries.findIndex(({ vhid }) => vhid === policy.vhid);
   return entries.map((entry, index) => {

@@ -66,7 +66,7 @@ const cases: [string, InterfaceReport, Partial<OrderedPolicy>, string | undefine
     ["not-there", "down"],
   ],
   [
-    "alone and down: taken, as spec 4.7 has it",
+    "alone and down: taken anyway",
     reportOf(link("a", "9.9.9.1", { up: false })),
     { devices: ["a"] },
     "9.9.9.1",

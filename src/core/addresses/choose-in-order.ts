@@ -38,7 +38,7 @@ export const chooseInOrder = (report: InterfaceReport, { devices, ...policy }: O
     policy,
   );
 
-/** `isAlone`: there is no alternative, so the candidate is used even if it is down: spec 4.7 asks only for its address. */
+/** `isAlone`: there is no alternative, so the candidate is used even if it is down. */
 export function chooseAmong(
   candidates: readonly Candidate[],
   policy: Policy,

@@ -3,7 +3,7 @@ import { isUnreachable, type Scope, scopeOf, type UnreachableScope } from "./sco
 
 /**
  * The last check before an address is published. Addresses of the refused scopes can never be reached from another network. Other
- * addresses that are not global work inside some network, so they are published as spec 4.7 says, with a warning, unless the config
+ * addresses that are not global work inside some network, so they are published with a warning, unless the config
  * requires public addresses.
  */
 export type GateVerdict =

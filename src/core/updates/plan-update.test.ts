@@ -173,7 +173,7 @@ const cases: [string, Partial<UpdateFacts> & { choice: Choice }, Plan["kind"], P
   ],
 ];
 
-describe("when an update is sent (spec 4.7)", () => {
+describe("when an update is sent", () => {
   test.each(cases)("%s", (_, facts, kind, more = {}) => {
     const plan = planUpdate({ family: "ipv4", stored: undefined, notBefore: undefined, now, ...facts });
     expect(plan).toMatchObject({ kind, ...more });

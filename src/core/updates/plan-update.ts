@@ -3,7 +3,7 @@ import type { Choice } from "../addresses/choose-address.ts";
 import { gate, type PublicRule, type WarnedScope } from "../addresses/publish-gate.ts";
 import type { Instant } from "../instant.ts";
 
-/** What to do about one name and one family; spec 4.7. */
+/** What to do about one name and one family. */
 export type Plan =
   | { readonly kind: "nothing"; readonly because: NoUpdate }
   | { readonly kind: "wait"; readonly until: Instant; readonly address: Address; readonly because: WaitReason }
@@ -33,7 +33,7 @@ export type UpdateFacts = {
   /** From the record service's Retry-After, or from our own back-off after a failed write. */
   readonly notBefore: Instant | undefined;
   readonly now: Instant;
-  /** Without rules, exactly spec 4.7. */
+  /** Without rules, an address is written when it differs from the stored one. */
   readonly rules?: UpdateRules;
   /** The user wants the record to be left alone. */
   readonly paused?: boolean;

@@ -13,9 +13,9 @@ export type NamesChange =
   | { readonly kind: "remove"; readonly index: number };
 
 /**
- * The text of a config with one entry of `names:` added, changed or removed. Every other byte stays as it is, comments and layout
- * included: what changes is cut out of the text and put into it, instead of printing the document again. Undefined if the text is
- * not what it should be afterwards, for example because of an anchor.
+ * The text of a config with one entry of `names:` added, changed or removed. Every other byte stays as it is, including
+ * comments and layout: the change is made in the text, and the document is not printed again. Undefined if the result does not
+ * mean what it should, for example because of an anchor.
  */
 export function editNames(text: string, change: NamesChange): string | undefined {
   const before = meaningOf(text);
@@ -31,7 +31,7 @@ export function setSetting(text: string, path: readonly (string | number)[], val
   return isMap(map) ? setIn(text, map as YAMLMap, { path: [String(path.at(-1))], value }) : undefined;
 }
 
-/** Undefined if it is not one good document with a mapping. */
+/** Undefined if the text is not a single valid document with a mapping. */
 function meaningOf(text: string): Json | undefined {
   const document = parseDocument(text);
   if (document.errors.length > 0) return undefined;
@@ -45,7 +45,7 @@ function meaningOf(text: string): Json | undefined {
 
 type Json = { readonly [key: string]: unknown };
 
-/** What the document has to mean afterwards. */
+/** What the document must mean afterwards. */
 function wanted(root: Json, change: NamesChange): Json {
   const names = Array.isArray(root.names) ? (root.names as readonly Json[]) : [];
   switch (change.kind) {
@@ -76,7 +76,7 @@ function withSettings(entry: Json, settings: readonly SettingChange[]): Json {
   return result;
 }
 
-/** One setting at a time, because each moves what comes after it. */
+/** One setting at a time, because each change moves the text after it. */
 function setAll(text: string, index: number, settings: readonly SettingChange[]): string | undefined {
   let edited: string | undefined = text;
   for (const setting of settings) {

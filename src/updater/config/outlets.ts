@@ -179,10 +179,10 @@ const passwordTodo =
 
 const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || host.startsWith("127.");
 
-/** Where `moor update` listens for people and programs. */
+/** Where `moor update` listens for browsers and programs. */
 export type ControlConfig = ListenAddress & {
   readonly token: Secret;
-  /** Present if people have to sign in. */
+  /** Absent if the page needs no sign-in. */
   readonly password?: Secret;
   /** Instead of one from the private authority next to the state file. */
   readonly certificate?: { readonly cert: string; readonly key: string };
@@ -190,6 +190,6 @@ export type ControlConfig = ListenAddress & {
   readonly links?: readonly ServiceLink[];
 };
 
-/** As this machine reaches it: over HTTPS exactly if there is something to sign in with. */
+/** Its URL on this machine. It uses HTTPS only if there is a password. */
 export const controlUrl = (control: ControlConfig): string =>
   urlOf(hereOf(control), control.password ? "https" : "http");

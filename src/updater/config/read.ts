@@ -113,7 +113,7 @@ function unreadable(file: string, code = "unreadable"): Fault {
     : { code: "unreadable-file", where: file, message: `it cannot be read (${code})`, todo: unreadableTodo(code) };
 }
 
-/** In the order of the file, as people read it; references are checked last. */
+/** In the order of the file, although references are checked last. */
 function sorted(faults: readonly Fault[]): readonly Fault[] {
   const place = ({ where }: Fault) => {
     const [line = 0, column = 0] = where.split(":").slice(-2).map(Number);

@@ -67,7 +67,7 @@ type Kinds = ReadonlyMap<string, string>;
 
 const onlyOf = (source: string, kinds: Kinds) => sourceKinds[kinds.get(source) ?? ""]?.only;
 
-/** Of several sources, those that know this family; the others serve only the other one. */
+/** Drops the sources that cannot report this family. */
 function knowing(family: Family, { names, ...rest }: Sources, kinds: Kinds): Sources {
   const known = (source: string) => sourceKinds[kinds.get(source) ?? ""]?.families ?? families;
   return { names: names.filter((source) => known(source).includes(family)), ...rest };
@@ -106,7 +106,7 @@ export function checkDevices(
   fault({ code: "one-connection", message, todo }, key);
 }
 
-/** The devices are those of the sources that know several; the others have one, whatever it is called elsewhere. */
+/** `devices` applies only to sources that know several; any other source has exactly one. */
 export function withSources(family: Family, config: OwnFamily, kinds: Kinds, usual: Sources | undefined): FamilyConfig {
   const { source: own, devices = [], ...rest } = config;
   const { names, agree } = knowing(family, own ?? usual ?? { names: [] }, kinds);

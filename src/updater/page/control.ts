@@ -18,13 +18,13 @@ export type ControlTools = {
   readonly check: () => void;
   /** Milliseconds without a round. */
   readonly silence: () => number;
-  /** The page for people. */
+  /** The page for browsers. */
   readonly page?: UpdaterPage;
   /** Without it, everybody on this machine may read, and nobody may change names. */
   readonly signIn?: PageSignIn | undefined;
 };
 
-/** What the updater's port answers: the page for people, and the status for programs. */
+/** What the updater's port answers: the page for browsers, and the status for programs. */
 export function createControl(control: Pick<ControlConfig, "token">, tools: ControlTools): Answer {
   const { signIn, page } = tools;
   return async (request) => {

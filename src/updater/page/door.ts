@@ -16,7 +16,7 @@ export type Reply = {
 
 export type Answer = (request: PlainRequest) => Promise<Reply>;
 
-/** Where people and programs ask the updater. */
+/** The updater's port. */
 export type Door = {
   /**
    * Gives these answers from now on. Stays open if the address is the same as before, so that a reload of the config
@@ -83,7 +83,7 @@ function openPlain(handle: RequestListener) {
   return { server, close };
 }
 
-/** Loaded on use: it keeps the usual watcher small. */
+/** Imported here, because a watcher without a password does not need it. */
 async function openTls(control: ControlConfig, folder: string, handle: RequestListener, log: Logger) {
   const [{ closeServer, createTlsServer, showPair }, { openTlsMaterial }] = await Promise.all([
     import("../../process/http/tls-server.ts"),

@@ -7,7 +7,7 @@ import { createDoor, type Door } from "./door.ts";
 import type { PageOptions, UpdaterPage } from "./http-page.ts";
 import type { PageSignIn } from "./sign-in.ts";
 
-/** The page of the updater through all reloads of its config: connections and sessions survive them. */
+/** Serves the updater's page. Connections and sessions survive a reload of the config. */
 export type PageKeeper = {
   /** Returns the URL; undefined if nothing is served. */
   readonly serve: (config: UpdaterConfig, updater: WatchedUpdater) => Promise<string | undefined>;

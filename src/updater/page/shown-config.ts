@@ -34,7 +34,7 @@ export function shownConfig(config: UpdaterConfig): ShownConfig {
   };
 }
 
-/** `firewall`, as before, or `source (web)`. */
+/** `firewall`, or `source (web)`. */
 const whatOf = (source: SourceConfig): string => {
   const called = calledOf(source);
   return called === "source" ? `source (${source.kind})` : called;

@@ -54,7 +54,7 @@ async function openHeartbeat(
   };
 }
 
-/** `query`: of the URL in the config. */
+/** `query`: the one in the configured URL. */
 const requests: Readonly<Record<HeartbeatConfig["kind"], (well: Wellness, query: string) => HttpRequest>> = {
   // https://healthchecks.io/docs/http_api/: the body is stored with the ping, and `?create=1` creates a missing check.
   healthchecks: ({ isWell, message }, query) => ({

@@ -2,7 +2,7 @@ import type { Notice, Notify } from "./reporter.ts";
 
 export type LastingTrouble = {
   readonly notify: Notify;
-  /** Drops trouble with what is gone from the config: no notice of it, or of its end. */
+  /** Drops trouble with anything that is no longer in the config, without a notice that it is over. */
   forget(isGone: (key: string) => boolean): void;
   close(): void;
 };

@@ -27,7 +27,10 @@ export type Reporter = {
   report(round: Round): void;
   /** For an aborted round: reports what was done. Its failures are caused by the stop. */
   reportDone(round: Pick<Round, "changed">): void;
-  /** Drops trouble with what is gone from the config, without reporting an end. If it comes back, it is reported again. */
+  /**
+   * Drops trouble with anything that is no longer in the config, without reporting an end. If it comes back, it is reported
+   * again.
+   */
   forget(isGone: (key: string) => boolean): void;
 };
 

@@ -18,7 +18,7 @@ export type Services = {
   readonly leftAlone: LeftAlone;
   readonly targetOf: (subject: Subject) => RecordTarget;
   readonly serviceOf: (subject: Subject) => string;
-  /** What the record of a subject holds, unless its service asked for a pause. */
+  /** What the record of a subject holds, unless its service sent a Retry-After. */
   readonly published: (subject: Subject, signal: AbortSignal) => ReturnType<RecordTarget["current"]>;
   readonly close: () => void;
 };

@@ -26,7 +26,9 @@ export function companionsOf(first: Queued, all: Iterable<NameState>): readonly 
   return [...all].filter(isCompanion).map(({ latest }) => latest);
 }
 
-/** A regular look at a record that is probably right is not a write. A record that is chosen by its id is one of several. */
+/**
+ * Not for a `compare` of a record that is probably right: that only reads. Nor for a record chosen by its id, one of several.
+ */
 function isForTogether({ alone, latest: { subject, plan, stored } }: Queued): boolean {
   if (alone || subject.order.recordId !== undefined) return false;
   return plan.kind === "replace" || stored !== plan.address.text;

@@ -12,7 +12,7 @@ import { type AddressSource, type FollowEnd, type SourceKind, type SourceReading
 
 export type FirewallSource = Endpoint & { readonly key: Secret; readonly secret: Secret };
 
-/** Spec 4.5: moor's firewall service, or an OPNsense. */
+/** OPNsense, or moor's own firewall service. */
 export const firewall = {
   ...mapping(
     {
@@ -52,15 +52,15 @@ const eventsPath = "/diagnostics/interface/events";
 const silence = 3 * heartbeatInterval;
 const longestReport = 4 * 1024 * 1024;
 
-/** An OPNsense has no event stream. */
+/** OPNsense has no event stream. */
 function createFirewallSource(config: FirewallSource, client: HttpClient): AddressSource {
-  // People copy the URL with or without the `/api` of all calls.
+  // Users copy the URL with or without the `/api` that all calls start with.
   const base = /\/api\/?$/.test(config.url.pathname) ? "" : "/api";
-  // Always sent: an OPNsense never sends a challenge.
+  // Sent with every request: OPNsense never sends a challenge.
   const authorization = () => `Basic ${Buffer.from(`${config.key()}:${config.secret()}`).toString("base64")}`;
   return {
     async read(signal) {
-      // No Content-Type: with one, an OPNsense tries to parse the body that a GET does not have, and answers 400.
+      // No Content-Type: with one, OPNsense tries to parse the body that a GET does not have, and answers 400.
       const headers = { authorization: authorization() };
       return readingOf(await client.send({ method: "GET", path: base + reportPath, headers }, signal));
     },

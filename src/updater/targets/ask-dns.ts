@@ -15,7 +15,7 @@ export type DnsQuestion = {
   readonly servers: readonly string[];
 };
 
-/** The reading methods of a target whose API can only write. `cannotList` is the answer to all that DNS does not tell. */
+/** The read methods of a target whose API can only write. `cannotList` is returned for everything that DNS cannot answer. */
 export const readingByDns = (
   servers: readonly string[],
   cannotList: TargetFault,

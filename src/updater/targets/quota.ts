@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Instant } from "../../core/instant.ts";
 
-/** Requests kept in reserve for people who sign in to see what is going on. */
+/** Requests kept in reserve, so that users can still sign in and see what is wrong. */
 const reserve = 4;
 const hour = 3_600_000;
 

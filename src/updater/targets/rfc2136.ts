@@ -36,7 +36,7 @@ type Heard =
 /** Reads by a query to the same server; both are signed. Nothing but the records is known, so there is no `rest`. */
 export function updateCalls(config: Rfc2136Target, now: () => Instant = Date.now): ZoneCalls<undefined> {
   const ask = async (asking: Asking, signal: AbortSignal): Promise<Heard> => {
-    // Loaded on first use: most people update over HTTP.
+    // Loaded on first use: most updaters use HTTP.
     const { askTcp, UntrustedReply } = await import("../../process/dns/ask.ts");
     const { host, port, timeout: limit = usualTimeout } = config;
     try {
@@ -146,7 +146,7 @@ function outcomeOf(
   if (rcode === rcodes.noError) return { kind: "accepted", value: undefined };
   if (rcode === rcodes.nxRrset || rcode === rcodes.nxDomain) return "no-such-set";
   const fault = refusalOfUpdate(rcode, changes, config);
-  // RFC 2136 section 3.4.2: after a failure in between, a server undoes everything, but who knows.
+  // After a failure in between, a server must undo everything (RFC 2136 section 3.4.2), but not every server may do so.
   return rcode === rcodes.servFail ? unknown(fault) : { kind: "refused", because: fault };
 }
 

@@ -50,7 +50,7 @@ const asked = () => server.asked.map(({ method, path }) => `${method} ${path}`);
 const action = (status: string, error: unknown = null) => ({ action: { id: 5001, status, error } });
 const writes = (reply: Reply) => (question: Asked) => (question.method === "POST" ? reply : undefined);
 
-describe("replacing a set (spec 4.6)", () => {
+describe("replacing a set", () => {
   it("sends one record with the time as its comment, and reads the set back", async () => {
     target.close();
     await openTarget({ now: () => started });

@@ -37,7 +37,7 @@ export const rrsets = {
   open: async (config: TokenTarget, connect) => createRRsetsTarget(config, await connect(config)),
 } satisfies TargetKind<TokenTarget>;
 
-/** The same API where most people use it, so that they need no URL. */
+/** The same API at Hetzner, where most users have it: no URL is needed. */
 export const hetzner = {
   ...rrsets,
   ...hostedSettings(
@@ -52,7 +52,7 @@ export const hetzner = {
   },
 } satisfies TargetKind<TokenTarget>;
 
-/** The newer record service (spec 4.6): whole sets, and writes that continue after the answer. */
+/** The newer record service: whole sets, and writes that continue after the answer. */
 export function createRRsetsTarget(
   config: TokenTarget,
   client: HttpClient,
@@ -253,7 +253,7 @@ const isSet = (set: ReadableRRset, { zone, name, type }: SetName): boolean => {
 
 const idOf = ({ zone, name, type }: SetName) => `${zone}/${name}/${type}`;
 
-/** Spec 2.3: `YYYY-MM-DD HH:MM:SS (UTC)`. */
+/** `YYYY-MM-DD HH:MM:SS (UTC)`. */
 const commentAt = (now: number) => `${new Date(now).toISOString().slice(0, 19).replace("T", " ")} (UTC)`;
 
 /** The service answers 404 both for a missing set and for a zone that the token cannot see; only its text tells them apart. */

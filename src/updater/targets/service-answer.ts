@@ -54,7 +54,10 @@ export type WireError = {
   readonly outside?: number;
 };
 
-/** Errors come as `error: {message, code}`, as `error: "text"`, or as `message`; the v1 original even sent some with 200. */
+/**
+ * Errors come as `error: {message, code}`, as `error: "text"`, or as `message`; the original v1 service even sent some with
+ * 200.
+ */
 export function errorIn(status: number, body: Body | undefined): WireError {
   const { error, message } = body ?? {};
   const detail = isObject(error) ? error : {};
@@ -76,14 +79,14 @@ const ours: Dialect = {
   errorIn,
 };
 
-/** The v1 original sends an empty error with some successes. */
+/** The original v1 service sends an empty error with some successes. */
 const isError = (error: unknown): boolean =>
   isObject(error) ? Object.keys(error).length > 0 : error !== undefined && error !== null && error !== "";
 
 /** With these, the request may have been carried out anyway, or a proxy may repeat it. */
 export const openStatuses: readonly number[] = [408, 425, 499];
 
-/** Codes that mean: not now. `conflict`, like 409, is a clash of two writers. */
+/** Codes of temporary failures. `conflict`, like 409, means that two clients wrote simultaneously. */
 const passingCodes = ["conflict", "locked", "maintenance", "unavailable", "timeout", "resource_unavailable"];
 
 /** A 403 with one of these codes does not depend on the token. */
@@ -101,7 +104,7 @@ function faultFor(
   const number = outside === undefined ? String(status) : `${outside} with the error ${status}`;
   const said = message ? `${number}: ${message}` : number;
   if (status === 404) return { kind: "absent", said: message };
-  // The v1 original reported clashes of two writers as a 422 whose text says 409.
+  // The original v1 service reported conflicting writes as a 422 whose text starts with 409.
   const clash = (status === 409 && code !== "uniqueness_error") || message.startsWith("409");
   const isOpen = status < 300 || status >= 500 || openStatuses.includes(status);
   if (clash || status === 429 || isOpen || passingCodes.includes(code)) {

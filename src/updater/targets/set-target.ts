@@ -109,7 +109,7 @@ async function replaceSet<Rest>(
   return confirmed(calls.service, order, written, await calls.read(set, signal));
 }
 
-/** Removes what was read if it is what was ordered. */
+/** Removes the record only if it holds exactly the ordered address. */
 export async function removeHeld<H extends Held>(
   order: ReplaceOrder,
   reading: Promise<Lookup<H | undefined>>,
@@ -125,7 +125,7 @@ export async function removeHeld<H extends Held>(
   return { kind: "refused", fault: faultOf(order, removed.because) };
 }
 
-/** What there is to do, now that the set was read. */
+/** The change to write, after the set was read. */
 export function prepare<Rest>(
   order: ReplaceOrder,
   before: Lookup<HeldSet<Rest> | undefined>,
@@ -142,7 +142,7 @@ export function prepare<Rest>(
   return { kind: "to-write", held };
 }
 
-/** The outcome of a write that was accepted or probably carried out, now that the set was read again. */
+/** The outcome of a write that was accepted or probably carried out, after the set was read again. */
 export function confirmed(
   service: string,
   order: ReplaceOrder,

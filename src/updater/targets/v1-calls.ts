@@ -5,7 +5,7 @@ import { type Answer, type Body, isTtl, readAnswer, readPages, unexpected } from
 import type { TokenTarget } from "./token-target.ts";
 import { readWriteAnswer, type WriteAnswer, type WriteShape } from "./write-answer.ts";
 
-/** The calls of spec 4.1 to 4.4. */
+/** The calls of the v1 API that an updater needs. */
 export type V1Calls = {
   zones(name: string | undefined, signal: AbortSignal): Promise<Answer<readonly ReadableZone[]>>;
   records(zoneId: string, signal: AbortSignal): Promise<Answer<readonly ReadableRecord[]>>;
@@ -38,7 +38,7 @@ export function createV1Calls(config: TokenTarget, client: HttpClient, now: () =
   };
 
   return {
-    // With a name there is no second page, and the original rejects a name together with a page.
+    // With a name there is no second page, and the original service rejects a name together with a page.
     zones: (name, signal) =>
       list(name === undefined ? "/zones" : `/zones?name=${encodeURIComponent(name)}`, "zones", isZone, signal),
     records: (zoneId, signal) => list(`/records?zone_id=${encodeURIComponent(zoneId)}`, "records", isRecord, signal),
@@ -62,7 +62,7 @@ const isZone = (value: unknown): value is ReadableZone => hasTexts(value, ["id",
 const isRecord = (value: unknown): value is ReadableRecord =>
   hasTexts(value, ["id", "type", "name", "value", "zone_id"]);
 
-/** `{message}` comes from the gateway in front of the original, `{error: "text"}` from its JSON parser. */
+/** `{message}` comes from the gateway of the original service, `{error: "text"}` from its JSON parser. */
 const replaced: WriteShape<ReadableRecord> = {
   statuses: [200],
   key: "record",

@@ -28,7 +28,7 @@ export const v1 = {
   open: async (config: TokenTarget, connect) => createV1Target(config, await connect(config)),
 } satisfies TargetKind<TokenTarget>;
 
-/** The record service of spec 4.1 to 4.4. Records are looked up when a write is needed; only their ids are cached. */
+/** The v1 API. Records are looked up when a write is needed; only their ids are cached. */
 export function createV1Target(config: TokenTarget, client: HttpClient, now: () => number = Date.now): RecordTarget {
   const calls = createV1Calls(config, client, now);
   const service: Service = { calls, recordIds: new Map(), zoneIds: new Map() };
@@ -115,7 +115,7 @@ async function replaceRecord(
   const holds = (sent: ReadableRecord) => isIt(sent) && parseAddress(sent.value)?.text === order.value;
   const done = ({ ttl = null }: ReadableRecord): WriteOutcome => ({ kind: "done", recordId: id, ttl });
   if (answer.kind === "accepted" && holds(answer.value)) return done(answer.value);
-  // Real services have answered 200 with the old value.
+  // Some services have answered 200 with the old value.
   const fault = answer.kind === "unknown" ? answer.fault : notTaken(id, isIt(answer.value));
   if (answer.kind === "unknown" && !answer.probablyDone) return { kind: "unknown", fault };
   const held = await calls.record(id, signal);

@@ -83,6 +83,6 @@ function isPlainRefusal<T>(outcome: HttpOutcome, { key, isError }: WriteShape<T>
   const body = parsed(outcome.body);
   if (status < 400 || status >= 500 || openStatuses.includes(status) || !body) return false;
   const item = body[key];
-  // The v1 original sends an empty record with its errors. A record with an id would be an error and a success in one.
+  // The original v1 service sends an empty record with its errors. A record with an id would be an error and a success in one.
   return isError(body, status) && !(isObject(item) && item.id);
 }

@@ -114,7 +114,7 @@ export type TestRecord = {
   zone_id: string;
 };
 
-/** The four calls of spec 4.1 to 4.4 over records in memory; `instead` may answer instead. */
+/** The four calls that an updater makes to a v1 service, over records in memory; `instead` may answer instead. */
 export function recordService(records: TestRecord[], instead: (asked: Asked) => Reply | undefined = () => undefined) {
   const zones = [{ id: "z1", name: "example.org", ttl: 3600 }];
   return (asked: Asked): Reply => {

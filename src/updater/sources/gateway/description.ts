@@ -36,8 +36,8 @@ export function readDescription(text: string, location: URL): Gateway | undefine
 }
 
 /**
- * A URL of a description, always on the host that sent it: nobody may use us to reach another machine, and some routers write a
- * wrong `URLBase`. A service may have another port.
+ * A URL in a description, always on the host that sent it: a router must not make us contact another machine, and some send a
+ * wrong `URLBase`. The port may differ.
  */
 function urlOn(location: URL, written: string, base: string | undefined): URL | undefined {
   const from = base && URL.canParse(base) ? base : location.href;

@@ -23,7 +23,7 @@ export type Finding = {
   readonly connect: (endpoint: Endpoint) => Promise<HttpClient>;
   /** Milliseconds to wait for answers. */
   readonly wait?: number;
-  /** Send nothing to other routers than the one that this machine uses. */
+  /** Send nothing to any router except the one that this machine uses. */
   readonly onlyOwn?: boolean;
   /** For tests: what to use instead of the network and the routing table of this machine. */
   readonly places?: Search["places"];

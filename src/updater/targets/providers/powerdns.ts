@@ -127,7 +127,7 @@ const ownerIn = ({ zone, name }: SetName) => `${absoluteName(name, zone)}.`;
 const isNamed = (set: SetName) => (each: ReadableSet) =>
   each.type === set.type && each.name.toLowerCase() === ownerIn(set);
 
-/** A set is replaced as a whole, with the records of it that are switched off. Without `comments`, they stay as they are. */
+/** A set is replaced as a whole, including its disabled records. Without `comments`, they stay as they are. */
 const wanted = ({ set, content: { value, ttl }, held }: SetChange<Disabled>, disabled: Disabled) => ({
   ...{ name: ownerIn(set), type: set.type, ttl: ttl ?? held?.ttl ?? usualTtl, changetype: "REPLACE" },
   records: [{ content: value, disabled: false }, ...disabled],
@@ -135,7 +135,7 @@ const wanted = ({ set, content: { value, ttl }, held }: SetChange<Disabled>, dis
 
 const isDisabled = ({ disabled }: ReadableSet["records"][number]) => disabled === true;
 
-/** The records of a set that are switched off. */
+/** The disabled records of a set. */
 type Disabled = ReadableSet["records"];
 
 type ReadableSet = {

@@ -25,7 +25,7 @@ export const route53 = {
 const service = "Route 53";
 const version = "/2013-04-01";
 const usualTtl = 300;
-/** More than a zone may have without asking AWS for more. */
+/** More than the default quota of a zone. */
 const mostListed = 100_000;
 
 /** Sent with 400. */
@@ -196,7 +196,7 @@ function heldIn(sets: readonly string[], set: SetName): Lookup<HeldSet<undefined
   return { kind: "found", value: { values, ttl, rest: undefined } };
 }
 
-/** The query for the next page; empty after the last one. The keys are in the order of the alphabet, as signed. */
+/** The query for the next page; empty after the last one. The keys are sorted, as the signature requires. */
 function nextPage(xml: string): string {
   if (textIn(xml, "IsTruncated") !== "true") return "";
   const parts = [
