@@ -16,7 +16,7 @@ export type Duties = {
 /** Stops what was started; the promise resolves when all of it has ended. */
 export type EndWork = () => void | Promise<void>;
 
-/** Does this work again and again, with a pause of so many milliseconds in between. */
+/** Repeats the work, with a pause of this many milliseconds in between. */
 export function repeat(
   work: (signal: AbortSignal) => Promise<void>,
   pause: number,

@@ -6,7 +6,7 @@ type LogFunction = {
 };
 
 export type LogOptions = {
-  /** `text` for people at a terminal, `json` for programs that collect logs. */
+  /** `text` for a person at a terminal, `json` for programs that collect logs. */
   readonly format: "text" | "json";
   /** The lowest level that is written. */
   readonly level?: (typeof levels)[number];

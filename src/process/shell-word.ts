@@ -1,3 +1,3 @@
-/** Quotes a word for a command that people paste into a shell. */
+/** Quotes a word for a command that users paste into a shell. */
 export const shellWord = (text: string): string =>
   /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

@@ -76,7 +76,7 @@ async function keyNamed(store: RecordStore, name: string): Promise<TsigKey | und
   return { name, algorithm: key.algorithm, secret: Buffer.from(key.secret, "base64") };
 }
 
-/** The catalog names all zones, so that only a key for all zones may transfer it. */
+/** The catalog names all zones, so only a key for all zones may transfer it. */
 async function opens(
   store: RecordStore,
   { scope, account }: TransferKey,

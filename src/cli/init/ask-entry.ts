@@ -112,13 +112,13 @@ async function askSetting(setting: KindSetting, asking: EntryAsking): Promise<An
   }
 }
 
-/** A path as people type it is relative to where they are; in the config, it would be relative to that. */
+/** A typed path is relative to the current folder; in the config it would be relative to the config's folder. */
 function fromHere(value: Value, io: CommandIo): Value {
   if (Array.isArray(value)) return value.map((each: Value) => fromHere(each, io));
   return typeof value === "string" && /^\.{1,2}\//.test(value) ? resolve(io.cwd, value) : value;
 }
 
-/** Not a word that a setting could have. */
+/** Not a possible value of any setting. */
 const none = "+";
 
 /** A list is written as in the config: `[PROGRAM, ARGUMENT]`. Any other text is meant as it is. */

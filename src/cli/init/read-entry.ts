@@ -9,7 +9,7 @@ import { WrongAnswer } from "./asker.ts";
 import { printValue, type SetupEntry, writeFiles } from "./files.ts";
 import type { InitOptions } from "./options.ts";
 
-/** The entry as the config reader reads it, before the config exists. Its files are on the disk only meanwhile. */
+/** The entry as the config reader reads it, before the config exists. Its files exist only while it is read. */
 export async function readEntry<T>(
   setting: Setting<T>,
   { name, settings, files }: SetupEntry,

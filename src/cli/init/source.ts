@@ -34,7 +34,7 @@ export async function askSource(options: InitOptions, asker: Asker, io: CommandI
   const proposals = isOpen ? await discover(io) : [];
   let kind: string | undefined;
   const { source, report } = await untilRight(asker, io, async () => {
-    // One that asks nothing else cannot be corrected: then another one has to be chosen.
+    // A kind without further questions cannot be corrected, so another kind has to be chosen.
     if (kind === undefined || asksNothing(kind)) kind = await askKind(options, proposals, asker);
     const known = proposals.find((proposal) => proposal.kind === kind)?.settings ?? {};
     const source = await askSourceEntry(kind, { options, given, known, trusts, asker, io });

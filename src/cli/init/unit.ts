@@ -25,7 +25,7 @@ export async function offerUnit(
 }
 
 function printUnit(config: string, { script, program }: CommandIo): string {
-  // systemd does not accept quotes or backslashes in the path of an executable, so `env` is that.
+  // systemd does not accept quotes or backslashes in the path of the executable, so the executable is `env`.
   const command = `/usr/bin/env ${script === undefined ? program : unitWord(script)}`;
   return `# systemctl --user daemon-reload && systemctl --user enable --now moor-update
 # loginctl enable-linger     keeps it running while you are not logged in

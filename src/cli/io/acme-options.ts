@@ -68,7 +68,7 @@ export async function readAcme(
   return { acme: { mail, directory, trust, names: ordered, http: flags.acmeHttp ?? { host: everywhere(), port: 80 } } };
 }
 
-/** The address for people: the name for which browsers accept the certificate. */
+/** The URL to show: with the name that browsers accept the certificate for. */
 export function publicUrl(acme: AcmeCertificate | undefined, url: string): string {
   const name = acme?.names.find((each) => !each.startsWith("*"));
   return name === undefined ? url : new URL(`https://${name}:${new URL(url).port || 443}`).origin;
@@ -82,7 +82,7 @@ export function describeAcme(acme: AcmeCertificate, url: string): string {
   return `Clients of ${publicUrl(acme, url)} ${when}\n`;
 }
 
-/** `::` takes connections over IPv4 too, but not on a machine without IPv6. */
+/** `::` accepts connections over IPv4 too, but does not work on a machine without IPv6. */
 const everywhere = (): string =>
   Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ family }) => family === "IPv6"))
     ? "::"

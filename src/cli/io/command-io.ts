@@ -2,7 +2,7 @@
 export type CommandIo = {
   /** What to type to run moor again, from `cwd`. */
   readonly program: string;
-  /** In a clone, the shell script that runs moor, and the file itself if it is a single executable; installed, moor is on the PATH. */
+  /** In a clone, the shell script that runs moor; for a single executable, its file. Absent if moor is on the PATH. */
   readonly script?: string;
   /** The commit that was built. Absent in a clone, where git knows it. */
   readonly commit?: string;

@@ -9,7 +9,7 @@ import type { DatabaseOptions } from "../io/database-options.ts";
 import { printFaults } from "../io/print-faults.ts";
 import { withStore } from "../store/with-store.ts";
 
-/** Does something with the zone that was named, or says that there is none. */
+/** Runs `work` with the named zone, or says that there is no such zone. */
 export async function withZone(
   typed: string,
   options: DatabaseOptions,

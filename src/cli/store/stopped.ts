@@ -1,6 +1,6 @@
 import type { CommandIo } from "../io/command-io.ts";
 
-/** If a signal stops the verb, prints what it leaves. */
+/** If a signal stops the verb, prints what is left behind. */
 export async function orStopped(left: string, io: CommandIo, verb: () => Promise<number>): Promise<number> {
   try {
     return await verb();

@@ -116,7 +116,10 @@ async function startServices(
   return { records: records.url, firewall: firewall.url, pages, dns: hereOf(at), caFile, signIn };
 }
 
-/** Kept out of the config file, because the options decide. The password only stands for HTTPS: people sign in as everywhere in `moor up`. */
+/**
+ * Not in the config file, because the options decide. The password only turns HTTPS on: users sign in as on the other pages of
+ * `moor up`.
+ */
 function controlAt(at: ListenAddress): ControlConfig {
   const [token, password] = [createToken(), createToken()];
   return { ...at, token: () => token, password: () => password };

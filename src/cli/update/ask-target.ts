@@ -75,7 +75,7 @@ export async function show(options: TargetOptions & { readonly record: string },
 /** `bücher.example/home/A` with its names in ASCII, as the service has them; other ids are ASCII already. */
 const idOf = (typed: string): string => typed.split("/").map(asAscii).join("/");
 
-/** Asks the chosen record service one question and prints the answer: a table for people, JSON for programs. */
+/** Asks the chosen record service one question and prints the answer: a table, or JSON for programs. */
 async function askTarget<T>(
   options: TargetOptions,
   io: CommandIo,

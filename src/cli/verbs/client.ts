@@ -4,7 +4,6 @@ import { asJson, logOptions, readCount, readPath } from "../io/options.ts";
 
 const whichTarget = ["--target <name>", "which record service in the config, if there are several"] as const;
 
-/** The updater. */
 export function addClientVerbs(program: Command, io: CommandIo, run: Run): void {
   const verb = (name: string, summary: string) =>
     program

@@ -2,7 +2,6 @@ import type { Command } from "commander";
 import type { CommandIo, Run } from "../io/command-io.ts";
 import { readEach, readPath } from "../io/options.ts";
 
-/** `moor init`, which writes the config of the updater. */
 export function addInitVerb(program: Command, io: CommandIo, run: Run): void {
   program
     .command("init")

@@ -74,7 +74,7 @@ export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
   addAccountVerbs(program, io, run);
 }
 
-/** An account as files that people and other programs can read. */
+/** An account as files that other programs can read. */
 function addAccountVerbs(program: Command, io: CommandIo, run: Run): void {
   storeVerb(
     program,

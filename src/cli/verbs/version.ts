@@ -4,7 +4,7 @@ import { type Command, CommanderError } from "commander";
 import { version } from "../../process/version.ts";
 import type { CommandIo } from "../io/command-io.ts";
 
-/** `moor --version`: the version, and what a report of a fault needs besides it. */
+/** `moor --version`: the version, and what else a bug report needs. */
 export function addVersion(program: Command, io: CommandIo): void {
   program.option("-V, --version", "output the version number").on("option:version", () => {
     io.out(`${version} (commit ${io.commit ?? commitOf(io.script)}, Node ${process.versions.node})\n`);

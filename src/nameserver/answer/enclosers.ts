@@ -11,7 +11,7 @@ import { sha1 } from "./sha1.ts";
 
 /** An existing name below which missing names were queried, with no wildcard, delegation or DNAME that covers them. */
 type Encloser = {
-  /** Tails with proofs, by the gap that they are for. Replaced when there are too many tails. */
+  /** Tails with proofs, by the gap that they are for. Dropped together with all others when there are too many. */
   tails: Tails;
   readonly zone: LoadedZone;
   readonly node: ZoneNode;
@@ -20,14 +20,14 @@ type Encloser = {
   readonly cuts: number;
 };
 
-/** `all`: those that exist at the same time, of all names, have the same. */
+/** `all`: the generation that these belong to. When it is full, a new one begins and the old tails no longer count. */
 type Tails = { readonly all: object; readonly byGap: Map<number, NegativeTail> };
 
 /** Tails with proofs that are kept: about 5 MB. */
 const mostTails = 5_000;
 
 /**
- * A flood of random names hits few existing parents. Missing siblings get the same answer, so that one lookup among the parent's
+ * A flood of random names hits few existing parents. Missing siblings get the same answer, so one lookup among the parent's
  * children is enough for each of them. In a signed zone, the proof is the same for all in the same gap between names.
  */
 export function createEnclosers(zones: Pick<LoadedZones, "isNoZone">, limit: number) {

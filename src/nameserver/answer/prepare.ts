@@ -26,7 +26,7 @@ type WrittenAnswer = {
   readonly dependsOn: Dependencies | undefined;
 };
 
-/** Floods ask for random names, so that answers for missing names are assembled from parts instead of encoded each time. */
+/** Floods ask for random names, so answers for missing names are assembled from parts instead of encoded each time. */
 export type NegativeAnswer = {
   readonly kind: "negative";
   readonly tail: NegativeTail;

@@ -15,8 +15,8 @@ export type Slots = {
 };
 
 /**
- * Decides who gets a slot next. An account with slow servers cannot fill all slots, nor can one slow server fill the slots of its account.
- * Whoever has waited longest since the last turn comes first.
+ * Decides who gets a slot next: the account, and within it the server, that has waited longest since its last turn. An account
+ * with slow servers cannot fill all slots, nor can one slow server fill the slots of its account.
  */
 export function createSlots(limits: SlotLimits, run: (zone: string, place: Place) => Promise<void>): Slots {
   const accounts = new Map<number, Account>();

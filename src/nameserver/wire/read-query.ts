@@ -73,7 +73,7 @@ function scanName(bytes: Buffer): { readonly end: number; readonly mixedCase: bo
   }
 }
 
-/** Length bytes are at most 63, below the letters, so that folding every byte of the name changes only letters. */
+/** Length bytes are at most 63, below the letters, so folding every byte of the name changes only letters. */
 function lowered(bytes: Buffer, end: number): string {
   const copy = Buffer.from(bytes.subarray(headerLength, end + 2));
   for (let at = 0; at < end - headerLength; at++) {

@@ -85,7 +85,7 @@ function readNode(text: string): Address | undefined {
   return mapped === undefined ? parseAddress(bare) : parseIpv4(mapped);
 }
 
-/** Caches results: the same few callers come again and again. */
+/** Caches results: the same few callers return. */
 function keep<T>(answer: (text: string) => T): (text: string) => T {
   const known = new Map<string, T>();
   return (text) => {

@@ -54,7 +54,7 @@ export type Counts = {
   /** Answers from the resolver. */
   readonly asked: number;
   readonly secure: number;
-  /** Queries that failed for another reason than a bogus answer. */
+  /** Queries that failed for a reason other than a bogus answer. */
   readonly failed: number;
   /** Combinations of answers that caches could hold. */
   readonly checked: number;

@@ -10,7 +10,7 @@ import { within } from "../../process/within.ts";
 import { createAsk, type Question } from "./ask-all.ts";
 import { tellUnbound, unboundConfig } from "./unbound.ts";
 
-/** `failed`: no answer, for another reason than a bogus one. */
+/** `failed`: no answer, for a reason other than a bogus one. */
 export type Verdict = "secure" | "insecure" | "bogus" | "failed";
 
 /** A validating resolver that is installed on this machine; it trusts only the parent's key. */

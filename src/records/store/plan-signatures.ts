@@ -128,7 +128,7 @@ function touchedBy(changes: readonly Change[], owner: string, stored: readonly R
   return { sets, changed: owner === apex ? changed.add("SOA") : changed };
 }
 
-/** Whether more than the sets of keys must be signed again. */
+/** Whether all names must be signed again, not only the sets of keys. */
 const signsOtherwise = (was: ZoneSigning | undefined, is: ZoneSigning): boolean =>
   was === undefined || was.denial !== is.denial || !isDeepStrictEqual(signersIn(was), signersIn(is));
 

@@ -192,7 +192,7 @@ export type Decision = {
   readonly serial?: number | undefined;
   /** Default: unchanged. */
   readonly settings?: ZoneSettings;
-  /** Names of a signed zone whose signatures are renewed where they expire soon. */
+  /** Names in a signed zone whose signatures are renewed if they expire soon. */
   readonly renew?: readonly string[];
   /** Private keys that the new settings name. Keys that the settings no longer name are deleted. */
   readonly keys?: readonly SealedKey[];

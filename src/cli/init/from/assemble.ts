@@ -131,8 +131,8 @@ function createEntries(tag: "kind" | "api", setting: Setting<object>, io: Comman
 }
 
 /**
- * The name and its zone. Without one in the file, it is the domain that was registered. Services that speak dyndns2 hand out names
- * in zones of theirs; at the others, a name below a shared one such as dedyn.io is a zone of the user.
+ * The name and its zone: the registered domain, if the file names no zone. dyndns2 services hand out names in their own zones;
+ * at other services, a name below a shared domain such as dedyn.io is the user's own zone.
  */
 async function placeOf(
   { host, zone: written, line, target }: ImportedName,

@@ -3,7 +3,7 @@ import type { Settings } from "../files.ts";
 
 /** What the config of another program says, in the settings of moor. */
 export type Imported = {
-  /** Seconds between two checks, if the file says so. */
+  /** Seconds between two checks, if the file sets them. */
   readonly period?: number;
   readonly onlyPublic: boolean;
   readonly names: readonly ImportedName[];
@@ -12,11 +12,11 @@ export type Imported = {
 export type ImportedName = {
   /** Absolute. */
   readonly host: string;
-  /** If the file says so. */
+  /** If the file names it. */
   readonly zone?: string | undefined;
   readonly line: number;
   readonly target: Part;
-  /** NaN if the file does not say so. */
+  /** NaN if the file does not set it. */
   readonly ttl: number;
   readonly origins: Readonly<Partial<Record<Family, Origin>>>;
 };
@@ -32,7 +32,7 @@ export type Part = {
 /** Where the address of one record comes from. `more`: other settings of `ipv4:` or `ipv6:`. */
 export type Origin = { readonly source: Part; readonly device?: string; readonly more?: Settings };
 
-/** What people have to know about the import: what is missing in the new config, and what was not in the old file. */
+/** What the user must know about the import: what is missing in the new config, and what was not in the old file. */
 export type Notes = {
   readonly lost: (line: number, text: string) => void;
   readonly assumed: (line: number, text: string) => void;

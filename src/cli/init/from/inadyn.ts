@@ -49,7 +49,7 @@ function namesIn(section: Section, forAll: Settings, notes: Notes): readonly Imp
   });
 }
 
-/** inadyn lets every provider find out one address, so a name with both has two sections. */
+/** A provider section of inadyn has one address, so a name with both families has two sections. */
 function apart(names: readonly ImportedName[], notes: Notes): readonly ImportedName[] {
   const byName = Map.groupBy(names, ({ host, target }) => `${host} ${JSON.stringify(target)}`);
   return [...byName.values()].flatMap(([first, second]) => {

@@ -1,7 +1,7 @@
 import { dyndns2ServiceAt } from "../../../updater/targets/dyndns2-settings.ts";
 import { type Part, part } from "./imported.ts";
 
-/** Where a program updates a name, and as whom. A text says why moor cannot do the same. */
+/** Where a program updates a name, and with which login. A string says why moor cannot do the same. */
 export type Found = Part | string;
 
 export type Login = { readonly user: string | undefined; readonly password: string | undefined };

@@ -27,10 +27,7 @@ export type FeedOptions = {
 /** A lost notification is made up for within this time. */
 const lookEvery = 2_000;
 
-/**
- * Notifies listeners that the change log has grown, no matter which node wrote: by notification, and by polling now
- * and then.
- */
+/** Notifies listeners that the change log has grown, no matter which node wrote: by notification, and by regular polling. */
 export function createPostgresFeed(options: FeedOptions) {
   const { postgres, log, position, lastChange, tokensChanged, schemaChanged, guessed } = options;
   const feed = createChangeFeed();

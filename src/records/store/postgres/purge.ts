@@ -2,7 +2,7 @@ import type { Statement } from "../../../process/postgres/statement.ts";
 import { actionsKept, keysKept, purgedAtOnce, purgeEvery, signatures } from "../kept-actions.ts";
 import type { Outcome } from "./batch.ts";
 
-/** What to delete together with a batch: now and then, a limited number of rows. */
+/** Deletes old rows together with a batch: a limited number, after every `purgeEvery` new rows. */
 export type Purge = (outcome: Pick<Outcome, "actions" | "keys">) => readonly Statement[];
 
 export function createPurge(): Purge {

@@ -111,7 +111,7 @@ describe("a database that refuses new connections of a running node", () => {
     await cutAll();
     const refusal = { retryAfter: 5, message: "the database refuses connections from this service" };
     const add = (i: number) => pool.add(store, `192.0.2.${i}`).catch((error: unknown) => error);
-    // A request on the connection that was cut, without time for another, fails with that first.
+    // A request that still uses the cut connection, and has no time for a new one, first fails with another error.
     await expect.poll(() => add(1)).toMatchObject(refusal);
     for (const i of [1, 2, 3]) {
       const busy = await add(i);
@@ -163,7 +163,7 @@ describe("a database that refuses new connections of a running node", () => {
     expect(tellings("the database is back")).toBe(0);
     await repair();
     await cutAll();
-    // A request on a connection that was cut, without time for another, fails once more.
+    // A request that still uses a cut connection, and has no time for a new one, fails once more.
     const add = () => pool.add(store, "192.0.2.1").catch((error: unknown) => error);
     await expect.poll(add).toBe("192.0.2.1");
     expect(tellings("the database is back")).toBeGreaterThanOrEqual(1);
