@@ -20,11 +20,11 @@ function printSchema(schema: Schema): string {
 
 const intro = `# All settings of \`moor update\`
 
-<!-- Made by scripts/describe-config.ts from the description in src/updater/config. Edit that, and run the script again. -->
+<!-- Made by scripts/describe-config.ts from the settings in src/updater. Edit those, and run the script again. -->
 
-What each setting of \`moor.yaml\` means. [updater.md](updater.md) explains what \`moor update\` does with them;
-[moor.sample.yaml](../moor.sample.yaml) is a commented file to start from. \`moor update --check\` names every fault with its line, and
-\`moor.schema.json\` lets editors check and complete the file: copy the first line of the sample.
+This page lists every setting of \`moor.yaml\`. [updater.md](updater.md) explains what \`moor update\` does with them;
+[moor.sample.yaml](../moor.sample.yaml) is a commented file to start from. \`moor update --check\` lists every mistake with its line.
+With \`moor.schema.json\`, editors check and complete the file: copy the first line of the sample.
 
 \`\`\`yaml
 sources:
@@ -90,7 +90,7 @@ function abilitiesOf(schema: Schema): string | undefined {
   const about = words(schema.title).startsWith("Source: ") ? sourceKinds[kind] : undefined;
   return (
     about &&
-    `It ${abilitiesInWords(about.can)}.${about.only === undefined ? "" : " Names need no device: `ipv4: true`."}`
+    `This source ${abilitiesInWords(about.can)}.${about.only === undefined ? "" : " Names need no device: `ipv4: true`."}`
   );
 }
 

@@ -26,7 +26,7 @@ export function configSettings(known: Known, checkKept: (named: KeptNames, place
     {
       state: path("The file that stores the last written addresses. Default: next to the config.", "moor-state.json"),
       history: path(
-        "The file that stores the last thousand decisions, for `moor history`. Default: next to the config.",
+        "The file that stores the last thousand updates and failures, for `moor history`. Default: next to the config.",
         "moor-history.jsonl",
       ),
       interval: usually(duration("How often to poll a source that does not push its changes.", "1m"), "30s"),

@@ -16,7 +16,7 @@ import { readTextFile } from "./secret.ts";
 
 /** Which certificate of a service is trusted, and how long to wait for it. */
 export const trustFields = shared("Certificates and time limits", {
-  ca: refined(path("A PEM file with the only certificates to trust.", "secrets/ca.pem"), trustAuthorities),
+  ca: refined(path("A PEM file: only the certificates in it are trusted.", "secrets/ca.pem"), trustAuthorities),
   fingerprint: refined(text("The SHA-256 fingerprint of the only certificate to trust.", "AB:CD:…"), trustFingerprint),
   insecure: usually(flag("Trust any certificate. For testing only."), false),
   serverName: text("The name in the certificate, if it differs from the host in the URL.", "OPNsense.internal"),

@@ -57,7 +57,7 @@ export const hostFields = {
 const short: Setting<OwnFamily> = {
   schema: {
     ...devices.schema,
-    description: `${deviceWords} \`true\` for a source that knows only one connection.`,
+    description: `${deviceWords} For a source that knows only one connection: \`true\`.`,
     anyOf: [...(devices.schema.anyOf as readonly unknown[]), { const: true }],
   },
   read(at, what, reading) {

@@ -60,9 +60,9 @@ export function entrySettings(known: Known) {
     zone: needed(zoneName, undefined, "this name has no zone"),
     source: sourcesSetting(
       sources,
-      "The source of its addresses. Not needed if there is only one. Of a list, the first that has a usable address is used.",
+      "The source of the addresses. Not needed if there is only one. In a list, the first one that has a usable address is used.",
     ),
-    target: reference("target", targets, "The target to write it to. Not needed if there is only one."),
+    target: reference("target", targets, "The target to write to. Not needed if there is only one."),
     ttl: integer({ from: 0, to: highestTtl }, "Seconds. Without it, the record keeps its TTL.", 60),
     create: usually(flag("Create the record if it does not exist. Not with `v1`, `dyndns2` and `namecheap`."), false),
     removeOnStop: usually(
@@ -71,7 +71,7 @@ export function entrySettings(known: Known) {
       ),
       false,
     ),
-    paused: usually(flag("Leave the record as it is until this is removed or `false`."), false),
+    paused: usually(flag("While `true`, leave the record as it is."), false),
   };
   type Entry = Partial<ValueOf<typeof fields>> & Partial<RuleValues>;
   return {
@@ -175,15 +175,12 @@ export function checkOwner(written: string, zone: string, { fault }: Place, key?
 
 const exampleName = { name: "home", zone: "example.org", ipv4: "pppoe0" };
 
-const zoneName: Setting<string> = refined(
-  text("The zone that the name is in.", "example.org"),
-  (written, { fault }) => {
-    const zone = parseTyped(parseZoneName, written, "zone");
-    if (zone.ok) return zone.value;
-    for (const { where: _, ...detail } of zone.faults) fault(detail);
-    return undefined;
-  },
-);
+const zoneName: Setting<string> = refined(text("The zone of the name.", "example.org"), (written, { fault }) => {
+  const zone = parseTyped(parseZoneName, written, "zone");
+  if (zone.ok) return zone.value;
+  for (const { where: _, ...detail } of zone.faults) fault(detail);
+  return undefined;
+});
 
 function ownerOf(written: string, zone: string): Result<string> {
   const owner = parseTyped((ascii, where) => parseOwner(ascii, zone, where), written);

@@ -71,14 +71,17 @@ const notice = kindsOf(
 );
 
 /** `notify:`, a list of places that are notified when something fails and when it is over. */
-export const notifySettings = listOf(notice, "Who is notified when a failure lasts for a minute, and when it is over.");
+export const notifySettings = listOf(
+  notice,
+  "Where to send a notice when a failure has lasted for a minute, and when it is over.",
+);
 
 export type NotifyConfig = Value<typeof notice>;
 export type MailConfig = Value<typeof mail>;
 
 const heartbeat = mapping(
   {
-    kind: choice(["healthchecks", "uptime-kuma"], "Which service it is. By default, the URL decides."),
+    kind: choice(["healthchecks", "uptime-kuma"], "The service. Default: recognised by the URL."),
     ...endpointFields("The URL to ping.", "https://hc-ping.com/…", true),
     every: usually(duration("How often to ping.", "10m"), "5m"),
   },
@@ -98,7 +101,10 @@ export const heartbeatSettings = oneOrMore(heartbeat);
 export type HeartbeatConfig = Value<typeof heartbeat>;
 
 const listen = refined(
-  text("An address of this machine and a port. Other machines can reach it only with a `password`.", "127.0.0.1:9053"),
+  text(
+    "An address of this machine and a port. If other machines can reach it, `password` is required.",
+    "127.0.0.1:9053",
+  ),
   (written, { fault }) => {
     const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(written) ?? [];
     const host = bracketed ?? plain ?? "";

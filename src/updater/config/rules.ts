@@ -41,7 +41,7 @@ const confirm = orShort(
 export const ruleFields = shared("Rules", {
   public: choice(
     ["warn", "require"],
-    "What to do with private, carrier NAT, unique local, documentation and reserved addresses: publish them with a warning, or never.",
+    "Private, carrier NAT, unique local, documentation and reserved addresses: `warn` publishes them with a warning, `require` never publishes them.",
     "warn",
   ),
   holdDown: duration("How long a new address must be present before it is written.", "10s"),
@@ -53,7 +53,7 @@ export const ruleFields = shared("Rules", {
   verify: duration("How often to read the record itself, and correct it if someone else changed it.", "1h"),
   compare: choice(
     ["state", "record"],
-    "What to compare an address with: the stored address, or the record itself if another client writes it too.",
+    "What to compare an address with: the stored address (`state`), or the record itself (`record`), if another client writes it too.",
     "state",
   ),
   confirm,

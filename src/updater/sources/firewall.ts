@@ -25,7 +25,8 @@ export const firewall = {
     },
     {
       title: "Source: firewall",
-      description: "OPNsense, or `moor firewall`. `kind: opnsense` means the same.",
+      description:
+        "`moor firewall`, which pushes changes, or OPNsense, which is polled. `kind: opnsense` means the same.",
       schema: { examples: [{ url: "https://192.168.1.1", keyFile: "secrets/firewall-key.txt" }] },
       keys: (given, what) => [
         ...oneTrust(given, what),

@@ -32,7 +32,7 @@ export type SourceAbilities = { readonly push: boolean; readonly prefix: boolean
 
 export function abilitiesInWords({ push, prefix, lifetimes }: SourceAbilities): string {
   const known = [prefix && "prefixes", lifetimes && "lifetimes"].filter(Boolean).join(" and ");
-  const reports = known === "" ? "addresses without prefixes and lifetimes" : `addresses with ${known}`;
+  const reports = known === "" ? "addresses without prefixes or lifetimes" : `addresses with ${known}`;
   return `${push ? "can push changes" : "is polled"} and reports ${reports}`;
 }
 
