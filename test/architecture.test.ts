@@ -15,18 +15,18 @@ function sourceFiles(folder = ""): readonly SourceFile[] {
   });
 }
 
-describe("the house", () => {
+describe("the architecture", () => {
   const files = sourceFiles();
 
-  it("is looked at whole", () => {
+  it("is checked in every folder", () => {
     const rooms = new Set(files.map(({ path }) => path.split("/").slice(0, 2).join("/")));
     for (const room of ["bin/moor.ts", "src/core", "src/cli", "src/updater", "test/rig"]) expect(rooms).toContain(room);
     expect(files.length).toBeGreaterThan(200);
   });
 
-  it("keeps its arrows, sizes and names", () => expect(faultsIn(files)).toEqual([]));
+  it("follows the rules for imports, sizes and names", () => expect(faultsIn(files)).toEqual([]));
 
-  it("has every file that the walks in its description pass", () => {
+  it("has every file that the walkthroughs in docs/architecture.md name", () => {
     const text = readFileSync(join(root, "docs/architecture.md"), "utf8");
     const walks = text.slice(text.indexOf("## Walkthroughs"), text.indexOf("## The record service"));
     const passed = [...walks.matchAll(/`([a-z0-9/-]+\.ts)`/g)].map(([, path]) => `src/${path}`);
@@ -36,16 +36,16 @@ describe("the house", () => {
   });
 });
 
-/** One bad file each, and what is said about it. */
+/** One bad file per row, and what is reported about it. */
 const bad: [path: string, text: string, fault: RegExp][] = [
   ["src/core/a.ts", 'import { x } from "../records/store/port.ts";', /may not import from src\/records/],
-  ["src/core/a.ts", 'import { readFileSync } from "node:fs";', /may not import a module of Node: node:fs/],
+  ["src/core/a.ts", 'import { readFileSync } from "node:fs";', /may not import a Node module: node:fs/],
   ["src/core/a.ts", 'import { x } from "fs";', /may not import the library fs/],
   ["src/core/rdata/a.ts", 'import { x } from "../../contract/records-v1.ts";', /may not import from src\/contract/],
   ["src/core/a.ts", 'export * from "fastify";', /may not import the library fastify/],
   ["src/core/a.ts", 'import "reflect-metadata";', /may not import the library reflect-metadata/],
-  ["src/core/a.ts", "export const at = Date.now();", /a rule may not use Date\.now/],
-  ["src/core/a.ts", "export const at = () => Math.random();", /a rule may not use Math\.random/],
+  ["src/core/a.ts", "export const at = Date.now();", /must be pure, so it may not use Date\.now/],
+  ["src/core/a.ts", "export const at = () => Math.random();", /must be pure, so it may not use Math\.random/],
   ["src/contract/a.ts", 'import type { x } from "../access/secret.ts";', /may not import from src\/access/],
   ["src/contract/a.ts", 'import { z } from "zod";', /may not import the library zod/],
   ["src/access/a.ts", 'import { x } from "../firewall/keys.ts";', /may not import from src\/firewall/],
@@ -56,10 +56,10 @@ const bad: [path: string, text: string, fault: RegExp][] = [
   ["src/updater/a.test.ts", 'import { x } from "../records/start.ts";', /may not import from src\/records/],
   ["src/nameserver/a.ts", 'import { x } from "../../test/rig/until.ts";', /may not import from test/],
   ["src/records/a.ts", "import {\n  x,\n  y,\n} from\n  '../nameserver/b.ts';", /may not import from src\/nameserver/],
-  ["src/records/a.ts", "const x = await import(name);", /imports something that is not written out/],
+  ["src/records/a.ts", "const x = await import(name);", /imports a computed path/],
   ["src/records/a.ts", 'import { x } from "../../console/page.ts";', /may not import from console/],
   ["console/a.tsx", 'import { x } from "../src/records/store/port.ts";', /may not import from src\/records/],
-  ["console/a.tsx", 'import { x } from "node:path";', /may not import a module of Node/],
+  ["console/a.tsx", 'import { x } from "node:path";', /may not import a Node module/],
   ["src/core/names/a.ts", 'import { x } from "../records/rrset.ts";', /src\/core\/names may not import from records/],
   ["src/records/service/a.ts", 'import { x } from "../http-v1/wire.ts";', /service may not import from http-v1/],
   ["src/records/http-v1/a.ts", 'import { x } from "../http-rrsets/wire.ts";', /may not import from http-rrsets/],
@@ -77,13 +77,17 @@ const bad: [path: string, text: string, fault: RegExp][] = [
   ["src/updater/sources/a.ts", 'import { x } from "../targets/target.ts";', /sources may not import from targets/],
   ["src/cli/io/a.ts", 'import { x } from "../records/records.ts";', /io may not import from records/],
   ["src/publish/a.ts", 'import { x } from "../cli/program.ts";', /may not import from src\/cli/],
-  ["src/records/extras/a.ts", 'import { x } from "../store/port.ts";', /no room src\/records\/extras/],
-  ["src/extras/a.ts", "", /no room src\/extras/],
-  ["src/a.ts", "", /no room src$/],
-  ["src/updater/helpers.ts", "", /says nothing by the name helpers/],
-  ["src/updater/http-utils.ts", "", /says nothing by the name utils/],
-  ["src/updater/index.ts", "", /says nothing by the name index/],
-  ["src/updater/common/a.ts", "", /says nothing by the name common/],
+  [
+    "src/records/extras/a.ts",
+    'import { x } from "../store/port.ts";',
+    /no import rules for the folder src\/records\/extras;/,
+  ],
+  ["src/extras/a.ts", "", /no import rules for the folder src\/extras;/],
+  ["src/a.ts", "", /no import rules for the folder src;/],
+  ["src/updater/helpers.ts", "", /the name "helpers" does not say/],
+  ["src/updater/http-utils.ts", "", /the name "utils" does not say/],
+  ["src/updater/index.ts", "", /the name "index" does not say/],
+  ["src/updater/common/a.ts", "", /the name "common" does not say/],
 ];
 
 const good: [path: string, text: string][] = [
@@ -100,20 +104,20 @@ const good: [path: string, text: string][] = [
   ["src/cli/a.ts", 'import { x } from "../records/start.ts";\nimport { y } from "../firewall/start.ts";'],
 ];
 
-describe("what it would say", () => {
-  test.each(bad)("%s: %s", (path, text, fault) => {
+describe("the check of the rules", () => {
+  test.each(bad)("reports %s: %s", (path, text, fault) => {
     expect(faultsIn([{ path, text }])).toEqual([expect.stringMatching(fault)]);
   });
 
-  test.each(good)("nothing about %s: %s", (path, text) => expect(faultsIn([{ path, text }])).toEqual([]));
+  test.each(good)("reports nothing for %s: %s", (path, text) => expect(faultsIn([{ path, text }])).toEqual([]));
 
   it("counts lines", () => {
     const file = (lines: number) => [{ path: "src/updater/a.ts", text: "//\n".repeat(lines) }];
     expect(faultsIn(file(400))).toEqual([]);
-    expect(faultsIn(file(401))).toEqual(["src/updater/a.ts: has 401 lines, 400 are the most"]);
+    expect(faultsIn(file(401))).toEqual(["src/updater/a.ts: has 401 lines; the maximum is 400"]);
   });
 
-  it("finds rooms that import from one another, types included", () => {
+  it("finds top folders that import from each other, types included", () => {
     const files = [
       { path: "src/access/a.ts", text: 'import { b } from "../process/b.ts";' },
       { path: "src/process/b.ts", text: 'import { c } from "./c.ts";' },
@@ -123,7 +127,7 @@ describe("what it would say", () => {
     expect(faultsIn(files.slice(0, 2))).toEqual([]);
   });
 
-  it("finds files that import one another, types included", () => {
+  it("finds files that import each other, types included", () => {
     const files = [
       { path: "src/updater/round/a.ts", text: 'import { b } from "./b.ts";' },
       { path: "src/updater/round/b.ts", text: 'import { c } from "./c.ts";' },
@@ -134,13 +138,13 @@ describe("what it would say", () => {
     expect(faultsIn(files.slice(0, 2))).toEqual([]);
   });
 
-  it("counts the files of a folder, tests aside", () => {
+  it("counts the files of a folder, without tests", () => {
     const files = (folder: string, count: number) =>
       Array.from({ length: count }, (_, number) => ({ path: `${folder}/file-${number}.ts`, text: "" }));
     const tests = [{ path: "src/updater/round/file-1.test.ts", text: "" }];
     expect(faultsIn([...files("src/updater/round", 20), ...tests])).toEqual([]);
     expect(faultsIn(files("src/updater/round", 21))).toEqual([
-      "src/updater/round: has 21 source files, 20 are the most",
+      "src/updater/round: has 21 source files; the maximum is 20",
     ]);
     expect(faultsIn(files("src/core/rdata", 30))).toEqual([]);
   });

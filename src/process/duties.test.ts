@@ -22,7 +22,7 @@ describe("work of the leading node", () => {
     expect(calls).toHaveLength(2);
   });
 
-  it("is told to end before `stepDown` returns", async () => {
+  it("is asked to end before `stepDown` returns", async () => {
     const duties = createDuties(log);
     let ended = false;
     duties.whenLeading(() => () => {

@@ -94,7 +94,7 @@ describe("the pages of moor up", () => {
     for (const page of [anna, guest]) await page.context().close();
   });
 
-  it("the overview shows each moving name as it is, as it changes, and what needs attention", async () => {
+  it("the overview shows each dynamic name and its changes, and what needs attention", async () => {
     const page = await signIn();
     const row = page.getByRole("row", { name: /\.home\.test A 9\.9\./ });
     const attention = page.getByRole("region", { name: "Needs attention" });

@@ -69,7 +69,7 @@ describe("commands in the docs", () => {
     expect(all.flatMap((command) => faultsOf(command, { whole: true }))).toEqual([]);
   });
 
-  it("are so in running text", () => {
+  it("are those that moor has in running text too", () => {
     expect(named.length).toBeGreaterThan(80);
     expect(named.flatMap((command) => faultsOf(command, { whole: false }))).toEqual([]);
   });

@@ -49,7 +49,10 @@ export function faultsIn(files: readonly SourceFile[]): readonly string[] {
 
 function faultsInFile(file: SourceFile): readonly string[] {
   const room = house[roomOf(file.path)];
-  if (room === undefined) return [`${file.path}: the house has no room ${roomOf(file.path)}`];
+  if (room === undefined)
+    return [
+      `${file.path}: no import rules for the folder ${roomOf(file.path)}; add them to test/rig/house-rules.ts and docs/architecture.md`,
+    ];
   return [
     ...sizeFaults(file),
     ...nameFaults(file.path),
@@ -73,7 +76,8 @@ function innerFaults(path: string, target: string): readonly string[] {
   const [from, to] = [innerRoomOf(path), innerRoomOf(target)];
   if (arrows === undefined || from === "." || from === to) return [];
   const open = arrows[from];
-  if (open === undefined) return [`the house has no room ${feature}/${from}`];
+  if (open === undefined)
+    return [`no import rules for the folder ${feature}/${from}; add them to test/rig/inner-rooms.ts`];
   const file = posix.relative(feature, target);
   return open.includes(to) || open.includes(file) ? [] : [`${feature}/${from} may not import from ${to}: ${file}`];
 }
@@ -82,8 +86,8 @@ const innerRoomOf = (path: string): string => posix.relative(roomOf(path), posix
 
 function libraryFaults(path: string, room: Room, specifier: string): readonly string[] {
   if (isTest(path)) return [];
-  if (specifier === computed) return ["imports something that is not written out"];
-  if (room.browser && specifier.startsWith("node:")) return [`may not import a module of Node: ${specifier}`];
+  if (specifier === computed) return ["imports a computed path; write it out"];
+  if (room.browser && specifier.startsWith("node:")) return [`may not import a Node module: ${specifier}`];
   const known = room.libraries?.some((library) => specifier === library || specifier.startsWith(`${library}/`)) ?? true;
   return known ? [] : [`may not import the library ${specifier}`];
 }
@@ -92,11 +96,11 @@ const worldly =
   /\b(?:Date\.now|new Date\(\)|Math\.random|performance\.\w+|process\.\w+|console\.\w+|setTimeout|setInterval|setImmediate|fetch\(|Buffer\b|crypto\.\w+)/g;
 
 const impurities = ({ text }: SourceFile): readonly string[] =>
-  [...new Set(stringsApart(text).code.match(worldly) ?? [])].map((what) => `a rule may not use ${what}`);
+  [...new Set(stringsApart(text).code.match(worldly) ?? [])].map((what) => `must be pure, so it may not use ${what}`);
 
 function sizeFaults({ text }: SourceFile): readonly string[] {
   const lines = text.split("\n").length - 1;
-  return lines > longest ? [`has ${lines} lines, ${longest} are the most`] : [];
+  return lines > longest ? [`has ${lines} lines; the maximum is ${longest}`] : [];
 }
 
 /** A catch-all name says nothing about the content. */
@@ -106,7 +110,9 @@ function nameFaults(path: string): readonly string[] {
   const folders = posix.dirname(path).split("/");
   const [stem = "", ...kinds] = posix.basename(path).split(".");
   const words = [...folders, stem, ...stem.split("-").filter((word) => word !== "base" && word !== "index"), ...kinds];
-  return [...new Set(words)].filter((word) => shelf.test(word)).map((word) => `says nothing by the name ${word}`);
+  return [...new Set(words)]
+    .filter((word) => shelf.test(word))
+    .map((word) => `the name "${word}" does not say what is inside`);
 }
 
 /** Two rooms that import from each other are one room. Imports of tests do not count. */
@@ -155,7 +161,7 @@ function crowdedFolders(files: readonly SourceFile[]): readonly string[] {
   }
   return [...counts]
     .filter(([folder, count]) => count > mostFiles && !uncounted.includes(folder))
-    .map(([folder, count]) => `${folder}: has ${count} source files, ${mostFiles} are the most`);
+    .map(([folder, count]) => `${folder}: has ${count} source files; the maximum is ${mostFiles}`);
 }
 
 const targetOf = (path: string, specifier: string): string => posix.join(posix.dirname(path), specifier);

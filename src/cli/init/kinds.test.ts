@@ -30,7 +30,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const answerTo = ({ type, example, choices }: KindSetting): string =>
   type === "secret" ? "token" : type === "path" ? "keys" : type === "choice" ? (choices[0] ?? "") : example;
 
-describe("every kind can be asked for by what it says about its settings", () => {
+describe("the questions for every kind come from the descriptions of its settings", () => {
   type Row = [string, Setting<unknown>, Mapping<unknown>, string];
   const rows: Row[] = [
     ...Object.entries(sourceKinds).map(([name, kind]): Row => ["kind", sourceSettings, kind, name]),

@@ -169,7 +169,7 @@ describe("a name without a record", () => {
 });
 
 describe("any kind", () => {
-  it("is asked for by its own words: a program, and a service that has no name in moor and cannot list zones", async () => {
+  it("is asked for with its own descriptions: a program, and a service that has no name in moor and cannot list zones", async () => {
     writeFileSync(join(loop.folder, "my-address"), "#!/bin/sh\necho 9.9.9.9\n", { mode: 0o755 });
     const person = start("--kind", "command", "--api", "dyndns2", "--target-set", "dns=[127.0.0.1:9]");
     const { reads, types, ended, shown } = person;

@@ -26,7 +26,7 @@ describe("help", () => {
     expect(out).toMatch(/^Usage: .*\n\n\w.* \w/);
   });
 
-  it("is also a verb, as people type it", async () => {
+  it("is also a verb", async () => {
     expect(await moor("help", "records")).toEqual(await moor("records", "--help"));
     expect(await moor("help")).toMatchObject({ code: 0, out: (await moor("--help")).out });
     expect(await moor("help", "store", "backup")).toEqual(await moor("store", "backup", "--help"));

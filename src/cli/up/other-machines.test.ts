@@ -20,7 +20,7 @@ describe("the address that other machines use", () => {
     ["https://127.0.0.1:8053", "box.example", "https://box.example:8053"],
     ["https://127.0.0.1:8053", "2a00::20", "https://[2a00::20]:8053"],
     ["https://127.0.0.1:8053", undefined, "https://127.0.0.1:8053"],
-  ])("makes of %s with %s %s", (url, host, seen) => expect(seenFrom(url, host)).toBe(seen));
+  ])("in %s, as %s, gives %s", (url, host, seen) => expect(seenFrom(url, host)).toBe(seen));
 });
 
 it.each([

@@ -22,7 +22,7 @@ describe("completion", () => {
     expect(await completion("--", ...words)).toBe(":0\n");
   });
 
-  it("may be read again by a bash that has it already, and lets it complete files", async () => {
+  it("can be sourced twice in bash, and leaves file names to it", async () => {
     const script = await completion("bash");
     const twice = `set -e\neval "$SCRIPT"\neval "$SCRIPT"\ncomplete -p moor`;
     const env = { ...process.env, SCRIPT: script };

@@ -121,11 +121,11 @@ describe("parameters", () => {
     expect(read(text)).toContain(fault);
   });
 
-  test("all faults together", () => {
+  test("all faults are reported together", () => {
     expect(read("x . port=a foo=b key9=c key9=d").split("\n")).toHaveLength(4);
   });
 
-  test.each(["x ", "key9 ", "port=x ", "key9=1 x "])("but only a readable number, for %j repeated", (part) => {
+  test.each(["x ", "key9 ", "port=x ", "key9=1 x "])("at most 20 faults are reported for %j repeated", (part) => {
     expect(read(`1 . ${part.repeat(isLongRun ? 300_000 : 30_000)}`).split("\n")).toHaveLength(20);
   });
 

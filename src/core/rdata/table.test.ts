@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { definitionOf, isKnownType, isRecordType, parseType, recordTypes, typeCode, typeFromCode } from "./table.ts";
 
-test("the types and the numbers that IANA gave them", () => {
+test("types have the numbers that IANA assigned", () => {
   expect(Object.fromEntries(recordTypes.map((type) => [type, typeCode(type)]))).toEqual({
     A: 1,
     AAAA: 28,

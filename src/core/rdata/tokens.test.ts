@@ -43,7 +43,7 @@ describe("presentation text", () => {
     expect(shown(text)).toBe(expected);
   });
 
-  test("in a zone file, more than blanks end a token", () => {
+  test("in a zone file, a semicolon or parenthesis also ends a token", () => {
     expect(readToken("ab;c", 0, " \t\n;()")).toEqual({ token: { raw: "ab", quoted: false }, end: 2 });
     expect(readToken('"a;b")', 0, " \t\n;()")).toEqual({ token: { raw: "a;b", quoted: true }, end: 5 });
     expect(readToken("x a\\;b c", 2, " \t\n;()")).toEqual({ token: { raw: "a\\;b", quoted: false }, end: 6 });

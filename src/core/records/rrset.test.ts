@@ -8,7 +8,7 @@ test.each([0, 1, 60, 86_400, 2_147_483_647])("%d is a TTL", (ttl) => {
 });
 
 test.each([-1, 0.5, 2_147_483_648, Number.NaN, Number.POSITIVE_INFINITY, "300", "", null, undefined, true, [1], {}])(
-  "%j is none",
+  "%j is not a TTL",
   (ttl) => {
     expect(parseTtl(ttl, "rrsets[0].ttl")).toMatchObject({
       ok: false,

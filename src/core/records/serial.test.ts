@@ -36,11 +36,11 @@ test.each([
   [2 ** 31, 0, undefined],
   [0, 2 ** 31, undefined],
   [2 ** 31 + 1, 0, -1],
-])("%d against %d: %s", (a, b, expected) => {
+])("%d compared with %d: %s", (a, b, expected) => {
   expect(compareSerials(a, b)).toBe(expected);
 });
 
-test("the serial inside an SOA's text", () => {
+test("the serial in the text of an SOA is read and replaced", () => {
   const soa = "ns1.example.org. host\\032master.example.org. 7 86400 10800 3600000 3600";
   expect(serialOf(soa)).toBe(7);
   expect(withSerial(soa, 8)).toBe("ns1.example.org. host\\032master.example.org. 8 86400 10800 3600000 3600");

@@ -20,7 +20,7 @@ const file = (text: string) => {
   return parsed.value;
 };
 
-test("the example of RFC 1035 section 5.3", () => {
+test("reads the example of RFC 1035 section 5.3", () => {
   const text = `
 @   IN  SOA     VENERA      Action\\.domains (
                                  20     ; SERIAL
@@ -58,7 +58,7 @@ VAXA    A       10.2.0.27
   ]);
 });
 
-test("the example of RFC 2308 section 4 and the file that v1's clients send", () => {
+test("reads the example of RFC 2308 section 4 and the file that v1's clients send", () => {
   expect(
     read(
       "$ORIGIN example.org.\n$TTL 86400\n@ IN SOA hydrogen.ns.hetzner.com. dns.hetzner.com. 1 86400 10800 3600000 3600\nwww 900 IN A 8.8.8.8\n",

@@ -62,7 +62,7 @@ test.each(breaks)("a comment with %j stays on one line for every parser", (sign)
   }
 });
 
-test("the layout of v1", () => {
+test("prints the layout of v1", () => {
   expect(printZoneFile(zone, "v1")).toBe(
     [
       "$ORIGIN example.org.",
@@ -81,7 +81,7 @@ test("the layout of v1", () => {
   );
 });
 
-test("the layout of rrsets", () => {
+test("prints the layout of rrsets", () => {
   expect(printZoneFile(zone, "rrsets")).toBe(
     [
       "$ORIGIN\texample.org.",

@@ -62,7 +62,7 @@ describe("keys from before users existed", () => {
     expect(keys.list().map(({ key, revoked }) => [key, revoked?.getTime()])).toContainEqual(["d", 5]);
   });
 
-  it("none: nothing", () => {
+  it("create no users if there are none", () => {
     writeBefore([]);
     expect(open().users.list()).toEqual([]);
   });

@@ -77,7 +77,7 @@ describe("dyndns2", () => {
       expect(await has("home")).toEqual(["A 192.0.2.2"]);
     });
 
-    it("no more than a form, and not without a token", async () => {
+    it("refuses a body longer than a form, and a wrong token", async () => {
       expect(await post("", form, "hostname=home.example.org", "wrong")).toBe("401 badauth\n");
       expect(await post("", form, `hostname=${"x".repeat(20_000)}`)).toBe("413 911\n");
       expect(rig.log()).toBe("");

@@ -4,7 +4,7 @@ import { slowToParse } from "./json-shape.ts";
 
 const judge = (json: string) => slowToParse(Buffer.from(json));
 
-describe("what takes long to parse is found without parsing it", () => {
+describe("a request that takes long to parse is recognised without parsing it", () => {
   it.each([
     ["lists in lists", `${"[".repeat(500_000)}${"]".repeat(500_000)}`, /nested more than 32 levels/],
     ["an object of many keys", JSON.stringify(Object.fromEntries(numbered((i) => [`k${i}`, 1]))), /different keys/],
@@ -15,7 +15,7 @@ describe("what takes long to parse is found without parsing it", () => {
   ])("%s", (_, json, why) => expect(judge(json)).toMatch(why));
 });
 
-describe("what requests look like is not", () => {
+describe("an ordinary request is quick to parse", () => {
   it.each([
     ["10,000 records", JSON.stringify({ records: numbered((i) => ({ zone_id: "z", name: `h${i}`, value: "a" })) })],
     [
@@ -28,7 +28,7 @@ describe("what requests look like is not", () => {
     ["nothing", ""],
   ])("%s", (_, json) => expect(judge(json)).toBeUndefined());
 
-  it("nor any other JSON within the limits", () => {
+  it("as is any other JSON within the limits", () => {
     fc.assert(fc.property(fc.json({ maxDepth: 8 }), (json) => judge(json) === undefined));
   });
 });
