@@ -24,7 +24,6 @@ type ChainWish = {
   readonly touched: { readonly has: (owner: string) => boolean };
   readonly chain: Chain;
   readonly linkOf: (owner: string) => string;
-  readonly sha1: (data: Uint8Array) => Uint8Array;
 };
 
 export type ChainSet = {
@@ -38,7 +37,7 @@ export type ChainSet = {
 
 /** Closes the chain of NSEC or NSEC3 records around the names of a write. Returns the sets that need a signature. */
 export function* linkingChain(wish: ChainWish): Steps<readonly ChainSet[]> {
-  const { zone, denial, ttl, drafts, touched, chain, linkOf, sha1 } = wish;
+  const { zone, denial, ttl, drafts, touched, chain, linkOf } = wish;
   const joined = new Map<string, Draft>();
   const left = new Set<string>();
   const changed = new Set<Draft>();
@@ -92,7 +91,7 @@ export function* linkingChain(wish: ChainWish): Steps<readonly ChainSet[]> {
     const [covers, at, data] =
       denial === "nsec"
         ? [dnssecTypes.nsec, draft.owner, nsecData(absoluteName(next.owner, zone), types)]
-        : [dnssecTypes.nsec3, draft.link ?? "", nsec3Data(hashedName(absoluteName(next.owner, zone), sha1), types)];
+        : [dnssecTypes.nsec3, draft.link ?? "", nsec3Data(hashedName(absoluteName(next.owner, zone)), types)];
     const text = textOfData(covers, data);
     const old = draft.known?.made.find((set) => set.owner === at && typeCode(set.type) === covers);
     const same = old?.values[0] === text && old.ttl === ttl;

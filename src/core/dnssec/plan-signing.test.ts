@@ -17,7 +17,6 @@ import { joined, signatureInput } from "./records.ts";
 import type { SignedName } from "./signed-name.ts";
 
 const zone = "example.org";
-const sha1 = (data: Uint8Array) => createHash("sha1").update(data).digest();
 const key = { id: "one", tag: 4711, algorithm: 13 } as const;
 const signing = (denial: Denial): Signing => ({
   denial,
@@ -66,7 +65,7 @@ function whole(sets: Zone, stored: ReadonlyMap<string, SignedName>, denial: Deni
       ];
     }),
   );
-  const base = { zone, ttl: 300, negativeTtl: 60, signing: signing(denial), sha1 };
+  const base = { zone, ttl: 300, negativeTtl: 60, signing: signing(denial) };
   const plan = finish(planningSigning({ ...base, touched, names: namesIn(stored), whole: [...stored.values()] }));
   if (plan === "whole") throw new Error("a plan of the whole zone asks for the whole zone");
   return plan;
@@ -135,7 +134,7 @@ it.each(["nsec", "nsec3"] as const)(
             ]),
           );
           if (here.size === 0) sets.delete(owner);
-          const base = { zone, ttl: 300, negativeTtl: 60, signing: signing(denial), sha1 };
+          const base = { zone, ttl: 300, negativeTtl: 60, signing: signing(denial) };
           const plan = finish(planningSigning({ ...base, touched, names: namesIn(stored) }));
           stored = apply(stored, signAll(plan === "whole" ? whole(sets, stored, denial, changed) : plan));
           const anew = apply(new Map(), signAll(whole(sets, new Map(), denial, new Set())));

@@ -48,7 +48,6 @@ export type SigningWish = {
   readonly names: Names;
   /** Every stored name, when `touched` contains every name of the zone. */
   readonly whole?: readonly SignedName[];
-  readonly sha1: (data: Uint8Array) => Uint8Array;
 };
 
 /** One set that needs a signature by each of these keys. `done` takes the data of the RRSIG records. */
@@ -79,7 +78,7 @@ export const keyTtl = 3_600;
  * write must be planned with every name of the zone.
  */
 export function* planningSigning(wish: SigningWish): Steps<SigningPlan | "whole"> {
-  const { zone, signing, touched, names, whole, negativeTtl, sha1 } = wish;
+  const { zone, signing, touched, names, whole, negativeTtl } = wish;
   const drafts = createDrafts(names.at, whole !== undefined);
   const toSign: ToSign[] = [];
 
@@ -131,7 +130,7 @@ export function* planningSigning(wish: SigningWish): Steps<SigningPlan | "whole"
     sign(top, apex, { covers, ttl: keyTtl, data: () => data }, same);
   }
   const linkOf = (owner: string): string =>
-    signing.denial === "nsec" ? placeOf(owner) : base32hex(hashedName(absoluteName(owner, zone), sha1));
+    signing.denial === "nsec" ? placeOf(owner) : base32hex(hashedName(absoluteName(owner, zone)));
   const chain = whole === undefined ? names : noChain;
   const linked = yield* linkingChain({
     zone,
@@ -141,7 +140,6 @@ export function* planningSigning(wish: SigningWish): Steps<SigningPlan | "whole"
     touched,
     chain,
     linkOf,
-    sha1,
   });
   for (const { draft, at, covers, text, same } of linked) {
     yield;

@@ -1,4 +1,6 @@
+import { labelsOf } from "../names/name.ts";
 import { nameToWire } from "../names/wire.ts";
+import { hashOf, wireName } from "../records/nsec3-hash.ts";
 import { canonicalData, compareBytes, signedLabels } from "./canonical.ts";
 import { type Algorithm, keyFlags } from "./codes.ts";
 
@@ -88,8 +90,8 @@ export function readSignature(
   };
 }
 
-/** RFC 5155 section 5, without iterations and salt. */
-export const hashedName = (name: string, sha1: (data: Uint8Array) => Uint8Array): Uint8Array => sha1(nameToWire(name));
+/** The hash of a name in the zones that are signed here. */
+export const hashedName = (name: string): Uint8Array => hashOf(wireName(labelsOf(name)), nsec3ParamData);
 
 export function joined(parts: readonly Uint8Array[]): Bytes {
   const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));

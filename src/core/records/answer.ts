@@ -4,7 +4,6 @@ import type { Rdata } from "../rdata/rdata.ts";
 import type { RecordType } from "../rdata/table.ts";
 import { type Denial, type Denied, proofOf } from "./denial.ts";
 import { dname, redirected, targetOfDname } from "./dname.ts";
-import type { Sha1 } from "./nsec3-hash.ts";
 import { isPacked, isSamePacked, isSignatures, nsec, type PackedSet, rrsig } from "./packed-sets.ts";
 import {
   anySetAt,
@@ -53,9 +52,14 @@ export type AnswerSet = PlacedSet & { readonly ttl: number };
 /** Longer chains are cut here; resolvers follow the rest themselves, or give up. */
 const longestChain = 16;
 
-/** With `sha1`, the answer has signatures and proofs, if the zone is signed. Only NSEC3 records need the function itself. */
-export function answerQuestion(view: ZoneView, name: readonly Label[], type: QuestionType, sha1?: Sha1): Answer {
-  const asked = { view, type, sha1: view.signed > 0 ? sha1 : undefined };
+/** With `dnssecOk`, the answer has signatures and proofs, if the zone is signed. */
+export function answerQuestion(
+  view: ZoneView,
+  name: readonly Label[],
+  type: QuestionType,
+  dnssecOk: boolean = false,
+): Answer {
+  const asked = { view, type, signed: dnssecOk && view.signed > 0 };
   const chain: AnswerSet[] = [];
   const proofs: AnswerSet[] = [];
   let next = name;
@@ -69,7 +73,7 @@ export function answerQuestion(view: ZoneView, name: readonly Label[], type: Que
     forManyNames ||= place.kind !== "at" || place.byWildcard;
     const step = answerAt(asked, { name: next, relative }, place);
     // The signatures that are missing may be added.
-    open ||= asked.sha1 !== undefined && step.answer.filter(isSignature).length * 2 < step.answer.length;
+    open ||= asked.signed && step.answer.filter(isSignature).length * 2 < step.answer.length;
     if (step.kind !== "alias") {
       const whole = { ...step, open: open || step.open, forManyNames };
       if (chain.length === 0) return whole;
@@ -90,7 +94,7 @@ export function answerQuestion(view: ZoneView, name: readonly Label[], type: Que
   }
 }
 
-type Asked = { readonly view: ZoneView; readonly type: QuestionType; readonly sha1: Sha1 | undefined };
+type Asked = { readonly view: ZoneView; readonly type: QuestionType; readonly signed: boolean };
 
 const notOurs: Answer = {
   kind: "not-ours",
@@ -193,15 +197,14 @@ function dataAt(asked: Asked, { name, relative }: InZone, { node, depth, byWildc
   return negative(asked, "no-data", proof(asked, byWildcard ? "wildcard-no-data" : "no-data", denied));
 }
 
-function withSignatures({ sha1 }: Asked, node: ZoneNode, each: AnswerSet): readonly AnswerSet[] {
-  const set = sha1 && signaturesAt(node, each.set.type);
+function withSignatures({ signed }: Asked, node: ZoneNode, each: AnswerSet): readonly AnswerSet[] {
+  const set = signed ? signaturesAt(node, each.set.type) : undefined;
   return set ? [each, { ...each, set }] : [each];
 }
 
 function proof(asked: Asked, denial: Denial, denied: Denied): readonly AnswerSet[] {
-  const { view, sha1 } = asked;
-  if (sha1 === undefined) return [];
-  const links = proofOf(view, denial, denied, sha1);
+  if (!asked.signed) return [];
+  const links = proofOf(asked.view, denial, denied);
   return links.flatMap(({ name, set, node }) => withSignatures(asked, node, { name, ttl: set.ttl, set }));
 }
 
@@ -249,7 +252,7 @@ function negative(asked: Asked, kind: "no-data" | "no-name", proofs: readonly An
 function referral(asked: Asked, { name, relative }: InZone, node: ZoneNode): Step {
   const set = setAt(node, "NS");
   if (set === undefined) throw new Error("a cut without nameservers");
-  const ds = asked.sha1 && setAt(node, "DS");
+  const ds = asked.signed ? setAt(node, "DS") : undefined;
   const security = ds
     ? withSignatures(asked, node, { name, ttl: ds.ttl, set: ds })
     : proof(asked, "no-data", { relative, existing: relative.length });

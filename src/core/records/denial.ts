@@ -3,14 +3,13 @@ import type { RecordType } from "../rdata/table.ts";
 import { countBefore } from "./canonical-order.ts";
 import { dname } from "./dname.ts";
 import {
-  base32hexOf,
+  base32hex,
   type HashParameters,
   hashedLabel,
   hashOf,
   hashParameters,
   hasParameters,
   iterationsOf,
-  type Sha1,
 } from "./nsec3-hash.ts";
 import { nsec, nsec3, type PackedSet, packedAt } from "./packed-sets.ts";
 import { setAt, wireOf, type ZoneNode, type ZoneView } from "./zone-view.ts";
@@ -31,10 +30,10 @@ export type Link = { readonly name: readonly Label[]; readonly set: PackedSet; r
  * The records that prove it, the one that depends most on the name first. If the zone's chain is missing or incomplete, so is the
  * proof: resolvers then reject the answer if the zone is secure, and accept it if it is not.
  */
-export function proofOf(view: ZoneView, denial: Denial, denied: Denied, sha1: Sha1): readonly Link[] {
+export function proofOf(view: ZoneView, denial: Denial, denied: Denied): readonly Link[] {
   const parameters = chainParameters(view);
   const links = parameters
-    ? proofByHash({ view, parameters, sha1 }, denial, denied)
+    ? proofByHash({ view, parameters }, denial, denied)
     : view.order?.has(view.apex)
       ? proofByName(view, denial, denied)
       : [];
@@ -46,16 +45,16 @@ export function proofOf(view: ZoneView, denial: Denial, denied: Denied, sha1: Sh
  * Missing names below the same existing name share their proof if they share this number, until the zone changes: it is the gap in the
  * chain that they are in. `name` is one of these names, in wire format.
  */
-export function gapOf(view: ZoneView, encloser: ZoneNode, name: string, sha1: Sha1): number {
+export function gapOf(view: ZoneView, encloser: ZoneNode, name: string): number {
   const parameters = chainParameters(view);
   if (parameters === undefined)
     return countBefore(view.order?.get(encloser) ?? [], name.slice(1, 1 + name.charCodeAt(0)));
   if (iterationsOf(parameters) > mostIterations) return 0;
   const labels = view.order?.get(view.hashed) ?? [];
-  const hash = hashOf(name, parameters, sha1);
-  const start = base32hexOf(hash.slice(0, startBytes));
+  const hash = hashOf(name, parameters);
+  const start = base32hex(hash, startBytes);
   const count = countBefore(labels, start);
-  return labels[count]?.startsWith(start) ? countBefore(labels, base32hexOf(hash)) : count;
+  return labels[count]?.startsWith(start) ? countBefore(labels, base32hex(hash)) : count;
 }
 
 /** The beginning of a hash nearly always decides, and is converted faster. */
@@ -140,7 +139,7 @@ const nsec3param = "TYPE51" satisfies RecordType;
  */
 const mostIterations = 150;
 
-type HashChain = { readonly view: ZoneView; readonly parameters: HashParameters; readonly sha1: Sha1 };
+type HashChain = { readonly view: ZoneView; readonly parameters: HashParameters };
 
 function proofByHash(chain: HashChain, denial: Denial, denied: Denied): readonly (Link | undefined)[] {
   const { relative, existing } = denied;
@@ -171,8 +170,8 @@ function provableEncloser(chain: HashChain, relative: readonly Label[], existing
   return undefined;
 }
 
-const labelOf = ({ view, parameters, sha1 }: HashChain, relative: readonly Label[]): Label =>
-  hashedLabel([...relative, ...view.labels], parameters, sha1);
+const labelOf = ({ view, parameters }: HashChain, relative: readonly Label[]): Label =>
+  hashedLabel([...relative, ...view.labels], parameters);
 
 const matching = (chain: HashChain, relative: readonly Label[]): Link | undefined =>
   hashedLink(chain, labelOf(chain, relative));

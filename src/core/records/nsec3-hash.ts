@@ -1,7 +1,5 @@
 import type { Label } from "../names/label.ts";
-
-/** SHA-1 of some bytes, one character per byte on both sides. It is passed in, because `core` runs without Node's modules. */
-export type Sha1 = (bytes: string) => string;
+import { sha1 } from "./sha1.ts";
 
 /**
  * How a chain of NSEC3 records hashes names, as the beginning of their data and of that of NSEC3PARAM: algorithm, flags, iterations, and
@@ -26,15 +24,14 @@ export function hasParameters(data: Uint8Array | undefined, parameters: HashPara
 }
 
 /** The label of the NSEC3 record of a name. */
-export const hashedLabel = (name: readonly Label[], parameters: HashParameters, sha1: Sha1): Label =>
-  base32hexOf(hashOf(wireName(name), parameters, sha1));
+export const hashedLabel = (name: readonly Label[], parameters: HashParameters): Label =>
+  base32hex(hashOf(wireName(name), parameters));
 
 /** RFC 5155 section 5: the hash of a name in wire format, one character per byte. */
-export function hashOf(name: string, parameters: HashParameters, sha1: Sha1): string {
-  const length = saltLength(parameters);
-  const salt = length === 0 ? "" : String.fromCharCode(...parameters.subarray(saltAt, saltAt + length));
-  let hash = sha1(name + salt);
-  for (let left = iterationsOf(parameters); left > 0; left--) hash = sha1(hash + salt);
+export function hashOf(name: string, parameters: HashParameters): Uint8Array {
+  const salt = textOf(parameters, saltAt, saltAt + saltLength(parameters));
+  let hash = sha1(name, salt);
+  for (let left = iterationsOf(parameters); left > 0; left--) hash = sha1(textOf(hash, 0, hash.length), salt);
   return hash;
 }
 
@@ -42,7 +39,14 @@ const flagsAt = 1;
 const saltAt = 5;
 const saltLength = (data: Uint8Array): number => data[saltAt - 1] ?? 0;
 
-function wireName(labels: readonly Label[]): string {
+/** Spreading so few bytes would take ten times as long. */
+function textOf(bytes: Uint8Array, start: number, end: number): string {
+  let text = "";
+  for (let i = start; i < end; i++) text += String.fromCharCode(bytes[i] ?? 0);
+  return text;
+}
+
+export function wireName(labels: readonly Label[]): string {
   let name = "";
   for (const label of labels) name += String.fromCharCode(label.length) + label;
   return `${name}\0`;
@@ -53,12 +57,12 @@ const digits = "0123456789abcdefghijklmnopqrstuv";
 const pairs = Array.from({ length: 1_024 }, (_, i) => `${digits[i >> 5]}${digits[i & 31]}`);
 
 /** RFC 4648 section 7, without padding, in lower case. Its order is that of the bytes. */
-export function base32hexOf(bytes: string): Label {
+export function base32hex(bytes: Uint8Array, length = bytes.length): Label {
   let text = "";
   let held = 0;
   let bits = 0;
-  for (let i = 0; i < bytes.length; i++) {
-    held = ((held << 8) | bytes.charCodeAt(i)) & 0x3_ffff;
+  for (let i = 0; i < length; i++) {
+    held = ((held << 8) | (bytes[i] ?? 0)) & 0x3_ffff;
     for (bits += 8; bits >= 10; bits -= 10) text += pairs[(held >> (bits - 10)) & 1_023];
   }
   if (bits >= 5) {
@@ -67,5 +71,3 @@ export function base32hexOf(bytes: string): Label {
   }
   return bits > 0 ? text + digits[(held << (5 - bits)) & 31] : text;
 }
-
-export const base32hex = (bytes: Uint8Array): Label => base32hexOf(String.fromCharCode(...bytes));

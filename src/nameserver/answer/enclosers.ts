@@ -7,7 +7,6 @@ import type { LoadedZone, LoadedZones } from "./loaded-zones.ts";
 import { keyAbove, labelsOfKey, type NameKey } from "./name-key.ts";
 import type { NegativeTail } from "./negative-tail.ts";
 import type { NegativeAnswer } from "./prepare.ts";
-import { sha1 } from "./sha1.ts";
 
 /** An existing name below which missing names were queried, with no wildcard, delegation or DNAME that covers them. */
 type Encloser = {
@@ -39,10 +38,10 @@ export function createEnclosers(zones: Pick<LoadedZones, "isNoZone">, limit: num
     if (all.left === 0) all = { left: mostTails };
     all.left -= 1;
     if (encloser.tails.all !== all) encloser.tails = { all, byGap: new Map() };
-    encloser.tails.byGap.set(gapOf(zone.view, node, name, sha1), tail);
+    encloser.tails.byGap.set(gapOf(zone.view, node, name), tail);
   };
   const keptTail = ({ zone, node, tails }: Encloser, name: NameKey): NegativeTail | undefined =>
-    tails.all === all ? tails.byGap.get(gapOf(zone.view, node, name, sha1)) : undefined;
+    tails.all === all ? tails.byGap.get(gapOf(zone.view, node, name)) : undefined;
 
   return {
     /** The answer if the name, the first `end` characters of `key`, certainly does not exist; undefined when that is not certain. */

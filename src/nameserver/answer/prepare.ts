@@ -8,7 +8,6 @@ import { createMessageWriter } from "../../process/dns/message-writer.ts";
 import { writeSets } from "../wire/write-sets.ts";
 import type { LoadedZone } from "./loaded-zones.ts";
 import { createNegativeTail, type NegativeTail } from "./negative-tail.ts";
-import { sha1 } from "./sha1.ts";
 
 /** An answer for any client: only the id, the case of the question and the OPT record differ between clients. */
 export type Prepared = WrittenAnswer | NegativeAnswer;
@@ -74,7 +73,7 @@ export function createPrepare(): Prepare {
   return (zone, asked) => {
     const { below } = zone;
     const { cuts, shape } = zone.view;
-    const answer = answerQuestion(zone.view, asked.name, questionType(asked.type), asked.dnssecOk ? sha1 : undefined);
+    const answer = answerQuestion(zone.view, asked.name, questionType(asked.type), asked.dnssecOk);
     const dependsOn =
       answer.forManyNames || isOfParent(zone, asked)
         ? undefined

@@ -6,7 +6,6 @@ import type { Instant } from "../../core/instant.ts";
 import type { OtherKey, SigningKey, ZoneSigning } from "../model.ts";
 import { renewal } from "./signer.ts";
 
-export const sha1 = (data: Uint8Array): Uint8Array => hash("sha1", data, "buffer");
 const sha256 = (data: Uint8Array): Uint8Array => hash("sha256", data, "buffer");
 
 /** A key of this zone, or of another server that also signs it. */

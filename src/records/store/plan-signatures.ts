@@ -15,7 +15,7 @@ import { negativeTtlIn } from "../../core/records/soa-timers.ts";
 import { mapInSteps, type Steps } from "../../core/steps.ts";
 import type { Zone, ZoneSigning } from "../model.ts";
 import { expiryAfter, type SigningTime } from "../signing/signer.ts";
-import { sha1, signingOf } from "../signing/signing-of.ts";
+import { signingOf } from "../signing/signing-of.ts";
 import { atZoneSerial } from "./rows.ts";
 import { logRow, type WriteEffect, type Writer } from "./write-effect.ts";
 
@@ -69,7 +69,6 @@ export function* planningSignatures(
     ttl: zone.settings.ttl,
     negativeTtl: negativeTtlIn(top.sets, zone.settings.ttl),
     signing: signingOf(is, zone.name, by.now),
-    sha1,
   };
   const isWhole = before.settings.ttl !== zone.settings.ttl || signsOtherwise(was, is) || owners.size > mostTouched;
   const part = isWhole

@@ -3,7 +3,6 @@ import { labelsOf } from "../../../src/core/names/name.ts";
 import { genericOfBytes } from "../../../src/core/rdata/field-hex.ts";
 import { typeFromCode } from "../../../src/core/rdata/table.ts";
 import { type AnswerSet, answerQuestion, type QuestionType } from "../../../src/core/records/answer.ts";
-import type { Sha1 } from "../../../src/core/records/nsec3-hash.ts";
 import { isPacked, isSignatures } from "../../../src/core/records/packed-sets.ts";
 import { wireOf, type ZoneView } from "../../../src/core/records/zone-view.ts";
 
@@ -19,8 +18,8 @@ const dataIn = (set: AnswerSet["set"]): readonly string[] =>
       : set.values.map((value) => `${set.type} ${value}`);
 
 /** What dig would show: the outcome, then the lines of each section. */
-export function dig(zone: ZoneView, name: string, type: QuestionType, sha1?: Sha1): string[] {
-  const { kind, end, answer, authority, additional } = answerQuestion(zone, labelsOf(name), type, sha1);
+export function dig(zone: ZoneView, name: string, type: QuestionType, dnssecOk?: boolean): string[] {
+  const { kind, end, answer, authority, additional } = answerQuestion(zone, labelsOf(name), type, dnssecOk);
   const section = (title: string, sets: readonly AnswerSet[]) => printSets(sets).map((line) => `${title} ${line}`);
   return [
     end ? `${kind} ${end}` : kind,

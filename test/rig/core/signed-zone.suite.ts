@@ -15,8 +15,6 @@ export type Chaining = {
   readonly bytes?: number;
 };
 
-export const sha1 = (bytes: string): string => createHash("sha1").update(bytes, "latin1").digest("binary");
-
 /** A zone from lines such as `www 300 A 192.0.2.1`, signed. */
 export function signedZone(name: string, text: string, chaining: Chaining, serial = 1): ZoneContent {
   const zone = writtenZone(name, text, serial);

@@ -18,7 +18,7 @@ import { newRecordId } from "../../../src/records/service/edit/new-id.ts";
 import { signZone, unsignNow } from "../../../src/records/service/zones/dnssec.ts";
 import { readShownZone } from "../../../src/records/service/zones/read-zone.ts";
 import { createSigner, type Signer } from "../../../src/records/signing/signer.ts";
-import { sha1, signingOf } from "../../../src/records/signing/signing-of.ts";
+import { signingOf } from "../../../src/records/signing/signing-of.ts";
 import type { RecordStore } from "../../../src/records/store/port.ts";
 import { createZoneView, writtenSets } from "../core/written-sets.suite.ts";
 import { createRandom, pick } from "../random.ts";
@@ -115,7 +115,6 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
           ),
           names: { at: () => undefined, before: () => undefined, after: () => undefined },
           whole: [],
-          sha1,
         }),
       );
       if (plan === "whole") throw new Error("not whole");

@@ -7,7 +7,6 @@ import { base32hex } from "../../../core/records/nsec3-hash.ts";
 import type { Rows, Statement } from "../../../process/postgres/statement.ts";
 import type { Zone } from "../../model.ts";
 import type { SealedKey, Signer } from "../../signing/signer.ts";
-import { sha1 } from "../../signing/signing-of.ts";
 import { type SignedNameRow, signedNameColumns, signedNameFromRow } from "../signed-zones.ts";
 
 type Owners = ReadonlyMap<number, "all" | ReadonlySet<string>>;
@@ -52,9 +51,7 @@ function withAncestors({ zone, owner }: Part): { readonly zone: number; readonly
 const linkAt = ({ zone, owner }: Part) => ({
   zone: zone.number,
   link:
-    zone.settings.dnssec?.denial === "nsec3"
-      ? base32hex(hashedName(absoluteName(owner, zone.name), sha1))
-      : placeOf(owner),
+    zone.settings.dnssec?.denial === "nsec3" ? base32hex(hashedName(absoluteName(owner, zone.name))) : placeOf(owner),
 });
 
 const columns = `s.zone, ${signedNameColumns}`.replaceAll(", ", ", s.").replace("s.s.", "s.");
