@@ -16,7 +16,7 @@ const words: Readonly<Record<Exclude<Considered["verdict"], "taken">, string>> =
   tentative: "tentative, not yet checked for duplicates",
   detached: "detached, its router is gone",
   private: "private",
-  cgnat: "behind the provider’s NAT",
+  cgnat: "a carrier-grade NAT address",
   ula: "unique local",
   documentation: "a documentation address",
   reserved: "reserved",
@@ -34,7 +34,7 @@ const words: Readonly<Record<Exclude<Considered["verdict"], "taken">, string>> =
 
 const warned: Readonly<Partial<Record<Scope, string>>> = {
   private: "private, not reachable from the internet",
-  cgnat: "behind the provider’s NAT, not reachable from the internet",
+  cgnat: "a carrier-grade NAT address, not reachable from the internet",
   ula: "unique local, not reachable from the internet",
   documentation: "a documentation address, not reachable from the internet",
   reserved: "reserved, not reachable from the internet",

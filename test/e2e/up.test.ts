@@ -145,7 +145,7 @@ describe("stopping and starting again", () => {
     const first = up;
     up = await start();
     expect(up.out()).not.toMatch(/^ {2}created /m);
-    expect(up.out()).toMatch(/\.home\.test A: left as it is: 9\.9\.2\.2 is the stored address/);
+    expect(up.out()).toMatch(/\.home\.test A: left as it is: the address is still 9\.9\.2\.2/);
     expect(kept.map(inData)).toEqual(before);
     expect(inData("up.yaml")).toBe(mine);
     writeFileSync(join(data(), "up.yaml"), mine.replace("verify: 5m", "verify: 10m"));

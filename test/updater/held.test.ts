@@ -39,7 +39,7 @@ describe("a record service that sends a Retry-After of hours", () => {
     await until(async () => (await readHistory(loop.config.historyFile)).some(({ about }) => about === "target dns"));
     const { io, printed } = openTerminal(loop.folder);
     await status({}, io);
-    expect(printed.out).toMatch(/A .* the record service asked not to be called before 2.* UTC; /);
+    expect(printed.out).toMatch(/A .* moor leaves the record service alone until 2.* UTC \(Retry-After or quota\); /);
 
     expect(loop.writes().length).toBe(1);
     check();
@@ -91,5 +91,5 @@ it("a change delayed by changesPerHour is reported once in log and history, and 
   expect(history.filter(({ kind }) => kind === "waiting").length).toBe(2);
   const { io, printed } = openTerminal(loop.folder);
   expect(await status({}, io)).toBe(1);
-  expect(printed.out).toMatch(/home\.example\.org A .*record waits until 2.* UTC: to be replaced by .*changesPerHour/);
+  expect(printed.out).toMatch(/home\.example\.org A .*record waits until 2.* UTC: the new address is .*changesPerHour/);
 });

@@ -56,12 +56,7 @@ export const hostileAddresses: readonly AddressRow[] = [
     publicOnly,
   ),
   address("private, public ones only", wanWith(["192.168.1.1"], ["fd00::1"]), /only public ones/, publicOnly),
-  address(
-    "of the provider's NAT, public ones only",
-    wanWith(["100.64.0.1"], ["fc00::1"]),
-    /only public ones/,
-    publicOnly,
-  ),
+  address("carrier-grade NAT, public ones only", wanWith(["100.64.0.1"], ["fc00::1"]), /only public ones/, publicOnly),
   address(
     "for documentation, public ones only",
     wanWith(["192.0.2.1"], ["2001:db8::1"]),

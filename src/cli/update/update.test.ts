@@ -146,7 +146,7 @@ describe("moor update", () => {
     );
     const second = terminal();
     expect(await update({ once: true }, second.io)).toBe(0);
-    expect(second.printed.out).toMatch(/A: left as it is: 10\.0\.0\.1 is the stored address\n/);
+    expect(second.printed.out).toMatch(/A: left as it is: the address is still 10\.0\.0\.1\n/);
     expect(loop.writes().length).toBe(2);
     expect(await readHistory(loop.config.historyFile)).toMatchObject([
       { kind: "done", about: "home.example.org A", what: "record replaced by 10.0.0.1" },
@@ -238,14 +238,14 @@ describe("moor interfaces", () => {
     const seen = terminal();
     expect(await interfaces({}, seen.io)).toBe(0);
     expect(seen.printed.out).toContain(
-      "wan0       up     2a00::8  AAAA  no: as good, but another is already published\n" +
+      "wan0       up     2a00::8  AAAA  no: as good as another, which is already published\n" +
         "wan0       up     2a00::9  AAAA  would be used\n" +
         "home.example.org A: 9.9.9.9 of wan0 would be used\n" +
         "home.example.org AAAA: 2a00::9 of wan0 would be used\n",
     );
     const planned = terminal();
     expect(await update({ dryRun: true }, planned.io)).toBe(0);
-    expect(planned.printed.out).toContain("AAAA: left as it is: 2a00::9 is the stored address\n");
+    expect(planned.printed.out).toContain("AAAA: left as it is: the address is still 2a00::9\n");
   });
 
   it("says why a name would get no address", async () => {

@@ -83,7 +83,7 @@ describe("a record service that sent a Retry-After", () => {
     const look = () => loop.updater.published(subject, AbortSignal.timeout(patience));
     expect(await look()).toMatchObject({
       kind: "later",
-      because: expect.stringContaining("asked not to be called before"),
+      because: expect.stringContaining("moor leaves the record service alone until"),
     });
     expect(loop.service.asked.length).toBe(asked);
     loop.clock.now += 61_000;

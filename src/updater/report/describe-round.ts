@@ -38,7 +38,7 @@ export function summarise(result: UpdateResult, sent: boolean): Summary {
       return {
         kind: "waiting",
         what: `waits until ${utcSecond(plan.until)}`,
-        because: `to be replaced by ${plan.address.text}, but ${waitWords[plan.because]}`,
+        because: `the new address is ${plan.address.text}, but ${waitWords[plan.because]}`,
       };
     case "nothing":
       return nothing(result, plan.because);
@@ -78,9 +78,9 @@ const plannedWords = {
 } as const;
 
 const waitWords: Readonly<Record<WaitReason, string>> = {
-  asked: "the record service asked not to be called before then",
-  "hold-down": "the address is too new (holdDown)",
-  cap: "it has reached its limit of changes per hour (changesPerHour)",
+  asked: "moor leaves the record service alone until then (Retry-After, quota, or back-off after a failure)",
+  "hold-down": "it has not been present for long enough (holdDown)",
+  cap: "the record has reached its limit of changes per hour (changesPerHour)",
 };
 
 function replaced(result: UpdateResult): Summary {
@@ -140,7 +140,7 @@ const passedWords: Readonly<Record<PassedOver["because"], string>> = {
 
 const scopeWords = {
   private: "a private address; it is not reachable from the internet",
-  cgnat: "an address of the provider's NAT; it is not reachable from the internet",
+  cgnat: "a carrier-grade NAT address; it is not reachable from the internet",
   ula: "a unique local address; it is not reachable from the internet",
   documentation: "a documentation address; it is not reachable from the internet",
   reserved: "a reserved address; it is not reachable from the internet",
@@ -150,7 +150,7 @@ function nothing(result: PlannedUpdate, because: NoUpdate): Summary {
   const what = "left as it is";
   switch (because) {
     case "same-as-stored":
-      return { kind: "nothing", what, because: `${result.stored} is the stored address` };
+      return { kind: "nothing", what, because: `the address is still ${result.stored}` };
     case "no-address":
     case "not-publishable":
       return { kind: "none", what, because: noAddress(result) };
@@ -200,18 +200,18 @@ export const refusalWords: Readonly<Record<Considered["verdict"], string>> = {
   tentative: "tentative",
   detached: "detached",
   private: "private, but only public ones are allowed",
-  cgnat: "an address of the provider's NAT, but only public ones are allowed",
+  cgnat: "a carrier-grade NAT address, but only public ones are allowed",
   ula: "unique local, but only public ones are allowed",
   documentation: "a documentation address, but only public ones are allowed",
   reserved: "reserved, but only public ones are allowed",
   "other-vhid": "not the address of the VHID",
   "no-prefix": "without a usable prefix",
   "prefix-only": "a prefix for machines behind the router: set `host:` to use it",
-  "not-first": "not the first",
+  "not-first": "not the first one listed",
   "ula-behind-global": "unique local, but there is a global one",
   "reserved-behind-others": "reserved, but there is a better one",
   "virtual-behind-own": "virtual, but the interface has its own address",
-  "shorter-lifetime": "valid for a shorter time",
-  "behind-published": "as good, but another is already published",
-  "later-in-report": "as good, but later in the report",
+  "shorter-lifetime": "valid for a shorter time than another",
+  "behind-published": "as good as another, which is already published",
+  "later-in-report": "as good as another, which is listed first",
 };

@@ -384,7 +384,7 @@ it("lists the addresses of each of several interfaces, and why they are not used
   loop.says.firewall = () => ({ body: { wan0: wanWith(["100.64.0.1"], []), wan1: wanWith(["192.168.1.2"], []) } });
   const [result] = (await loop.updater.round(new AbortController().signal)).results;
   expect(result && summarise(result, true).because).toBe(
-    "none of wan0, wan1 can be used; wan0 has no usable address: 100.64.0.1 is an address of the provider's NAT, but only public ones " +
+    "none of wan0, wan1 can be used; wan0 has no usable address: 100.64.0.1 is a carrier-grade NAT address, but only public ones " +
       "are allowed; wan1 has no usable address: 192.168.1.2 is private, but only public ones are allowed",
   );
 });

@@ -73,6 +73,6 @@ export async function openServices(
 
 const askedToWait = (until: Instant): TargetFault => ({
   kind: "later",
-  because: `the record service asked not to be called before ${utcSecond(until)}`,
+  because: `moor leaves the record service alone until ${utcSecond(until)} (Retry-After or quota)`,
   todo: "no action needed: moor waits until then",
 });
