@@ -120,7 +120,7 @@ function logRemovals(removals: readonly Removal[], log: Logger): void {
     if (outcome.kind === "removed") log.info({ name, address }, "record removed");
     else if (outcome.kind === "left") {
       const because =
-        outcome.values.length === 0 ? "it is gone" : `it holds ${firstFew(outcome.values.map(printable))}`;
+        outcome.values.length === 0 ? "it no longer exists" : `it holds ${firstFew(outcome.values.map(printable))}`;
       log.info({ name, because }, "record not removed");
     } else log.warn({ name, because: outcome.fault.because, todo: outcome.fault.todo }, "record not removed");
   }
@@ -130,7 +130,7 @@ function goodConfig({ reload, log }: KeepTools): UpdaterConfig | undefined {
   const read = reload();
   if (read.ok && read.value.names.length > 0) {
     log.info({ names: read.value.names.length }, "the config was reloaded");
-    for (const warning of read.value.warnings) log.warn({ because: warning }, "warning");
+    for (const warning of read.value.warnings) log.warn({ because: warning }, "a setting in the config is not safe");
     return read.value;
   }
   const faults = read.ok ? [{ where: read.value.file, message: "the config has no names" }] : read.faults;
@@ -147,9 +147,12 @@ async function otherState(
 ): Promise<StateFile> {
   const opened = await openStateFile(stateFile, now(), { write: true });
   if (opened.kind === "open") {
-    if (opened.warning) log.warn({ because: opened.warning }, "warning");
+    if (opened.warning) log.warn({ because: opened.warning }, "the state file was damaged");
     return opened.state;
   }
-  log.warn({ because: opened.because, todo: opened.todo }, "the old state file is kept");
+  log.warn(
+    { because: opened.because, todo: opened.todo },
+    "the new state file cannot be used; the old one stays in use",
+  );
   return before;
 }

@@ -89,7 +89,7 @@ async function once(updater: Updater, { historyFile }: UpdaterConfig, io: Comman
 
 async function printConfirmation({ subject, confirmation }: UpdateResult, io: CommandIo): Promise<boolean> {
   const outcome = await confirmation;
-  if (outcome?.kind === "confirmed") io.out(`${subject.title}: confirmed by DNS (${outcome.servers} servers)\n`);
+  if (outcome?.kind === "confirmed") io.out(`${subject.title}: confirmed by DNS (servers: ${outcome.servers})\n`);
   if (outcome?.kind === "unconfirmed")
     io.out(`${subject.title}: not confirmed by DNS: ${outcome.because}; ${outcome.todo}\n`);
   return outcome?.kind !== "unconfirmed";

@@ -101,7 +101,7 @@ const noAnchor = ({ source }: Alias): FaultDetail => ({
 
 const moreFaults = (count: number): FaultDetail => ({
   code: "yaml",
-  message: `${count} more errors like these`,
+  message: `${count} more ${count === 1 ? "error" : "errors"} like this`,
   todo: "correct the errors above, or check that this is the right file",
 });
 

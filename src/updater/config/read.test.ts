@@ -367,7 +367,7 @@ names:
     const config = read(`# moor\n\n${`\`${"word ".repeat(500)}: |\n| x: y\n`.repeat(20)}`);
     if (config.ok) throw new Error("accepted");
     expect(config.faults.length).toBe(4);
-    expect(config.faults.at(-1)?.message).toMatch(/^\d+ more errors like these$/);
+    expect(config.faults.at(-1)?.message).toMatch(/^\d+ more errors like this$/);
     expect(config.faults.at(-1)?.todo).toMatch(/check that this is the right file/);
     for (const { message } of config.faults) expect(message.length).toBeLessThan(200);
   });

@@ -71,7 +71,7 @@ describe("trust", () => {
     [
       "TLS to a plain HTTP server",
       async () => withPlain((url) => get(url.replace("http:", "https:"))),
-      /does not speak TLS/,
+      /TLS handshake/,
     ],
     [
       "plain HTTP to a TLS server",

@@ -29,7 +29,7 @@ it.each([
     "no TLS is spoken",
     "HTTP/1.1 400 Bad Request\r\n\r\n",
     60_000,
-    /^127\.0\.0\.1:\d+ does not speak TLS as expected; check the port/,
+    /^the TLS handshake with 127\.0\.0\.1:\d+ failed; check the port/,
   ],
   ["nobody answers", "", 200, /^127\.0\.0\.1:\d+ did not finish its answer within 0\.2 s; check that it is running/],
 ])("says what to do if %s", async (_, said, limit, message) => {

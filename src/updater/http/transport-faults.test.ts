@@ -15,7 +15,7 @@ test.each([
     /^dns\.test:8443 .*invalid HTTP headers: Invalid HTTP ver/,
   ],
   ["EHOSTUNREACH", "connect EHOSTUNREACH", /^there is no route to dns\.test$/],
-  ["ERR_SSL_WRONG_VERSION_NUMBER", "wrong version", /^dns\.test:8443 does not speak TLS as expected$/],
+  ["ERR_SSL_WRONG_VERSION_NUMBER", "wrong version", /^the TLS handshake with dns\.test:8443 failed$/],
   ["EWHATEVER", "no idea", /^the request to dns\.test:8443 failed: no idea$/],
 ])("%s", (code, message, because) => {
   const fault = describeTransportFault(Object.assign(new Error(message), { code }), endpoint, limits);

@@ -80,12 +80,12 @@ const badCertificate: Words = ({ host, message }) => [
 
 const badHeaders: Words = ({ address, message }) => [
   `${address} sent invalid HTTP headers: ${message.replace(/^Parse Error: /, "")}`,
-  "check the port in the URL, and whether a proxy on the way changes the answer",
+  "check the port in the URL, and whether a proxy in between changes the answer",
 ];
 
 const badChunks: Words = ({ address }) => [
   `${address} sent an invalid body: the size of a chunk cannot be read`,
-  "check whether a proxy on the way changes the answer",
+  "check whether a proxy in between changes the answer",
 ];
 
 const slow: Words = ({ address, seconds }) => [
@@ -111,11 +111,11 @@ const words: Readonly<Record<string, Words>> = {
   EPIPE: dropped,
   MOOR_CUT_OFF: ({ address }) => [
     `${address} sent only part of its answer, then closed the connection`,
-    "check whether it is restarting, and whether a proxy on the way cuts off long answers",
+    "check whether it is restarting, and whether a proxy in between cuts off long answers",
   ],
   MOOR_PACKED: ({ address, message }) => [
     `${address} sent a body that cannot be decompressed as ${message}`,
-    "check whether a proxy on the way changes the answer",
+    "check whether a proxy in between changes the answer",
   ],
   HPE: badHeaders,
   HPE_HEADER_OVERFLOW: ({ address }) => [
@@ -153,7 +153,7 @@ const words: Readonly<Record<string, Words>> = {
       : "correct `serverName:`: it must be the name in the certificate",
   ],
   EPROTO: ({ address }) => [
-    `${address} does not speak TLS as expected`,
+    `the TLS handshake with ${address} failed`,
     "check the port and the scheme (http or https) in the URL",
   ],
 };

@@ -160,7 +160,7 @@ describe("heartbeats", () => {
     ["healthchecks", "/ping/uuid", false, /^POST \/ping\/uuid\/fail$/],
     ["healthchecks", "/ping/key/slug?create=1", true, /^POST \/ping\/key\/slug\?create=1$/],
     ["healthchecks", "/ping/key/slug?create=1", false, /^POST \/ping\/key\/slug\/fail\?create=1$/],
-    ["uptime-kuma", "/push/x", true, /^GET \/push\/x\?status=up&msg=1%20records%20are%20up%20to%20date$/],
+    ["uptime-kuma", "/push/x", true, /^GET \/push\/x\?status=up&msg=all%20records%20are%20up%20to%20date%20\(1\)$/],
     // As shown on its page for copying.
     ["uptime-kuma", "/push/x?status=up&msg=OK&ping=", false, /^GET \/push\/x\?status=down&msg=[^&]+$/],
   ] as const)("%s at %s, all well: %s", async (kind, path, ok, expected) => {

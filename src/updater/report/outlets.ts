@@ -41,5 +41,8 @@ function wellnessOf({ rounds, names, sources }: Status): Wellness | undefined {
     ...sources.filter(({ up }) => !up).map(({ source, because }) => `${source}: ${because}`),
     ...names.filter(({ ok }) => !ok).map(({ name, because }) => `${name}: ${because}`),
   ];
-  return { isWell: troubles.length === 0, message: troubles.join("\n") || `${names.length} records are up to date` };
+  return {
+    isWell: troubles.length === 0,
+    message: troubles.join("\n") || `all records are up to date (${names.length})`,
+  };
 }

@@ -58,7 +58,7 @@ export const web = {
       check({ services, agree = 2 }, { fault }) {
         const count = services?.length ?? wellKnown.length;
         if (agree <= count) return;
-        const message = `agree is ${agree}, but there are only ${count} services`;
+        const message = `agree is ${agree}, more than the number of services (${count})`;
         fault({ code: "too-few", message, todo: "list more services, or set a lower `agree:`" }, "agree");
       },
     },
