@@ -54,7 +54,7 @@ describe("moor dnssec", () => {
     const ds = /^example\.org\. 3600 IN DS (\d+) 13 2 ([0-9A-F]{64})$/m.exec(on.out);
     expect(on.code).toBe(0);
     const { out } = await moor("dnssec", "status", "example.org");
-    expect(out).toContain(ds?.[0]);
+    expect(out).toContain(`For the registrar, at the stage new-parent, as a DS record:\n  ${ds?.[0]}\n`);
     expect(out).toMatch(new RegExp(`Key tag +${ds?.[1]}\n`));
     expect(out).toMatch(new RegExp(`Digest +${ds?.[2]}\n`));
     expect(out).toMatch(/example\.org\. 3600 IN DNSKEY 257 3 13 \S{88}\n/);

@@ -122,7 +122,7 @@ function statusText({ name }: Zone, { stage, since, denial, keys, parentSince, o
     const { digest } = dsParts(key, name);
     lines.push(
       "",
-      "For the registrar, as a DS record:",
+      `For the registrar${stage === "new" ? ", at the stage new-parent" : ""}, as a DS record:`,
       `  ${dsText(key, name)}`,
       "or field by field:",
       `  Key tag      ${key.tag}`,
