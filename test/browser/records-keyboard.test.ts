@@ -106,7 +106,7 @@ describe("a key", () => {
     await page.keyboard.press("Escape");
     await closed();
     // It would be a second dialog.
-    expect(await page.getByRole("heading", { name: "Keys" }).count()).toBe(0);
+    expect(await page.getByRole("heading", { name: "Keyboard shortcuts" }).count()).toBe(0);
     await expect.poll(() => page.locator(":focus").textContent()).toMatch(/^(?:New zone|Add record)$/);
   });
 
@@ -114,7 +114,7 @@ describe("a key", () => {
     await walkTo(page, `${opened.rig.url}/zones/harbour.example`);
     await page.getByRole("link", { name: "home AAAA" }).waitFor();
     await page.keyboard.press("?");
-    const help = page.getByRole("dialog", { name: "Keys" });
+    const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
     await help.waitFor();
     const keys = (await help.locator("dt").allTextContents()).map((key) => key.trim());
     expect(keys).toEqual(["/", "n", "z", "↑↓", "Enter", "x", "Delete", "?"]);

@@ -49,7 +49,7 @@ describe("the updater's page", () => {
     expect(await end()).toBeGreaterThanOrEqual(Date.parse(at));
     await expect.poll(end).toBeGreaterThan(Date.parse(at));
     await page.keyboard.press("?");
-    await page.getByRole("dialog", { name: "Keys" }).getByText("Show this list").waitFor();
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Show this list").waitFor();
     expect(page.complaints).toEqual([]);
     await context.close();
   });

@@ -2,11 +2,10 @@ import { Kbd, Text } from "@mantine/core";
 import { Dialog } from "../dialog.tsx";
 import type { KeyUse } from "./key-use.ts";
 
-/** The keys that this page understands. */
 export default function KeyHelp({ uses, onClose }: { readonly uses: readonly KeyUse[]; readonly onClose: () => void }) {
   const all = [...uses, { key: "?", does: "Show this list" }];
   return (
-    <Dialog title="Keys" onClose={onClose} size="md">
+    <Dialog title="Keyboard shortcuts" onClose={onClose} size="md">
       <dl className="facts keys">
         {all.map(({ key, does }) => (
           <div key={`${key} ${does}`} style={{ display: "contents" }}>
@@ -22,7 +21,7 @@ export default function KeyHelp({ uses, onClose }: { readonly uses: readonly Key
         ))}
       </dl>
       <Text size="sm" c="dimmed" mt="md">
-        They do nothing while you type in a field.
+        They do not work while you type in a field.
       </Text>
     </Dialog>
   );

@@ -192,7 +192,7 @@ describe("moor dnssec", () => {
   it.each([
     ["roll", "example.org", 1, "the zone example.org is not signed"],
     ["off", "example.org", 1, "the zone example.org is not signed"],
-    ["on", "missing.org", 1, "There is no zone missing.org."],
+    ["on", "missing.org", 1, "There is no zone missing.org; create it first"],
     ["on", "nolabel", 2, "at least two labels"],
   ])("%s %s is refused", async (verb, zone, code, because) => {
     expect(await moor("dnssec", verb, zone)).toMatchObject({ code, err: expect.stringContaining(because) });

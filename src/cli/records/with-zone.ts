@@ -23,7 +23,8 @@ export async function withZone(
   }
   return await withStore(options, io, async (store, signer) => {
     const zone = await store.zoneHolding(name.value);
-    if (zone?.name !== name.value) return refuse(1, `There is no zone ${typed}.`, io);
+    if (zone?.name !== name.value)
+      return refuse(1, `There is no zone ${typed}; create it first, in the console or through an API.`, io);
     return await work(zone, { store, actor: "operator", now: Date.now() }, signer);
   });
 }

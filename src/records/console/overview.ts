@@ -132,7 +132,7 @@ async function keptNames(
         moves: logged?.moves ?? 0,
         state: { ok, what, because },
       };
-      // A write that waits for its turn needs nobody.
+      // A write that waits for its turn needs no attention.
       const isFailing = !ok && (todo !== null || each.wanted === null);
       // What the updater has just written may not be in its state yet.
       const isOld = (set?.records ?? []).every(({ modified }) => modified < checked);

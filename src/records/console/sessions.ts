@@ -69,7 +69,7 @@ export function createConsoleSessions(
   };
 }
 
-/** Of the owner of a service that is not a provider's. */
+/** The account of the service's owner, if the service has no other customers. */
 const ownAccount = "main";
 
 const idOf = (account: Account | undefined): string | undefined => account && String(account.id);

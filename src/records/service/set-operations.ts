@@ -26,7 +26,8 @@ export type SetDone = {
 
 /** Operations on single record sets. */
 export function setOperations({ store, now }: RecordServiceOptions, sight: Sight, turns: Pick<Turns, "next">) {
-  // A list of a large zone takes memory: an account has one at a time. A client may ask for many pages at once, so all may wait.
+  // A list of a large zone takes memory, so an account gets one at a time. A client may request many pages simultaneously, so
+  // any number may wait.
   const largeLists = createTurns({ mostWaiting: Number.POSITIVE_INFINITY });
   return {
     set: async (actor: Actor, target: SetTarget): Promise<SetDone | NotDone> => {
