@@ -22,6 +22,7 @@ export function openSqlite(path: string, migrations: readonly MigrationStep[]): 
     database = new DatabaseSync(path);
     database.exec(settings);
     if (path !== ":memory:") checkFile(database, path);
+    database.exec(cache);
     migrate(database, path, migrations);
     return database;
   } catch (error) {
@@ -36,18 +37,20 @@ export function openSqlite(path: string, migrations: readonly MigrationStep[]): 
 
 const fileTodo = "Replace the file with a good copy, or move it away to start with an empty database.";
 
-/**
- * The last two keep a store with a million records nearly as fast as a small one; the cache uses memory only for pages that are
- * read. No memory map: it would make reads from such a store a third faster, but use 64 KB of memory per page.
- */
 const settings = `
   PRAGMA busy_timeout = 5000;
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL;
   PRAGMA foreign_keys = ON;
   PRAGMA wal_autocheckpoint = 16000;
-  PRAGMA cache_size = -65536;
 `;
+
+/**
+ * This and the rare checkpoints keep a store with a million records nearly as fast as a small one; the cache uses memory only for pages
+ * that are read. It is set after the check, which reads the whole file and would fill it. No memory map: it would make reads from such a
+ * store a third faster, but use 64 KB of memory per page.
+ */
+const cache = "PRAGMA cache_size = -65536";
 
 /** Checking all of a larger file would delay every start; its damage shows when the page is read. */
 const checkedWhole = 64 * 1024 * 1024;
@@ -56,8 +59,6 @@ function checkFile(database: DatabaseSync, path: string): void {
   chmodSync(path, 0o600);
   if (statSync(path).size > checkedWhole) return;
   const [check] = database.prepare("PRAGMA quick_check(1)").all();
-  // The check has read the whole file into the cache.
-  database.exec("PRAGMA shrink_memory");
   if (check?.quick_check !== "ok") throw new Error(`its integrity check failed: ${String(check?.quick_check)}`);
 }
 

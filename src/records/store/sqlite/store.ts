@@ -1,3 +1,4 @@
+import { DatabaseSync } from "node:sqlite";
 import { diffingSets } from "../../../core/records/changes.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { finish, inSteps, type Steps } from "../../../core/steps.ts";
@@ -69,6 +70,7 @@ export function openSqliteStore(
     open: path === ":memory:" ? undefined : () => openWriteSide(path),
   });
   const sql = sqliteSql(database, commit);
+  const beside = path === ":memory:" ? undefined : openBeside(path);
   const transferKeys = createSqlTransferKeys(sql);
   const access = createChangeFeed();
   const accessChanged = () => access.announce();
@@ -174,7 +176,7 @@ export function openSqliteStore(
     ...createSqlReads(sql, zoneBy),
     ...transferKeys,
     ...createSqlGrants(sql),
-    ...createSqlSignedZones(sql),
+    ...createSqlSignedZones(beside ? sqliteSql(beside) : sql),
     ...tokens.store,
     zone: async (account, id) => {
       foreign.check();
@@ -276,9 +278,20 @@ export function openSqliteStore(
       large.close();
       commit.flush();
       disk.close();
+      beside?.close();
       database.close();
     },
   };
+}
+
+/**
+ * For the rows of signed names, which are large: the nameserver reads those of a whole zone once, and in the cache of the main connection
+ * they would take the place of everything else.
+ */
+function openBeside(path: string): DatabaseSync {
+  const database = new DatabaseSync(path, { readOnly: true });
+  database.exec("PRAGMA busy_timeout = 5000; PRAGMA cache_size = -512");
+  return database;
 }
 
 const of = (account: number, zone: Zone | undefined): Zone | undefined =>
