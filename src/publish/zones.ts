@@ -6,7 +6,7 @@ import type { RRset } from "../core/records/rrset.ts";
 import { compareSerials, serialOf } from "../core/records/serial.ts";
 import { timersIn } from "../core/records/soa-timers.ts";
 import type { ShownSet, ZoneContent } from "../core/records/zone-view.ts";
-import type { ZoneEvent, ZoneSource } from "../nameserver/answer/zone-source.ts";
+import type { BeginZone, ZoneEvent, ZoneSource } from "../nameserver/answer/zone-source.ts";
 import type { ChangesBetween } from "../nameserver/transfer/out.ts";
 import type { Logger } from "../process/log.ts";
 import { createTurns } from "../process/turns.ts";
@@ -73,18 +73,25 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
       const listed = catalog && names.includes(catalog.name) ? catalog.name : undefined;
       return (listed?.length ?? 0) > (found?.length ?? 0) ? listed : found;
     },
-    load: async (name) => {
+    load: async (name, begin) => {
       if (name === catalog?.name) return await catalog.load();
       const zone = await store.zoneHolding(name);
       if (zone?.name !== name) return undefined;
-      const sets = await readShownZone(store, zone, () => turns.next(zone.account));
+      const { ttl } = zone.settings;
+      const reading = createReading();
+      await readShownZone(
+        store,
+        zone,
+        () => turns.next(zone.account),
+        () => reading.restart(begin?.({ name, ttl })),
+      );
       if (zone.settings.mode === "secondary") {
         const until = await answerableUntil(store, zone);
         if (until === undefined) throw new Error(`the zone ${name} has not been transferred yet`);
         if (until < Date.now()) throw new Error(`the zone ${name} has expired`);
         expiry.watch(zone, until);
       }
-      return contentOf(zone, sets, nameservers);
+      return contentOf(zone, reading, nameservers);
     },
     follow: (listener) => {
       listeners.add(listener);
@@ -112,17 +119,39 @@ async function* namesIn(store: RecordStore): AsyncGenerator<readonly string[]> {
 
 const mostAtOnce = 10_000;
 
+/** Notes what `contentOf` needs of the sets that are passed on, and keeps the others. */
+function createReading() {
+  let [soa, ns]: (ShownSet | undefined)[] = [];
+  let kept: ShownSet[] = [];
+  return {
+    restart: (pass: ReturnType<BeginZone> | undefined) => {
+      [soa, ns, kept] = [undefined, undefined, []];
+      return (sets: readonly ShownSet[]) => {
+        soa = sets.findLast((set) => set.type === "SOA") ?? soa;
+        ns = sets.findLast(isApexNs) ?? ns;
+        if (pass) pass(sets);
+        else kept.push(...sets);
+      };
+    },
+    read: () => ({ soa: soa?.records[0], isNamed: ns !== undefined && ns.records.length > 0, kept }),
+  };
+}
+
 /** A zone needs NS records: if its owner has set none, it gets the nameservers of the service. */
-function contentOf(zone: Zone, sets: readonly ShownSet[], nameservers: readonly string[]): ZoneContent<ShownSet> {
+function contentOf(
+  zone: Zone,
+  { read }: ReturnType<typeof createReading>,
+  nameservers: readonly string[],
+): ZoneContent<ShownSet> {
+  const { soa, isNamed, kept } = read();
   // A signed zone always has its own: a set that was added here would not be signed.
-  const named = zone.settings.dnssec !== undefined || sets.some((set) => isApexNs(set));
-  const soa = sets.find((set) => set.type === "SOA")?.records[0];
+  const named = zone.settings.dnssec !== undefined || isNamed;
   return {
     name: zone.name,
     ttl: zone.settings.ttl,
     // A large zone is read in parts and is current as of the last one; `zone` was read before.
     serial: soa === undefined ? zone.serial : serialOf(soa.rdata),
-    sets: named ? sets : [...sets, nsSet(zone, nameservers)],
+    sets: named ? kept : [...kept, nsSet(zone, nameservers)],
   };
 }
 

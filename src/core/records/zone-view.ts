@@ -99,32 +99,32 @@ export type ShownSet = Pick<RRset, "owner" | "type" | "ttl"> & {
 
 const setsInStep = 64;
 
-/** Builds a view in steps, because a zone may be large. Throws when there is no SOA set: nothing could be answered. */
-export function* zoneViewSteps(zone: ZoneContent<ShownSet>): Steps<ZoneView> {
-  const { name, ttl, serial } = zone;
-  const view: ZoneView = {
-    name,
-    labels: labelsOf(name),
-    apex: newNode(),
-    hashed: newNode(),
-    order: undefined,
-    ttl,
-    serial,
-    size: 0,
-    signed: 0,
-    shape: 0,
-    cuts: 0,
-    dnames: 0,
-  };
-  let placed = 0;
-  for (const set of zone.sets) {
+/** A view without sets, to be filled with `placeSets` and finished with `zoneViewSteps`. */
+export const emptyZoneView = ({ name, ttl }: Pick<ZoneContent, "name" | "ttl">): ZoneView => ({
+  ...{ name, ttl, labels: labelsOf(name) },
+  ...{ apex: newNode(), hashed: newNode(), order: undefined },
+  ...{ serial: 0, size: 0, signed: 0, shape: 0, cuts: 0, dnames: 0 },
+});
+
+export function placeSets(view: ZoneView, sets: readonly ShownSet[]): void {
+  for (const set of sets) {
     if (set.packed === undefined) placeSet(view, set.owner, set.type, set);
     else placePacked(view, set.owner, set.packed);
-    placed += 1;
-    if (placed % setsInStep === 0) yield;
   }
-  if (setAt(view.apex, "SOA") === undefined) throw new Error(`the zone ${name} has no SOA record`);
-  renewSoa(view, serial);
+}
+
+/**
+ * Builds a view in steps, because a zone may be large; `begun` has the sets that come first. Throws when there is no SOA set: nothing could
+ * be answered.
+ */
+export function* zoneViewSteps(zone: ZoneContent<ShownSet>, begun?: ZoneView): Steps<ZoneView> {
+  const view = begun ?? emptyZoneView(zone);
+  for (let from = 0; from < zone.sets.length; from += setsInStep) {
+    placeSets(view, zone.sets.slice(from, from + setsInStep));
+    yield;
+  }
+  if (setAt(view.apex, "SOA") === undefined) throw new Error(`the zone ${zone.name} has no SOA record`);
+  renewSoa(view, zone.serial);
   yield* orderingSteps(view);
   return view;
 }

@@ -114,6 +114,20 @@ describe("a large zone", () => {
     expect(order).toEqual(["small", "small", "small", "large"]);
   });
 
+  it("may be passed on in parts; when it is begun again, the earlier parts are dropped", async () => {
+    const whole = zone("example.org", "a - A 192.0.2.1\nb - A 192.0.2.2");
+    const load: ZoneSource["load"] = async (_, begin) => {
+      begin?.(whole)(writtenSets("example.org", "gone - A 192.0.2.3"));
+      begin?.(whole)(whole.sets.slice(0, -1));
+      return { ...whole, sets: whole.sets.slice(-1) };
+    };
+    const loaded = await follow({ ...zonesInMemory(whole), load }).find(keyOfName("example.org"));
+    expect([values(loaded, "A").toSorted(), loaded?.view.size]).toEqual([
+      ["192.0.2.1", "192.0.2.2"],
+      whole.sets.length,
+    ]);
+  });
+
   it("shows what was written while it was built", async () => {
     const source = zonesInMemory(large);
     const found = follow(source).find(keyOfName("large.example"));

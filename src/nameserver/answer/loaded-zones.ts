@@ -2,6 +2,8 @@ import { apex } from "../../core/names/name.ts";
 import { compareSerials } from "../../core/records/serial.ts";
 import {
   changeZoneView,
+  emptyZoneView,
+  placeSets,
   type ShownSet,
   type ZoneContent,
   type ZoneView,
@@ -14,7 +16,7 @@ import { createKeptMap } from "./kept-map.ts";
 import { createNameFilter } from "./name-filter.ts";
 import { isRootKey, keyAbove, keyOfName, type NameKey, nameOfKey } from "./name-key.ts";
 import type { NegativeTail } from "./negative-tail.ts";
-import { isNews, type ZoneEvent, type ZoneNews, type ZoneSource } from "./zone-source.ts";
+import { type BeginZone, isNews, type ZoneEvent, type ZoneNews, type ZoneSource } from "./zone-source.ts";
 
 /** The zones that were queried, each kept up to date from then on. */
 export type LoadedZones = {
@@ -148,8 +150,14 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
 
   const read = async (name: string, missed: ZoneNews[]): Promise<LoadedZone | undefined> => {
     for (let i = 0; i < tries; i++) {
-      const content = await within(limits.load, source.load(name));
-      const view = content === undefined || isOutdated(missed) ? undefined : await build(content);
+      let begun: ZoneView | undefined;
+      const begin: BeginZone = (zone) => {
+        const empty = emptyZoneView(zone);
+        begun = empty;
+        return (sets) => placeSets(empty, sets);
+      };
+      const content = await within(limits.load, source.load(name, begin));
+      const view = content === undefined || isOutdated(missed) ? undefined : await build(content, begun);
       // The content may be from before or after the change, so it is read again.
       if (isOutdated(missed)) {
         missed.length = 0;
@@ -160,9 +168,9 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
     throw new Error(`the zone ${name} changes faster than it can be loaded`);
   };
 
-  const build = (content: ZoneContent<ShownSet>): ZoneView | Promise<ZoneView> => {
-    const steps = zoneViewSteps(content);
-    return content.sets.length > largeZone ? turns.run(0, steps) : finish(steps);
+  const build = (content: ZoneContent<ShownSet>, begun: ZoneView | undefined): ZoneView | Promise<ZoneView> => {
+    const steps = zoneViewSteps(content, begun);
+    return begun || content.sets.length > largeZone ? turns.run(0, steps) : finish(steps);
   };
 
   const hold = (view: ZoneView, missed: readonly ZoneNews[]): LoadedZone => {

@@ -10,11 +10,17 @@ export type ZoneSource = {
   readonly names?: () => AsyncIterable<readonly string[]>;
   /** The first of these names, given longest first, that is a zone here. */
   readonly closest: (names: readonly string[]) => string | undefined | Promise<string | undefined>;
-  /** The whole zone; undefined when it has been deleted meanwhile. */
-  readonly load: (name: string) => Promise<ZoneContent<ShownSet> | undefined>;
+  /**
+   * The whole zone; undefined when it has been deleted meanwhile. With `begin`, the source may pass on the first sets of a large zone as it
+   * reads them, and return only the others.
+   */
+  readonly load: (name: string, begin?: BeginZone) => Promise<ZoneContent<ShownSet> | undefined>;
   /** Reports every change from now on, in order, until the returned function is called. */
   readonly follow: (listener: (event: ZoneEvent) => void) => () => void;
 };
+
+/** Returns the function that takes the sets. Called again, it drops those that were taken before. */
+export type BeginZone = (zone: Pick<ZoneContent, "name" | "ttl">) => (sets: readonly ShownSet[]) => void;
 
 /** A change that `load` already includes may be reported again. Every change must be included or reported afterwards. */
 export type ZoneEvent =

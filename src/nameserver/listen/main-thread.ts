@@ -2,7 +2,7 @@ import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import type { ShownSet, ZoneContent } from "../../core/records/zone-view.ts";
 import { createCatchUp } from "../answer/catch-up.ts";
 import type { Reply } from "../answer/respond.ts";
-import type { ZoneEvent, ZoneSource } from "../answer/zone-source.ts";
+import type { BeginZone, ZoneEvent, ZoneSource } from "../answer/zone-source.ts";
 import {
   copyForPosting,
   type FromWorker,
@@ -79,14 +79,17 @@ export function openMainThread(port: MessagePort, options: MainThreadOptions): M
       }
     },
     closest: (names) => ask({ kind: "closest", names }) as Promise<string | undefined>,
-    load: async (zone) => {
+    load: async (zone, begin) => {
       loads += 1;
       const load = loads;
-      for (const sets: ShownSet[] = []; ; ) {
-        const part = (await ask({ kind: "load", zone, load, from: sets.length })) as ZoneContent<ShownSet> | undefined;
+      const rest: ShownSet[] = [];
+      let take: ReturnType<BeginZone> | undefined;
+      for (let from = 0; ; from += setsInMessage) {
+        const part = (await ask({ kind: "load", zone, load, from })) as ZoneContent<ShownSet> | undefined;
         if (part === undefined) return undefined;
-        sets.push(...part.sets);
-        if (part.sets.length < setsInMessage) return { ...part, sets };
+        if (part.sets.length < setsInMessage) return { ...part, sets: [...rest, ...part.sets] };
+        take ??= begin?.(part) ?? ((sets) => void rest.push(...sets));
+        take(part.sets);
       }
     },
     follow: (listener) => {

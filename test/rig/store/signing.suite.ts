@@ -11,7 +11,7 @@ import { ownerOf } from "../../../src/core/names/name.ts";
 import type { RecordType } from "../../../src/core/rdata/table.ts";
 import type { RRset } from "../../../src/core/records/rrset.ts";
 import { negativeTtlIn } from "../../../src/core/records/soa-timers.ts";
-import { setsOfView, wireOf } from "../../../src/core/records/zone-view.ts";
+import { type ShownSet, setsOfView, wireOf } from "../../../src/core/records/zone-view.ts";
 import { finish } from "../../../src/core/steps.ts";
 import { plainSettings, type Zone } from "../../../src/records/model.ts";
 import { newRecordId } from "../../../src/records/service/edit/new-id.ts";
@@ -80,7 +80,11 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
         await pause();
         return names;
       };
-      const sets = await readShownZone({ ...store, signedNames }, current ?? zone, pause);
+      let sets: ShownSet[] = [];
+      await readShownZone({ ...store, signedNames }, current ?? zone, pause, () => {
+        sets = [];
+        return (part) => void sets.push(...part);
+      });
       const view = createZoneView({ name, ttl: 600, serial: 1, sets });
       return [...setsOfView(view)]
         .flatMap(({ name: at, set }) =>

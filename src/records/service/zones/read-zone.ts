@@ -17,90 +17,104 @@ const signedPageSize = 100;
 /** A zone with more records is large: it is read in parts, and an account gets one answer about a large zone at a time. */
 export const largeZone = 1_000;
 
-const soaKey = setKey(apex, "SOA");
-
 type ZoneReads = Pick<RecordStore, "sets" | "setsAfter" | "lastChange" | "logOf" | "signedNames">;
 
 /**
  * All sets of a zone in one consistent state. A large zone is read in parts, with `pause` between them; writes in the meantime are
  * applied from the change log. Empty if the zone was deleted in the meantime.
  */
-export const readZone = (store: ZoneReads, zone: Zone, pause: () => Promise<void>): Promise<readonly RRset[]> =>
-  readSets(store, zone, pause, { keep: (set) => set });
+export async function readZone(store: ZoneReads, zone: Zone, pause: () => Promise<void>): Promise<readonly RRset[]> {
+  if (zone.recordCount <= largeZone) return await store.sets(zone, {});
+  const sets = new Map<string, RRset>();
+  const start = await store.lastChange();
+  for await (const page of pagesOf(store, zone, pause)) for (const set of page) sets.set(keyOf(set), set);
+  const missed = await changesSince(store, zone, start, pause);
+  for (const { change } of missed) {
+    if (change.kind === "settings" || change.kind === "signatures") continue;
+    if (change.after === null) sets.delete(keyOf(change));
+    else sets.set(keyOf(change), change.after);
+  }
+  const soa = sets.get(soaKey);
+  if (soa) sets.set(soaKey, atZoneSerial(soa, zoneAfter(zone, missed)));
+  return [...sets.values()];
+}
 
-/** The same with what DNSSEC adds, but only what DNS shows: the rest would take most of the memory while a large zone is read. */
-export const readShownZone = (store: ZoneReads, zone: Zone, pause: () => Promise<void>): Promise<readonly ShownSet[]> =>
-  readSets(store, zone, pause, { keep: shown, ...(zone.settings.dnssec && { keepMade: shownTogether }) });
+const keyOf = ({ owner, type }: Pick<RRset, "owner" | "type">): string => setKey(owner, type);
+const soaKey = setKey(apex, "SOA");
+
+/** As of the last change. */
+function zoneAfter(zone: Zone, missed: readonly LoggedRow[]): Zone {
+  const { serial = zone.serial, at: modified = zone.modified } = missed.at(-1) ?? {};
+  return { ...zone, serial, modified };
+}
+
+async function* pagesOf(store: ZoneReads, zone: Zone, pause: () => Promise<void>): AsyncGenerator<readonly RRset[]> {
+  for (let last: RRset | undefined; ; ) {
+    await pause();
+    const page = await store.setsAfter(zone, last, pageSize);
+    yield page;
+    last = page.at(-1);
+    if (page.length < pageSize) return;
+  }
+}
+
+/**
+ * The same with what DNSSEC adds, but only what DNS shows, and each part is passed on as it is read: all of them together would take more
+ * memory than the zone in the nameserver. Later sets replace earlier ones, and those without records remove them. `begin` is called
+ * again if everything has to be read again.
+ */
+export async function readShownZone(
+  store: ZoneReads,
+  zone: Zone,
+  pause: () => Promise<void>,
+  begin: () => (sets: readonly ShownSet[]) => void,
+): Promise<void> {
+  const take = begin();
+  const isSigned = zone.settings.dnssec !== undefined;
+  if (zone.recordCount <= largeZone && !isSigned) return take((await store.sets(zone, {})).map(shown));
+  const start = await store.lastChange();
+  let soa: RRset | undefined;
+  for await (const page of pagesOf(store, zone, pause)) {
+    soa ??= page.find((set) => keyOf(set) === soaKey);
+    take(page.map(shown));
+  }
+  for (let last: string | undefined; isSigned; ) {
+    await pause();
+    const names = await store.signedNames(zone, last, signedPageSize);
+    take(names.flatMap(({ made }) => shownTogether(made)));
+    last = names.at(-1)?.owner;
+    if (names.length < signedPageSize) break;
+  }
+  const missed = await changesSince(store, zone, start, pause);
+  const changes = missed.flatMap((row) => changesIn(row, isSigned));
+  // So much was signed meanwhile that the log does not list it.
+  if (changes.includes("all")) return await readShownZone(store, zone, pause, begin);
+  const changed = changes.filter((change) => change !== "all");
+  take(changed.map(({ owner, type, after }) => shown(after ?? { owner, type, ttl: null, records: [] })));
+  const last = changed.findLast((change) => keyOf(change) === soaKey);
+  const current = last === undefined ? soa : (last.after ?? undefined);
+  if (current) take([shown(atZoneSerial(current, zoneAfter(zone, missed)))]);
+}
 
 const shown = ({ owner, type, ttl, records }: RRset): ShownSet => ({
   ...{ owner, type, ttl },
   records: records.map(({ rdata }) => ({ rdata })),
 });
 
-/** Signatures, NSEC and NSEC3 sets of one name. */
-const shownTogether = (owner: string, sets: readonly MadeToPack[]): ShownSet => ({
-  ...{ owner, type: rrsig, ttl: null, records: [] },
-  packed: packValues(sets),
-});
+/** The signatures, NSEC and NSEC3 sets of each owner are packed together. */
+function shownTogether(made: readonly MadeSet[]): readonly ShownSet[] {
+  const packed = Map.groupBy(made.filter(isToPack), ({ owner }) => owner);
+  return [
+    ...made.filter((set) => !isToPack(set)).map((set) => shown(setOf(set))),
+    ...Array.from(
+      packed,
+      ([owner, sets]): ShownSet => ({ owner, type: rrsig, ttl: null, records: [], packed: packValues(sets) }),
+    ),
+  ];
+}
 
 type MadeToPack = MadeSet & { readonly type: PackedType };
 const isToPack = (set: MadeSet): set is MadeToPack => isPackedType(set.type);
-
-type Reading<T> = {
-  readonly keep: (set: RRset) => T;
-  /** If the zone is signed. */
-  readonly keepMade?: (owner: string, sets: readonly MadeToPack[]) => T;
-};
-
-async function readSets<T>(
-  store: ZoneReads,
-  zone: Zone,
-  pause: () => Promise<void>,
-  { keep, keepMade }: Reading<T>,
-): Promise<readonly T[]> {
-  const isSigned = keepMade !== undefined;
-  if (zone.recordCount <= largeZone && !isSigned) return (await store.sets(zone, {})).map(keep);
-  const start = await store.lastChange();
-  const sets = new Map<string, T>();
-  const packed: T[] = [];
-  let soa: RRset | undefined;
-  const put = (key: string, set: RRset): void => {
-    if (key === soaKey) soa = set;
-    sets.set(key, keep(set));
-  };
-  for (let last: RRset | undefined; ; ) {
-    await pause();
-    const page = await store.setsAfter(zone, last, pageSize);
-    for (const set of page) put(setKey(set.owner, set.type), set);
-    last = page.at(-1);
-    if (page.length < pageSize) break;
-  }
-  for (let last: string | undefined; keepMade; ) {
-    await pause();
-    const names = await store.signedNames(zone, last, signedPageSize);
-    for (const { made } of names) {
-      for (const set of made) if (!isToPack(set)) put(setKey(set.owner, set.type), setOf(set));
-      for (const [owner, own] of Map.groupBy(made.filter(isToPack), (set) => set.owner))
-        packed.push(keepMade(owner, own));
-    }
-    last = names.at(-1)?.owner;
-    if (names.length < signedPageSize) break;
-  }
-  const missed = await changesSince(store, zone, start, pause);
-  for (const change of missed.flatMap((row) => changesIn(row, isSigned))) {
-    // So much was signed meanwhile that the log does not list it.
-    if (change === "all") return await readSets(store, zone, pause, { keep, ...(keepMade && { keepMade }) });
-    const { owner, type } = change;
-    const key = setKey(owner, type);
-    if (isSigned && isPackedType(type)) packed.push(keep(change.after ?? { owner, type, ttl: null, records: [] }));
-    else if (change.after === null) sets.delete(key);
-    else put(key, change.after);
-  }
-  const { serial = zone.serial, at: modified = zone.modified } = missed.at(-1) ?? {};
-  const now = { ...zone, serial, modified };
-  if (soa && sets.has(soaKey)) put(soaKey, atZoneSerial(soa, now));
-  return [...sets.values(), ...packed];
-}
 
 function changesIn({ change }: LoggedRow, isSigned: boolean): readonly (Change | "all")[] {
   if (change.kind === "settings") return [];
