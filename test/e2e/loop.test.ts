@@ -102,9 +102,7 @@ describe("moor update --once", () => {
     expect(await api.addresses(zone, "once")).toEqual({ A: "9.9.1.5", AAAA: "2a00:1::5" });
     expect(await once()).toMatchObject({
       ...{ code: 0, err: "" },
-      said: [/A: left as it is: 9\.9\.1\.5 /, /AAAA: left as it is: 2a00:1::5 /].map((text) =>
-        expect.stringMatching(text),
-      ),
+      said: [/A: .* still 9\.9\.1\.5$/, /AAAA: .* still 2a00:1::5$/].map((text) => expect.stringMatching(text)),
     });
     await wan.readdress({ ipv4: "9.9.1.5", ipv6: "2a00:1::6" });
     expect(await once()).toMatchObject({
