@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { fillStore } from "../../test/rig/records/filled-store.ts";
 import type { ParentView } from "../core/dnssec/lifecycle.ts";
-import { readSignature } from "../core/dnssec/records.ts";
-import { dataOfText } from "../core/dnssec/signed-name.ts";
+import { headOfSignature } from "../core/dnssec/signed-name.ts";
 import { createLog } from "../process/log.ts";
 import { createSigningRound } from "./keep-signed.ts";
 import type { Zone } from "./model.ts";
@@ -178,9 +177,7 @@ it("signatures stay valid by the clock of others when this clock jumps an hour o
     await round(AbortSignal.timeout(60_000));
     await lookAtSigned({ store, now: () => at, log, state });
     const heads = (await store.signedNames(zone, undefined, 1_000)).flatMap(({ made }) =>
-      made
-        .filter(({ type }) => type === "TYPE46")
-        .flatMap(({ type, values }) => values.map((text) => readSignature(dataOfText(type, text)))),
+      made.filter(({ type }) => type === "TYPE46").flatMap(({ values }) => values.map(headOfSignature)),
     );
     return times.map((time) => heads.every((head) => head.inception * 1000 <= time && time < head.expires * 1000));
   };

@@ -1,11 +1,11 @@
 import { absoluteName, apex } from "../names/name.ts";
-import { typeCode } from "../rdata/table.ts";
+import { type RecordType, typeCode } from "../rdata/table.ts";
 import { countBefore } from "../records/canonical-order.ts";
 import { mapInSteps, type Steps } from "../steps.ts";
 import { dnssecTypes } from "./codes.ts";
 import { type Draft, type Drafts, madeKey, type Standing } from "./drafts.ts";
 import { hashedName, nsec3Data, nsecData } from "./records.ts";
-import { exists, textOfData, typeNamed } from "./signed-name.ts";
+import { exists, haveSame, type MadeSet, textOfData, typeNamed } from "./signed-name.ts";
 
 /** The stored chain is a circle: the first name follows the last. Undefined only if there is none. */
 export type Chain = {
@@ -45,7 +45,7 @@ export function* linkingChain(wish: ChainWish): Steps<readonly ChainSet[]> {
     yield;
     const was = draft.known?.link ?? null;
     const isStored = draft.link !== null;
-    draft.link = isMember(draft, drafts.standingOf(draft.owner)) ? linkOf(draft.owner) : null;
+    draft.link = isMember(draft, drafts.standingOf(draft.owner)) ? (draft.link ?? linkOf(draft.owner)) : null;
     if (draft.link !== null && (touched.has(draft.owner) || !isStored)) changed.add(draft);
     if (draft.link !== null && !isStored) joined.set(draft.link, draft);
     if (draft.link === null && was !== null && isStored) left.add(was);
@@ -85,17 +85,21 @@ export function* linkingChain(wish: ChainWish): Steps<readonly ChainSet[]> {
     const previous = before(link);
     if (previous !== undefined) changed.add(drafts.at(previous.owner));
   }
-  return yield* mapInSteps([...changed], (draft) => {
-    const next = after(draft.link ?? "") ?? draft;
+  const covers = denial === "nsec" ? dnssecTypes.nsec : dnssecTypes.nsec3;
+  const type = typeNamed(covers);
+  const isSameChain = left.size === 0 && fresh.length === 0;
+  const textFor = (draft: Draft): string => {
     const types = provenTypes(draft, drafts.standingOf(draft.owner), denial);
-    const [covers, at, data] =
-      denial === "nsec"
-        ? [dnssecTypes.nsec, draft.owner, nsecData(absoluteName(next.owner, zone), types)]
-        : [dnssecTypes.nsec3, draft.link ?? "", nsec3Data(hashedName(absoluteName(next.owner, zone)), types)];
-    const text = textOfData(covers, data);
-    const old = draft.known?.made.find((set) => set.owner === at && typeCode(set.type) === covers);
+    const next = absoluteName((after(draft.link ?? "") ?? draft).owner, zone);
+    return textOfData(covers, denial === "nsec" ? nsecData(next, types) : nsec3Data(hashedName(next), types));
+  };
+  return yield* mapInSteps([...changed], (draft) => {
+    const at = denial === "nsec" ? draft.owner : (draft.link ?? "");
+    const old = draft.known?.made.find((set) => set.owner === at && set.type === type);
+    // Most writes change neither the names nor their types.
+    const text = (isSameChain && hasSameTypes(draft) ? old?.values[0] : undefined) ?? textFor(draft);
     const same = old?.values[0] === text && old.ttl === ttl;
-    draft.sets.set(madeKey(at, covers), { owner: at, type: typeNamed(covers), ttl, values: [text] });
+    draft.sets.set(madeKey(at, covers), { owner: at, type, ttl, values: [text] });
     return { draft, at, covers, text, same };
   });
 
@@ -115,6 +119,17 @@ function provenTypes({ types, owner, sets }: Draft, standing: Standing, denial: 
   if (owner === apex) for (const set of sets.values()) if (set.owner === apex) proven.add(typeCode(set.type));
   return proven;
 }
+
+/** Whether the record of a name that is in the chain lists the same types as before. */
+const hasSameTypes = ({ known, types, sets }: Draft): boolean =>
+  known !== undefined &&
+  haveSame(known.types, types) &&
+  (known.owner !== apex || haveSame(typesAdded(known.made), typesAdded([...sets.values()])));
+
+/** The types that signing adds to the apex, except those that it adds to every name. */
+const typesAdded = (sets: readonly MadeSet[]): readonly RecordType[] =>
+  sets.filter(({ owner, type }) => owner === apex && !everywhere.has(type)).map(({ type }) => type);
+const everywhere: ReadonlySet<RecordType> = new Set([dnssecTypes.rrsig, dnssecTypes.nsec].map(typeNamed));
 
 /** Whether `link` comes before `to`, going up from `from` and around at the end. */
 const isBetween = (from: string, link: string, to: string): boolean =>

@@ -1,8 +1,7 @@
 import { apex } from "../names/name.ts";
 import { typeCode } from "../rdata/table.ts";
 import { dnssecTypes } from "./codes.ts";
-import { readSignature } from "./records.ts";
-import { dataOfText, exists, type MadeSet, parentOf, type SignedName, typeNamed } from "./signed-name.ts";
+import { exists, headOfSignature, type MadeSet, parentOf, type SignedName, typeNamed } from "./signed-name.ts";
 
 /** A signed name while a write is planned. */
 export type Draft = {
@@ -79,23 +78,28 @@ function draftOf(owner: string, known: SignedName | undefined, whole: boolean): 
     if (type !== dnssecTypes.rrsig) sets.set(madeKey(set.owner, type), set);
   }
   const { types, children, link } = known;
-  return { owner, known, types, children, link, sets, signatures: signaturesIn(known) };
+  return { owner, known, types, children, link, sets, signatures: new Map(signaturesIn(known)) };
 }
 
 /** Signatures by owner and covered type. */
-export function signaturesIn(name: SignedName | undefined): Map<string, string[]> {
+export function signaturesIn(name: SignedName): ReadonlyMap<string, readonly string[]> {
+  const known = signaturesOf.get(name);
+  if (known !== undefined) return known;
   const found = new Map<string, string[]>();
-  for (const set of name?.made ?? []) {
+  for (const set of name.made) {
     if (set.type !== rrsig) continue;
     for (const text of set.values) {
-      const key = madeKey(set.owner, readSignature(dataOfText(rrsig, text)).covers);
+      const key = madeKey(set.owner, headOfSignature(text).covers);
       const others = found.get(key);
       if (others === undefined) found.set(key, [text]);
       else others.push(text);
     }
   }
+  signaturesOf.set(name, found);
   return found;
 }
+
+const signaturesOf = new WeakMap<SignedName, ReadonlyMap<string, readonly string[]>>();
 
 const rrsig = typeNamed(dnssecTypes.rrsig);
 
@@ -107,7 +111,7 @@ export function signedName(draft: Draft): SignedName | undefined {
   const expiries: number[] = [];
   const signed = [...signatures].map(([of, each]): MadeSet => {
     const values = each.flatMap(([, texts]) => texts);
-    const heads = values.map((text) => readSignature(dataOfText(rrsig, text)));
+    const heads = values.map(headOfSignature);
     expiries.push(...heads.map((head) => head.expires));
     return { owner: of, type: rrsig, ttl: Math.min(...heads.map((head) => head.ttl)), values };
   });

@@ -1,7 +1,7 @@
 import type { Change } from "../records/changes.ts";
 import type { RRset } from "../records/rrset.ts";
 import type { NameChange } from "./plan-signing.ts";
-import type { MadeSet, SignedName } from "./signed-name.ts";
+import { type MadeSet, madeLike, sameMade } from "./signed-name.ts";
 
 /** A change of one set that DNSSEC adds, as the log keeps it. */
 export type MadeChange = Pick<MadeSet, "owner" | "type"> & {
@@ -12,22 +12,22 @@ type Content = Pick<MadeSet, "ttl" | "values">;
 
 export function madeChanges(changes: readonly NameChange[]): readonly MadeChange[] {
   return changes.flatMap(({ before, after }) => {
-    const [old, now] = [byKey(before), byKey(after)];
-    return [...new Set([...old.keys(), ...now.keys()])].flatMap((key) => {
-      const [was, is] = [old.get(key), now.get(key)];
-      const { owner, type } = was ?? is ?? nothing();
-      return sameContent(was, is) ? [] : [{ owner, type, before: contentOf(was), after: contentOf(is) }];
-    });
+    const [old, now] = [before?.made ?? [], after?.made ?? []];
+    const made: MadeChange[] = [];
+    for (const was of old) {
+      const is = madeLike(now, was);
+      if (is === undefined || !sameMade(was, is)) made.push(changeOf(was, was, is));
+    }
+    for (const is of now) if (madeLike(old, is) === undefined) made.push(changeOf(is, undefined, is));
+    return made;
   });
 }
 
-const byKey = (name: SignedName | undefined): ReadonlyMap<string, MadeSet> =>
-  new Map((name?.made ?? []).map((set) => [`${set.owner} ${set.type}`, set]));
+const changeOf = ({ owner, type }: MadeSet, was: MadeSet | undefined, is: MadeSet | undefined): MadeChange => ({
+  ...{ owner, type, before: contentOf(was), after: contentOf(is) },
+});
 
 const contentOf = (set: MadeSet | undefined): Content | null => (set ? { ttl: set.ttl, values: set.values } : null);
-
-const sameContent = (a: MadeSet | undefined, b: MadeSet | undefined): boolean =>
-  a !== undefined && b !== undefined && a.ttl === b.ttl && a.values.toSorted().join() === b.values.toSorted().join();
 
 /** The same in the form of other changes. */
 export function asChange({ owner, type, before, after }: MadeChange): Change {

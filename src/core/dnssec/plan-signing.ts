@@ -7,8 +7,17 @@ import { placeOf } from "./canonical.ts";
 import { type Chain, linkingChain } from "./chain.ts";
 import { type Algorithm, dnssecTypes } from "./codes.ts";
 import { createDrafts, type Draft, madeKey, signaturesIn, signedName } from "./drafts.ts";
-import { hashedName, readSignature } from "./records.ts";
-import { dataOfText, type SignedName, textOfData, typeNamed } from "./signed-name.ts";
+import { hashedName } from "./records.ts";
+import {
+  dataOfText,
+  haveSame,
+  headOfSignature,
+  madeLike,
+  type SignedName,
+  sameMade,
+  textOfData,
+  typeNamed,
+} from "./signed-name.ts";
 
 /** The signed names of a zone as they are stored. */
 export type Names = Chain & { readonly at: (owner: string) => SignedName | undefined };
@@ -86,7 +95,7 @@ export function* planningSigning(wish: SigningWish): Steps<SigningPlan | "whole"
   const sign = (draft: Draft, at: string, set: Pick<ToSign, "covers" | "ttl" | "data">, same: boolean): void => {
     const key = madeKey(at, set.covers);
     const keys = keySets.has(set.covers) ? signing.keySetKeys : signing.zoneKeys;
-    const stored = same ? storedSignatures(draft).get(key) : undefined;
+    const stored = same && draft.known ? signaturesIn(draft.known).get(key) : undefined;
     if (stored !== undefined && areGood(stored, set.ttl, keys, signing)) {
       draft.signatures.set(key, stored);
       return;
@@ -166,13 +175,6 @@ export function* planningSigning(wish: SigningWish): Steps<SigningPlan | "whole"
 const keySets: ReadonlySet<number> = new Set([dnssecTypes.dnskey, dnssecTypes.cds, dnssecTypes.cdnskey]);
 const noChain: Chain = { before: () => undefined, after: () => undefined };
 
-const storedSignatures = (draft: Draft): ReadonlyMap<string, readonly string[]> => {
-  const stored = storedOf.get(draft) ?? signaturesIn(draft.known);
-  storedOf.set(draft, stored);
-  return stored;
-};
-const storedOf = new WeakMap<Draft, ReadonlyMap<string, readonly string[]>>();
-
 /** Whether the signatures are by exactly these keys, for this TTL, and valid for long enough. */
 function areGood(
   stored: readonly string[],
@@ -181,23 +183,22 @@ function areGood(
   { renewBefore, now }: Signing,
 ): boolean {
   if (stored.length !== keys.length) return false;
-  const heads = stored.map((text) => readSignature(dataOfText(rrsig, text)));
+  const heads = stored.map(headOfSignature);
   return (
     heads.every((head) => head.ttl === ttl && head.expires >= renewBefore && head.inception <= now) &&
     keys.every(({ tag }) => heads.some((head) => head.tag === tag))
   );
 }
 
-const rrsig = typeNamed(dnssecTypes.rrsig);
-
 const isChange = ({ before, after }: NameChange): boolean =>
-  before === undefined || after === undefined
-    ? before !== after
-    : JSON.stringify(comparable(before)) !== JSON.stringify(comparable(after));
+  before === undefined || after === undefined ? before !== after : !saySame(before, after);
 
-const comparable = ({ link, children, types, made }: SignedName) => [
-  link,
-  children,
-  types.toSorted((a, b) => a - b),
-  made.map(({ owner, type, ttl, values }) => [owner, type, ttl, ...values.toSorted()].join(" ")).sort(),
-];
+const saySame = (a: SignedName, b: SignedName): boolean =>
+  a.link === b.link &&
+  a.children === b.children &&
+  haveSame(a.types, b.types) &&
+  a.made.length === b.made.length &&
+  a.made.every((set) => {
+    const other = madeLike(b.made, set);
+    return other !== undefined && sameMade(set, other);
+  });

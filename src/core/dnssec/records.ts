@@ -79,17 +79,6 @@ export function signatureInput(head: SignatureHead, { name, data }: SetToSign) {
   return { start, signed };
 }
 
-/** The fields of a stored signature that decide whether it can be kept. */
-export function readSignature(
-  data: Uint8Array,
-): Pick<SignatureHead, "covers" | "ttl" | "expires" | "inception" | "tag"> {
-  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
-  return {
-    ...{ covers: view.getUint16(0), ttl: view.getUint32(4), expires: view.getUint32(8) },
-    ...{ inception: view.getUint32(12), tag: view.getUint16(16) },
-  };
-}
-
 /** The hash of a name in the zones that are signed here. */
 export const hashedName = (name: string): Uint8Array => hashOf(wireName(labelsOf(name)), nsec3ParamData);
 

@@ -1,9 +1,9 @@
 import { printLabels } from "../names/label.ts";
 import { apex, labelsOf } from "../names/name.ts";
-import { bytesOfGeneric, genericOfBytes } from "../rdata/field-hex.ts";
+import { bytesOfGeneric, genericDigits, genericOfBytes } from "../rdata/field-hex.ts";
 import { parseRdata, rdataFromWire, rdataToWire } from "../rdata/rdata.ts";
 import { isKnownType, type RecordType, typeFromCode } from "../rdata/table.ts";
-import { type Bytes, readSignature } from "./records.ts";
+import type { Bytes, SignatureHead } from "./records.ts";
 
 /** What is stored for one name of a signed zone: its place in the chain, and the records that were generated for it. */
 export type SignedName = {
@@ -41,9 +41,29 @@ export const beginsAfter = (name: SignedName, time: number): boolean =>
 const soa = 6;
 
 const signatureHeads = (name: SignedName | undefined) =>
-  (name?.made ?? [])
-    .filter(({ type }) => type === "TYPE46")
-    .flatMap(({ type, values }) => values.map((text) => readSignature(dataOfText(type, text))));
+  (name?.made ?? []).filter(({ type }) => type === "TYPE46").flatMap(({ values }) => values.map(headOfSignature));
+
+/** The fields of a stored signature that decide whether it can be kept. Every write looks at many, so the rest of the text is not read. */
+export function headOfSignature(text: string): Pick<SignatureHead, "covers" | "ttl" | "expires" | "inception" | "tag"> {
+  const start = genericDigits(text);
+  const number = (from: number, end: number) => Number.parseInt(text.slice(start + 2 * from, start + 2 * end), 16);
+  // RFC 4034 section 3.1.
+  const head = { covers: number(0, 2), ttl: number(4, 8), expires: number(8, 12), inception: number(12, 16) };
+  const tag = number(16, 18);
+  if (Number.isNaN(tag)) throw new Error(`the value of an RRSIG record cannot be read: ${text}`);
+  return { ...head, tag };
+}
+
+/** Whether two sets of one owner and type contain the same. */
+export const sameMade = (a: MadeSet, b: MadeSet): boolean => a.ttl === b.ttl && haveSame(a.values, b.values);
+
+/** The same items in any order; none of them twice. */
+export const haveSame = <T>(a: readonly T[], b: readonly T[]): boolean =>
+  a.length === b.length && a.every((each) => b.includes(each));
+
+/** The set of the same owner and type. */
+export const madeLike = (sets: readonly MadeSet[], { owner, type }: MadeSet): MadeSet | undefined =>
+  sets.find((set) => set.owner === owner && set.type === type);
 
 /** A name with children, or with records, exists. */
 export const exists = ({ types, children }: Pick<SignedName, "types" | "children">): boolean =>

@@ -50,10 +50,13 @@ const printHex = (bytes: string): string => hexOf(bytes.length, (i) => bytes.cha
 export function bytesOfGeneric(text: string, room?: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | undefined {
   if (!text.startsWith(start)) return undefined;
   if (text === noBytes) return new Uint8Array(0);
-  const at = text.indexOf(" ", start.length) + 1;
+  const at = genericDigits(text);
   const bytes = at === 0 ? undefined : bytesOfHex(text, at, room);
   return bytes && `${bytes.length}` === text.slice(start.length, at - 1) ? bytes : undefined;
 }
+
+/** Where the digits begin in a canonical text. */
+export const genericDigits = (text: string): number => text.indexOf(" ", start.length) + 1;
 
 /** The same as text, one character per byte. */
 export function dataOfGeneric(text: string): string | undefined {

@@ -23,7 +23,17 @@ export const isDsWanted = (key: SigningKey, stage: ZoneSigning["stage"]): boolea
   key.inParent && stage !== "leaving";
 
 /** What the settings of a zone mean for signing it now. */
-export function signingOf({ denial, keys, stage, others = [] }: ZoneSigning, zone: string, now: Instant): Signing {
+export function signingOf(settings: ZoneSigning, zone: string, now: Instant): Signing {
+  const known = kept.get(settings);
+  const found = known?.zone === zone ? known : { zone, ...keysAndSets(settings, zone) };
+  kept.set(settings, found);
+  return { ...found, renewBefore: Math.floor(now / 1000) + renewal, now: Math.floor(now / 1000) };
+}
+
+/** Every write needs it again. */
+const kept = new WeakMap<ZoneSigning, { readonly zone: string } & ReturnType<typeof keysAndSets>>();
+
+function keysAndSets({ denial, keys, stage, others = [] }: ZoneSigning, zone: string) {
   const shown = keys.filter((key) => key.shown);
   const inParent: readonly AnyKey[] = [...keys.filter((key) => key.inParent), ...others.filter(mayBeInParent)];
   const wished = stage === "new" ? nothing : wishedOf(stage, inParent, zone);
@@ -38,8 +48,6 @@ export function signingOf({ denial, keys, stage, others = [] }: ZoneSigning, zon
     zoneKeys: keys.filter((key) => key.signs),
     keySetKeys: shown,
     apexSets: apexSets.filter(({ data }) => data.length > 0),
-    renewBefore: Math.floor(now / 1000) + renewal,
-    now: Math.floor(now / 1000),
   };
 }
 

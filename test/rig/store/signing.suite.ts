@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { setOf } from "../../../src/core/dnssec/made-changes.ts";
 import { planningSigning } from "../../../src/core/dnssec/plan-signing.ts";
-import { readSignature } from "../../../src/core/dnssec/records.ts";
-import { dataOfText, type SignedName } from "../../../src/core/dnssec/signed-name.ts";
+import { dataOfText, headOfSignature, type SignedName, textOfData } from "../../../src/core/dnssec/signed-name.ts";
 import { printLabels } from "../../../src/core/names/label.ts";
 import { ownerOf } from "../../../src/core/names/name.ts";
 import type { RecordType } from "../../../src/core/rdata/table.ts";
@@ -71,7 +70,7 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
     };
 
     const line = (owner: string, type: RecordType, ttl: number | null, data: Uint8Array) =>
-      `${owner} ${type} ${type === "TYPE46" ? readSignature(data).ttl : ttl} ${type === "SOA" || Buffer.from(data).toString("hex")}`;
+      `${owner} ${type} ${type === "TYPE46" ? headOfSignature(textOfData(46, data)).ttl : ttl} ${type === "SOA" || Buffer.from(data).toString("hex")}`;
     /** What the nameserver has if it loads the zone while it is written to. */
     const shownLines = async (pause: () => Promise<void>) => {
       const current = await store.zone(zone.account, zone.id);
@@ -230,7 +229,7 @@ const inShort = (names: readonly SignedName[]) =>
         .map(({ owner, type, ttl, values }) => {
           const shown = values.map((text) => {
             if (type !== "TYPE46") return text;
-            const { covers, ttl: signed, tag } = readSignature(dataOfText(type, text));
+            const { covers, ttl: signed, tag } = headOfSignature(text);
             return `${covers} ${signed} ${tag}`;
           });
           return [owner, type, ttl, ...shown.sort()].join(" ");

@@ -9,7 +9,6 @@ import type { RRset, ZoneRecord } from "../../../core/records/rrset.ts";
 import { plainSettings } from "../../model.ts";
 import type { RecordStore, WriteRequest } from "../port.ts";
 import { createKnownRows } from "./known-rows.ts";
-import type { Reads } from "./read.ts";
 import { openSqliteStore } from "./store.ts";
 
 const owners = ["@", "a", "b"] as const;
@@ -137,7 +136,7 @@ describe("the rows a store caches", () => {
       reads.push(id);
       return { id, number: Number(id), name: `${id}.test` };
     };
-    const known = createKnownRows({ zone } as unknown as Reads);
+    const known = createKnownRows({ zone } as unknown as Parameters<typeof createKnownRows>[0]);
     const readsFor = (...ids: readonly string[]) => {
       for (const id of ids) known.zone(id);
       return reads.splice(0);

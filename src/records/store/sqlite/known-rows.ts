@@ -1,3 +1,5 @@
+import type { NameChange } from "../../../core/dnssec/plan-signing.ts";
+import type { SignedName } from "../../../core/dnssec/signed-name.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import type { PlacedRecord, Zone, ZoneKey } from "../../model.ts";
 import { atZoneSerial } from "../rows.ts";
@@ -12,12 +14,15 @@ const mostKept = 10_000;
  * A cache of rows that were recently read or written. It is valid until another connection commits. A write must
  * report what it wrote, and clear the cache if it is rolled back.
  */
-export function createKnownRows(read: Reads) {
+export function createKnownRows(
+  read: Reads & { readonly signedName: (zone: Zone, owner: string) => SignedName | undefined },
+) {
   const zones = new Map<string, Zone>();
   /** Ids of zones by number and by name. */
   const zoneIds = new Map<number | string, string>();
   const records = new Map<string, KnownRecord>();
   const owners = new Map<string, readonly RRset[]>();
+  const names = new Map<string, SignedName>();
 
   const keepZone = (zone: Zone): void => {
     if (zones.size >= mostKept) {
@@ -69,6 +74,13 @@ export function createKnownRows(read: Reads) {
       keep(owners, key, found);
       return found;
     },
+    /** Every write to a signed zone needs its apex. */
+    signedName: (at: Zone, owner: string): SignedName | undefined => {
+      const key = ownerKey(at, owner);
+      const found = names.get(key) ?? read.signedName(at, owner);
+      if (found !== undefined) keep(names, key, found);
+      return found;
+    },
 
     wroteZone: keepZone,
     /** All sets of an owner; an empty list if it has none. */
@@ -76,6 +88,12 @@ export function createKnownRows(read: Reads) {
       keep(owners, ownerKey(at, owner), sets);
       for (const { type, ttl, records: inSet } of sets)
         for (const record of inSet) keepRecord({ zone: at, owner, type, ttl, record });
+    },
+    wroteNames: (at: Zone, changes: readonly NameChange[]): void => {
+      for (const { before, after } of changes) {
+        if (after !== undefined) keep(names, ownerKey(at, after.owner), after);
+        else if (before !== undefined) names.delete(ownerKey(at, before.owner));
+      }
     },
     /** Call before adding the new sets: a record may move from one set to another. */
     removedRecord: (id: string): void => {
@@ -86,6 +104,7 @@ export function createKnownRows(read: Reads) {
       zoneIds.clear();
       records.clear();
       owners.clear();
+      names.clear();
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Link } from "../../../core/dnssec/chain.ts";
-import type { NameChange, Names } from "../../../core/dnssec/plan-signing.ts";
+import type { Chain, Link } from "../../../core/dnssec/chain.ts";
+import type { NameChange } from "../../../core/dnssec/plan-signing.ts";
 import type { SignedName } from "../../../core/dnssec/signed-name.ts";
 import type { Steps } from "../../../core/steps.ts";
 import type { Zone } from "../../model.ts";
@@ -23,6 +23,9 @@ export function prepareSignedNames(database: DatabaseSync) {
       "ON CONFLICT DO UPDATE SET link = excluded.link, expires = excluded.expires, children = excluded.children, " +
       "types = excluded.types, made = excluded.made",
   );
+  const update = database.prepare(
+    "UPDATE signed_names SET children = ?, types = ?, made = ? WHERE zone = ? AND owner = ?",
+  );
   const remove = database.prepare("DELETE FROM signed_names WHERE zone = ? AND owner = ?");
   const selectKeys = database.prepare("SELECT id, sealed FROM signing_keys WHERE zone = ?");
   const insertKey = database.prepare("INSERT INTO signing_keys (id, zone, sealed) VALUES (?, ?, ?)");
@@ -33,8 +36,8 @@ export function prepareSignedNames(database: DatabaseSync) {
   const keysOf = ({ number }: Zone): readonly SealedKey[] => selectKeys.all(number) as SealedKey[];
 
   return {
-    namesOf: ({ number }: Zone): Names => ({
-      at: (owner) => nameIn(at.get(number, owner)),
+    at: ({ number }: Zone, owner: string): SignedName | undefined => nameIn(at.get(number, owner)),
+    chainOf: ({ number }: Zone): Chain => ({
       before: (from) => (lower.get(number, from) ?? last?.get(number)) as Link | undefined,
       after: (from) => (higher.get(number, from) ?? first?.get(number)) as Link | undefined,
     }),
@@ -44,11 +47,14 @@ export function prepareSignedNames(database: DatabaseSync) {
     *writing({ number }: Zone, changes: readonly NameChange[]): Steps<void> {
       for (const { before, after } of changes) {
         yield;
-        if (after === undefined) remove.run(number, before?.owner ?? "");
-        else {
-          const { owner, link, expires, children, types, made } = signedNameToRow(after);
-          put.run(number, owner, link, expires, children, types, made);
+        if (after === undefined) {
+          remove.run(number, before?.owner ?? "");
+          continue;
         }
+        const { owner, link, expires, children, types, made } = signedNameToRow(after);
+        // Setting an indexed column writes to its index even if the value is the same.
+        if (before?.link === link && before.expires === expires) update.run(children, types, made, number, owner);
+        else put.run(number, owner, link, expires, children, types, made);
       }
     },
     keysOf,

@@ -19,13 +19,13 @@ const fewOwners = 10;
 /** Everything that a write reads and writes, on one connection. */
 export function prepareWriteSide(database: DatabaseSync) {
   const read = prepareReads(database);
-  const known = createKnownRows(read);
   let signed: SignedNames | undefined;
   /** Prepared on first use: most stores have no signed zone. */
   const signedNames = (): SignedNames => {
     signed ??= prepareSignedNames(database);
     return signed;
   };
+  const known = createKnownRows({ ...read, signedName: (zone, owner) => signedNames().at(zone, owner) });
   const writer = prepareSetWriter(database, known, signedNames);
   const neighboursOf = prepareNeighbours(database);
   const insertZone = database.prepare(
@@ -75,7 +75,7 @@ export function prepareWriteSide(database: DatabaseSync) {
     known,
     signedNames,
     signedReads: (zone: Zone): SignedReads => ({
-      names: signedNames().namesOf(zone),
+      names: { ...signedNames().chainOf(zone), at: (owner) => known.signedName(zone, owner) },
       everyName: () => signedNames().every(zone),
       setsAt: (owner) => known.setsAt(zone, owner),
       everySet: () => read.eachSet(zone),

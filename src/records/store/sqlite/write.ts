@@ -106,7 +106,10 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows, signe
     apply: (effect, existing) => {
       writeZone(effect);
       writeRows(effect);
-      if (effect.names !== undefined) finish(signed().writing(effect.zone, effect.names));
+      if (effect.names !== undefined) {
+        finish(signed().writing(effect.zone, effect.names));
+        known.wroteNames(effect.zone, effect.names);
+      }
       updateKnown(effect.zone, effect.changes, existing);
     },
     createSets: (zone, created, by) => writeRows(firstEffect(zone, created, by)),

@@ -63,6 +63,7 @@ async function checkChain(tables: Tables, zone: ZoneRow, step: Step): Promise<vo
 function readName(row: SignedNameRow): SignedName | undefined {
   try {
     const name = signedNameFromRow(row);
+    for (const { type, values } of name.made) for (const text of values) dataOfText(type, text);
     signaturesIn(name);
     return name;
   } catch {
