@@ -56,7 +56,9 @@ export function* planningSignatures(
   const [was, is] = [before.settings.dnssec, effect.zone.settings.dnssec];
   if (is === undefined)
     return withPlan(effect, by, undefined, { toSign: [], changes: () => mapInSteps(reads.everyName(), withoutName) });
-  const until = expiryAfter(soaExpiry(reads.names.at(apex)) ?? 0, by.now);
+  // Names of a zone that is not signed are left over from a signing that did not finish.
+  const [stored, everyName] = was ? [reads.names, reads.everyName] : [noNames, () => []];
+  const until = expiryAfter(soaExpiry(stored.at(apex)) ?? 0, by.now);
   const { zone, changes } = effect;
   const byOwner = Map.groupBy(changes, ({ owner }) => owner);
   const owners = new Set([apex, ...byOwner.keys(), ...renew]);
@@ -74,28 +76,30 @@ export function* planningSignatures(
     ? "whole"
     : yield* planningSigning({
         ...wish,
-        names: reads.names,
+        names: stored,
         touched: new Map(
           [...owners].map((owner) => [owner, owner === apex ? top : touchedAt(owner, reads.setsAt(owner))]),
         ),
       });
   if (part !== "whole") return withPlan(effect, by, until, part);
-  const stored = Map.groupBy(yield* mapInSteps(reads.everySet(), (set) => set), ({ owner }) => owner);
-  const names = yield* mapInSteps(reads.everyName(), (name) => name);
+  const sets = Map.groupBy(yield* mapInSteps(reads.everySet(), (set) => set), ({ owner }) => owner);
+  const names = yield* mapInSteps(everyName(), (name) => name);
   const known = new Map(names.map((name) => [name.owner, name]));
   const touched = yield* mapInSteps(
-    new Set([...owners, ...stored.keys()]),
-    (owner) => [owner, touchedAt(owner, stored.get(owner) ?? [])] as const,
+    new Set([...owners, ...sets.keys()]),
+    (owner) => [owner, touchedAt(owner, sets.get(owner) ?? [])] as const,
   );
   const whole = yield* planningSigning({
     ...wish,
-    names: { ...reads.names, at: (owner) => known.get(owner) },
+    names: { ...stored, at: (owner) => known.get(owner) },
     whole: names,
     touched: new Map(touched),
   });
   if (whole === "whole") throw new Error("a plan for the whole zone asked for the whole zone again");
-  return withPlan(effect, by, until, whole);
+  return withPlan(was ? effect : { ...effect, isNewlySigned: true }, by, until, whole);
 }
+
+const noNames: Names = { at: () => undefined, before: () => undefined, after: () => undefined };
 
 const withoutName = (name: SignedName) => ({ before: name, after: undefined });
 

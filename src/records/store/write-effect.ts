@@ -25,6 +25,8 @@ export type WriteEffect = {
   readonly newSettings: boolean;
   /** What changes in the signed part of the zone. */
   readonly names?: readonly NameChange[];
+  /** The zone was not signed before: names that are stored already are left over from a signing that did not finish. */
+  readonly isNewlySigned?: boolean;
   /** New private keys. */
   readonly keys?: readonly SealedKey[];
   /** The store assigns the positions. */

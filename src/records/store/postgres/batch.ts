@@ -185,6 +185,7 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
 
   const apply = (effect: WriteEffect): void => {
     const { zone, changes, log: rows, names } = effect;
+    if (effect.isNewlySigned) namesOf(zone).forget();
     if (names !== undefined) namesOf(zone).write(names);
     if (effect.newSettings && (effect.keys || names)) signingKeys.push({ zone, added: effect.keys ?? [] });
     const placeOf = ({ owner, type }: WriteEffect["changes"][number]) => ({ zone: zone.number, owner, type });

@@ -19,7 +19,8 @@ export async function readSignedNames(
   owners: Owners,
   signer: Signer | undefined,
 ): Promise<ReadonlyMap<number, readonly SignedName[]>> {
-  const signed = zones.filter((zone) => zone.settings.dnssec !== undefined);
+  // Those of zones that are not signed may be left over in a copied SQLite file; they are deleted when the zone is signed.
+  const signed = zones.filter(({ settings, number }) => settings.dnssec !== undefined || owners.get(number) === "all");
   if (signed.length === 0) return new Map();
   const whole = signed.filter(({ number }) => owners.get(number) === "all").map(({ number }) => number);
   const parts = signed.flatMap((zone) => {
@@ -112,6 +113,11 @@ export function createBatchNames(loaded: readonly SignedName[]) {
   return {
     view,
     every: () => [...names.values()],
+    forget: (): void => {
+      for (const owner of names.keys()) touched.add(owner);
+      names.clear();
+      links = undefined;
+    },
     write: (changes: readonly NameChange[]): void => {
       links = undefined;
       for (const { before, after } of changes) {

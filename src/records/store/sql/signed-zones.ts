@@ -17,7 +17,7 @@ export function createSqlSignedZones({ dialect: { anyOf }, read }: Sql): SignedZ
     },
     expiringNames: async (before, limit, except = []) => {
       const rows = sql`SELECT zone, owner, expires FROM signed_names WHERE expires < ${Math.floor(before / 1000)}
-        AND NOT (${anyOf(sql`zone`, except)}) ORDER BY expires LIMIT ${limit}`;
+        AND zone IN (SELECT zone FROM signing_keys) AND NOT (${anyOf(sql`zone`, except)}) ORDER BY expires LIMIT ${limit}`;
       const found = Map.groupBy(await read<ExpiringRow>(rows), ({ zone }) => Number(zone));
       if (found.size === 0) return [];
       const zones = await read<ZoneRow>(sql`SELECT * FROM zones WHERE ${anyOf(sql`number`, [...found.keys()])}`);

@@ -18,8 +18,16 @@ export type PlannedWrite = Pick<WriteEffect, "changes"> & {
   /** What has to be signed first. `changes` and `log` are known only then. */
   readonly signing?: { readonly count: number; readonly now: () => void; readonly beside: () => Promise<void> };
   readonly apply: (on: WriteSide) => void;
-  /** The same in steps, with the rows prepared beforehand. */
-  readonly applying: (on: WriteSide, rows: ManyRows) => Steps<void>;
+  /** What can be written before, in transactions of its own, because nobody reads it until the write is applied. Known when everything is signed. */
+  readonly ahead?: () => Ahead | undefined;
+  /** The same in steps, with the rows prepared beforehand. `isAhead`: without what was written ahead. */
+  readonly applying: (on: WriteSide, rows: ManyRows, isAhead: boolean) => Steps<void>;
+};
+
+export type Ahead = {
+  readonly writing: (on: WriteSide) => Steps<void>;
+  /** Whether it is still there: another attempt may have replaced it. */
+  readonly isThere: (on: WriteSide) => boolean;
 };
 
 export type Plan<T> = {
@@ -49,6 +57,8 @@ const late = { after: 5, steps: 200 };
 const tries = 3;
 /** Milliseconds of work per turn of the event loop. Twice as long saves a tenth of the time, but DNS answers wait for it. */
 const part = 5;
+/** The same for a transaction of its own. It is shorter, because the sync of the next small write includes its pages. */
+const partAhead = 2;
 /** Of the connection that is writing, in KiB. A larger one would make the commit itself take too long. */
 const cache = 16 * 1024;
 /** Large writes of one account. */
@@ -84,16 +94,48 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
 
   const planned = async <T>(account: number, planning: Planning<T>, side: WriteSide) => {
     const plan = await turns.run(account, planning(side));
-    const writes: Steps<void>[] = [];
+    const rows: ManyRows[] = [];
     for (const write of plan.writes) {
       await write.signing?.beside();
-      writes.push(write.applying(side, await turns.run(account, preparingRows(write))));
+      rows.push(await turns.run(account, preparingRows(write)));
     }
-    return { plan, writes };
+    return { plan, rows };
+  };
+
+  /** In many short transactions, so that other writes need not wait. Returns false if the plan is out of date. */
+  const writtenAhead = async (account: number, side: WriteSide, plan: Plan<unknown>, { writing, isThere }: Ahead) => {
+    const steps = writing(side);
+    const { database, known } = side;
+    let [isBegun, isDone, isLost] = [false, false, false];
+    const some = async () => {
+      try {
+        database.exec("BEGIN IMMEDIATE");
+        known.forget();
+        isLost = !isCurrent(plan, side) || (isBegun && !isThere(side));
+        if (isLost) return undefined;
+        isDone = stepsWithin(partAhead, steps) !== undefined;
+        isBegun = true;
+        database.exec("COMMIT");
+        return undefined;
+      } finally {
+        if (database.isOpen && database.isTransaction) database.exec("ROLLBACK");
+      }
+    };
+    while (!isDone && !isLost) {
+      await turns.next(account);
+      closing.signal.throwIfAborted();
+      await commit.apart(some);
+    }
+    return !isLost;
   };
 
   /** Undefined if the plan is out of date; never if it is made here. */
-  const written = <T>(account: number, side: WriteSide, plans: () => ReturnType<typeof planned<T>>) =>
+  const written = <T>(
+    account: number,
+    side: WriteSide,
+    plans: () => ReturnType<typeof planned<T>>,
+    ahead: readonly (Ahead | undefined)[] = [],
+  ) =>
     commit.apart(async () => {
       const { database, known, writer } = side;
       const begun = process.threadCpuUsage();
@@ -101,10 +143,11 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
         database.exec(`BEGIN IMMEDIATE; PRAGMA cache_size = -${cache}`);
         // What was read for the plan may be outdated.
         known.forget();
-        const { plan, writes } = await plans();
-        if (!isCurrent(plan, side)) return undefined;
+        const { plan, rows } = await plans();
+        if (!isCurrent(plan, side) || !ahead.every((each) => each?.isThere(side) ?? true)) return undefined;
         writer.begun();
-        for (const write of writes) await inParts(write);
+        for (const [i, write] of plan.writes.entries())
+          await inParts(write.applying(side, rows[i] as ManyRows, ahead[i] !== undefined));
         const result = plan.finish(side);
         writer.ending();
         const trouble = commit.trouble();
@@ -124,7 +167,10 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
     const early = await planned(account, planning, side);
     side.database.exec("COMMIT");
     const { plan } = early;
-    if (plan.writes.length > 0) return await written(account, side, async () => early);
+    const ahead = plan.writes.map((write) => write.ahead?.());
+    for (const each of ahead)
+      if (each !== undefined && !(await writtenAhead(account, side, plan, each))) return undefined;
+    if (plan.writes.length > 0) return await written(account, side, async () => early, ahead);
     return await commit(() => (isCurrent(plan, main) ? { result: plan.finish(main) } : undefined));
   };
 
@@ -198,11 +244,18 @@ const isCurrent = (plan: Plan<unknown>, on: WriteSide): boolean =>
 /** Others wait for the end, so it gives way less often than `Turns`. */
 async function inParts<T>(steps: Steps<T>): Promise<T> {
   for (;;) {
-    const end = performance.now() + part;
-    do {
-      const step = steps.next();
-      if (step.done) return step.value;
-    } while (performance.now() < end);
+    const ended = stepsWithin(part, steps);
+    if (ended !== undefined) return ended.value;
     await nextTurn();
   }
+}
+
+/** Runs steps for this many milliseconds; undefined if there are more. */
+function stepsWithin<T>(time: number, steps: Steps<T>): { readonly value: T } | undefined {
+  const end = performance.now() + time;
+  do {
+    const step = steps.next();
+    if (step.done) return step;
+  } while (performance.now() < end);
+  return undefined;
 }

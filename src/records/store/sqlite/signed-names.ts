@@ -27,6 +27,11 @@ export function prepareSignedNames(database: DatabaseSync) {
     "UPDATE signed_names SET children = ?, types = ?, made = ? WHERE zone = ? AND owner = ?",
   );
   const remove = database.prepare("DELETE FROM signed_names WHERE zone = ? AND owner = ?");
+  // Not in one statement: it would take long for a large zone.
+  const removeSome = database.prepare(
+    "DELETE FROM signed_names WHERE zone = ?1 AND owner IN " +
+      "(SELECT owner FROM signed_names WHERE zone = ?1 AND owner <> ?2 LIMIT 100)",
+  );
   const selectKeys = database.prepare("SELECT id, sealed FROM signing_keys WHERE zone = ?");
   const insertKey = database.prepare("INSERT INTO signing_keys (id, zone, sealed) VALUES (?, ?, ?)");
   const deleteKey = database.prepare("DELETE FROM signing_keys WHERE id = ?");
@@ -35,7 +40,34 @@ export function prepareSignedNames(database: DatabaseSync) {
     row === undefined ? undefined : signedNameFromRow(row as SignedNameRow);
   const keysOf = ({ number }: Zone): readonly SealedKey[] => selectKeys.all(number) as SealedKey[];
 
+  const isAt = (zone: Zone, { owner, made }: SignedName): boolean =>
+    (at.get(zone.number, owner) as SignedNameRow | undefined)?.made === JSON.stringify(made);
+  const putName = (zone: Zone, name: SignedName): void => {
+    const { owner, link, expires, children, types, made } = signedNameToRow(name);
+    put.run(zone.number, owner, link, expires, children, types, made);
+  };
+  /** Deletes all names but this one. */
+  function* clearing({ number }: Zone, except = ""): Steps<void> {
+    while (removeSome.run(number, except).changes > 0) yield;
+  }
+
   return {
+    clearing,
+    /**
+     * Writes names ahead of the transaction that makes the zone a signed one; nobody reads them before that. The first of them replaces
+     * that of any other attempt, which can see then that its names are lost.
+     */
+    *writingAhead(zone: Zone, [first, ...others]: readonly SignedName[]): Steps<void> {
+      if (first === undefined) return;
+      putName(zone, first);
+      yield* clearing(zone, first.owner);
+      for (const name of others) {
+        yield;
+        putName(zone, name);
+      }
+    },
+    /** Whether all of them are there, if `writingAhead` has ended; no other attempt has begun since. */
+    areAhead: (zone: Zone, [first]: readonly SignedName[]): boolean => first === undefined || isAt(zone, first),
     at: ({ number }: Zone, owner: string): SignedName | undefined => nameIn(at.get(number, owner)),
     chainOf: ({ number }: Zone): Chain => ({
       before: (from) => (lower.get(number, from) ?? last?.get(number)) as Link | undefined,
@@ -44,17 +76,18 @@ export function prepareSignedNames(database: DatabaseSync) {
     *every({ number }: Zone): Generator<SignedName, void> {
       for (const row of every.iterate(number)) yield signedNameFromRow(row as SignedNameRow);
     },
-    *writing({ number }: Zone, changes: readonly NameChange[]): Steps<void> {
+    *writing(zone: Zone, changes: readonly NameChange[]): Steps<void> {
       for (const { before, after } of changes) {
         yield;
         if (after === undefined) {
-          remove.run(number, before?.owner ?? "");
+          remove.run(zone.number, before?.owner ?? "");
           continue;
         }
-        const { owner, link, expires, children, types, made } = signedNameToRow(after);
         // Setting an indexed column writes to its index even if the value is the same.
-        if (before?.link === link && before.expires === expires) update.run(children, types, made, number, owner);
-        else put.run(number, owner, link, expires, children, types, made);
+        if (before?.link === after.link && before.expires === after.expires) {
+          const { owner, children, types, made } = signedNameToRow(after);
+          update.run(children, types, made, zone.number, owner);
+        } else putName(zone, after);
       }
     },
     keysOf,

@@ -21,7 +21,7 @@ import { effectWith, type WriteEffect, type Writer } from "../write-effect.ts";
 import { createSqliteFeed } from "./feed.ts";
 import { watchForeignCommits } from "./foreign-commits.ts";
 import { createGroupCommit } from "./group-commit.ts";
-import { createLargeWrites, type Plan, type PlannedWrite, type Planning } from "./large-writes.ts";
+import { type Ahead, createLargeWrites, type Plan, type PlannedWrite, type Planning } from "./large-writes.ts";
 import { migrations } from "./schema.ts";
 import { prepareTokens } from "./tokens.ts";
 import { openWalSync } from "./wal-sync.ts";
@@ -140,7 +140,8 @@ export function openSqliteStore(
         },
         ...(signing && { signing }),
         apply: ({ writer: its }) => its.apply(signed(), sets),
-        applying: ({ writer: its }, rows) => its.applying(signed(), rows),
+        ahead: () => namesAhead(signed()),
+        applying: ({ writer: its }, rows, isAhead) => its.applying(signed(), rows, isAhead),
       },
     ];
   }
@@ -292,6 +293,16 @@ function openBeside(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { readOnly: true });
   database.exec("PRAGMA busy_timeout = 5000; PRAGMA cache_size = -512");
   return database;
+}
+
+/** The first signed names of a zone. */
+function namesAhead({ zone, names = [], isNewlySigned }: WriteEffect): Ahead | undefined {
+  if (!isNewlySigned) return undefined;
+  const all = names.flatMap(({ after }) => after ?? []);
+  return {
+    writing: (on) => on.signedNames().writingAhead(zone, all),
+    isThere: (on) => on.signedNames().areAhead(zone, all),
+  };
 }
 
 const of = (account: number, zone: Zone | undefined): Zone | undefined =>

@@ -15,8 +15,8 @@ export type SetWriter = {
   readonly apply: (effect: WriteEffect, existing: readonly RRset[]) => void;
   /** The first sets of a zone, under its initial serial. */
   readonly createSets: (zone: Zone, created: readonly Change[], by: Writer) => void;
-  /** The same for a large write, with its prepared rows. */
-  readonly applying: (effect: WriteEffect, rows: ManyRows) => Steps<void>;
+  /** The same for a large write, with its prepared rows. `isAhead`: its signed names are there already. */
+  readonly applying: (effect: WriteEffect, rows: ManyRows, isAhead: boolean) => Steps<void>;
   readonly creatingSets: (zone: Zone, created: readonly Change[], by: Writer, rows: ManyRows) => Steps<void>;
   /** The zone's row was deleted. */
   readonly removed: (zone: Zone) => void;
@@ -67,6 +67,11 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows, signe
     known.wroteZone(zone);
   };
 
+  function* writingNames({ zone, names, isNewlySigned }: WriteEffect): Steps<void> {
+    if (isNewlySigned) yield* signed().clearing(zone);
+    if (names !== undefined) yield* signed().writing(zone, names);
+  }
+
   const writeRows = ({ zone, changes, log: rows }: WriteEffect) => {
     // Ids are unique, and a record may move from one set to another: delete all ids before inserting any.
     for (const change of changes) for (const id of idsOnlyIn(change.before, change.after)) removeId(id);
@@ -106,17 +111,15 @@ export function prepareSetWriter(database: DatabaseSync, known: KnownRows, signe
     apply: (effect, existing) => {
       writeZone(effect);
       writeRows(effect);
-      if (effect.names !== undefined) {
-        finish(signed().writing(effect.zone, effect.names));
-        known.wroteNames(effect.zone, effect.names);
-      }
+      finish(writingNames(effect));
+      known.wroteNames(effect.zone, effect.names ?? []);
       updateKnown(effect.zone, effect.changes, existing);
     },
     createSets: (zone, created, by) => writeRows(firstEffect(zone, created, by)),
-    *applying(effect, rows) {
+    *applying(effect, rows, isAhead) {
       writeZone(effect);
       yield* writingMany(effect, rows);
-      if (effect.names !== undefined) yield* signed().writing(effect.zone, effect.names);
+      if (!isAhead) yield* writingNames(effect);
       forgetRows();
     },
     creatingSets: (zone, created, by, rows) => writingMany(firstEffect(zone, created, by), rows),

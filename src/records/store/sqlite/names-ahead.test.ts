@@ -1,0 +1,148 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { writtenSets } from "../../../../test/rig/core/written-sets.suite.ts";
+import { faultsIn } from "../../../../test/store/store-files.ts";
+import { headOfSignature, type SignedName } from "../../../core/dnssec/signed-name.ts";
+import { finish } from "../../../core/steps.ts";
+import { plainSettings, type Zone } from "../../model.ts";
+import { newRecordId } from "../../service/edit/new-id.ts";
+import { signZone } from "../../service/zones/dnssec.ts";
+import { createSigner, type Signer } from "../../signing/signer.ts";
+import { migrations } from "./schema.ts";
+import { prepareSignedNames } from "./signed-names.ts";
+import { openSqliteStore, type SqliteStore } from "./store.ts";
+
+/** The names of a large zone are written before the transaction that makes it a signed zone. */
+
+const now = Date.now();
+let folder: string;
+let path: string;
+let signer: Signer;
+let store: SqliteStore;
+let zone: Zone;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "moor-ahead-"));
+  path = join(folder, "records.sqlite");
+  signer = createSigner(join(folder, "key"));
+  store = openSqliteStore(path, migrations, signer);
+  const hosts = Array.from({ length: 1_500 }, (_, i) => `h${i} 60 A 192.0.2.1`);
+  zone = await createZone("large.example", hosts.join("\n"));
+});
+afterEach(() => {
+  store.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function createZone(name: string, hosts: string): Promise<Zone> {
+  const { id: account } = await store.ensureAccount("main", now);
+  const text = `@ 60 SOA ns1 hostmaster 1 7200 900 1209600 300\n@ 60 NS ns1\nns1 60 A 192.0.2.1\n${hosts}`;
+  const sets = writtenSets(name, text).map((set) => ({
+    ...set,
+    records: set.records.map((record) => ({ ...record, id: newRecordId() })),
+  }));
+  const made = await store.createZone(
+    { account, id: name, name, settings: plainSettings(60), serial: 1, created: now, sets },
+    "tester",
+  );
+  if (typeof made === "string") throw new Error(made);
+  return made;
+}
+
+const sign = () => signZone({ store, actor: "tester", now }, zone, { algorithm: 15, denial: "nsec" }, signer);
+
+/** As another process sees it: the names are there, but the zone is not signed. */
+function isAhead(): boolean {
+  const other = new DatabaseSync(path);
+  try {
+    const text =
+      "SELECT count(*) AS names, (SELECT count(*) FROM signing_keys WHERE zone = ?1) AS keys FROM signed_names WHERE zone = ?1";
+    const { names, keys } = other.prepare(text).get(zone.number) as { names: number; keys: number };
+    return names > 0 && keys === 0;
+  } finally {
+    other.close();
+  }
+}
+
+const remove = (at: Zone, owner: string) =>
+  store.write({ account: at.account, at: { zone: at.id }, owners: () => [owner], actor: "tester", now }, () => ({
+    wanted: [],
+    result: undefined,
+  }));
+
+const tagsIn = (names: readonly SignedName[]) =>
+  new Set(
+    names.flatMap(({ made }) =>
+      made
+        .filter(({ type }) => type === "TYPE46")
+        .flatMap(({ values }) => values.map((text) => headOfSignature(text).tag)),
+    ),
+  );
+
+it("lets other writes in while a large zone is signed", async () => {
+  const other = await createZone(
+    "other.example",
+    Array.from({ length: 100 }, (_, i) => `h${i} 60 A 192.0.2.1`).join("\n"),
+  );
+  let isOver = false;
+  const signed = sign().finally(() => {
+    isOver = true;
+  });
+  const writes: Promise<unknown>[] = [];
+  while (!isOver) {
+    if (isAhead()) writes.push(remove(other, `h${writes.length}`));
+    await new Promise(setImmediate);
+  }
+  await Promise.all(writes);
+  expect(await signed).toMatchObject({ ok: true });
+  const order = (await store.logAfter(0, 9_999)).map(({ zone: of, change }) => `${of} ${change.kind}`);
+  const before = order.slice(0, order.indexOf(`${zone.number} signatures`));
+  expect(before.filter((row) => row === `${other.number} delete`).length).toBeGreaterThan(1);
+});
+
+it("leaves nothing that counts if it is interrupted, and signs the changed zone afterwards", async () => {
+  const interrupted = sign().catch((error: Error) => error.message);
+  while (!isAhead()) await new Promise(setImmediate);
+  store.close();
+  expect(await interrupted).toBe("the store is closed");
+
+  store = openSqliteStore(path, migrations, signer);
+  expect(isAhead()).toBe(true);
+  expect(await faultsIn(path)).toEqual([]);
+  expect(await store.signedZones(0, 10)).toEqual([]);
+  expect(await store.expiringNames(now + 30 * 86_400_000, 10)).toEqual([]);
+  await remove(zone, "h0");
+
+  const again = await sign();
+  if (!again.ok) throw new Error(again.faults[0]?.message);
+  const names = await store.signedNames(zone, undefined, 2_000);
+  expect(names).toHaveLength(1_501);
+  expect(tagsIn(names)).toEqual(new Set(again.value.keys.map(({ tag }) => tag)));
+  expect(await faultsIn(path)).toEqual([]);
+});
+
+it("notices that another attempt has replaced its names", () => {
+  const database = new DatabaseSync(path);
+  try {
+    const names = prepareSignedNames(database);
+    const attempt = (value: string) =>
+      ["@", "a", "b"].map((owner) => ({
+        ...{ owner, link: owner, children: 0, types: [1], expires: 1 },
+        made: [{ owner, type: "TYPE46" as const, ttl: 60, values: [value] }],
+      }));
+    const [one, two] = [attempt("one"), attempt("two")];
+    const first = names.writingAhead(zone, one);
+    first.next();
+    expect(names.areAhead(zone, one)).toBe(true);
+    const second = names.writingAhead(zone, two);
+    second.next();
+    expect(names.areAhead(zone, one)).toBe(false);
+    finish(second);
+    expect(names.areAhead(zone, two)).toBe(true);
+    expect([...names.every(zone)].map(({ made }) => made[0]?.values[0])).toEqual(["two", "two", "two"]);
+  } finally {
+    database.close();
+  }
+});
