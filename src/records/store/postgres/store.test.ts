@@ -1,4 +1,8 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { writtenSets } from "../../../../test/rig/core/written-sets.suite.ts";
 import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
 import { describeActions } from "../../../../test/rig/store/actions.suite.ts";
 import { describeHistory } from "../../../../test/rig/store/history.suite.ts";
@@ -12,6 +16,8 @@ import { describeTransferKeys } from "../../../../test/rig/store/transfer.suite.
 import { wholeAccount } from "../../../core/may.ts";
 import { plainSettings } from "../../model.ts";
 import { createRecordService } from "../../service/service.ts";
+import { signZone } from "../../service/zones/dnssec.ts";
+import { createSigner } from "../../signing/signer.ts";
 
 let rig: PostgresRig;
 beforeAll(async () => {
@@ -70,6 +76,36 @@ describe("a PostgreSQL database", () => {
       expect(listed.kind === "done" && listed.records.length).toBe(1_200);
     }
     await store.close();
+  });
+
+  it("signs a zone without the names that a copy of a SQLite file may contain", async () => {
+    const url = await rig.freshUrl();
+    const folder = mkdtempSync(join(tmpdir(), "moor-left-"));
+    const signer = createSigner(join(folder, "key"));
+    const store = await rig.open(url, { signer });
+    const { id: account } = await store.ensureAccount("main", 1);
+    const text = "@ 60 SOA ns1 hostmaster 1 7200 900 1209600 300\n@ 60 NS ns1\nns1 60 A 192.0.2.1";
+    const sets = writtenSets("left.example", text).map((set, i) => ({
+      ...set,
+      records: set.records.map((record) => ({ ...record, id: `r${i}` })),
+    }));
+    const wish = { account, id: "z", name: "left.example", settings: plainSettings(60), serial: 1, created: 1, sets };
+    const zone = await store.createZone(wish, "tester");
+    if (typeof zone === "string") throw new Error(zone);
+    const client = await rig.server.connect(new URL(url).pathname.slice(1));
+    const row = "(zone, owner, link, expires, children, types, made) VALUES ($1, $2, $2, 1, 0, '[1]', '[]')";
+    for (const owner of ["gone", "ns1"]) await client.query(`INSERT INTO signed_names ${row}`, [zone.number, owner]);
+    await client.end();
+    expect(await store.expiringNames(Date.now(), 10)).toEqual([]);
+    const by = { store, actor: "tester", now: Date.now() };
+    expect(await signZone(by, zone, { algorithm: 13, denial: "nsec" }, signer)).toMatchObject({ ok: true });
+    const names = await store.signedNames(zone, undefined, 10);
+    expect(names.map(({ owner, made }) => [owner, made.length > 0])).toEqual([
+      ["@", true],
+      ["ns1", true],
+    ]);
+    await store.close();
+    rmSync(folder, { recursive: true });
   });
 
   it("finishes reads that started right before it was closed", async () => {
