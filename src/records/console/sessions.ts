@@ -69,7 +69,7 @@ export function createConsoleSessions(
   };
 }
 
-/** The account of the service's owner, if the service has no other customers. */
+/** The account of the owner of this machine. */
 const ownAccount = "main";
 
 const idOf = (account: Account | undefined): string | undefined => account && String(account.id);
