@@ -12,7 +12,7 @@ type Checked = {
 
 /**
  * The violations that axe finds on the current page, one line each: in dark colours, and in a long run also in light ones, unless others
- * are given.
+ * are given. If a dialog is open, only a long run checks the page behind it too.
  */
 export async function axeFinds(
   page: Page,
@@ -48,10 +48,9 @@ async function findsIn(
   await page.emulateMedia({ colorScheme });
   await page.evaluate(transitionsEnd);
   // By default it also reads all style sheets, which no rule of these uses.
-  const asked = JSON.stringify([
-    part ?? "html",
-    { ...options, resultTypes: ["violations"], preload: { assets: ["media"] } },
-  ]);
-  return await page.evaluate(`axe.run(...${asked}).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+  const all = { ...options, resultTypes: ["violations"], preload: { assets: ["media"] } };
+  const dialog = isLongRun ? "null" : `document.querySelector("[role=dialog][aria-modal=true]")`;
+  const where = part === undefined ? `${dialog} ?? document` : JSON.stringify(part);
+  return await page.evaluate(`axe.run(${where}, ${JSON.stringify(all)}).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => "${colorScheme}: " + id + " at " + target.join(" ") + ": " + failureSummary)))`);
 }

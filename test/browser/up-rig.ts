@@ -34,7 +34,7 @@ export async function startUpRig(): Promise<UpRig> {
   const program = join(folder, "browser");
   await writeFile(program, `#!/bin/sh\nexec ${inside.entering("/").join(" ")} /usr/bin/chromium-headless-shell "$@"\n`);
   await chmod(program, 0o700);
-  const browser = await launchBrowser({ program });
+  const browser = await launchBrowser({ program, args: ["--process-per-site"] });
   return {
     ...{ data, wan, browser },
     urls: { records: "https://127.0.0.1:8053", firewall: "https://127.0.0.1:8443", updater: updaterUrl(up.out()) },

@@ -140,7 +140,9 @@ export async function startUnboundWith(settings: Pick<UnboundSettings, "anchors"
   const folder = await mkdtemp(join(tmpdir(), "moor-unbound-"));
   const port = await freePort();
   const config = join(folder, "unbound.conf");
-  const more = ["val-log-level: 2", "tcp-idle-timeout: 60000", ...settings.more];
+  // On a busy machine, a server that answers late is not down.
+  const patient = ["tcp-idle-timeout: 60000", "infra-keep-probing: yes", "outbound-msg-retry: 32"];
+  const more = ["val-log-level: 2", ...patient, ...settings.more];
   await writeFile(config, unboundConfig({ ...settings, folder, port, more }));
   const child = startProcess(["/usr/sbin/unbound", "-d", "-p", "-c", config], {});
   await child.says(/start of service/);
