@@ -145,8 +145,8 @@ describe.each([
     ["a", "A", "found | a A+ |  |"],
     ["a", "MX", `no-data |  | @ SOA+ ${proof("a")} |`],
     ["y.deep", "A", `no-data |  | @ SOA+ ${proof("y.deep")} |`],
-    ["b", "A", `no-name |  | @ SOA+ ${proof(cover("b"), "@", cover("*"))} |`],
-    ["p.q.deep", "A", `no-name |  | @ SOA+ ${proof(cover("q.deep"), "deep", cover("*.deep"))} |`],
+    ["b", "A", `no-name |  | @ SOA+ ${proof("@", cover("*"), cover("b"))} |`],
+    ["p.q.deep", "A", `no-name |  | @ SOA+ ${proof("deep", cover("*.deep"), cover("q.deep"))} |`],
     ["q.w", "TXT", `found | q.w TXT+ | ${proof(cover("q.w"))} |`],
     ["p.q.w", "TXT", `found | p.q.w TXT+ | ${proof(cover("q.w"))} |`],
     ["q.w", "A", `no-data |  | @ SOA+ ${proof(cover("q.w"), "w", "*.w")} |`],
@@ -158,7 +158,7 @@ describe.each([
     [
       "v.ent",
       "A",
-      `no-name |  | @ SOA+ ${optOut ? proof(cover("ent"), "@", cover("*")) : proof(cover("v.ent"), "ent", cover("*.ent"))} |`,
+      `no-name |  | @ SOA+ ${optOut ? proof("@", cover("*"), cover("ent")) : proof("ent", cover("*.ent"), cover("v.ent"))} |`,
     ],
   ])("%s %s", (name, type, expected) => expect(asked(view, name, type, hashed)).toBe(expected));
 

@@ -2,7 +2,7 @@ import { type Label, printLabels } from "../names/label.ts";
 import { labelsOf } from "../names/name.ts";
 import type { Rdata } from "../rdata/rdata.ts";
 import type { RecordType } from "../rdata/table.ts";
-import { type Denial, type Denied, proofOf } from "./denial.ts";
+import { type Denial, type Denied, type Link, proofOf, sharedProof } from "./denial.ts";
 import { dname, redirected, targetOfDname } from "./dname.ts";
 import { isPacked, isSamePacked, isSignatures, nsec, type PackedSet, rrsig } from "./packed-sets.ts";
 import {
@@ -204,9 +204,25 @@ function withSignatures({ signed }: Asked, node: ZoneNode, each: AnswerSet): rea
 
 function proof(asked: Asked, denial: Denial, denied: Denied): readonly AnswerSet[] {
   if (!asked.signed) return [];
-  const links = proofOf(asked.view, denial, denied);
-  return links.flatMap(({ name, set, node }) => withSignatures(asked, node, { name, ttl: set.ttl, set }));
+  return proofOf(asked.view, denial, denied).flatMap((link) => signedLink(asked, link));
 }
+
+/**
+ * The authority section of answers for missing names directly below an existing one, except the record that covers the name
+ * (`coveringName`), if that is not among these. Undefined if such names share less.
+ */
+export function sharedDenial(view: ZoneView, encloser: readonly Label[]): SharedDenial | undefined {
+  const links = sharedProof(view, encloser.slice(0, encloser.length - view.labels.length));
+  if (links === undefined) return undefined;
+  const asked = { view, type: undefined, signed: true };
+  const proofs = links.flatMap((link) => signedLink(asked, link));
+  return { authority: negative(asked, "no-name", proofs).authority, nodes: links.map(({ node }) => node) };
+}
+
+export type SharedDenial = { readonly authority: readonly AnswerSet[]; readonly nodes: readonly ZoneNode[] };
+
+const signedLink = (asked: Asked, { name, set, node }: Link): readonly AnswerSet[] =>
+  withSignatures(asked, node, { name, ttl: set.ttl, set });
 
 /** RFC 6672 section 3.1: the DNAME itself, and for clients that do not know it a CNAME for the queried name. */
 function redirection(asked: Asked, name: readonly Label[], above: number, { node, set, target }: Redirect): Step {

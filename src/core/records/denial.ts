@@ -5,11 +5,11 @@ import { dname } from "./dname.ts";
 import {
   base32hex,
   type HashParameters,
-  hashedLabel,
   hashOf,
   hashParameters,
   hasParameters,
   iterationsOf,
+  wireName,
 } from "./nsec3-hash.ts";
 import { nsec, nsec3, type PackedSet, packedAt } from "./packed-sets.ts";
 import { setAt, wireOf, type ZoneNode, type ZoneView } from "./zone-view.ts";
@@ -27,7 +27,7 @@ export type Denied = { readonly relative: readonly Label[]; readonly existing: n
 export type Link = { readonly name: readonly Label[]; readonly set: PackedSet; readonly node: ZoneNode };
 
 /**
- * The records that prove it, the one that depends most on the name first. If the zone's chain is missing or incomplete, so is the
+ * The records that prove it. If the zone's chain is missing or incomplete, so is the
  * proof: resolvers then reject the answer if the zone is secure, and accept it if it is not.
  */
 export function proofOf(view: ZoneView, denial: Denial, denied: Denied): readonly Link[] {
@@ -49,9 +49,27 @@ export function gapOf(view: ZoneView, encloser: ZoneNode, name: string): number 
   const parameters = chainParameters(view);
   if (parameters === undefined)
     return countBefore(view.order?.get(encloser) ?? [], name.slice(1, 1 + name.charCodeAt(0)));
-  if (iterationsOf(parameters) > mostIterations) return 0;
+  return iterationsOf(parameters) > mostIterations ? 0 : hashesBefore(view, hashOf(name, parameters));
+}
+
+/** With NSEC3, the part of the proof that is the same for all missing names directly below an existing one; undefined if there is none. */
+export function sharedProof(view: ZoneView, encloser: readonly Label[]): readonly Link[] | undefined {
+  const parameters = chainParameters(view);
+  if (parameters === undefined || iterationsOf(parameters) > mostIterations) return undefined;
+  const chain = { view, parameters };
+  const [own, wildcard] = [matching(chain, encloser), covering(chain, ["*", ...encloser])];
+  return own && wildcard && (own.node === wildcard.node ? [own] : [own, wildcard]);
+}
+
+/** The rest of that proof: the record that covers the name, in wire format. */
+export function coveringName(view: ZoneView, name: string): Link | undefined {
+  const parameters = chainParameters(view);
+  return parameters && linkBefore({ view, parameters }, hashesBefore(view, hashOf(name, parameters)));
+}
+
+/** How many records of the chain come before this hash. */
+function hashesBefore(view: ZoneView, hash: Uint8Array): number {
   const labels = view.order?.get(view.hashed) ?? [];
-  const hash = hashOf(name, parameters);
   const start = base32hex(hash, startBytes);
   const count = countBefore(labels, start);
   return labels[count]?.startsWith(start) ? countBefore(labels, base32hex(hash)) : count;
@@ -143,7 +161,7 @@ type HashChain = { readonly view: ZoneView; readonly parameters: HashParameters 
 
 function proofByHash(chain: HashChain, denial: Denial, denied: Denied): readonly (Link | undefined)[] {
   const { relative, existing } = denied;
-  if (iterationsOf(chain.parameters) > mostIterations) return [linkBefore(chain, "")];
+  if (iterationsOf(chain.parameters) > mostIterations) return [linkBefore(chain, 0)];
   const own = denial === "no-data" ? matching(chain, relative) : undefined;
   if (own) return [own];
   if (denial === "wildcard") return [covering(chain, encloserOf(relative, existing + 1))];
@@ -155,7 +173,7 @@ function proofByHash(chain: HashChain, denial: Denial, denied: Denied): readonly
     case "no-data":
       return [nextCloser, encloser.link];
     case "no-name":
-      return [nextCloser, encloser.link, covering(chain, wildcard)];
+      return [encloser.link, covering(chain, wildcard), nextCloser];
     case "wildcard-no-data":
       return [nextCloser, encloser.link, matching(chain, wildcard)];
   }
@@ -170,20 +188,19 @@ function provableEncloser(chain: HashChain, relative: readonly Label[], existing
   return undefined;
 }
 
-const labelOf = ({ view, parameters }: HashChain, relative: readonly Label[]): Label =>
-  hashedLabel([...relative, ...view.labels], parameters);
+const hashIn = ({ view, parameters }: HashChain, relative: readonly Label[]): Uint8Array =>
+  hashOf(wireName([...relative, ...view.labels]), parameters);
 
 const matching = (chain: HashChain, relative: readonly Label[]): Link | undefined =>
-  hashedLink(chain, labelOf(chain, relative));
+  hashedLink(chain, base32hex(hashIn(chain, relative)));
 
 /** No name has this hash, so that the record before it covers it. */
 const covering = (chain: HashChain, relative: readonly Label[]): Link | undefined =>
-  linkBefore(chain, labelOf(chain, relative));
+  linkBefore(chain, hashesBefore(chain.view, hashIn(chain, relative)));
 
-/** The last record is before the first: the chain is a circle. */
-function linkBefore(chain: HashChain, label: Label): Link | undefined {
+/** The last record is before the first: the chain is a circle. `start`: how many records come before the hash. */
+function linkBefore(chain: HashChain, start: number): Link | undefined {
   const labels = chain.view.order?.get(chain.view.hashed) ?? [];
-  const start = countBefore(labels, label);
   for (let steps = 1; steps <= Math.min(labels.length, mostSteps); steps++) {
     const link = hashedLink(chain, labels.at((start - steps) % labels.length) ?? "");
     if (link) return link;
@@ -194,6 +211,7 @@ function linkBefore(chain: HashChain, label: Label): Link | undefined {
 function hashedLink({ view, parameters }: HashChain, label: Label): Link | undefined {
   const node = view.hashed.children?.get(label);
   const set = node && packedAt(node, nsec3);
-  if (!set || !hasParameters(wireOf(set)[0], parameters)) return undefined;
+  // The data comes after its length.
+  if (!set || !hasParameters(set.data, 2, parameters)) return undefined;
   return { name: [label, ...view.labels], set, node };
 }

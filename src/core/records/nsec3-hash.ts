@@ -15,17 +15,12 @@ export function hashParameters(data: Uint8Array | undefined): HashParameters | u
 
 export const iterationsOf = (parameters: HashParameters): number => ((parameters[2] ?? 0) << 8) | (parameters[3] ?? 0);
 
-/** Whether an NSEC3 record is part of the chain with these parameters. */
-export function hasParameters(data: Uint8Array | undefined, parameters: HashParameters): boolean {
-  if (data === undefined) return false;
+/** Whether an NSEC3 record is part of the chain with these parameters. `data`: one character per byte, from `start` on. */
+export function hasParameters(data: string, start: number, parameters: HashParameters): boolean {
   const end = saltAt + saltLength(parameters);
-  for (let i = 0; i < end; i++) if (i !== flagsAt && data[i] !== parameters[i]) return false;
+  for (let i = 0; i < end; i++) if (i !== flagsAt && data.charCodeAt(start + i) !== parameters[i]) return false;
   return true;
 }
-
-/** The label of the NSEC3 record of a name. */
-export const hashedLabel = (name: readonly Label[], parameters: HashParameters): Label =>
-  base32hex(hashOf(wireName(name), parameters));
 
 /** RFC 5155 section 5: the hash of a name in wire format, one character per byte. */
 export function hashOf(name: string, parameters: HashParameters): Uint8Array {

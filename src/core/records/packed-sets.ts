@@ -5,10 +5,10 @@ export const rrsig = "TYPE46" satisfies RecordType;
 export const nsec = "TYPE47" satisfies RecordType;
 export const nsec3 = "TYPE50" satisfies RecordType;
 
-const codes = { [rrsig]: 46, [nsec]: 47, [nsec3]: 50 } as const;
-export type PackedType = keyof typeof codes;
+export const packedCodes = { [rrsig]: 46, [nsec]: 47, [nsec3]: 50 } as const;
+export type PackedType = keyof typeof packedCodes;
 
-export const isPackedType = (type: RecordType): type is PackedType => type in codes;
+export const isPackedType = (type: RecordType): type is PackedType => type in packedCodes;
 
 /**
  * In a signed zone every name has an NSEC or NSEC3 set, and every set has signatures. Those of one name are kept in one text, one
@@ -51,7 +51,7 @@ export const isSamePacked = (a: PackedSet, b: PackedSet): boolean =>
 
 export function packedAt(holder: Holder, type: PackedType, covers = 0): PackedSet | undefined {
   const { packed } = holder;
-  const code = codes[type];
+  const code = packedCodes[type];
   for (let at = 0; at < packed.length; at = endOf(packed, at))
     if (u16At(packed, at) === code && u16At(packed, at + 2) === covers) return setAt(holder, at, type);
   return undefined;
@@ -62,7 +62,7 @@ export function packedSets(holder: Holder): readonly PackedSet[] {
   const all: PackedSet[] = [];
   for (let at = 0; at < packed.length; at = endOf(packed, at)) {
     const code = u16At(packed, at);
-    all.push(setAt(holder, at, code === codes[rrsig] ? rrsig : code === codes[nsec] ? nsec : nsec3));
+    all.push(setAt(holder, at, code === packedCodes[rrsig] ? rrsig : code === packedCodes[nsec] ? nsec : nsec3));
   }
   return all;
 }
@@ -76,7 +76,10 @@ export function withPacked(holder: Holder, old: PackedSet | undefined, wanted: N
 /** Joined, not concatenated: V8 would keep the pieces. */
 const packed = (sets: readonly NewPacked[]): Packed =>
   sets
-    .flatMap(({ type, covers, ttl, data }) => [u16(codes[type]) + u16(covers) + u32(ttl) + u32(data.length), data])
+    .flatMap(({ type, covers, ttl, data }) => [
+      u16(packedCodes[type]) + u16(covers) + u32(ttl) + u32(data.length),
+      data,
+    ])
     .join("");
 
 /** Sets of one owner, with canonical texts. */
@@ -98,8 +101,8 @@ export function countsIn(packed: Packed): {
   let [sets, signatures, isHashed] = [0, 0, false];
   for (let at = 0; at < packed.length; at = endOf(packed, at)) {
     sets += 1;
-    if (u16At(packed, at) === codes[rrsig]) signatures += 1;
-    if (u16At(packed, at) === codes[nsec3]) isHashed = true;
+    if (u16At(packed, at) === packedCodes[rrsig]) signatures += 1;
+    if (u16At(packed, at) === packedCodes[nsec3]) isHashed = true;
   }
   return { sets, signatures, isHashed };
 }

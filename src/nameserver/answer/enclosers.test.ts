@@ -32,7 +32,7 @@ const step = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       write: fc.array(line, { maxLength: 4 }),
-      chain: fc.constantFrom(undefined, "none", "nsec", "nsec", "nsec3"),
+      chain: fc.constantFrom(undefined, "none", "nsec", "nsec3", "nsec3"),
     }),
   },
   { weight: 1, arbitrary: fc.record({ child: fc.boolean() }) },

@@ -1,16 +1,18 @@
-import { nodeOf } from "../../core/records/answer.ts";
-import { gapOf } from "../../core/records/denial.ts";
+import { nodeOf, sharedDenial } from "../../core/records/answer.ts";
+import { coveringName, gapOf } from "../../core/records/denial.ts";
 import { isGone, type ZoneNode } from "../../core/records/zone-view.ts";
 import { flags, rcodes } from "../../process/dns/codes.ts";
 import { createKeptMap } from "./kept-map.ts";
 import type { LoadedZone, LoadedZones } from "./loaded-zones.ts";
 import { keyAbove, labelsOfKey, type NameKey } from "./name-key.ts";
-import type { NegativeTail } from "./negative-tail.ts";
+import { createNegativeTail, lastLink, type NegativeTail } from "./negative-tail.ts";
 import type { NegativeAnswer } from "./prepare.ts";
 
 /** An existing name below which missing names were queried, with no wildcard, delegation or DNAME that covers them. */
 type Encloser = {
-  /** Tails with proofs, by the gap that they are for. Dropped together with all others when there are too many. */
+  /** With NSEC3: what all proofs have in common, and the nodes of its links. */
+  shared: { readonly tail: NegativeTail; readonly nodes: readonly ZoneNode[] } | undefined;
+  /** Other tails with proofs, by the gap that they are for. Dropped together with all others when there are too many. */
   tails: Tails;
   readonly zone: LoadedZone;
   readonly node: ZoneNode;
@@ -27,7 +29,8 @@ const mostTails = 5_000;
 
 /**
  * A flood of random names hits few existing parents. Missing siblings get the same answer, so one lookup among the parent's
- * children is enough for each of them. In a signed zone, the proof is the same for all in the same gap between names.
+ * children is enough for each of them. In a signed zone, the proof is the same for all in the same gap between names. With NSEC3, random
+ * names hit all gaps, so that only the part that all proofs share is kept, and the record that covers the name is added to it.
  */
 export function createEnclosers(zones: Pick<LoadedZones, "isNoZone">, limit: number) {
   const kept = createKeptMap<Encloser>(limit);
@@ -43,6 +46,18 @@ export function createEnclosers(zones: Pick<LoadedZones, "isNoZone">, limit: num
   const keptTail = ({ zone, node, tails }: Encloser, name: NameKey): NegativeTail | undefined =>
     tails.all === all ? tails.byGap.get(gapOf(zone.view, node, name)) : undefined;
 
+  type Proof = Pick<NegativeAnswer, "tail" | "last">;
+  const proofFor = (encloser: Encloser, name: NameKey): Proof | undefined => {
+    const { zone, shared } = encloser;
+    if (shared === undefined) {
+      const tail = keptTail(encloser, name);
+      return tail && { tail };
+    }
+    // No name is hashed if the proof has changed.
+    const link = isCurrent(shared.tail) ? coveringName(zone.view, name) : undefined;
+    return link && { tail: shared.tail, last: shared.nodes.includes(link.node) ? undefined : lastLink(link) };
+  };
+
   return {
     /** The answer if the name, the first `end` characters of `key`, certainly does not exist; undefined when that is not certain. */
     noName: (key: string, end: number, dnssecOk: boolean): NegativeAnswer | undefined => {
@@ -52,12 +67,11 @@ export function createEnclosers(zones: Pick<LoadedZones, "isNoZone">, limit: num
       if (encloser === undefined || !holds(encloser)) return undefined;
       const { zone, node } = encloser;
       if (node.children?.has(key.slice(1, cut)) || !zones.isNoZone(key, end)) return undefined;
-      const tail = dnssecOk && zone.view.signed > 0 ? keptTail(encloser, key.slice(0, end)) : zone.tail;
-      // Every change of the zone replaces the SOA.
-      const soa = tail?.sets[0];
-      if (tail === undefined || soa === undefined || isGone(soa)) return undefined;
+      const isProved = dnssecOk && zone.view.signed > 0;
+      const { tail, last } = isProved ? (proofFor(encloser, key.slice(0, end)) ?? noProof) : { tail: zone.tail };
+      if (tail === undefined || !isCurrent(tail)) return undefined;
       zone.used = true;
-      return { kind: "negative", tail, bits: noNameBits, dependsOn: undefined };
+      return { kind: "negative", tail, last, bits: noNameBits, dependsOn: undefined };
     },
     /** Call this when the zone has answered that the name does not exist. */
     note: (zone: LoadedZone, name: NameKey, { tail }: NegativeAnswer): void => {
@@ -66,17 +80,24 @@ export function createEnclosers(zones: Pick<LoadedZones, "isNoZone">, limit: num
       const encloser = known?.zone === zone && holds(known) ? known : newEncloser(zone, above);
       if (encloser === undefined) return;
       kept.set(above, encloser);
-      if (tail !== zone.tail) keepTail(encloser, name, tail);
+      if (tail === zone.tail) return;
+      const shared = sharedDenial(zone.view, labelsOfKey(above));
+      encloser.shared = shared && { tail: createNegativeTail(zone.view, shared.authority), nodes: shared.nodes };
+      if (shared === undefined) keepTail(encloser, name, tail);
     },
   };
 
   function newEncloser(zone: LoadedZone, name: NameKey): Encloser | undefined {
     const node = nodeOf(zone.view, labelsOfKey(name));
     const { shape, cuts } = zone.view;
-    return node && { tails: { all, byGap: new Map() }, zone, node, below: zone.below, shape, cuts };
+    return node && { shared: undefined, tails: { all, byGap: new Map() }, zone, node, below: zone.below, shape, cuts };
   }
 }
 
+/** Every change of the zone replaces the SOA. */
+const isCurrent = ({ sets: [soa] }: NegativeTail): boolean => soa !== undefined && !isGone(soa);
+
+const noProof = { tail: undefined, last: undefined };
 const noNameBits = flags.response | flags.authoritative | rcodes.nxDomain;
 
 const holds = ({ zone, below, shape, cuts }: Encloser): boolean =>

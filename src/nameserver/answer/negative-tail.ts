@@ -1,6 +1,8 @@
 import type { AnswerSet } from "../../core/records/answer.ts";
+import type { Link } from "../../core/records/denial.ts";
+import { type PackedSet, packedAt, packedCodes, rrsig } from "../../core/records/packed-sets.ts";
 import { countRecords, type ZoneView } from "../../core/records/zone-view.ts";
-import { headerLength } from "../../process/dns/codes.ts";
+import { classes, headerLength } from "../../process/dns/codes.ts";
 import { createMessageWriter } from "../../process/dns/message-writer.ts";
 import { writeSets } from "../wire/write-sets.ts";
 
@@ -35,6 +37,54 @@ export function createNegativeTail(view: ZoneView, authority: readonly AnswerSet
     pointers: Uint16Array.from(writer.pointers().flatMap((at) => [at - start, message.readUInt16BE(at) & 0x3fff])),
     nameLength,
   };
+}
+
+/** An NSEC3 record and its signatures, after a tail. */
+export type LastLink = {
+  readonly label: string;
+  readonly set: PackedSet;
+  readonly signatures: PackedSet | undefined;
+  readonly records: number;
+  /** Bytes in the message. */
+  readonly length: number;
+};
+
+export function lastLink({ name: [label = ""], set, node }: Link): LastLink {
+  const signatures = packedAt(node, rrsig, packedCodes[set.type]);
+  const records = countRecords(set) + (signatures ? countRecords(signatures) : 0);
+  const data = set.data.length + (signatures?.data.length ?? 0);
+  // The first owner is written out; the data of each record has its length in front.
+  return { label, set, signatures, records, length: 1 + label.length + records * (2 + 8) + data };
+}
+
+/** Appends it at `at`; `zoneAt` is where the zone's name is in the question. */
+export function placeLink({ label, set, signatures }: LastLink, reply: Buffer, at: number, zoneAt: number): void {
+  reply[at] = label.length;
+  const to = at + 1 + reply.write(label, at + 1, "latin1");
+  const end = placeRecords(set, { owner: zoneAt, ttl: set.ttl }, reply, to);
+  if (signatures) placeRecords(signatures, { owner: at, ttl: set.ttl }, reply, end);
+}
+
+/** Each of them has a pointer to the owner. Returns where they end. */
+function placeRecords(
+  { type, data }: PackedSet,
+  { owner, ttl }: { readonly owner: number; readonly ttl: number },
+  reply: Buffer,
+  at: number,
+): number {
+  const code = packedCodes[type];
+  let to = at;
+  for (let from = 0; from < data.length; ) {
+    for (const word of [0xc000 | owner, code, classes.in, ttl >>> 16, ttl & 0xffff]) {
+      reply[to] = word >> 8;
+      reply[to + 1] = word;
+      to += 2;
+    }
+    const end = from + 2 + ((data.charCodeAt(from) << 8) | data.charCodeAt(from + 1));
+    to += reply.write(data.slice(from, end), to, "latin1");
+    from = end;
+  }
+  return to;
 }
 
 /** Appends it to a question that ends at `end`. */

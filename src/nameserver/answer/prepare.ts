@@ -7,7 +7,7 @@ import { classes, flags, headerLength, maximumMessage, rcodes, types } from "../
 import { createMessageWriter } from "../../process/dns/message-writer.ts";
 import { writeSets } from "../wire/write-sets.ts";
 import type { LoadedZone } from "./loaded-zones.ts";
-import { createNegativeTail, type NegativeTail } from "./negative-tail.ts";
+import { createNegativeTail, type LastLink, type NegativeTail } from "./negative-tail.ts";
 
 /** An answer for any client: only the id, the case of the question and the OPT record differ between clients. */
 export type Prepared = WrittenAnswer | NegativeAnswer;
@@ -29,6 +29,8 @@ type WrittenAnswer = {
 export type NegativeAnswer = {
   readonly kind: "negative";
   readonly tail: NegativeTail;
+  /** Follows the tail. */
+  readonly last?: LastLink | undefined;
   /** The flags and the response code. */
   readonly bits: number;
   readonly dependsOn: Dependencies | undefined;

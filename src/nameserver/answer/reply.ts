@@ -1,7 +1,7 @@
 import { flags, headerLength, maximumMessage, types } from "../../process/dns/codes.ts";
 import { bareOptLength, ednsUdpSize, udpRoomFor } from "../../process/dns/edns.ts";
 import type { Query } from "../wire/read-query.ts";
-import { placeTail } from "./negative-tail.ts";
+import { placeLink, placeTail } from "./negative-tail.ts";
 import type { NegativeAnswer, Prepared } from "./prepare.ts";
 
 export type Transport = "udp" | "tcp";
@@ -25,20 +25,27 @@ export function replyWith(prepared: Prepared, query: Query, transport: Transport
 }
 
 /** The question, unchanged, followed by the end that it shares with other negative answers. */
-export function replyNegative({ tail, bits }: Omit<NegativeAnswer, "dependsOn">, query: Query, room: number): Buffer {
+export function replyNegative(
+  { tail, last, bits }: Omit<NegativeAnswer, "dependsOn">,
+  query: Query,
+  room: number,
+): Buffer {
   const { bytes, end, edns } = query;
-  const fits = end + tail.bytes.length <= room;
-  const length = fits ? end + tail.bytes.length : end;
+  const whole = end + tail.bytes.length + (last?.length ?? 0);
+  const fits = whole <= room;
+  const length = fits ? whole : end;
   const reply = Buffer.allocUnsafe(edns ? length + bareOptLength : length);
   bytes.copy(reply, 0, 0, end);
   const asked = (bytes[2] ?? 0) & (flags.recursionDesired >> 8);
   reply[2] = (bits >> 8) | asked | (fits ? 0 : flags.truncated >> 8);
   reply[3] = bits & 0xff;
   reply[8] = 0;
-  reply[9] = fits ? tail.records : 0;
+  reply[9] = fits ? tail.records + (last?.records ?? 0) : 0;
   reply[10] = 0;
   reply[11] = edns ? 1 : 0;
   if (fits) placeTail(tail, reply, end);
+  // A question ends with its type and class.
+  if (fits && last) placeLink(last, reply, end + tail.bytes.length, end - 4 - tail.nameLength);
   if (edns) reply.set(edns.dnssecOk ? bareOptWithDo : bareOpt, length);
   return reply;
 }
