@@ -2,11 +2,12 @@ import { isObject } from "../../../core/is-object.ts";
 import { absoluteName, askedZoneName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../http/client.ts";
-import { type Body, type Dialect, noZone, readPages, unexpected, unknownCall } from "../service-answer.ts";
-import { createSetTarget, listedName, type SetCalls } from "../set-target.ts";
+import { type Body, type Dialect, noZone, readPages, unknownCall } from "../service-answer.ts";
+import { createSetTarget, listedName } from "../set-target.ts";
 import type { Held, Lookup, TargetKind } from "../target.ts";
 import { hostedSettings, type TokenTarget } from "../token-target.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
+import { listIn, type RecordCalls, setsOfRecords } from "./listed-records.ts";
 
 export const cloudflare = {
   ...hostedSettings(
@@ -16,7 +17,8 @@ export const cloudflare = {
     "An API token with the permission Zone / DNS / Edit for the zone. Not the global API key.",
   ),
   can: { create: true, ttl: true },
-  open: async (config: TokenTarget, connect) => createSetTarget(cloudflareCalls(config, await connect(config))),
+  open: async (config: TokenTarget, connect) =>
+    createSetTarget(setsOfRecords(cloudflareCalls(config, await connect(config)))),
 } satisfies TargetKind<TokenTarget>;
 
 const service = "Cloudflare";
@@ -42,7 +44,7 @@ const dialect: Dialect = {
 /** TTL 1 means automatic; a proxied record allows no other TTL. */
 const automatic = 1;
 
-function cloudflareCalls(config: TokenTarget, client: HttpClient): SetCalls<string> {
+function cloudflareCalls(config: TokenTarget, client: HttpClient): RecordCalls<string> {
   const api = openJsonApi(client, dialect, () => ({ authorization: `Bearer ${config.token()}` }));
   /** Ids of zones never change. */
   const zoneIds = new Map<string, string>();
@@ -69,43 +71,30 @@ function cloudflareCalls(config: TokenTarget, client: HttpClient): SetCalls<stri
     const known = zoneIds.get(zone);
     if (known !== undefined) return { kind: "found", value: known };
     const answer = await api.get(`/zones?name=${encodeURIComponent(zone)}`, signal);
-    if (answer.kind === "absent") return unknownCall(answer, service);
-    if (answer.kind !== "ok") return answer;
-    const { result } = answer.value;
-    if (!Array.isArray(result) || !result.every(isZone)) return unexpected("no list of zones", service);
-    const found = result.find(({ name }) => askedZoneName(name) === zone);
+    const zones = listIn(answer, { service, key: "result", what: "zones", isItem: isZone });
+    if (zones.kind !== "found") return zones;
+    const found = zones.value.find(({ name }) => askedZoneName(name) === zone);
     if (!found) return noZone(zone, service);
     zoneIds.set(zone, found.id);
     return { kind: "found", value: found.id };
   };
 
-  const recordsIn = async (
-    zone: string,
-    query: string,
-    signal: AbortSignal,
-  ): Promise<Lookup<readonly ReadableRecord[]>> => {
-    const id = await zoneId(zone, signal);
-    if (id.kind !== "found") return id;
-    const answer = await listed(`/zones/${id.value}/dns_records${query}`, isRecord, (record) => record.id, signal);
-    if (answer.kind === "ok") return { kind: "found", value: answer.value };
-    if (answer.kind !== "absent") return answer;
-    zoneIds.delete(zone);
-    return noZone(zone, service);
-  };
-
   return {
     service,
-    async read({ zone, name, type }, signal) {
-      const owner = absoluteName(name, zone);
-      const found = await recordsIn(zone, `?type=${type}&name=${encodeURIComponent(owner)}`, signal);
-      if (found.kind !== "found") return found;
-      const records = found.value.filter((each) => each.type === type && askedZoneName(each.name) === owner);
-      const [first] = records;
-      if (!first) return { kind: "found", value: undefined };
-      return {
-        kind: "found",
-        value: { ...heldIn(first), values: records.map(({ content }) => content), rest: first.id },
-      };
+    async recordsIn(zone, set, signal) {
+      const id = await zoneId(zone, signal);
+      if (id.kind !== "found") return id;
+      const query = set ? `?type=${set.type}&name=${encodeURIComponent(absoluteName(set.name, zone))}` : "";
+      const answer = await listed(`/zones/${id.value}/dns_records${query}`, isRecord, (record) => record.id, signal);
+      if (answer.kind === "absent") {
+        zoneIds.delete(zone);
+        return noZone(zone, service);
+      }
+      if (answer.kind !== "ok") return answer;
+      const records = answer.value.map(({ id: rest, name, type, content, ttl }) => ({
+        ...{ name: listedName(name, zone), type, value: content, ttl: heldTtl(ttl), rest },
+      }));
+      return { kind: "found", value: records };
     },
     async write({ zone, name, type }, { value, ttl }, held, signal) {
       const path = `/zones/${zoneIds.get(zone)}/dns_records`;
@@ -132,7 +121,7 @@ function cloudflareCalls(config: TokenTarget, client: HttpClient): SetCalls<stri
         result.type === type &&
         askedZoneName(result.name) === owner &&
         (!held || result.id === held.rest);
-      return { kind: "accepted", value: isIt ? heldIn(result) : undefined };
+      return { kind: "accepted", value: isIt ? { values: [result.content], ttl: heldTtl(result.ttl) } : undefined };
     },
     async zones(signal) {
       const answer = await listed("/zones", isZone, ({ id }) => id, signal);
@@ -140,15 +129,6 @@ function cloudflareCalls(config: TokenTarget, client: HttpClient): SetCalls<stri
       return answer.kind === "ok"
         ? { kind: "found", value: answer.value.map(({ id, name }) => ({ id, name })) }
         : answer;
-    },
-    async records(zone, signal) {
-      const found = await recordsIn(zone, "", signal);
-      if (found.kind !== "found") return found;
-      const all = found.value.map(({ name, type, content, ttl }) => ({
-        ...{ name: listedName(name, zone), type, value: content },
-        ...(ttl === automatic ? {} : { ttl }),
-      }));
-      return { kind: "found", value: all };
     },
     close: () => client.close(),
   };
@@ -162,7 +142,7 @@ type ReadableRecord = {
   readonly ttl: number;
 };
 
-const heldIn = ({ content, ttl }: ReadableRecord): Held => ({ values: [content], ttl: ttl === automatic ? null : ttl });
+const heldTtl = (ttl: number): Held["ttl"] => (ttl === automatic ? null : ttl);
 
 const isRecord = (value: unknown): value is ReadableRecord =>
   isObject(value) && [value.id, value.name, value.type, value.content].every(isText) && isNumber(value.ttl);

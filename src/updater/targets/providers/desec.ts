@@ -1,11 +1,12 @@
 import { isObject } from "../../../core/is-object.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../http/client.ts";
-import { type Body, type Dialect, noZone, unexpected, unknownCall } from "../service-answer.ts";
+import type { Body, Dialect } from "../service-answer.ts";
 import type { Held, Lookup, TargetKind } from "../target.ts";
 import { hostedSettings, type TokenTarget } from "../token-target.ts";
 import { createZoneTarget, readEach, type ZoneCalls } from "../zone-target.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
+import { listIn, mapFound } from "./listed-records.ts";
 
 export const desec = {
   ...hostedSettings(
@@ -45,11 +46,7 @@ function desecCalls(config: TokenTarget, client: HttpClient): ZoneCalls<undefine
 
   const setsIn = async (zone: string, query: string, signal: AbortSignal): Promise<Lookup<readonly ReadableSet[]>> => {
     const answer = await api.get(pathOf(zone) + query, signal);
-    if (answer.kind === "absent") return noZone(zone, service);
-    if (answer.kind !== "ok") return answer;
-    const { list } = answer.value;
-    if (!Array.isArray(list) || !list.every(isSet)) return unexpected("no list of record sets", service);
-    return { kind: "found", value: list };
+    return listIn(answer, { service, key: "list", what: "record sets", isItem: isSet, zone });
   };
 
   const read: ZoneCalls<undefined>["read"] = async ({ zone, name, type }, signal) => {
@@ -100,20 +97,16 @@ function desecCalls(config: TokenTarget, client: HttpClient): ZoneCalls<undefine
     },
     async zones(signal) {
       const answer = await api.get("/domains/", signal);
-      if (answer.kind === "absent") return unknownCall(answer, service);
-      if (answer.kind !== "ok") return answer;
-      const { list } = answer.value;
-      if (!Array.isArray(list) || !list.every(isDomain)) return unexpected("no list of domains", service);
-      return { kind: "found", value: list.map(({ name }) => ({ id: name, name })) };
+      const found = listIn(answer, { service, key: "list", what: "domains", isItem: isDomain });
+      return mapFound(found, (domains) => domains.map(({ name }) => ({ id: name, name })));
     },
     async records(zone, signal) {
-      const found = await setsIn(zone, "", signal);
-      if (found.kind !== "found") return found;
-      const listed = found.value.flatMap(({ subname, type, ttl, records }) => {
-        const name = subname === "" ? "@" : subname;
-        return records.map((value) => ({ name, type, value, ttl }));
-      });
-      return { kind: "found", value: listed };
+      return mapFound(await setsIn(zone, "", signal), (sets) =>
+        sets.flatMap(({ subname, type, ttl, records }) => {
+          const name = subname === "" ? "@" : subname;
+          return records.map((value) => ({ name, type, value, ttl }));
+        }),
+      );
     },
     close: () => client.close(),
   };

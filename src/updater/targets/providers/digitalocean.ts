@@ -3,10 +3,11 @@ import { absoluteName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../http/client.ts";
 import { type Answer, type Body, type Dialect, noZone, readPages, unknownCall } from "../service-answer.ts";
-import { createSetTarget, type SetCalls } from "../set-target.ts";
+import { createSetTarget } from "../set-target.ts";
 import type { Held, TargetKind } from "../target.ts";
 import { hostedSettings, type TokenTarget } from "../token-target.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
+import { type RecordCalls, setsOfRecords } from "./listed-records.ts";
 
 export const digitalocean = {
   ...hostedSettings(
@@ -16,7 +17,8 @@ export const digitalocean = {
     "A token with the scopes domain:read, domain:create and domain:update.",
   ),
   can: { create: true, ttl: true },
-  open: async (config: TokenTarget, connect) => createSetTarget(digitaloceanCalls(config, await connect(config))),
+  open: async (config: TokenTarget, connect) =>
+    createSetTarget(setsOfRecords(digitaloceanCalls(config, await connect(config)))),
 } satisfies TargetKind<TokenTarget>;
 
 const service = "DigitalOcean";
@@ -32,7 +34,7 @@ const dialect: Dialect = {
   },
 };
 
-function digitaloceanCalls(config: TokenTarget, client: HttpClient): SetCalls<number> {
+function digitaloceanCalls(config: TokenTarget, client: HttpClient): RecordCalls<number> {
   const api = openJsonApi(client, dialect, () => ({ authorization: `Bearer ${config.token()}` }));
   const pathOf = (zone: string) => `/domains/${encodeURIComponent(zone)}/records`;
 
@@ -59,19 +61,15 @@ function digitaloceanCalls(config: TokenTarget, client: HttpClient): SetCalls<nu
       isItem,
       idIn,
     );
-  const recordsIn = (zone: string, query: string, signal: AbortSignal) =>
-    listed(pathOf(zone) + query, "domain_records", isRecord, ({ id }) => id, signal);
 
   return {
     service,
-    async read({ zone, name, type }, signal) {
-      const query = `?type=${type}&name=${encodeURIComponent(absoluteName(name, zone))}`;
-      const answer = await recordsIn(zone, query, signal);
+    async recordsIn(zone, set, signal) {
+      const query = set ? `?type=${set.type}&name=${encodeURIComponent(absoluteName(set.name, zone))}` : "";
+      const answer = await listed(pathOf(zone) + query, "domain_records", isRecord, ({ id }) => id, signal);
       if (answer.kind !== "ok") return answer.kind === "absent" ? noZone(zone, service) : answer;
-      const records = answer.value.filter((each) => each.type === type && each.name === name);
-      const [first] = records;
-      if (!first) return { kind: "found", value: undefined };
-      return { kind: "found", value: { values: records.map(({ data }) => data), ttl: first.ttl, rest: first.id } };
+      const records = answer.value.map(({ id, name, type, data, ttl }) => ({ name, type, value: data, ttl, rest: id }));
+      return { kind: "found", value: records };
     },
     async write({ zone, name, type }, { value, ttl }, held, signal) {
       const content = { type, data: value, ...(ttl === undefined ? {} : { ttl }) };
@@ -90,12 +88,6 @@ function digitaloceanCalls(config: TokenTarget, client: HttpClient): SetCalls<nu
       return answer.kind === "ok"
         ? { kind: "found", value: answer.value.map(({ name }) => ({ id: name, name })) }
         : answer;
-    },
-    async records(zone, signal) {
-      const answer = await recordsIn(zone, "", signal);
-      if (answer.kind !== "ok") return answer.kind === "absent" ? noZone(zone, service) : answer;
-      const all = answer.value.map(({ name, type, data, ttl }) => ({ name, type, value: data, ttl }));
-      return { kind: "found", value: all };
     },
     close: () => client.close(),
   };

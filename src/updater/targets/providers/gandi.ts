@@ -1,11 +1,12 @@
 import { isObject } from "../../../core/is-object.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../http/client.ts";
-import { type Body, type Dialect, noZone, unexpected, unknownCall } from "../service-answer.ts";
+import { type Body, type Dialect, noZone, unexpected } from "../service-answer.ts";
 import { createSetTarget, type SetCalls, type SetName } from "../set-target.ts";
 import type { Lookup, TargetKind } from "../target.ts";
 import { hostedSettings, type TokenTarget } from "../token-target.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
+import { listIn, mapFound } from "./listed-records.ts";
 
 export const gandi = {
   ...hostedSettings(
@@ -65,22 +66,17 @@ function gandiCalls(config: TokenTarget, client: HttpClient): SetCalls<undefined
     },
     async zones(signal) {
       const answer = await api.get("/domains", signal);
-      if (answer.kind === "absent") return unknownCall(answer, service);
-      if (answer.kind !== "ok") return answer;
-      const { list } = answer.value;
-      if (!Array.isArray(list) || !list.every(isDomain)) return unexpected("no list of domains", service);
-      return { kind: "found", value: list.map(({ fqdn }) => ({ id: fqdn, name: fqdn })) };
+      const found = listIn(answer, { service, key: "list", what: "domains", isItem: isDomain });
+      return mapFound(found, (domains) => domains.map(({ fqdn }) => ({ id: fqdn, name: fqdn })));
     },
     async records(zone, signal) {
       const answer = await api.get(`${zonePath(zone)}/records?per_page=1000`, signal);
-      if (answer.kind === "absent") return noZone(zone, service);
-      if (answer.kind !== "ok") return answer;
-      const { list } = answer.value;
-      if (!Array.isArray(list) || !list.every(isSet)) return unexpected("no list of record sets", service);
-      const listed = list.flatMap(({ rrset_name: name, rrset_type: type, rrset_ttl: ttl, rrset_values: values }) =>
-        values.map((value) => ({ name, type, value, ttl })),
+      const found = listIn(answer, { service, key: "list", what: "record sets", isItem: isSet, zone });
+      return mapFound(found, (sets) =>
+        sets.flatMap(({ rrset_name: name, rrset_type: type, rrset_ttl: ttl, rrset_values: values }) =>
+          values.map((value) => ({ name, type, value, ttl })),
+        ),
       );
-      return { kind: "found", value: listed };
     },
     close: () => client.close(),
   };

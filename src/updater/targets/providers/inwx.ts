@@ -1,24 +1,17 @@
 import { isObject } from "../../../core/is-object.ts";
-import { absoluteName, askedZoneName } from "../../../core/names/name.ts";
+import { absoluteName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
 import { mapping, needed } from "../../../process/settings/mapping.ts";
 import { text, type Value } from "../../../process/settings/setting.ts";
 import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import { secret } from "../../config/secret.ts";
 import type { HttpClient, HttpOutcome } from "../../http/client.ts";
-import {
-  type Answer,
-  type Body,
-  type Dialect,
-  noZone,
-  readAnswer,
-  unexpected,
-  unknownCall,
-} from "../service-answer.ts";
-import { createSetTarget, listedName, type SetCalls } from "../set-target.ts";
-import type { Lookup, TargetConfig, TargetFault, TargetKind } from "../target.ts";
+import { type Answer, type Body, type Dialect, readAnswer, unexpected, unknownCall } from "../service-answer.ts";
+import { createSetTarget, listedName } from "../set-target.ts";
+import type { TargetConfig, TargetFault, TargetKind } from "../target.ts";
 import { readWritten } from "../write-answer.ts";
 import { isNumber, isText, parseAny } from "./json-api.ts";
+import { listIn, mapFound, type RecordCalls, setsOfRecords } from "./listed-records.ts";
 
 const settings = mapping(
   {
@@ -40,7 +33,7 @@ type InwxTarget = TargetConfig & Value<typeof settings>;
 export const inwx = {
   ...settings,
   can: { create: true, ttl: true },
-  open: async (config: InwxTarget, connect) => createSetTarget(inwxCalls(config, await connect(config))),
+  open: async (config: InwxTarget, connect) => createSetTarget(setsOfRecords(inwxCalls(config, await connect(config)))),
 } satisfies TargetKind<InwxTarget>;
 
 const service = "INWX";
@@ -67,7 +60,7 @@ function statusOf(code: number): number {
   return code === 2400 || code === 2500 ? 500 : 422;
 }
 
-function inwxCalls(config: InwxTarget, client: HttpClient): SetCalls<number> {
+function inwxCalls(config: InwxTarget, client: HttpClient): RecordCalls<number> {
   let cookie: string | undefined;
   const post = (method: string, params: object, signal: AbortSignal): Promise<HttpOutcome> => {
     const headers = { "content-type": "application/json", ...(cookie === undefined ? {} : { cookie }) };
@@ -98,32 +91,20 @@ function inwxCalls(config: InwxTarget, client: HttpClient): SetCalls<number> {
       ? { kind: "ok", value: answer.value.resData }
       : unexpected("no data", service);
   };
-  const recordsIn = async (
-    zone: string,
-    filter: object,
-    signal: AbortSignal,
-  ): Promise<Lookup<readonly ReadableRecord[]>> => {
-    const answer = await ask("nameserver.info", { domain: zone, ...filter }, signal);
-    if (answer.kind === "absent") return noZone(zone, service);
-    if (answer.kind !== "ok") return answer;
-    const { record = [] } = answer.value;
-    if (!Array.isArray(record) || !record.every(isRecord)) return unexpected("no list of records", service);
-    return { kind: "found", value: record };
-  };
 
   return {
     service,
-    async read({ zone, name, type }, signal) {
-      const owner = absoluteName(name, zone);
-      const found = await recordsIn(zone, { name: owner, type }, signal);
-      if (found.kind !== "found") return found;
-      const records = found.value.filter((each) => each.type === type && askedZoneName(each.name) === owner);
-      const [first] = records;
-      if (!first) return { kind: "found", value: undefined };
-      return {
-        kind: "found",
-        value: { values: records.map(({ content }) => content), ttl: first.ttl, rest: first.id },
-      };
+    async recordsIn(zone, set, signal) {
+      const filter = set && { name: absoluteName(set.name, zone), type: set.type };
+      const answer = await ask("nameserver.info", { domain: zone, ...filter }, signal);
+      // Without such records, there is no list.
+      const listed = answer.kind === "ok" ? { ...answer, value: { record: [], ...answer.value } } : answer;
+      const found = listIn(listed, { service, key: "record", what: "records", isItem: isRecord, zone });
+      return mapFound(found, (records) =>
+        records.map(({ id, name, type, content, ttl }) => ({
+          ...{ name: listedName(name, zone), type, value: content, ttl, rest: id },
+        })),
+      );
     },
     async write({ zone, name, type }, { value, ttl }, held, signal) {
       const content = { content: value, ttl: ttl ?? held?.ttl ?? usualTtl };
@@ -139,19 +120,8 @@ function inwxCalls(config: InwxTarget, client: HttpClient): SetCalls<number> {
     },
     async zones(signal) {
       const answer = await ask("nameserver.list", { pagelimit: 1000 }, signal);
-      if (answer.kind === "absent") return unknownCall(answer, service);
-      if (answer.kind !== "ok") return answer;
-      const { domains } = answer.value;
-      if (!Array.isArray(domains) || !domains.every(isDomain)) return unexpected("no list of domains", service);
-      return { kind: "found", value: domains.map(({ domain }) => ({ id: domain, name: domain })) };
-    },
-    async records(zone, signal) {
-      const found = await recordsIn(zone, {}, signal);
-      if (found.kind !== "found") return found;
-      const all = found.value.map(({ name, type, content, ttl }) => ({
-        ...{ name: listedName(name, zone), type, value: content, ttl },
-      }));
-      return { kind: "found", value: all };
+      const found = listIn(answer, { service, key: "domains", what: "domains", isItem: isDomain });
+      return mapFound(found, (domains) => domains.map(({ domain }) => ({ id: domain, name: domain })));
     },
     close: () => client.close(),
   };

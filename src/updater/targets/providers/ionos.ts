@@ -2,11 +2,12 @@ import { isObject } from "../../../core/is-object.ts";
 import { absoluteName, askedZoneName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../http/client.ts";
-import { type Dialect, noZone, unexpected, unknownCall } from "../service-answer.ts";
-import { createSetTarget, listedName, type SetCalls } from "../set-target.ts";
+import { type Dialect, noZone } from "../service-answer.ts";
+import { createSetTarget, listedName } from "../set-target.ts";
 import type { Held, ListedZone, Lookup, TargetKind } from "../target.ts";
 import { hostedSettings, type TokenTarget } from "../token-target.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
+import { listIn, mapFound, type RecordCalls, setsOfRecords } from "./listed-records.ts";
 
 export const ionos = {
   ...hostedSettings(
@@ -16,7 +17,8 @@ export const ionos = {
     "The API key: its public prefix, a dot, and its secret.",
   ),
   can: { create: true, ttl: true },
-  open: async (config: TokenTarget, connect) => createSetTarget(ionosCalls(config, await connect(config))),
+  open: async (config: TokenTarget, connect) =>
+    createSetTarget(setsOfRecords(ionosCalls(config, await connect(config)))),
 } satisfies TargetKind<TokenTarget>;
 
 const service = "IONOS";
@@ -38,51 +40,36 @@ const dialect: Dialect = {
 
 type Rest = { readonly id: string; readonly disabled: boolean };
 
-function ionosCalls(config: TokenTarget, client: HttpClient): SetCalls<Rest> {
+function ionosCalls(config: TokenTarget, client: HttpClient): RecordCalls<Rest> {
   const api = openJsonApi(client, dialect, () => ({ "x-api-key": config.token() }));
   const zoneIds = new Map<string, string>();
 
   const zones = async (signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>> => {
     const answer = await api.get("/zones", signal);
-    if (answer.kind === "absent") return unknownCall(answer, service);
-    if (answer.kind !== "ok") return answer;
-    const { list } = answer.value;
-    if (!Array.isArray(list) || !list.every(isZone)) return unexpected("no list of zones", service);
-    for (const { id, name } of list) zoneIds.set(askedZoneName(name), id);
-    return { kind: "found", value: list.map(({ id, name }) => ({ id, name: askedZoneName(name) })) };
-  };
-  const recordsIn = async (
-    zone: string,
-    query: string,
-    signal: AbortSignal,
-  ): Promise<Lookup<readonly ReadableRecord[]>> => {
-    if (!zoneIds.has(zone)) {
-      const found = await zones(signal);
-      if (found.kind !== "found") return found;
-      if (!zoneIds.has(zone)) return noZone(zone, service);
-    }
-    const answer = await api.get(`/zones/${zoneIds.get(zone)}${query}`, signal);
-    if (answer.kind === "absent") {
-      zoneIds.delete(zone);
-      return noZone(zone, service);
-    }
-    if (answer.kind !== "ok") return answer;
-    const { records } = answer.value;
-    if (!Array.isArray(records) || !records.every(isRecord)) return unexpected("no list of records", service);
-    return { kind: "found", value: records };
+    const found = listIn(answer, { service, key: "list", what: "zones", isItem: isZone });
+    return mapFound(found, (list) => {
+      for (const { id, name } of list) zoneIds.set(askedZoneName(name), id);
+      return list.map(({ id, name }) => ({ id, name: askedZoneName(name) }));
+    });
   };
 
   return {
     service,
-    async read({ zone, name, type }, signal) {
-      const owner = absoluteName(name, zone);
-      const found = await recordsIn(zone, `?recordName=${encodeURIComponent(owner)}&recordType=${type}`, signal);
-      if (found.kind !== "found") return found;
-      const records = found.value.filter((each) => each.type === type && askedZoneName(each.name) === owner);
-      const [first] = records;
-      if (!first) return { kind: "found", value: undefined };
-      const rest = { id: first.id, disabled: first.disabled === true };
-      return { kind: "found", value: { values: records.map(({ content }) => content), ttl: first.ttl, rest } };
+    async recordsIn(zone, set, signal) {
+      if (!zoneIds.has(zone)) {
+        const found = await zones(signal);
+        if (found.kind !== "found") return found;
+        if (!zoneIds.has(zone)) return noZone(zone, service);
+      }
+      const query = set ? `?recordName=${encodeURIComponent(absoluteName(set.name, zone))}&recordType=${set.type}` : "";
+      const answer = await api.get(`/zones/${zoneIds.get(zone)}${query}`, signal);
+      if (answer.kind === "absent") zoneIds.delete(zone);
+      const found = listIn(answer, { service, key: "records", what: "records", isItem: isRecord, zone });
+      return mapFound(found, (records) =>
+        records.map(({ id, name, type, content, ttl, disabled }) => ({
+          ...{ name: listedName(name, zone), type, value: content, ttl, rest: { id, disabled: disabled === true } },
+        })),
+      );
     },
     async write({ zone, name, type }, { value, ttl }, held, signal) {
       const path = `/zones/${zoneIds.get(zone)}/records`;
@@ -97,14 +84,6 @@ function ionosCalls(config: TokenTarget, client: HttpClient): SetCalls<Rest> {
       return { kind: "accepted", value: isIt ? heldIn(stored) : undefined };
     },
     zones,
-    async records(zone, signal) {
-      const found = await recordsIn(zone, "", signal);
-      if (found.kind !== "found") return found;
-      const all = found.value.map(({ name, type, content, ttl }) => ({
-        ...{ name: listedName(name, zone), type, value: content, ttl },
-      }));
-      return { kind: "found", value: all };
-    },
     close: () => client.close(),
   };
 }

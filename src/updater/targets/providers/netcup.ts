@@ -5,19 +5,12 @@ import { text, type Value } from "../../../process/settings/setting.ts";
 import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import { secret } from "../../config/secret.ts";
 import type { HttpClient, HttpOutcome } from "../../http/client.ts";
-import {
-  type Answer,
-  type Body,
-  type Dialect,
-  noZone,
-  readAnswer,
-  unexpected,
-  unknownCall,
-} from "../service-answer.ts";
-import { cannotList, createSetTarget, type SetCalls } from "../set-target.ts";
-import type { Lookup, TargetConfig, TargetFault, TargetKind } from "../target.ts";
+import { type Answer, type Body, type Dialect, readAnswer, unexpected, unknownCall } from "../service-answer.ts";
+import { cannotList, createSetTarget } from "../set-target.ts";
+import type { TargetConfig, TargetFault, TargetKind } from "../target.ts";
 import { readWritten } from "../write-answer.ts";
 import { isNumber, isText, parseAny } from "./json-api.ts";
+import { listIn, mapFound, type RecordCalls, setsOfRecords } from "./listed-records.ts";
 
 const settings = mapping(
   {
@@ -39,7 +32,8 @@ type NetcupTarget = TargetConfig & Value<typeof settings>;
 export const netcup = {
   ...settings,
   can: { create: true, ttl: false },
-  open: async (config: NetcupTarget, connect) => createSetTarget(netcupCalls(config, await connect(config))),
+  open: async (config: NetcupTarget, connect) =>
+    createSetTarget(setsOfRecords(netcupCalls(config, await connect(config)))),
 } satisfies TargetKind<NetcupTarget>;
 
 const service = "netcup";
@@ -66,7 +60,7 @@ function statusOf(said: string, action: unknown): number {
   return action === "login" || /session|api ?key|password/i.test(said) ? 401 : 422;
 }
 
-function netcupCalls(config: NetcupTarget, client: HttpClient): SetCalls<string> {
+function netcupCalls(config: NetcupTarget, client: HttpClient): RecordCalls<string> {
   let session: string | undefined;
   const post = (action: string, param: object, signal: AbortSignal): Promise<HttpOutcome> => {
     const known = { customernumber: config.customer, apikey: config.key(), ...(session && { apisessionid: session }) };
@@ -103,27 +97,15 @@ function netcupCalls(config: NetcupTarget, client: HttpClient): SetCalls<string>
     const { responsedata } = answer.value;
     return isObject(responsedata) ? { kind: "ok", value: responsedata } : unexpected("no data", service);
   };
-  const recordsIn = async (zone: string, signal: AbortSignal): Promise<Lookup<readonly ReadableRecord[]>> => {
-    const answer = await ask("infoDnsRecords", { domainname: zone }, signal);
-    if (answer.kind === "absent") return noZone(zone, service);
-    if (answer.kind !== "ok") return answer;
-    const { dnsrecords } = answer.value;
-    if (!Array.isArray(dnsrecords) || !dnsrecords.every(isRecord)) return unexpected("no list of records", service);
-    return { kind: "found", value: dnsrecords };
-  };
 
   return {
     service,
-    async read({ zone, name, type }, signal) {
-      const found = await recordsIn(zone, signal);
-      if (found.kind !== "found") return found;
-      const records = found.value.filter((each) => each.type === type && each.hostname === name);
-      const [first] = records;
-      if (!first) return { kind: "found", value: undefined };
-      return {
-        kind: "found",
-        value: { values: records.map(({ destination }) => destination), ttl: null, rest: first.id },
-      };
+    async recordsIn(zone, _set, signal) {
+      const answer = await ask("infoDnsRecords", { domainname: zone }, signal);
+      const found = listIn(answer, { service, key: "dnsrecords", what: "records", isItem: isRecord, zone });
+      return mapFound(found, (records) =>
+        records.map(({ id, hostname: name, type, destination: value }) => ({ name, type, value, ttl: null, rest: id })),
+      );
     },
     async write({ zone, name, type }, { value }, held, signal) {
       const record = { ...(held ? { id: held.rest } : {}), hostname: name, type, destination: value };
@@ -133,12 +115,6 @@ function netcupCalls(config: NetcupTarget, client: HttpClient): SetCalls<string>
       return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
     },
     zones: async () => cannotList(service, "see the list of domains in the CCP; `moor list ZONE` works"),
-    async records(zone, signal) {
-      const found = await recordsIn(zone, signal);
-      if (found.kind !== "found") return found;
-      const all = found.value.map(({ hostname: name, type, destination }) => ({ name, type, value: destination }));
-      return { kind: "found", value: all };
-    },
     close: () => client.close(),
   };
 }

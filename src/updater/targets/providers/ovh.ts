@@ -5,11 +5,12 @@ import type { Value } from "../../../process/settings/setting.ts";
 import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import { secret } from "../../config/secret.ts";
 import type { HttpClient } from "../../http/client.ts";
-import { type Dialect, errorIn, later, noZone, unexpected, unknownCall } from "../service-answer.ts";
-import { createSetTarget, type SetCalls } from "../set-target.ts";
-import type { Lookup, TargetConfig, TargetKind } from "../target.ts";
+import { type Dialect, errorIn, later, noZone, unexpected } from "../service-answer.ts";
+import { createSetTarget } from "../set-target.ts";
+import type { TargetConfig, TargetKind } from "../target.ts";
 import { unknown } from "../write-answer.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
+import { listIn, mapFound, type OneRecord, type RecordCalls, setsOfRecords } from "./listed-records.ts";
 
 const settings = mapping(
   {
@@ -31,7 +32,7 @@ type OvhTarget = TargetConfig & Value<typeof settings>;
 export const ovh = {
   ...settings,
   can: { create: true, ttl: true },
-  open: async (config: OvhTarget, connect) => createSetTarget(ovhCalls(config, await connect(config))),
+  open: async (config: OvhTarget, connect) => createSetTarget(setsOfRecords(ovhCalls(config, await connect(config)))),
 } satisfies TargetKind<OvhTarget>;
 
 const service = "OVHcloud";
@@ -46,7 +47,7 @@ const dialect: Dialect = {
   errorIn,
 };
 
-function ovhCalls(config: OvhTarget, client: HttpClient): SetCalls<number> {
+function ovhCalls(config: OvhTarget, client: HttpClient): RecordCalls<number> {
   const sign = (method: string, path: string, body: string) => {
     const time = String(Math.floor(Date.now() / 1000));
     const url = `${config.url.origin}${config.url.pathname.replace(/\/+$/, "")}${path}`;
@@ -64,47 +65,25 @@ function ovhCalls(config: OvhTarget, client: HttpClient): SetCalls<number> {
   );
   const pathOf = (zone: string) => `/domain/zone/${encodeURIComponent(zone)}`;
 
-  const recordsIn = async (
-    zone: string,
-    query: string,
-    most: number,
-    signal: AbortSignal,
-  ): Promise<Lookup<readonly ReadableRecord[]>> => {
-    const answer = await api.get(`${pathOf(zone)}/record${query}`, signal);
-    if (answer.kind === "absent") return noZone(zone, service);
-    if (answer.kind !== "ok") return answer;
-    const { list } = answer.value;
-    if (!Array.isArray(list) || !list.every(isNumber)) return unexpected("no list of records", service);
-    const records: ReadableRecord[] = [];
-    for (const id of list.slice(0, most)) {
-      const one = await api.get(`${pathOf(zone)}/record/${id}`, signal);
-      if (one.kind === "absent") return later("the list of records changed while it was read");
-      if (one.kind !== "ok") return one;
-      if (!isRecord(one.value)) return unexpected("no record", service);
-      records.push(one.value);
-    }
-    return { kind: "found", value: records };
-  };
-
   return {
     service,
-    async read({ zone, name, type }, signal) {
-      const subDomain = name === "@" ? "" : name;
-      const found = await recordsIn(
-        zone,
-        `?fieldType=${type}&subDomain=${encodeURIComponent(subDomain)}`,
-        enough,
-        signal,
-      );
-      if (found.kind !== "found") return found;
-      const records = found.value.filter((each) => each.fieldType === type && (each.subDomain ?? "") === subDomain);
-      const [first] = records;
-      if (!first) return { kind: "found", value: undefined };
-      // A TTL of 0 means the zone's default.
-      return {
-        kind: "found",
-        value: { values: records.map(({ target }) => target), ttl: first.ttl || null, rest: first.id },
-      };
+    async recordsIn(zone, set, signal) {
+      const subDomain = set?.name === "@" ? "" : (set?.name ?? "");
+      const query = set ? `?fieldType=${set.type}&subDomain=${encodeURIComponent(subDomain)}` : "";
+      const answer = await api.get(`${pathOf(zone)}/record${query}`, signal);
+      const ids = listIn(answer, { service, key: "list", what: "records", isItem: isNumber, zone });
+      if (ids.kind !== "found") return ids;
+      const records: OneRecord<number>[] = [];
+      for (const id of ids.value.slice(0, set ? enough : undefined)) {
+        const one = await api.get(`${pathOf(zone)}/record/${id}`, signal);
+        if (one.kind === "absent") return later("the list of records changed while it was read");
+        if (one.kind !== "ok") return one;
+        if (!isRecord(one.value)) return unexpected("no record", service);
+        const { subDomain: name, fieldType: type, target: value, ttl } = one.value;
+        // A TTL of 0 means the zone's default.
+        records.push({ name: name || "@", type, value, ttl: ttl || null, rest: one.value.id });
+      }
+      return { kind: "found", value: records };
     },
     async write({ zone, name, type }, { value, ttl }, held, signal) {
       const content = { target: value, ...(ttl === undefined ? {} : { ttl }) };
@@ -121,20 +100,8 @@ function ovhCalls(config: OvhTarget, client: HttpClient): SetCalls<number> {
     },
     async zones(signal) {
       const answer = await api.get("/domain/zone", signal);
-      if (answer.kind === "absent") return unknownCall(answer, service);
-      if (answer.kind !== "ok") return answer;
-      const { list } = answer.value;
-      if (!Array.isArray(list) || !list.every(isText)) return unexpected("no list of zones", service);
-      return { kind: "found", value: list.map((name) => ({ id: name, name })) };
-    },
-    async records(zone, signal) {
-      const found = await recordsIn(zone, "", Number.POSITIVE_INFINITY, signal);
-      if (found.kind !== "found") return found;
-      const all = found.value.map(({ subDomain, fieldType: type, target, ttl }) => ({
-        ...{ name: subDomain || "@", type, value: target },
-        ...(ttl ? { ttl } : {}),
-      }));
-      return { kind: "found", value: all };
+      const found = listIn(answer, { service, key: "list", what: "zones", isItem: isText });
+      return mapFound(found, (names) => names.map((name) => ({ id: name, name })));
     },
     close: () => client.close(),
   };

@@ -1,13 +1,13 @@
 import { isObject } from "../../../core/is-object.ts";
-import { absoluteName, askedZoneName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../http/client.ts";
-import { type Body, type Dialect, noZone, readAnswer, unexpected, unknownCall } from "../service-answer.ts";
-import { createSetTarget, listedName, type SetCalls } from "../set-target.ts";
-import type { Lookup, TargetKind } from "../target.ts";
+import { type Body, type Dialect, readAnswer } from "../service-answer.ts";
+import { createSetTarget, listedName } from "../set-target.ts";
+import type { TargetKind } from "../target.ts";
 import { type KeyPairTarget, keyPairSettings } from "../token-target.ts";
 import { readWritten } from "../write-answer.ts";
 import { isText, parseAny } from "./json-api.ts";
+import { listIn, mapFound, type RecordCalls, setsOfRecords } from "./listed-records.ts";
 
 export const porkbun = {
   ...keyPairSettings(
@@ -18,7 +18,8 @@ export const porkbun = {
     "The secret API key.",
   ),
   can: { create: true, ttl: true },
-  open: async (config: KeyPairTarget, connect) => createSetTarget(porkbunCalls(config, await connect(config))),
+  open: async (config: KeyPairTarget, connect) =>
+    createSetTarget(setsOfRecords(porkbunCalls(config, await connect(config)))),
 } satisfies TargetKind<KeyPairTarget>;
 
 const service = "Porkbun";
@@ -37,7 +38,7 @@ const dialect: Dialect = {
   },
 };
 
-function porkbunCalls(config: KeyPairTarget, client: HttpClient): SetCalls<string> {
+function porkbunCalls(config: KeyPairTarget, client: HttpClient): RecordCalls<string> {
   /** Every call is a POST; the credentials are in the body. */
   const post = (path: string, content: object, signal: AbortSignal) => {
     const [key, secret] = [config.key(), config.secret()];
@@ -48,33 +49,18 @@ function porkbunCalls(config: KeyPairTarget, client: HttpClient): SetCalls<strin
   const ask = async (path: string, signal: AbortSignal) =>
     readAnswer(await post(path, {}, signal), [200], Date.now(), dialect);
 
-  const recordsIn = async (
-    zone: string,
-    path: string,
-    signal: AbortSignal,
-  ): Promise<Lookup<readonly ReadableRecord[]>> => {
-    const answer = await ask(path, signal);
-    if (answer.kind === "absent") return noZone(zone, service);
-    if (answer.kind !== "ok") return answer;
-    const { records } = answer.value;
-    if (!Array.isArray(records) || !records.every(isRecord)) return unexpected("no list of records", service);
-    return { kind: "found", value: records };
-  };
-
   return {
     service,
-    async read({ zone, name, type }, signal) {
-      const below = name === "@" ? "" : `/${encodeURIComponent(name)}`;
-      const found = await recordsIn(zone, `/dns/retrieveByNameType/${zone}/${type}${below}`, signal);
-      if (found.kind !== "found") return found;
-      const owner = absoluteName(name, zone);
-      const records = found.value.filter((each) => each.type === type && askedZoneName(each.name) === owner);
-      const [first] = records;
-      if (!first) return { kind: "found", value: undefined };
-      return {
-        kind: "found",
-        value: { values: records.map(({ content }) => content), ttl: Number(first.ttl), rest: first.id },
-      };
+    async recordsIn(zone, set, signal) {
+      const below = set === undefined || set.name === "@" ? "" : `/${encodeURIComponent(set.name)}`;
+      const path = set ? `/dns/retrieveByNameType/${zone}/${set.type}${below}` : `/dns/retrieve/${zone}`;
+      const answer = await ask(path, signal);
+      const found = listIn(answer, { service, key: "records", what: "records", isItem: isRecord, zone });
+      return mapFound(found, (records) =>
+        records.map(({ id, name, type, content, ttl }) => ({
+          ...{ name: listedName(name, zone), type, value: content, ttl: Number(ttl), rest: id },
+        })),
+      );
     },
     async write({ zone, name, type }, { value, ttl }, held, signal) {
       const content = {
@@ -89,19 +75,8 @@ function porkbunCalls(config: KeyPairTarget, client: HttpClient): SetCalls<strin
     },
     async zones(signal) {
       const answer = await ask("/domain/listAll", signal);
-      if (answer.kind === "absent") return unknownCall(answer, service);
-      if (answer.kind !== "ok") return answer;
-      const { domains } = answer.value;
-      if (!Array.isArray(domains) || !domains.every(isDomain)) return unexpected("no list of domains", service);
-      return { kind: "found", value: domains.map(({ domain }) => ({ id: domain, name: domain })) };
-    },
-    async records(zone, signal) {
-      const found = await recordsIn(zone, `/dns/retrieve/${zone}`, signal);
-      if (found.kind !== "found") return found;
-      const all = found.value.map(({ name, type, content, ttl }) => ({
-        ...{ name: listedName(name, zone), type, value: content, ttl: Number(ttl) },
-      }));
-      return { kind: "found", value: all };
+      const found = listIn(answer, { service, key: "domains", what: "domains", isItem: isDomain });
+      return mapFound(found, (domains) => domains.map(({ domain }) => ({ id: domain, name: domain })));
     },
     close: () => client.close(),
   };

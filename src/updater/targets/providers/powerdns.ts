@@ -1,12 +1,13 @@
 import { isObject } from "../../../core/is-object.ts";
 import { absoluteName, askedZoneName } from "../../../core/names/name.ts";
 import type { HttpClient } from "../../http/client.ts";
-import { type Body, type Dialect, errorIn, noZone, unexpected, unknownCall } from "../service-answer.ts";
+import { type Body, type Dialect, errorIn, noZone, unexpected } from "../service-answer.ts";
 import { listedName, type SetName } from "../set-target.ts";
 import type { Lookup, TargetKind } from "../target.ts";
 import { type TokenTarget, tokenSettings } from "../token-target.ts";
 import { createZoneTarget, type SetChange, type ZoneCalls } from "../zone-target.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
+import { listIn, mapFound } from "./listed-records.ts";
 
 export const powerdns = {
   ...tokenSettings(
@@ -104,19 +105,15 @@ function powerdnsCalls(config: TokenTarget, client: HttpClient): ZoneCalls<Disab
     room: { of: () => 1, most: mostSets },
     async zones(signal) {
       const answer = await api.get(`${base}/zones`, signal);
-      if (answer.kind === "absent") return unknownCall(answer, service);
-      if (answer.kind !== "ok") return answer;
-      const { list } = answer.value;
-      if (!Array.isArray(list) || !list.every(isZone)) return unexpected("no list of zones", service);
-      return { kind: "found", value: list.map(({ id, name }) => ({ id, name: askedZoneName(name) })) };
+      const found = listIn(answer, { service, key: "list", what: "zones", isItem: isZone });
+      return mapFound(found, (zones) => zones.map(({ id, name }) => ({ id, name: askedZoneName(name) })));
     },
     async records(zone, signal) {
-      const found = await setsIn(zone, "", signal);
-      if (found.kind !== "found") return found;
-      const listed = found.value.flatMap(({ name, type, ttl, records }) =>
-        records.map(({ content }) => ({ name: listedName(name, zone), type, value: content, ttl })),
+      return mapFound(await setsIn(zone, "", signal), (sets) =>
+        sets.flatMap(({ name, type, ttl, records }) =>
+          records.map(({ content }) => ({ name: listedName(name, zone), type, value: content, ttl })),
+        ),
       );
-      return { kind: "found", value: listed };
     },
     close: () => client.close(),
   };

@@ -1,0 +1,75 @@
+import { type Answer, type Body, noZone, unexpected, unknownCall } from "../service-answer.ts";
+import type { SetCalls, SetName } from "../set-target.ts";
+import type { Lookup } from "../target.ts";
+
+/** One value of a set, as a service with a separate record for each value lists it. */
+export type OneRecord<Rest> = {
+  /** Relative to the zone; `@` for the zone itself. */
+  readonly name: string;
+  readonly type: string;
+  readonly value: string;
+  /** Null if the record uses the zone's TTL. */
+  readonly ttl: number | null;
+  readonly rest: Rest;
+};
+
+/** The calls of such a service. */
+export type RecordCalls<Rest> = Omit<SetCalls<Rest>, "read" | "records"> & {
+  /** The records of that set, perhaps among others; all of the zone if there is no set. */
+  readonly recordsIn: (
+    zone: string,
+    set: SetName | undefined,
+    signal: AbortSignal,
+  ) => Promise<Lookup<readonly OneRecord<Rest>[]>>;
+};
+
+/** The records of one name and type are a set; writing it needs the `rest` of the first. */
+export const setsOfRecords = <Rest>({ recordsIn, ...calls }: RecordCalls<Rest>): SetCalls<Rest> => ({
+  ...calls,
+  async read(set, signal) {
+    const found = await recordsIn(set.zone, set, signal);
+    if (found.kind !== "found") return found;
+    const records = found.value.filter(({ name, type }) => name === set.name && type === set.type);
+    const [first] = records;
+    const value = first && { values: records.map((each) => each.value), ttl: first.ttl, rest: first.rest };
+    return { kind: "found", value };
+  },
+  async records(zone, signal) {
+    const found = await recordsIn(zone, undefined, signal);
+    if (found.kind !== "found") return found;
+    const all = found.value.map(({ name, type, value, ttl }) => ({
+      name,
+      type,
+      value,
+      ...(ttl === null ? {} : { ttl }),
+    }));
+    return { kind: "found", value: all };
+  },
+});
+
+export type Expected<T> = {
+  readonly service: string;
+  /** Where the list is in the answer. */
+  readonly key: string;
+  /** For the message: `domains`. */
+  readonly what: string;
+  readonly isItem: (value: unknown) => value is T;
+  /** The zone that the call names: if it is missing, the answer is 404. */
+  readonly zone?: string;
+};
+
+/** The list in an answer. */
+export function listIn<T>(
+  answer: Answer<Body>,
+  { service, key, what, isItem, zone }: Expected<T>,
+): Lookup<readonly T[]> {
+  if (answer.kind === "absent") return zone === undefined ? unknownCall(answer, service) : noZone(zone, service);
+  if (answer.kind !== "ok") return answer;
+  const list = answer.value[key];
+  if (!Array.isArray(list) || !list.every(isItem)) return unexpected(`no list of ${what}`, service);
+  return { kind: "found", value: list };
+}
+
+/** What was found, turned into something else. */
+export const mapFound = <T, U>(found: Lookup<T>, turn: (value: T) => U): Lookup<U> =>
+  found.kind === "found" ? { kind: "found", value: turn(found.value) } : found;
