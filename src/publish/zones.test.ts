@@ -10,6 +10,7 @@ import {
   zoneViewSteps,
 } from "../core/records/zone-view.ts";
 import { finish } from "../core/steps.ts";
+import type { ZoneEvent } from "../nameserver/answer/zone-source.ts";
 import { createLog } from "../process/log.ts";
 import { plainSettings } from "../records/model.ts";
 import type { RecordStore } from "../records/store/port.ts";
@@ -81,4 +82,17 @@ it.each([
   await store.write(request, () => ({ wanted, result: undefined }));
   zones.close();
   expect(reported).toEqual(["written", event, "reported"]);
+});
+
+it("reports what DNS shows of a change, and nothing else", async () => {
+  const zones = await zonesFromStore(store, { nameservers: ["ns1.example.net"], log });
+  const reported: ZoneEvent[] = [];
+  zones.follow((event) => void reported.push(event));
+  const request = { account, at: { zone: "z" }, owners: () => ["www"], actor: "test", now: Date.now() };
+  await store.write(request, () => ({ wanted: [aSet("www", "198.51.100.1")], result: undefined }));
+  zones.close();
+  const after = { owner: "www", type: "A", ttl: aSet("www", "").ttl, records: [{ rdata: "198.51.100.1" }] };
+  expect(reported.flatMap((event) => (event.kind === "changed" ? event.changes : []))).toEqual([
+    { kind: expect.stringMatching(/create|replace/), owner: "www", type: "A", after },
+  ]);
 });

@@ -5,13 +5,13 @@ import type { Change } from "../core/records/changes.ts";
 import type { RRset } from "../core/records/rrset.ts";
 import { compareSerials, serialOf } from "../core/records/serial.ts";
 import { timersIn } from "../core/records/soa-timers.ts";
-import type { ShownSet, ZoneContent } from "../core/records/zone-view.ts";
+import type { ShownChange, ShownSet, ZoneContent } from "../core/records/zone-view.ts";
 import type { BeginZone, ZoneEvent, ZoneSource } from "../nameserver/answer/zone-source.ts";
 import type { ChangesBetween } from "../nameserver/transfer/out.ts";
 import type { Logger } from "../process/log.ts";
 import { createTurns } from "../process/turns.ts";
 import type { LoggedRow, Zone, ZoneSettings } from "../records/model.ts";
-import { readShownZone } from "../records/service/zones/read-zone.ts";
+import { readShownZone, shown } from "../records/service/zones/read-zone.ts";
 import type { RecordStore } from "../records/store/port.ts";
 import { openCatalog, warnOfHidden } from "./catalog.ts";
 import { followLog } from "./follow-log.ts";
@@ -183,8 +183,12 @@ function eventOf({ zoneName: zone, serial }: LoggedRow, write: readonly LoggedRo
   const changes = setChanges(write);
   return changes === undefined || changes.some((change) => goesBack(change, serial) || expiresOtherwise(change))
     ? { kind: "replaced", zone }
-    : { kind: "changed", zone, serial, changes };
+    : { kind: "changed", zone, serial, changes: changes.map(shownChange) };
 }
+
+const shownChange = ({ kind, owner, type, after }: Change): ShownChange => ({
+  ...{ kind, owner, type, after: after && shown(after) },
+});
 
 /** Undefined when they do not show everything that changed: the zone's TTL, its primaries, its nameservers. */
 function setChanges(rows: readonly LoggedRow[]): readonly Change[] | undefined {

@@ -97,6 +97,9 @@ export type ShownSet = Pick<RRset, "owner" | "type" | "ttl"> & {
   readonly packed?: Packed;
 };
 
+/** What DNS shows of a change: threads send it to each other, and the rest would take most of the time. */
+export type ShownChange = Pick<Change, "kind" | "owner" | "type"> & { readonly after: ShownSet | null };
+
 const setsInStep = 64;
 
 /** A view without sets, to be filled with `placeSets` and finished with `zoneViewSteps`. */
@@ -133,7 +136,7 @@ export function* zoneViewSteps(zone: ZoneContent<ShownSet>, begun?: ZoneView): S
  * Applies one write. The SOA set takes the serial whether or not the changes name it. False when the zone has now got a chain of NSEC or
  * NSEC3 records and is too large to put its names in order without steps: it has to be built again.
  */
-export function changeZoneView(view: ZoneView, serial: number, changes: readonly Change[]): boolean {
+export function changeZoneView(view: ZoneView, serial: number, changes: readonly ShownChange[]): boolean {
   for (const { owner, type, after } of changes) placeSet(view, owner, type, after);
   renewSoa(view, serial);
   if (unorderedRoots(view).length === 0) return true;

@@ -1,5 +1,4 @@
-import type { Change } from "../../core/records/changes.ts";
-import type { ShownSet, ZoneContent } from "../../core/records/zone-view.ts";
+import type { ShownChange, ShownSet, ZoneContent } from "../../core/records/zone-view.ts";
 
 /** Where the nameserver gets its zones. It loads a zone at the first query for it, and from then on only applies its changes. */
 export type ZoneSource = {
@@ -25,7 +24,12 @@ export type BeginZone = (zone: Pick<ZoneContent, "name" | "ttl">) => (sets: read
 /** A change that `load` already includes may be reported again. Every change must be included or reported afterwards. */
 export type ZoneEvent =
   /** One write, or a part of one. Creating or deleting the SOA set creates or deletes the zone. */
-  | { readonly kind: "changed"; readonly zone: string; readonly serial: number; readonly changes: readonly Change[] }
+  | {
+      readonly kind: "changed";
+      readonly zone: string;
+      readonly serial: number;
+      readonly changes: readonly ShownChange[];
+    }
   /** A zone was created or deleted, or changed in a way that its sets do not show, such as its default TTL. */
   | { readonly kind: "replaced"; readonly zone: string }
   /** Changes may have been missed: everything known so far is invalid. */

@@ -96,7 +96,7 @@ export async function readShownZone(
   if (current) take([shown(atZoneSerial(current, zoneAfter(zone, missed)))]);
 }
 
-const shown = ({ owner, type, ttl, records }: RRset): ShownSet => ({
+export const shown = ({ owner, type, ttl, records }: RRset): ShownSet => ({
   ...{ owner, type, ttl },
   records: records.map(({ rdata }) => ({ rdata })),
 });

@@ -5,10 +5,14 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { dropZone } from "../../../../test/rig/records/drop-zone.ts";
+import { faultsIn } from "../../../../test/store/store-files.ts";
 import type { RRset, ZoneRecord } from "../../../core/records/rrset.ts";
 import { plainSettings } from "../../model.ts";
+import { signZone } from "../../service/zones/dnssec.ts";
+import { createSigner } from "../../signing/signer.ts";
 import type { RecordStore, WriteRequest } from "../port.ts";
 import { createKnownRows } from "./known-rows.ts";
+import { migrations } from "./schema.ts";
 import { openSqliteStore } from "./store.ts";
 
 const owners = ["@", "a", "b"] as const;
@@ -128,6 +132,46 @@ describe("the rows a store caches", () => {
     await nextTurn();
     expect(await store.zoneBy(account, { name: "home.test" })).toMatchObject({ id: "z2" });
     for (const each of [store, other]) each.close();
+  });
+
+  it("include the signed names that another store wrote", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "moor-known-"));
+    const path = join(folder, "records.sqlite");
+    const signer = createSigner(join(folder, "key"));
+    const open = () => openSqliteStore(path, migrations, signer);
+    const [store, other] = [open(), open()];
+    await store.ensureAccount("main", 1);
+    const ns = {
+      owner: "@",
+      type: "NS" as const,
+      ttl: null,
+      records: [{ ...record("ns", "@", 1), rdata: "ns.test." }],
+    };
+    const { sets, ...wish } = newZone(zoneId);
+    const zone = await store.createZone({ ...wish, sets: [...sets, ns] }, "test");
+    if (typeof zone === "string") throw new Error(zone);
+    const now = Date.now();
+    await signZone({ store, actor: "test", now }, zone, { algorithm: 13, denial: "nsec" }, signer);
+    const put = (by: RecordStore, owner: string, value: number) =>
+      by.write({ ...request, owners: () => [owner], now }, ({ sets: there }) => ({
+        wanted: [
+          ...there.filter(({ type }) => type !== "A"),
+          { owner, type: "A", ttl: null, records: [record(`${owner}${value}`, owner, value)] },
+        ],
+        result: undefined,
+      }));
+    await put(store, "a", 1);
+    await put(other, "@", 2);
+    await put(other, "b", 3);
+    await put(store, "a", 4);
+    const names = await store.signedNames(zone, undefined, 9);
+    expect(names.map(({ owner, types }) => [owner, types.includes(1)])).toEqual([
+      ["@", true],
+      ["a", true],
+      ["b", true],
+    ]);
+    for (const each of [store, other]) each.close();
+    expect((await faultsIn(path)).filter(({ code }) => /sign|chain/.test(code))).toEqual([]);
   });
 
   it("are limited in number", () => {
