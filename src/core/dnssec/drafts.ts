@@ -1,7 +1,15 @@
 import { apex } from "../names/name.ts";
 import { typeCode } from "../rdata/table.ts";
 import { dnssecTypes } from "./codes.ts";
-import { exists, headOfSignature, type MadeSet, parentOf, type SignedName, typeNamed } from "./signed-name.ts";
+import {
+  coveredBy,
+  exists,
+  headOfSignature,
+  type MadeSet,
+  parentOf,
+  type SignedName,
+  typeNamed,
+} from "./signed-name.ts";
 
 /** A signed name while a write is planned. */
 export type Draft = {
@@ -89,7 +97,7 @@ export function signaturesIn(name: SignedName): ReadonlyMap<string, readonly str
   for (const set of name.made) {
     if (set.type !== rrsig) continue;
     for (const text of set.values) {
-      const key = madeKey(set.owner, headOfSignature(text).covers);
+      const key = madeKey(set.owner, coveredBy(text));
       const others = found.get(key);
       if (others === undefined) found.set(key, [text]);
       else others.push(text);

@@ -131,7 +131,7 @@ export function* planningSigning(wish: SigningWish): Steps<SigningPlan | "whole"
   const top = drafts.at(apex);
   for (const { type: covers, data } of signing.apexSets) {
     const type = typeNamed(covers);
-    const values = data.map((each) => textOfData(covers, each));
+    const values = textsOf(covers, data);
     const old = top.known?.made.find((set) => set.type === type && set.owner === apex);
     const same =
       old?.ttl === keyTtl && old.values.length === values.length && values.every((v, i) => v === old.values[i]);
@@ -171,6 +171,14 @@ export function* planningSigning(wish: SigningWish): Steps<SigningPlan | "whole"
     },
   };
 }
+
+/** The caller keeps the data of these sets from one write to the next. */
+function textsOf(type: number, data: readonly Uint8Array[]): readonly string[] {
+  const texts = textsKept.get(data) ?? data.map((each) => textOfData(type, each));
+  textsKept.set(data, texts);
+  return texts;
+}
+const textsKept = new WeakMap<readonly Uint8Array[], readonly string[]>();
 
 const keySets: ReadonlySet<number> = new Set([dnssecTypes.dnskey, dnssecTypes.cds, dnssecTypes.cdnskey]);
 const noChain: Chain = { before: () => undefined, after: () => undefined };

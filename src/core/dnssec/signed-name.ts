@@ -30,28 +30,34 @@ export type MadeSet = {
 
 /** When the signature of the SOA record expires, in seconds; undefined if there is none. Every write makes a new one. */
 export function soaExpiry(apex: SignedName | undefined): number | undefined {
-  const heads = signatureHeads(apex).filter(({ covers }) => covers === soa);
-  return heads.length === 0 ? undefined : Math.max(...heads.map(({ expires }) => expires));
+  const ofSoa = signaturesAt(apex).filter((text) => coveredBy(text) === soa);
+  return ofSoa.length === 0 ? undefined : Math.max(...ofSoa.map((text) => headOfSignature(text).expires));
 }
 
 /** Whether a signature of the name begins after this time, in seconds. */
 export const beginsAfter = (name: SignedName, time: number): boolean =>
-  signatureHeads(name).some(({ inception }) => inception > time);
+  signaturesAt(name).some((text) => headOfSignature(text).inception > time);
 
 const soa = 6;
 
-const signatureHeads = (name: SignedName | undefined) =>
-  (name?.made ?? []).filter(({ type }) => type === "TYPE46").flatMap(({ values }) => values.map(headOfSignature));
+const signaturesAt = (name: SignedName | undefined): readonly string[] =>
+  (name?.made ?? []).filter(({ type }) => type === "TYPE46").flatMap(({ values }) => values);
 
 /** The fields of a stored signature that decide whether it can be kept. Every write looks at many, so the rest of the text is not read. */
 export function headOfSignature(text: string): Pick<SignatureHead, "covers" | "ttl" | "expires" | "inception" | "tag"> {
-  const start = genericDigits(text);
-  const number = (from: number, end: number) => Number.parseInt(text.slice(start + 2 * from, start + 2 * end), 16);
+  const at = genericDigits(text);
   // RFC 4034 section 3.1.
-  const head = { covers: number(0, 2), ttl: number(4, 8), expires: number(8, 12), inception: number(12, 16) };
-  const tag = number(16, 18);
-  if (Number.isNaN(tag)) throw new Error(`the value of an RRSIG record cannot be read: ${text}`);
-  return { ...head, tag };
+  const [covers, ttl, expires] = [coveredBy(text), digitsIn(text, at + 8, 8), digitsIn(text, at + 16, 8)];
+  return { covers, ttl, expires, inception: digitsIn(text, at + 24, 8), tag: digitsIn(text, at + 32, 4) };
+}
+
+/** The number of the type that a stored signature covers. */
+export const coveredBy = (text: string): number => digitsIn(text, genericDigits(text), 4);
+
+function digitsIn(text: string, at: number, count: number): number {
+  const value = Number.parseInt(text.slice(at, at + count), 16);
+  if (Number.isNaN(value)) throw new Error(`the value of an RRSIG record cannot be read: ${text}`);
+  return value;
 }
 
 /** Whether two sets of one owner and type contain the same. */
