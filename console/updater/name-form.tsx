@@ -51,7 +51,7 @@ export function NameForm({ known, fields, errors, onChange }: Props) {
         <>
           <TextInput
             label="Source"
-            description="Where its addresses come from; separate several with commas, and they are tried in this order"
+            description="Where its addresses come from; several, separated by commas, are tried in this order"
             list={sourceList}
             {...text("source")}
           />

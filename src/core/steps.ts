@@ -19,7 +19,7 @@ export function finishWithin<T>(steps: Steps<T>, most: number, isLate: (taken: n
   return undefined;
 }
 
-/** The same work with one interruption for this many steps. */
+/** The same work, interrupted only once per `count` steps. */
 export function* inLongerSteps<T>(steps: Steps<T>, count: number): Steps<T> {
   for (let i = 1; ; i++) {
     const step = steps.next();

@@ -53,7 +53,7 @@ export type FirewallOptions = {
   readonly pages?: string;
   /** The other services, for the switcher of the pages. */
   readonly services?: () => readonly ServiceLink[];
-  /** With services in the same process, which then have one sign-in. */
+  /** One sign-in for all services in the same process. */
   readonly shared?: SharedSignIn;
   readonly read?: (signal: AbortSignal) => Promise<readonly KernelRow[]>;
   /** Absent: the current cost. For tests. */
@@ -113,7 +113,7 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
     };
     const handle = createApi({ keys, endpoints, log, now });
     const { pages, services, shared } = options;
-    // Whoever owns the services that share the sign-in owns this one too.
+    // The owner of the services that share the sign-in owns this one too.
     if (shared) ensureUser(access, administrator, now());
     const readTraffic = async () => consoleTraffic(await readSnapshot(), await read.readRoutes("default"));
     const { caFile } = tls;

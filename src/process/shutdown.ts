@@ -11,7 +11,7 @@ export async function closeInReverse(opened: readonly Opened[], log: Logger, lim
     try {
       await within(Math.max(0, end - performance.now()), Promise.try(each.close), "took too long");
     } catch (error) {
-      log.error({ what: each.name, err: error }, "could not be closed");
+      log.error({ what: each.name, err: error }, "a part of the service could not be closed");
     }
   }
 }

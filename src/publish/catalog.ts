@@ -60,7 +60,7 @@ export function warnOfHidden(
       hidden.add(zone);
       log.warn(
         { zone, catalog },
-        "the catalog zone contains this zone's name and hides it; choose another name with --catalog",
+        "this zone is inside the catalog zone, which hides it; give the catalog another name with --catalog",
       );
     }
   };

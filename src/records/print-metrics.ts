@@ -85,7 +85,7 @@ const signingFamilies = ({ zones, expiring, mismatched, ahead }: SigningState, n
   family(
     "moor_signatures_expire_seconds",
     "gauge",
-    "Time until the first signature that could not be renewed expires; 14 days if there is none.",
+    "Time until the next expiry of a signature that could not be renewed; 14 days if there is none.",
     [[{}, Math.min(farAway, ...[...expiring.values()].map((at) => (at - now) / 1_000))]],
   ),
   family("moor_ds_mismatches", "gauge", "Signed zones whose parent has DS records, but none for their keys.", [

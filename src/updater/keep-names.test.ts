@@ -18,7 +18,7 @@ let loop: Loop;
 let firewall: EventFirewall;
 let stop: AbortController;
 let running: Promise<void>;
-let logged: { msg: string; because?: string }[];
+let logged: { msg: string; because?: string; todo?: string }[];
 let requests: { check: () => void; reload: () => void };
 const configFile = () => join(loop.folder, "moor.yaml");
 const report = (host: number) => ({ wan0: wanWith([`9.9.9.${host}`], [`2a00::${host}`]) });
@@ -152,12 +152,18 @@ describe("a config that changes", () => {
   });
 
   it.each([
-    ["is bad", () => "names: 7\n"],
-    ["names nothing", (text: string) => `${text.slice(0, text.indexOf("names:"))}names: []\n`],
-  ])("is ignored when it %s: the previous one stays in force", async (_, changed) => {
+    ["is bad", () => "names: 7\n", "start each entry with `- `"],
+    [
+      "names nothing",
+      (text: string) => `${text.slice(0, text.indexOf("names:"))}names: []\n`,
+      "add one below `names:`",
+    ],
+  ])("is ignored when it %s, and the log says what to do: the old one stays in use", async (_, changed, wanted) => {
     await stores(1);
     writeFileSync(configFile(), changed(readFileSync(configFile(), "utf8")));
-    await until(() => logged.some(({ msg }) => msg.includes("the previous one stays in force")));
+    const isFault = ({ msg }: { msg: string }) => msg.includes("the old one stays in use");
+    await until(() => logged.some(isFault));
+    expect(logged.filter(isFault).map(({ todo }) => todo)).toContain(wanted);
     await until(() => firewall.listeners() === 1);
     firewall.say(report(2));
     await stores(2);
@@ -171,7 +177,7 @@ describe("a config that changes", () => {
     requests.reload();
     expect(logged.slice(-2).map(({ msg }) => msg)).toEqual([
       "the config was reloaded",
-      expect.stringContaining("the previous one stays in force"),
+      expect.stringContaining("the old one stays in use"),
     ]);
     firewall.say(report(2));
     await stores(2);

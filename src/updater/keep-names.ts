@@ -133,9 +133,11 @@ function goodConfig({ reload, log }: KeepTools): UpdaterConfig | undefined {
     for (const warning of read.value.warnings) log.warn({ because: warning }, "a setting in the config is not safe");
     return read.value;
   }
-  const faults = read.ok ? [{ where: read.value.file, message: "the config has no names" }] : read.faults;
-  for (const { where, message } of faults) {
-    log.warn({ where, because: message }, "the config has a fault; the previous one stays in force");
+  const faults = read.ok
+    ? [{ where: read.value.file, message: "the config has no names", todo: "add one below `names:`" }]
+    : read.faults;
+  for (const { where, message, todo } of faults) {
+    log.warn({ where, because: message, todo }, "the new config has a fault; the old one stays in use");
   }
   return undefined;
 }

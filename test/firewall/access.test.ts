@@ -99,7 +99,7 @@ describe("a key that has less than a user", () => {
         ).toMatchObject(refusal);
     expect(await post("/api/auth/user/add_api_key/boss")).toMatchObject(refusal);
     expect(rig.access.keys.list()).toHaveLength(before);
-    expect(rig.logged.join("")).toContain("call refused: it exceeds what the key may manage");
+    expect(rig.logged.join("")).toContain("call refused: the key may not manage this user");
   });
 
   it("cannot revoke a key that has more, but can revoke itself and keys that have less", async () => {

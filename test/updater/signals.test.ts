@@ -38,7 +38,7 @@ it("SIGHUP reloads the config, and keeps the old one if the new one is bad", asy
   const file = join(loop.folder, "moor.yaml");
   writeFileSync(file, readFileSync(file, "utf8").replace("interval: 1h", "interval: soon"));
   watcher.child.kill("SIGHUP");
-  await watcher.says(/the previous one stays in force.*moor\.yaml:3:11/);
+  await watcher.says(/the old one stays in use.*moor\.yaml:3:11/);
   say(11);
   watcher.child.kill("SIGUSR1");
   await watcher.says(/replaced by 2a00::11/);

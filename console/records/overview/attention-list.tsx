@@ -67,7 +67,7 @@ function Words({ of }: { readonly of: Attention }): ReactNode {
             {nameToUnicode(of.name)} {of.type}
           </Link>{" "}
           holds <span className="mono">{of.holds.join(", ") || "nothing"}</span>, but the updater wrote{" "}
-          <span className="mono">{of.written}</span>: somebody else has changed it. <UpdaterLink />
+          <span className="mono">{of.written}</span>: someone else changed it. <UpdaterLink />
         </>
       );
     case "zone-not-transferred":

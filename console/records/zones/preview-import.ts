@@ -201,7 +201,7 @@ function withKept(given: string, kept: readonly Rrset[], zone: string): string {
 const staysTooShort = ({ name, type, ttl }: Rrset): Fault => ({
   code: "bad-ttl",
   where: `${name} ${type}`,
-  message: `the zone's current ${type}, which is kept, has a TTL of ${ttl}, too short for an import`,
+  message: `the zone's own ${type} is kept, but its TTL ${ttl} is too short for an import`,
   todo: `first give it a TTL of at least ${lowestTtl}`,
 });
 

@@ -40,9 +40,7 @@ export async function askDevice(
     if (device === "none" || !asker.asksAgain || publicAddress(report, device, family) !== undefined) return device;
     const { considered } = chooseAddress(report, { device, family, public: "require" });
     const seen = considered.map(({ text, verdict }) => `${visible(text)} (${verdict})`).join(", ") || "none at all";
-    io.err(
-      `${visible(device)} has no address for the ${recordTypeOf(family)} record that can be reached from the internet: ${seen}.\n`,
-    );
+    io.err(`${visible(device)} has no public address for the ${recordTypeOf(family)} record: ${seen}.\n`);
     const another = "Choose another interface?";
     if (!(await asker.yes({ flag, given: undefined, message: another, assumed: true }))) return device;
   }

@@ -140,7 +140,7 @@ async function askToWrite(succeeded: boolean, { force }: InitOptions, asker: Ask
 const unitHint =
   "# to run it as a service, see the first lines of the unit (--unit FILE writes one; packaging/systemd has a system-wide one)\n";
 const serviceHint =
-  "# run it as a service: the Debian package has the unit, and packaging/systemd too\nsystemctl enable --now moor-update\n";
+  "# run it as a service: the unit is in the Debian package and in packaging/systemd\nsystemctl enable --now moor-update\n";
 
 function printNext(
   config: string,

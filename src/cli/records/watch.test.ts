@@ -1,5 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { createHealth } from "../../process/health.ts";
 import { urlOf } from "../../process/listen-address.ts";
 import { noLog } from "../../process/log.ts";
@@ -7,6 +7,23 @@ import { closeInReverse, type Opened } from "../../process/shutdown.ts";
 import type { RunningDns } from "../../publish/start.ts";
 import type { RunningRecords } from "../../records/start.ts";
 import { watchRecords } from "./watch.ts";
+
+describe("health", () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it.each([
+    [1, "1 change behind the log, for 11 s"],
+    [12, "12 changes behind the log, for 11 s"],
+  ])("says how far the nameserver is behind: %i", async (last, because) => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    const health = createHealth();
+    const service = { health, store: { lastChange: async () => last } } as unknown as RunningRecords;
+    await watchRecords(service, { followed: () => 0 } as unknown as RunningDns, { at: undefined, opened: [] });
+    expect((await health.look()).parts).toMatchObject({ nameserver: { ok: true } });
+    vi.advanceTimersByTime(11_000);
+    expect((await health.look()).parts).toMatchObject({ nameserver: { ok: false, because } });
+  });
+});
 
 describe("metrics", () => {
   const opened: Opened[] = [];

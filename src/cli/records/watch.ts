@@ -9,6 +9,7 @@ import { within } from "../../process/within.ts";
 import type { RunningDns } from "../../publish/start.ts";
 import type { RunningRecords } from "../../records/start.ts";
 import { createLagMeter, type FollowerLag } from "../../records/store/follower-lag.ts";
+import { counted } from "../store/words.ts";
 
 /** Seconds that the nameserver may lag behind the change log; after that its answers count as stale. */
 const longestLag = 10;
@@ -24,7 +25,9 @@ export async function watchRecords(
   const lag = createLagMeter(service.store, dns.followed);
   service.health.add("nameserver", async () => {
     const { changes, seconds } = await lag();
-    return seconds > longestLag ? `${changes} changes behind the log, for ${Math.round(seconds)} s` : undefined;
+    return seconds > longestLag
+      ? `${counted(changes, "change")} behind the log, for ${Math.round(seconds)} s`
+      : undefined;
   });
   if (at === undefined) return undefined;
   const own = openProcessMetrics(version);

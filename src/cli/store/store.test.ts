@@ -161,7 +161,7 @@ describe("moor store", () => {
     const refused = await moor("store copy other.sqlite c.sqlite");
     expect(refused).toMatchObject({ code: 1, out: "" });
     expect(refused.err).toMatch(
-      /c\.sqlite\.part has an unfinished copy of \S*data\/records\.sqlite, .* copy of \S*other\.sqlite; run .*move that file away/,
+      /c\.sqlite\.part has an unfinished copy of \S*data\/records\.sqlite, not of \S*other\.sqlite; copy \S*data\/records\.sqlite again .*move that file away/,
     );
     expect(readFileSync(join(folder, "c.sqlite.part"))).toEqual(before);
     expect(await moor("store copy data/records.sqlite c.sqlite")).toMatchObject({ code: 0 });

@@ -210,8 +210,8 @@ export function currentConfig(
 }
 
 const firstConfig = (trial: Trial, urls: { records: string; firewall: string }): string =>
-  `# The config of the updater in moor up. It is yours to edit: changes apply immediately and are kept. When it starts, moor up
-# itself changes only the two URLs, and the interface if it is gone or another one is chosen with --interface.
+  `# The config of the updater in moor up. It is yours to edit: changes apply immediately and are kept. On start, moor up
+# itself changes only the two URLs, and the interface if that is gone or --interface names another.
 interval: ${trial.interval / 1000}s
 # Reads the records this often, and corrects them if someone else changed them.
 verify: 5m

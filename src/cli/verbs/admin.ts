@@ -41,7 +41,7 @@ export function addAdminVerbs(program: Command, io: CommandIo, run: Run): void {
       "the account (default: main), or with --firewall the user (default: root); created if missing",
       readAccountName,
     )
-    .option("--url <url>", "the URL of the pages (default: where the service was last started)")
+    .option("--url <url>", "the URL of the pages (default: where the service last listened)")
     .action((options) => run(async () => (await import("../records/sign-in.ts")).signIn(options, io)));
 }
 
@@ -200,7 +200,7 @@ function addGrantVerbs(grant: Command, io: CommandIo, run: Run): void {
   const load = () => import("../records/grant.ts");
   const add =
     "Lets an account create a zone with exactly this name, even inside or above zones of other accounts, at a public suffix, or " +
-    "at a name of the service's nameservers. With --zone, it is the consent of that zone's owner instead.";
+    "at a name of the service's nameservers. With --zone, the grant comes from that zone's owner instead.";
   storeVerb(grant, "add", add)
     .argument("<name>", "the name of the zone to create, such as dev.example.org")
     .option(
@@ -211,7 +211,7 @@ function addGrantVerbs(grant: Command, io: CommandIo, run: Run): void {
     )
     .option(
       "--zone <name>",
-      "grant as the owner of this zone: covers <name> and all names below, or only <name> if it is above the zone; deleted with the zone",
+      "grant as the owner of this zone: covers <name> and all names below it, or only <name> if that is above the zone; deleted with the zone",
     )
     .action((name, options) => run(async () => (await load()).grantAdd(name, options, io)));
   storeVerb(grant, "list", "Lists all grants, including those that owners created through the API.")

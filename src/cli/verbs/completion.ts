@@ -6,7 +6,7 @@ const summary = "Prints a completion script for bash, zsh, fish or powershell.";
 /** `moor complete bash|zsh|fish|powershell` prints a script; the script asks `moor complete -- words…` at each Tab. */
 export async function addCompletion(program: Command, argv: readonly string[], io: CommandIo): Promise<void> {
   if (argv[0] !== "complete") {
-    program.command("complete").summary(summary).argument("[shell]");
+    program.command("complete").description(summary).argument("[shell]");
     return;
   }
   // The shell reads one suggestion per line, so a description must not have two.

@@ -7,7 +7,7 @@ export function addInitVerb(program: Command, io: CommandIo, run: Run): void {
     .command("init")
     .summary("Writes a config for the updater, step by step, from options or from another program's config.")
     .description(
-      "Looks for what can report the address (see --kind), asks for it and for the service that has the records, shows their certificates, " +
+      "Looks for sources of the address (see --kind), asks which one to use and which service has the records, shows their certificates, " +
         "lists interfaces, zones and records to pick from, tries one round without writing anything, and writes the config and the secrets. " +
         "Without a terminal, give everything as options. With --from, everything comes from the config of another program, and nothing is sent.",
     )
@@ -40,8 +40,8 @@ export function addInitVerb(program: Command, io: CommandIo, run: Run): void {
     .option("--zone <zone>", "the zone of the name")
     .option("--name <name>", "the name inside the zone, @ for the zone itself")
     .option("--create", "create the records of the name if there are none yet, with the current addresses")
-    .option("--ipv4 <interface>", "the interface for the A record, or none; yes for a source with one connection")
-    .option("--ipv6 <interface>", "the interface for the AAAA record, or none; yes for a source with one connection")
+    .option("--ipv4 <interface>", 'the interface for the A record, "none", or "yes" if the source has only one')
+    .option("--ipv6 <interface>", 'the interface for the AAAA record, "none", or "yes" if the source has only one')
     .option("--yes", "trust the certificates that are shown, and write the config if the round succeeds")
     .option("--force", "overwrite existing files")
     .option(

@@ -54,7 +54,7 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
     .option("--name <host>", "an additional host name or address for the certificate (may be repeated)", readHosts, [])
     .option(
       "--link <service=url>",
-      "where the pages of dns, firewall or updater are, for the switcher between them (may be repeated)",
+      "link from the pages to those of dns, firewall or updater (may be repeated)",
       readLinks,
       [],
     )
@@ -96,7 +96,7 @@ function addFirewallVerb(program: Command, io: CommandIo, run: Run): void {
     .option("--name <host>", "an additional host name or address for the certificate (may be repeated)", readHosts, [])
     .option(
       "--link <service=url>",
-      "where the pages of dns, firewall or updater are, for the switcher between them (may be repeated)",
+      "link from the pages to those of dns, firewall or updater (may be repeated)",
       readLinks,
       [],
     )

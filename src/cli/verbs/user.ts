@@ -4,7 +4,7 @@ import { asJson, dataVerb, readCount, readKeyName, readPath, repeated } from "..
 
 const privilege = [
   "--privilege <what>",
-  "what is allowed (may be repeated)",
+  "a privilege; an unknown one lists them all (may be repeated)",
   repeated,
   [] as readonly string[],
 ] as const;
@@ -29,7 +29,12 @@ function addKeyVerbs(key: Command, io: CommandIo, run: Run): void {
   dataVerb(key, "add", "Creates a key and its secret and shows them once.")
     .option("--user <name>", "an existing user; the key allows what the user may do")
     .option("--name <text>", "without --user: a user of this name, created if missing", readKeyName, "unnamed")
-    .option("--privilege <what>", "allow only this (may be repeated; default: interface-status)", repeated, [])
+    .option(
+      "--privilege <what>",
+      "allow only this (may be repeated; default without --user: interface-status)",
+      repeated,
+      [],
+    )
     .option("--to <file>", "write both to a file that only you can read, instead of showing them", readPath)
     .action((options) => run(async () => (await load()).keyAdd(options, io)));
   dataVerb(key, "list", "Lists the keys, never their secrets.")

@@ -52,7 +52,7 @@ export function chooseAmong(
     tried.push({ choosing, passedOver: { ...nameOf(candidate), because, considered: choosing.considered } });
   }
   const passedOver = tried.map((each) => each.passedOver);
-  // That one of them is known to have no address says more than that others could not be read.
+  // A candidate that is known to have no address says more than one that could not be read.
   const known = tried.find(({ passedOver: { because } }) => because === "down" || because === "no-fit-address");
   const first = known ?? tried.find((each) => each.passedOver.because === "not-there") ?? tried[0];
   if (!first) return { choice: { kind: "unknown", because: "" }, device: "", considered: [], passedOver };

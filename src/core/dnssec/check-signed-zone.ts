@@ -36,7 +36,7 @@ function delegationFaults(zone: string, before: readonly RRset[], wanted: readon
       code: "ds-without-ns",
       where: setKey(owner, "DS"),
       message: `${zone} is signed and has no NS records at ${owner}, so it cannot have a DS record there`,
-      todo: `add the NS records of ${owner} first, and remove its DS records before them`,
+      todo: "add NS records before DS records, and remove DS records before NS records",
     }));
 }
 

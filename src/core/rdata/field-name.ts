@@ -10,7 +10,7 @@ export const hostName: FieldKind<string> = {
   parse([token], { zoneName, where }) {
     const quoted = quotedFault(token, where);
     if (quoted !== undefined) return fail(quoted);
-    // Without a trailing dot it would be a name in this zone whose labels are numbers. Whoever means that can write it with the dot.
+    // Without a trailing dot it would be a name in this zone whose labels are numbers, which is hardly ever meant.
     if (parseAddress(token.raw) !== undefined) return fail(addressForName(token.raw, where));
     const target = parseTarget(token.raw, zoneName, where);
     return target.ok ? target : fail(...target.faults.map((fault) => ({ ...fault, code: "bad-name" })));

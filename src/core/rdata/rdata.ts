@@ -108,7 +108,7 @@ export function rdataFromWire(type: RecordType, bytes: Uint8Array): Result<Rdata
   return ok(rdataFromFields(type, fields));
 }
 
-/** The same, but what DNSSEC signs as it is written keeps its upper case, in the text for unknown types. */
+/** The same, but data that DNSSEC signs as written keeps its upper case: its text is then that of an unknown type. */
 export function exactRdata(type: RecordType, bytes: Uint8Array): Result<Rdata> {
   const read = rdataFromWire(type, bytes);
   if (!read.ok || definitionOf(type).isSignedAsWritten !== true) return read;

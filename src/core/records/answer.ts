@@ -35,8 +35,8 @@ export type Answer = {
   readonly authority: readonly AnswerSet[];
   readonly additional: readonly AnswerSet[];
   /**
-   * The answer is valid as long as its sets are not gone, `cuts` of the view is the same and, when this is true, `shape` too: then it
-   * also depends on sets that do not exist. (Negative answers contain the SOA, which every change replaces.)
+   * The answer stays valid while its sets exist and `cuts` of the view does not change. True: it also depends on sets that do not exist,
+   * so `shape` must not change either. (Negative answers contain the SOA, which every change replaces.)
    */
   readonly open: boolean;
   /** The answer comes from a wildcard, or the name does not exist: any number of names get this answer. */
@@ -72,7 +72,7 @@ export function answerQuestion(
     open ||= place.kind === "at" && place.byWildcard;
     forManyNames ||= place.kind !== "at" || place.byWildcard;
     const step = answerAt(asked, { name: next, relative }, place);
-    // The signatures that are missing may be added.
+    // Missing signatures may be added later.
     open ||= asked.signed && step.answer.filter(isSignature).length * 2 < step.answer.length;
     if (step.kind !== "alias") {
       const whole = { ...step, open: open || step.open, forManyNames };
@@ -208,8 +208,8 @@ function proof(asked: Asked, denial: Denial, denied: Denied): readonly AnswerSet
 }
 
 /**
- * The authority section of answers for missing names directly below an existing one, except the record that covers the name
- * (`coveringName`), if that is not among these. Undefined if such names share less.
+ * What answers for missing names directly below an existing one share in the authority section. It lacks only the record that covers the
+ * name (`coveringName`), unless that is shared too. Undefined if they share less.
  */
 export function sharedDenial(view: ZoneView, encloser: readonly Label[]): SharedDenial | undefined {
   const links = sharedProof(view, encloser.slice(0, encloser.length - view.labels.length));

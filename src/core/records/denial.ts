@@ -42,8 +42,8 @@ export function proofOf(view: ZoneView, denial: Denial, denied: Denied): readonl
 }
 
 /**
- * Missing names below the same existing name share their proof if they share this number, until the zone changes: it is the gap in the
- * chain that they are in. `name` is one of these names, in wire format.
+ * The gap in the chain that a missing name is in, as a number. Until the zone changes, missing names below the same existing name have
+ * the same proof if they are in the same gap. `name` is in wire format.
  */
 export function gapOf(view: ZoneView, encloser: ZoneNode, name: string): number {
   const parameters = chainParameters(view);

@@ -133,8 +133,8 @@ export function* zoneViewSteps(zone: ZoneContent<ShownSet>, begun?: ZoneView): S
 }
 
 /**
- * Applies one write. The SOA set takes the serial whether or not the changes name it. False when the zone has now got a chain of NSEC or
- * NSEC3 records and is too large to put its names in order without steps: it has to be built again.
+ * Applies one write. The SOA set takes the serial whether or not the changes name it. False when the write adds a chain of NSEC or
+ * NSEC3 records to a zone that is too large to sort without steps: the view has to be built again.
  */
 export function changeZoneView(view: ZoneView, serial: number, changes: readonly ShownChange[]): boolean {
   for (const { owner, type, after } of changes) placeSet(view, owner, type, after);
@@ -147,7 +147,7 @@ export function changeZoneView(view: ZoneView, serial: number, changes: readonly
 
 const mostInOneStep = 10_000;
 
-/** The roots below which names have to be in order, because there is a chain of them, and are not. */
+/** The roots below which names must be sorted, because they form a chain, but are not yet. */
 const unorderedRoots = (view: ZoneView): readonly ZoneNode[] =>
   [view.apex, view.hashed].filter(
     (root) => (root === view.apex ? packedAt(root, nsec) : root.children) !== undefined && !view.order?.has(root),

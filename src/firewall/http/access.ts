@@ -20,7 +20,7 @@ export function accessEndpoints(access: AccessStore, log: Logger, now: () => Dat
     if (excess !== undefined)
       log.warn(
         { from: call.from, name: call.key.name, subject, excess },
-        "call refused: it exceeds what the key may manage",
+        "call refused: the key may not manage this user",
       );
     return excess !== undefined;
   };

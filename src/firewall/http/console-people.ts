@@ -198,7 +198,7 @@ export function consolePeople(access: AccessStore, now: () => Date) {
       return noted(by, "group removed", name);
     },
 
-    /** The latest first. Many sign-ins do not leave out changes. */
+    /** The latest first. Sign-ins have their own limit, so that many of them never displace changes. */
     audit: (): readonly AuditLine[] =>
       [
         ...audit.latest(500).map((entry) => ({ ...entry, kind: "change" as const, times: 1 })),

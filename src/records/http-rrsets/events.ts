@@ -64,7 +64,7 @@ export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): 
         Type.String({
           description:
             "continue after this event; default: only new changes. If changes after it are no longer stored, the " +
-            "first event is a cut: read the current state again, then continue",
+            "first event is named cut: read the current state again, then continue",
         }),
       ),
     }),

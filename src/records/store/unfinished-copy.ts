@@ -39,7 +39,7 @@ export function expectSameSource(
 ): void {
   if (begun === undefined || begun === source) return;
   throw new DatabaseTrouble(
-    `${at} has an unfinished copy of ${begun}, but this would be a copy of ${source}; run the former again to resume it, ` +
+    `${at} has an unfinished copy of ${begun}, not of ${source}; copy ${begun} again to resume it, ` +
       `or ${startOver} to discard it.`,
   );
 }

@@ -201,7 +201,7 @@ describe("an interrupted copy to PostgreSQL", () => {
 
     const other = writePostgresTables(addressOf(url), "/another.sqlite");
     await expect(other).rejects.toThrow(
-      /has an unfinished copy of .*first\.sqlite, .* a copy of \/another\.sqlite; run/,
+      /has an unfinished copy of .*first\.sqlite, not of \/another\.sqlite; copy .*first\.sqlite again/,
     );
 
     const second = await writePostgresTables(addressOf(url), file);

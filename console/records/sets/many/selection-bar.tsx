@@ -23,8 +23,7 @@ export default function SelectionBar(props: {
   const isSecondary = zone.mode === "secondary";
   const free = chosen.filter(({ protection }) => !protection.change);
   const kept = chosen.filter(({ protection, type }) => protection.change || type === "SOA");
-  const stays =
-    kept.length === 0 ? "" : ` Not deleted, because they are protected or the SOA record: ${namesOf(kept)}.`;
+  const stays = kept.length === 0 ? "" : ` Not deleted (protected, or the SOA record): ${namesOf(kept)}.`;
   const notes = [
     ...(hidden > 0 ? [`${hidden} not shown`] : []),
     ...(free.length < chosen.length ? [`${chosen.length - free.length} protected`] : []),

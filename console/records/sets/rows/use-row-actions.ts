@@ -40,7 +40,8 @@ export function useRowActions(
     remove: (set: Rrset) => {
       if (write.isPending) return;
       if (set.type === "SOA" || set.protection.change) {
-        const why = set.type === "SOA" ? "it is deleted with its zone" : "it is protected; open it to turn that off";
+        const why =
+          set.type === "SOA" ? "it is deleted only with its zone" : "it is protected; open it to turn that off";
         toast({ text: `${setInWords(set)} was not deleted: ${why}.`, isBad: true });
         return;
       }

@@ -180,7 +180,7 @@ describe("one line of it", () => {
     ["use=ip, ip=192.0.2.1, login=a, password=b c.test", "lost", "use=ip: moor does not publish fixed addresses"],
     ["login=a, password=b c.test", "lost", "1: c.test: no setting says where moor can read its address"],
     ["usev4=ifv4, login=a, password=b c.test", "lost", "1: usev4=ifv4: moor needs the name of the interface"],
-    ["use=if, usev4=webv4, login=a, password=b c.test", "lost", "1: use=if: usev4 is set too, and is used"],
+    ["use=if, usev4=webv4, login=a, password=b c.test", "lost", "1: use=if: usev4 is set too, and overrides it"],
     ["ssl = yes", "lost", "1: ssl: ddclient accepts no spaces around the equals sign"],
     ["use=if, login=a, password=b not_a..host", "lost", "1: not_a..host is not a host name"],
     [

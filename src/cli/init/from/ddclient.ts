@@ -61,7 +61,7 @@ function originsOf(settings: HostSettings, line: number, notes: Notes): Partial<
   const of = (suffix: "v4" | "v6") => originOf(settings, `use${suffix}`, suffix, line, notes);
   const [v4, ipv6] = [of("v4"), of("v6")];
   const use = settings.get("use");
-  if (v4 && use) notes.lost(use.line, `use=${use.value}: usev4 is set too, and is used`);
+  if (v4 && use) notes.lost(use.line, `use=${use.value}: usev4 is set too, and overrides it`);
   const ipv4 = v4 ?? originOf(settings, "use", "", line, notes);
   return { ...(ipv4 && { ipv4 }), ...(ipv6 && { ipv6 }) };
 }
