@@ -53,7 +53,7 @@ it("a zone that cannot be signed is reported, and does not delay the others", as
       "zone" in request.at && request.at.zone === bad.id
         ? Promise.reject(new Error("no key"))
         : store.write(request, decide)) as typeof store.write,
-    // As many names as are renewed at a time are those of the bad zone.
+    // The bad zone alone has as many names as are renewed at a time.
     expiringNames: ((before, _, except) => store.expiringNames(before, 1, except)) as typeof store.expiringNames,
   };
   const state = createSigningState();
@@ -75,7 +75,7 @@ it("a DS record for another key is reported until it is replaced or the zone is 
   let parent: ParentView = { ds: [{ tag: 70_000, algorithm: 13 }], ttl: 60 };
   const state = createSigningState();
   const round = createSigningRound({ store, askParent: async () => parent, now: () => at, log });
-  // Another node than the one that asks the parent finds it in the store.
+  // As on a node that does not query the parent: it finds the result in the store.
   const look = async () => {
     await round(AbortSignal.timeout(60_000));
     await lookAtSigned({ store, now: () => at, log, state });
@@ -157,7 +157,7 @@ it("signatures stay valid by the clock of others when this clock jumps an hour o
   let at = now;
   const state = createSigningState();
   const round = createSigningRound({ store, askParent: async () => undefined, now: () => at, log });
-  /** Whether every signature is valid at each of these times, after a change and a round of work at this one. */
+  /** Whether every signature is valid at each of `times`, after a change and a round of work at `clock`. */
   const validAfter = async (clock: number, ...times: readonly number[]): Promise<readonly boolean[]> => {
     at = clock;
     const request = { account: zone.account, at: { zone: zone.id }, owners: () => ["jump"], actor: "test", now: at };

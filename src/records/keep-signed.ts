@@ -33,7 +33,7 @@ export function keepSigned(options: KeepSignedOptions): EndWork {
   );
 }
 
-/** By zone number: when its parent was last queried; and when signatures from a clock that was ahead were last replaced, with the time by that clock (`last`). */
+/** By zone number. `asked`: when its parent was last queried. `mended`: when signatures from a clock that was ahead were replaced (`at`), and the time by that clock (`last`). */
 type Seen = {
   readonly asked: Map<number, Instant>;
   readonly mended: Map<number, { readonly at: Instant; readonly last: Instant }>;

@@ -208,7 +208,7 @@ const bodyLimit = 1024 * 1024;
 const sendBadPath = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
   request.url.startsWith("/v1/") ? sendNoPath(reply) : sendNoRoute(request, reply);
 
-/** Access also ends with a session that began at a service that shares the sign-in. */
+/** Access also ends when a session of another service that shares the sign-in ends. */
 const withEnds = (store: RecordStore, shared: SharedSignIn | undefined): RecordStore =>
   shared === undefined
     ? store

@@ -33,7 +33,7 @@ describe.for(allPages.map((each, place) => ({ ...each, place })))("$console $pat
     page = await showPage(services, consoles, shown);
   });
 
-  // A page has nearly the same elements in both windows. They take turns: half of the pages are checked in each.
+  // A page has nearly the same elements in both windows, so each page is checked in one of them, in turn.
   const turn = place % windows.length;
   it.for(isLongRun ? windows : windows.slice(turn, turn + 1))(
     "axe finds nothing in the window of a $window",

@@ -5,7 +5,7 @@ import { isLongRun } from "../rig/long-run.ts";
 export type Colours = "light" | "dark";
 
 type Checked = {
-  /** Only the contrast in these elements, because the rest is made by others. */
+  /** Check only the contrast in these elements, because the rest is not ours. */
   readonly contrastIn?: string | undefined;
   readonly colours?: readonly [Colours, ...Colours[]];
 };
@@ -18,7 +18,7 @@ export async function axeFinds(
   page: Page,
   { contrastIn, colours: [first, ...others] = isLongRun ? ["dark", "light"] : ["dark"] }: Checked = {},
 ): Promise<readonly string[]> {
-  // Run directly: @axe-core/playwright loads it again for each run, which takes longer than the run.
+  // Run directly: @axe-core/playwright loads axe again for each run, which takes longer than the run.
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source);
   const contrast = { runOnly: ["color-contrast", "link-in-text-block"] };
   const found = [...(await findsIn(page, first, contrastIn, contrastIn === undefined ? {} : contrast))];
@@ -29,8 +29,8 @@ export async function axeFinds(
 }
 
 /**
- * What fades is too pale before the end of its transition, and the end of one can start another in an element inside. Some pages change
- * colours by script, which happens before the next frame. In a closed <details>, a transition does not end until it is opened.
+ * An element that fades in is too pale until its transition ends, and that can start another transition inside it. Some pages change
+ * colours by script, before the next frame. In a closed <details>, a transition does not end until it is opened.
  */
 const transitionsEnd = `(async () => {
   const frame = () => new Promise((shown) => requestAnimationFrame(shown));
@@ -47,7 +47,7 @@ async function findsIn(
 ): Promise<readonly string[]> {
   await page.emulateMedia({ colorScheme });
   await page.evaluate(transitionsEnd);
-  // By default it also reads all style sheets, which no rule of these uses.
+  // By default axe also loads all style sheets, which none of these rules uses.
   const all = { ...options, resultTypes: ["violations"], preload: { assets: ["media"] } };
   const dialog = isLongRun ? "null" : `document.querySelector("[role=dialog][aria-modal=true]")`;
   const where = part === undefined ? `${dialog} ?? document` : JSON.stringify(part);

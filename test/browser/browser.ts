@@ -15,7 +15,7 @@ let shared: Promise<Browser> | undefined;
 
 /** One browser serves all test files of a worker and ends with it; closing it here closes only what this file opened in it. */
 export async function openBrowser(): Promise<OpenBrowser> {
-  // A tab in the process of another tab of the same site needs two thirds of the processor time for its first page.
+  // A tab that shares its process with another tab of the same site needs a third less processor time for its first page.
   if (!(await shared)?.isConnected()) shared = launchBrowser({ args: ["--process-per-site"] });
   const browser = (await shared) as Browser;
   const contexts: BrowserContext[] = [];

@@ -68,7 +68,7 @@ export const householdRows = (wan: string): readonly KernelRow[] => [
   },
 ];
 
-/** No page should show that it was there. */
+/** Removes the user that `setRows` adds, so that no page shows it. */
 function forgetNudge(folder: string): void {
   const access = openAccess(keysFile(folder));
   access.users.remove("nudge");
@@ -100,7 +100,7 @@ export async function startFirewallRig(): Promise<FirewallRig> {
     url: service.url,
     setRows: async (next) => {
       rows = next;
-      // No real kernel reports it: another listener makes the service read.
+      // No kernel reports this change, so another listener makes the service read.
       const access = openAccess(keysFile(folder));
       const { key, secret } = access.keys.add({ name: "nudge", privileges: ["interface-status"], now: new Date() });
       access.close();

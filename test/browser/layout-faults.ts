@@ -1,4 +1,4 @@
-/** What is wrong with the layout of a page, in the browser's numbers; empty if nothing is. */
+/** What is wrong with the layout of a page, as the browser measures it; empty if nothing is. */
 export const layoutFaults = `(() => {
   const root = document.documentElement;
   const faults = [];

@@ -65,7 +65,7 @@ describe("many tabs of one browser over HTTP/1.1", () => {
     expect(await tabs[0]?.evaluate("performance.getEntriesByType('navigation')[0].nextHopProtocol")).toBe("http/1.1");
     await change("192.0.2.11");
     await isShown("192.0.2.11");
-    // The others are enough for the rest.
+    // Three tabs are enough for the other tests.
     for (const tab of tabs.splice(3)) await tab.close();
   });
 

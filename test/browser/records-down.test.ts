@@ -62,7 +62,7 @@ describe("a service that is down", () => {
     await page.getByText("connecting…").waitFor();
     await page.getByRole("link", { name: "History" }).click();
     await page.getByText("The service is not responding").waitFor();
-    // It is busy first.
+    // The service is slow at first.
     await page.route("**/history", (route) => sleep(1_500).then(() => route.continue()));
     await rig.startAgain();
     await page.getByRole("columnheader", { name: "Serial" }).waitFor();

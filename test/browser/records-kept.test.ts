@@ -323,7 +323,7 @@ describe("a record that is saved in a large zone", () => {
     await page.getByText("live", { exact: true }).waitFor();
     await dialogHasFocus(page);
     let pages = 0;
-    // Only the first is for the table, which may still be catching up.
+    // Does not count the first page, which the table may still be reading.
     page.on("request", (request) => (pages += Number(/rrsets\?page=[2-9]/.test(request.url()))));
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name", { exact: true }).fill("few7");

@@ -5,7 +5,7 @@ import { phone, wide } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 import { walkTo } from "./walk-to.ts";
 
-/** The DNS console fits into the window, however long a name or narrow a screen. */
+/** The DNS console fits into the window, however long a name and however narrow the screen. */
 
 let { rig, context, page, post, close } = {} as HarbourPage;
 beforeAll(async () => {

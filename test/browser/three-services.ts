@@ -94,7 +94,7 @@ export type ConsolePage = {
   readonly console: keyof Consoles;
   readonly path: string;
   readonly shown: (page: Page) => Promise<unknown>;
-  /** Axe checks only the contrast in these elements; the rest of the page is made by others. */
+  /** Axe checks only the contrast in these elements; the rest of the page is not ours. */
   readonly contrastIn?: string;
   /** The name of its picture in docs/images. */
   readonly picture?: string;

@@ -24,7 +24,7 @@ export async function startUpRig(): Promise<UpRig> {
   const folder = await mkdtemp(join(tmpdir(), "moor-up-pages-"));
   const data = join(folder, "data");
   const inside = await openNamespace();
-  // Chromium drops what it is loading when an address appears, also one whose duplicate address detection ends late.
+  // Chromium drops what it is loading when an address appears, even one whose duplicate address detection ends late.
   const { code, err } = await inside.run(["sh", "-c", "echo 0 > /proc/sys/net/ipv6/conf/default/accept_dad"]);
   if (code !== 0) throw new Error(`duplicate address detection cannot be switched off: ${err}`);
   const wan = await makeDevice(inside, "wan0");

@@ -38,7 +38,7 @@ function buildOnce(): string {
 }
 
 function build(wanted: string): void {
-  // Another run may still use one that is not as old.
+  // Removes only old ones: another run may still use a newer one.
   for (const name of globSync("*", { cwd: cache })) {
     const old = join(cache, name);
     if (Date.now() - statSync(old).mtimeMs > anHour) rmSync(old, { recursive: true });

@@ -1,8 +1,8 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 /**
- * A TCP proxy to a server. It can be cut, and it can go silent like a broken network: no data passes, and no end is
- * notified.
+ * A TCP proxy to a server. It can be cut, and it can go silent like a broken network: no data passes, and no
+ * connection ends.
  */
 export type Cable = {
   readonly port: number;

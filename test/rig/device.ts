@@ -1,6 +1,6 @@
 import type { Namespace } from "./namespace.ts";
 
-/** A real interface, one end of a veth pair. Tests change its addresses like a provider. */
+/** A real interface, one end of a veth pair. Tests change its addresses as a provider would. */
 export type Device = {
   readonly name: string;
   /** Replaces its addresses with these; without `ipv6` only the link-local one is left. */

@@ -6,7 +6,7 @@ import { secretIn } from "./services.ts";
 import type { Ended } from "./started-process.ts";
 
 /**
- * A record service under the host name that v1 clients have built in, on that port and with a certificate of moor's
+ * A record service at the host name and port that v1 clients have built in, with a certificate of moor's private
  * authority. `/etc/hosts` resolves that name only for the programs that are run here.
  */
 export type HostedName = {

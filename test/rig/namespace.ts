@@ -9,7 +9,7 @@ export type Namespace = {
   run(command: readonly [string, ...string[]], options?: StartOptions): Promise<Ended>;
   /** `ip link add wan0 type veth`, one command per line; throws if one of them fails. */
   ip(...lines: readonly string[]): Promise<void>;
-  /** The words before a command that is started in it by other means. */
+  /** What to put before a command, to start it in the namespace by other means. */
   entering(cwd: string): readonly string[];
   close(): Promise<void>;
 };

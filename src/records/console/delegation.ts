@@ -6,14 +6,14 @@ import { createSeats } from "../../process/seats.ts";
 /** Milliseconds that an answer is kept. */
 const keep = 30_000;
 const mostKept = 1_000;
-/** Questions under way. */
+/** Zones that are checked at the same time. */
 const most = { all: 8, ofAccount: 2 };
 /** Milliseconds for all questions about one zone. */
 const patience = 8_000;
 
 type Known = { readonly at: Instant; readonly found: Promise<Delegation> };
 
-/** Whether zones are delegated to our nameservers. Each zone is asked about once in a while, and only a few at a time. */
+/** Whether zones are delegated to our nameservers. Answers are kept for a while, and only a few zones are checked at a time. */
 export function createDelegationChecks(find: FindDelegation, nameservers: readonly string[], now: () => Instant) {
   const known = new Map<string, Known>();
   const seats = createSeats(most.all);

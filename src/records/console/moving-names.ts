@@ -4,7 +4,7 @@ import type { RRset } from "../../core/records/rrset.ts";
 import type { LoggedChange } from "../model.ts";
 import { shownValue } from "../service/edit/values.ts";
 
-/** What the latest changes of an account say. They are sorted newest first. */
+/** What the overview shows of an account's latest changes, which are sorted newest first. */
 
 export type SetChange = LoggedChange & {
   readonly change: Exclude<LoggedChange["change"], { readonly kind: "settings" }>;
@@ -61,7 +61,7 @@ export function latestWrites(changes: readonly LoggedChange[]): readonly LatestW
     const [first] = its;
     if (first === undefined) return [];
     const { zoneName: zone, serial, at, actor: by } = first;
-    // The first of a new zone says so.
+    // If the zone was created or deleted, only that is shown.
     const sets = (its.some(isWholeZone) ? its.filter(isWholeZone) : its).slice(0, mostSets).map(({ change }) => {
       if (change.kind === "settings") return { kind: change.kind, owner: null, type: null, before: [], after: [] };
       const { kind, owner, type, before, after } = change;

@@ -33,7 +33,7 @@ async function addZone(name: string, mode: "primary" | "secondary" = "primary") 
   return made.zone;
 }
 
-/** Each an hour after the one before. */
+/** Each call is an hour after the last one. */
 async function put(zone: string, name: string, type: "A" | "AAAA" | "TXT", ...values: readonly string[]) {
   clock += hour;
   const to = values.length === 0 ? "gone" : { records: values.map((value) => ({ value })), locked: false };

@@ -7,7 +7,7 @@ import { secondaryTroubles } from "../service/zones/status.ts";
 import type { RecordStore } from "../store/port.ts";
 import { iso, latestWrites, movingNames, valuesOf } from "./moving-names.ts";
 
-/** What an updater in the same process keeps. `writesHere`: whether its record is at this service. */
+/** The state of an updater in the same process. `writesHere`: the record of the name is at this service. */
 export type KnownUpdater = Pick<UpdaterState, "sources" | "lastRound"> & {
   readonly names: readonly (UpdaterState["names"][number] & { readonly writesHere: boolean })[];
 };
@@ -15,7 +15,7 @@ export type KnownUpdater = Pick<UpdaterState, "sources" | "lastRound"> & {
 export type OverviewTools = {
   readonly store: RecordStore;
   readonly now: () => Instant;
-  /** Undefined while none is known. */
+  /** Undefined if there is no updater, or its state is not known yet. */
   readonly updater: () => KnownUpdater | undefined;
   /** What the last round over the signed zones of all accounts found. */
   readonly signing?: SigningTroubles | undefined;
@@ -29,8 +29,8 @@ export type SigningTroubles = {
 };
 
 /**
- * How much is read for one overview, however large the account is. Changes are read in parts, because one may have a thousand
- * records.
+ * How much is read for one overview, however large the account is. Changes are read in parts, because a single one may contain a
+ * thousand records.
  */
 const most = {
   changes: 1_000,
@@ -43,7 +43,7 @@ const most = {
 } as const;
 
 const day = 86_400_000;
-/** Milliseconds before a token expires, and after which it should have been used. */
+/** In milliseconds. A token needs attention if it expires within `soon`, or has not been used within `unused` of its creation. */
 const [soon, unused] = [14 * day, 7 * day];
 
 export const createOverview =
@@ -174,7 +174,7 @@ function ofToken(
   now: Instant,
 ): readonly Attention[] {
   if (revoked !== undefined) return [];
-  // One that was meant to expire long ago is no news.
+  // A token that expired long ago needs no attention.
   if (expires !== undefined && expires <= now)
     return now < expires + soon ? [{ kind: "token-expired", token, at: iso(expires) }] : [];
   if (expires !== undefined && expires < now + soon) return [{ kind: "token-expires", token, at: iso(expires) }];

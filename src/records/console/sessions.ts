@@ -16,7 +16,7 @@ export type ConsoleSessions = {
   readonly people: People;
   /** The actor of a request's cookie; `forged` if the request would change something and our page did not send it. */
   readonly actorOf: (request: CookieRequest) => Promise<Actor | "none" | "forged">;
-  /** The same, without the reason why there is none. */
+  /** The same, undefined for `none` and `forged`. */
   readonly signedIn: (request: CookieRequest) => Promise<Actor | undefined>;
   /** Whether the account is that of the owner of this machine. */
   readonly isOwner: (actor: Actor) => Promise<boolean>;

@@ -232,7 +232,7 @@ describe("GET /zones?owns=NAME", () => {
     expect(await owns("sub%5C.owner.example")).toEqual([]);
     expect(await owns("xowner.example")).toEqual([]);
     expect(await owns("..")).toEqual([]);
-    // From a variable that was not set: any zone would be wrong.
+    // As from a script with an unset variable: any zone would be wrong.
     expect(await owns("")).toEqual([]);
   });
 

@@ -55,7 +55,7 @@ describe("event streams", () => {
     streams.close();
   });
 
-  /** What a follower receives of changes that come one by one, with the scope that it has at each of them. */
+  /** What a follower receives if its scope may differ at each change. */
   async function sentWith(scopes: readonly (Scope | undefined)[]): Promise<readonly string[]> {
     const pool = await makePool(store);
     const maySee = (actor: Actor, { zoneName }: LoggedChange) => actor.scope.zones?.includes(zoneName) ?? true;

@@ -29,7 +29,7 @@ type MaySee = (actor: Actor, change: LoggedChange) => boolean;
 type Batch = { readonly events: readonly Event[]; readonly last: number };
 type Event = { readonly change: LoggedChange; readonly text: () => string };
 
-/** Read in one go, so it must not take more than a few milliseconds. */
+/** Changes per read, which must not block for more than a few milliseconds. */
 const batchSize = 100;
 const batchesKept = 8;
 

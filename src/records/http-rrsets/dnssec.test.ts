@@ -38,7 +38,7 @@ it("a zone is signed, shows what the parent needs, and moves on step by step", a
   expect(dnssec.records).toEqual([
     { name: "@", type: "DNSKEY", values: [key.dnskey.slice(key.dnskey.indexOf("257"))] },
   ]);
-  // Later than any unsigned record in a cache, the parent is asked for the DS record.
+  // Once unsigned records have expired from caches, the parent is asked for the DS record.
   const held = await store().zoneHolding("signed.test");
   if (held === undefined) throw new Error("the zone is gone");
   const by = { store: store(), actor: "test", now: Date.now() + 3_600_000 };
@@ -55,7 +55,7 @@ it("a zone is signed, shows what the parent needs, and moves on step by step", a
   const { rrsets } = (await call("GET", `${zone}/rrsets?type=NS`)).json;
   expect(rrsets[0].records).toHaveLength(3);
 
-  // The endpoints of the original are as before.
+  // The endpoints of the original are unchanged.
   expect(Object.keys((await call("GET", zone)).json.zone)).toEqual(Object.keys(plain));
   expect((await call("GET", `${zone}/zonefile`)).json.zonefile).not.toMatch(/DNSKEY|RRSIG|TYPE/);
   expect((await call("GET", `${zone}/rrsets`)).text).not.toMatch(/TYPE4|DNSKEY/);

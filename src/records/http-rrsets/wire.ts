@@ -27,7 +27,7 @@ export function zoneToWire(zone: Zone, status: ZoneStatus, nameservers: readonly
     authoritative_nameservers: {
       assigned: nameservers.map((server) => `${server}.`),
       delegated: [],
-      // moor does not check delegations. For null, the vendor's CLI prints the year 1.
+      // This API does not check delegations. For null, the vendor's CLI prints the year 1.
       delegation_last_check: timeText(zone.created),
       delegation_status: "unknown",
     },

@@ -14,7 +14,7 @@ declare module "fastify" {
   }
 }
 
-/** A larger body counts as large: only one of them per account is in memory at a time. */
+/** In bytes. Larger bodies count as large: an account has only one of them in memory at a time. */
 const smallBody = 16 * 1024;
 
 /** Fastify sets its limits by content type, but clients send any. So the header is overwritten with one of these. */

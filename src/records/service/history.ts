@@ -99,7 +99,7 @@ export function historyOperations(
       }
       const decide: DecideAct<Done | NotDone> = (view) => inLongerSteps(deciding(view), perStep);
       const owners = () => undone.changes.map((change) => change.owner);
-      // The sets that hold these ids now, for `withFreeIds`. Of replaced sets too: their current records may have other ids.
+      // `withFreeIds` needs the sets that hold these ids now. Those of replaced sets too: their current records may have other ids.
       const records = undone.changes.flatMap(({ after }) => after?.records.map((record) => record.id) ?? []);
       const request = { ...writtenBy(actor, now()), at: key, owners, records, ...asked };
       return writtenIn<Done>(await store.act(request, decide));

@@ -9,9 +9,9 @@ const owner: Actor = { account: 1, label: "owner", scope: wholeAccount };
 let store: SqliteStore;
 let service: RecordService;
 let zoneId: string;
-/** Of the last decision. */
+/** How many steps the last decision took. */
 let steps: number;
-/** Rows of the history that were read in one piece. */
+/** The most rows of the history that were read in one piece. */
 let mostRead: number;
 
 beforeEach(async () => {

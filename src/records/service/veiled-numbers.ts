@@ -20,7 +20,7 @@ export function createVeil(secret: string, holder: string): Veil {
     if (number < 0 || number >= size) return number;
     let [left, right] = [Math.floor(number / half), number % half];
     for (const round of rounds) [left, right] = [right, left ^ mixed(round, right)];
-    // Swapping the halves makes the same walk with the rounds reversed the inverse.
+    // With the halves swapped, the same rounds in reverse order are the inverse.
     return right * half + left;
   };
   return { show: (number) => through(rounds, number), read: (shown) => through(rounds.toReversed(), shown) };

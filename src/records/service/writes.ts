@@ -26,7 +26,7 @@ const [window, mostLooked] = [1_000, 20_000];
  */
 export function writesOperations({ store }: { readonly store: RecordStore }, sight: Sight, turns: Pick<Turns, "next">) {
   return {
-    /** `next`: the position before which the next page starts; undefined at the end. `reached`: the time up to which it looked. */
+    /** `next`: the position before which the next page starts; undefined at the end. `reached`: how far back it looked. */
     writes: async (actor: Actor, key: ZoneKey, { before, until, match }: WritesWish) => {
       const zone = actor.scope.sets === undefined ? await sight.openZone(actor, key) : undefined;
       if (zone === undefined) return missing("zone");
@@ -56,7 +56,7 @@ type Look = (before: number | undefined) => Promise<readonly LoggedWrite[]>;
 
 async function findWrites(look: Look, start: number | undefined) {
   const found: LoggedWrite[] = [];
-  /** The oldest write so far, which may go on. */
+  /** The oldest write so far; the next part may have more of its changes. */
   let open: LoggedWrite | undefined;
   let isFirst = true;
   // A write that alone is larger than what one request examines is read to its end, so that the next page starts after it.

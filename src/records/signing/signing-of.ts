@@ -30,7 +30,7 @@ export function signingOf(settings: ZoneSigning, zone: string, now: Instant): Si
   return { ...found, renewBefore: Math.floor(now / 1000) + renewal, now: Math.floor(now / 1000) };
 }
 
-/** Every write needs it again. */
+/** A cache, because every write needs this. */
 const kept = new WeakMap<ZoneSigning, { readonly zone: string } & ReturnType<typeof keysAndSets>>();
 
 function keysAndSets({ denial, keys, stage, others = [] }: ZoneSigning, zone: string) {

@@ -19,7 +19,7 @@ export type ImportResult = {
   readonly said: string;
 };
 
-/** Imports a config in a folder of its own, with the other files that it names. */
+/** Imports a config in a separate folder, with the other files that it names. */
 export async function importConfig(text: string, files: Readonly<Record<string, string>> = {}): Promise<ImportResult> {
   const folder = mkdtempSync(join(tmpdir(), "moor-import-"));
   try {

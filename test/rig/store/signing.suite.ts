@@ -219,7 +219,7 @@ const withIds = (text: string): readonly RRset[] =>
     records: set.records.map((record) => ({ ...record, id: newRecordId(), created: now, modified: now })),
   }));
 
-/** Of signatures only what they cover and for which TTL; Ed25519 signs the same data for the same times in the same way, but times differ. */
+/** Of signatures, only the covered type and the TTL: their times differ, and so do their bytes. */
 const inShort = (names: readonly SignedName[]) =>
   names
     .map(({ owner, link, children, made, types }) => ({

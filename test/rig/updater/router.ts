@@ -17,7 +17,7 @@ export type Router = {
   /** Starts a program on the machine behind it. */
   start(command: readonly [string, ...string[]]): StartedProcess;
   run(command: readonly [string, ...string[]]): Promise<Ended>;
-  /** The words before a command that is started there by other means. */
+  /** What to put before a command, to start it there by other means. */
   entering(cwd: string): readonly string[];
   /** Starts a program on the router itself. */
   startOnRouter(command: readonly [string, ...string[]]): StartedProcess;

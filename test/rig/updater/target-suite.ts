@@ -12,14 +12,14 @@ export type TargetCase = {
   readonly open: () => Promise<TargetPeer>;
   /** The right credential. It must never show up in a message. */
   readonly secret: string;
-  /** What the file `secret` holds; the credential itself, unless it says otherwise. */
+  /** What the file `secret` holds. Default: the credential itself. */
   readonly fileOf?: (secret: string) => string;
   /** For HTTP: the requests for one replaced address, and an error in the service's own format. */
   readonly http?: { readonly calls: number; readonly error: (status: number, message: string) => Reply };
   readonly lists?: false | "records only";
   /** What happens to a set with two addresses. */
   readonly several: "left alone" | "replaced";
-  /** The TTL of the records; a service may not allow just any. */
+  /** The TTL of the records: some services do not allow every TTL. */
   readonly ttl?: number;
   readonly otherTtl?: number;
   /** It can write several records in one transaction. */

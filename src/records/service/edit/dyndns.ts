@@ -65,7 +65,7 @@ function moveSet(set: RRset, prefix: Network, now: Instant): RRset {
   return { ...set, records: moved.filter(({ rdata }) => !seen.has(rdata) && seen.add(rdata)) };
 }
 
-/** A prefix from the provider does not move a local address (ULA) in the same set, nor a local prefix a public address. */
+/** A public prefix does not change local addresses (ULA) in the same set, and a local prefix does not change public ones. */
 function moveRecord(record: ZoneRecord, prefix: Network, now: Instant): ZoneRecord {
   const network = addressFromBytes(prefix.bytes);
   if (network === undefined || isLocal(network) !== isLocal({ family: "ipv6", text: record.rdata })) return record;

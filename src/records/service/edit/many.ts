@@ -25,7 +25,7 @@ export function* editingMany(view: WriteView, edits: readonly Edit[], now: Insta
   return { kind: "done", wanted, placed: edits.map(placed) };
 }
 
-/** The edits that cause a fault: those with a duplicate value; otherwise all at its name; otherwise all. */
+/** The edits that cause a fault: those with the duplicate value; otherwise all at the fault's name; otherwise all. */
 function blame(
   faults: readonly Fault[],
   edits: readonly Edit[],

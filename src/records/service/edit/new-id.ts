@@ -20,7 +20,7 @@ export function newRecordIds(): (i: number) => string {
  * large import writes a few hundred index pages instead of one per record.
  */
 export const newRecordId = (): string => {
-  // Node makes these from random bytes fetched for many ids. The parts in between carry the version and the variant.
+  // Node fetches random bytes for many UUIDs in advance, so this is fast. The parts left out contain the version and the variant.
   const random = randomUUID();
   return Date.now().toString(16).padStart(12, "0") + random.slice(0, 8) + random.slice(24);
 };

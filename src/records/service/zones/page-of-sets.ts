@@ -4,7 +4,7 @@ import type { Zone } from "../../model.ts";
 import type { Page, RecordStore, SetPageQuery, SetPlace } from "../../store/port.ts";
 import { largeZone } from "./read-zone.ts";
 
-/** Each is read in one go, so it must not take more than a few milliseconds. */
+/** Per read, which must not block for more than a few milliseconds. */
 const partSize = { places: 1_000, sets: 500 };
 
 type PageReads = Pick<RecordStore, "sets" | "setPage" | "setsAfter" | "placesAfter">;
@@ -18,8 +18,8 @@ export type Wanted = {
 };
 
 /**
- * One page of the wanted sets. A large zone is read in parts, with `pause` between them: to count and sort it in one query would
- * take long, and longer with every set. Its pages are not a snapshot, just as two pages are not.
+ * One page of the wanted sets. A large zone is read in parts, with `pause` between them: counting and sorting it in one query
+ * would block for too long. So a page is not a snapshot, just as two pages together are not.
  */
 export async function pageOfSets(
   store: PageReads,

@@ -9,7 +9,7 @@ import type { LoggedRow, Zone } from "../../model.ts";
 import type { RecordStore } from "../../store/port.ts";
 import { atZoneSerial } from "../../store/rows.ts";
 
-/** Read in one go, so it must not take more than a few milliseconds. */
+/** Sets per read, which must not block for more than a few milliseconds. */
 const pageSize = 500;
 /** Names with signatures take longer. */
 const signedPageSize = 100;

@@ -10,7 +10,7 @@ export async function startIgd(): Promise<SourceRig> {
     device: "internet",
     async say({ ipv4 }) {
       const [address = "", ...others] = ipv4;
-      // There is only one, and blanks around it are not part of it in XML.
+      // A gateway reports only one address, and blanks around it are ignored in XML.
       if (others.length > 0 || address !== address.trim()) return false;
       await peer.recover();
       peer.values.set("GetExternalIPAddress", { NewExternalIPAddress: address });

@@ -19,7 +19,7 @@ function replaceIp(folder: string) {
   };
 }
 
-/** A real kernel, but another one's interfaces: `ip` runs in a namespace. */
+/** The real kernel, but not the interfaces of this machine: `ip` runs in a namespace. */
 export async function startInterface(folder: string): Promise<SourceRig> {
   const inside = await openNamespace();
   const wan = await makeDevice(inside, "wan0");
