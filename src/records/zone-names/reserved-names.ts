@@ -16,7 +16,7 @@ const homeNames: ReadonlySet<string> = new Set(["home.arpa"]);
 
 /**
  * Listed at publicsuffix.org, by registries or by services that hand out names below their own. The list's default rule for
- * unlisted names is not applied, so that `lan` or `internal` remain possible. The list is loaded on first use.
+ * unlisted names is not applied: it is about top-level domains, which cannot be zones. The list is loaded on first use.
  */
 async function isPublicSuffix(name: string): Promise<boolean> {
   const { parse } = await import("tldts");
