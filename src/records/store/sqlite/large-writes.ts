@@ -57,6 +57,8 @@ const late = { after: 5, steps: 200 };
 const tries = 3;
 /** Milliseconds of work per turn of the event loop. Twice as long saves a tenth of the time, but DNS answers wait for it. */
 const part = 5;
+/** The same while nobody waits for the end. A small write waits for up to two parts: before its transaction, and after the sync. */
+export const partOfPlan = 3;
 /** The same for a transaction of its own. It is shorter, because the sync of the next small write includes its pages. */
 const partAhead = 2;
 /** Of the connection that is writing, in KiB. A larger one would make the commit itself take too long. */
@@ -74,7 +76,7 @@ const longestWait = 30_000;
  * a time, and must pause after one that made others wait long.
  */
 export function createLargeWrites({ commit, main, open, pauses = createLargeWritePauses() }: LargeWritesOptions) {
-  const turns = createTurns({ part, mostWaiting });
+  const turns = createTurns({ part: partOfPlan, mostWaiting });
   const sides = new Set<WriteSide>();
   const closing = new AbortController();
 

@@ -21,7 +21,14 @@ import { effectWith, type WriteEffect, type Writer } from "../write-effect.ts";
 import { createSqliteFeed } from "./feed.ts";
 import { watchForeignCommits } from "./foreign-commits.ts";
 import { createGroupCommit } from "./group-commit.ts";
-import { type Ahead, createLargeWrites, type Plan, type PlannedWrite, type Planning } from "./large-writes.ts";
+import {
+  type Ahead,
+  createLargeWrites,
+  type Plan,
+  type PlannedWrite,
+  type Planning,
+  partOfPlan,
+} from "./large-writes.ts";
 import { migrations } from "./schema.ts";
 import { prepareTokens } from "./tokens.ts";
 import { openWalSync } from "./wal-sync.ts";
@@ -112,7 +119,7 @@ export function openSqliteStore(
       },
     };
   }
-  const signedTurns = createTurns({ part: 5 });
+  const signedTurns = createTurns({ part: partOfPlan });
 
   /** The signed part of a zone that is removed is deleted with its row. */
   function* planningWrite(
