@@ -24,7 +24,11 @@ export type Edges<Committed> = {
 };
 
 type Waiting = { readonly run: () => void; readonly settle: () => void; readonly fail: (error: unknown) => void };
-type Group<Committed> = { readonly writes: readonly Waiting[]; readonly result: Committed; readonly begun: number };
+type Group<Committed> = {
+  readonly writes: readonly Waiting[];
+  readonly result: Committed | undefined;
+  readonly begun: number;
+};
 
 /**
  * Commits all pending writes in one transaction, so that 32 clients share one sync of the disk; during the sync, the
@@ -55,7 +59,7 @@ export function createGroupCommit<Committed>(
       counters.waiting -= writes.length;
       counters.commits += 1;
       observe(counters.commitSeconds, (now - begun) / 1_000);
-      edges.durable(result);
+      if (result !== undefined) edges.durable(result);
       for (const each of writes) each.settle();
     }
   };
@@ -159,9 +163,9 @@ export function createGroupCommit<Committed>(
 
   /**
    * Runs a transaction of another connection, which takes several turns of the event loop. Later writes wait for its
-   * end. Resolves when it is on disk, or with undefined if there is nothing to commit.
+   * end. Resolves when it is on disk, or with undefined if there is nothing to commit. Without `committed`, nobody is notified.
    */
-  const apart = async <T>(transaction: () => Promise<{ result: T; committed: Committed } | undefined>) => {
+  const apart = async <T>(transaction: () => Promise<{ result: T; committed?: Committed } | undefined>) => {
     const onDisk = Promise.withResolvers<T | undefined>();
     const write = { run: () => undefined, settle: () => onDisk.resolve(undefined), fail: onDisk.reject };
     counters.waiting += 1;

@@ -59,7 +59,7 @@ const tries = 3;
 const part = 5;
 /** The same while nobody waits for the end. A small write waits for up to two parts: before its transaction, and after the sync. */
 export const partOfPlan = 3;
-/** The same for a transaction of its own. It is shorter, because the sync of the next small write includes its pages. */
+/** The same for a transaction of its own. It is shorter, because other writes share its sync. */
 const partAhead = 2;
 /** Of the connection that is writing, in KiB. A larger one would make the commit itself take too long. */
 const cache = 16 * 1024;
@@ -118,7 +118,7 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
         isDone = stepsWithin(partAhead, steps) !== undefined;
         isBegun = true;
         database.exec("COMMIT");
-        return undefined;
+        return { result: undefined };
       } finally {
         if (database.isOpen && database.isTransaction) database.exec("ROLLBACK");
       }
