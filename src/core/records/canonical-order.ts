@@ -48,14 +48,14 @@ export function* sortedSteps(labels: Iterable<Label>): Steps<OrderedLabels> {
 }
 
 function* mergedSteps(a: readonly Label[], b: readonly Label[]): Steps<Label[]> {
-  const all: Label[] = [];
-  for (let i = 0, j = 0; i < a.length || j < b.length; ) {
+  const all = new Array<Label>(a.length + b.length);
+  for (let i = 0, j = 0; i + j < all.length; ) {
     const [left, right] = [a[i], b[j]];
     const takeLeft = right === undefined || (left !== undefined && left < right);
-    all.push((takeLeft ? left : right) ?? "");
+    all[i + j] = (takeLeft ? left : right) ?? "";
     if (takeLeft) i += 1;
     else j += 1;
-    if (all.length % run === 0) yield;
+    if ((i + j) % run === 0) yield;
   }
   return all;
 }

@@ -11,8 +11,8 @@ import { atZoneSerial } from "../../store/rows.ts";
 
 /** Sets per read, which must not block for more than a few milliseconds. */
 const pageSize = 500;
-/** Names with signatures take longer. */
-const signedPageSize = 100;
+/** Names with signatures take longer, and more memory while a page is read. */
+const signedPageSize = 25;
 
 /** A zone with more records is large: it is read in parts, and an account gets one answer about a large zone at a time. */
 export const largeZone = 1_000;
