@@ -79,4 +79,4 @@ export function readPrivileges(texts: readonly string[], io: CommandIo): readonl
 export const userState = (user: User): "valid" | "disabled" | "expired" =>
   user.disabled ? "disabled" : isInForce(user, new Date()) ? "valid" : "expired";
 
-export const listed = (texts: readonly string[]): string => (texts.length === 0 ? "nothing" : texts.join(", "));
+export const listed = (texts: readonly string[]): string => (texts.length === 0 ? "none" : texts.join(", "));

@@ -167,7 +167,7 @@ describe("moor group", () => {
     await moor("group set admins --privilege overview --network 192.0.2.0/24 --join anna --join bert");
     await moor("group set admins --leave bert --privilege gateways");
     expect((await moor("group list")).out).toMatch(/admins +gateways +192\.0\.2\.0\/24 +anna\n/);
-    expect((await moor("user list")).out).toMatch(/anna +nothing +admins/);
+    expect((await moor("user list")).out).toMatch(/anna +none +admins/);
     expect((await moor("group set admins --any-network")).out).toContain("everywhere");
     expect(JSON.parse((await moor("group list --json")).out)).toMatchObject([{ members: ["anna"], networks: [] }]);
     expect((await moor("group remove admins")).code).toBe(0);

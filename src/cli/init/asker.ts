@@ -133,8 +133,11 @@ export async function createTerminalAsker(io: CommandIo, assumeYes: boolean): Pr
 
 function checkedChoice(answer: string, choices: readonly Choice[], { flag }: Pick<Question, "flag">): string {
   if (choices.some(({ value }) => value === answer)) return answer;
-  throw new WrongAnswer(`${flag} ${answer} is not one of the choices.${listed(choices)}`);
+  throw notAmong(choices, flag, answer);
 }
+
+export const notAmong = (choices: readonly Choice[], flag: string, answer: string): WrongAnswer =>
+  new WrongAnswer(`${flag} ${answer} is not one of the choices.${listed(choices)}`);
 
 const listed = (choices: readonly Choice[]) =>
   choices.length === 0

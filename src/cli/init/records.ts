@@ -7,7 +7,7 @@ import type { ListedRecord, ListedZone, RecordTarget, TargetConfig } from "../..
 import { openTarget, targetKinds, targetSettings, usualApi } from "../../updater/targets/targets.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { askEntry, type EntryAsking, type Given, missingSettings, readGivenSettings } from "./ask-entry.ts";
-import { type Asker, type Choice, untilRight, WrongAnswer } from "./asker.ts";
+import { type Asker, type Choice, notAmong, untilRight, WrongAnswer } from "./asker.ts";
 import type { SetupEntry } from "./files.ts";
 import { settingsOf } from "./kind-settings.ts";
 import { makeRecord } from "./make-record.ts";
@@ -60,8 +60,7 @@ export async function askRecords(
 export function missingTargetFlags(options: InitOptions): readonly string[] {
   const { api, records, tokenFile } = options;
   const kind = targetKinds[api ?? usualApi];
-  // Its own question lists the choices.
-  if (kind === undefined) return [];
+  if (kind === undefined) throw notAmong(apiChoices(), "--api", api ?? "");
   if (["v1", "rrsets", undefined].includes(api)) {
     const given = { "--records URL": records, "--api v1 or rrsets": api, "--token-file FILE": tokenFile };
     return Object.entries(given).flatMap(([each, value]) => (value === undefined ? [each] : []));

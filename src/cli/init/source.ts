@@ -4,7 +4,7 @@ import type { SourceConfig } from "../../updater/sources/source.ts";
 import { openSource, sourceKinds, sourceSettings, usualKind } from "../../updater/sources/sources.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { askEntry, type Given, missingSettings, readGivenSettings } from "./ask-entry.ts";
-import { type Asker, type Choice, NoAnswer, untilRight, WrongAnswer } from "./asker.ts";
+import { type Asker, type Choice, NoAnswer, notAmong, untilRight, WrongAnswer } from "./asker.ts";
 import { askDevice, deviceChoices, publicAddress } from "./devices.ts";
 import { discover, type Proposal } from "./discover.ts";
 import type { SetupEntry, Value } from "./files.ts";
@@ -61,8 +61,7 @@ export async function askSource(options: InitOptions, asker: Asker, io: CommandI
 /** The options that a source needs without a terminal. */
 export function missingSourceFlags({ kind = usualKind, ...options }: InitOptions): readonly string[] {
   const about = sourceKinds[kind];
-  // Its own question lists the choices.
-  if (about === undefined) return [];
+  if (about === undefined) throw notAmong(kindChoices([]), "--kind", kind);
   if (isFirewall(kind)) {
     const flags = { firewall: "--firewall URL", firewallKeyFile: "--firewall-key-file FILE" } as const;
     return Object.entries(flags).flatMap(([key, each]) => (options[key as keyof typeof flags] ? [] : [each]));

@@ -190,12 +190,12 @@ describe("moor dnssec", () => {
   });
 
   it.each([
-    ["roll", "example.org", 1, "the zone example.org is not signed"],
-    ["off", "example.org", 1, "the zone example.org is not signed"],
-    ["on", "missing.org", 1, "There is no zone missing.org; create it first"],
-    ["on", "nolabel", 2, "at least two labels"],
+    ["roll", "example.org", 1, /^the zone example\.org is not signed\n/],
+    ["off", "example.org", 1, /^the zone example\.org is not signed\n/],
+    ["on", "missing.org", 1, /^There is no zone missing\.org; create it first/],
+    ["on", "nolabel", 2, /at least two labels/],
   ])("%s %s is refused", async (verb, zone, code, because) => {
-    expect(await moor("dnssec", verb, zone)).toMatchObject({ code, err: expect.stringContaining(because) });
+    expect(await moor("dnssec", verb, zone)).toMatchObject({ code, err: expect.stringMatching(because) });
   });
 
   it("refuses to sign a zone twice, to replace a key before the parent has its DS record, and to sign a zone without NS records", async () => {

@@ -1,12 +1,12 @@
 import { parseZoneName } from "../../core/names/name.ts";
 import { parseTyped } from "../../core/names/unicode.ts";
-import type { Result } from "../../core/result.ts";
+import { faultInWords, type Result } from "../../core/result.ts";
 import type { Zone } from "../../records/model.ts";
 import type { SigningWriter } from "../../records/service/zones/dnssec.ts";
 import type { Signer } from "../../records/signing/signer.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
-import { printFaults } from "../io/print-faults.ts";
+import { faultText, printFaults } from "../io/print-faults.ts";
 import { withStore } from "../store/with-store.ts";
 
 /** Runs `work` with the named zone, or says that there is no such zone. */
@@ -29,8 +29,9 @@ export async function withZone(
   });
 }
 
-/** Prints why something was refused, and returns the exit code. */
+/** Prints why something was refused, and returns the exit code. A fault of the zone itself names it. */
 export function failed(result: Result<unknown>, io: CommandIo): number {
-  if (!result.ok) printFaults(result.faults, io);
+  const faults = result.ok ? [] : result.faults;
+  for (const fault of faults) io.err(`${fault.where === "zone" ? faultInWords(fault) : faultText(fault)}\n`);
   return 1;
 }

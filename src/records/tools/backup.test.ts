@@ -95,7 +95,7 @@ describe("a backup", () => {
   });
 
   it.each<[string, () => void, RegExp]>([
-    ["missing", () => rmSync(path), /the file .*records\.sqlite does not exist; give the path/],
+    ["missing", () => rmSync(path), /the file .*records\.sqlite does not exist; correct the path/],
     ["not a database", () => writeFileSync(path, "text".repeat(1000)), /is not a database; give the path/],
     ["another program's", () => otherDatabase(), /not of moor's record service/],
     ["a newer moor's", () => change("PRAGMA user_version = 999"), /newer moor \(schema 999.*use the newer version/],

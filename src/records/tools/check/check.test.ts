@@ -298,6 +298,13 @@ describe("zones without the grant they need", () => {
     change(other, zone(90, 2, inside), statement);
     expect((await checked()).warnings).toEqual([]);
   });
+
+  it("a grant of the operator may come before the first zone", async () => {
+    path = join(folder, "new.sqlite");
+    openSqliteStore(path).close();
+    change(other, grant("NULL", 2, inside));
+    expect(await checked()).toEqual({ faults: [], warnings: [] });
+  });
 });
 
 it("a check can be aborted between its parts", async () => {

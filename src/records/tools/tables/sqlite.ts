@@ -138,7 +138,7 @@ export function isRefused(path: string, mode = constants.R_OK, why: "EACCES" | "
 function fileTrouble(path: string, state: Exclude<FileState, { readonly kind: "good" }>): string {
   switch (state.kind) {
     case "missing":
-      return `the file ${path} does not exist; give the path of a moor database, such as moor-data/records.sqlite.`;
+      return `the file ${path} does not exist; correct the path.`;
     case "partial":
       return partialFile(path);
     case "folder":
