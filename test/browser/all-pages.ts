@@ -6,7 +6,11 @@ type Shown = readonly [path: string, shown: (page: Page) => Promise<unknown>, pi
 const zone = "/zones/harbour.example";
 
 const records: readonly Shown[] = [
-  ["/", (page) => page.getByRole("region", { name: "Dynamic names" }).waitFor(), "dns-overview"],
+  [
+    "/",
+    (page) => page.getByRole("region", { name: "Dynamic names" }).locator("[data-label=Changes]").first().waitFor(),
+    "dns-overview",
+  ],
   ["/zones", (page) => page.getByRole("link", { name: "harbour.example" }).waitFor(), "dns-zones"],
   ["/zones?new", (page) => page.getByLabel("Domain name").waitFor(), "dns-new-zone"],
   [zone, (page) => page.getByRole("link", { name: "home AAAA" }).waitFor(), "dns-records"],

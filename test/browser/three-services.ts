@@ -64,7 +64,7 @@ function fillHousehold(folder: string): { readonly key: string; readonly secret:
   access.groups.join("at-home", "ada");
   const key = access.keys.add({ name: "updater", privileges: ["interface-status"], now });
   const root = { name: "root", source: "192.168.7.20" };
-  access.audit.note(root, "user added", "ada, privileges: dashboard traffic", now);
+  access.audit.note(root, "user added", "ada, privileges: dashboard, traffic", now);
   access.audit.note(root, "key added", "Q0h31QbpK/Ef… of updater", now);
   const ago = new Date(now.getTime() - 600_000);
   access.signIns.note({ at: ago, actor: "ada", source: "192.168.7.31", action: "sign-in refused", failed: true });

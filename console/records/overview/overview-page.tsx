@@ -55,6 +55,7 @@ export function OverviewPage() {
 
 function MovingNames({ overview: { names, updater, since } }: { readonly overview: Overview }) {
   const [shown, more] = useShownFirst(names, 20);
+  const state = updater ? "State" : "Changes";
   return (
     <section aria-labelledby="moving">
       <Title order={2} id="moving" mb="xs">
@@ -62,7 +63,7 @@ function MovingNames({ overview: { names, updater, since } }: { readonly overvie
       </Title>
       {names.length === 0 && <NoNames updater={updater} />}
       {names.length > 0 && (
-        <ListTable heads={["Name", "Address", "State", "Last change"]}>
+        <ListTable heads={["Name", "Address", state, "Last change"]}>
           {shown.map((name) => (
             <tr key={`${name.name} ${name.type}`}>
               <td className="breaks">
@@ -71,7 +72,7 @@ function MovingNames({ overview: { names, updater, since } }: { readonly overvie
               <td data-label="Address" className="mono">
                 {name.values.join(", ") || "—"}
               </td>
-              <td data-label="State">
+              <td data-label={state}>
                 <State name={name} />
               </td>
               <td data-label="Last change">
@@ -107,7 +108,7 @@ function NameLink({ name: { name, type, at, moves } }: { readonly name: MovingNa
 }
 
 function State({ name: { state, moves } }: { readonly name: MovingName }) {
-  if (state === null) return `${counted(moves, "change")}`;
+  if (state === null) return moves;
   if (state.ok) return <span className="good">up to date</span>;
   return (
     <span>

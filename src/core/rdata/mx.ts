@@ -8,5 +8,5 @@ export const mx = {
     { name: "preference", kind: u16 },
     { name: "exchange", kind: hostName },
   ],
-  todo: "an MX record takes a preference and a mail server, such as 10 mail.example.org.",
+  todo: "an MX record takes a priority and a mail server, such as 10 mail.example.org.",
 } satisfies TypeDefinition;

@@ -275,7 +275,7 @@ describe("faults", () => {
           code: "bad-number",
           where: "line 1",
           message: "MX preference: this must be a whole number from 0 to 65535",
-          todo: "an MX record takes a preference and a mail server, such as 10 mail.example.org.",
+          todo: "an MX record takes a priority and a mail server, such as 10 mail.example.org.",
         },
       ],
     });

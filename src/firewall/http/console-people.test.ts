@@ -40,8 +40,9 @@ describe("a request for a user, whatever was sent", () => {
     ).toContain("key added");
   });
 
-  it("is done if it is valid", () => {
-    expect(people.addUser(anna, by)).toBe("done");
+  it("is done if it is valid, and the audit log tells its privileges apart", () => {
+    expect(people.addUser({ ...anna, privileges: ["traffic", "gateways"] }, by)).toBe("done");
+    expect(people.audit()[0]?.subject).toBe("anna, privileges: traffic, gateways");
   });
 });
 

@@ -272,7 +272,7 @@ function touchedMembers(before: Group | undefined, after: ConsoleGroup | undefin
 }
 
 const described = ({ name, disabled, privileges: held }: UserWish): string =>
-  `${name}, privileges: ${held.join(" ") || "none"}${disabled ? ", disabled" : ""}`;
+  `${name}${disabled ? ", disabled" : ""}, privileges: ${held.join(", ") || "none"}`;
 
 const describedGroup = ({ name, privileges: held, members }: ConsoleGroup): string =>
-  `${name}, privileges: ${held.join(" ") || "none"}, members: ${members.join(" ") || "none"}`;
+  `${name}, privileges: ${held.join(", ") || "none"}; members: ${members.join(", ") || "none"}`;
