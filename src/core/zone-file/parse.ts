@@ -192,7 +192,7 @@ const tooManyRecords = (line: number, most: number): Fault => ({
   code: "too-many-records",
   where: atLine(line),
   message: `there are ${most} records before this line, the most that one request can write; the rest of the file was not read`,
-  todo: "import a part of it and add the rest in smaller requests, or ask the operator to run moor import",
+  todo: "import a part of it and add the rest in smaller requests",
 });
 
 const tooManyFaults = (line: number): Fault => ({
