@@ -1,4 +1,4 @@
-import type { BrowserContext, Page } from "playwright-core";
+import type { BrowserContext, Page, Route } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { holdTime, type OpenBrowser, openBlankPage, openBrowser, openContext } from "./browser.ts";
 import { fillLargeZone } from "./harbour.ts";
@@ -131,6 +131,29 @@ describe("a tab that becomes visible again", () => {
     await page.getByText(all, { exact: true }).waitFor();
     expect(await rowsOf("192.0.2.4")).toEqual(["host4A300192.0.2.4"]);
     expect(await rowsOf("192.0.2.5")).toEqual(["host5A300192.0.2.5"]);
+  });
+});
+
+describe("a section whose first read began before a change", () => {
+  it("shows the change, though its event arrives before the response", async () => {
+    await walkTo(page, `${rig.url}/zones/${broad}`);
+    await page.getByText(all, { exact: true }).waitFor();
+    await isLive();
+    const [read, readOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const delay = async (route: Route) => {
+      const response = await route.fetch();
+      read.resolve();
+      await readOn.promise;
+      await route.fulfill({ response });
+    };
+    await page.route(/\/writes\?/, delay, { times: 1 });
+    await page.getByRole("link", { name: "History" }).click();
+    await read.promise;
+    const heard = page.waitForResponse((response) => response.url().endsWith(`/v1/zones/${broad}`));
+    await change(broad, { host9: "192.0.2.9" });
+    await heard;
+    readOn.resolve();
+    await expect.poll(() => page.getByRole("row").nth(1).textContent()).toContain("192.0.2.9");
   });
 });
 

@@ -1,4 +1,4 @@
-import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, type QueryKey, useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
 import type { ChangeEvent } from "../../../src/contract/change-events.ts";
 import { type LiveState, useLive } from "../../shared/live/live.ts";
@@ -37,19 +37,27 @@ export function useLiveRecords(): LiveState | undefined {
 /** Data that is not shown now is dropped: the next event would make it look current. */
 function readAgain(queries: QueryClient): void {
   queries.removeQueries({ queryKey: ["sets"], type: "inactive" });
-  const begun = queries.getQueryCache().findAll({ queryKey: ["sets"], fetchStatus: "fetching" });
-  for (const { queryKey, state, promise } of begun)
-    if (state.data === undefined) after(promise, () => void queries.invalidateQueries({ queryKey }));
-  void queries.invalidateQueries();
+  invalidate(queries, []);
 }
 
 function take(queries: QueryClient, events: readonly ChangeEvent[]): void {
   for (const [zone, changes] of Map.groupBy(events, (event) => event.zone.name)) {
     putInto(queries, zone, changes);
-    for (const key of ["zone", "history"]) void queries.invalidateQueries({ queryKey: [key, zone] });
+    for (const key of ["zone", "history"]) invalidate(queries, [key, zone]);
     void queries.invalidateQueries({ queryKey: ["first-sets", zone], refetchType: "none" });
   }
-  for (const key of ["zones", "overview"]) void queries.invalidateQueries({ queryKey: [key] });
+  for (const key of ["zones", "overview"]) invalidate(queries, [key]);
+}
+
+/** Invalidating does not repeat the first read of a query while it runs, and its result may be older than the change: it is repeated afterwards. */
+function invalidate(queries: QueryClient, queryKey: QueryKey): void {
+  const begun = queries.getQueryCache().findAll({ queryKey, fetchStatus: "fetching" });
+  for (const { queryKey: exactly, state, promise } of begun) {
+    // Once, however many changes have arrived by then.
+    const repeat = () => void queries.invalidateQueries({ queryKey: exactly }, { cancelRefetch: false });
+    if (state.data === undefined) after(promise, repeat);
+  }
+  void queries.invalidateQueries({ queryKey });
 }
 
 /** Applied a second time after a read that is still running, whose result may be older than the changes. */
