@@ -74,7 +74,7 @@ it("undo the deletion of a record", async () => {
   expect([taken, taken <= theirs]).toEqual([ours, true]);
 });
 
-it("make a token for one name", async () => {
+it("create a token for one name", async () => {
   await begin();
   await openMenu("home A");
   await choose("New token for this name…");
@@ -83,7 +83,7 @@ it("make a token for one name", async () => {
   await page.keyboard.press("Enter");
   await page.getByText("Copy it now").waitFor();
   const taken = await steps();
-  const [ours, theirs] = await told("make a token for one name");
+  const [ours, theirs] = await told("create a token for one name");
   expect([taken, taken <= theirs]).toEqual([ours, true]);
   await page.getByRole("button", { name: "I have copied it" }).click();
   await expect.poll(() => page.url()).toBe(`${rig.url}/tokens`);

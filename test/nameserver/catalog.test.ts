@@ -53,7 +53,7 @@ describe("the catalog zone", () => {
     const warnings = moor
       .log()
       .split("\n")
-      .filter((line) => line.includes("the catalog zone contains this zone's name"));
+      .filter((line) => line.includes("this zone is inside the catalog zone"));
     expect(warnings).toHaveLength(2);
     expect(warnings[0]).toContain(`zone=${catalog} catalog=${catalog}`);
     expect(warnings[1]).toContain(`zone=below.${catalog} catalog=${catalog}`);
