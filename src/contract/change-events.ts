@@ -20,7 +20,7 @@ const ChangedZone = Type.Object({
   dnssec: Type.Optional(
     Type.Object({
       stage: Type.String(),
-      keys: Type.Array(Type.Integer({ description: "key tags, also of keys of another server" })),
+      keys: Type.Array(Type.Integer({ description: "key tags, including those of another server's keys" })),
     }),
   ),
 });

@@ -189,7 +189,8 @@ export const answers = {
       next_before: Nullable(Type.Integer()),
       rest_of_write: Nullable(
         Type.Integer({
-          description: "how many more changes of the last write are on the next pages; null on the last page",
+          description:
+            "how many changes of the last write on this page are on later pages; null on the last page, and for tokens limited to some sets",
         }),
       ),
     }),

@@ -113,7 +113,7 @@ function endOf(pages: readonly WritePage[], filter: HistoryFilter): string {
     return pages.length > 1 ? "There are no older changes." : "";
   }
   const isShort = last?.writes.length === 0 && last.reached !== null;
-  return isShort ? `No ${none ? "" : "further "}match since ${dayAndTime(Date.parse(last.reached ?? ""))}.` : "";
+  return isShort ? `No ${none ? "" : "further "}matches back to ${dayAndTime(Date.parse(last.reached ?? ""))}.` : "";
 }
 
 /** Shown in the row itself, because the top of the page may be far away. */

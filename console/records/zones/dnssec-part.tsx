@@ -203,8 +203,8 @@ function Stages({ dnssec }: { readonly dnssec: RrsetsSigning }) {
         {dnssec.parent_since && (
           <>
             {" "}
-            The parent changed <When at={dnssec.parent_since} />; the next step follows when the old record has expired
-            from caches.
+            The DS record at the parent changed <When at={dnssec.parent_since} />; the next step follows when the old
+            record has expired from caches.
           </>
         )}
       </Text>

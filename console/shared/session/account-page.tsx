@@ -51,7 +51,7 @@ export default function AccountPage({
         </Title>
         {sharing.length > 0 && (
           <Text size="sm" mb="xs">
-            The owner's sessions are valid for {inWords([service, ...sharing.map((other) => other.service)])} alike.
+            The owner's sessions are valid for {inWords([service, ...sharing.map((other) => other.service)])}.
           </Text>
         )}
         <SessionList />

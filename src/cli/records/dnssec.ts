@@ -116,7 +116,7 @@ async function listZones(
 function statusText({ name }: Zone, { stage, since, denial, keys, parentSince, others = [] }: ZoneSigning): string {
   const lines = [
     `${name} is signed, with ${denial.toUpperCase()}`,
-    `Stage ${stage}, since ${minute(since)} UTC: ${stageWords[stage]}${parentSince === undefined ? "" : `; the parent changed at ${minute(parentSince)} UTC, now waiting until its old answer has expired from caches`}`,
+    `Stage ${stage}, since ${minute(since)} UTC: ${stageWords[stage]}${parentSince === undefined ? "" : `; the DS record at the parent changed at ${minute(parentSince)} UTC; waiting until the old one has expired from caches`}`,
   ];
   for (const key of keys.filter((each) => isDsWanted(each, stage))) {
     const { digest } = dsParts(key, name);

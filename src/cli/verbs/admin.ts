@@ -66,7 +66,11 @@ function addDnssecVerbs(dnssec: Command, io: CommandIo, run: Run): void {
       noTexts,
     )
     .action((name, options) => run(async () => (await load()).dnssecOn(name, options, io)));
-  storeVerb(dnssec, "off", "Unsigns a zone as soon as its parent has removed the DS record.")
+  storeVerb(
+    dnssec,
+    "off",
+    "Asks the parent to remove the DS record, and unsigns the zone when that record has left all caches.",
+  )
     .argument(...zone)
     .option("--now", "do not wait; while the parent still has a DS record, resolvers reject the zone")
     .action((name, options) => run(async () => (await load()).dnssecOff(name, options, io)));
@@ -85,7 +89,7 @@ function addDnssecVerbs(dnssec: Command, io: CommandIo, run: Run): void {
   storeVerb(
     dnssec,
     "rehearse",
-    "Tries out signing, a new key, another algorithm and unsigning on a copy of a zone, with a fast clock, and reports bogus answers.",
+    "Tries out signing, a new key, another algorithm and unsigning on a copy of a zone, in simulated time, and reports bogus answers.",
   )
     .argument(...zone)
     .addOption(algorithm("the algorithm to start with (default: the zone's, or ecdsa-p256)"))
@@ -211,7 +215,7 @@ function addGrantVerbs(grant: Command, io: CommandIo, run: Run): void {
     )
     .option(
       "--zone <name>",
-      "grant as the owner of this zone: covers <name> and all names below it, or only <name> if that is above the zone; deleted with the zone",
+      "grant on behalf of this zone's owner: covers <name> and all names below it, or only <name> if it is above the zone; the grant is deleted with the zone",
     )
     .action((name, options) => run(async () => (await load()).grantAdd(name, options, io)));
   storeVerb(grant, "list", "Lists all grants, including those that owners created through the API.")

@@ -43,7 +43,7 @@ export function addInitVerb(program: Command, io: CommandIo, run: Run): void {
     .option("--ipv4 <interface>", 'the interface for the A record, "none", or "yes" if the source has only one')
     .option("--ipv6 <interface>", 'the interface for the AAAA record, "none", or "yes" if the source has only one')
     .option("--yes", "trust the certificates that are shown, and write the config if the round succeeds")
-    .option("--force", "overwrite existing files")
+    .option("--force", "overwrite existing files, and write the config even if the first round fails")
     .option(
       "--control <host:port>",
       "where the updater serves its page (default: 127.0.0.1:9053), or none; an address that other machines can reach gets a password",

@@ -45,5 +45,5 @@ export const setOf = ({ owner, type, ttl, values }: MadeSet): RRset => ({
 });
 
 function nothing(): never {
-  throw new Error("a change has a before or an after");
+  throw new Error("a change has neither a before nor an after");
 }

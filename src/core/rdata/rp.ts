@@ -9,6 +9,6 @@ export const rp = {
     { name: "text", kind: hostName },
   ],
   todo:
-    "an RP record takes a mailbox with a dot for @ and the name of a TXT record or a single dot, " +
+    "an RP record takes a mailbox (with a dot instead of @) and the name of a TXT record (a single dot for none), " +
     "such as admin.example.org. people.example.org.",
 } satisfies TypeDefinition;

@@ -52,7 +52,7 @@ export const countingFrom = (standing: Standing, from: string): Standing => ({
 export function excessInWords(excess: Excess, of?: string): string {
   const who = "Ask another administrator, or use the moor command on this machine.";
   if (excess.kind === "expiry" && of !== undefined)
-    return `The user ${of} expires later than you, so you cannot give them more privileges. ${who}`;
+    return `The account of ${of} expires later than your own, so you cannot give them more privileges. ${who}`;
   if (excess.kind === "expiry") return `That would expire later than your own account. ${who}`;
   const names = excess.lacking.map((each) => `“${displayNames[each]}”`).join(", ");
   const what = of === undefined ? `That needs ${names}` : `The user ${of} has ${names}`;

@@ -185,7 +185,7 @@ describe("a manager who does not have everything", () => {
     access.users.add({ name: "made", now });
     const mayNot = (forbidden: RegExp) => ({ forbidden: expect.stringMatching(forbidden) });
     expect(await people.changeUser("made", { privileges: ["traffic"] }, manager)).toEqual(mayNot(/^That would expire/));
-    const byGroup = mayNot(/^The user made expires later than you/);
+    const byGroup = mayNot(/^The account of made expires later than your own/);
     expect(people.changeGroup({ name: "crew", members: ["made"] }, manager)).toEqual(byGroup);
     expect(people.addGroup({ ...crew, name: "new", members: ["made"] }, manager)).toEqual(byGroup);
     access.groups.change("crew", { privileges: [] });

@@ -26,7 +26,7 @@ export function createCatchUp({ latest, start, limit }: CatchUpOptions): CatchUp
     const { promise: until, resolve, reject } = Promise.withResolvers<void>();
     const late = new Error(`the nameserver did not receive a write within ${limit} ms`);
     const timer = setTimeout(() => reject(late), limit);
-    // By then nobody may be waiting for it, and an unhandled rejection would end the process.
+    // By then, possibly nobody is waiting for it, and an unhandled rejection would end the process.
     until.catch(() => undefined);
     const end = () => {
       clearTimeout(timer);

@@ -10,7 +10,7 @@ import type { NegativeAnswer } from "./prepare.ts";
 
 /** An existing name below which missing names were queried, with no wildcard, delegation or DNAME that covers them. */
 type Encloser = {
-  /** With NSEC3: what all proofs have in common, and the nodes of its links. */
+  /** With NSEC3: what all proofs have in common, and the nodes whose NSEC3 records it contains. */
   shared: { readonly tail: NegativeTail; readonly nodes: readonly ZoneNode[] } | undefined;
   /** Other tails with proofs, by the gap that they are for. Dropped together with all others when there are too many. */
   tails: Tails;
@@ -53,7 +53,7 @@ export function createEnclosers(zones: Pick<LoadedZones, "isNoZone">, limit: num
       const tail = keptTail(encloser, name);
       return tail && { tail };
     }
-    // No name is hashed if the proof has changed.
+    // Checked first, so that no name is hashed for an outdated proof.
     const link = isCurrent(shared.tail) ? coveringName(zone.view, name) : undefined;
     return link && { tail: shared.tail, last: shared.nodes.includes(link.node) ? undefined : lastLink(link) };
   };

@@ -59,7 +59,7 @@ describe("asking the source", () => {
     expect(source.asked.load).toBe(1);
   });
 
-  it("that takes longer than another query's load of the zone finds that zone, with every change", async () => {
+  it("that is slow finds the zone that another query has loaded meanwhile, with every change", async () => {
     const source = zonesInMemory(zone("example.org"));
     const slow = Promise.withResolvers<void>();
     const closest: ZoneSource["closest"] = async (names) => {

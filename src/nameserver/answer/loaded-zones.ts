@@ -41,7 +41,7 @@ export type LoadedZone = {
   below: number;
   /** It was queried since `makeRoom` last looked at it. */
   used: boolean;
-  /** The end of its negative answers without signatures; made when first needed, and again when the SOA has changed. */
+  /** The tail of its negative answers without signatures; made when first needed, and again when the SOA has changed. */
   tail: NegativeTail | undefined;
 };
 

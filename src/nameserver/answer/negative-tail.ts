@@ -15,7 +15,7 @@ export type NegativeTail = {
   /** How many records it has. */
   readonly records: number;
   readonly bytes: Buffer;
-  /** The position and the target of each of its compression pointers, in turns. */
+  /** The position and the target of each of its compression pointers, alternating. */
   readonly pointers: Uint16Array;
   /** Bytes of the zone's name on the wire. */
   readonly nameLength: number;

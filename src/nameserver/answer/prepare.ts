@@ -17,7 +17,7 @@ type WrittenAnswer = {
   readonly bytes: Buffer;
   /** The length without the records that may be left out when there is no room (RFC 2181 section 9). */
   readonly withoutExtras: number;
-  /** How many records that length has in the additional section. */
+  /** How many additional records are within `withoutExtras`. */
   readonly additionals: number;
   /** Where the question ends. */
   readonly questionEnd: number;
@@ -123,7 +123,7 @@ function writeAnswer(
   };
 }
 
-/** Those without proofs are the same for the whole zone. */
+/** Tails without proofs are the same for the whole zone. */
 function tailFor(zone: LoadedZone, { authority }: Answer): NegativeTail {
   if (authority.length > 1) return createNegativeTail(zone.view, authority);
   if (!zone.tail || zone.tail.sets[0] !== authority[0]?.set) zone.tail = createNegativeTail(zone.view, authority);

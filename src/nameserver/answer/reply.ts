@@ -24,7 +24,7 @@ export function replyWith(prepared: Prepared, query: Query, transport: Transport
   return reply;
 }
 
-/** The question, unchanged, followed by the end that it shares with other negative answers. */
+/** The question, unchanged, followed by the tail that it shares with other negative answers. */
 export function replyNegative(
   { tail, last, bits }: Omit<NegativeAnswer, "dependsOn">,
   query: Query,

@@ -69,7 +69,7 @@ const readNetwork = (item: unknown): string | undefined =>
 
 const zoneName: Kind<string> = { what: "zone name", todo: "use a name such as example.org", read: readZone };
 const setRule: Kind<SetRule> = {
-  what: "name in a zone with record types",
+  what: "rule for record sets",
   todo: "use a name such as home, types such as A, or both",
   read: readRule,
 };

@@ -83,7 +83,7 @@ const frames: Readonly<Record<Algorithm, Buffer>> = {
 const badKey = (message: string, todo: string): Fault => ({ code: "bad-key", where: "key", message, todo });
 const noKey = badKey(
   "this is not a private key for algorithm 13 (ECDSAP256SHA256) or 15 (ED25519)",
-  "give a .private file (BIND, PowerDNS), or a PEM file (PKCS #8), as Knot has it",
+  "give a .private file (BIND, PowerDNS), or a PEM file (PKCS #8), as Knot stores it",
 );
 
 /** The key as BIND's `.private` file, which other servers can import. */

@@ -140,6 +140,6 @@ const statusWords: Readonly<Record<number, [because: string, todo: string]>> = {
   ],
   404: [
     "the firewall has no interface status call at this URL (404)",
-    "correct the URL; OPNsense has the call since release 21.7.8",
+    "correct the URL; OPNsense 21.7.8 and newer releases offer this call",
   ],
 };

@@ -207,8 +207,8 @@ const noRecordWithId = (id: string): TargetFault => ({
 });
 
 /** For an API without such a call. */
-export const cannotList = (service: string, todo: string): TargetFault => ({
+export const cannotList = (service: string, todo: string, what = "zones and records"): TargetFault => ({
   kind: "unsupported",
-  because: `${service} cannot list zones and records`,
+  because: `${service} cannot list ${what}`,
   todo,
 });

@@ -192,7 +192,7 @@ describe("one entry of it", () => {
     [
       '{"provider": "desec", "domain": "c.test", "token": "t"}',
       "assumed",
-      "2: c.test: ip_version does not say which record it has",
+      "2: c.test: ip_version does not say which record the name has",
     ],
     ['{"provider": "hetzner", "domain": "c.test", "token": "t"}', "assumed", "2: Hetzner closed its old DNS API"],
   ])("%s", async ([entry, kind, expected]) => {

@@ -69,7 +69,7 @@ function originsOf({ line, text }: Entry, host: string, notes: Notes): ImportedN
   if (version !== "ipv4")
     notes.assumed(
       line,
-      `${host}: ip_version does not say which record it has; A is assumed, add \`ipv6: true\` for AAAA`,
+      `${host}: ip_version does not say which record the name has; A is assumed, add \`ipv6: true\` for AAAA`,
     );
   return { ipv4: fromWeb };
 }

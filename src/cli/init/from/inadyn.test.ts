@@ -172,7 +172,7 @@ describe("one part of it", () => {
       "assumed",
       "1: ssl = false: moor always uses HTTPS",
     ],
-    ["allow-ipv6 = true", "assumed", "2: good.test: with allow-ipv6 the file does not say which records it has"],
+    ["allow-ipv6 = true", "assumed", "2: good.test: with allow-ipv6 the file does not say which records the name has"],
   ])("%s", async ([line, kind, expected]) => {
     const { code, config, [kind]: said } = await importConfig(`${line}\n${good}\n`);
     expect(said.join("\n")).toContain(expected);

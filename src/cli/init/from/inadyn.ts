@@ -59,7 +59,7 @@ function apart(names: readonly ImportedName[], notes: Notes): readonly ImportedN
     if (second?.origins.ipv6) return [{ ...first, origins: { ipv4, ipv6: second.origins.ipv6 } } as ImportedName];
     notes.assumed(
       first.line,
-      `${first.host}: with allow-ipv6 the file does not say which records it has; both are assumed`,
+      `${first.host}: with allow-ipv6 the file does not say which records the name has; both are assumed`,
     );
     return [first];
   });

@@ -114,7 +114,8 @@ function netcupCalls(config: NetcupTarget, client: HttpClient): RecordCalls<stri
       const written = readWritten(await post("updateDnsRecords", param, signal), [200], Date.now(), dialect);
       return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
     },
-    zones: async () => cannotList(service, "see the list of domains in the CCP; `moor list ZONE` works"),
+    zones: async () =>
+      cannotList(service, "see the list of domains in the CCP; `moor list ZONE` lists the records of one", "zones"),
     close: () => client.close(),
   };
 }
