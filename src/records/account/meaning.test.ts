@@ -28,8 +28,18 @@ describe("a manifest", () => {
   const cases: [what: string, value: unknown, where: string, message: string][] = [
     ["an invalid network", withScope({ networks: ["garbage"] }), "tokens/0/scope/networks[0]", "not a network"],
     ["an invalid zone of a token", withScope({ zones: ["../x"] }), "tokens/0/scope/zones[0]", "not a zone name"],
-    ["an unknown type", withScope({ sets: [{ types: ["NOPE"] }] }), "tokens/0/scope/sets[0]", "record types"],
-    ["an invalid owner", withScope({ sets: [{ owner: "a..b" }] }), "tokens/0/scope/sets[0]", "not a name"],
+    [
+      "an unknown type",
+      withScope({ sets: [{ types: ["NOPE"] }] }),
+      "tokens/0/scope/sets[0]",
+      "not a rule for record sets",
+    ],
+    [
+      "an invalid owner",
+      withScope({ sets: [{ owner: "a..b" }] }),
+      "tokens/0/scope/sets[0]",
+      "not a rule for record sets",
+    ],
     ["an invalid expiry", withScope({ expires: -1 }), "tokens/0/scope/expires", "a time"],
     [
       "an invalid primary server",
