@@ -30,6 +30,9 @@ export type Ahead = {
   readonly isThere: (on: WriteSide) => boolean;
 };
 
+/** `ahead`: what was written ahead. */
+type ReadyWrite = { readonly write: PlannedWrite; readonly rows: ManyRows; readonly ahead?: Ahead | undefined };
+
 export type Plan<T> = {
   readonly writes: readonly PlannedWrite[];
   /** Whether everything else that the plan depends on is still as it was. */
@@ -96,12 +99,12 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
 
   const planned = async <T>(account: number, planning: Planning<T>, side: WriteSide) => {
     const plan = await turns.run(account, planning(side));
-    const rows: ManyRows[] = [];
+    const writes: ReadyWrite[] = [];
     for (const write of plan.writes) {
       await write.signing?.beside();
-      rows.push(await turns.run(account, preparingRows(write)));
+      writes.push({ write, rows: await turns.run(account, preparingRows(write)) });
     }
-    return { plan, rows };
+    return { plan, writes };
   };
 
   /** In many short transactions, so that other writes need not wait. Returns false if the plan is out of date. */
@@ -132,12 +135,7 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
   };
 
   /** Undefined if the plan is out of date; never if it is made here. */
-  const written = <T>(
-    account: number,
-    side: WriteSide,
-    plans: () => ReturnType<typeof planned<T>>,
-    ahead: readonly (Ahead | undefined)[] = [],
-  ) =>
+  const written = <T>(account: number, side: WriteSide, plans: () => ReturnType<typeof planned<T>>) =>
     commit.apart(async () => {
       const { database, known, writer } = side;
       const begun = process.threadCpuUsage();
@@ -145,11 +143,10 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
         database.exec(`BEGIN IMMEDIATE; PRAGMA cache_size = -${cache}`);
         // What was read for the plan may be outdated.
         known.forget();
-        const { plan, rows } = await plans();
-        if (!isCurrent(plan, side) || !ahead.every((each) => each?.isThere(side) ?? true)) return undefined;
+        const { plan, writes } = await plans();
+        if (!isCurrent(plan, side) || writes.some(({ ahead }) => ahead?.isThere(side) === false)) return undefined;
         writer.begun();
-        for (const [i, write] of plan.writes.entries())
-          await inParts(write.applying(side, rows[i] as ManyRows, ahead[i] !== undefined));
+        for (const { write, rows, ahead } of writes) await inParts(write.applying(side, rows, ahead !== undefined));
         const result = plan.finish(side);
         writer.ending();
         const trouble = commit.trouble();
@@ -166,13 +163,12 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
   /** Undefined if the zone has changed meanwhile. */
   const tried = async <T>(account: number, planning: Planning<T>, side: WriteSide) => {
     side.database.exec("BEGIN");
-    const early = await planned(account, planning, side);
+    const { plan, writes: ready } = await planned(account, planning, side);
     side.database.exec("COMMIT");
-    const { plan } = early;
-    const ahead = plan.writes.map((write) => write.ahead?.());
-    for (const each of ahead)
-      if (each !== undefined && !(await writtenAhead(account, side, plan, each))) return undefined;
-    if (plan.writes.length > 0) return await written(account, side, async () => early, ahead);
+    const writes = ready.map((each) => ({ ...each, ahead: each.write.ahead?.() }));
+    for (const { ahead } of writes)
+      if (ahead !== undefined && !(await writtenAhead(account, side, plan, ahead))) return undefined;
+    if (writes.length > 0) return await written(account, side, async () => ({ plan, writes }));
     return await commit(() => (isCurrent(plan, main) ? { result: plan.finish(main) } : undefined));
   };
 
