@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Instant } from "../../core/instant.ts";
+import { repeat } from "../../process/duties.ts";
 import type { Logger } from "../../process/log.ts";
 import { keyOf, placeIn, type Row, storeTables, type WritableTables } from "./tables/table.ts";
 
@@ -53,12 +54,12 @@ const stepRest = 100;
 
 /** Trims the log every hour. Returns a function that stops it. */
 export function startKeepingHistory({ open, keep, now, log }: HistoryKeeper): () => Promise<void> {
-  const end = new AbortController();
-  const ended = once(end.signal, "abort");
-  const round = async () => {
+  let ended: Promise<unknown> | undefined;
+  const round = async (signal: AbortSignal) => {
+    ended ??= once(signal, "abort");
     const tables = await open();
     try {
-      const dropping = dropHistory(tables, { before: now() - keep, rest: stepRest, signal: end.signal });
+      const dropping = dropHistory(tables, { before: now() - keep, rest: stepRest, signal });
       // Stopping must not wait for a database that does not answer: closing the connection ends the statement.
       const dropped = await Promise.race([dropping, ended.then(() => 0)]);
       if (dropped > 0) log.info({ dropped }, "dropped changes older than --keep-history");
@@ -66,19 +67,9 @@ export function startKeepingHistory({ open, keep, now, log }: HistoryKeeper): ()
       await tables.close();
     }
   };
-  const run = async () => {
-    while (!end.signal.aborted) {
-      await round().catch((error: unknown) => {
-        if (!end.signal.aborted) log.warn({ err: error }, "old changes could not be dropped; trying again in an hour");
-      });
-      await sleep(everyHour, undefined, { signal: end.signal, ref: false }).catch(() => undefined);
-    }
-  };
-  const running = run();
-  return async () => {
-    end.abort();
-    await running;
-  };
+  return repeat(round, everyHour, (error) =>
+    log.warn({ err: error }, "old changes could not be dropped; trying again in an hour"),
+  );
 }
 
 const sameWrite = (a: Row | undefined, b: Row | undefined): boolean =>
