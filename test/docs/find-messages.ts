@@ -88,7 +88,8 @@ const visibleAttributes =
 const visibleKeys =
   /^(message|todo|because|why|reason|hint|title|detail|words|text|say|heading|label|placeholder|error)$/;
 const logCalls = /^(trace|debug|info|warn|error|fatal)$/;
-const helpCalls = /^(description|summary|option|argument|helpCommand|Option|addHelpText|verb)$/;
+const helpCalls =
+  /^(description|summary|option|argument|helpCommand|Option|addHelpText|verb|storeVerb|dataVerb|settings)$/;
 const outputCalls = /^(out|err|outro|intro|note|cancel|step|success)$/;
 
 /** By the nearest thing around it that says what it is for. Undefined: it is for no person. */

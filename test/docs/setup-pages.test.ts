@@ -60,14 +60,16 @@ afterAll(() => inside.close());
 
 /** As typed, but for Hetzner's address, the question whether to trust a certificate, and that a client ends. */
 const followed = (words: readonly string[]): readonly string[] => {
-  const here = words.map((word) => word.replace("https://api.hetzner.cloud", "https://127.0.0.9"));
-  if (here[0] === "init") return [...here, "--yes"];
-  return here.join(" ") === "update" ? [...here, "--once"] : here;
+  if (words[0] === "init") return [...words, "--records", "https://127.0.0.9", "--yes"];
+  return words.join(" ") === "update" ? [...words, "--once"] : words;
 };
 
 /** A config that a page begins with. */
 const withStandIns = (config: string): string =>
-  config.replace('"https://api.hetzner.cloud"', `"https://127.0.0.9", ca: "${join(standIns, "records", "ca.pem")}"`);
+  config.replace(
+    "api: hetzner",
+    `api: hetzner, url: "https://127.0.0.9", ca: "${join(standIns, "records", "ca.pem")}"`,
+  );
 
 type Page = {
   readonly path: string;

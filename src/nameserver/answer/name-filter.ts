@@ -1,6 +1,6 @@
 /**
- * The hashes of names, four bytes each: says that a name is certainly not among them, or that it may be. A flood of random
- * names is rejected without asking the source; a million names take eight megabytes.
+ * The hashes of names: says that a name is certainly not among them, or that it may be. A flood of random names is rejected
+ * without asking the source. A hash takes four bytes, and at least half of the table is free: eight megabytes for a million names.
  */
 export type NameFilter = {
   readonly add: (name: string) => void;

@@ -209,7 +209,7 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
       pauses.arrived(account);
       const done = await small(planning, open === undefined);
       if (done !== undefined) return done.result;
-      if (open === undefined) throw new Error("a write in one piece cannot be too large");
+      if (open === undefined) throw new Error("a store with one connection makes every write small");
       return await inTurn(account, () => large(account, planning, open));
     },
     /** Rolls back large writes that have not ended. */
