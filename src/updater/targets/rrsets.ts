@@ -30,8 +30,8 @@ const usualWaiting: Waiting = { first: 500, longest: 5_000, total: 60_000 };
 export const rrsets = {
   ...tokenSettings(
     "Target: rrsets",
-    "`Authorization: Bearer` and `/v1/zones/…/rrsets`, the API of `moor records` and `https://api.hetzner.cloud`.",
-    "https://api.hetzner.cloud",
+    "`Authorization: Bearer` and `/v1/zones/…/rrsets`, the newer of the two APIs of `moor records`. For Hetzner, use `hetzner`.",
+    "https://dns.example.org:8053",
   ),
   can: { create: true, ttl: true, remove: true },
   open: async (config: TokenTarget, connect) => createRRsetsTarget(config, await connect(config)),
