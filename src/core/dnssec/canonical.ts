@@ -26,7 +26,7 @@ export function signedLabels(name: string): number {
 export function canonicalData(type: number, data: Uint8Array): Uint8Array {
   const from = type === naptr ? afterStrings(data) : namesFrom.get(type);
   if (from === undefined) return data;
-  // A label's length is at most 63, which is not a letter, so the bytes can be changed without reading the labels.
+  // A length byte is at most 63, which is below every letter, so the bytes can be changed without reading the labels.
   return data.map((byte, i) => (i >= from && byte >= 0x41 && byte <= 0x5a ? byte + 32 : byte));
 }
 

@@ -61,7 +61,7 @@ export function* linkingChain(wish: ChainWish): Steps<readonly ChainSet[]> {
     }
     return found;
   };
-  /** The nearer of two in one direction around the circle. */
+  /** The closest name before this link: a stored one, or one that this write adds. */
   const before = (link: string): Link | undefined => {
     const mine = fresh[countBefore(fresh, link) - 1] ?? fresh.at(-1);
     return nearest(stored(chain.before, link), mine, (a, b) => isBetween(b, a, link));
@@ -108,7 +108,7 @@ export function* linkingChain(wish: ChainWish): Steps<readonly ChainSet[]> {
   }
 }
 
-/** The types that the record of a name in the chain lists (RFC 4034 section 4.1.2, RFC 5155 section 7.1). */
+/** The types that a name's NSEC or NSEC3 record lists (RFC 4034 section 4.1.2, RFC 5155 section 7.1). */
 function provenTypes({ types, owner, sets }: Draft, standing: Standing, denial: "nsec" | "nsec3"): ReadonlySet<number> {
   const { ds, nsec, rrsig } = dnssecTypes;
   const own = standing === "cut" ? types.filter((type) => type === 2 || type === ds) : types;
@@ -120,7 +120,7 @@ function provenTypes({ types, owner, sets }: Draft, standing: Standing, denial: 
   return proven;
 }
 
-/** Whether the record of a name that is in the chain lists the same types as before. */
+/** Whether a name's NSEC or NSEC3 record lists the same types as before. */
 const hasSameTypes = ({ known, types, sets }: Draft): boolean =>
   known !== undefined &&
   haveSame(known.types, types) &&

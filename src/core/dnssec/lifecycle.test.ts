@@ -59,7 +59,7 @@ describe("the keys of a zone", () => {
     ]);
   });
 
-  it("of another algorithm sign before they are published, and are no longer published before they stop signing (RFC 6840 section 5.11)", () => {
+  it("of a new algorithm sign before they are published, and those of the old one are withdrawn before they stop signing (RFC 6840 section 5.11)", () => {
     expect(play(beginRoll(secure, key(2, 15), 0), follows)).toEqual([
       "algorithm-sign 1DSP 2-S-",
       "algorithm-show 1DSP 2DS-",
@@ -90,7 +90,7 @@ describe("the keys of a zone", () => {
     expect(play(rolling, () => has(2), 400).at(-1)).toContain("secure 2DS");
   });
 
-  it("are not unsigned while the parent does not answer", () => {
+  it("are not removed while the parent does not answer", () => {
     expect(play(beginLeaving(secure, 0), () => undefined, 2_000)).toEqual(["leaving 1DSP"]);
   });
 });

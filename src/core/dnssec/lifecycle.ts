@@ -12,7 +12,7 @@ import { keyTtl, type UsedKey } from "./plan-signing.ts";
  * - `roll-parent`: the parent is asked to replace the DS record
  * - `roll-sign`: the next key signs the zone
  * - `algorithm-sign`: a key of another algorithm signs the zone too, before any resolver may expect it
- * - `algorithm-show`, `algorithm-parent`: as above
+ * - `algorithm-show`, `algorithm-parent`: like `roll-show` and `roll-parent`
  * - `algorithm-hide`: the old key is no longer in the DNSKEY set, but still signs
  * - `leaving`: the parent is asked to remove the DS record
  */
@@ -65,7 +65,7 @@ export type Clock = {
 /** Time for secondaries to transfer the change, in milliseconds. */
 const margin = 300_000;
 
-/** The next stage if it is time for it; `"gone"`: the zone may be unsigned; undefined: nothing changes. */
+/** The next stage if it is time for it; `"gone"`: signing can end now; undefined: nothing changes. */
 export function nextStage<Key extends KeyUse>(
   life: Life<Key>,
   parent: ParentView,
@@ -170,7 +170,10 @@ export const beginLife = <Key extends KeyUse>(key: Key, now: Instant, isSignedEl
   keys: [{ ...key, shown: true, signs: true, inParent: true }],
 });
 
-/** A zone whose parent never had a DS record may be unsigned as soon as that is known. */
+/**
+ * Signing can end once the parent has had no DS record for as long as caches may keep one. This wait applies even if it
+ * never had one.
+ */
 export const beginLeaving = <Key extends KeyUse>(life: Life<Key>, now: Instant): Life<Key> => ({
   stage: "leaving",
   since: now,

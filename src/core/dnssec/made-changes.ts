@@ -29,7 +29,7 @@ const changeOf = ({ owner, type }: MadeSet, was: MadeSet | undefined, is: MadeSe
 
 const contentOf = (set: MadeSet | undefined): Content | null => (set ? { ttl: set.ttl, values: set.values } : null);
 
-/** The same in the form of other changes. */
+/** A change of generated records in the form of an ordinary change. */
 export function asChange({ owner, type, before, after }: MadeChange): Change {
   const [was, is] = [before && setOf({ owner, type, ...before }), after && setOf({ owner, type, ...after })];
   if (was && is) return { kind: "replace", owner, type, before: was, after: is };

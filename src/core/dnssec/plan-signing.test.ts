@@ -104,7 +104,7 @@ const step = fc.record({
 });
 
 it.each(["nsec", "nsec3"] as const)(
-  "%s: a write changes the same records as signing the whole zone again",
+  "%s: after a write, the records are the same as if the whole zone had been signed again",
   (denial) => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 25 }), (steps) => {

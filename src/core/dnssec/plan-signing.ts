@@ -172,7 +172,7 @@ export function* planningSigning(wish: SigningWish): Steps<SigningPlan | "whole"
   };
 }
 
-/** The caller keeps the data of these sets from one write to the next. */
+/** Cached, because the caller passes the same array from one write to the next. */
 function textsOf(type: number, data: readonly Uint8Array[]): readonly string[] {
   const texts = textsKept.get(data) ?? data.map((each) => textOfData(type, each));
   textsKept.set(data, texts);

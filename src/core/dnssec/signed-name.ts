@@ -12,16 +12,19 @@ export type SignedName = {
   readonly link: string | null;
   /** How many names are directly below it. */
   readonly children: number;
-  /** The types that the owner of the zone has set here. */
+  /** The types of the records that users wrote at this name, without generated ones. */
   readonly types: readonly number[];
   readonly made: readonly MadeSet[];
   /** When the first of its signatures expires, in seconds; null if it has none. */
   readonly expires: number | null;
 };
 
-/** Records that DNSSEC adds. An RRSIG set contains all signatures of its owner, and each has the TTL that it signs. */
+/**
+ * Records that DNSSEC adds. An RRSIG set contains all signatures of its owner; each is served with the TTL of the set
+ * that it covers.
+ */
 export type MadeSet = {
-  /** Not that of the name itself if it is an NSEC3 record or its signature. */
+  /** For an NSEC3 record and its signature, the hashed name instead of the name itself. */
   readonly owner: string;
   readonly type: RecordType;
   readonly ttl: number;
@@ -60,10 +63,10 @@ function digitsIn(text: string, at: number, count: number): number {
   return value;
 }
 
-/** Whether two sets of one owner and type contain the same. */
+/** Whether two sets of one owner and type have the same TTL and values. */
 export const sameMade = (a: MadeSet, b: MadeSet): boolean => a.ttl === b.ttl && haveSame(a.values, b.values);
 
-/** The same items in any order; none of them twice. */
+/** Whether both contain the same items, in any order. Assumes that no item appears twice. */
 export const haveSame = <T>(a: readonly T[], b: readonly T[]): boolean =>
   a.length === b.length && a.every((each) => b.includes(each));
 

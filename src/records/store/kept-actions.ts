@@ -5,9 +5,9 @@ export const actionsKept = { time: 7 * day, most: 250_000 };
 export const keysKept = { time: day, most: 200_000 };
 
 /**
- * The signature of a DNS UPDATE is stored as a key too, with this fingerprint, against replays. It expires at most
- * ten minutes after it arrived: it may be signed up to five minutes ahead of the clock here, and is valid for five
- * minutes from then.
+ * The signature of a DNS UPDATE is stored as an idempotency key too, with this fingerprint, against replays. It expires
+ * at most ten minutes after it arrived: it may be signed up to five minutes ahead of the clock here, and is valid for
+ * five minutes from then.
  */
 export const signatures = { fingerprint: "signature", kept: 900_000 };
 

@@ -31,7 +31,7 @@ export type RecordStore = StoreParts & {
   readonly ensureAccount: (name: string, now: Instant) => Promise<Account>;
   readonly addToken: (token: NewToken) => Promise<Token>;
   readonly tokenByHash: (hash: string) => Promise<Token | undefined>;
-  /** Of all accounts, or the latest of one. */
+  /** The tokens of all accounts, or of one account: all of them, or the `latest` newest. */
   readonly tokens: (of?: { readonly account: number; readonly latest?: number }) => Promise<readonly Token[]>;
   /** True if the token was valid and is now revoked. */
   readonly revokeToken: (id: number, now: Instant) => Promise<boolean>;
@@ -130,8 +130,8 @@ export type ZoneQuery = {
 };
 
 /**
- * Matches a label with this key, and one of these values if given. With `not`: there is no label with this key or, if
- * values are given, it has another value.
+ * Matches a label with this key, and one of these values if given. With `not` and no values: there is no label with this
+ * key. With `not` and values: there is one, but it has none of these values.
  */
 export type LabelTest = { readonly key: string; readonly values: readonly string[] | undefined; readonly not: boolean };
 

@@ -9,7 +9,10 @@ export type SignedZones = {
   readonly signedNames: (zone: Zone, after: string | undefined, limit: number) => Promise<readonly SignedName[]>;
   /** Signed zones of all accounts in the order of their numbers, after `after`. */
   readonly signedZones: (after: number, limit: number) => Promise<readonly Zone[]>;
-  /** The names whose signatures expire before this time, the most urgent first, except in the zones with these numbers. */
+  /**
+   * The names whose signatures expire before this time, at most this many, the most urgent ones, grouped by zone. Within
+   * a zone the most urgent is first. Zones with these numbers are left out.
+   */
   readonly expiringNames: (
     before: Instant,
     limit: number,

@@ -18,7 +18,7 @@ export const copyMark = "copy_in_progress";
 
 export const hasCopyMark = (client: Client): Promise<boolean> => hasTable(client, copyMark);
 
-/** Resuming the copy would overwrite what was written to an unfinished one. */
+/** An unfinished copy must not be used as a store: resuming the copy would overwrite what was written meanwhile. */
 export function expectWholeFile(path: string): void {
   if (isPartial(path)) throw new DatabaseTrouble(partialFile(path));
 }

@@ -33,11 +33,11 @@ export type WriteEffect = {
   readonly log: readonly Omit<LoggedRow, "position">[];
 };
 
-/** Changes sets and settings to what is wanted; undefined if there is no difference. */
+/** The effect of changing sets and settings to what is wanted; undefined if nothing differs and nothing is to be renewed. */
 export const effectOf = (zone: Zone, existing: readonly RRset[], wanted: Wanted, by: Writer): WriteEffect | undefined =>
   effectWith(zone, wanted.sets ? diffSets(existing, wanted.sets) : [], wanted, by);
 
-/** The same if the changes are known. */
+/** Like `effectOf`, for changes of sets that are already known. */
 export function effectWith(
   zone: Zone,
   changes: readonly Change[],

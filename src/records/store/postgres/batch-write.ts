@@ -182,7 +182,7 @@ function signedParts({ names, goneNames, signingKeys, usedKeys }: Outcome): read
   ];
 }
 
-/** Actions and idempotency keys. */
+/** Actions, idempotency keys and the change log. */
 function recordParts({ log, actions, keys }: Outcome): readonly Part[] {
   return [
     {

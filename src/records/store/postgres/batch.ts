@@ -38,10 +38,11 @@ export type Loaded = {
   /** The sets that contain the requested records. */
   readonly places: ReadonlyMap<string, Place>;
   readonly keys: readonly KeptKey[];
-  /** For new zones: names that are taken, and last serials of deleted zones of that name. */
+  /** For new zones: the names that are taken. */
   readonly taken: ReadonlySet<string>;
   /** By `wishKey`. */
   readonly neighbours: ReadonlyMap<string, Neighbourhood>;
+  /** For new zones: the last serials of deleted zones of the same name. */
   readonly departed: ReadonlyMap<string, number>;
   readonly freshZones: readonly number[];
   readonly freshActions: readonly number[];

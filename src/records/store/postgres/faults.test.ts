@@ -33,7 +33,7 @@ afterEach(async () => {
 
 const open = (options: Partial<PostgresStoreOptions> = {}) => rig.open(url, options);
 
-/** Does something to the connections of the store that wait for `wait`; returns one row per connection. */
+/** Evaluates `what` for each connection of the store that waits for `wait`; returns one row per connection. */
 const waiting = async (wait: string, what = "pid"): Promise<readonly unknown[]> => {
   // Within a transaction, pg_stat_activity is a snapshot taken at the first read.
   await other.query("SELECT pg_stat_clear_snapshot()");

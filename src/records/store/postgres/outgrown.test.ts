@@ -52,7 +52,7 @@ describe("a node on a database that a newer version upgrades", () => {
     await newer.close();
   });
 
-  it("also without a notification", async () => {
+  it("stops writing even without a notification", async () => {
     await pool.add(old, "192.0.2.1");
     await update(`taken = ${known + 1}, oldest = ${known + 1}`);
     await expectOutgrown();

@@ -183,7 +183,7 @@ describe.each([
   it.each([
     ["records", ({ id }: (typeof places)[number]) => ({ record: id })],
     ["zones", ({ zone }: (typeof places)[number]) => ({ zone })],
-  ])("to write with %s", async (__, atOf) => {
+  ])("for writes that refer to %s", async (__, atOf) => {
     await fill(zones, sets);
     await looksAtFew(async ({ run, explain }) => {
       const writes: Write<unknown>[] = [];

@@ -29,12 +29,12 @@ async function behind(...settings: readonly string[]) {
 const ignored =
   "ignore_startup_parameters = options, statement_timeout, lock_timeout, idle_in_transaction_session_timeout";
 
-it.each(["transaction", "statement"])("one that shares sessions per %s is refused", async (mode) => {
+it.each(["transaction", "statement"])("a pooler that shares sessions per %s is refused", async (mode) => {
   const { open } = await behind(`pool_mode = ${mode}`, ignored);
   await expect(open()).rejects.toThrow(/cannot be used: .*transaction-mode pooler.*; connect to the server itself/);
 });
 
-it.each([1, 2, 3])("one that rotates %i sessions is refused too", async (size) => {
+it.each([1, 2, 3])("a pooler that rotates %i sessions is refused too", async (size) => {
   const inTurn = ["server_round_robin = 1", `min_pool_size = ${size}`, `default_pool_size = ${size}`];
   const { open, connect } = await behind("pool_mode = transaction", ...inTurn, ignored);
   const client = await connect();
@@ -47,12 +47,12 @@ it.each([1, 2, 3])("one that rotates %i sessions is refused too", async (size) =
   await client.end();
 });
 
-it("one that accepts no startup parameters is refused, with what to do", async () => {
+it("a pooler that accepts no startup parameters is refused, and the message says what to do", async () => {
   const { open } = await behind("pool_mode = session");
   await expect(open()).rejects.toThrow(/unsupported startup parameter.*; .*connect to the server itself/);
 });
 
-it("one in session mode works", async () => {
+it("a pooler in session mode works", async () => {
   const { open } = await behind("pool_mode = session", ignored);
   const store = await open();
   const account = await store.ensureAccount("main", 1);

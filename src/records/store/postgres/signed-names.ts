@@ -19,7 +19,8 @@ export async function readSignedNames(
   owners: Owners,
   signer: Signer | undefined,
 ): Promise<ReadonlyMap<number, readonly SignedName[]>> {
-  // Those of zones that are not signed may be left over in a copied SQLite file; they are deleted when the zone is signed.
+  // If the database was copied from a SQLite file, a zone that is not signed may have names left over; they are deleted
+  // when the zone is signed.
   const signed = zones.filter(({ settings, number }) => settings.dnssec !== undefined || owners.get(number) === "all");
   if (signed.length === 0) return new Map();
   const whole = signed.filter(({ number }) => owners.get(number) === "all").map(({ number }) => number);

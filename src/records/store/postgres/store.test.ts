@@ -78,7 +78,7 @@ describe("a PostgreSQL database", () => {
     await store.close();
   });
 
-  it("signs a zone without the names that a copy of a SQLite file may contain", async () => {
+  it("deletes signed names that are left over from a copied SQLite file when it signs their zone", async () => {
     const url = await rig.freshUrl();
     const folder = mkdtempSync(join(tmpdir(), "moor-left-"));
     const signer = createSigner(join(folder, "key"));

@@ -51,7 +51,7 @@ export type PostgresStoreOptions = {
 
 export type PostgresStore = Omit<RecordStore, "close"> & {
   readonly console: ConsoleStore;
-  /** Rejects if the tables cannot be read now. */
+  /** Rejects if the database cannot be read now, or accepts no writes. */
   readonly look: () => Promise<unknown>;
   readonly connections: () => ConnectionCount;
   readonly connect: Postgres["connect"];

@@ -63,7 +63,7 @@ describe("a server that requires TLS", () => {
     await store.close();
   });
 
-  it("so do the connections for notifications, for the leader lock and for rate limits", async () => {
+  it("is also reached over TLS by the connections for notifications, for the leader lock and for rate limits", async () => {
     const store = await open("localhost?sslmode=verify-full&sslrootcert=OWN");
     const ties = tieNodes({ connect: store.connect, perMinute: 100, log: quiet });
     // Each of the three checks the server now and then.
@@ -123,7 +123,7 @@ describe("an unusable connection is explained, with what to do and without the p
   it.each([
     [0, /: its certificate has expired; install a new one on the server/],
     [400, /: its certificate is not valid yet; check the clocks/],
-  ] as const)("a certificate that ends in %i days", async (days, says) => {
+  ] as const)("a certificate that is valid for 397 days and expires in %i days", async (days, says) => {
     await server.showCertificate(days);
     await expectTold("localhost?sslmode=verify-full&sslrootcert=OWN", {}, says);
     await server.showCertificate(300);

@@ -5,7 +5,7 @@ import type { Account, NewToken, Token } from "../../model.ts";
 import type { RecordStore } from "../port.ts";
 import { type TokenRow, tokenFromRow } from "../rows.ts";
 
-/** The part of a store that is about them. */
+/** The part of a store that is about accounts, tokens and secrets. */
 export type TokenStore = Pick<
   RecordStore,
   | "account"
@@ -54,7 +54,8 @@ export function createSqlTokens({ read, write }: Sql) {
     tokens: async (of?: { readonly account: number; readonly latest?: number }): Promise<readonly Token[]> => {
       const all = sql`SELECT tokens.*, accounts.name AS account_name FROM tokens
         JOIN accounts ON accounts.id = tokens.account`;
-      // By an expression: PostgreSQL would walk through the tokens of all accounts in the order of the primary key.
+      // Sorted by an expression, because PostgreSQL would otherwise walk through the tokens of all accounts in the
+      // order of the primary key.
       const order = sql`ORDER BY tokens.id + 0 DESC LIMIT ${of?.latest ?? most}`;
       const its = of && sql`${all} WHERE tokens.account = ${of.account} ${order}`;
       return (await read<TokenRow>(its ?? sql`${all} ORDER BY tokens.id DESC`)).map(tokenFromRow).toReversed();

@@ -161,7 +161,7 @@ describe("a transaction of another connection", () => {
     expect(events.slice(2)).toEqual([99, "answer apart"]);
   });
 
-  it("that changes nothing needs no sync, and one after the other gets its turn", async () => {
+  it("that changes nothing needs no sync, and the next one gets its turn", async () => {
     const first = apart();
     await nextTurn();
     const endFirst = end;

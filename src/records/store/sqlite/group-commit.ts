@@ -31,9 +31,10 @@ type Group<Committed> = {
 };
 
 /**
- * Commits all pending writes in one transaction, so that 32 clients share one sync of the disk; during the sync, the
- * next group collects. A write never fails because of another: if one of a group throws, the group is rolled back and
- * each of its writes is run again alone. So `work` must be repeatable: it may touch the database and nothing else.
+ * Commits all pending writes in one transaction, so that clients that write at the same time share one sync of the
+ * disk; during the sync, the next group collects. A write never fails because of another: if one of a group throws, the
+ * group is rolled back and each of its writes is run again alone. So `work` must be repeatable: it may touch the
+ * database and nothing else.
  */
 export function createGroupCommit<Committed>(
   database: DatabaseSync,
@@ -142,7 +143,7 @@ export function createGroupCommit<Committed>(
       schedule();
     });
 
-  /** Until `work` has ended, no group is committed. Writes that are already waiting do not wait for it. */
+  /** Commits the writes that are already waiting, and then no other group until `work` has ended. */
   const holding = async <T>(work: () => Promise<T>): Promise<T> => {
     const before = released;
     const { promise, resolve: release } = Promise.withResolvers<void>();

@@ -63,7 +63,7 @@ async function take(store: RecordStore, at: Step): Promise<unknown> {
   if (at.kind === "delete")
     return await store.write(request, ({ sets }) => ({ wanted: without(sets, at.id), result: 1 }));
   if (at.kind === "throw") {
-    // The index of ids refuses the second write, which temporarily rolls back the first one of its group too.
+    // The index of ids refuses this write, so its whole group is rolled back, and the other writes in it are repeated.
     const twice = [record("r1", at.owner, 1), record("r1", at.owner, 2)];
     const wanted = [{ owner: at.owner, type: "TXT" as const, ttl: null, records: twice }];
     return await store
@@ -122,7 +122,7 @@ describe("the rows a store caches", () => {
     );
   });
 
-  it("do not include a zone that another store deleted and created again", async () => {
+  it("do not include the old zone after another store deleted it and created one of the same name", async () => {
     const path = join(mkdtempSync(join(tmpdir(), "moor-known-")), "records.sqlite");
     const [store, other] = [openSqliteStore(path), openSqliteStore(path)];
     await store.ensureAccount("main", 1);

@@ -60,11 +60,11 @@ it.each([
     why: "several others waited",
   },
   { length: 3_600_000, others: [[two, 5]], left: 600_000, why: "it was enormous" },
-] as const)("is $left ms after a large write of $length ms if $why", ({ length, others, left }) => {
+] as const)("the pause is $left ms after a large write of $length ms if $why", ({ length, others, left }) => {
   expect(pauseAfter(length, others).left).toBe(left);
 });
 
-it("ends, and concerns no other account", () => {
+it("a pause ends, and concerns no other account", () => {
   const { pauses } = pauseAfter(250, [[two, 5]]);
   expect(pauses.left(two)).toBe(0);
   time += 9_999;
@@ -100,7 +100,7 @@ const planning = (steps: number): Planning<string> =>
     return { writes: [], finish: () => "done" };
   };
 
-it("delays large writes only, and ends when the store is closed", async () => {
+it("a pause delays large writes only, and ends when the store is closed", async () => {
   const store = open(29_000);
   const large = [one, one].map((account) =>
     store.commit(account, planning(9_999)).catch((error: Error) => error.message),
@@ -110,7 +110,7 @@ it("delays large writes only, and ends when the store is closed", async () => {
   expect(await Promise.all(large)).toEqual(["the store is closed", "the store is closed"]);
 });
 
-it("refuses a large write if the pause is too long to wait for", async () => {
+it("a large write is refused if the pause is too long to wait for", async () => {
   const refusal = await open(45_500)
     .commit(one, planning(9_999))
     .catch((error: unknown) => error);

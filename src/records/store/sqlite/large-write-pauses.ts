@@ -12,7 +12,7 @@ const longest = 10 * 60_000;
 export function createLargeWritePauses(now: () => number = () => performance.now()) {
   const ends = new Map<number, number>();
   let newest = { account: 0, at: Number.NEGATIVE_INFINITY };
-  /** The last arrival of an account other than the newest one's. */
+  /** The last arrival of any account except the one in `newest`. */
   let other = newest;
 
   return {

@@ -80,7 +80,7 @@ function isLocked(): boolean {
   }
 }
 
-it("gives way to other requests while it is written, which read the state before it", async () => {
+it("gives way, while it is written, to other requests, which read the state before it", async () => {
   const serials = [];
   let isDone = false;
   const first = large("x").finally(() => {

@@ -97,7 +97,7 @@ describe("SQLite uses an index", () => {
     ]);
   });
 
-  it("and reads no zone below a new one after the first without consent", () => {
+  it("and stops reading zones below a new one at the first whose owner has not consented", () => {
     database.exec(
       "INSERT INTO accounts (id, name, created) VALUES (1, 'a', 1), (2, 'b', 1); INSERT INTO zones (number, id, account, name, settings, " +
         "serial, record_count, created, modified) SELECT value, 'z' || value, 2, 'z' || value || '.example', '{}', 1, 0, 1, 1 " +
@@ -113,7 +113,7 @@ describe("SQLite uses an index", () => {
     ]);
   });
 
-  it("for the writes of a part of a zone's history, and for the changes of one that match", async () => {
+  it("for the writes in a part of a zone's history, and for the matching changes of one write", async () => {
     expect(
       await waysOf(() => queries.writesOf(zone, { before: 9, look: 9, match: { owner: "a", type: "A" } })),
     ).toEqual(expect.arrayContaining(["SEARCH changes USING INDEX changes_of_zone (zone=? AND position<?)"]));

@@ -28,8 +28,8 @@ const reversed = (name: string): string =>
   `(SELECT group_concat(value, ' ' ORDER BY key DESC) FROM json_each('["' || replace(${name}, '.', '","') || '"]'))`;
 
 /**
- * For finding zones below a name. Triggers keep it, so no writer can forget it. Programs with an earlier schema can
- * continue: the zones that they create are found too.
+ * The column `reversed` is for finding zones below a name. Triggers maintain it, so no writer can forget to. Programs
+ * with an earlier schema can continue: the zones that they create are found too.
  */
 const reversedNames = `
   ALTER TABLE zones ADD COLUMN reversed TEXT;
@@ -90,11 +90,12 @@ const signedZones = `
  * that were applied to a file.
  *
  * A set is one row: `records` is the JSON text of its records, because a set is always read and replaced as a whole.
- * `record_ids` finds the set that contains a v1 record. The serial inside a stored SOA is not used, only the zone's column.
+ * `record_ids` finds the set that contains a record of the v1 API. The serial inside a stored SOA is not used, only the
+ * zone's column.
  * Triggers maintain `zone_counts`: counting a million zones for every first page would take longer than the page.
- * `settings` and `marks` are JSON texts of values that are rarely set and never searched for. `changes` and `actions` have
- * no foreign keys, because they outlive the zone. `once_keys` holds the answers to requests that may be repeated. `secrets`
- * holds secrets of the service, each created when it is first needed.
+ * `settings` and `marks` are JSON texts; of their values, only a zone's mode and labels are searched for. `changes` and
+ * `actions` have no foreign keys, because they outlive the zone. `once_keys` holds the answers to requests that may be
+ * repeated. `secrets` holds secrets of the service, each created when it is first needed.
  */
 export const migrations: readonly MigrationStep[] = [
   `

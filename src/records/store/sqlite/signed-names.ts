@@ -54,8 +54,8 @@ export function prepareSignedNames(database: DatabaseSync) {
   return {
     clearing,
     /**
-     * Writes names ahead of the transaction that makes the zone a signed one; nobody reads them before that. The first of them replaces
-     * that of any other attempt, which can see then that its names are lost.
+     * Writes names ahead of the transaction that makes the zone a signed one; nobody reads them before that. The first
+     * name replaces the first name of any other attempt, so that the other attempt can see that its names are lost.
      */
     *writingAhead(zone: Zone, [first, ...others]: readonly SignedName[]): Steps<void> {
       if (first === undefined) return;
@@ -66,7 +66,10 @@ export function prepareSignedNames(database: DatabaseSync) {
         putName(zone, name);
       }
     },
-    /** Whether all of them are there, if `writingAhead` has ended; no other attempt has begun since. */
+    /**
+     * Whether no other attempt has begun since this one did. If so, and if `writingAhead` has ended, all of these names
+     * are there.
+     */
     areAhead: (zone: Zone, [first]: readonly SignedName[]): boolean => first === undefined || isAt(zone, first),
     at: ({ number }: Zone, owner: string): SignedName | undefined => nameIn(at.get(number, owner)),
     chainOf: ({ number }: Zone): Chain => ({

@@ -37,7 +37,7 @@ import { openWriteSide, prepareWriteSide, type WriteSide } from "./write-side.ts
 export type SqliteStore = Omit<RecordStore, "close"> & {
   /** Rejects if the database cannot be read now, or accepts no more writes. */
   readonly look: () => Promise<unknown>;
-  /** A session was ended over another connection. */
+  /** Call it when a session was ended over another connection. */
   readonly accessChanged: () => void;
   readonly close: () => void;
 };
@@ -302,7 +302,7 @@ function openBeside(path: string): DatabaseSync {
   return database;
 }
 
-/** The first signed names of a zone. */
+/** All names of a zone that was not signed before; undefined for other writes. */
 function namesAhead({ zone, names = [], isNewlySigned }: WriteEffect): Ahead | undefined {
   if (!isNewlySigned) return undefined;
   const all = names.flatMap(({ after }) => after ?? []);

@@ -23,7 +23,7 @@ export function startWalCheckpoints(
   let since = 0;
   let failed: number | undefined;
 
-  // Until then, SQLite checkpoints automatically.
+  // Until the thread is tried again, only SQLite's automatic checkpoints run.
   const giveUp = (error: unknown) => {
     if (failed === undefined)
       log.warn({ err: error }, "background checkpoints failed, so requests may wait longer; trying again every minute");

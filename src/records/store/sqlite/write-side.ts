@@ -13,7 +13,7 @@ import { prepareReads } from "./read.ts";
 import { prepareSignedNames, type SignedNames } from "./signed-names.ts";
 import { prepareSetWriter } from "./write.ts";
 
-/** They are read in one step; more of them, one per step. */
+/** Up to this many owners are read in one step; if there are more, each takes one step. */
 const fewOwners = 10;
 
 /** Everything that a write reads and writes, on one connection. */

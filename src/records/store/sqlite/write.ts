@@ -15,7 +15,7 @@ export type SetWriter = {
   readonly apply: (effect: WriteEffect, existing: readonly RRset[]) => void;
   /** The first sets of a zone, under its initial serial. */
   readonly createSets: (zone: Zone, created: readonly Change[], by: Writer) => void;
-  /** The same for a large write, with its prepared rows. `isAhead`: its signed names are there already. */
+  /** Like `apply`, for a large write with prepared rows. `isAhead`: its signed names are there already. */
   readonly applying: (effect: WriteEffect, rows: ManyRows, isAhead: boolean) => Steps<void>;
   readonly creatingSets: (zone: Zone, created: readonly Change[], by: Writer, rows: ManyRows) => Steps<void>;
   /** The zone's row was deleted. */
