@@ -122,7 +122,7 @@ const shared = (a: readonly string[] | undefined, b: readonly string[] | undefin
   a === undefined ? b : b === undefined ? a : a.filter((item) => b.includes(item));
 
 describe("laws", () => {
-  test("every visible set has one of the owners seen, and a rule names each of those", () => {
+  test("`ownersSeen` has the owner of every visible set, and only owners that a rule names", () => {
     fc.assert(
       fc.property(anyScope, anyOperation, (scope, operation) => {
         const seen = ownersSeen(scope);
@@ -134,7 +134,7 @@ describe("laws", () => {
     );
   });
 
-  test("every visible set has one of the types seen, and a rule names each of those", () => {
+  test("`typesSeen` has the type of every visible set, and only types that a rule names", () => {
     fc.assert(
       fc.property(anyScope, anyOperation, (scope, operation) => {
         const seen = typesSeen(scope);

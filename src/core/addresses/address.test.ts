@@ -25,7 +25,7 @@ describe("texts that are addresses", () => {
   });
 });
 
-describe("texts that are not", () => {
+describe("texts that are not addresses", () => {
   test.each([
     "",
     " ",
@@ -64,7 +64,7 @@ describe("texts that are not", () => {
   });
 });
 
-test("each family's parser accepts only its own", () => {
+test("each family's parser accepts only its own addresses", () => {
   expect(parseIpv4("2001:db8::1")).toBeUndefined();
   expect(parseIpv6("192.0.2.1")).toBeUndefined();
   expect([recordTypeOf("ipv4"), recordTypeOf("ipv6")]).toEqual(["A", "AAAA"]);
@@ -88,7 +88,7 @@ describe("laws", () => {
     );
   });
 
-  test("no other length is an address", () => {
+  test("only 4 or 16 bytes are an address", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 20 }), (bytes) => {
         expect(addressFromBytes(bytes) !== undefined).toBe(bytes.length === 4 || bytes.length === 16);
@@ -96,7 +96,7 @@ describe("laws", () => {
     );
   });
 
-  test("ip-address gives the same canonical text", () => {
+  test("the package ip-address gives the same canonical text", () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV6(), sparse.map(longText)), (text) => {
         const other = new Address6(text);
@@ -106,7 +106,7 @@ describe("laws", () => {
     );
   });
 
-  test("ip-address accepts the same texts", () => {
+  test("the package ip-address accepts the same texts", () => {
     const piece = fc.constantFrom("::", ":", "0", "1", "ffff", "aB3", "00001", "192.0.2.1", "1.2", ".", "256");
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 17 }), (pieces) => {

@@ -203,7 +203,7 @@ describe("IPv6: the published address stays unless another is better", () => {
     expect(choice).toMatchObject({ kind: "address", address: { text: taken } });
     expect(verdicts(considered)).toEqual(expected);
   });
-  it("is the first of several published ones", () => {
+  it("the first of several published addresses that are still there stays", () => {
     const entries = [1, 2, 3].map((end) => entry(`2001:db8:a::${end}`, lives(7200 + end)));
     const policy = {
       device: "wan0",
@@ -212,7 +212,7 @@ describe("IPv6: the published address stays unless another is better", () => {
     } as const;
     expect(chooseAddress(report([], entries), policy).choice).toMatchObject({ address: { text: "2001:db8:a::2" } });
   });
-  it("is the published address, not the interface's, for a machine behind the firewall", () => {
+  it("for a machine behind the firewall, an address in a network with a longer lifetime is better", () => {
     const host = parseHostPart("::9");
     if (!host) throw new Error("no host part");
     const policy = { device: "wan0", family: "ipv6", host, published: ["2001:db8:a::9"] } as const;
@@ -315,7 +315,7 @@ describe("a delegated prefix in addition to the address of the connection", () =
     expect(choose({ host })).toEqual(["2001:db8:b::9", ["no-prefix", "taken"]]);
   });
 
-  it("is not an address", () => {
+  it("is not used as an address", () => {
     expect(choose({})).toEqual(["2001:db8:a::7", ["taken", "prefix-only"]]);
   });
 });

@@ -18,8 +18,8 @@ export type AddressPolicy = {
 };
 
 /**
- * `none`: the interface was read and has no suitable address. `unknown-interface` and `unknown`: it could not be read. None of them
- * ever deletes a record.
+ * `none`: the interface was read and has no suitable address. `unknown-interface`: it is not in the report. `unknown`: it
+ * could not be read. None of them ever deletes a record.
  */
 export type Choice =
   | { readonly kind: "address"; readonly address: Address }

@@ -83,7 +83,7 @@ describe("the first interface that is up and has a suitable address", () => {
     expect(chosen.passedOver.map(({ because }) => because)).toEqual(passedOver);
   });
 
-  it("is none, with the addresses considered, when one of them is known to have no suitable one", () => {
+  it("is none, with the addresses considered, if one of the interfaces is known to have no suitable address", () => {
     const report = reportOf(link("b", "127.0.0.1"), link("c", ""));
     expect(chooseInOrder(report, { devices: ["a", "b", "c"], family: "ipv4" })).toMatchObject({
       choice: { kind: "none", because: "no-fit-address" },
@@ -92,7 +92,7 @@ describe("the first interface that is up and has a suitable address", () => {
     });
   });
 
-  it("is unknown only when none of them is in the report", () => {
+  it("is unknown only if none of the interfaces is in the report", () => {
     const chosen = chooseInOrder(reportOf(link("c", "9.9.9.1")), { devices: ["a", "b"], family: "ipv4" });
     expect(chosen.choice).toEqual({ kind: "unknown-interface", device: "a", known: ["c"] });
   });
@@ -163,7 +163,7 @@ describe("virtual addresses and prefixes", () => {
     ["3", "absent"],
   ])("VHID %s: %s", (vhid, role) => expect(carpRole(shared, vhid)).toBe(role));
 
-  it("is not the master of a VHID if it is the master on only one of two interfaces", () => {
+  it("a firewall is not the master of a VHID if it is the master on only one of two interfaces", () => {
     const half = reportOf(
       link("a", "", { carp: new Map([["1", "MASTER"]]) }),
       link("b", "", { carp: new Map([["1", "BACKUP"]]) }),

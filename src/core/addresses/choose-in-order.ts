@@ -10,10 +10,10 @@ export type OrderedChoosing = {
   readonly choice: Choice;
   /** The interface that the choice is about: the one taken, or else the one whose reason says the most. */
   readonly device: string;
-  /** Its source, if there are several. */
+  /** The source of this interface, if there are several sources. */
   readonly source?: string;
   readonly considered: readonly Considered[];
-  /** Those before the taken one, and why each was passed over. */
+  /** The interfaces before the one that was taken, or all if none was, and why each was passed over. */
   readonly passedOver: readonly PassedOver[];
 };
 

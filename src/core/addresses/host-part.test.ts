@@ -27,17 +27,17 @@ describe("a prefix and a host part", () => {
     ["00-1B-21-AA-BB-CC", "2a00:1:2:3:21b:21ff:feaa:bbcc"],
     ["02:00:5e:10:00", undefined],
     ["zz:00:5e:10:00:01", undefined],
-  ])("made from the MAC %s: %s", (mac, expected) => {
+  ])("the host part is made from the MAC %s: %s", (mac, expected) => {
     expect(joined("2a00:1:2:3::1", hostPartOfMac(mac))).toBe(expected);
   });
 
-  it("is not made from a MAC if the prefix is longer than 64 bits", () => {
+  it("no host part is made from a MAC if the prefix is longer than 64 bits", () => {
     expect(hostPartOfMac("02:00:5e:10:00:01", 64)).toBeDefined();
     expect(hostPartOfMac("02:00:5e:10:00:01", 65)).toBeUndefined();
   });
 
   const bytes16 = fc.uint8Array({ minLength: 16, maxLength: 16 });
-  it("keeps every bit of the prefix and every bit of the host", () => {
+  it("every bit of both is in the address", () => {
     fc.assert(
       fc.property(bytes16, bytes16, fc.integer({ min: 16, max: 126 }), (network, host, length) => {
         const bit = (bytes: Uint8Array, n: number) => ((bytes[n >> 3] ?? 0) >> (7 - (n & 7))) & 1;

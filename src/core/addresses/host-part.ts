@@ -6,7 +6,7 @@ export type HostPart = {
   readonly bytes: Uint8Array;
   /** How many bits the prefix has. */
   readonly prefixLength: number;
-  /** Configured by someone who knows the network; otherwise the firewall's report may contradict it. */
+  /** The length was configured. It is then used even if the firewall reports a longer one. */
   readonly lengthIsGiven?: boolean;
 };
 

@@ -47,7 +47,7 @@ describe("texts that are not a network", () => {
 });
 
 describe("laws", () => {
-  test("ip-address agrees for IPv4", () => {
+  test("the package ip-address agrees for IPv4", () => {
     const near = fc.tuple(fc.ipV4(), fc.ipV4(), fc.integer({ min: 0, max: 32 }));
     fc.assert(
       fc.property(near, ([a, b, length]) => {
@@ -61,7 +61,7 @@ describe("laws", () => {
     );
   });
 
-  test("ip-address agrees for IPv6", () => {
+  test("the package ip-address agrees for IPv6", () => {
     fc.assert(
       fc.property(fc.ipV6(), fc.ipV6(), fc.integer({ min: 0, max: 128 }), (a, b, length) => {
         const network = `${a}/${length}`;

@@ -12,7 +12,7 @@ const addressOf = (text: string) => {
 const cases: readonly (readonly [string, boolean])[] = [
   ["9.9.9.9", true],
   ["2a01:4f8::53", true],
-  // Examples use them, and nothing answers there.
+  // Documentation addresses: examples use them, and nothing answers there.
   ["192.0.2.53", true],
   ["2001:db8::53", true],
   ["0.0.0.0", false],
@@ -44,7 +44,7 @@ const cases: readonly (readonly [string, boolean])[] = [
   ["2002:7f00:1::1", false],
   ["2002:a9fe:a9fe::", false],
   ["2002:909:909::1", true],
-  // Teredo contains the address of a client in disguise.
+  // A Teredo address contains the client's IPv4 address with inverted bits.
   ["2001::f5ff:fffe", false],
 ];
 

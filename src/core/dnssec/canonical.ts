@@ -45,7 +45,7 @@ const namesFrom: ReadonlyMap<number, number> = new Map([
 
 const naptr = 35;
 
-/** After two numbers and three strings. */
+/** The name in a NAPTR record begins after two numbers and three strings. */
 function afterStrings(data: Uint8Array): number {
   let at = 4;
   for (let strings = 0; strings < 3; strings++) at += 1 + (data[at] ?? 0);

@@ -7,7 +7,7 @@ import { type Draft, type Drafts, madeKey, type Standing } from "./drafts.ts";
 import { hashedName, nsec3Data, nsecData } from "./records.ts";
 import { exists, haveSame, type MadeSet, textOfData, typeNamed } from "./signed-name.ts";
 
-/** The stored chain is a circle: the first name follows the last. Undefined only if there is none. */
+/** The stored chain is a circle: the first name follows the last. Undefined only if the chain is empty. */
 export type Chain = {
   readonly before: (link: string) => Link | undefined;
   readonly after: (link: string) => Link | undefined;
@@ -31,11 +31,11 @@ export type ChainSet = {
   readonly at: string;
   readonly covers: number;
   readonly text: string;
-  /** Whether it is the same as stored, so that its signature may be kept. */
+  /** Whether it is the same as stored, so that its signature can be kept. */
   readonly same: boolean;
 };
 
-/** Closes the chain of NSEC or NSEC3 records around the names of a write. Returns the sets that need a signature. */
+/** Closes the chain of NSEC or NSEC3 records around the names of a write. Returns the sets that may have changed. */
 export function* linkingChain(wish: ChainWish): Steps<readonly ChainSet[]> {
   const { zone, denial, ttl, drafts, touched, chain, linkOf } = wish;
   const joined = new Map<string, Draft>();

@@ -2,8 +2,8 @@ import type { Instant } from "../instant.ts";
 import { keyTtl, type UsedKey } from "./plan-signing.ts";
 
 /**
- * The stages of a signed zone: getting its first key, replacing it, and being unsigned (RFC 6781 section 4.1, RFC 7583). Each stage waits until
- * answers that would not fit the next one have expired from caches.
+ * The stages of a signed zone: it gets its first key, replaces it, and is no longer signed (RFC 6781 section 4.1,
+ * RFC 7583). Each stage waits until answers that would not fit the next one have expired from caches.
  *
  * - `new`: signed, but caches may still have unsigned records
  * - `new-parent`: the parent is asked for the DS record

@@ -31,7 +31,7 @@ export type MadeSet = {
   readonly values: readonly string[];
 };
 
-/** When the signature of the SOA record expires, in seconds; undefined if there is none. Every write makes a new one. */
+/** When the last signature of the SOA record expires, in seconds; undefined if there is none. Every write makes new ones. */
 export function soaExpiry(apex: SignedName | undefined): number | undefined {
   const ofSoa = signaturesAt(apex).filter((text) => coveredBy(text) === soa);
   return ofSoa.length === 0 ? undefined : Math.max(...ofSoa.map((text) => headOfSignature(text).expires));
@@ -89,7 +89,7 @@ export function parentOf(owner: string): string | undefined {
   return above.length === 0 ? apex : printLabels(above);
 }
 
-/** The types that DNSSEC adds have only the generic text format here (RFC 3597). */
+/** The name of a type. Those that DNSSEC adds have only generic names here, such as `TYPE46` (RFC 3597). */
 export function typeNamed(code: number): RecordType {
   const type = typeFromCode(code);
   if (type === undefined) throw new Error(`no record can have the type ${code}`);

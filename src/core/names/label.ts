@@ -90,7 +90,7 @@ const plainLabel = /^[a-z0-9_*-]+$/;
 const meaningful = /["$().;@\\]/;
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 
-/** Only `A` to `Z`: DNS ignores the case of no other bytes (RFC 4343). */
+/** Only `A` to `Z`: DNS compares all other bytes exactly (RFC 4343). */
 export const lowerByte = (byte: number): string => String.fromCharCode(byte >= 0x41 && byte <= 0x5a ? byte + 32 : byte);
 
 function printByte(character: string): string {

@@ -232,7 +232,7 @@ describe("laws", () => {
     // One of these dots is escaped, so the parent is not b.example.org.
     ["a\\.b.example.org", ["a\\.b.example.org", "example.org", "org"]],
     ["", []],
-  ] as const)("%s lies in all names above it", ([name, above]) => {
+  ] as const)("%s is enclosed by itself and by all its parents except the root", ([name, above]) => {
     expect(enclosing(name)).toEqual(above);
   });
 

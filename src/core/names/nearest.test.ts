@@ -10,6 +10,6 @@ test.each([
   ["tarrrget", ["target"], "target"],
   ["tarrrrget", ["target"], undefined],
   ["x", [], undefined],
-] as const)("%s among %j", (word, known, expected) => {
+] as const)("the nearest to %s among %j: %s", (word, known, expected) => {
   expect(nearest(word, known)).toBe(expected);
 });

@@ -17,7 +17,7 @@ export function nameToAscii(text: string, where = "name"): Result<string> {
   return ok(labels.join("."));
 }
 
-/** The same for text that may not be a name; it is then returned unchanged. */
+/** Like `nameToAscii`, but text that cannot be converted is returned unchanged. */
 export function asAscii(text: string): string {
   const ascii = nameToAscii(text);
   return ascii.ok ? ascii.value : text;
@@ -40,7 +40,7 @@ export function nameToUnicode(name: string): string {
   return name.split(".").map(labelToUnicode).join(".");
 }
 
-/** Longer than any name can be. Longer text is not parsed at all. */
+/** No name is longer. Longer text is not parsed at all. */
 const longestText = 1020;
 const longestLabel = 63;
 
@@ -50,8 +50,9 @@ const asciiText = /^[\0-\x7f]*$/;
 const isAscii = (text: string): boolean => asciiText.test(text);
 
 /**
- * The URL parser of Node and browsers handles case, composition and what IDNA forbids (UTS 46). Other ASCII characters have a meaning
- * in URLs; the second label prevents digits from being read as an IPv4 address.
+ * The URL parser of Node and browsers handles case, composition and what IDNA forbids (UTS 46). ASCII characters other
+ * than letters, digits, `_`, `*` and `-` are refused first, because they may have a meaning in URLs; the second label
+ * prevents digits from being read as an IPv4 address.
  */
 function labelToAscii(label: string): string | undefined {
   if (!/^[a-z0-9_*-]*$/i.test(label.replaceAll(/[^\0-\x7f]/g, "")) || !URL.canParse(`http://${label}.x`))

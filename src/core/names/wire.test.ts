@@ -14,7 +14,7 @@ test.each<[string, Uint8Array]>([
   ["www.example.org", bytes(3, "www", 7, "example", 3, "org", 0)],
   ["a\\.b.c", bytes(3, "a.b", 1, "c", 0)],
   ["\\000\\255", bytes(2, 0, 255, 0)],
-])("%j", (name, wire) => {
+])("the wire format of %j", (name, wire) => {
   expect(nameToWire(name)).toEqual(wire);
   expect(nameFromWire(wire)).toEqual({ name, end: wire.length });
 });

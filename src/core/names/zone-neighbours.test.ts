@@ -116,13 +116,13 @@ const cases: readonly [string, Case, ReturnType<typeof refusalOfName>][] = [
   ],
 ];
 
-describe("whether the zone www.alpha.test may be created when", () => {
-  it.each(cases)("%s", (_, { above, below = [], consents = [], reserved }, refusal) => {
+describe("whether a zone may be created", () => {
+  it.each(cases)("www.alpha.test, when %s", (_, { above, below = [], consents = [], reserved }, refusal) => {
     const wish = { name: "www.alpha.test", account: us, reserved };
     expect(refusalOfName(wish, { above, below, consents })).toBe(refusal);
   });
 
-  it("consent to a zone above covers no names inside the zone", () => {
+  it("consent to a name above a zone covers no names inside that zone", () => {
     const around = { above: deep, below: [], consents: [from(deep, "www.alpha.test")] };
     expect(refusalOfName({ name: "in.x.www.alpha.test", account: us }, around)).toBe("inside-foreign-zone");
   });
@@ -141,7 +141,7 @@ const label = fc.stringMatching(/^[a-z0-9_/][a-z0-9_/-]{0,3}$/);
 const name = fc.array(label, { minLength: 1, maxLength: 4 }).map((labels) => labels.join("."));
 
 describe("reversed names", () => {
-  it("are within the range exactly when they are below the name", () => {
+  it("are in the range of a name exactly when they are below it", () => {
     fc.assert(
       fc.property(name, name, fc.boolean(), (a, b, joined) => {
         const inner = joined ? `${a}.${b}` : a;
@@ -152,7 +152,7 @@ describe("reversed names", () => {
     );
   });
 
-  it("of names below another are adjacent when sorted", () => {
+  it("put a name and the names below it next to each other when sorted", () => {
     expect(["alpha-b.test", "www.alpha.test", "alpha.test", "alpha0.test"].toSorted(byReversed)).toEqual([
       "alpha.test",
       "www.alpha.test",

@@ -28,7 +28,7 @@ export type NewZoneName = { readonly name: string; readonly account: number; rea
 
 export type NameRefusal = Reserved | "inside-foreign-zone" | "above-foreign-zone";
 
-/** With more zones of others below a name, their consents are not checked: then the operator must allow it. */
+/** If more zones of other accounts are below a name, their consents are not checked: the operator must allow it. */
 export const mostBelow = 100;
 
 /**
@@ -61,7 +61,7 @@ const isWithin = (name: string, zoneName: string): boolean => ownerOf(name, zone
 
 /**
  * The labels of a zone's name from the last to the first: names below a name are then adjacent in an index. A space sorts
- * before every character of a label, so that it comes right after the name.
+ * before every character of a label, so that they come right after the name.
  */
 export const reversedName = (name: string): string => name.split(".").toReversed().join(" ");
 

@@ -58,7 +58,7 @@ export function bytesOfGeneric(text: string, room?: Uint8Array<ArrayBuffer>): Ui
 /** Where the digits begin in a canonical text. */
 export const genericDigits = (text: string): number => text.indexOf(" ", start.length) + 1;
 
-/** The same as text, one character per byte. */
+/** Like `bytesOfGeneric`, but returns a text with one character per byte. */
 export function dataOfGeneric(text: string): string | undefined {
   const bytes = bytesOfGeneric(text, scratch);
   return bytes && textOfBytes(bytes);

@@ -67,7 +67,7 @@ describe.each<RecordType>([...recordTypes, "TYPE65280"])("%s", (type) => {
   });
 });
 
-test("the generic form is read and written without the parser as with it", () => {
+test("the generic form gives the same results with and without the parser", () => {
   const type = "TYPE65280";
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 6_000 }), (data) => {

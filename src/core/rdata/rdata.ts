@@ -10,7 +10,7 @@ export type Rdata = {
   readonly type: RecordType;
   readonly fields: RdataFields;
   readonly text: string;
-  /** If these are not the bytes of the fields: see `exactRdata`. */
+  /** Present only if they differ from the bytes of the fields: see `exactRdata`. */
   readonly bytes?: Uint8Array<ArrayBuffer>;
 };
 
@@ -108,7 +108,7 @@ export function rdataFromWire(type: RecordType, bytes: Uint8Array): Result<Rdata
   return ok(rdataFromFields(type, fields));
 }
 
-/** The same, but data that DNSSEC signs as written keeps its upper case: its text is then that of an unknown type. */
+/** Like `rdataFromWire`, but data that DNSSEC signs as written keeps its upper case: its text is then that of an unknown type. */
 export function exactRdata(type: RecordType, bytes: Uint8Array): Result<Rdata> {
   const read = rdataFromWire(type, bytes);
   if (!read.ok || definitionOf(type).isSignedAsWritten !== true) return read;

@@ -62,14 +62,14 @@ describe("the bytes of a token", () => {
     expect(tokenBytes(token(raw), "value")).toEqual({ ok: true, value: bytes });
   });
 
-  test.each(["\\", "\\25", "\\256", "\\ü", "\ud800"])("%j has none", (raw) => {
+  test.each(["\\", "\\25", "\\256", "\\ü", "\ud800"])("%j cannot be read", (raw) => {
     expect(tokenBytes(token(raw), "value")).toMatchObject({ ok: false, faults: [{ code: "bad-character" }] });
   });
 });
 
 const byteText = fc.uint8Array({ maxLength: 40 }).map((bytes) => String.fromCharCode(...bytes));
 
-test("a quote inside a bare token has no special meaning as text", () => {
+test("a quote inside a bare token is refused as text", () => {
   expect(tokenBytes({ raw: 'k="a"', quoted: false }, "value")).toMatchObject({ faults: [{ code: "bad-quotes" }] });
 });
 

@@ -102,7 +102,7 @@ describe("names below a DNAME are redirected (RFC 6672)", () => {
     expect([end, lines.length]).toEqual(["alias loop", 16]);
   });
 
-  it("a record below it is not used as a mail server's address", () => {
+  it("a record below a DNAME is not used as a mail server's address", () => {
     expect(dig(moved, "example.org", "MX")).toEqual(["found", "answer example.org. 600 MX 10 mail.old.example.org."]);
   });
 

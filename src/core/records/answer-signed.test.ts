@@ -82,7 +82,7 @@ describe("answers of a zone with an NSEC chain", () => {
     ["deep", "TYPE46", "no-data |  | @ SOA+ *.c NSEC+ |"],
   ])("%s %s", (name, type, expected) => expect(asked(view, name, type)).toBe(expected));
 
-  it("without DNSSEC are those of the same zone unsigned", () => {
+  it("to queries without DNSSEC are the same as if the zone were not signed", () => {
     const plain = createZoneView(writtenZone(zone, text));
     for (const name of ["a", "b", "deep", "alias", "q.w", "z.c", "z.moved", "x.sub", "un", "nothing.at.all"]) {
       for (const type of ["A", "TXT", "DS", "ANY"] as const) {
@@ -137,7 +137,7 @@ describe.each([
       .sort();
     return hashed.get(labels.findLast((each) => each < label) ?? labels.at(-1) ?? "") ?? "";
   };
-  /** Each once. */
+  /** The NSEC3 records of these names, each once. */
   const proof = (...owners: readonly string[]) => [...new Set(owners)].map((own) => `${own} NSEC3+`).join(" ");
   const optOut = "optOut" in chaining;
 

@@ -29,7 +29,10 @@ export type AnswerKind = "found" | "alias" | "referral" | "no-data" | "no-name" 
 
 export type Answer = {
   readonly kind: AnswerKind;
-  /** For an alias: how its last name ended. `elsewhere`: it is outside this zone. `loop`: the chain leads back to itself or is too long. */
+  /**
+   * For an alias: what the last name of its chain leads to. `elsewhere`: that name is outside this zone. `loop`: the chain
+   * leads back to itself or is too long.
+   */
   readonly end?: "found" | "referral" | "no-data" | "no-name" | "too-long" | "elsewhere" | "loop";
   readonly answer: readonly AnswerSet[];
   readonly authority: readonly AnswerSet[];
@@ -45,7 +48,7 @@ export type Answer = {
 
 /**
  * A set and the name that it answers for, which is not its owner if it comes from a wildcard. Names are absolute. The signatures of a
- * set follow it; in the additional section they follow all sets, because they may be left out.
+ * set follow it; in the additional section they follow all sets, so that they can be left out.
  */
 export type AnswerSet = PlacedSet & { readonly ttl: number };
 

@@ -154,7 +154,7 @@ describe("laws", () => {
     );
   });
 
-  test("inverted changes undo", () => {
+  test("inverted changes undo the changes", () => {
     fc.assert(
       fc.property(anySets, anySets, (a, b) => {
         const changes = diffSets(a, b);
@@ -174,7 +174,7 @@ describe("laws", () => {
     );
   });
 
-  test("known records end up where the wanted sets have them, each once", () => {
+  test("each existing record that is wanted is afterwards in its wanted set, and only once", () => {
     fc.assert(
       fc.property(anySets, anySets, (a, b) => {
         const known = new Set(idsIn(a));

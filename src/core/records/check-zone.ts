@@ -29,7 +29,7 @@ export function* checkingOwners<Given extends { readonly owner: string }>(
 /** Nobody reads more, and each takes memory and bandwidth. */
 const mostFaults = 1_000;
 
-/** The same for all sets of a zone, which must then also have its SOA. */
+/** Like `checkOwners`, for all sets of a zone; the SOA must be among them. */
 export const checkZone = (sets: readonly RRset[]): readonly Fault[] => finish(checkingZone(sets));
 
 /** The same in steps. */

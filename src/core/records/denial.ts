@@ -27,8 +27,8 @@ export type Denied = { readonly relative: readonly Label[]; readonly existing: n
 export type Link = { readonly name: readonly Label[]; readonly set: PackedSet; readonly node: ZoneNode };
 
 /**
- * The records that prove it. If the zone's chain is missing or incomplete, so is the
- * proof: resolvers then reject the answer if the zone is secure, and accept it if it is not.
+ * The records that prove a denial. If the zone's chain is missing or incomplete, so is the proof: resolvers then reject
+ * the answer if the zone is secure, and accept it if it is not.
  */
 export function proofOf(view: ZoneView, denial: Denial, denied: Denied): readonly Link[] {
   const parameters = chainParameters(view);
@@ -61,7 +61,7 @@ export function sharedProof(view: ZoneView, encloser: readonly Label[]): readonl
   return own && wildcard && (own.node === wildcard.node ? [own] : [own, wildcard]);
 }
 
-/** The rest of that proof: the record that covers the name, in wire format. */
+/** The rest of the proof that `sharedProof` begins: the record that covers the name. `name` is in wire format. */
 export function coveringName(view: ZoneView, name: string): Link | undefined {
   const parameters = chainParameters(view);
   return parameters && linkBefore({ view, parameters }, hashesBefore(view, hashOf(name, parameters)));
@@ -87,7 +87,7 @@ function proofByName(view: ZoneView, denial: Denial, denied: Denied): readonly (
   return denial === "no-data" || denial === "wildcard" ? [own] : [own, nsecAtOrBefore(view, wildcardOf(denied))];
 }
 
-/** Far more than in any complete chain, where names without an NSEC record are few. */
+/** Far more than any complete chain needs, because few of its names have no NSEC record. */
 const mostSteps = 1_000;
 
 /** The NSEC set of the name or, if it has none, of the last name before it in canonical order. */
@@ -141,7 +141,10 @@ function linkAt(view: ZoneView, relative: readonly Label[], node: ZoneNode | und
   return node && set && { name: [...relative, ...view.labels], set, node };
 }
 
-/** The chain that is complete has an NSEC3PARAM record (RFC 5155 section 4). A zone may have a second one that is being made or removed. */
+/**
+ * A complete chain has an NSEC3PARAM record (RFC 5155 section 4). The zone may also have a second chain, which is being
+ * made or removed.
+ */
 function chainParameters(view: ZoneView): HashParameters | undefined {
   const set = view.order?.has(view.hashed) ? setAt(view.apex, nsec3param) : undefined;
   // RFC 5155 section 4.1.2: servers ignore those with flags.
@@ -152,8 +155,8 @@ function chainParameters(view: ZoneView): HashParameters | undefined {
 const nsec3param = "TYPE51" satisfies RecordType;
 
 /**
- * RFC 9276 section 3.2: resolvers treat a chain with more iterations as insecure, as soon as they see one of its records. So any will do,
- * and no name is hashed.
+ * RFC 9276 section 3.2: resolvers treat a chain with more iterations as insecure, as soon as they see one of its records.
+ * So any of its records will do, and no name is hashed.
  */
 const mostIterations = 150;
 
@@ -179,7 +182,7 @@ function proofByHash(chain: HashChain, denial: Denial, denied: Denied): readonly
   }
 }
 
-/** RFC 5155 section 7.2.1. With opt-out, the closest encloser may have no NSEC3 record: then the closest one that has. */
+/** RFC 5155 section 7.2.1. With opt-out, the closest encloser may have no NSEC3 record; then the closest one that has a record is used. */
 function provableEncloser(chain: HashChain, relative: readonly Label[], existing: number) {
   for (let depth = existing; depth >= 0; depth--) {
     const link = matching(chain, encloserOf(relative, depth));
@@ -194,7 +197,7 @@ const hashIn = ({ view, parameters }: HashChain, relative: readonly Label[]): Ui
 const matching = (chain: HashChain, relative: readonly Label[]): Link | undefined =>
   hashedLink(chain, base32hex(hashIn(chain, relative)));
 
-/** No name has this hash, so that the record before it covers it. */
+/** No name has this hash, so the record before the hash covers it. */
 const covering = (chain: HashChain, relative: readonly Label[]): Link | undefined =>
   linkBefore(chain, hashesBefore(chain.view, hashIn(chain, relative)));
 

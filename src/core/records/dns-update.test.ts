@@ -20,7 +20,7 @@ const after = (...updates: readonly RecordUpdate[]) =>
   updatedSets(sets, updates, context)
     .map((set) => `${set.owner} ${set.ttl ?? "-"} ${set.type} ${set.records.map((record) => record.rdata).join(" ")}`)
     .sort();
-/** The sets before, then the sets after. */
+/** The sets that the updates remove (`-`), then those that they add (`+`). */
 const changed = (...updates: readonly RecordUpdate[]) => {
   const [before, now] = [after(), after(...updates)];
   const gone = before.filter((line) => !now.includes(line)).map((line) => `-${line}`);

@@ -59,7 +59,7 @@ function unmetAlone(sets: readonly RRset[], each: Exclude<Prerequisite, { kind: 
 }
 
 export type UpdateContext = {
-  /** For sets without a TTL of their own. */
+  /** For sets without their own TTL. */
   readonly zoneTtl: number;
   readonly now: Instant;
   /** Ids for new records, one per update. */

@@ -2,8 +2,8 @@ import type { Label } from "../names/label.ts";
 import { sha1 } from "./sha1.ts";
 
 /**
- * How a chain of NSEC3 records hashes names, as the beginning of their data and of that of NSEC3PARAM: algorithm, flags, iterations, and
- * the salt after its length (RFC 5155 sections 3.2 and 4.2).
+ * How a chain of NSEC3 records hashes names. The data of NSEC3 and NSEC3PARAM records begins with it: algorithm, flags,
+ * iterations, and the salt after its length (RFC 5155 sections 3.2 and 4.2).
  */
 export type HashParameters = Uint8Array;
 

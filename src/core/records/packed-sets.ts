@@ -67,7 +67,7 @@ export function packedSets(holder: Holder): readonly PackedSet[] {
   return all;
 }
 
-/** With this set instead of the one of the same type that covers the same type. */
+/** The sets of the holder with `wanted` instead of `old`. */
 export function withPacked(holder: Holder, old: PackedSet | undefined, wanted: NewPacked | undefined): Packed {
   const others = packedSets(holder).filter((each) => old === undefined || !isSamePacked(each, old));
   return packed(wanted ? [...others, wanted] : others);

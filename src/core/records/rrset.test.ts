@@ -17,7 +17,7 @@ test.each([-1, 0.5, 2_147_483_648, Number.NaN, Number.POSITIVE_INFINITY, "300", 
   },
 );
 
-test("two sets have one key only when owner and type are equal", () => {
+test("two sets share a key only when owner and type are equal", () => {
   const owner = fc.constantFrom("@", "a", "a.b", "*", "txt", "a\\032b");
   const type = fc.constantFrom(...recordTypes);
   fc.assert(

@@ -10,7 +10,7 @@ const before = writtenSets("example.org", "www 300 A 192.0.2.1\nwww 300 A 192.0.
 const how = { now: 9, newId: () => "new" };
 const line = (rdata: string, ttl = 300) => ({ owner: "www", type: "A", ttl, rdata }) as const;
 
-it("keeps ids, times and labels of what is still there", () => {
+it("ids, times and labels of what is still there are kept", () => {
   const [set] = setsFromLines([line("192.0.2.2"), line("192.0.2.3")], before, how);
   expect(set?.labels).toEqual({ team: "web" });
   expect(set?.records.map(({ id, modified }) => [id, modified])).toEqual([
@@ -19,12 +19,12 @@ it("keeps ids, times and labels of what is still there", () => {
   ]);
 });
 
-it("takes the shortest TTL of a set, and each value once", () => {
+it("a set gets its shortest TTL, and each value once", () => {
   const [set] = setsFromLines([line("192.0.2.2", 60), line("192.0.2.3"), line("192.0.2.3")], [], how);
   expect(set).toMatchObject({ ttl: 60, records: [{ rdata: "192.0.2.2" }, { rdata: "192.0.2.3" }] });
 });
 
-it("applies all steps, or none when a record to remove does not exist", () => {
+it("all steps are applied, or none if a record to remove does not exist", () => {
   const steps = [
     { removed: [line("192.0.2.1")], added: [line("192.0.2.5")] },
     { removed: [line("192.0.2.5")], added: [line("192.0.2.6")] },

@@ -10,11 +10,11 @@ export type ZoneLine = {
   readonly ttl: number;
   /** Canonical. */
   readonly rdata: string;
-  /** For people, where it is not `rdata`. */
+  /** The form for people, if it differs from `rdata`. */
   readonly value?: string;
 };
 
-/** From one version to the next. The SOA is in both lists. */
+/** What changes from one version to the next. The SOA is in both lists. */
 export type ZoneStep = { readonly removed: readonly ZoneLine[]; readonly added: readonly ZoneLine[] };
 
 export type FromLines = { readonly now: Instant; readonly newId: () => string };

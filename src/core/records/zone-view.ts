@@ -117,8 +117,8 @@ export function placeSets(view: ZoneView, sets: readonly ShownSet[]): void {
 }
 
 /**
- * Builds a view in steps, because a zone may be large; `begun` has the sets that come first. Throws when there is no SOA set: nothing could
- * be answered.
+ * Builds a view in steps, because a zone may be large; `begun` already has the first sets. Throws when there is no SOA
+ * set: nothing could be answered.
  */
 export function* zoneViewSteps(zone: ZoneContent<ShownSet>, begun?: ZoneView): Steps<ZoneView> {
   const view = begun ?? emptyZoneView(zone);
@@ -153,7 +153,7 @@ const unorderedRoots = (view: ZoneView): readonly ZoneNode[] =>
     (root) => (root === view.apex ? packedAt(root, nsec) : root.children) !== undefined && !view.order?.has(root),
   );
 
-/** From then on, changes keep the order. */
+/** Sorts the names below these roots. From then on, changes keep the order. */
 function* orderingSteps(view: ZoneView): Steps<void> {
   for (const root of unorderedRoots(view)) {
     const order = view.order ?? new Map<ZoneNode, OrderedLabels>();
@@ -253,7 +253,7 @@ function placeSet(view: ZoneView, owner: string, type: RecordType, after: ShownS
   if (set === undefined) prune(view, place);
 }
 
-/** Replaces the signatures of one set, given as texts in canonical form; none removes them. The covered type is that of each of them. */
+/** Replaces the signatures of one set by these, in canonical form; an empty list removes them. All must cover this type. */
 export function placeSignatures(view: ZoneView, owner: string, covers: RecordType, values: readonly string[]): void {
   const [signatures] = signaturesIn(values, view.ttl);
   replacePacked(view, owner, { type: rrsig, covers: typeCode(covers) }, signatures);

@@ -34,12 +34,12 @@ describe("a long text of", () => {
     expect(finish(findingZoneName(text))).toBeUndefined();
   });
 
-  test.each(["\n", " ", ";"])("%j are an empty file", (unit) => {
+  test.each(["\n", " ", ";"])("%j is read as an empty file", (unit) => {
     expect(parseZoneFile(unit.repeat(size), "example.org")).toMatchObject({ ok: true, value: { sets: [] } });
   });
 });
 
-test("a longer file is not read", () => {
+test("a file that is longer than the limit is not read", () => {
   const text = ";".repeat(limit + 1);
   expect(parseZoneFile(text, "example.org")).toMatchObject({ ok: false, faults: [{ code: "file-too-long" }] });
   expect(finish(findingZoneName(text))).toBeUndefined();
@@ -87,7 +87,7 @@ describe("the zone that a file is for", () => {
   });
 });
 
-describe("a file with a limit of records", () => {
+describe("a file with a limit on its records", () => {
   const text = "a A 192.0.2.1\n".repeat(10) + "b A 192.0.2.1\nc A\n".repeat(1_000);
 
   test("is read up to the limit, and no further", () => {
@@ -107,7 +107,7 @@ describe("a file with a limit of records", () => {
     expect(count).toBe(11);
   });
 
-  test("is accepted with exactly as many", () => {
+  test("is accepted with exactly as many as the limit", () => {
     expect(finish(parsingZoneFile("a A 192.0.2.1\n".repeat(10), "example.org", 10)).ok).toBe(true);
   });
 });

@@ -140,7 +140,7 @@ const zones: fc.Arbitrary<PrintableZone> = fc.record({
   sets: fc.uniqueArray(set, { maxLength: 8, selector: (each) => `${each.owner} ${each.type}` }),
 });
 
-/** Order aside. */
+/** What a zone contains, sorted, because the order makes no difference. */
 const content = ({ sets }: { readonly sets: readonly PrintableSet[] }) =>
   sets
     .flatMap((each) =>

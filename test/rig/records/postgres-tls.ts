@@ -27,7 +27,7 @@ export type TlsPostgres = {
 };
 
 const day = 24 * 60 * 60 * 1000;
-/** The authority of the certificates that moor issues. */
+/** How long the certificates that moor issues are valid from now on. */
 const usualDays = 396;
 
 export async function startTlsPostgres(): Promise<TlsPostgres> {
