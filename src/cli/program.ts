@@ -36,7 +36,7 @@ async function chooseVerb(argv: readonly string[], io: CommandIo): Promise<() =>
 const asksForHelp = (argv: readonly string[]): boolean =>
   argv[0] === "help" || (["-h", "--help"].includes(argv.at(-1) ?? "") && !argv.includes("--"));
 
-function createProgram(io: CommandIo, run: Run): Command {
+export function createProgram(io: CommandIo, run: Run): Command {
   const program = new Command("moor")
     .description("Keeps a DNS name pointing at an address that changes.")
     .configureOutput({ writeOut: io.out, writeErr: io.err })

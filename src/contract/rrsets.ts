@@ -29,7 +29,7 @@ export const RrsetsZone = Type.Object(
     protection: Type.Object({ delete: Type.Boolean() }),
     status: Type.String({
       description:
-        "ok; for a secondary zone also updating until the first transfer, and error if that fails or the zone has expired",
+        "`ok`; a secondary zone is `updating` until its first transfer, and `error` if there was none within a minute, or if the zone has expired",
     }),
     record_count: Type.Integer(),
     authoritative_nameservers: Type.Object({
@@ -190,7 +190,7 @@ export const answers = {
       rest_of_write: Nullable(
         Type.Integer({
           description:
-            "how many changes of the last write on this page are on later pages; null on the last page, and for tokens limited to some sets",
+            "how many more changes of the oldest write on this page are on the next pages; null on the last page, and for tokens limited to some sets",
         }),
       ),
     }),

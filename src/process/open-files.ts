@@ -14,7 +14,10 @@ export function leaveHalfTheFiles(server: Server, log: Logger): void {
   server.on("drop", () => {
     if (performance.now() - warnedAt < minute) return;
     warnedAt = performance.now();
-    log.warn({ most: server.maxConnections }, "too many connections are open; new ones are refused");
+    log.warn(
+      { most: server.maxConnections },
+      "too many connections are open (half of the open files that this process may have), so new ones are refused; raise that limit (LimitNOFILE in systemd) if they are legitimate",
+    );
   });
 }
 

@@ -139,7 +139,7 @@ async function mendAfterClock(
   if (isDone || last <= now() + clockTolerance * 1000) return;
   log.error(
     { zone: zone.name, now: new Date(now()), last: new Date(last) },
-    "the last signatures of a zone are from the future: the clock was ahead, or is wrong now; those that are not valid yet are being replaced",
+    "the last signatures of a zone are from the future: the clock was ahead then, or is behind now; check it. Signatures that are not valid yet are being replaced",
   );
   for (let after: string | undefined; ; ) {
     const names: readonly SignedName[] = await store.signedNames(zone, after, namesAtOnce);

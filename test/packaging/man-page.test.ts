@@ -1,10 +1,13 @@
-import { readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { verbsAt } from "../rig/cli/verbs.ts";
 import { repository } from "../rig/namespace.ts";
 
-const page = readFileSync(join(repository, "packaging", "man", "moor.1"), "utf8").replaceAll("\\-", "-");
+const source = readFileSync(join(repository, "packaging/man/moor.1"), "utf8");
+const page = source.replaceAll("\\-", "-");
 const version = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")).version as string;
 
 const [, ...verbs] = await verbsAt();
@@ -13,6 +16,13 @@ const sections = new Map(
 );
 
 describe("the man page", () => {
+  it("is up to date with the help texts", () => {
+    const made = mkdtempSync(join(tmpdir(), "moor-man-page-"));
+    execFileSync(process.execPath, ["scripts/describe-commands.ts", made], { cwd: repository });
+    // Stale? Run: npx node scripts/describe-commands.ts
+    expect(source).toBe(readFileSync(join(made, "packaging/man/moor.1"), "utf8"));
+  });
+
   it("is for this version", () => {
     expect(page).toContain(`"moor ${version}"`);
   });

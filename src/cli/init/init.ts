@@ -106,7 +106,7 @@ async function finish(setup: Setup, options: InitOptions, asker: Asker, io: Comm
     const tried = { config: resolve(draft.folder, basename(config)), ...trial };
     const code = await update(tried, withoutPart(`/${basename(draft.folder)}`, io));
     if (code !== 0 && !options.force && (options.yes || !io.isTerminal)) {
-      io.err(`The round failed, so nothing was written; ${toGoOn}\n`);
+      io.err(`${isImport ? wrongImport : failedRound}\n`);
       return code;
     }
     await askToWrite(code === 0, options, asker);
@@ -127,11 +127,16 @@ const withoutPart = (part: string, io: CommandIo): CommandIo => ({
   err: (text) => io.err(text.replaceAll(part, "")),
 });
 
-const toGoOn =
-  "correct what it reports, choose another interface or none with --ipv4 and --ipv6, or write the config anyway with --force";
+const failedRound =
+  "The round failed, so nothing was written; correct what it reports, choose another interface or none with --ipv4 and --ipv6, " +
+  "or write the config anyway with --force";
+const wrongImport =
+  "The new config has mistakes, so nothing was written; correct them in the old config or in --control, or write the new one anyway with --force";
 
-async function askToWrite(succeeded: boolean, { force }: InitOptions, asker: Asker): Promise<void> {
-  const message = succeeded ? "Write this config?" : "The round failed. Write the config anyway?";
+async function askToWrite(succeeded: boolean, { force, from }: InitOptions, asker: Asker): Promise<void> {
+  const anyway =
+    from === undefined ? "The round failed. Write the config anyway?" : "The new config has mistakes. Write it anyway?";
+  const message = succeeded ? "Write this config?" : anyway;
   const given = force ? "force" : undefined;
   if (await asker.yes({ flag: "--yes", given, message, assumed: succeeded })) return;
   throw new NoAnswer("Nothing was written.");

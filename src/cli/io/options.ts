@@ -16,7 +16,7 @@ export const onData = (command: Command, text: string): Command =>
 /** For the verbs that can create secondary zones; see `core/addresses/primary-address.ts`. */
 export const allowPrimary = [
   "--allow-primary <network>",
-  "allow primary servers of secondary zones in this network, such as 10.0.0.0/8 (may be repeated)",
+  "also allow primary servers with addresses in this network, such as 10.0.0.0/8; public addresses are always allowed (may be repeated)",
   readNetworks,
   [] as readonly Network[],
 ] as const;

@@ -34,7 +34,7 @@ export async function dnssecOn(typed: string, options: DnssecOn, io: CommandIo):
     io.out(
       key === undefined
         ? `${zone.name} is signed. Resolvers validate it once the parent has this DS record:\n\n`
-        : `${zone.name} is signed with the key of the other server. The parent should already have this DS record; if it has a different one, this is not the key that the server signs with:\n\n`,
+        : `${zone.name} is signed with the given key. If that is the key that the other server signs with, the parent already has this DS record; if the parent has only others, it is the wrong key:\n\n`,
     );
     for (const each of signed.value.keys) io.out(`${dsText(each, zone.name)}\n`);
     io.out(

@@ -86,7 +86,7 @@ async function importTokens(
   if (tokens.length === 0) return;
   if (file === undefined) {
     io.out(
-      `These tokens were not created: ${tokens.map(({ name }) => name).join(", ")}; to create them again, add --tokens FILE\n`,
+      `These tokens were not created: ${tokens.map(({ name }) => name).join(", ")}; to create them, run the import again with --replace --tokens FILE\n`,
     );
     return;
   }

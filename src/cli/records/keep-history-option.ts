@@ -20,4 +20,6 @@ export const keepHistoryOption = (command: Command): Command =>
 
 /** Without a default: only the service knows how long it keeps them. */
 export const dropHistoryOption = (command: Command): Command =>
-  command.addOption(option("drop changes that are older than this, such as 90d or 2y (default: none)"));
+  command.addOption(
+    option("drop changes that are older than this, such as 90d or 2y (without it, nothing is dropped)"),
+  );

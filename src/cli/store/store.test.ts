@@ -247,6 +247,19 @@ describe("moor export and import", () => {
     expect(await moor("store check --data fresh")).toMatchObject({ code: 0 });
   });
 
+  it("tokens are created by the second import that the first one proposes", async () => {
+    await moor("export one --data data");
+    const [, proposed] =
+      /These tokens were not created: a token; to create them, run the import again with (.*) FILE\n/.exec(
+        (await moor("import one --data fresh")).out,
+      ) ?? [];
+    const { code, out } = await moor(`import one --data fresh ${proposed} secrets`);
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/2 unchanged\.\nCreated 1 token; the secrets are in secrets\n/),
+    ]);
+  });
+
   it("existing zones are listed and left alone, unless --replace is given", async () => {
     await moor("export one --data data");
     const refused = await moor("import one --data data");

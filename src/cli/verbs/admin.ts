@@ -119,7 +119,8 @@ function addDnssecVerbs(dnssec: Command, io: CommandIo, run: Run): void {
     .argument(...zone)
     .option(
       "--to <folder>",
-      "write them to files in this folder, for BIND, Knot and PowerDNS, that only you can read, instead of showing them",
+      "write them to files in this folder, in a format that BIND, Knot and PowerDNS read, instead of showing them; " +
+        "only you can read the private keys",
       readPath,
     )
     .action((name, options) => run(async () => (await loadKeys()).dnssecExport(name, options, io)));
@@ -186,11 +187,16 @@ const toFile = ["--to <file>", "write it to a file that only you can read, inste
 /** `allow` begins the descriptions: what is limited to these sets. */
 const scopeOptions = (command: Command, allow: string): Command =>
   command
-    .option("--set <name types>", `${allow} only this name, such as "home A,AAAA" (may be repeated)`, repeated, noTexts)
+    .option(
+      "--set <name types>",
+      `${allow} only this name, or only these types of it, such as "home" or "home A,AAAA" (may be repeated)`,
+      repeated,
+      noTexts,
+    )
     .option("--type <types>", `${allow} only these types, at any name (may be repeated)`, repeated, noTexts)
     .option(
       "--expires <when>",
-      "when it expires: 90d, 12h, a day such as 2027-12-31, or a time such as 2027-12-31T18:00, in UTC",
+      "when it expires: after 90d or 12h, at the end of a day such as 2027-12-31, or at a time such as 2027-12-31T18:00, in UTC",
     )
     .option(
       "--from <network>",

@@ -11,7 +11,10 @@ export function addClientVerbs(program: Command, io: CommandIo, run: Run): void 
       .summary(summary)
       .option("--config <file>", "the updater's config file", readPath, "moor.yaml");
   const update = verb("update", "Runs the updater, which keeps names pointing at their addresses.")
-    .description("Keeps the names in the config pointing at their addresses until it is stopped.")
+    .description(
+      "Keeps the names in the config pointing at their addresses until it is stopped. If the source pushes its changes, " +
+        "a change is in the record within a fraction of a second; otherwise the source is read at the interval in the config.",
+    )
     .option("--once", "run one round, then exit: with 1 if a name could not be updated")
     .option("--dry-run", "show what would be done and why; write and store nothing")
     .option("--check", "only check the config; list every mistake with its line");
@@ -48,8 +51,8 @@ export function addClientVerbs(program: Command, io: CommandIo, run: Run): void 
 
   verb("status", "Shows the wanted, stored and published address of each name, and explains them.")
     .description(
-      "Shows for each name: the wanted address, the one stored last, the one in the record service, when it was written, " +
-        "when the name is checked next, and the reason. Nothing is written.",
+      "Shows for each name: the wanted address, the stored address (the one that moor wrote last) and when it was written, " +
+        "the address in the record service, when the name is checked next, and an explanation. Nothing is written.",
     )
     .option(...asJson)
     .action((options) => run(async () => (await import("../update/status.ts")).status(options, io)));

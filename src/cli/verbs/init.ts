@@ -13,7 +13,10 @@ export function addInitVerb(program: Command, io: CommandIo, run: Run): void {
     )
     .option("--config <file>", "the updater's config file", readPath, "moor.yaml")
     .option("--from <file>", "the config of ddclient, inadyn or ddns-updater to take over; it is not changed", readPath)
-    .option("--kind <kind>", "the kind of source, such as firewall, interface or web; an unknown kind lists them all")
+    .option(
+      "--kind <kind>",
+      "the kind of source, such as firewall, interface or web; to see them all, give any other word",
+    )
     .option(
       "--source-set <setting=value>",
       "a setting of the source, as in the config; for a secret, the path of a file that contains it (may be repeated)",
@@ -28,7 +31,10 @@ export function addInitVerb(program: Command, io: CommandIo, run: Run): void {
     )
     .option("--firewall-fingerprint <sha256>", "the fingerprint of its certificate, or of the authority that signed it")
     .option("--records <url>", "the URL of the record service")
-    .option("--api <api>", "which API it speaks, such as v1, rrsets or cloudflare; an unknown API lists them all")
+    .option(
+      "--api <api>",
+      "which API it speaks, such as v1, rrsets or cloudflare; to see them all, give any other word",
+    )
     .option(
       "--target-set <setting=value>",
       "a setting of the target, as in the config; for a secret, the path of a file that contains it (may be repeated)",
@@ -40,13 +46,19 @@ export function addInitVerb(program: Command, io: CommandIo, run: Run): void {
     .option("--zone <zone>", "the zone of the name")
     .option("--name <name>", "the name inside the zone, @ for the zone itself")
     .option("--create", "create the records of the name if there are none yet, with the current addresses")
-    .option("--ipv4 <interface>", 'the interface for the A record, "none", or "yes" if the source has only one')
-    .option("--ipv6 <interface>", 'the interface for the AAAA record, "none", or "yes" if the source has only one')
+    .option(
+      "--ipv4 <interface>",
+      'the interface for the A record, "none", or "yes" if the source knows only one connection, such as web',
+    )
+    .option(
+      "--ipv6 <interface>",
+      'the interface for the AAAA record, "none", or "yes" if the source knows only one connection, such as web',
+    )
     .option("--yes", "trust the certificates that are shown, and write the config if the round succeeds")
     .option("--force", "overwrite existing files, and write the config even if the first round fails")
     .option(
       "--control <host:port>",
-      "where the updater serves its page (default: 127.0.0.1:9053), or none; an address that other machines can reach gets a password",
+      "where the updater serves its page (default: 127.0.0.1:9053), or none; if other machines can reach that address, moor creates a password for the page",
     )
     .option("--unit <file>", "also write a systemd unit to this file", readPath)
     .action((options) => run(async () => (await import("../init/init.ts")).init(options, io)));

@@ -47,7 +47,7 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
     .command("records")
     .summary("Runs the DNS record service.")
     .description(
-      "Serves zones and records over HTTPS: the v1 API under /api/v1, the record-set API under /v1, both described at /docs.",
+      "Serves zones and records over HTTPS: the v1 API under /api/v1, the rrsets (record-set) API under /v1, both described at /docs.",
     )
     .option("--data <folder>", "where the database and the certificates are stored", readFolder, "./moor-data")
     .option("--listen <host:port>", "where to listen", readListen, readListen("127.0.0.1:8053"))

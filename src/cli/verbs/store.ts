@@ -10,7 +10,8 @@ export function addStoreVerbs(program: Command, io: CommandIo, run: Run): void {
   const store = program
     .command("store")
     .description(
-      "Backs up, checks and copies the database of the record service. All except restore work while the service runs.",
+      "Backs up, restores, checks, copies and compacts the database of the record service. Restore needs the service stopped, and " +
+        "compact returns space to the disk only then; everything else works while it runs.",
     );
   storeVerb(
     store,

@@ -4,7 +4,7 @@ import { asJson, dataVerb, readCount, readKeyName, readPath, repeated } from "..
 
 const privilege = [
   "--privilege <what>",
-  "a privilege; an unknown one lists them all (may be repeated)",
+  "a privilege; to see them all, give any other word (may be repeated)",
   repeated,
   [] as readonly string[],
 ] as const;
@@ -60,7 +60,7 @@ function addUserVerbs(user: Command, io: CommandIo, run: Run): void {
     .option("--disable", "disable the user; their keys do not work until the user is enabled again")
     .addOption(new Option("--enable", "enable the user again").conflicts("disable"))
     .action((name, options) => run(async () => (await load()).userChange(name, options, io)));
-  dataVerb(user, "password", "Sets a user's password; without a file, creates one and shows it once.")
+  dataVerb(user, "password", "Sets a user's password; without --from, creates a random password and shows it once.")
     .argument("<name>", "the user")
     .option("--from <file>", "a file whose first line is the password", readPath)
     .action((name, options) => run(async () => (await load()).userPassword(name, options, io)));

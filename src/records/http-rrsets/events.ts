@@ -68,7 +68,12 @@ export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): 
         }),
       ),
     }),
-    response: { 200: Type.String({ description: "text/event-stream; the data of each event is a Change" }) },
+    response: {
+      200: Type.String({
+        description:
+          'text/event-stream; the data of each event is a Change, except for the event cut, whose data is {"asked": id, "from": id}',
+      }),
+    },
   };
   api.get("/events", { schema, exposeHeadRoute: false }, async (request, reply) => {
     const asked = request.headers["last-event-id"];

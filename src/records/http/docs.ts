@@ -12,8 +12,8 @@ export async function serveDocs(server: FastifyInstance, pages: string | undefin
         title: "moor records",
         version: "1",
         description:
-          "The DNS record service has two APIs. Calls under /api/v1 send a token in the header Auth-API-Token, " +
-          "calls under /v1 send the same token as Authorization: Bearer.",
+          "The DNS record service has two APIs, and supports dyndns2. Calls of the v1 API, under /api/v1, send a token in the header " +
+          "Auth-API-Token; calls of the rrsets API, under /v1, send the same token as Authorization: Bearer.",
         license: { name: "MIT" },
       },
       servers: [{ url: "/", description: "the service that serves this document" }],

@@ -50,6 +50,20 @@ describe("moor init --from", () => {
     expect((await from(good, { yes: true, force: true })).code).toBe(0);
   });
 
+  it("writes a config with mistakes only if forced", async () => {
+    const wrong = good.replace("zone=", "ttl=3000000000, zone=");
+    const { code, err } = await from(wrong);
+    expect([code, err]).toEqual([
+      2,
+      expect.stringMatching(
+        /moor\.yaml:\d+:\d+: ttl is not .*\nThe new config has mistakes, so nothing was written; correct them in the old config .* --force\n$/,
+      ),
+    ]);
+    expect(existsSync(join(folder, "moor.yaml"))).toBe(false);
+    expect((await from(wrong, { force: true })).code).toBe(0);
+    expect(readFileSync(join(folder, "moor.yaml"), "utf8")).toContain("ttl: 3000000000");
+  });
+
   it("writes nothing if no name can be carried over, and lists why", async () => {
     const { code, out, err } = await from("protocol=freedns, login=a, password=b c.test\n");
     expect([code, err]).toEqual([2, "There is no name that moor can update, so nothing was written.\n"]);
