@@ -211,3 +211,16 @@ describe("any kind", () => {
     expect(shown()).toContain("this machine has no IPv4 router; set `gateway:` to the address of the router");
   });
 });
+
+it("asks before it writes a config with mistakes from another program's config", async () => {
+  const old =
+    "use=if, if=eth0\nprotocol=cloudflare, ttl=3000000000, zone=example.org, password=t0ken home.example.org\n";
+  writeFileSync(join(loop.folder, "old.conf"), old);
+  const { reads, types, ended } = start("--from", "old.conf");
+  await reads(/ttl is not[\s\S]*The new config has mistakes\. Write it anyway\?/);
+  types(`y${enter}`);
+  await reads(/systemd unit/);
+  types(enter);
+  expect(await ended).toBe(0);
+  expect(written()).toContain("ttl: 3000000000");
+});
