@@ -6,7 +6,7 @@ import { createSignIn } from "./session-http.ts";
 import { createSessionStore, sessionTables } from "./session-store.ts";
 import { createEntrance } from "./shared-sign-in.ts";
 
-it("two passwords are checked at the same time, because each takes 128 MB; a third request must retry", async () => {
+it("at most two passwords are checked at the same time, because each takes 128 MB; a third request must retry", async () => {
   const database = new DatabaseSync(":memory:");
   database.exec(sessionTables);
   const sessions = createSessions(createSessionStore(sqliteSql(database)), () => 1);

@@ -30,7 +30,7 @@ describe("guessing passwords", () => {
     expect(waits.at(-1)).toBe(900_000);
   });
 
-  it("never waits longer than that, and is forgotten, if the clock is set back", () => {
+  it("never waits longer than its delay if the clock is set back, and is forgotten if it is set back by hours", () => {
     const throttle = createThrottle();
     const hour = 60 * 60_000;
     failTimes(throttle, 6, "anna", "192.0.2.1", 10 * hour);

@@ -116,7 +116,7 @@ describe("one sign-in for services that share it", () => {
     expect(await firewall.who(await records.begin("1"))).toBeUndefined();
   });
 
-  it("changes need the CSRF token of that session, and come from the service's own page", async () => {
+  it("changes need the CSRF token of that session, and must come from the service's own page", async () => {
     const { records, firewall } = rig();
     const cookie = await records.begin("1");
     const csrf = (await records.entrance.find({ headers: { cookie }, from: "" }))?.csrf ?? "";
@@ -165,7 +165,7 @@ describe("signing out", () => {
         { id: "records-1", current: true },
       ],
     });
-    // That of another user.
+    // The session of another user.
     expect((await records.call("DELETE", "/console/sessions/firewall-2", own)).status).toBe(404);
     expect((await records.call("DELETE", "/console/sessions/firewall-1", own)).status).toBe(204);
     expect([await records.who(lost), await firewall.who(lost)]).toEqual([undefined, undefined]);

@@ -1,7 +1,5 @@
 import { type Static, Type } from "typebox";
 
-/** What one write did to one set, or to the zone itself: the entries of a zone's history and of the event stream. */
-
 const ChangedRecord = Type.Object({ value: Type.String(), comment: Type.String() });
 
 const ChangedSet = Type.Object({
@@ -25,6 +23,7 @@ const ChangedZone = Type.Object({
   ),
 });
 
+/** What one write did to one set, or to the zone itself: the entries of a zone's history and of the event stream. */
 export const ChangeEvent = Type.Object(
   {
     id: Type.Integer({

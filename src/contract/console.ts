@@ -81,7 +81,7 @@ export type WritePage = {
 /** Whether the parent zone names this service's nameservers: all and no others, some, none of them, or there is no delegation. */
 export type DelegationState = {
   readonly status: "valid" | "partial" | "elsewhere" | "none" | "unknown";
-  /** The servers that it names. */
+  /** The servers that the parent zone names. */
   readonly servers: readonly string[];
   readonly asked: string;
   /** Why it is unknown. */

@@ -58,7 +58,7 @@ function fromWireIpv6(wire: ReadableIpv6): ReportedIpv6 {
   };
 }
 
-/** "0" means that the kernel reports none; "infty" means infinite. */
+/** "0" means that no end is known; "infty" means infinite. */
 function lifetimeOf(text: unknown): number | undefined {
   if (text === "infty") return Number.POSITIVE_INFINITY;
   const seconds = typeof text === "string" && /^\d+$/.test(text) ? Number(text) : 0;

@@ -23,7 +23,7 @@ export type MovingName = {
   readonly values: readonly string[];
   /** When it was last changed; null if the history that was read does not say. */
   readonly changed: { readonly at: string; readonly by: string } | null;
-  /** How often it has changed since `since`. */
+  /** How often it has changed since `Overview.since`. */
   readonly moves: number;
   /** What its updater says; null if no updater is known. */
   readonly state: { readonly ok: boolean; readonly what: string; readonly because: string } | null;
@@ -34,9 +34,9 @@ export type LatestWrite = {
   readonly serial: number;
   readonly at: string;
   readonly by: string;
-  /** The first few sets; null stands for the settings of the zone. */
+  /** The first few sets; for the settings of the zone, owner and type are null. */
   readonly sets: readonly ChangedPlace[];
-  /** How many more sets. */
+  /** How many more sets were changed. */
   readonly more: number;
 };
 

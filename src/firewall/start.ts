@@ -120,7 +120,7 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
     const asked = { streams, readTraffic, caFile, pages };
     const console = createFirewallConsole({ access, log, now, services, shared, ...asked });
     const answer = async (request: IncomingMessage, response: ServerResponse) => {
-      // On a router with the private authority, other pages of the same name may use plain HTTP.
+      // On a router with the private authority, other servers under the same host name may use plain HTTP.
       const secured = certificate ? transportSecurity(request.headers.host) : {};
       for (const [name, value] of Object.entries({ ...neverCached, ...secured })) response.setHeader(name, value);
       if (!(await console.handle(request, response))) await handle(request, response);

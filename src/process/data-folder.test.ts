@@ -44,7 +44,7 @@ describe("openDataFolder", () => {
     await expect(openDataFolder("/proc/nope/deeper")).rejects.toThrow("ENOENT");
   });
 
-  it("does not touch a file in its place, and says so", async () => {
+  it("does not touch a file that has the name of the folder, and says so", async () => {
     const path = join(folder, "file");
     await writeFile(path, "precious", { mode: 0o644 });
     await expect(openDataFolder(path)).rejects.toThrow(
@@ -66,7 +66,7 @@ describe("findDataFolder", () => {
 });
 
 describe("findDatabase", () => {
-  it("does not touch another folder, and says what to do", async () => {
+  it("does not touch a folder without the database, and says what to do", async () => {
     await chmod(folder, 0o755);
     const file = join(folder, "records.sqlite");
     await expect(findDatabase(file)).rejects.toThrow(

@@ -69,7 +69,7 @@ export async function replaceFile(path: string, content: string, mode = 0o600, p
   }
 }
 
-/** The same for a file of the user: its owner and its mode stay, or it is not replaced. */
+/** Like `replaceFile`, for a file of the user: its owner and its mode stay, or it is not replaced. */
 export async function replaceKeeping(path: string, content: string): Promise<void> {
   const { mode, uid, gid } = await stat(path);
   await replaceFile(path, content, mode & 0o777, async (draft) => {

@@ -43,7 +43,7 @@ describe("a log line", () => {
     expect(JSON.parse(written[0] ?? "")).toMatchObject({ level: "info", port: 53, msg: "listens" });
   });
 
-  it.each(["text", "json"] as const)("as %s shows no secret, however it is nested", (format) => {
+  it.each(["text", "json"] as const)("as %s shows no secret, even in an object inside a field", (format) => {
     const { log, written } = lines(format);
     log.info({ token: "abc123", headers: { "auth-api-token": "abc123", authorization: "abc123" } }, "a request");
     expect(written[0]).toContain("(hidden)");

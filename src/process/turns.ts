@@ -6,7 +6,7 @@ import { StoreBusy } from "./database/store-busy.ts";
  * between two parts, and owners take turns: a hundred requests of one owner together get as much time as one of another.
  */
 export type Turns = {
-  /** Resolves when this owner's next part may run: one part at a time over all owners, and then the others' short requests. */
+  /** Resolves when this owner's next part may run. Only one part of any owner runs at a time, and short requests get time after it. */
   readonly next: (owner: number) => Promise<void>;
   /** Runs the steps to their end, as many per part as fit into a few milliseconds. Ends early when the signal is aborted. */
   readonly run: <T>(owner: number, steps: Steps<T>, signal?: AbortSignal) => Promise<T>;

@@ -24,13 +24,13 @@ it("follows RFC 9432: version 2, one PTR record per zone, an NS record for `inva
   ]);
 });
 
-it("ends up the same as if built from scratch", () => {
+it("a changed catalog is the same as one built from scratch", () => {
   const before = catalogContent("catalog.example", 1, [member(1), member(2)]).sets;
   const after = catalogContent("catalog.example", 1, [member(2), member(3)]).sets;
   expect(keys(applyChanges(before, [came(3), went(1)]))).toEqual(keys(after));
 });
 
-it("knows its latest changes, up to its limit", () => {
+it("the catalog's log knows the latest changes, up to its limit", () => {
   const log = createCatalogLog(10, 3);
   log.add(12, [came(1)]);
   log.add(15, [came(2), came(3)]);
@@ -44,7 +44,7 @@ it("knows its latest changes, up to its limit", () => {
   expect(log.between(15, 20)).toEqual([went(1)]);
 });
 
-it("handles more changes in one write than fit on the stack", () => {
+it("the catalog's log accepts more changes in one write than fit on the stack", () => {
   const log = createCatalogLog(10, 3);
   log.add(
     12,

@@ -23,7 +23,7 @@ export const defaultCatalog = "catalog.moor.invalid";
 
 export function openCatalog(store: RecordStore, name: string, start: number): StoreCatalog {
   const log = createCatalogLog(serialAt(start));
-  /** Its own name and names below it are hidden by the catalog. */
+  /** The catalog hides zones of its own name and below, so it does not list them. */
   const isListed = (zone: string) => ownerOf(zone, name) === undefined;
   return {
     name,

@@ -11,7 +11,7 @@ export type NotifyDuty = {
   readonly notifier: NotifierOptions;
 };
 
-/** Notifies other nameservers of every change, starting with those that the previous leader may not have sent. */
+/** Notifies other nameservers of every change, starting with recent ones that the previous leader may not have reported. */
 export function notifySecondaries({ store, zones, catalog, notifier: options }: NotifyDuty): EndWork {
   const notifier = createNotifier(options);
   const unfollow = zones.follow((event) => {
@@ -42,7 +42,7 @@ function changedIn(event: ZoneNews): readonly string[] {
 
 const recentRows = 1_000;
 
-/** Which zones were notified before the last stop is not known, so all recent ones are notified again. */
+/** Which changes were reported before the last stop is not known, so all recent ones are reported again. */
 async function recentlyChanged(store: RecordStore, catalog: string | undefined): Promise<ReadonlySet<string>> {
   const rows = await store.logAfter(Math.max(0, (await store.lastChange()) - recentRows), recentRows);
   return new Set([...(catalog === undefined ? [] : [catalog]), ...rows.map((row) => row.zoneName)]);

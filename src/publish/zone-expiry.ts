@@ -14,7 +14,7 @@ export type ZoneExpiryPorts = {
   readonly expired: (zone: string) => void;
 };
 
-/** Milliseconds. No longer, because the clock may be set forward meanwhile. */
+/** Milliseconds between two looks at the clock, at most, because it may be set forward. */
 const longest = 3_600_000;
 
 export function watchExpiry({ until, expired }: ZoneExpiryPorts): ZoneExpiry {

@@ -119,7 +119,7 @@ async function* namesIn(store: RecordStore): AsyncGenerator<readonly string[]> {
 
 const mostAtOnce = 10_000;
 
-/** Notes what `contentOf` needs of the sets that are passed on, and keeps the others. */
+/** Notes what `contentOf` needs of the sets. Passes them on, or keeps them if there is no `pass`. */
 function createReading() {
   let [soa, ns]: (ShownSet | undefined)[] = [];
   let kept: ShownSet[] = [];
@@ -144,7 +144,7 @@ function contentOf(
   nameservers: readonly string[],
 ): ZoneContent<ShownSet> {
   const { soa, isNamed, kept } = read();
-  // A signed zone always has its own: a set that was added here would not be signed.
+  // A signed zone always has its own NS set: one that was added here would not be signed.
   const named = zone.settings.dnssec !== undefined || isNamed;
   return {
     name: zone.name,
@@ -190,7 +190,10 @@ const shownChange = ({ kind, owner, type, after }: Change): ShownChange => ({
   ...{ kind, owner, type, after: after && shown(after) },
 });
 
-/** Undefined when they do not show everything that changed: the zone's TTL, its primaries, its nameservers. */
+/**
+ * The changed sets. Undefined when they do not show everything that changed, such as the zone's TTL, mode, primaries or
+ * nameservers.
+ */
 function setChanges(rows: readonly LoggedRow[]): readonly Change[] | undefined {
   const changes: Change[] = [];
   for (const { change } of rows) {
@@ -220,7 +223,10 @@ function expiresOtherwise({ type, before, after }: Change): boolean {
   return type === "SOA" && old && now ? timersIn(old.rdata).expire !== timersIn(now.rdata).expire : false;
 }
 
-/** The most rows of a zone's history to search; a client that is further behind gets the whole zone. */
+/**
+ * Rows of a zone's history to read, page by page, until the client's serial is found. A client that is further behind gets the
+ * whole zone.
+ */
 const pages = [64, 1_000, 10_000];
 
 async function changesBetween(

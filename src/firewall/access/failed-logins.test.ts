@@ -12,7 +12,7 @@ describe("createFailedLogins", () => {
     expect(logins.note("192.0.2.2", "a", 0)).toEqual({ failures: 1, delay: 2_000 });
   });
 
-  it("has the same delay each time for a client with a wrong key, whatever others try from there", () => {
+  it("has the same delay each time for a client with a wrong key, whatever others at its address try", () => {
     const logins = createFailedLogins(limits);
     const delays = Array.from({ length: 20 }, () => logins.note("192.0.2.1", "wrong", 0).delay);
     expect(new Set(delays)).toEqual(new Set([2_000]));

@@ -28,7 +28,7 @@ function open(): KeyStore & { readonly close: () => void } {
 const wanted = { name: "home", privileges: ["interface-status"], now } as const;
 
 describe("keys", () => {
-  it("have 80 characters each, as OPNsense's", () => {
+  it("have 80 characters, and so do their secrets, as in OPNsense", () => {
     const made = open().add(wanted);
     for (const part of [made.key, made.secret]) expect(part).toMatch(/^[A-Za-z0-9+/]{80}$/);
     expect(made.secret).not.toBe(made.key);

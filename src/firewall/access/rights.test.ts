@@ -32,7 +32,7 @@ describe("rightsOf", () => {
     [undefined, ["0.0.0.0/0"], false],
     ["nonsense", ["0.0.0.0/0", "::/0"], false],
     ["192.0.2.9", ["nonsense"], false],
-  ])("from %s, a group of %j counts: %s", (from, networks, counts) => {
+  ])("from %s, a group for the networks %j counts: %s", (from, networks, counts) => {
     const groups = [{ privileges: ["overview"], networks }] as const;
     const caller = { now, ...(from !== undefined && { from }) };
     expect(rightsOf(holder({ groups }), undefined, caller)).toEqual(counts ? ["overview"] : []);

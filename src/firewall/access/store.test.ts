@@ -62,7 +62,7 @@ describe("keys from before users existed", () => {
     expect(keys.list().map(({ key, revoked }) => [key, revoked?.getTime()])).toContainEqual(["d", 5]);
   });
 
-  it("create no users if there are none", () => {
+  it("create no users if there are no keys", () => {
     writeBefore([]);
     expect(open().users.list()).toEqual([]);
   });
@@ -120,7 +120,7 @@ describe("users", () => {
     expect(keys.whyRefused("wrong", secret, now)).toEqual({ kind: "unknown" });
   });
 
-  it("have no key if they do not exist", () => {
+  it("cannot get a key if they do not exist", () => {
     expect(open().keys.addFor("nobody", undefined, now)).toBeUndefined();
   });
 

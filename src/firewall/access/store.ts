@@ -28,7 +28,7 @@ export type AccessStore = {
 /** The file with the users and keys of a data folder; `moor key` and `moor user` open the same one. */
 export const keysFile = (dataFolder: string): string => join(dataFolder, "firewall.sqlite");
 
-/** Without a cost, passwords are hashed at the current one. */
+/** Without `passwordCost`, passwords are hashed at the current cost. */
 export function openAccess(path: string, passwordCost?: PasswordCost): AccessStore {
   const database = openSqlite(path, migrations);
   const users = openUsers(database, passwordCost);

@@ -125,7 +125,7 @@ const here = "/api/diagnostics/interface/getinterfaceconfig";
 const json = "application/json; charset=UTF-8";
 const failed = '{"status":401,"message":"Authentication Failed"}';
 
-describe("1.1, URL rules with an all-permissions key", () => {
+describe("URL rules and methods, with a valid key", () => {
   it.each([
     ["lower case", here],
     ["camel case", "/api/diagnostics/interface/getInterfaceConfig"],
@@ -188,7 +188,7 @@ describe("1.1, URL rules with an all-permissions key", () => {
   });
 });
 
-describe("3.1, answers", () => {
+describe("answers", () => {
   it("right key and secret, allowed: 200, never cached", async () => {
     expect(await curl(here, ...user(narrow))).toMatchObject({
       status: 200,

@@ -40,13 +40,13 @@ describe("a request for a user, whatever was sent", () => {
     ).toContain("key added");
   });
 
-  it("is done if it is valid, and the audit log tells its privileges apart", () => {
+  it("is carried out if it is valid, and the audit log lists its privileges", () => {
     expect(people.addUser({ ...anna, privileges: ["traffic", "gateways"] }, by)).toBe("done");
     expect(people.audit()[0]?.subject).toBe("anna, privileges: traffic, gateways");
   });
 });
 
-it("lets nobody lock themselves out of the pages, but others may do it", async () => {
+it("lets nobody lock themselves out of the pages; others may lock them out", async () => {
   access.users.add({ name: "anna", now: new Date(), privileges: ["all"] });
   const herself = { ...by, name: "anna" };
   expect(await people.changeUser("anna", { ...anna, disabled: true, privileges: ["all"] }, herself)).toEqual({
@@ -133,7 +133,7 @@ describe("a manager who does not have everything", () => {
     expect([people.list(by), people.audit()]).toEqual(before);
   });
 
-  it.each(tooMuch)("may do with all privileges: %s", async (_, attempt) => {
+  it.each(tooMuch)("could do, with all privileges: %s", async (_, attempt) => {
     const done = await attempt(by);
     expect(done === "done" || (typeof done === "object" && done !== null && "made" in done)).toBe(true);
   });
@@ -151,7 +151,7 @@ describe("a manager who does not have everything", () => {
     expect(await attempt(manager)).toBe("done");
   });
 
-  it("is offered only the presets that they can give, and gets no key of another one", () => {
+  it("is offered only presets that they can give, and cannot add a user with another one", () => {
     const offered = (who: Actor) => people.list(who).presets.flatMap(({ name, mayGive }) => (mayGive ? [name] : []));
     expect(offered(by)).toEqual(["Updater", "Dashboard", "Administrator"]);
     expect(offered(manager)).toEqual([]);

@@ -87,7 +87,7 @@ describe("createEventStreams", () => {
     await expect.poll(() => text().split(": heartbeat\n\n").length).toBeGreaterThan(3);
   });
 
-  it("refuses one too many, and accepts one again when another has left", async () => {
+  it("refuses a stream too many, and accepts one again when another has ended", async () => {
     const { open, listening } = await streams({ most: 2 });
     const [first] = [await open(), await open()];
     expect((await open()).statusCode).toBe(503);
@@ -110,7 +110,7 @@ describe("createEventStreams", () => {
     expect(text().split("event: change").length - 1).toBeLessThan(60);
   });
 
-  it("disconnects one that never reads", async () => {
+  it("disconnects a listener that never reads", async () => {
     const { open, change, listening } = await streams({ heartbeat: 40, padding: "x".repeat(4_000_000) });
     await open();
     await expect.poll(listening).toBe(1);
@@ -149,7 +149,7 @@ describe("createEventStreams", () => {
     await expect.poll(there.listening).toBe(0);
   });
 
-  it("refuses only the key that has too many", async () => {
+  it("refuses only the key that has too many streams", async () => {
     const { open, listening } = await streams({ mostOfKey: 2 });
     const [first] = [await open(), await open()];
     expect((await open()).statusCode).toBe(429);

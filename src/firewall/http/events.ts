@@ -125,7 +125,7 @@ export function createEventStreams(options: EventsOptions): EventStreams {
   };
 }
 
-/** If the file cannot be read now, the next check tries again; the check before an event would end the stream. */
+/** If the file cannot be read now, the next look tries again; only a stream that has something to send ends, by its own check. */
 function versionOr(read: () => string, before: string): string {
   try {
     return read();

@@ -26,7 +26,7 @@ function reader() {
 }
 
 describe("foldReads", () => {
-  it("shares one read among all callers meanwhile", async () => {
+  it("shares one read among all callers that arrive while it runs", async () => {
     const { ask, reads, finish } = reader();
     const answers = [ask(), ask(), ask()];
     finish(0);

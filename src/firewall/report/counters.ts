@@ -67,7 +67,7 @@ function linkLayer({ link_type = "" }: KernelRow) {
   };
 }
 
-/** FreeBSD's numbers: 2 is up, 1 is down, 0 is a device without a carrier. */
+/** FreeBSD's numbers: 2 is up, 1 is down, 0 is unknown. */
 function linkState({ link_type, flags }: KernelRow): string {
   if (link_type !== "ether") return "0";
   return flags.includes("LOWER_UP") ? "2" : "1";

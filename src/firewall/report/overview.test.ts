@@ -126,7 +126,7 @@ describe("gateways", () => {
     ]);
   });
 
-  it("gives several different names, and skips those of hidden devices", () => {
+  it("have different names if a device has several, and those of hidden devices are left out", () => {
     const routes = [
       via,
       { ...via, gateway: "192.0.2.8" },

@@ -60,7 +60,10 @@ function linkTypeOf(row: KernelRow | undefined): string {
 const withPrefix = (address: { readonly ipaddr: string; readonly subnetbits: number } | undefined): string =>
   address === undefined ? "" : `${address.ipaddr}/${address.subnetbits}`;
 
-/** OPNsense's own choice: usable, global before local (fc00::/7), and of those with a lifetime the longest. */
+/**
+ * OPNsense's own choice. Of the usable addresses, global before local (fc00::/7), it is the first; or, of those before the first
+ * without a lifetime, the one with the longest lifetime.
+ */
 function primaryIpv6(addresses: readonly WireIpv6[]): WireIpv6 | undefined {
   const usable = addresses.filter(
     (each) => !each["link-local"] && each.deprecated !== true && each.tentative !== true && each.ipaddr !== "::1",
@@ -78,7 +81,7 @@ const isUniqueLocal = (text: string): boolean => /^f[cd]/i.test(text);
 
 /** One row of the overview as a table on OPNsense's pages: all values and counters, each with its label. */
 export function detailsOf({ statistics, ...row }: OverviewRow): Readonly<Record<string, object>> {
-  // Both have flags; the report's are words.
+  // Row and counters both have `flags`; those of the row are words.
   const cells = { ...row, ...(statistics as object | undefined), flags: row.flags };
   return Object.fromEntries(
     Object.entries(cells).map(([name, value]) => [name, { value, translation: labels[name] ?? labelOf(name) }]),

@@ -80,7 +80,7 @@ describe("reportOf", () => {
       ["up", "pointopoint", "running", "noarp", "multicast", "lower_up"],
     ],
     ["a bridge port", { promiscuity: 1, flags: ["UP"] }, ["up", "running", "promisc"]],
-    ["words only Linux has", { flags: ["UP", "MASTER", "SLAVE", "DORMANT", "M-DOWN"] }, ["up", "running"]],
+    ["in states that only Linux has", { flags: ["UP", "MASTER", "SLAVE", "DORMANT", "M-DOWN"] }, ["up", "running"]],
   ])("flags of a device that is %s", (_, row, flags) => {
     expect(only(device({ ifname: "eth0", ...row }))?.flags).toEqual(flags);
   });

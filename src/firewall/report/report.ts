@@ -123,7 +123,7 @@ export function reportMedia({ details, flags }: KernelRow): Pick<WireInterface, 
   return { media, media_raw: `Ethernet autoselect (${media})` };
 }
 
-/** FreeBSD's words for what Linux has as numbers; loopback and other devices without IPv6 have none. */
+/** FreeBSD's words for Linux's IPv6 settings of the device; nothing if they are not known. */
 export function reportNd6({ details, flags }: KernelRow): Pick<WireInterface, "nd6"> {
   const settings = details?.ipv6;
   if (settings === undefined) return {};

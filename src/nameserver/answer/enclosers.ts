@@ -12,7 +12,7 @@ import type { NegativeAnswer } from "./prepare.ts";
 type Encloser = {
   /** With NSEC3: what all proofs have in common, and the nodes whose NSEC3 records it contains. */
   shared: { readonly tail: NegativeTail; readonly nodes: readonly ZoneNode[] } | undefined;
-  /** Other tails with proofs, by the gap that they are for. Dropped together with all others when there are too many. */
+  /** The other tails with proofs, by the gap that they are for. When all enclosers together have too many, all are dropped. */
   tails: Tails;
   readonly zone: LoadedZone;
   readonly node: ZoneNode;
@@ -29,8 +29,8 @@ const mostTails = 5_000;
 
 /**
  * A flood of random names hits few existing parents. Missing siblings get the same answer, so one lookup among the parent's
- * children is enough for each of them. In a signed zone, the proof is the same for all in the same gap between names. With NSEC3, random
- * names hit all gaps, so that only the part that all proofs share is kept, and the record that covers the name is added to it.
+ * children is enough for each of them. In a signed zone, the proof is the same for all in the same gap between names. With NSEC3,
+ * random names hit all gaps, so only the part that all proofs share is kept, and the record that covers the name is added to it.
  */
 export function createEnclosers(zones: Pick<LoadedZones, "isNoZone">, limit: number) {
   const kept = createKeptMap<Encloser>(limit);

@@ -224,7 +224,7 @@ it("reloads a zone when the serials cannot be compared (RFC 1982)", async () => 
   expect(source.asked.load).toBe(2);
 });
 
-describe("what happens while a zone is being loaded", () => {
+describe("while a zone is being loaded", () => {
   /** The first load hangs until it is released, and returns the content from when it began. */
   function slowSource(...initial: readonly ZoneContent[]) {
     const source = zonesInMemory(...initial);
@@ -237,7 +237,7 @@ describe("what happens while a zone is being loaded", () => {
     return { ...source, load, letGo: gate.resolve };
   }
 
-  it("is a change: it is applied afterwards", async () => {
+  it("a change is remembered, and applied afterwards", async () => {
     const source = slowSource(zone("example.org"));
     const found = follow(source).find(keyOfName("example.org"));
     await Promise.resolve();
@@ -247,7 +247,7 @@ describe("what happens while a zone is being loaded", () => {
     expect(values(await found, "A")).toEqual(["192.0.2.2"]);
   });
 
-  it("is one change after another: all are applied, once", async () => {
+  it("several changes are remembered, and each is applied once", async () => {
     const source = slowSource(zone("example.org"));
     const found = follow(source).find(keyOfName("example.org"));
     await new Promise(setImmediate);
@@ -258,7 +258,7 @@ describe("what happens while a zone is being loaded", () => {
     expect(values(await found, "A")).toEqual(["192.0.2.4"]);
   });
 
-  it("is its deletion: it is not found", async () => {
+  it("the deletion of the zone is noticed: it is not found", async () => {
     const source = slowSource(zone("example.org"));
     const found = follow(source).find(keyOfName("example.org"));
     await new Promise(setImmediate);
@@ -267,7 +267,7 @@ describe("what happens while a zone is being loaded", () => {
     expect(await found).toBeUndefined();
   });
 
-  it("is that it is deleted and created again: the new one is found", async () => {
+  it("the zone may be deleted and created again: the new one is found", async () => {
     const source = slowSource(zone("example.org"));
     const found = follow(source).find(keyOfName("example.org"));
     await new Promise(setImmediate);

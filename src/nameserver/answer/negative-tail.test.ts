@@ -18,7 +18,7 @@ const label = fc.string({
 });
 
 it.each(["ns1 hostmaster", "ns1.elsewhere.net. hostmaster.elsewhere.net.", "@ @", ". ."])(
-  "decodes to the SOA %s after any name",
+  "a negative tail decodes to the SOA %s after any name",
   (names) => {
     const view = createZoneView(writtenZone("zone.example", `@ 60 SOA ${names} 1 7200 900 1209600 300`));
     fc.assert(

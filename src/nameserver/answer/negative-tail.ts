@@ -57,7 +57,7 @@ export function lastLink({ name: [label = ""], set, node }: Link): LastLink {
   return { label, set, signatures, records, length: 1 + label.length + records * (2 + 8) + data };
 }
 
-/** Appends it at `at`; `zoneAt` is where the zone's name is in the question. */
+/** Writes the link at `at`; `zoneAt` is where the zone's name is in the question. */
 export function placeLink({ label, set, signatures }: LastLink, reply: Buffer, at: number, zoneAt: number): void {
   reply[at] = label.length;
   const to = at + 1 + reply.write(label, at + 1, "latin1");
@@ -65,7 +65,7 @@ export function placeLink({ label, set, signatures }: LastLink, reply: Buffer, a
   if (signatures) placeRecords(signatures, { owner: at, ttl: set.ttl }, reply, end);
 }
 
-/** Each of them has a pointer to the owner. Returns where they end. */
+/** Writes the records of a set, each with a pointer to the owner. Returns where they end. */
 function placeRecords(
   { type, data }: PackedSet,
   { owner, ttl }: { readonly owner: number; readonly ttl: number },
@@ -87,7 +87,7 @@ function placeRecords(
   return to;
 }
 
-/** Appends it to a question that ends at `end`. */
+/** Appends the tail to a question that ends at `end`. */
 export function placeTail({ bytes, pointers, nameLength }: NegativeTail, reply: Buffer, end: number): void {
   reply.set(bytes, end);
   const further = end - (headerLength + nameLength + 4);

@@ -15,7 +15,7 @@ export type Respond = (query: Buffer, transport: Transport, mayWait?: boolean) =
 
 export type Reply = Buffer | undefined;
 
-/** The same, for replies that depend on the client. */
+/** Like `Respond`, for replies that depend on the client. */
 export type RespondTo = (
   query: Buffer,
   transport: Transport,

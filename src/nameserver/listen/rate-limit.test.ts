@@ -19,7 +19,7 @@ describe("replies to one network", () => {
     ]);
   });
 
-  it("count for all its addresses", () => {
+  it("are counted for all its addresses together", () => {
     const limit = createRateLimit(options);
     for (let i = 0; i < 5; i++) limit(`192.0.2.${i}`, answer, 1_000);
     expect(limit("192.0.2.200", answer, 1_000)).toBe("drop");

@@ -13,7 +13,10 @@ export type TcpLimits = {
    * has been sent: on a slow line that takes long.
    */
   readonly stalled: number;
-  /** Bytes per second that a client must read of a zone transfer, averaged after that time: otherwise a slow reader holds a place for hours. */
+  /**
+   * Bytes per second that a client must read of a zone transfer, on average since its start but without the first `stalled`
+   * milliseconds: otherwise a slow reader would hold a place for hours.
+   */
   readonly slowest: number;
   /** Queries of one connection that may wait for their answers. */
   readonly waiting: number;

@@ -34,7 +34,10 @@ export type WorkersOptions = {
 
 export type Spawn = (start: WorkerStart) => Worker;
 
-/** Milliseconds: a worker that stops sooner is not replaced immediately, and one that does not close in time is terminated. */
+/**
+ * Milliseconds. A worker that stops within `soon` of its start is replaced after `pause`; one that does not close within
+ * `closing` is terminated.
+ */
 const soon = 10_000;
 const pause = 1_000;
 const closing = 2_000;
@@ -51,7 +54,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     if (event.kind === "written") Atomics.store(count, 0, event.number);
   });
 
-  /** Resolves when it listens; throws immediately when no thread can be started. */
+  /** Resolves when the new worker listens; throws immediately when no thread can be started. */
   const startOne = (): Promise<void> => {
     const started = Date.now();
     const reported = Atomics.load(count, 0);

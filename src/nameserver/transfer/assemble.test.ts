@@ -17,7 +17,7 @@ const a = (n: number): ResourceRecord => ({
   ...{ name: `h${n}.${zone}`, type: 1, class: 1, ttl: 60, data: Buffer.of(192, 0, 2, n & 255) },
 });
 
-describe("the records of a transfer are read as", () => {
+describe("createTransferAssembly", () => {
   it.each([
     ["the current SOA", 5, [soa(5)], { kind: "same" }],
     ["only an older SOA", 5, [soa(4)], { kind: "same" }],
@@ -31,7 +31,7 @@ describe("the records of a transfer are read as", () => {
       { kind: "whole", lines: [{}, { owner: "h1" }] },
     ],
     [
-      "letters that signatures cover as they are, with a value for people",
+      "letters that signatures cover unchanged, and their value for people",
       undefined,
       [soa(6), { ...a(1), type: 257, data: Uint8Array.from([0, 5, ...Buffer.from("ISSUEca")]) }, soa(6)],
       { lines: [{}, { type: "CAA", rdata: "\\# 9 000549535355456361", value: '0 issue "ca"' }] },
@@ -60,7 +60,7 @@ describe("the records of a transfer are read as", () => {
       [soa(7), soa(5), a(1), soa(6), soa(6), soa(7), a(2), soa(7)],
       { kind: "steps", steps: [{ added: [{}] }, { removed: [{}], added: [{}, { owner: "h2" }] }] },
     ],
-  ] as const)("%s", (_, since, records, meaning) => {
+  ] as const)("recognises %s", (_, since, records, meaning) => {
     const assembly = createTransferAssembly(zone, since);
     for (const record of records) assembly.add(record);
     if (meaning === undefined) expect(assembly.whole()).toBeUndefined();
@@ -78,7 +78,7 @@ describe("the records of a transfer are read as", () => {
     expect(() => records.forEach(assembly.add)).toThrow(message);
   });
 
-  it("each record of a difference is looked at a fixed number of times, however many versions it has", () => {
+  it("looks at each record of a difference a fixed number of times, however many versions there are", () => {
     const steps = 2_000;
     let looks = 0;
     const counted = (record: ResourceRecord): ResourceRecord => ({

@@ -28,7 +28,7 @@ export type TransferAssembly = {
 const lineBytes = 64;
 
 /**
- * Assembles a transfer record by record, for a secondary that has version `since`. Each record is looked at once: the serials in its
+ * Assembles a transfer record by record, for a secondary that has version `since`. Each record is looked at once: the serials in
  * SOA records show where a difference ends (RFC 1995 section 4), without looking back.
  */
 export function createTransferAssembly(zone: string, since: number | undefined): TransferAssembly {

@@ -73,7 +73,7 @@ const ownEdns: Edns = { udpSize: ednsUdpSize, version: 0, dnssecOk: false, optio
 type Records = Iterable<TransferRecord>;
 type Changes = readonly Change[] | undefined;
 
-/** `none` when the client is up to date (RFC 1995 section 2). They are read again when the zone has changed meanwhile. */
+/** `none` when the client is up to date (RFC 1995 section 2). The changes are read again if the zone has changed meanwhile. */
 async function changesSince(view: ZoneView, since: number, between: ChangesBetween): Promise<Changes | "none"> {
   for (let tries = 3; tries > 0; tries--) {
     const { serial } = view;

@@ -138,7 +138,7 @@ describe("what is replied", () => {
     expect(updates).toEqual([]);
   });
 
-  it("to an update treats a TTL with its highest bit set as 0 (RFC 2181 section 8)", async () => {
+  it("to an update: NOERROR, and a TTL with its highest bit set counts as 0 (RFC 2181 section 8)", async () => {
     const authorities = [0x7fff_ffff, 0x8000_0000].map((ttl) => inZone({ ttl, data: Buffer.alloc(4) }));
     expect(await replyTo(signed({ opcode: 5, authorities }))).toMatchObject({ rcode: 0 });
     expect(updates[0]?.updates).toMatchObject([{ ttl: 0x7fff_ffff }, { ttl: 0 }]);

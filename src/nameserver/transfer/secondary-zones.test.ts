@@ -12,7 +12,7 @@ it("many zones of one primary take turns, and each is looked up twice: to find i
     ports: {
       list: async () => names,
       look: async (name) => {
-        // Zones that could not be transferred are retried after ten seconds.
+        // Only lookups before the first failure count: ten seconds after it, the zone is retried.
         if (!asked.has(name)) looks.set(name, (looks.get(name) ?? 0) + 1);
         // Nothing listens there.
         const primaries = [{ host: "127.0.0.1", port: 1, key: undefined }];
@@ -21,7 +21,7 @@ it("many zones of one primary take turns, and each is looked up twice: to find i
       store: async () => "done",
       checked: async () => undefined,
     },
-    // No primary server has the zone.
+    // The warning that the zone could not be transferred.
     log: { ...noLog, warn: (fields: object | string) => void asked.add((fields as { zone: string }).zone) },
     ...{ now: Date.now, random: () => 1, refreshes: () => true },
   });

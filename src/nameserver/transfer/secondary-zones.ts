@@ -33,7 +33,7 @@ export type SecondariesOptions = {
   readonly counters?: DnsCounters;
 };
 
-/** Milliseconds. A refresh time of 0 in the SOA would query the primary all the time; timers are limited to 24 days. */
+/** Milliseconds. A refresh time of 0 in the SOA would query the primary all the time; `setTimeout` cannot wait more than 24 days. */
 const shortest = 1_000;
 const longest = 86_400_000;
 /** Seconds, for a zone that has not been transferred yet and so has no SOA with a retry time. */

@@ -153,7 +153,7 @@ describe("zone transfer", () => {
     ["a newer version than the server", 4, 1, false],
     ["the version before", 2, 6, false],
     ["a version that is too old", 0, 0, true],
-  ])("to a client that has %s", async (_, since, count, whole) => {
+  ])("sends what is needed to a client that has %s", async (_, since, count, whole) => {
     const many = Array.from({ length: 20 }, (_unused, i) => `h${i} 60 A 192.0.2.1`).join("\n");
     const made = history(many, `${many}\nx 60 A 192.0.2.2`, `${many}\nx 60 A 192.0.2.3`);
     const records = recordsOf(await answersTo(question(251, since), made));
@@ -196,7 +196,7 @@ describe("zone transfer", () => {
     expect(await answersTo(message, history("www 60 A 192.0.2.1"))).toMatchObject([{ rcode }]);
   });
 
-  it("as a difference without an SOA is a format error", async () => {
+  it("as a difference is a format error if the request has no SOA", async () => {
     expect(await answersTo(question(251), history(""))).toMatchObject([{ rcode: 1 }]);
   });
 

@@ -20,7 +20,7 @@ export type AcmeCertificate = {
   readonly expires: () => Date | undefined;
   /** Failed attempts since the last certificate. */
   readonly failures: () => number;
-  /** Orders and renews, on the node that does it for all nodes: for `Duties.whenLeading`. */
+  /** Orders and renews the certificate. One node does this for all nodes: pass it to `Duties.whenLeading`. */
   readonly lead: () => EndWork;
   readonly close: () => void;
 };
@@ -69,7 +69,10 @@ export async function openAcmeCertificate(options: KeepOptions): Promise<AcmeCer
   };
 }
 
-/** Calls until the signal aborts; a step may ask to be called sooner. Each failure is logged once. */
+/**
+ * Calls `step` until the signal aborts, after `every` milliseconds or sooner if it asks for that. A failure that repeats is
+ * logged once.
+ */
 async function repeat(
   every: number,
   signal: AbortSignal,
@@ -140,7 +143,7 @@ function createOrdering(
   };
 }
 
-/** The database failed, or refused the record. */
+/** Any other error comes from our own side, such as the database. */
 const asFailure = (error: unknown): AcmeFailure =>
   error instanceof AcmeFailure ? error : new AcmeFailure("unavailable", (error as Error).message, { cause: error });
 

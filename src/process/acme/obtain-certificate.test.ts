@@ -8,7 +8,7 @@ import { noLog } from "../log.ts";
 import { ensureCertificate } from "../tls/certificates.ts";
 import { obtainCertificate } from "./obtain-certificate.ts";
 
-/** Answers that the test authority pebble never sends. */
+/** Tests with answers that the test authority pebble never sends. */
 
 const now = new Date("2026-11-15T00:00:00Z");
 

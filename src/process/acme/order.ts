@@ -131,7 +131,7 @@ async function taskOf({ fields, url }: Resource, { proofs, client }: OrderOption
 const wildcardNeedsZone = (name: string): string =>
   `a certificate for *.${name} needs DNS-01, but the zone of ${name} is not on this service; create the zone here, or leave the name out`;
 
-/** Returns a function that removes all of them. */
+/** Returns a function that removes all proofs. */
 async function showProofs(tasks: readonly Task[], proofs: Proofs, { key }: AcmeClient): Promise<() => Promise<void>> {
   const closing: (() => Promise<void>)[] = [];
   const close = async () => {

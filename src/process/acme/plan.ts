@@ -38,7 +38,7 @@ export function waitAfter(
 ): number {
   const [first, most] = kind === "refused" ? [6 * minute, 6 * hour] : [minute, hour];
   const backOff = Math.min(first * 2 ** (failures - 1), most);
-  // Only longer, so that the authority is never asked sooner than it allows.
+  // The random part only prolongs the wait, so that the authority is never asked sooner than it allows.
   return Math.max(backOff, Math.min(retryAfter, longestRetryAfter)) * (1 + random / 4);
 }
 

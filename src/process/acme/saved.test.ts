@@ -24,7 +24,7 @@ describe("what is saved", () => {
     expect(() => parseSaved(text, "the file")).toThrow(/^the file is damaged: .*; restore it, or remove it/);
   });
 
-  it("reports a file that cannot be read", async () => {
+  it("is not taken for missing if the file cannot be read", async () => {
     const folder = await mkdtemp(join(tmpdir(), "moor-saved-"));
     await writeFile(join(folder, "file"), "");
     await expect(savedInFile(join(folder, "file"), "x").read()).rejects.toThrow(/cannot be read/);

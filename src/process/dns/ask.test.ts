@@ -49,7 +49,7 @@ it("times out on a server that is silent over TCP", async () => {
   await expect(answers.next()).rejects.toThrow("no data for 50 ms");
 });
 
-it("endless senders get one chunk per round of the event loop", async () => {
+it("endless senders together get one chunk per round of the event loop", async () => {
   const server = createServer((socket) => {
     socket.on("error", () => undefined);
     socket.once("data", (asked) => {

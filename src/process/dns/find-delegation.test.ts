@@ -45,7 +45,7 @@ it.for<[string, Partial<DnsTools>]>([
   ["no server of the parent zone may be asked", { mayAsk: () => false }],
   ["no server of the parent zone answers", { ask: () => Promise.reject(new Error("silence")) }],
   ["nothing above is known", { serversOf: async () => [] }],
-])("does not know if %s", async ([, tools]) => {
+])("the delegation is unknown if %s", async ([, tools]) => {
   expect(await find("given.example", tools)).toMatchObject({ kind: "unknown" });
 });
 
@@ -55,6 +55,6 @@ it.for([
   ["::ffff:192.168.0.1", false],
   ["not an address", false],
   ["199.43.135.53", true],
-] as const)("asks %s: %s", ([address, may]) => {
+] as const)("systemDns may ask %s: %s", ([address, may]) => {
   expect(systemDns().mayAsk(address)).toBe(may);
 });

@@ -17,7 +17,7 @@ export type FindDelegation = (zone: string, signal: AbortSignal) => Promise<Dele
 
 /** How to query DNS. */
 export type DnsTools = {
-  /** Empty if the name has no such records; rejects if that is not known. */
+  /** Empty if the name has no NS records; rejects if that is not known. */
   readonly serversOf: (name: string) => Promise<readonly string[]>;
   readonly addressesOf: (server: string) => Promise<readonly string[]>;
   readonly mayAsk: (address: string) => boolean;
@@ -26,7 +26,7 @@ export type DnsTools = {
 
 /** Milliseconds per question. */
 const limit = 2_000;
-/** Servers of the parent that are asked until one answers. */
+/** How many servers of the parent are asked, at most, until one answers. */
 const mostAsked = 3;
 
 /** Asks the servers of the parent zone, which the system's resolver finds. No answer never means “not delegated”. */

@@ -11,7 +11,7 @@ export type MessageWriter = {
   readonly u32: (value: number) => void;
   readonly u16At: (at: number, value: number) => void;
   readonly bytes: (data: Uint8Array) => void;
-  /** Compressed: an end that an earlier name has too becomes a pointer to it (RFC 1035 section 4.1.4). */
+  /** Compressed: if an earlier name has the same end, a pointer to that end is written (RFC 1035 section 4.1.4). */
   readonly name: (labels: readonly Label[]) => void;
   readonly record: (record: RecordToWrite) => void;
   /** The positions of the pointers. */
@@ -127,7 +127,7 @@ export function createMessageWriter(limit = maximumMessage, scratch?: Buffer): M
   };
 }
 
-/** The keys of a name and of each of its ends in the index: like the wire format, so that they are unambiguous. */
+/** A name and each of its ends as keys of `places`: like the wire format, so that they are unambiguous. */
 function endsOf(labels: readonly Label[]): readonly string[] {
   const ends: string[] = new Array(labels.length);
   let end = "";

@@ -51,14 +51,14 @@ describe("bytes that are not a message", () => {
     expect(decoded(hex)).toBe(because);
   });
 
-  it("accepts a name of 255 bytes, but not of 256", () => {
+  it("include a name of 256 bytes, but not one of 255", () => {
     const name = `${"01 61".repeat(127)} 00`;
     expect(decoded(`${header("0001 0000 0000 0000")} ${name} 0001 0001`)).toMatchObject({ questions: [{ type: 1 }] });
   });
 });
 
 describe("a message with many pointers to one name", () => {
-  /** As many records as fit, each pointing at one long name: 16 times its size in names. */
+  /** This many records, each with two pointers to one long name. */
   const bomb = (records: number): Uint8Array => {
     const long = Buffer.concat([...Array(126).fill(Buffer.of(1, 0x61)), Buffer.of(0)]);
     const record = Buffer.from("c00c000200010000000000 02c00c".replaceAll(" ", ""), "hex");

@@ -63,7 +63,7 @@ export function decodeMessage(bytes: Uint8Array): Decoded {
   if (bytes.length < headerLength) return malformed("short");
   const cursor: Cursor = { bytes, at: headerLength, readName: createNameReader(bytes) };
   const bits = u16(bytes, 2);
-  // RFC 9619: no message that moor handles has more than one.
+  // RFC 9619: no message that moor handles has more than one question.
   if (u16(bytes, 4) > 1) return malformed("two-questions");
   const questions = readAll(cursor, u16(bytes, 4), readQuestion);
   if (typeof questions === "string") return malformed(questions);

@@ -19,7 +19,10 @@ export function createFrameReader() {
       chunks.push(chunk);
       missing -= chunk.length;
     },
-    /** The next message; undefined until it is complete. A message shorter than a header ends the stream. */
+    /**
+     * The next message; undefined until it is complete. A message shorter than a header is returned immediately, even incomplete:
+     * then the caller must end the stream.
+     */
     next: (): Buffer | undefined => {
       if (missing > 0) return undefined;
       if (chunks.length > 0) {

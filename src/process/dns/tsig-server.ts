@@ -17,8 +17,8 @@ import {
 } from "./tsig.ts";
 
 /**
- * Signs the messages of one answer, in order. It takes them with the id that the request was signed with, and returns them with the
- * id that it arrived with: a server that forwards requests changes their ids (RFC 8945 section 5.3.2).
+ * Signs the messages of one answer, in order. It takes them with the id that the request was signed with, and returns them with
+ * the id that the request arrived with: a server that forwards requests changes their ids (RFC 8945 section 5.3.2).
  */
 export type Signer = (message: Buffer) => Buffer;
 

@@ -54,7 +54,7 @@ describe("a signed request", () => {
     );
   });
 
-  it("without a signature is unsigned; with one that is not last, malformed", async () => {
+  it("is malformed if its signature is not last, and unsigned if it has none", async () => {
     expect((await checkRequest(request, keyNamed, at(now))).kind).toBe("unsigned");
     const { bytes } = signRequest(signRequest(request, key, now).bytes, other, now);
     expect((await checkRequest(bytes, keyNamed, at(now))).kind).toBe("malformed");

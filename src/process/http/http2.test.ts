@@ -148,7 +148,7 @@ describe("the record service's server", () => {
     expect(client.closed || client.destroyed).toBe(true);
   });
 
-  it("asks for a new connection once it gives last answers, and answers the first requests of each", async () => {
+  it("asks for new connections after `giveLastAnswers`, and answers the first requests on each", async () => {
     const port = await start();
     const before = open(port);
     await ask(before, "/who");

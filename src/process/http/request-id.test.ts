@@ -17,7 +17,7 @@ describe("the id of a request", () => {
   const idOf = createRequestIds({ isTrusted: (peer) => peer === "10.0.0.1" });
   it.each([
     ["comes from a trusted proxy", "10.0.0.1", { "x-request-id": "abc-1.2_3" }, "abc-1.2_3"],
-    ["comes from its other header", "10.0.0.1", { "x-correlation-id": "c-1" }, "c-1"],
+    ["comes from the proxy's other header", "10.0.0.1", { "x-correlation-id": "c-1" }, "c-1"],
     ["comes from the first of both headers", "10.0.0.1", { "x-request-id": "r", "x-correlation-id": "c" }, "r"],
     ["cannot break a line or a header", "10.0.0.1", { "x-request-id": 'a\n"level":"x" b' }, "alevelxb"],
     ["is cut if it is too long", "10.0.0.1", { "x-request-id": "x".repeat(100_000) }, "x".repeat(64)],

@@ -97,7 +97,7 @@ function answerBeforeClosing(server: FastifyInstance, limit: number): void {
 
 /**
  * From now on, every answer is the last on its connection. So a proxy that keeps connections open has none left on which it could
- * send a request just as it is closed.
+ * send a request just when the server closes.
  */
 export function giveLastAnswers(server: Server): void {
   server.prependListener("request", (_, response) => {

@@ -62,7 +62,7 @@ describe("foldTriggers", () => {
     );
   });
 
-  it("does nothing after the end", async () => {
+  it("does nothing after its signal aborts", async () => {
     const stop = new AbortController();
     let works = 0;
     const work = async () => {

@@ -1,7 +1,7 @@
 import { isObject } from "../../core/is-object.ts";
 
 /**
- * One network device as the kernel describes it, in the format of `ip -json -details addr`. Only the fields that the report
+ * One network device as the kernel describes it, in the format of `ip -json -details -statistics addr`. Only the fields that moor
  * needs are declared; others are ignored. Fields that not every device or kernel has are optional.
  */
 export type KernelRow = {
@@ -9,7 +9,7 @@ export type KernelRow = {
   readonly ifname: string;
   /** The device below: a VLAN's parent, a veth's other end. */
   readonly link?: unknown;
-  /** The network namespace of a veth's other end, if that is another one. */
+  /** The network namespace of a veth's other end, if it is not this one. */
   readonly link_netnsid?: number;
   readonly master?: string;
   readonly flags: readonly string[];

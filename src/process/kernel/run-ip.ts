@@ -4,7 +4,7 @@ export type RunIpOptions = {
   readonly signal?: AbortSignal;
   /** Where `ip` may be; a service manager's PATH often lacks the two sbin folders. */
   readonly commands?: readonly string[];
-  /** Milliseconds for one `ip`. */
+  /** Milliseconds for one run of `ip`. */
   readonly limit?: number;
 };
 

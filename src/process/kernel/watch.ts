@@ -12,18 +12,18 @@ export type WatchKernel = {
   readonly log: Logger;
   readonly random?: () => number;
   readonly commands?: readonly string[];
-  /** Milliseconds between two readings, while `ip monitor` runs and while it does not. */
+  /** Milliseconds between two calls without an event, while `ip monitor` runs and while it does not. */
   readonly every?: { readonly monitored: number; readonly alone: number };
   /** Milliseconds. */
   readonly backOff?: { readonly base: number; readonly cap: number };
 };
 
-/** Milliseconds. `ip monitor` does not say when it starts to listen; one more reading after this time finds earlier changes. */
+/** Milliseconds. `ip monitor` does not say when it starts to listen; one more call after this time covers earlier changes. */
 const listeningBy = 150;
 
 /**
- * Calls `onChange` whenever the kernel reports a changed address or link, until the signal aborts. `ip monitor` is restarted
- * when it ends. As a safety net it also calls every half minute, or every second while `ip monitor` does not run.
+ * Calls `onChange` whenever the kernel reports a changed address or link, until the signal aborts. `ip monitor` is restarted when
+ * it ends. As a safety net, `onChange` is also called every half minute, or every second while `ip monitor` does not run.
  */
 export async function watchKernel(options: WatchKernel): Promise<void> {
   const { onChange, signal, log, every = { monitored: 30_000, alone: 1_000 } } = options;

@@ -23,7 +23,7 @@ export type Listening = {
   readonly close: () => Promise<void>;
 };
 
-/** `LISTEN` on a separate connection, as long as the program runs. A lost connection is noticed within 5 seconds. */
+/** `LISTEN` on a separate connection, as long as the program runs. A lost connection is noticed within 3 seconds. */
 export function listenTo({ channels, onNotice, onGap, ...session }: ListenOptions): Listening {
   const begin = async (client: Client): Promise<void> => {
     client.on("notification", ({ channel, payload }) => onNotice(channel, payload ?? ""));

@@ -36,7 +36,7 @@ export type ConnectionCount = { readonly used: number; readonly idle: number; re
 
 export type PostgresLimits = {
   readonly connections: number;
-  /** How many may wait for a connection; more are refused immediately. */
+  /** How many requests may wait for a connection; more are refused immediately. */
   readonly waiting: number;
   /** Milliseconds, from here on. To connect, or to get a connection from the pool. */
   readonly connect: number;

@@ -71,7 +71,7 @@ it.each<[string, () => Promise<string>, RegExp]>([
   ],
   ["has no socket", async () => "/x?host=/nowhere", /ENOENT .*; check that the server is running/],
 ])("a server that %s is reported with what to do, and without the password", async (what, at, says) => {
-  // Only a silent server is not waited for.
+  // Only a silent server should reach the time limit.
   const message = await messageFor(await at(), what.endsWith("is silent") ? 300 : 100_000);
   expect(message).toMatch(/^the database postgres:\/\/me@\S+ cannot be used: /);
   expect(message).toMatch(says);

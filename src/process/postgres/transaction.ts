@@ -15,7 +15,7 @@ type Connections = {
 
 /**
  * One attempt at a transaction, READ COMMITTED. When the connection is lost while COMMIT is under way, the server is asked on
- * another one whether it happened: so the answer is never wrong, and nothing is written twice.
+ * another connection whether it committed: so the answer is never wrong, and nothing is written twice.
  */
 export async function resultOf<T>(work: (run: Run) => Promise<Ending<T>>, to: Connections): Promise<Committed<T>> {
   let doubt: (Doubt & { readonly result: T }) | undefined;
@@ -116,5 +116,5 @@ async function isUnderWay(client: PoolClient, xid: string): Promise<boolean> {
   }
 }
 
-/** The error for an id that the server has not given out yet. After a crash, that may be one from before the crash. */
+/** The error for an id that the server has not given out yet. After a crash, that may be an id that it gave out before the crash. */
 const inTheFuture = "22023";

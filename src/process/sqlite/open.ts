@@ -52,7 +52,7 @@ const settings = `
  */
 const cache = "PRAGMA cache_size = -65536";
 
-/** Checking all of a larger file would delay every start; its damage shows when the page is read. */
+/** Checking all of a larger file would delay every start; damage to a page shows when the page is read. */
 const checkedWhole = 64 * 1024 * 1024;
 
 function checkFile(database: DatabaseSync, path: string): void {
@@ -79,7 +79,10 @@ function migrate(database: DatabaseSync, path: string, steps: readonly Migration
   }
 }
 
-/** `PRAGMA user_version` counts the steps. The table exists only if a program that knows fewer steps can use the database too. */
+/**
+ * `PRAGMA user_version` counts the steps. `schema_oldest` exists only if a program that knows fewer steps can use the database
+ * too.
+ */
 function stateOf(database: DatabaseSync): SchemaState {
   const taken = Number(database.prepare("PRAGMA user_version").get()?.user_version);
   const there = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'schema_oldest'").get();

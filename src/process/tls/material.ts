@@ -124,7 +124,7 @@ function unfitness({ cert, ca }: Loaded, now: Date): string | undefined {
   return faults.filter((fault) => fault !== undefined).join("; ") || undefined;
 }
 
-/** Of several certificates in one text, the first. */
+/** Why a certificate is not valid now; undefined when it is. Of several in `pem`, the first counts. */
 export function outside(what: string, pem: string, now: Date): string | undefined {
   const { validFromDate, validToDate } = new X509Certificate(pem);
   if (now < validFromDate) return `${what} is not valid before ${validFromDate.toISOString()}`;

@@ -4,7 +4,7 @@ import type { Message, ResourceRecord } from "../../process/dns/message.ts";
 import type { Ask, Question } from "./ask-all.ts";
 import { isSignedBy, refersTo, type SeenSet } from "./verify.ts";
 
-/** An answer that caches may hold from the moment it was first given until its TTL after it was last given. */
+/** An answer that caches may hold from the moment it was first given until its TTL has passed since it was last given. */
 type Seen = {
   readonly id: number;
   readonly sets: readonly SeenSet[];

@@ -62,7 +62,8 @@ export type Counts = {
 };
 
 export type Outcome = Counts & {
-  readonly took: number /** The first bogus answers. */;
+  readonly took: number;
+  /** The first bogus answers. */
   readonly examples: readonly string[];
 };
 
