@@ -52,7 +52,7 @@ export const useSharing = (): readonly ServiceLink[] => useServices().filter(({ 
 export const inWords = (services: readonly ServiceName[]): string =>
   new Intl.ListFormat("en-GB").format(inOrder(services).map((service) => serviceNames[service]));
 
-/** The same as links. */
+/** Links to the services: `DNS or Firewall`. */
 export const ServiceLinks = ({ services }: { readonly services: readonly ServiceLink[] }) =>
   services.map((link, i) => (
     <Fragment key={link.service}>

@@ -74,7 +74,7 @@ describe("a firewall that pushes", () => {
   it("is not polled, and each change is written immediately", async () => {
     await stores(1);
     await until(() => firewall.listeners() === 1);
-    // Once this one is written, it was received over the stream.
+    // When this address is written, it has arrived over the stream, which is therefore in use.
     firewall.say(report(2));
     await stores(2);
     const before = polls();
@@ -111,7 +111,7 @@ describe("a firewall that pushes", () => {
     expect(loop.writes().length).toBe(before[1]);
   });
 
-  it("without a stream is not asked for one repeatedly", async () => {
+  it("is asked only once for a stream if it has none", async () => {
     stop.abort();
     await running;
     firewall.hangUp(404);
@@ -255,7 +255,7 @@ describe("history", () => {
     await running;
     loop.says.service = () => undefined;
     await start();
-    // The record is correct before the answer is read: only what was logged is in the history.
+    // Waits for the log, not for the record: the record is correct before the updater reads the answer and adds to the history.
     await until(() => logged.filter(({ msg }) => msg.startsWith("record replaced by")).length === 2);
     stop.abort();
     await running;

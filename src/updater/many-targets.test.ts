@@ -5,7 +5,7 @@ import { changesService, setService, startServer, type TestRecord } from "../../
 
 const perTarget = 200;
 
-/** A record service with a name for each of its 200 machines, which writes them together or one by one. */
+/** A record service with 200 names. `isTogether`: it accepts many changes in one request. */
 async function startTarget(title: string, isTogether: boolean) {
   const names = Array.from({ length: perTarget }, (_, i) => `${title}${i}`);
   const records = names.map((name): TestRecord => ({ id: name, name, type: "A", value: "192.0.2.1", zone_id: "z1" }));
@@ -17,7 +17,7 @@ async function startTarget(title: string, isTogether: boolean) {
   });
   return {
     ...{ title, names, server },
-    /** Returns the function that opens it. */
+    /** Answers nothing until the returned function is called. */
     shut(): () => void {
       const { promise, resolve } = Promise.withResolvers<void>();
       gate = promise;

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { type Loop, openLoop } from "../../test/rig/updater/loop.ts";
 import { type Asked, changesIn, changesService, type Reply, wanWith } from "../../test/rig/updater/services.ts";
 
-/** Three hosts at a service with the calls of `moor records`, so that they are written together. */
+/** Three hosts at a service with the calls of `moor records`, so that they are written in one request. */
 
 const hosts = ["a", "b", "c"];
 const names = hosts.map((host, i) => {
@@ -50,7 +50,7 @@ const inDoubt = (): readonly string[] => {
   return doubtful.map(([key]) => key.split(" ")[2] ?? "");
 };
 
-it("are written in one request, and each stored address is in doubt before it", async () => {
+it("hosts of one zone are written in one request, and each stored address is in doubt before it", async () => {
   moveTo("2a00:1");
   expect(await loop.round()).toEqual(["done", "done", "done"]);
   expect([written(), held(), inDoubt()]).toEqual([["a+b+c"], all("2a00:1"), []]);
@@ -66,7 +66,7 @@ it("are written in one request, and each stored address is in doubt before it", 
   expect(written()).toEqual(["a+b+c"]);
 });
 
-it("of which one is refused, are written one by one; then the others together again until it succeeds", async () => {
+it("hosts of which one is refused are written one by one; later, only the refused one is, until it succeeds", async () => {
   const isRefused = (asked: Asked) =>
     isTogether(asked) ? changesIn(asked.body).some(({ name }) => name === "b") : asked.path.includes("/b/");
   const refuse = (asked: Asked) => (isRefused(asked) ? error(422, "b is wrong") : undefined);
@@ -93,7 +93,7 @@ it("of which one is refused, are written one by one; then the others together ag
   expect([written(), held()]).toEqual([["a+b+c"], all("2a00:5")]);
 });
 
-it("wait together as long as the service asks", async () => {
+it("hosts of one zone wait together as long as the service asks", async () => {
   instead = () => error(429, "slowly", { "retry-after": "60" });
   moveTo("2a00:1");
   expect(await loop.round()).toEqual(["failed", "failed", "failed"]);
@@ -105,7 +105,7 @@ it("wait together as long as the service asks", async () => {
   expect(written()).toEqual(["a+b+c", "a+b+c"]);
 });
 
-it("are all in doubt after an unknown outcome, even if the old prefix comes back", async () => {
+it("hosts of one zone are all in doubt after an unknown outcome, even if the old prefix comes back", async () => {
   moveTo("2a00:1");
   await loop.round();
   moveTo("2a00:2");
@@ -119,7 +119,7 @@ it("are all in doubt after an unknown outcome, even if the old prefix comes back
   expect([held(), inDoubt()]).toEqual([all("2a00:1"), []]);
 });
 
-it("are written again together if another client changed the zone at the same time, and alone if that goes on", async () => {
+it("hosts of one zone are written together again if the zone was changed meanwhile, and one by one if that goes on", async () => {
   let conflicts = 2;
   instead = (asked) => (isTogether(asked) && conflicts-- > 0 ? error(409, "the zone has changed") : undefined);
   moveTo("2a00:1");
@@ -131,7 +131,7 @@ it("are written again together if another client changed the zone at the same ti
   expect(written().toSorted()).toEqual(["a", "a+b+c", "a+b+c", "a+b+c", "b", "c"]);
 });
 
-it("are each written when changesPerHour allows it, the others without waiting for that", async () => {
+it("a host that has to wait because of changesPerHour does not delay the others", async () => {
   for (const prefix of ["2a00:1", "2a00:2", "2a00:3"]) {
     moveTo(prefix);
     await loop.round();
@@ -140,7 +140,7 @@ it("are each written when changesPerHour allows it, the others without waiting f
   expect(held()).toEqual({ ...all("2a00:3"), c: "2a00:2::3" });
 });
 
-it("with `compare: record`, are written without those that another client has written already", async () => {
+it("with `compare: record`, hosts are written without those that another client has written already", async () => {
   await loop.close();
   await openHosts("compare: record");
   moveTo("2a00:1");

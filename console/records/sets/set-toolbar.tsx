@@ -12,7 +12,7 @@ export function SetToolbar(props: {
   readonly type: string;
   readonly onType: (type: string | null) => void;
   readonly onAdd: () => void;
-  /** Then there is no room for the buttons about files. */
+  /** The screen has no room for the buttons about files. */
   readonly isNarrow: boolean;
 }) {
   const { zone, text, type } = props;

@@ -121,7 +121,7 @@ function fromHere(value: Value, io: CommandIo): Value {
 /** Not a possible value of any setting. */
 const none = "+";
 
-/** A list is written as in the config: `[PROGRAM, ARGUMENT]`. Any other text is meant as it is. */
+/** Lists, such as `[PROGRAM, ARGUMENT]`, numbers and booleans are read as in the config. Any other text stays as it is. */
 const yamlValue = (typed: string): Value => (/^\[|^(?:\d+|true|false)$/.test(typed) ? (parse(typed) as Value) : typed);
 
 function notYaml(typed: string): string | undefined {

@@ -59,7 +59,7 @@ describe("found sources come first, and the web before sources without a public 
     expect(proposal?.because).toBe("Attic router at 192.168.1.1 reports 100.64.0.9, which is not public");
   });
 
-  it("passes on what is known about it", () => {
+  it("passes on what is known about a router", () => {
     expect(proposalsFrom({ ...nothing, page: page("opnsense") })).toMatchObject([
       { settings: { url: "https://192.168.1.1/" } },
     ]);

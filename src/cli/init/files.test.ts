@@ -17,7 +17,7 @@ const setup: Setup = {
 const configAt = (path: string) => setupFiles(setup, path).at(-1)?.text;
 
 describe("the files of moor init", () => {
-  it("keep the state where the unit may write, if it is the config of the unit", () => {
+  it("keep the state in the folder that the systemd unit can write to, if the config is the unit's", () => {
     expect(configAt("/etc/moor/moor.yaml")).toContain(
       "\nstate: /var/lib/moor/state.json\nhistory: /var/lib/moor/history.jsonl\n",
     );

@@ -49,7 +49,7 @@ export function trustSettings(entry: string, trust: ShownTrust): Pick<SetupEntry
   return { settings: { ca: file.path }, files: [file] };
 }
 
-/** The config of `packaging/systemd/moor-update.service`, which may write to this folder only. */
+/** The config of `packaging/systemd/moor-update.service`, and the only folder that this unit can write to. */
 export const serviceConfig = "/etc/moor/moor.yaml";
 const serviceState = "/var/lib/moor";
 
@@ -150,8 +150,8 @@ export async function writeFiles(folder: string, files: readonly SetupFile[]): P
 }
 
 /**
- * Puts each file in its place; the config last, so that it never refers to a missing secret. In a folder of another user, what root
- * writes is that user's, so that a service of that user can read it.
+ * Puts each file in its place; the config last, so that it never refers to a missing secret. In a folder of another user, the files
+ * that root writes belong to that user, so that a service of that user can read them.
  */
 export async function adoptDraft(draft: string, folder: string, files: readonly SetupFile[]): Promise<void> {
   for (const { path } of files) {
@@ -163,7 +163,7 @@ export async function adoptDraft(draft: string, folder: string, files: readonly 
   }
 }
 
-/** Those that would be overwritten. */
+/** The files that would be overwritten. */
 export const inTheWay = (folder: string, files: readonly SetupFile[]): readonly string[] =>
   files.map(({ path }) => join(folder, path)).filter((file) => existsSync(file));
 

@@ -54,7 +54,7 @@ describe("the page of a new config", () => {
     expect(await update({ config: "new/moor.yaml", check: true }, terminal().io)).toBe(0);
   });
 
-  it("must have an address", async () => {
+  it("must have an address, not a name", async () => {
     const { io, printed } = terminal();
     expect(await init(options({ control: "nas:9053" }), io)).toBe(2);
     expect(printed.err).toContain("nas:9053 is not an address with a port");
@@ -167,7 +167,7 @@ it("never prints a secret that was given instead of the path of its file", async
 
 it("leaves no empty folder if the round fails and nothing is written", async () => {
   const made = join(loop.folder, "new");
-  // From the round on, which is tried when the files have been written.
+  // The service fails from the trial round on, which begins when the files have been written.
   loop.says.service = () => (existsSync(made) ? { status: 500, body: {} } : undefined);
   const { io, printed } = terminal();
   expect(await init(options({ config: "new/inner/moor.yaml" }), io)).not.toBe(0);

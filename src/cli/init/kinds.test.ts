@@ -93,7 +93,7 @@ names:
     expect(cloudflare.held()).toEqual(["home 60 A 9.9.9.9"]);
   });
 
-  it("a program by a path from here", async () => {
+  it("a program, by a path relative to the current folder", async () => {
     const { io, printed } = openTerminal(folder);
     expect([await init(options({ sourceSet: ["command=[./my-address, -4]"] }), io), printed.err]).toEqual([0, ""]);
     expect(readFileSync(at("moor.yaml"), "utf8")).toContain(`command: ["${join(folder, "my-address")}", -4]`);

@@ -44,7 +44,7 @@ const rehearsals = [
 const { privateKey: rsa } = generateKeyPairSync("rsa", { modulusLength: 1024 });
 const rsaKey = rsa.export({ type: "pkcs8", format: "pem" }).toString();
 
-/** From RFC 6605 section 6.1, or another one with other flags. */
+/** The key in RFC 6605 section 6.1; another key if the flags are not 257. */
 const otherKey = (zone: string, flags = 257): string =>
   `${zone}. 3600 IN DNSKEY ${flags} 3 13 ${flags === 257 ? "G" : "H"}ojIhhXUN/u4v54ZQqGSnyhWJwaubCvTmeexv7bR6edbkrSqQpF64cYbcB7wNcP+e+MAnLr+Wi9xMWyQLc8NAA==`;
 

@@ -55,7 +55,7 @@ export async function prepareTrial(
   const device = await pickDevice(wanted, rows, io);
   if (device === undefined) return undefined;
   await openDataFolder(folder);
-  // It would overwrite the config and the secret files of that service, and add a zone to its database.
+  // `moor up` would overwrite the config and the secret files of that service, and add a zone to its database.
   if (isInUse(recordsDatabase(folder))) {
     io.err(`A running service uses the data in ${folder}; stop it, or choose another folder with --data.\n`);
     return undefined;

@@ -21,7 +21,7 @@ export function bringTogether() {
     };
   };
   return {
-    /** Asked for by the pages, when all have started. */
+    /** The pages read them later, when all services have started. */
     links,
     pagesOf: (own: ServiceName) => ({ shared, services: () => links.filter(({ service }) => service !== own) }),
     /** The updater, for the overview of the record service; undefined before it has started. */

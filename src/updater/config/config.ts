@@ -67,7 +67,7 @@ export type UpdaterConfig = {
   /** File, line and column of `names:`, if it is set. */
   readonly namesAt?: string;
   readonly historyFile: string;
-  /** Where the status page is served; without it, there is none. */
+  /** Where the status page is served; absent if there is none. */
   readonly control?: ControlConfig;
   readonly notify: readonly NotifyConfig[];
   readonly heartbeats: readonly HeartbeatConfig[];

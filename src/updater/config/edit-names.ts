@@ -24,7 +24,7 @@ export function editNames(text: string, change: NamesChange): string | undefined
   return isDeepStrictEqual(meaningOf(edited), wanted(before, change)) ? edited : undefined;
 }
 
-/** The same for one value anywhere in the config, such as `["sources", "home", "url"]`, if its mapping exists. */
+/** Sets one value anywhere in the config, such as `["sources", "home", "url"]`. Undefined if its mapping does not exist. */
 export function setSetting(text: string, path: readonly (string | number)[], value: SettingValue): string | undefined {
   const document = parse(text);
   const map = document.errors.length > 0 ? undefined : document.getIn(path.slice(0, -1), true);
@@ -188,7 +188,7 @@ function removePair(text: string, map: YAMLMap, pair: Pair): string | undefined 
   const from = lineStart(text, start);
   if (text.slice(from, start).trim() === "")
     return splice(text, from, Math.min(text.length, lineEnd(text, end) + eolAt(text, end)), "");
-  // It shares its line with the dash of the entry, so the next setting moves up, unless there are comments between.
+  // The removed setting shares its line with the dash of the entry, so the next one moves up, unless comments are in between.
   if (next === undefined) return undefined;
   const isNear = text.slice(lineEnd(text, end), startOf(next)).trim() === "";
   return splice(text, start, isNear ? startOf(next) : lineEnd(text, end), "");
@@ -208,14 +208,14 @@ const splice = (text: string, from: number, to: number, put: string): string =>
 const eolOf = (text: string): string => (text.includes("\r\n") ? "\r\n" : "\n");
 const lineStart = (text: string, at: number): number => text.lastIndexOf("\n", at - 1) + 1;
 
-/** Before the line break. */
+/** The end of the line at this position, before its line break. */
 function lineEnd(text: string, at: number): number {
   const end = text.indexOf("\n", at);
   if (end < 0) return text.length;
   return end > at && text[end - 1] === "\r" ? end - 1 : end;
 }
 
-/** The length of the line break at the end of that line. */
+/** The length of the line break at the end of the line at this position. */
 const eolAt = (text: string, at: number): number => (text.startsWith("\r\n", lineEnd(text, at)) ? 2 : 1);
 
 const columnOf = (text: string, at: number): number => at - lineStart(text, at);

@@ -29,7 +29,7 @@ export const endpointFields = (description: string, example: string, mayHaveQuer
   ...trustFields,
 });
 
-/** The same for a service that everyone reaches at one URL. */
+/** Like `endpointFields`, for a service that everyone reaches at one URL. */
 export const hostedFields = (usual: string) => ({
   url: usually(webAddress("Another URL, for example of a proxy.", usual), usual),
   ...trustFields,
@@ -37,7 +37,7 @@ export const hostedFields = (usual: string) => ({
 
 const trusts = ["ca", "fingerprint", "insecure"] as const;
 
-/** At most one of them may be set. Without any, the well-known authorities are trusted. */
+/** At most one of `trusts` may be set. Without any, the well-known authorities are trusted. */
 export function oneTrust(given: readonly string[], what: string): readonly KeyFault[] {
   const both = trusts.filter((key) => given.includes(key));
   if (both.length < 2) return [];
@@ -96,7 +96,7 @@ function trustAuthorities(file: string, place: Place): HttpTrust | undefined {
     .split(/^(?=-----BEGIN CERTIFICATE-----)/m)
     .filter((part) => part.startsWith("-----BEGIN CERTIFICATE"));
   const damaged = certificates.findIndex((part) => !isCertificate(part));
-  // Node would skip it silently, and the certificates it signed would not be trusted.
+  // Node would silently skip a damaged certificate, and those that it signed would not be trusted.
   if (damaged >= 0) return bad(`: certificate ${damaged + 1} in ${file} is damaged`, "copy the whole file again");
   if (certificates.length > 0) return { kind: "ca", pem };
   return bad(" contains no certificate", "use a PEM file: its first line is -----BEGIN CERTIFICATE-----");

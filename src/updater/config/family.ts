@@ -20,7 +20,7 @@ export type FamilyConfig = {
   readonly devices: readonly string[];
   /** More sources, in order of preference. */
   readonly others?: readonly FamilySource[];
-  /** How many of the sources must report the same address, instead of their order. */
+  /** How many of the sources must report the same address. If set, their order does not matter. */
   readonly agree?: number;
   readonly recordId?: string;
   readonly vhid?: string;
@@ -29,10 +29,10 @@ export type FamilyConfig = {
 
 export type FamilySource = Pick<FamilyConfig, "source" | "devices">;
 
-/** The sources of a name, in order of preference. `agree`: this many of them must report the same address instead. */
+/** The sources of a name, in order of preference. `agree`: regardless of order, this many must report the same address. */
 export type Sources = { readonly names: readonly string[]; readonly agree?: number };
 
-/** Without a source, the name's is used; without devices, the only one that the source knows. */
+/** Without a source, the source of the name is used; without devices, the only device that the source knows. */
 export type OwnFamily = Pick<FamilyConfig, "recordId" | "vhid" | "host"> & {
   readonly source?: Sources;
   readonly devices?: readonly string[];

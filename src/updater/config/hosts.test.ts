@@ -56,7 +56,7 @@ describe("an entry of hosts", () => {
     ]);
   });
 
-  it("needs no interface if its source has only one connection, and may have another length of prefix", () => {
+  it("needs no interface if its source has only one connection, and may have another prefix length", () => {
     const names = read(
       "  - { zone: example.org, source: script, target: dns, prefix: 56, names: { a: '::1:0:0:0:2' } }",
     );
@@ -122,7 +122,7 @@ describe("an entry of hosts", () => {
     for (const [at, each] of expected.entries()) expect(found[at]).toContain(each);
   });
 
-  it("does not repeat a record of another entry", () => {
+  it("is refused if it repeats a record of another entry", () => {
     const names = "names: [{ name: a, zone: example.org, source: fw, target: dns, ipv6: igb0 }]";
     expect(read(`${site}    names: { a: ::1, b: ::2 }\n${site}    names: { b: ::3 }`, names)).toEqual([
       "13: a.example.org AAAA is already in another entry",

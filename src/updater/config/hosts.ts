@@ -5,7 +5,7 @@ import { devices, hostFields, hostPart } from "./family.ts";
 import { checkOwner, type EntrySettings, type NameConfig } from "./names.ts";
 import { ruleFields } from "./rules.ts";
 
-/** `::1:2` or `02:00:5e:10:00:01`. It is understood when the length of the prefix is known. */
+/** `::1:2` or `02:00:5e:10:00:01`. Parsed only when the prefix length is known. */
 const machine = refined(
   text("The host part of the machine's address, or its MAC address.", "::1:2"),
   (written, place): { readonly written: string; readonly place: Place } => ({ written, place }),

@@ -24,7 +24,7 @@ export function checkKeptFiles(kept: Required<Named>, filesRead: readonly string
     }
   }
   if (linkTarget(kept.state) === linkTarget(kept.history)) {
-    // The defaults differ, so at least one of them is set.
+    // The defaults differ, so at least one of the two settings is set.
     const [key, other] = has("history") ? ["history", "state"] : ["state", "history"];
     fault({ code: "kept-file-taken", message: `${key} and ${other} name the same file`, todo }, key);
   }

@@ -77,7 +77,7 @@ export function entrySettings(known: Known) {
   return {
     fields,
     ownSource: sourcesSetting(sources, "The source for this family, if it differs from the name's."),
-    /** `needsSource`: not all of its families have one. */
+    /** `needsSource`: not all families of the entry have their own source. */
     check(right: Entry, given: readonly Family[], needsSource: boolean, place: Place): void {
       checkWhen(right, place);
       if (needsSource && !place.has("source") && !onlySource) place.fault(noReference("source", sources));
@@ -87,7 +87,7 @@ export function entrySettings(known: Known) {
     checkFamily(family: Family, config: OwnFamily | undefined, { source }: Entry, place: Place, key?: string): void {
       checkDevices(family, config, known.sources, source ?? usualSource, place, key);
     },
-    /** After all checks. */
+    /** Call it after all checks. */
     nameOf(
       written: string,
       {

@@ -196,6 +196,6 @@ export type ControlConfig = ListenAddress & {
   readonly links?: readonly ServiceLink[];
 };
 
-/** Its URL on this machine. It uses HTTPS only if there is a password. */
+/** The URL of the page on this machine: with HTTPS only if there is a password. */
 export const controlUrl = (control: ControlConfig): string =>
   urlOf(hereOf(control), control.password ? "https" : "http");

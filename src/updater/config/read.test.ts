@@ -177,7 +177,7 @@ describe("a name", () => {
     ]);
   });
 
-  it("is in a config that lists every file it read", () => {
+  it("has a config that knows every file it was read from", () => {
     const config = read(good);
     expect(config.ok && [...config.value.files.keys()].map((file) => file.slice(folder.length + 1)).toSorted()).toEqual(
       ["moor.yaml", "secrets/key", "secrets/secret", "secrets/token"],

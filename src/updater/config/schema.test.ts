@@ -50,7 +50,7 @@ test.each<[string, string, readonly (Shape | undefined)[]]>([
   ["a notice by ntfy", "notify: [{ kind: ntfy, HERE }]", [kindsOfNotice[1]]],
   ["a notice by mail", "notify: [{ kind: mail, HERE }]", [kindsOfNotice[2]]],
   ["heartbeat", "heartbeat: { HERE }", [heartbeat?.anyOf?.[0]]],
-])("%s has the same settings in both", (_, text, shapes) => {
+])("%s has the same settings in the schema and in the reader", (_, text, shapes) => {
   const settings = settingsAt(text).toSorted();
   expect(settings.length).toBeGreaterThan(0);
   expect(settings).toEqual(settingsOf(...shapes).toSorted());
@@ -84,7 +84,7 @@ test.each<[string, string, boolean]>([
   expect(Check(schema, parse(text))).toBe(isRight);
 });
 
-/** Uncomments the rules and the last paragraphs; alternatives to another line stay comments. */
+/** Uncomments the rules and the last paragraphs of the sample; lines that are alternatives to others stay comments. */
 function uncommented(text: string): string {
   const rule = /^# {3}(holdDown|changesPerHour|verify|compare|confirm|when|vhid): (\S+).*$/gm;
   return text.replaceAll(rule, "$1: $2").replaceAll(/^# (?=(control|notify|heartbeat):| {2}- \{ kind)/gm, "");

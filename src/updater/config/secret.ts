@@ -66,7 +66,7 @@ const inConfigItself = (what: string): FaultDetail => ({
   todo: "put it in a separate file and write { file: path }, or in an environment variable and write { env: NAME }",
 });
 
-/** Both halves from the file that OPNsense offers for download. */
+/** Both halves of an API key, from the file that OPNsense offers for download. */
 export const keyFile = (description: string): Setting<{ readonly key: Secret; readonly secret: Secret }> =>
   refined(path(description, "secrets/firewall-key.txt"), (file, place) => {
     const content = readTextFile(file, place);
@@ -120,7 +120,7 @@ function fromFile(path: string, place: Place, accept: Accept): Secret | undefine
   return content === undefined ? undefined : accept(content, place);
 }
 
-/** Warns if others can read it too. */
+/** Warns if others can read the file too. */
 export function readSecretFile(path: string, place: Place): string | undefined {
   const content = readTextFile(path, place);
   if (content === undefined) return undefined;

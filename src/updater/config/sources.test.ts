@@ -48,7 +48,7 @@ describe("a source", () => {
     ]);
   });
 
-  it("may be one of several, in order or by agreement; devices are those of the sources that have several", () => {
+  it("may be one of several, in order or by agreement; the devices of a name apply to sources that know several", () => {
     const sources = `a: ${script}, b: ${script}, fw: ${firewall}`;
     expect(families(sources, "source: [fw, a], ipv4: wan0, ipv6: { source: { agree: [b, a] } }")).toEqual([
       ["ipv4", { source: "fw", devices: ["wan0"], others: [{ source: "a", devices: ["internet"] }] }],
@@ -63,7 +63,7 @@ describe("a source", () => {
     });
   });
 
-  it("may be one of several although it knows only one family; it serves that one", () => {
+  it("may be one of several although it knows only one family; it is used for that family only", () => {
     const sources = `router: { kind: igd }, a: ${script}, b: ${script}`;
     expect(families(sources, "source: [router, a], ipv4: true, ipv6: true")).toEqual([
       ["ipv4", { source: "router", devices: ["internet"], others: [{ source: "a", devices: ["internet"] }] }],

@@ -19,7 +19,7 @@ it("notices a file that changes through a link above it, as with Kubernetes secr
   const watching = watchFiles(new Map([[file, lookOf(file)]]), () => {
     changes += 1;
   });
-  // After the first check, which does not need the watcher.
+  // Wait until after the first check, which would notice a change without the watcher.
   await new Promise((resolve) => setTimeout(resolve, 600));
   expect(changes).toBe(0);
   symlinkSync("..v2", inFolder("..next"));

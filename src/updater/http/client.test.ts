@@ -211,7 +211,7 @@ describe("what can happen on the way", () => {
   });
 });
 
-describe("an answer that a proxy has compressed, requested or not", () => {
+describe("an answer that a proxy has compressed", () => {
   async function packed(coding: string, body: Buffer): Promise<[HttpOutcome, string | undefined]> {
     let wanted: string | undefined;
     const server = createServer(({ headers }, response) => {
@@ -234,13 +234,13 @@ describe("an answer that a proxy has compressed, requested or not", () => {
     ["deflate", deflateSync(text)],
     ["br", brotliCompressSync(text)],
     ["identity", text],
-  ])("%s is read, even if it was not requested", async (coding, body) => {
+  ])("with %s is read, even if it was not requested", async (coding, body) => {
     const [outcome, wanted] = await packed(coding, body);
     expect(outcome).toMatchObject({ kind: "answer", status: 200, body: '{"fine":true}' });
     expect(wanted).toBe("identity");
   });
 
-  it("an empty one is empty", async () => {
+  it("is empty if its body is", async () => {
     expect((await packed("gzip", Buffer.alloc(0)))[0]).toMatchObject({ kind: "answer", body: "" });
   });
 
@@ -248,7 +248,7 @@ describe("an answer that a proxy has compressed, requested or not", () => {
     ["unpacks into too much", gzipSync("x".repeat(100_000)), /sent more than/],
     ["is not what it says", text, /cannot be decompressed as gzip/],
     ["is cut off", gzipSync(text).subarray(0, 20), /cannot be decompressed as gzip/],
-  ])("one that %s has failed", async (_, body, because) => {
+  ])("counts as a failure if it %s", async (_, body, because) => {
     expect((await packed("gzip", body))[0]).toMatchObject({ kind: "failed", because: expect.stringMatching(because) });
   });
 });

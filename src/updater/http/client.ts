@@ -131,7 +131,7 @@ export async function createHttpClient(endpoint: Endpoint, given: Partial<HttpLi
   };
 }
 
-/** Keeps the last one: nearly all requests to an endpoint carry the same credentials. */
+/** Keeps the last `Hide`: nearly all requests to an endpoint carry the same credentials. */
 function rememberHider(): (request: HttpRequest) => Hide {
   let last: { readonly key: string; readonly hide: Hide } | undefined;
   return ({ headers, secrets: others = [] }) => {

@@ -23,7 +23,7 @@ test.each([
   expect(parseRetryAfter(header, now)).toBe(expected);
 });
 
-test.each(["America/New_York", "Asia/Kolkata"])("a date without a zone is GMT in %s too", (zone) => {
+test.each(["America/New_York", "Asia/Kolkata"])("a date without a time zone is GMT in %s too", (zone) => {
   // In another process: otherwise the time zone would apply to all tests of this file.
   const script = `
     import { parseRetryAfter } from ${JSON.stringify(new URL("retry-after.ts", import.meta.url).href)};

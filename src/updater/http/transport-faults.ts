@@ -39,7 +39,7 @@ function describe(
   return { because, todo };
 }
 
-/** Codes without their own words share those of their kind. */
+/** A code without its own message uses the message of its kind. */
 function family(code: string): string {
   if (/^(ERR_SSL|EPROTO)/.test(code)) return "EPROTO";
   if (/^HPE_/.test(code)) return "HPE";

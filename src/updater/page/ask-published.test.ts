@@ -72,7 +72,7 @@ describe("a person who asks for a check", () => {
 });
 
 describe("a record service that sent a Retry-After", () => {
-  it("is not read before that time either", async () => {
+  it("is not read for the page before that time", async () => {
     const loop = await openLoop();
     const [subject] = subjectsOf(loop.config);
     if (subject === undefined) throw new Error("there is a name in the config");

@@ -49,7 +49,7 @@ it("reports each entry that cannot be saved, and continues", async () => {
   expect(await readHistory(join(folder, "not", "there"))).toEqual([]);
 });
 
-it("names a path that is a folder, both when writing and when reading", async () => {
+it("reports a path that is a folder, both when writing and when reading", async () => {
   const warnings: string[] = [];
   const history = openHistory(folder, (because) => warnings.push(because));
   history.add(notice(1), new Date(0));

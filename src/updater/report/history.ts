@@ -24,7 +24,7 @@ export type HistoryEntry = {
 
 export const longestHistory = 1000;
 
-/** Truncated only at twice its length, so that most entries cost one short write. */
+/** Truncated to `longestHistory` only when it is twice as long, so that most entries cost one short write. */
 export function openHistory(path: string, warn: (because: string) => void): History {
   let lines: number | undefined;
   let writing: Promise<void> = Promise.resolve();

@@ -12,7 +12,7 @@ type Outage = {
   readonly cause: string;
   /** What is failing, by its key. */
   readonly failing: Map<string, Notice>;
-  /** The names of all that failed since people were notified. */
+  /** The names of everything that was failing when people were notified, or has failed since. */
   readonly names: Set<string>;
   /** Undefined after people were notified. */
   timer: NodeJS.Timeout | undefined;

@@ -161,7 +161,7 @@ describe("heartbeats", () => {
     ["healthchecks", "/ping/key/slug?create=1", true, /^POST \/ping\/key\/slug\?create=1$/],
     ["healthchecks", "/ping/key/slug?create=1", false, /^POST \/ping\/key\/slug\/fail\?create=1$/],
     ["uptime-kuma", "/push/x", true, /^GET \/push\/x\?status=up&msg=all%20records%20are%20up%20to%20date%20\(1\)$/],
-    // As shown on its page for copying.
+    // The URL as Uptime Kuma shows it for copying.
     ["uptime-kuma", "/push/x?status=up&msg=OK&ping=", false, /^GET \/push\/x\?status=down&msg=[^&]+$/],
   ] as const)("%s at %s, all well: %s", async (kind, path, ok, expected) => {
     status = { ...status, names: status.names.map((name) => ({ ...name, ok })) };

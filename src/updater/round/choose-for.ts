@@ -26,7 +26,7 @@ export function chooseFor(subject: Subject, readings: Readings, published: reado
   });
   const chosen = chooseAmong(candidates, policy, isAlone(origins));
   const next = origins[unread];
-  // One that comes later in the order is used only if it is known that the earlier ones cannot be.
+  // A source later in the order is used only when it is known that the earlier ones have no usable address.
   if (next && chosen.choice.kind !== "address") return unreadChoice(next);
   return withTrouble(chosen, origins, policy.family, readings);
 }

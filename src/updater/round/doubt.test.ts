@@ -48,7 +48,7 @@ describe("an address that goes back to the stored one", () => {
     ["422 from a proxy", { status: 422, body: "<html>" }],
     ["425", { status: 425, body: { message: "early" } }],
     ["499", { status: 499 }],
-  ])("is written again when the other one was carried out and answered with %s", async (_, reply) => {
+  ])("is written again when the write of the other address was carried out and answered with %s", async (_, reply) => {
     loop.says.firewall = atHome("9.9.9.10");
     const record = loop.records.find(({ id }) => id === "r4");
     loop.says.service = ({ method, path, body }) => {
@@ -64,7 +64,7 @@ describe("an address that goes back to the stored one", () => {
     expect([record?.value, loop.stored().A]).toEqual(["9.9.9.9", "9.9.9.9"]);
   });
 
-  it("is not written again when the service refused the other one", async () => {
+  it("is not written again when the service refused the other address", async () => {
     loop.says.firewall = atHome("9.9.9.10");
     answered({ status: 422, body: { record: {}, error: { message: "no", code: 422 } } });
     expect(await loop.round()).toEqual(["failed", "nothing"]);

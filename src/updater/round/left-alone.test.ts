@@ -60,7 +60,7 @@ describe("a person who asks for a check", () => {
     expect(untilForWrite()).toBeUndefined();
   });
 
-  it("gets it for what is planned soon after, as with a slow firewall, and not for what comes up later", () => {
+  it("gets that request for a write planned soon after, as with a slow firewall, but not for a later one", () => {
     const until = now + 3 * hour;
     leftAlone.allowOneTry();
     now += 59_999;
@@ -79,7 +79,7 @@ describe("a person who asks for a check", () => {
     expect(held()).toBeUndefined();
   });
 
-  it("does not end it if the service asks again meanwhile, or if another request succeeds", async () => {
+  it("does not end the hold if the service asks again meanwhile, or if another request succeeds", async () => {
     await goesWell();
     expect(held()).toBe(now + 3 * hour);
     leftAlone.allowOneTry();
@@ -105,7 +105,7 @@ describe("a quota that is nearly used up", () => {
     expect(untils()).toEqual([undefined, undefined, undefined]);
   });
 
-  it("does not wait longer than the service said when the clock is set back", () => {
+  it("causes no longer wait than the service said, even if the clock is set back", () => {
     leftAlone.answered("dns", says(0, 600));
     const until = now + 600_000;
     now -= 1_000;

@@ -152,7 +152,7 @@ describe("what a round plans for a name", () => {
         state: { get: (key) => (stored[key] ? storedBefore(0, { address: stored[key] }) : undefined) },
       }).map(({ choice }) => (choice.kind === "address" ? choice.address.text : choice.kind));
 
-    it("uses the one that was published first for all names", () => {
+    it("uses the same one for all names: the one published for the first name that has one", () => {
       const subjects = [named("new"), named("old"), named("other")];
       expect(addresses(subjects, { old: "2a00::1", other: "2a00::2" })).toEqual(["2a00::1", "2a00::1", "2a00::1"]);
     });

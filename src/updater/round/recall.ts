@@ -6,7 +6,7 @@ export type Recall = {
   /** The address that is wanted now; undefined if there is none. */
   saw(key: string, address: string | undefined, now: Instant): void;
   steadySince(key: string): Instant | undefined;
-  /** Whether no other address was wanted before it. */
+  /** Whether the address that is wanted now is the first one. */
   isFirst(key: string): boolean;
   changed(key: string, now: Instant): void;
   changes(key: string): readonly Instant[];

@@ -85,7 +85,7 @@ describe("the state file", () => {
     expect(readFileSync(join(folder, "state.json.damaged-20260102T030405000Z"), "utf8")).toBe(text);
   });
 
-  it("leaves a damaged one where it is when only planning", async () => {
+  it("stays where it is if it is damaged and a round is only planned", async () => {
     writeFileSync(path, "torn");
     const warning = expect.stringContaining(" was damaged: it would be renamed, and every ");
     expect(await openStateFile(path, now, { write: false })).toMatchObject({ kind: "open", warning });
@@ -216,7 +216,7 @@ describe("a state file of two processes", () => {
     expect([one.get("a"), (await open()).get("a")]).toEqual(Array(2).fill(earlier("9.9.9.3")));
   });
 
-  it("keeps the doubt of an unfinished write when the other removes its own", async () => {
+  it("keeps the doubt of an unfinished write when the other process removes its own doubt", async () => {
     await (await open()).set("a", entry("9.9.9.1"));
     const [one, other] = [await open(), await open()];
     await one.set("a", { ...entry("9.9.9.1"), inDoubt: true });
@@ -241,7 +241,7 @@ describe("a state file of two processes", () => {
     expect(one.get("b")).toEqual(later("9.9.9.2"));
   });
 
-  it("knows what the other has written since, and keeps its doubt", async () => {
+  it("has what the other process has written since, including its doubt", async () => {
     await (await open()).set("a", entry("9.9.9.1"));
     const [one, other] = [await open(), await open()];
     await one.set("a", { ...entry("9.9.9.1"), inDoubt: true });
@@ -252,7 +252,7 @@ describe("a state file of two processes", () => {
     expect(other.get("a")).toEqual(later("9.9.9.2"));
   });
 
-  it("restores what the other has overwritten at the same moment", async () => {
+  it("restores what the other process has overwritten at the same moment", async () => {
     const one = await open();
     await one.set("a", entry("9.9.9.1"));
     writeFileSync(path, JSON.stringify({ version: 1, entries: { b: entry("9.9.9.2") }, holds: {} }));

@@ -4,7 +4,7 @@ import { placeOfName } from "./service-queue.ts";
 import type { Subject } from "./subjects.ts";
 import { markDoubt, noted, type WriteTools } from "./write-record.ts";
 
-/** Without a result, it has to be written alone: nothing was stored, perhaps because of another of them. */
+/** Without a result, the name has to be written alone: nothing was stored, perhaps because of another name. */
 export type WrittenTogether = { readonly subject: Subject; readonly result?: UpdateResult };
 
 type Queued = Extract<NameState, { kind: "queued" }>;
@@ -26,9 +26,7 @@ export function companionsOf(first: Queued, all: Iterable<NameState>): readonly 
   return [...all].filter(isCompanion).map(({ latest }) => latest);
 }
 
-/**
- * Not for a `compare` of a record that is probably right: that only reads. Nor for a record chosen by its id, one of several.
- */
+/** False for a `compare` of a record that is probably right, which only reads, and for a record that is chosen by its id. */
 function isForTogether({ alone, latest: { subject, plan, stored } }: Queued): boolean {
   if (alone || subject.order.recordId !== undefined) return false;
   return plan.kind === "replace" || stored !== plan.address.text;

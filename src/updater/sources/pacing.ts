@@ -6,12 +6,12 @@ const backOff = { base: 2_000, cap: 300_000 };
 /** Back-off per key after a failure. Kept in memory: a manual restart tries immediately. */
 export type Pacing = {
   notBefore(key: string, now: Instant): Instant | undefined;
-  /** `unreached`: the place that could not be reached, if that was the reason. `atMost`: its own maximum, if it is longer. */
+  /** `unreached`: the place that could not be reached, if that was the reason. `atMost`: a longer maximum for this key. */
   failed(key: string, now: Instant, unreached?: string, atMost?: number): void;
   succeeded(key: string): void;
-  /** It succeeded, and is not to be asked again for a while. */
+  /** The request succeeded, and must not be repeated for `ms` milliseconds. */
   rest(key: string, now: Instant, ms: number): void;
-  /** The place was reached: ends the back-off of all that failed because it could not be. */
+  /** The place was reached: ends the back-off of every key that failed because it could not be reached. */
   reached(place: string): void;
   /** Ends all back-offs; the failures so far still count for the next one. */
   retryNow(): void;

@@ -15,7 +15,7 @@ it("makes control characters of the firewall harmless for the terminal", () => {
   expect(read.report.get("wän0")?.ipv6[0]?.text).toBe(`${"9".repeat(100)}…`);
 });
 
-it("makes them harmless in the text of a fault too", () => {
+it("makes control characters harmless in the text of a fault too", () => {
   expect(readInterfaceReport('{"\\u001b[2J":7}')).toEqual({
     kind: "unreadable",
     because: "the firewall's answer is malformed: \\u{1b}[2J is not an object",

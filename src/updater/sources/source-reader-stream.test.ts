@@ -51,7 +51,7 @@ describe("a stream that ends soon is opened less and less often", () => {
     }
   });
 
-  it("but is opened again soon if it lasted a minute", async () => {
+  it("but one that lasted a minute is opened again soon", async () => {
     const { pauses, heard } = await pausesAfter(12, () => ended, { lasting: 60_000, random: 0.999 });
     expect(Math.max(...pauses)).toBeLessThanOrEqual(1_000);
     expect([pauses.length, heard]).toEqual([12, []]);

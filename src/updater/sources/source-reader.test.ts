@@ -74,7 +74,7 @@ describe("a polled source", () => {
     expect([devices(), reader.retryAt()]).toEqual([["a"], undefined]);
   });
 
-  it("is polled soon after a failure on request", async () => {
+  it("is polled on request, even soon after a failure", async () => {
     void read();
     await answer(failure);
     pacing.retryNow();
@@ -117,7 +117,7 @@ describe("a source that pushes", () => {
     expect(devices()).toEqual(["newest"]);
   });
 
-  it("starts again without failures", async () => {
+  it("ends the back-off of an earlier failure", async () => {
     void read();
     await answer(failure);
     push(reportOf("p"));

@@ -10,7 +10,6 @@ import { openStateFile } from "../round/state-file.ts";
 import { openUpdater } from "../updater.ts";
 import type { RecordTarget, ReplaceOrder, TargetFault } from "./target.ts";
 
-/** A service that follows the protocol, and blocks clients that do not. */
 const password = "p4ssw0rd-0123456789";
 const never = new AbortController().signal;
 const order: ReplaceOrder = { zone: "example.org", name: "home", family: "ipv4", value: "9.9.9.9" };
@@ -19,6 +18,7 @@ let server: TestServer;
 let target: RecordTarget;
 let says: (asked: Asked) => Reply;
 
+/** A service that follows the protocol, and refuses clients that do not. */
 const strict = (asked: Asked): Reply => {
   const { pathname, searchParams } = new URL(asked.path, "http://x");
   const [, sent = ""] = (asked.headers.authorization ?? "").split(" ");

@@ -146,7 +146,7 @@ function outcomeOf(
   if (rcode === rcodes.noError) return { kind: "accepted", value: undefined };
   if (rcode === rcodes.nxRrset || rcode === rcodes.nxDomain) return "no-such-set";
   const fault = refusalOfUpdate(rcode, changes, config);
-  // After a failure in between, a server must undo everything (RFC 2136 section 3.4.2), but not every server may do so.
+  // After a failure in between, a server must undo everything (RFC 2136 section 3.4.2), but perhaps not every server does.
   return rcode === rcodes.servFail ? unknown(fault) : { kind: "refused", because: fault };
 }
 

@@ -24,7 +24,7 @@ export type RRsetsCalls = {
   changeTtl(set: SetName, ttl: number, signal: AbortSignal): Promise<WriteAnswer<ReadableAction>>;
   create(zone: string, set: NewRRset, signal: AbortSignal): Promise<WriteAnswer<ReadableAction>>;
   remove(set: SetName, signal: AbortSignal): Promise<WriteAnswer<ReadableAction>>;
-  /** Undefined if the service has no serials, and with them no `change`: only `moor records` has. */
+  /** Undefined if the service has no serials, and therefore no `change`. Only `moor records` has both. */
   serial(zone: string, signal: AbortSignal): Promise<Answer<number | undefined>>;
   /** Many sets in one transaction. With a serial, only if the zone still has it. */
   change(

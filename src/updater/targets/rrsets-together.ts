@@ -47,7 +47,7 @@ export async function replaceSetsTogether(
         }));
         const written = await settled(await calls.change(zone, expected, wanted, signal), signal);
         isStale = written.kind === "refused" && written.because.kind === "later" && !isOfService(written.because);
-        // The next part, of more than 500 sets, follows this write.
+        // This write changes the serial. If there are more than 500 sets, the next part is written without checking it.
         expected = undefined;
         return written;
       },

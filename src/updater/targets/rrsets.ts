@@ -150,7 +150,7 @@ async function withTtl(
   if (changed.kind === "unknown" && !changed.probablyDone) {
     return { kind: "unknown", fault: withoutTtl(changed.fault) };
   }
-  // The service may have changed it to another value.
+  // The service may have stored another TTL.
   const held = await readBack(tools.calls, order, signal);
   if (held.kind !== "ok") return { kind: "unknown", fault: held };
   const { ttl: now = null } = held.value;

@@ -206,7 +206,7 @@ const noRecordWithId = (id: string): TargetFault => ({
   todo: "write zone/name/TYPE, such as example.org/home/A; `moor list ZONE` lists the existing records",
 });
 
-/** For an API without such a call. */
+/** For an API that cannot list its zones or records. */
 export const cannotList = (service: string, todo: string, what = "zones and records"): TargetFault => ({
   kind: "unsupported",
   because: `${service} cannot list ${what}`,

@@ -14,14 +14,14 @@ export const tokenSettings = (title: string, description: string, example: strin
     { title, description, keys: oneTrust, turn: withTrust },
   );
 
-/** The same for a hosted service: only the token is needed. */
+/** The settings of a hosted service: only the token is needed. */
 export const hostedSettings = (title: string, description: string, url: string, token: string) =>
   mapping(
     { ...hostedFields(url), token: needed(secret(token)) },
     { title, description, keys: oneTrust, turn: withTrust },
   );
 
-/** The same for a service whose key has two halves. */
+/** The settings of a hosted service whose key has two halves. */
 export const keyPairSettings = (title: string, description: string, url: string, key: string, half: string) =>
   mapping(
     { ...hostedFields(url), key: needed(secret(key)), secret: needed(secret(half)) },

@@ -50,7 +50,7 @@ export function readWriteAnswer<T>(outcome: HttpOutcome, shape: WriteShape<T>, n
   return unknown(fault, outcome.kind === "answer" && outcome.status >= 200 && outcome.status < 300);
 }
 
-/** The same for the services with a dialect: the whole body is the content. */
+/** Like `readWriteAnswer`, for services with a dialect: the whole body is the content. */
 export function readWritten(
   outcome: HttpOutcome,
   statuses: readonly number[],

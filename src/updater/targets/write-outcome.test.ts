@@ -31,7 +31,7 @@ type Peer = {
   readonly close: () => Promise<void>;
 };
 
-/** A service that has the first records at each write, and a client of it. */
+/** A service that starts each write with the same records, and a client of it. */
 async function openPeer(api: Api, timeout = 60_000): Promise<Peer> {
   let answer: (asked: Asked) => Reply | Promise<Reply>;
   const server = await startServer((asked) => answer(asked));

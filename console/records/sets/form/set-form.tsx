@@ -99,7 +99,7 @@ function Form({ zone, onClose, ...props }: Props) {
   const open = (set: Rrset) => {
     const { values } = addedTo(set, draft);
     setOriginal(set);
-    // Without values that are still empty.
+    // Drops values that are still empty.
     setDraft({ ...draftOf(set), values: values.filter(({ texts }) => texts.some((text) => text.trim() !== "")) });
   };
 

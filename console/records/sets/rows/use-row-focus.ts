@@ -33,7 +33,7 @@ export function useRowFocus(box: RefObject<HTMLElement | null>, count: number, s
       const row = target.closest("[data-row]");
       if (row) setCurrent(Number(row.getAttribute("data-row")));
     },
-    /** Whether the key was one of these. */
+    /** Whether the key has moved the focus. */
     onKey: (event: KeyboardEvent, page: number): boolean => {
       const row = Number((event.target as Element).closest("[data-row]")?.getAttribute("data-row"));
       const part = (event.target as Element).closest("[data-part]")?.getAttribute("data-part");

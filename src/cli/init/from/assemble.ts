@@ -55,7 +55,7 @@ export async function assemble(imported: Imported, notes: Notes, io: CommandIo):
   };
 }
 
-/** Cloudflare's word for "automatic" is 1, and some services do not let clients choose. */
+/** Undefined for 1, which means "automatic" at Cloudflare, and for services that do not let clients choose the TTL. */
 function ttlOf({ ttl, target, host, line }: ImportedName, notes: Notes): number | undefined {
   if (!(ttl > 1)) return undefined;
   if (targetKinds[target.kind]?.can.ttl) return ttl;

@@ -159,8 +159,8 @@ describe("the hosted services of ddclient", () => {
   });
 });
 
-/** Lines before one good host, and what is said about them. */
-describe("one line of it", () => {
+/** Each line stands before one good host; then what is said about the line. */
+describe("one line of a config of ddclient", () => {
   const host = "protocol=dyndns2, use=if, if=eth0, server=s.test, login=l password=p good.test";
   it.for<[string, "lost" | "assumed", string | undefined]>([
     ["protocol=freedns, login=a, password=b c.test", "lost", "1: c.test: moor has no target for protocol=freedns"],

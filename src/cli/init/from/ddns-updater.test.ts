@@ -143,7 +143,7 @@ describe("the hosted services of ddns-updater", () => {
   });
 });
 
-describe("one entry of it", () => {
+describe("one entry of a config of ddns-updater", () => {
   const good = '{"provider": "desec", "domain": "good.test", "token": "t", "ip_version": "ipv4"}';
   it.for<[string, "lost" | "assumed", string]>([
     [

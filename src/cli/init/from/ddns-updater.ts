@@ -83,7 +83,7 @@ function suffixOf(written: string | undefined, host: string, line: number, notes
   return {};
 }
 
-/** Which of its settings are secrets and settings of moor's target. */
+/** The secrets and settings of moor's target, each with the name of the setting of ddns-updater that has its value. */
 type Provider = {
   readonly api: string;
   readonly secrets: Readonly<Record<string, string>>;
@@ -108,7 +108,7 @@ const providers: Readonly<Record<string, Provider>> = {
   route53: { api: "route53", secrets: { key: "access_key", secret: "secret_key" } },
 };
 
-/** OVH has both; DynHost is the default. */
+/** OVH can be updated by this API or by DynHost, which is the default. */
 const ovhApi: Provider = {
   api: "ovh",
   secrets: { applicationKey: "app_key", applicationSecret: "app_secret", consumerKey: "consumer_key" },

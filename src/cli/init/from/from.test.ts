@@ -94,7 +94,7 @@ describe("moor init --from", () => {
     ]);
   });
 
-  it("names a file that cannot be read", async () => {
+  it("says which file cannot be read", async () => {
     const { io, printed } = openTerminal(folder);
     expect(await init({ from: "nowhere" }, io)).toBe(2);
     expect(printed.err).toBe("--from nowhere cannot be read (ENOENT).\n");

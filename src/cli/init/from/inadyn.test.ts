@@ -143,7 +143,7 @@ describe("a config of inadyn", () => {
   });
 });
 
-describe("one part of it", () => {
+describe("one part of a config of inadyn", () => {
   const good = "provider dyndns.org { username = a password = b hostname = good.test }";
   it.for<[string, "lost" | "assumed", string]>([
     [

@@ -22,9 +22,9 @@ it.each([
   ["no route without a gateway", [row("0.0.0.0", "0.0.0.0", { flags: "0001" })], undefined],
   ["no route that is down", [row("0.0.0.0", "192.168.1.1", { flags: "0002" })], undefined],
   ["nothing in an empty table", [], undefined],
-])("%s", (_, rows, expected) => expect(defaultGateway(() => table(...rows))).toBe(expected));
+])("the default gateway: %s", (_, rows, expected) => expect(defaultGateway(() => table(...rows))).toBe(expected));
 
-it("is unknown if the kernel has no such table", () => {
+it("the default gateway is unknown if the kernel has no such table", () => {
   const missing = () => {
     throw new Error("ENOENT");
   };

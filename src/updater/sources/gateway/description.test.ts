@@ -34,7 +34,7 @@ test.each([
   ["a base on another host", "/ctl", "<URLBase>http://10.0.0.1:80/</URLBase>", "http://192.168.1.1/ctl"],
   ["a URL on another host", "http://169.254.169.254/latest", "", "http://192.168.1.1/latest"],
   ["a URL with a password", "http://a:b@192.168.1.1:5000/ctl", "", "http://192.168.1.1:5000/ctl"],
-])("%s stays on the host that sent it", (_, control, base, expected) => {
+])("%s leads to the host that sent the description", (_, control, base, expected) => {
   expect(read(service("WANIPConnection:1", control), base)?.map(([, url]) => url)).toEqual([expected]);
 });
 
@@ -46,17 +46,17 @@ test.each([
   expect(read(service("WANIPConnection:1", control))).toEqual([]);
 });
 
-it("has a name without control characters", () => {
+it("a description has a name without control characters", () => {
   expect(readDescription(device(""), location)).toEqual({ name: "Attic & Co", manufacturer: "M", connections: [] });
   const ruling = device("").replace("Attic", "\u001b[2J");
   expect(readDescription(ruling, location)?.name).toBe("\\u{1b}[2J & Co");
 });
 
-it("has at most eight connections", () => {
+it("a description has at most eight connections", () => {
   expect(read(service("WANIPConnection:1", "/c").repeat(100))).toHaveLength(8);
 });
 
 it.each(["", "<root/>", "<html><body>Login</body></html>", '<!DOCTYPE r [<!ENTITY a "b">]><root><device/></root>'])(
-  "is nothing else: %s",
+  "not a description: %s",
   (text) => expect(readDescription(text, location)).toBeUndefined(),
 );

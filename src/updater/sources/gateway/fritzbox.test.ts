@@ -155,7 +155,7 @@ test.each([
   ["100.64.0.1", "the name localhost resolves to 100.64.0.1, which is not in the local network"],
   ["nothing", "the name localhost cannot be resolved"],
   ["127.0.0.1", undefined],
-])("a name that means %s", async (address, because) => {
+])("a name that resolves to %s", async (address, because) => {
   const resolve = async () => {
     if (address === "nothing") throw new Error("ENOTFOUND");
     return address;

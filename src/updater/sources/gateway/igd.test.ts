@@ -62,13 +62,13 @@ it("never asks another machine, whatever the description says", async () => {
   const other = await startUpnpPeer();
   await start({ more: `<URLBase>http://192.0.2.1:${other.port}/</URLBase>` });
   other.values.set("GetExternalIPAddress", external("81.2.69.142"));
-  // The port is that of the other machine, the address is not.
+  // Only the port is that of the `URLBase`, the address is the router's.
   expect(await read()).toBe("81.2.69.142");
   expect(other.asked.map(({ headers }) => headers.host)).toEqual([`127.0.0.1:${other.port}`]);
   await other.close();
 });
 
-it("has no connection to the internet without a service for it", async () => {
+it("a device without a service for it has no connection to the internet", async () => {
   await start({ friendlyName: "TV", services: [["urn:schemas-upnp-org:service:AVTransport:1", "/ctl"]] });
   expect(await read()).toMatch(/^TV at 127\.0\.0\.1:\d+ has no connection to the internet$/);
 });
@@ -131,7 +131,7 @@ describe("events", () => {
     await following;
   });
 
-  it("are not offered by a router that refuses, or whose first one does not arrive", async () => {
+  it("are not offered by a router that refuses, or whose first event does not arrive", async () => {
     const client = await createHttpClient({ url: new URL(peer.url), trust: { kind: "system" } });
     const follow = (path: string, first: number) =>
       followEvents({ client, events: new URL(path, peer.url), onChange: async () => true, times: { first } }, never);
@@ -143,7 +143,7 @@ describe("events", () => {
     client.close();
   });
 
-  it("are checked even if none comes", async () => {
+  it("are not relied on: the router is read regularly even if none comes", async () => {
     const client = await createHttpClient({ url: new URL(peer.url), trust: { kind: "system" } });
     let checks = 0;
     const onChange = async () => ++checks < 4;

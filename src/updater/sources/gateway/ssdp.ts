@@ -77,7 +77,7 @@ async function searchAt(
       await sleep(wait / 2, undefined, { signal: over }).catch(() => undefined);
     }
   } catch {
-    // No answers from here.
+    // No answers from this place.
   } finally {
     socket.close();
   }

@@ -66,7 +66,7 @@ describe("the session", () => {
     expect(called()).toEqual(["login", "dump"]);
   });
 
-  it("loses its permission only while it is open", async () => {
+  it("is opened again once if its user has lost the permission meanwhile", async () => {
     await source.read(never);
     peer.mayDump = false;
     called();

@@ -13,9 +13,9 @@ export type OneRecord<Rest> = {
   readonly rest: Rest;
 };
 
-/** The calls of such a service. */
+/** The calls of a service with a separate record for each value. */
 export type RecordCalls<Rest> = Omit<SetCalls<Rest>, "read" | "records"> & {
-  /** The records of that set, perhaps among others; all of the zone if there is no set. */
+  /** The records of the given set, perhaps among others; those of the whole zone if no set is given. */
   readonly recordsIn: (
     zone: string,
     set: SetName | undefined,

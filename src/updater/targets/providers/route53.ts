@@ -28,7 +28,7 @@ const usualTtl = 300;
 /** More than the default quota of a zone. */
 const mostListed = 100_000;
 
-/** Sent with 400. */
+/** Codes of temporary errors, which are sent with the status 400. */
 const passing = ["Throttling", "ThrottlingException", "PriorRequestNotComplete"];
 
 const dialect: Dialect = {
@@ -172,7 +172,7 @@ function route53Calls(config: KeyPairTarget, client: HttpClient): ZoneCalls<unde
 /** Without content, the set is removed. */
 type Change = Pick<SetChange<undefined>, "set" | "held"> & { readonly content?: NewContent };
 
-/** Both or none are carried out, and deleting works only with the exact content. */
+/** A deletion and a creation, of which both or none are carried out. Deleting works only with the exact content. */
 function changeXml({ set, content, held }: Change): string {
   const change = (action: string, kept: number, value: string) =>
     `<Change><Action>${action}</Action><ResourceRecordSet><Name>${escaped(absoluteName(set.name, set.zone))}.</Name><Type>${set.type}</Type><TTL>${kept}</TTL><ResourceRecords><ResourceRecord><Value>${value}</Value></ResourceRecord></ResourceRecords></ResourceRecordSet></Change>`;
