@@ -184,9 +184,9 @@ const confirmWords = {
   pause: {
     title: "Pause",
     submit: "Pause",
-    what: "The updater leaves its records as they are, until you resume it. Nothing is removed from DNS.",
+    what: "The updater leaves the records of this name as they are until you resume the name. Nothing is removed from DNS.",
   },
-  resume: { title: "Resume", submit: "Resume", what: "The updater keeps its records up to date again." },
+  resume: { title: "Resume", submit: "Resume", what: "The updater keeps the records of this name up to date again." },
   remove: {
     title: "Remove",
     submit: "Remove",

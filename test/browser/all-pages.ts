@@ -45,7 +45,7 @@ const records: readonly Shown[] = [
   [
     "/zones/lagoon.example",
     async (page) => {
-      await page.getByText("The zone could not be transferred from 192.0.2.53:").waitFor();
+      await page.getByText("The zone could not be transferred from 192.0.2.53.").waitFor();
       await page.getByRole("link", { name: "@ SOA" }).waitFor();
     },
   ],

@@ -130,10 +130,7 @@ describe("the pages of moor up", () => {
     async ([, look]) => {
       const page = await signIn(look);
       for (const [path, shown] of [
-        [
-          `${rig.urls.firewall}/account`,
-          page.getByText("The owner's sessions are valid for DNS, Firewall and Updater"),
-        ],
+        [`${rig.urls.firewall}/account`, page.getByText("signs in once for DNS, Firewall and Updater:")],
         [`${rig.urls.records}/`, page.getByText("up to date").first()],
       ] as const) {
         await page.goto(path);

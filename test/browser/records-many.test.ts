@@ -107,7 +107,10 @@ describe("selected records", () => {
       await page.getByRole("button", { name: "Yes, delete 2 sets" }).click();
     };
     await remove();
-    await page.getByRole("alert").getByText("nothing was written: many2 A").waitFor();
+    await page
+      .getByRole("alert")
+      .getByText("Not written, because these were changed elsewhere just now: many2 A.")
+      .waitFor();
     expect(await valuesAt("many1/A")).toEqual(["192.0.2.101"]);
     await put(aSet("unrelated", "192.0.2.2"));
     await page.getByRole("button", { name: "Yes, delete 2 sets" }).click();
@@ -132,7 +135,7 @@ describe("selected records", () => {
     let parts = 0;
     await page.route("**/changes", (route) => (++parts === 2 ? route.abort() : route.continue()));
     await page.keyboard.press("Enter");
-    await dialog().getByText("500 record sets done, 100 record sets not").waitFor();
+    await dialog().getByText("500 record sets done, 100 record sets not.").waitFor();
     await page.unroute("**/changes");
     await dialog().getByRole("button", { name: "Change 100 sets" }).click();
     await toast("TTL of 100 record sets changed to 5 minutes.").waitFor();

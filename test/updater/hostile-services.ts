@@ -137,7 +137,7 @@ export const hostileServices: readonly HostileRow[] = [
   service(
     "200 and the new value in another record",
     (asked) => (asked.method === "PUT" ? { body: { record: { ...sentIn(asked), id: "soa" } } } : undefined),
-    /sent another record/,
+    /contains a different record/,
     6,
   ),
   service(

@@ -101,8 +101,8 @@ function Words({ of }: { readonly of: Attention }): ReactNode {
     case "clock-behind":
       return (
         <>
-          The clock of the service is behind the last change of <SigningLink zone={of.zone} />. If it is wrong, new
-          signatures are not valid: the operator has to correct it.
+          By the clock of the service, the last change of <SigningLink zone={of.zone} /> is in the future. If that clock
+          is wrong, new signatures are not valid: the operator has to correct the clock.
         </>
       );
     case "signatures-expire":

@@ -17,8 +17,8 @@ export function FirstSteps() {
             them in.
           </List.Item>
           <List.Item>
-            <b>Add the record to update</b>, for example <code>home</code> of type A. It must exist before anything can
-            update it.
+            <b>Add the record to update</b>, for example <code>home</code> of type A. Most updaters can only change a
+            record that exists.
           </List.Item>
           <List.Item>
             <b>Create a token</b> for the program that updates it. The console shows what to paste for moor, ddclient,

@@ -93,7 +93,9 @@ function previewReplace(given: string, first: ZoneFile, into: ImportedZone, pres
   ];
   const notes = first.notes.map(({ where, message }) => `${where}: ${message}`);
   if (kept.length > 0)
-    notes.push(`The file has no ${kept.map(({ type }) => type).join(" and ")} for the zone; the current one is kept.`);
+    notes.push(
+      `The file has no ${kept.map(({ type }) => type).join(" or ")} record for the zone itself; what the zone has now is kept.`,
+    );
   if (file.value.ttl !== undefined && file.value.ttl !== ttl)
     notes.push(`The zone’s default TTL changes from ${ttl} to ${file.value.ttl} seconds.`);
   if (present.some(({ labels }) => Object.keys(labels).length > 0))

@@ -121,8 +121,8 @@ function Facts({ zone }: { readonly zone: RrsetsZone }) {
 function Origin({ zone: { primary_nameservers: servers, status } }: { readonly zone: RrsetsZone }) {
   const from = servers.map(({ address }) => address).join(", ");
   if (status === "error") {
-    const todo = "allow transfers to this service there, and check its log";
-    return <Problem error={new Error(`The zone could not be transferred from ${from}: ${todo}`)} />;
+    const todo = "Allow transfers to this service there; the log of this service says what failed.";
+    return <Problem error={new Error(`The zone could not be transferred from ${from}. ${todo}`)} />;
   }
   return (
     <p className="quiet">

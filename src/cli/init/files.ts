@@ -103,8 +103,8 @@ export const pagePassword = "secrets/page-password";
 
 const printControl = ({ listen, password }: NonNullable<Setup["control"]>): string =>
   password === undefined
-    ? `# Only on this machine: the page, /status, /metrics, /health, and POST /check with the token. With \`password: { file: … }\`, it can
-# be opened from other machines too, and names can be changed there.
+    ? `# Only on this machine: the page, /status, /metrics, /health, and POST /check with the token. With
+# \`password: { file: … }\`, names can be changed on the page, and \`listen:\` may be an address that other machines can reach.
 control: { listen: ${JSON.stringify(listen)}, token: { file: secrets/control-token } }
 `
     : `# The page, for anyone with the password; /status, /metrics, /health, and POST /check with the token.

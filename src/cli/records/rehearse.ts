@@ -57,7 +57,8 @@ const resolversFor = (wish: string | undefined): readonly ResolverName[] =>
 
 const introduction = (zone: string, resolver: ResolverName | undefined): string =>
   `A copy of ${zone} is signed, gets a new key, then another algorithm, and is unsigned. Your zone is only read.\n` +
-  "Time is simulated, but every signature is valid now too. moor checks every combination of answers that caches can hold.\n" +
+  "Time is simulated, but every signature is also valid by the real clock, which resolvers use.\n" +
+  "moor checks every combination of answers that caches can hold.\n" +
   (resolver === undefined
     ? "No resolver is queried: unbound or delv is not installed, or --resolver none was given.\n"
     : `${resolver} is queried too${resolver === "unbound" ? ", continuously, with several queries at a time" : ""}; its cache is emptied after each change.\n`) +

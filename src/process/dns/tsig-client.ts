@@ -40,21 +40,22 @@ export function createReplyCheck(key: TsigKey, requestMac: Uint8Array, now: () =
     const read = readTsig(bytes);
     if (read === "malformed") return { fault: "a message cannot be read" };
     if (read === "unsigned") {
-      if (first) return { fault: "a message is not signed" };
+      if (first) return { fault: "the answer is not signed" };
       uncovered ??= { mac: startMac(key, [priorMac(prior)]), count: 0 };
       uncovered.count += 1;
-      if (uncovered.count >= mostUnsigned) return { fault: "a message is not signed" };
+      if (uncovered.count >= mostUnsigned) return { fault: "the answer is not signed" };
       uncovered.mac.update(bytes);
       return { message: bytes };
     }
     const { tsig, message } = read;
     if (tsig.error !== 0 && tsig.mac.length === 0) return { fault: refusal(tsig.error) };
     if (tsig.keyName !== key.name || tsig.algorithm !== key.algorithm)
-      return { fault: "it is signed with another key" };
+      return { fault: "the answer is signed with another key" };
     const last = first ? variables(tsig) : timers(tsig);
     const started = uncovered?.mac ?? startMac(key, [priorMac(prior)]);
     const mac = started.update(message).update(last).digest();
-    if (mac.length !== tsig.mac.length || !timingSafeEqual(mac, tsig.mac)) return { fault: "its signature is wrong" };
+    if (mac.length !== tsig.mac.length || !timingSafeEqual(mac, tsig.mac))
+      return { fault: "the signature of the answer is wrong" };
     if (tsig.error !== 0) return { fault: refusal(tsig.error) };
     if (isOutOfTime(tsig, Math.floor(now() / 1000))) return { fault: clocksApart };
     prior = mac;

@@ -188,11 +188,11 @@ describe("the messages of a signed reply", () => {
 
   it("may be unsigned in the middle, but not the first one, and not too many in a row", async () => {
     const { messages, check, complete } = await exchange(1);
-    expect(check(reply())).toEqual({ fault: "a message is not signed" });
+    expect(check(reply())).toEqual({ fault: "the answer is not signed" });
     expect(check(messages[0] ?? reply())).toEqual({ message: reply() });
     for (let i = 0; i < 99; i++) expect(check(reply())).toEqual({ message: reply() });
     expect(complete()).toBe(false);
-    expect(check(reply())).toEqual({ fault: "a message is not signed" });
+    expect(check(reply())).toEqual({ fault: "the answer is not signed" });
   });
 });
 

@@ -52,15 +52,19 @@ describe("the address of a PostgreSQL database", () => {
   it.for([
     ["postgres://moor:100%@db/x", {}, "--database has a % that is not part of an escape: write %25"],
     ["postgres://moor@db/x", { PGPORT: "abc" }, "PGPORT must be a port from 1 to 65535"],
-    [
-      "postgres://moor@db/x",
-      { PGSSLMODE: "prefer" },
-      "PGSSLMODE accepts sslmode=disable, require, verify-ca or verify-full",
-    ],
+    ["postgres://moor@db/x", { PGSSLMODE: "prefer" }, "PGSSLMODE must be disable, require, verify-ca or verify-full"],
     ["postgres://moor@a:1,b:2/x", {}, "--database names several hosts; give one:"],
     ["postgres://moor@a,b/x", {}, "--database names several hosts; give one:"],
     ["postgres://moor@db:0/x", {}, "--database has an invalid port; a port is from 1 to 65535"],
     ["postgres://db/x?sslmode=require&sslrootcert=system", {}, "sslrootcert=system only with sslmode=verify-full"],
+    [
+      "postgres://db/x?sslmode=require",
+      { PGSSLROOTCERT: "system" },
+      "PGSSLROOTCERT can be system only with sslmode=verify-full",
+    ],
+    ["postgres://db/x", { PGSSLROOTCERT: "/dev/null" }, "PGSSLROOTCERT names /dev/null, which contains no certificate"],
+    ["postgres://db/x", { PGSSLCERT: "/nonexistent" }, "PGSSLCERT names a file that cannot be read: "],
+    ["postgres://db/x?sslkey=/nonexistent", { PGSSLKEY: "/dev/null" }, "--database names a file that cannot be read"],
     ["postgres://moor@a/x?connect_timeout=9", {}, "moor does not know; remove it: connect_timeout"],
   ] as const)("%s with %j is a fault, with its place", ([text, env, expected]) => {
     const result = readPostgresUrl(text, { env });

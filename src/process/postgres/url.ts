@@ -45,19 +45,27 @@ export function readPostgresUrl(text: string, sources: PasswordSources): Result<
   const database = said.database || env.PGDATABASE || user;
   const mode = asked("sslmode", "PGSSLMODE") ?? defaultMode(host);
   if (!modes.has(mode) && !host.startsWith("/")) {
-    const where = url.searchParams.has("sslmode") ? "--database" : "PGSSLMODE";
-    return fault("accepts sslmode=disable, require, verify-ca or verify-full", where);
+    return url.searchParams.has("sslmode")
+      ? fault("accepts sslmode=disable, require, verify-ca or verify-full")
+      : fault("must be disable, require, verify-ca or verify-full", "PGSSLMODE");
   }
-  const ca = asked("sslrootcert", "PGSSLROOTCERT");
-  if (ca === "system" && mode !== "verify-full")
-    return fault("accepts sslrootcert=system only with sslmode=verify-full");
-  const tls = tlsFor(mode, {
-    host,
+  const file = (option: TlsFile["option"], name: string, variable: string): readonly TlsFile[] => {
+    const path = asked(name, variable);
+    const where = url.searchParams.has(name) ? "--database" : variable;
+    return path === undefined ? [] : [{ option, path, where }];
+  };
+  const [ca] = file("ca", "sslrootcert", "PGSSLROOTCERT");
+  if (ca?.path === "system" && mode !== "verify-full") {
+    return ca.where === "--database"
+      ? fault("accepts sslrootcert=system only with sslmode=verify-full")
+      : fault("can be system only with sslmode=verify-full", ca.where);
+  }
+  const tls = tlsFor(mode, host, [
     // The authorities that Node comes with.
-    ca: ca === "system" ? undefined : ca,
-    cert: asked("sslcert", "PGSSLCERT"),
-    key: asked("sslkey", "PGSSLKEY"),
-  });
+    ...(ca === undefined || ca.path === "system" ? [] : [ca]),
+    ...file("cert", "sslcert", "PGSSLCERT"),
+    ...file("key", "sslkey", "PGSSLKEY"),
+  ]);
   if (!tls.ok) return tls;
   const options = asked("options", "PGOPTIONS");
   return ok({
@@ -104,22 +112,23 @@ function decoded(url: URL) {
 const defaultMode = (host: string): string =>
   host.startsWith("/") || /^(?:localhost|127(?:\.\d+){3}|::1)$/.test(host) ? "disable" : "verify-full";
 
-type TlsFiles = Readonly<Record<"ca" | "cert" | "key", string | undefined>> & { readonly host: string };
+/** `where`: what names the file, for messages. */
+type TlsFile = { readonly option: "ca" | "cert" | "key"; readonly path: string; readonly where: string };
 
 /** https://www.postgresql.org/docs/current/libpq-ssl.html: with a root certificate, `require` checks it too. */
-function tlsFor(mode: string, { host, ...files }: TlsFiles): Result<false | ConnectionOptions> {
+function tlsFor(mode: string, host: string, files: readonly TlsFile[]): Result<false | ConnectionOptions> {
   if (mode === "disable" || host.startsWith("/")) return ok(false);
-  let read: ConnectionOptions;
-  try {
-    const present = Object.entries(files).filter((entry): entry is [string, string] => entry[1] !== undefined);
-    read = Object.fromEntries(present.map(([name, path]) => [name, readFileSync(path, "utf8")]));
-  } catch (error) {
-    return fault(`names a file that cannot be read: ${(error as Error).message}`);
+  const read: ConnectionOptions = {};
+  for (const { option, path, where } of files) {
+    try {
+      read[option] = readFileSync(path, "utf8");
+    } catch (error) {
+      return fault(`names a file that cannot be read: ${(error as Error).message}`, where);
+    }
+    // Node ignores an empty file, and would trust its built-in authorities instead.
+    if (option === "ca" && !isCertificate(read.ca)) return fault(`names ${path}, which contains no certificate`, where);
   }
-  // Node ignores an empty file, and would trust its built-in authorities instead.
-  if (files.ca !== undefined && !isCertificate(read.ca))
-    return fault(`names ${files.ca}, which contains no certificate`);
-  const checked = mode !== "require" || files.ca !== undefined;
+  const checked = mode !== "require" || read.ca !== undefined;
   const anyName = mode === "verify-full" ? {} : { checkServerIdentity: () => undefined };
   return ok({ ...read, rejectUnauthorized: checked, ...anyName });
 }

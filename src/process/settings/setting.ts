@@ -76,6 +76,8 @@ export const text = (description: string, example: string, more: Schema = {}): S
     // `name: 1234` is meant as text; YAML reads a number.
     if (typeof value === "number" && isScalar(at.node)) return at.node.source ?? String(value);
     if (value === "") return fault(at, { code: "empty", message: `${what} is empty`, todo: "enter a value" });
+    if (typeof value === "boolean")
+      return fault(at, { code: "wrong-type", message: `${what} is true or false, not text`, todo: "put it in quotes" });
     return fault(at, wrongType(at, what, "text", "write it as one value on one line"));
   },
 });
@@ -107,7 +109,12 @@ export const flag = (description: string): Setting<boolean> => ({
   schema: { type: "boolean", description },
   read(at, what, { fault }) {
     const value = scalarAt(at);
-    return typeof value === "boolean" ? value : fault(at, wrongType(at, what, "true or false", "write true or false"));
+    if (typeof value === "boolean") return value;
+    return fault(at, {
+      code: "wrong-type",
+      message: `${what} is neither true nor false`,
+      todo: "write true or false, without quotes",
+    });
   },
 });
 

@@ -113,6 +113,8 @@ async function readFile(
   return ok(file.value.sets);
 }
 
+const removeEntry = "remove that entry from the manifest";
+
 /** The sets of the files, completed from the manifest. */
 function withBeyond(
   files: readonly FileSet[],
@@ -132,8 +134,8 @@ function withBeyond(
       fileFault(
         "set-missing",
         manifestFile,
-        `it describes ${key} in ${zone}, which is not in the zone file`,
-        "remove it",
+        `it has an entry for ${key} in ${zone}, but the zone file has no such set`,
+        removeEntry,
       ),
     );
   return sets;
@@ -157,8 +159,8 @@ function setFrom(
       fileFault(
         "record-missing",
         manifestFile,
-        `it describes ${owner} ${type} ${rdata} in ${zone}, which is not in the zone file`,
-        "remove it",
+        `it has an entry for ${owner} ${type} ${rdata} in ${zone}, but the zone file has no such record`,
+        removeEntry,
       ),
     );
   const { labels, locked } = beyond ?? {};

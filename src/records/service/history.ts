@@ -187,7 +187,7 @@ function undoneSettings(zone: Zone, { before, after }: SettingsChange, faults: F
     return JSON.stringify(plain);
   });
   if (old === made) faults.push(signingStays);
-  else if (made !== current) faults.push(changedSince("settings"));
+  else if (made !== current) faults.push(changedSince("the settings of the zone"));
   const { dnssec: _, ...plain } = before;
   const { dnssec } = zone.settings;
   if (dnssec !== undefined && plain.mode === "secondary") faults.push(signedStaysPrimary(zone.name));
@@ -226,7 +226,7 @@ const onlyMarks = (before: RRset, after: RRset): boolean => {
 const changedSince = (what: string): Fault => ({
   code: "changed-since",
   where: "serial",
-  message: `${what} has changed since then`,
+  message: `${what} changed again after this write`,
   todo: "undo the later change first, or write the records you want",
 });
 

@@ -150,6 +150,6 @@ function expectFolder(path: string): void {
 function expectUnused(path: string): void {
   if (isLogInUse(path))
     throw new DatabaseTrouble(
-      `the database of ${path} was moved away, but a service or another command still has it open; stop that process first.`,
+      `the database ${path} was moved away, but a service or another command still has it open; stop that process first.`,
     );
 }

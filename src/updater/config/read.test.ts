@@ -273,7 +273,7 @@ const faults: [string, string, RegExp][] = [
     /cannot be read \(EISDIR\); it is a folder: give a file/,
   ],
   ["an empty secret", good.replace("secrets/token", "secrets/empty"), /token of target dns is empty/],
-  ["a secret of two words", good.replace("secrets/token", "secrets/many"), /more than one word/],
+  ["a secret of two words", good.replace("secrets/token", "secrets/many"), /contains a space, a line break/],
   ["a variable that is not set", good.replace("{ file: secrets/token }", "{ env: NOPE }"), /variable NOPE is not set/],
   [
     "a variable that is empty",
@@ -305,7 +305,16 @@ const faults: [string, string, RegExp][] = [
     good.replace("token:", "ca: ca.pem, fingerprint: 'AB', token:"),
     /target dns has ca and fingerprint; keep one/,
   ],
-  ["insecure: yes", good.replace("token:", "insecure: yes, token:"), /not true or false/],
+  [
+    "insecure: yes",
+    good.replace("token:", "insecure: yes, token:"),
+    /insecure of target dns is neither true nor false; write true or false, without quotes/,
+  ],
+  [
+    "a name that YAML reads as true",
+    good.replace("name: home", "name: true"),
+    /name is true or false, not text; put it in quotes/,
+  ],
   [
     "an unknown source",
     good.replace("ipv4:", "source: wf, ipv4:"),

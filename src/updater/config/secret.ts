@@ -154,7 +154,10 @@ function visibleAscii(value: string, { what, fault }: Place): Secret | undefined
   if (/^[\x21-\x7e]+$/.test(value)) return () => value;
   return fault({
     code: "bad-secret",
-    message: value === "" ? `${what} is empty` : `${what} contains more than one word or line`,
+    message:
+      value === ""
+        ? `${what} is empty`
+        : `${what} contains a space, a line break or another character that is not visible ASCII`,
     todo: "put only the secret there",
   });
 }

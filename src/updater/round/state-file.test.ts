@@ -87,7 +87,7 @@ describe("the state file", () => {
 
   it("stays where it is if it is damaged and a round is only planned", async () => {
     writeFileSync(path, "torn");
-    const warning = expect.stringContaining(" was damaged: it would be renamed, and every ");
+    const warning = expect.stringContaining(" was damaged: it would be renamed, and every address would be ");
     expect(await openStateFile(path, now, { write: false })).toMatchObject({ kind: "open", warning });
     expect(readdirSync(folder)).toEqual(["state.json"]);
   });

@@ -80,8 +80,10 @@ async function setAside(path: string, now: Instant, write: boolean): Promise<str
   const file = linkTarget(path);
   const aside = `${file}.damaged-${new Date(now).toISOString().replaceAll(/[-:.]/g, "")}`;
   if (write) await rename(file, aside);
-  const kept = write ? `it is kept as ${aside}, and` : "it would be renamed, and";
-  return `the state file ${path} was damaged: ${kept} every address is written again`;
+  const kept = write
+    ? `it is kept as ${aside}, and every address is written again`
+    : "it would be renamed, and every address would be written again";
+  return `the state file ${path} was damaged: ${kept}`;
 }
 
 const noContent = (): StateContent => ({ entries: {}, holds: {}, turns: {} });

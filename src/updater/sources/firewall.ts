@@ -136,7 +136,7 @@ const statusWords: Readonly<Record<number, [because: string, todo: string]>> = {
   ],
   403: [
     "the key is valid but may not read the interfaces (403)",
-    'on OPNsense, give its user the privilege "All pages"; on `moor firewall`, use a key for interface status',
+    'on OPNsense, give its user the privilege "All pages"; on `moor firewall`, create a key with `moor key add --privilege interface-status`',
   ],
   404: [
     "the firewall has no interface status call at this URL (404)",

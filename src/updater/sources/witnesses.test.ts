@@ -39,7 +39,13 @@ describe("witnesses of the address", () => {
       'unknown: .*"offline", which is not an IPv4 address',
     ],
     ["all, and believes no address of the other family", ["2a00::1", "2a00::1"], 2, "ab", "unknown: .*not an IPv4"],
-    ["nobody, if there are too few", [right], 2, "a", "unknown: fewer than 2 are listed for IPv4"],
+    [
+      "nobody, if there are too few",
+      [right],
+      2,
+      "a",
+      "unknown: fewer than 2 servers that can report an IPv4 address are listed",
+    ],
   ])("asks %s", async (_, answers, agree, order, expected) => {
     const { asked, read } = hearing(answers, agree);
     expect(found(await read())).toMatch(new RegExp(`^${expected}`));

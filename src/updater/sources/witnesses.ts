@@ -93,7 +93,8 @@ function agreedBy(heard: readonly Heard[], agree: number): string | undefined {
 }
 
 function disagreement(heard: readonly Heard[], family: Family, agree: number): string {
-  if (heard.length < agree) return `fewer than ${agree} are listed for ${wordOf[family]}`;
+  if (heard.length < agree)
+    return `fewer than ${agree} servers that can report an ${wordOf[family]} address are listed`;
   const words = heard.map((each) => `${each.name} ${each.kind === "said" ? `said ${each.text}` : each.because}`);
   return `${agree} of ${heard.length} must agree on one ${wordOf[family]} address: ${firstFew(words).slice(0, 600)}`;
 }

@@ -124,7 +124,7 @@ async function replaceRecord(
 
 const notTaken = (id: string, isIt: boolean): TargetFault =>
   later(
-    `the record service reported success, but ${isIt ? "its record does not hold the new address" : "sent another record"}`,
+    `the record service reported success, but ${isIt ? "its record does not hold the new address" : "its answer contains a different record"}`,
     `check it with \`moor show ${printable(id)}\``,
   );
 
@@ -199,7 +199,7 @@ function mismatchOf(
   const found = isNamed ? "in another zone" : printable(`${record.name} ${record.type}`);
   return {
     kind: "refused",
-    because: `the record ${id} is ${found}, not ${absoluteName(name, zone)} ${type}`,
+    because: `the record ${id} is ${found}, but the config uses it for ${absoluteName(name, zone)} ${type}`,
     todo: `correct \`record:\` in the config; \`moor list ${zone}\` shows the ids`,
   };
 }

@@ -316,7 +316,9 @@ describe("a record of another zone is never written", () => {
     const named = await outcomeOf("v1", found, false, { recordId: "x4" });
     expect(named).toMatchObject({
       kind: "refused",
-      fault: { because: expect.stringMatching(/x4 is in another zone/) },
+      fault: {
+        because: expect.stringMatching(/x4 is in another zone, but the config uses it for home\.example\.org A/),
+      },
     });
     expect(writes(named)).toEqual([]);
   });

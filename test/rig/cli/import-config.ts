@@ -33,7 +33,7 @@ export async function importConfig(text: string, files: Readonly<Record<string, 
     const listed = (title: string) => notes(title).map(([, note = ""]) => note);
     return {
       ...{ code, said, ...(code === 0 ? written(join(folder, "new")) : { config: undefined, secrets: {} }) },
-      ...{ lost: listed("Not carried over:"), assumed: listed("Not in the file, so please check:") },
+      ...{ lost: listed("Not carried over:"), assumed: listed("Assumed, or different in moor; please check:") },
     };
   } finally {
     rmSync(folder, { recursive: true });

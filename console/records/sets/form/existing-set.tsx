@@ -9,7 +9,7 @@ const shown = 3;
 /** The label of the button that saves. */
 export function joinInWords(set: Rrset): string {
   if (isSingle(set.type)) return "Replace the existing value";
-  return set.records.length === 1 ? "Add to the existing value" : `Add to the ${set.records.length} existing values`;
+  return set.records.length === 1 ? "Add as a second value" : `Add to the ${set.records.length} existing values`;
 }
 
 /** Says that the name already has records of this type, and opens them. */
@@ -30,8 +30,8 @@ export function Existing({ set, onOpen }: { readonly set: Rrset; readonly onOpen
   );
 }
 
-function whatHappens({ protection, type, records }: Rrset): string {
+function whatHappens({ protection, type }: Rrset): string {
   if (protection.change) return "It is protected: open it to turn the protection off.";
   if (isSingle(type)) return "A name has only one, so yours replaces it.";
-  return `Yours is added to ${records.length === 1 ? "it" : "them"}.`;
+  return "Yours is added as another value.";
 }

@@ -67,7 +67,7 @@ export function useManyWrite(zone: RrsetsZone) {
         if (done === 0 || !(error instanceof Error)) throw error;
         report(write, done, serials);
         const left = counted(write.changes.length - done, "record set");
-        throw new Error(`${counted(done, "record set")} done, ${left} not: ${error.message}`, { cause: error });
+        throw new Error(`${counted(done, "record set")} done, ${left} not. ${error.message}`, { cause: error });
       } finally {
         void queries.invalidateQueries({ queryKey: ["first-sets", zone.name], refetchType: "none" });
       }
@@ -115,7 +115,7 @@ export function namesOf(sets: readonly { readonly id: string }[]): string {
 }
 
 const changedElsewhere = (moved: readonly ManyChange[]): string =>
-  `Changed elsewhere just now, so nothing was written: ${namesOf(moved)}. Review them, then try again.`;
+  `Not written, because these were changed elsewhere just now: ${namesOf(moved)}. Review them, then try again.`;
 
 /** The service names places such as `changes[3].ttl`; people know the sets. */
 function bySet({ status, message, code }: RequestProblem, part: readonly ManyChange[]): RequestProblem {

@@ -137,7 +137,7 @@ describe("a config of ddclient", () => {
       "8: shop.ddns.net: the file does not name its zone; ddns.net is assumed",
     ]);
     expect((await importConfig(own)).lost).toEqual([
-      "3: a.example.net: password of target dyndns2 contains more than one word or line; put only the secret there",
+      "3: a.example.net: password of target dyndns2 contains a space, a line break or another character that is not visible ASCII; put only the secret there",
     ]);
   });
 });

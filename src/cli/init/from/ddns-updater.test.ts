@@ -182,7 +182,7 @@ describe("one entry of a config of ddns-updater", () => {
     [
       '{"provider": "desec", "domain": "c.test", "token": "t", "ip_version": "ipv6", "ipv6_suffix": "x"}',
       "lost",
-      "2: c.test: ipv6_suffix is not a host part",
+      "2: c.test: ipv6_suffix must be a host part",
     ],
     [
       '{"provider": "desec", "domain": "good.test", "token": "t", "ip_version": "ipv4"}',

@@ -79,7 +79,7 @@ function suffixOf(written: string | undefined, host: string, line: number, notes
   if (!written) return {};
   const [, part = "", length = ""] = /^([0-9a-f:]+)\/(\d+)$/i.exec(written) ?? [];
   if (part !== "") return { more: { host: part, prefix: Number(length) } };
-  notes.lost(line, `${host}: ipv6_suffix is not a host part with the length of its prefix`);
+  notes.lost(line, `${host}: ipv6_suffix must be a host part and the length of the prefix, such as ::1:2/64`);
   return {};
 }
 

@@ -28,7 +28,7 @@ export async function importFrom(file: string, io: CommandIo): Promise<Setup> {
   const setup = await assemble(imported, notes, io);
   io.out(`${file} is a config of ${program}.\n`);
   printNotes("Not carried over:", file, notes.all.lost, io);
-  printNotes("Not in the file, so please check:", file, notes.all.assumed, io);
+  printNotes("Assumed, or different in moor; please check:", file, notes.all.assumed, io);
   if (setup.names.length === 0) throw new NoAnswer("There is no name that moor can update, so nothing was written.");
   io.out(`\nCarried over: ${hostsOf(setup).map(visible).join(", ")}\n`);
   return setup;

@@ -59,4 +59,4 @@ export function dyndns2Of(service: string, host: string, login: Login): Found | 
 
 /** Hetzner closed the API for which the token was made. */
 export const hetznerToken =
-  "Hetzner closed its old DNS API, and its tokens do not work with the new one: put a token of the Cloud project in the file";
+  "Hetzner closed its old DNS API, and its tokens do not work with the new one: put a token of the Cloud project in the token file of the new config";

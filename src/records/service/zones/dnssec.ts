@@ -1,5 +1,12 @@
 import { type Algorithm, algorithms } from "../../../core/dnssec/codes.ts";
-import { beginLeaving, beginLife, beginRoll, nextStage, type ParentView } from "../../../core/dnssec/lifecycle.ts";
+import {
+  beginLeaving,
+  beginLife,
+  beginRoll,
+  nextStage,
+  type ParentView,
+  type Stage,
+} from "../../../core/dnssec/lifecycle.ts";
 import { isMadeType, madeTypes } from "../../../core/dnssec/made-types.ts";
 import type { Denial } from "../../../core/dnssec/plan-signing.ts";
 import type { Instant } from "../../../core/instant.ts";
@@ -136,15 +143,9 @@ export function rollingRule(
   const { key, sealed } = signer.makeKey(algorithm ?? old?.keys[0]?.algorithm ?? algorithms.ecdsap256, now);
   return ({ zone: { name, settings } }) => {
     if (settings.dnssec === undefined) return fail(notSigned(name));
-    if (settings.dnssec.stage !== "secure")
-      return fail(
-        notNow(
-          `the keys of ${name} cannot be replaced now (${settings.dnssec.stage})`,
-          settings.dnssec.stage.startsWith("new")
-            ? "give the DS record to the registrar first"
-            : "wait until this is finished",
-        ),
-      );
+    const { stage } = settings.dnssec;
+    if (stage !== "secure")
+      return fail(notNow(`the keys of ${name} cannot be replaced at the stage ${stage}`, untilSecure(stage)));
     if (settings.dnssec.others?.some((other) => other.algorithm !== key.algorithm))
       return fail(
         notNow(
@@ -154,6 +155,12 @@ export function rollingRule(
       );
     return ok({ dnssec: { ...settings.dnssec, ...beginRoll(settings.dnssec, key, now) }, keys: [sealed] });
   };
+}
+
+function untilSecure(stage: Stage): string {
+  if (stage === "new") return "first wait for the stage new-parent, and give the DS record to the registrar then";
+  if (stage === "new-parent") return "first give the DS record to the registrar";
+  return "wait until this is finished";
 }
 
 /** Publishes keys of another server that also signs the zone, so that resolvers can query either server (RFC 8901 section 2.1.2). */

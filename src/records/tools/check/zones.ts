@@ -80,5 +80,5 @@ async function checkZone(
 function checkOwner(sets: readonly RRset[], where: string, step: Step): void {
   if (sets.length === 0) return;
   for (const { code, where: at, message, todo } of checkOwners(sets))
-    step.fault(code, `${where}, ${at}`, message, `${todo}; the API accepts that change`);
+    step.fault(code, `${where}, ${at}`, message, `${todo}; this can be done through an API`);
 }
