@@ -113,7 +113,7 @@ describe("the cookie", () => {
     ["of another service", "__Host-moor-firewall=a", undefined],
     ["empty", "__Host-moor-records=", undefined],
     ["missing", undefined, undefined],
-  ] as const)("%s is read", ([, cookie, secret]) => {
+  ] as const)("is read only if it is of this service and not empty: %s", ([, cookie, secret]) => {
     expect(cookieOf("records", { cookie })).toBe(secret);
   });
 });
@@ -129,7 +129,7 @@ describe("a request that changes something", () => {
     ["another site", { origin: "https://evil.example", host }, false],
     ["a page without origin", { origin: "null", host }, false],
     ["no browser", { host }, false],
-  ] as const)("from %s", ([, headers, own]) => {
+  ] as const)("is accepted only from our own page: %s", ([, headers, own]) => {
     expect(isOwnOrigin(headers)).toBe(own);
   });
 });

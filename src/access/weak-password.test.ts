@@ -8,7 +8,7 @@ describe("a password", () => {
     ["too short", "x9!kQw2#p7r"],
     ["a common word with a number", "password1234"],
     ["a common word with a number", "Password123!"],
-    ["the same in other characters", "P@55w0rd2024"],
+    ["a common word in other characters", "P@55w0rd2024"],
     ["two common words", "welcomeadmin1"],
     ["common words and a year", "Summer-2024-Winter"],
     ["one letter", "aaaaaaaaaaaa"],
@@ -28,7 +28,7 @@ describe("a password", () => {
     ["the name of the user, twice", "AnnalieseAnnaliese"],
     ["the name of the product", "moor-firewall-1"],
     ["the name of the product", "moor records 2026"],
-    ["no letters at all", "!!!!!!!!!!!!????"],
+    ["without letters and digits", "!!!!!!!!!!!!????"],
     ["no text", undefined],
   ])("is refused if it is %s: %s", (_, password) => {
     expect(passwordFault(password, "annaliese")).toEqual(expect.stringMatching(/\.$/));

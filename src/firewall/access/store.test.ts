@@ -107,7 +107,7 @@ describe("users", () => {
   it.each<[string, UserChange, boolean, object]>([
     ["disabled", { disabled: true }, false, { kind: "disabled", name: "anna" }],
     ["past the expiry date", { expires: now }, false, { kind: "expired", name: "anna" }],
-    ["disabled and past it", { expires: now, disabled: true }, false, { kind: "disabled", name: "anna" }],
+    ["disabled and past the expiry date", { expires: now, disabled: true }, false, { kind: "disabled", name: "anna" }],
     ["revoked", {}, true, { kind: "revoked", name: "anna" }],
     ["good", {}, false, { kind: "unknown" }],
   ])("the reason that a key is refused, %s, is given only for the right secret", (_, change, revoked, expected) => {

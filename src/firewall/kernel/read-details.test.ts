@@ -74,7 +74,7 @@ describe("reportNd6", () => {
       ["UP"],
       ["performnud", "accept_rtadv", "auto_linklocal"],
     ],
-    ["one without IPv6", { disable_ipv6: 1, accept_ra: 0 }, ["UP"], ["performnud", "ifdisabled", "auto_linklocal"]],
+    ["a host without IPv6", { disable_ipv6: 1, accept_ra: 0 }, ["UP"], ["performnud", "ifdisabled", "auto_linklocal"]],
     ["no automatic link-local address", { addr_gen_mode: 1, accept_ra: 0 }, ["UP"], ["performnud"]],
     ["no check for duplicates", { accept_dad: 0, accept_ra: 0 }, ["UP"], ["performnud", "auto_linklocal", "no_dad"]],
     ["WireGuard", { accept_ra: 0, addr_gen_mode: 1 }, ["UP", "NOARP"], ["no_dad"]],

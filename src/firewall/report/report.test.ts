@@ -267,9 +267,9 @@ describe("addresses", () => {
   });
 
   it.each<[string, Partial<KernelAddress>, object]>([
-    ["no end", {}, { pltime: "0", vltime: "0", deprecated: false }],
-    ["two ends", { preferred_life_time: 1800, valid_life_time: 14400 }, { pltime: "1800", vltime: "14400" }],
-    ["a preferred end only", { preferred_life_time: 50, valid_life_time: 4294967295 }, { pltime: "50", vltime: "0" }],
+    ["no lifetime", {}, { pltime: "0", vltime: "0", deprecated: false }],
+    ["two lifetimes", { preferred_life_time: 1800, valid_life_time: 14400 }, { pltime: "1800", vltime: "14400" }],
+    ["a preferred lifetime", { preferred_life_time: 50, valid_life_time: 4294967295 }, { pltime: "50", vltime: "0" }],
     [
       "deprecated",
       { preferred_life_time: 0, valid_life_time: 90, deprecated: true },

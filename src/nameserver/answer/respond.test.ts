@@ -133,7 +133,7 @@ describe("what is refused, and how", () => {
       `abcd 0100 0002 0000 0000 0000 ${question} 0001 0001 ${question} 0001 0001`,
       "abcd 8101 0000 0000 0000 0000",
     ],
-    ["an answer in it", `abcd 0000 0001 0001 0000 0000 ${question} 0001 0001`, "abcd 8001 0000 0000 0000 0000"],
+    ["an answer in the query", `abcd 0000 0001 0001 0000 0000 ${question} 0001 0001`, "abcd 8001 0000 0000 0000 0000"],
     ["a truncated name", "abcd 0000 0001 0000 0000 0000 03 7777", "abcd 8001 0000 0000 0000 0000"],
     ["a compressed question", "abcd 0000 0001 0000 0000 0000 c00c 0001 0001", "abcd 8001 0000 0000 0000 0000"],
     [

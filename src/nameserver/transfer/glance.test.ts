@@ -17,9 +17,9 @@ const edns = { udpSize: 1232, version: 0, dnssecOk: false, options: [{ code: 10,
 
 it.each([
   ["a query", query("www.example.org"), "plain"],
-  ["one with a cookie", query("www.example.org", 1, { edns }), "plain"],
-  ["one that is signed", signRequest(query("www.example.org"), key, 0).bytes, "other"],
-  ["one that is signed, with a cookie", signRequest(query("www.example.org", 1, { edns }), key, 0).bytes, "other"],
+  ["a query with a cookie", query("www.example.org", 1, { edns }), "plain"],
+  ["a signed query", signRequest(query("www.example.org"), key, 0).bytes, "other"],
+  ["a signed query with a cookie", signRequest(query("www.example.org", 1, { edns }), key, 0).bytes, "other"],
   ["AXFR", query("example.org", 252), "transfer"],
   ["IXFR, signed", signRequest(query("example.org", 251), key, 0).bytes, "transfer"],
   ["a NOTIFY", query("example.org", 6, { opcode: 4 }), "other"],
@@ -28,7 +28,7 @@ it.each([
   ["an incomplete header", Buffer.alloc(11), "silence"],
   ["only a header", Buffer.alloc(12), "plain"],
   ["a truncated question", query("www.example.org").subarray(0, 20), "plain"],
-])("%s", (_, bytes, expected) => {
+])("glanceAt recognises %s", (_, bytes, expected) => {
   expect(glanceAt(bytes)).toBe(expected);
 });
 

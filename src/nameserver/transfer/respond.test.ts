@@ -80,9 +80,19 @@ const laterEdns = { udpSize: 1_232, version: 1, dnssecOk: false, options: [] };
 describe("what is replied", () => {
   it.each([
     ["to a plain query", bytesOf({ name: "www.example.org", type: 1 }), "", { rcode: 0, signedReply: false }],
-    ["to a signed one", signed({ name: "www.example.org", type: 1 }), "", { rcode: 0, signedReply: true }],
-    ["to a wrong key", signed({}, { ...key, name: "other" }), "", { rcode: 9, signedReply: false }],
-    ["to a wrong secret", signed({}, { ...key, secret: Buffer.of(1) }), "", { rcode: 9, signedReply: false }],
+    ["to a signed query", signed({ name: "www.example.org", type: 1 }), "", { rcode: 0, signedReply: true }],
+    [
+      "to a query signed with an unknown key",
+      signed({}, { ...key, name: "other" }),
+      "",
+      { rcode: 9, signedReply: false },
+    ],
+    [
+      "to a query signed with a wrong secret",
+      signed({}, { ...key, secret: Buffer.of(1) }),
+      "",
+      { rcode: 9, signedReply: false },
+    ],
     ["to an unknown client that asks for the catalog", bytesOf({ name: "catalog.example" }), "", { rcode: 5 }],
     ["to a client that may transfer the catalog", bytesOf({ name: "catalog.example" }), "192.0.2.53", { rcode: 0 }],
     ["to IXFR by an unknown client", bytesOf({ type: 251 }), "", { rcode: 5 }],

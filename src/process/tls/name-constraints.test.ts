@@ -20,7 +20,7 @@ describe("the names that an authority may sign for", () => {
     [["example.org"], "example.org"],
     [["example.co.uk"], "example.co.uk"],
     [["router.home"], "router.home"],
-  ])("are limited, if it is created with %j, to %s and those of the machine", (names, domain) => {
+  ])("are limited if it is created with a name that has a domain: %j, %s", (names, domain) => {
     const permitted = permittedNames(names, "Harbour");
     if (domain === undefined) expect(permitted).toBeUndefined();
     else expect(permitted).toEqual(expect.arrayContaining(["localhost", "harbour", domain, "fritz.box", "home.arpa"]));
