@@ -4,10 +4,10 @@ import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 
-/** Megabytes. `own`: not shared with other processes that run the same program. */
+/** `cpu` is in seconds, the memory in megabytes. `own`: not shared with other processes that run the same program. */
 export type Usage = { readonly cpu: number; readonly resident: number; readonly own: number; readonly peak: number };
 
-/** CPU seconds used so far by a process, and its current and maximum resident memory. */
+/** The CPU time that a process has used so far, and its current and maximum memory. */
 export function usageOf(pid: number): Usage {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
     .replace(/^.*\) /, "")
@@ -18,7 +18,7 @@ export function usageOf(pid: number): Usage {
   return { cpu: ticks / 100, resident: megabytes("VmRSS"), own: megabytes("RssAnon"), peak: megabytes("VmHWM") };
 }
 
-/** Of a program that never ends, some milliseconds after its start. */
+/** The usage of a program that never ends, `after` milliseconds after its start. */
 export async function usageOfIdle(
   [program = "", ...args]: readonly string[],
   after: number,

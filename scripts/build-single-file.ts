@@ -64,7 +64,7 @@ const licences = [join(dist, "licences.txt"), licenceOfNode(values.node)].map((f
 writeFileSync(`${output}.licences.txt`, licences.join(`\n${"=".repeat(100)}\n\nNode.js\n\n`));
 console.log(`${output}: ${(statSync(output).size / 1e6).toFixed(0)} MB`);
 
-/** npm's Node packages have it next to `bin`; the package `node` contains one of those packages. */
+/** npm's Node packages have the licence next to `bin`; the package `node` contains one of those packages. */
 function licenceOfNode(node: string): string {
   const folder = join(dirname(realpathSync(node)), "..");
   const [found] = globSync(["LICENSE", "node_modules/node-*/LICENSE"], { cwd: folder });

@@ -13,7 +13,7 @@ const text = [
 /** A zone of a thousand hosts, each with an alias. */
 export const benchZone: ZoneContent = writtenZone("bench.example", text);
 
-/** The same, with a chain and signatures of the size that ECDSA gives them. */
+/** `benchZone` with a chain, and signatures of the size that ECDSA gives them. */
 export const signedBenchZone = (kind: "nsec" | "nsec3"): ZoneContent =>
   signedZone("bench.example", text, { kind, bytes: 64 });
 

@@ -12,7 +12,7 @@ import type { Table } from "../table.ts";
 import { grownZones, type Neighbour, neighboursOf, type Ports } from "./hostile.ts";
 import { fillStreet, type Street } from "./store.ts";
 
-/** Long enough that a large write and the pause after it are both in it. */
+/** Seconds: long enough for a large write and the pause after it. */
 const secondsOf = (name: string): number => (name === grownZones ? 20 : 4);
 
 /**

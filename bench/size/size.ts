@@ -46,7 +46,7 @@ function gettingIt(ways: readonly Way[]): Table {
   };
 }
 
-/** CPU, because the time on the clock depends on what else the machine does. */
+/** Measures CPU time, because elapsed time depends on what else the machine does. */
 async function startingIt(ways: readonly Way[]): Promise<Table> {
   const cpu = async (words: readonly string[]) => {
     await cpuOfRun(words, {});

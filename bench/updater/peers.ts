@@ -94,7 +94,7 @@ async function measure(peer: Peer): Promise<string[]> {
   return measured ?? [peer.name, "not installed", "", "", ""];
 }
 
-/** Its memory while it watches. Undefined if it is not installed. */
+/** The memory of a peer while it watches. Undefined if it is not installed. */
 export async function usageOfPeer(name: string): Promise<Usage | undefined> {
   const peer = peers.find((each) => each.name === name);
   return peer && (await watchWith(peer, async ({ usage }) => usage()));
@@ -108,7 +108,7 @@ type Watching = {
   readonly usage: () => Usage;
 };
 
-/** Starts it after one run that wrote the address, so that it has nothing to do. Undefined if it is not installed. */
+/** Starts the peer after one run that wrote the address, so that it has nothing to do. Undefined if it is not installed. */
 async function watchWith<T>(peer: Peer, use: (watching: Watching) => Promise<T>): Promise<T | undefined> {
   if (!isThere(peer.name)) return undefined;
   const folder = mkdtempSync(join(tmpdir(), `moor-bench-${peer.name}-`));

@@ -56,7 +56,7 @@ export function makeSystemTree(architecture: Architecture, root: string, tempora
     verbatimSymlinks: true,
   });
   for (const { name, control } of used) {
-    // Where vulnerability scanners look for it.
+    // Where vulnerability scanners look for packages.
     write(join(root, "var/lib/dpkg/status.d", name), control);
     mkdirSync(join(root, "usr/share/doc", name), { recursive: true });
     copyFileSync(join(tree, "usr/share/doc", name, "copyright"), join(root, "usr/share/doc", name, "copyright"));

@@ -17,7 +17,7 @@ import { until } from "../rig/until.ts";
 /** A record service with an ACME certificate, and the nameserver that the authority queries. */
 export type AcmeService = RunningRecords & {
   readonly acme: AcmeCertificate;
-  /** Starts to order. */
+  /** Starts to order certificates. */
   readonly lead: () => void;
   /** Messages with their fields. */
   readonly logged: () => readonly Record<string, string>[];

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => pebble.close());
 
 const day = 86_400_000;
-/** More than two thirds of what pebble issues: five years. */
+/** More than two thirds of the five years for which pebble's certificates are valid. */
 const untilRenewal = 1_300 * day;
 
 describe("a certificate from an ACME authority", () => {
@@ -139,7 +139,7 @@ describe("when the authority does not issue one", () => {
       .toMatchObject({ because: expect.stringMatching(/^the certificate from the ACME authority expired on 20/) });
     await pebble.start();
     service.pass(3_600_000);
-    // It has lost its accounts, and has a new root.
+    // After its restart, the authority has lost its accounts, and has a new root.
     await expect.poll(async () => serialOf(await connectTo(service.url, hostName, await pebble.root()))).not.toBe("");
   });
 });

@@ -14,7 +14,7 @@ import { until } from "../rig/until.ts";
 import { connectTo, ensureZone, hostName, startAcmeService } from "./acme-service.ts";
 import { openRelay } from "./dns-relay.ts";
 
-/** Stopped while the authority checks the name. */
+/** The service is stopped while the authority checks the name. */
 
 let pebble: Pebble;
 beforeAll(async () => {

@@ -76,7 +76,7 @@ export async function openPage(context: BrowserContext, url: string): Promise<Wa
   return page;
 }
 
-/** The same, before it has navigated anywhere. */
+/** Like `openPage`, but the page has not navigated anywhere yet. */
 export async function openBlankPage(context: BrowserContext, url: string): Promise<WatchedPage> {
   const page = await context.newPage();
   const complaints: string[] = [];

@@ -23,7 +23,7 @@ const begin = async () => {
   await page.evaluate("window.steps = 0");
 };
 const steps = () => page.evaluate<number>("steps");
-/** Ours and theirs, from the table in the documentation. */
+/** The counts for our console and for Cloudflare's, from the table in the documentation. */
 const told = async (journey: string): Promise<readonly [ours: number, theirs: number]> => {
   const text = await readFile(new URL("../../docs/dns-service.md", import.meta.url), "utf8");
   const [, ours = "", theirs = ""] = new RegExp(`^\\| ${journey} \\| (\\d+)[^|]*\\| (\\d+)`, "m").exec(text) ?? [];

@@ -210,7 +210,7 @@ describe("what an import would change", () => {
     ]);
   });
 
-  it("is a fault if the service refuses such sets, unless they already exist", () => {
+  it("is a fault if the file has sets that the service refuses, unless they already exist", () => {
     const file = "*.w NS ns1.example.net.\nd TYPE39 \\# 3 016100\nd TYPE39 \\# 3 016200\n";
     expect(previewImport(file, into, present).faults.map(({ code }) => code)).toEqual([
       "ns-at-wildcard",

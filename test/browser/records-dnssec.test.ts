@@ -15,7 +15,7 @@ afterAll(() => close?.());
 const zone = "/zones/signed.example";
 const section = () => page.getByRole("region", { name: "DNSSEC" });
 
-it("is switched on, gives the DS record in every form, publishes keys of another server, and is switched off in steps", async () => {
+it("DNSSEC is switched on, gives the DS record in every form, publishes keys of another server, and is switched off in steps", async () => {
   await page.goto(`${rig.url}${zone}/settings`);
   await section().getByRole("button", { name: "Sign the zone" }).click();
   await section().getByText("Wait for the next stage before you give the DS record to your registrar").waitFor();

@@ -351,7 +351,7 @@ describe("the nameservers to enter at the registrar", () => {
     expect(await said.textContent()).toContain("ns2.example.net");
   });
 
-  it("are none if it was started without", async () => {
+  it("are none if the service was started without any", async () => {
     const zone = "**/v1/zones/harbour.example";
     await page.route(zone, async (route) => {
       const response = await route.fetch();

@@ -287,7 +287,7 @@ describe("a session that ends while a form is filled in", () => {
     await page.getByRole("region", { name: "Dynamic names" }).waitFor();
   });
 
-  it("shows nothing of it to another user", async () => {
+  it("shows nothing of what was typed to another user", async () => {
     await saveAfterTheEnd("secret", "You were signed out.");
     const other = await context.newPage();
     await signInByLink(other, await rig.service().createSignInLink("stranger"));

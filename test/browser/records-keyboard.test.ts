@@ -105,7 +105,7 @@ describe("a key", () => {
     await page.keyboard.press("?");
     await page.keyboard.press("Escape");
     await closed();
-    // It would be a second dialog.
+    // The list of shortcuts would be a second dialog.
     expect(await page.getByRole("heading", { name: "Keyboard shortcuts" }).count()).toBe(0);
     await expect.poll(() => page.locator(":focus").textContent()).toMatch(/^(?:New zone|Add record)$/);
   });

@@ -115,7 +115,7 @@ describe("a tab that becomes visible again", () => {
     page.removeAllListeners("request");
   });
 
-  it("does so even if another section of the zone was shown and more has changed since", async () => {
+  it("shows what was changed meanwhile even if it showed another section of the zone, and more has changed since", async () => {
     await walkTo(page, `${rig.url}/zones/${broad}`);
     await page.getByText(all, { exact: true }).waitFor();
     await page.getByRole("link", { name: "History" }).click();

@@ -55,7 +55,7 @@ const step = (title: string) =>
 
 const showRecords = () => page.getByRole("link", { name: "Records", exact: true }).click();
 
-it("follows a new zone, with the nameservers to copy and the delegation in the parent zone", async () => {
+it("the checklist follows a new zone, with the nameservers to copy and the delegation in the parent zone", async () => {
   await walkTo(page, `${rig.url}/?new`);
   await page.getByLabel("Domain name").fill("quay.example");
   await page.getByRole("button", { name: "Create zone" }).click();
@@ -73,7 +73,7 @@ it("follows a new zone, with the nameservers to copy and the delegation in the p
   await step("Nameservers at the registrar").getByText("done").waitFor();
 });
 
-it("does not call an unknown delegation missing", async () => {
+it("the checklist does not call an unknown delegation missing", async () => {
   await walkTo(page, `${rig.url}/?new`);
   await page.getByLabel("Domain name").fill("quay.nowhere.test");
   await page.getByRole("button", { name: "Create zone" }).click();
@@ -81,7 +81,7 @@ it("does not call an unknown delegation missing", async () => {
   expect(await page.getByText("Not delegated yet").count()).toBe(0);
 });
 
-it("adds the records of a website, and says what is wrong with an address", async () => {
+it("the checklist adds the records of a website, and says what is wrong with an address", async () => {
   await walkTo(page, `${rig.url}/zones/quay.example?setup`);
   const website = step("Website");
   await website.getByRole("button", { name: "Add website records" }).click();
@@ -97,7 +97,7 @@ it("adds the records of a website, and says what is wrong with an address", asyn
   for (const name of ["@ A", "@ AAAA", "www CNAME"]) await page.getByRole("link", { name, exact: true }).waitFor();
 });
 
-it.for([wide, { ...phone, width: 360 }])("has no axe violation: %o", async (size) => {
+it.for([wide, { ...phone, width: 360 }])("the checklist has no axe violation: %o", async (size) => {
   await page.setViewportSize(size);
   await walkTo(page, `${rig.url}/zones/quay.example?setup`);
   await step("Mail").getByLabel("A mail server or provider").click();
@@ -106,7 +106,7 @@ it.for([wide, { ...phone, width: 360 }])("has no axe violation: %o", async (size
   expect(await axeFinds(page)).toEqual([]);
 });
 
-it("adds the records of mail, and keeps other texts of the name", async () => {
+it("the checklist adds the records of mail, and keeps other texts of the name", async () => {
   await page.setViewportSize(wide);
   const { csrf } = (await (await context.request.get(`${rig.url}/console/session`)).json()) as { csrf: string };
   const headers = { origin: rig.url, "x-csrf-token": csrf };
@@ -132,7 +132,7 @@ it("adds the records of mail, and keeps other texts of the name", async () => {
   await page.getByText("v=spf1 -all").first().waitFor();
 });
 
-it("can be closed, and is still reachable from the settings", async () => {
+it("the checklist can be closed, and is still reachable from the settings", async () => {
   await walkTo(page, `${rig.url}/zones/quay.example`);
   await page.getByRole("link", { name: "Set-up checklist", exact: true }).click();
   await list().getByRole("button", { name: "Close the checklist" }).click();
@@ -145,7 +145,7 @@ it("can be closed, and is still reachable from the settings", async () => {
   await list().waitFor();
 });
 
-it("tells the operator what to configure instead of names that do not exist", async () => {
+it("the checklist tells the operator what to configure instead of names that do not exist", async () => {
   const zone = "**/v1/zones/quay.example";
   await page.route(zone, async (route) => {
     const response = await route.fetch();

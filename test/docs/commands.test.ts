@@ -22,7 +22,7 @@ const typed = pages.map(({ path, blocks }) => ({
     .map(({ words, line }): Command => ({ at: `${path}:${line}`, words: words.slice(1) })),
 }));
 
-/** Those that the text names: `moor store backup FILE`. What they leave out is not missing. */
+/** Commands that the text names, such as `moor store backup FILE`. They may leave out arguments and values. */
 const named: readonly Command[] = pages.flatMap(({ path, prose }) =>
   [...prose.matchAll(/`moor ([^`]*)`/g)].map(({ index, 1: words = "" }) => ({
     at: `${path}:${lineAt(prose, index)}`,
@@ -88,10 +88,10 @@ describe("commands in the docs", () => {
   });
 });
 
-/** These need a firewall, a record service or PostgreSQL; other tests run them, with such. */
+/** These need a firewall, a record service or PostgreSQL; other tests start those, and run these commands. */
 const needsOthers = /^(init|update|interfaces|zones|list|show|status|history|up)\b|postgres:/;
 
-/** In a folder per page these would fail, for a reason. */
+/** These are only checked against the help: in the folder of their page they would fail, for the given reason. */
 const onlyRead: ReadonlyMap<string, string> = new Map([
   ["grant revoke 7", "there is no grant 7"],
   ["grant add dev.alpha.test --account bob --zone alpha.test", "there is no zone alpha.test"],
@@ -108,7 +108,7 @@ const onlyRead: ReadonlyMap<string, string> = new Map([
   ].map((words) => [`dnssec ${words}`, "there is no zone example.org"] as const),
 ]);
 
-/** What a service that the page starts with systemd would have made. */
+/** Creates what a service that the page starts with systemd would have created. */
 const before: ReadonlyMap<string, readonly string[]> = new Map([
   ["docs/linux-router.md", ["firewall", "--data", "/var/lib/moor-firewall", "--listen", "127.0.0.1:0"]],
   ["docs/operations.md", ["token", "add", "--data", "/var/lib/moor-records"]],
@@ -124,7 +124,7 @@ const local = (words: readonly string[], folder: string): readonly string[] =>
     return word.replaceAll(/^\/(?=etc|var|run)/g, `${folder}/`).replaceAll(/\$\([^)]*\)/g, "now");
   });
 
-/** Runs it; a service until it says that it listens. */
+/** Runs a command to its end; a service only until it says that it listens. */
 async function runIn(
   folder: string,
   words: readonly string[],

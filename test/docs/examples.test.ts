@@ -49,10 +49,10 @@ function completed(settings: Record<string, unknown>): Record<string, unknown> {
 
 const authority = (await issueAuthority(new Date(), undefined)).cert;
 
-/** Of a firewall and of a nameserver. */
+/** The content of a key file, both for a firewall and for a nameserver. */
 const keyFiles = 'key=k\nsecret=s\nkey "home" { algorithm hmac-sha256; secret "MDEyMzQ1Njc4OWFiY2RlZg=="; };\n';
 
-/** The config and the files that it names, in a folder; then what `moor update --check` says. */
+/** Writes the config and the files that it names to a folder, and returns what `moor update --check` says. */
 async function check(settings: Record<string, unknown>): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "moor-docs-"));
   const text = stringify(completed(settings)).replaceAll(/: \/(?=var)/g, `: ${folder}/`);

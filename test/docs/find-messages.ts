@@ -92,7 +92,7 @@ const helpCalls =
   /^(description|summary|option|argument|helpCommand|Option|addHelpText|verb|storeVerb|dataVerb|settings)$/;
 const outputCalls = /^(out|err|outro|intro|note|cancel|step|success)$/;
 
-/** By the nearest thing around it that says what it is for. Undefined: it is for no person. */
+/** Decided by the nearest node around the text that shows what it is for. Undefined if it is not for people. */
 function kindOf(node: Node, above: readonly Node[], file: string): Kind | undefined {
   let inner = node;
   for (const outer of above) {

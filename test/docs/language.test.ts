@@ -5,7 +5,7 @@ import { repository } from "../rig/namespace.ts";
 import { allMessages, messagesIn } from "./find-messages.ts";
 import { lineAt, pages } from "./pages.ts";
 
-/** Phrases that a native engineer would not use, or that say less than another one, in any case. Add to them freely. */
+/** Phrases that a native engineer would not use, or that say less than another one; in upper and lower case. Add to them freely. */
 const avoidable: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/\btold\b/, "notified, reported, configured"],
   [/\bhad\b/, "the usual verb: transferred, stored, received"],
@@ -32,11 +32,11 @@ const right: readonly (readonly [file: string, text: string, reason: string])[] 
 
 type Text = { readonly file: string; readonly line: number; readonly text: string };
 
-/** What is code in a page, a URL or a command is not a sentence of ours. */
+/** Blanks out code and URLs in a page: they are not sentences of ours. */
 const sentences = (prose: string): string =>
   prose.replaceAll(/`[^`\n]*`|\]\([^)]*\)/g, (code) => "x".repeat(code.length));
 
-/** A phrase may go on in the next line. */
+/** A phrase may continue on the next line. */
 function faultsIn(texts: readonly Text[]): readonly string[] {
   return texts.flatMap(({ file, line, text }) =>
     avoidable.flatMap(([phrase, instead]) =>

@@ -12,9 +12,9 @@ import { pages } from "./pages.ts";
 import { commandsOf } from "./shell.ts";
 
 /**
- * The pages that set up the updater, followed command by command in a separate network: the OPNsense page whole, of the others
- * the example that they begin with. `moor firewall` is the OPNsense at
- * 192.168.1.1, and `moor records` at 127.0.0.9 is Hetzner.
+ * The pages that set up the updater, followed command by command in a separate network: the whole OPNsense page, and the example
+ * at the beginning of each other page. `moor firewall` stands in for the OPNsense at 192.168.1.1, and `moor records` at 127.0.0.9
+ * for Hetzner.
  */
 vi.setConfig({ testTimeout: 3 * testLimit });
 
@@ -58,13 +58,13 @@ beforeAll(async () => {
 });
 afterAll(() => inside.close());
 
-/** As typed, but for Hetzner's address, the question whether to trust a certificate, and that a client ends. */
+/** The command as the page has it, but with another URL for Hetzner, without questions, and for one round only. */
 const followed = (words: readonly string[]): readonly string[] => {
   if (words[0] === "init") return [...words, "--records", "https://127.0.0.9", "--yes"];
   return words.join(" ") === "update" ? [...words, "--once"] : words;
 };
 
-/** A config that a page begins with. */
+/** A config from the beginning of a page, with the stand-in for Hetzner. */
 const withStandIns = (config: string): string =>
   config.replace(
     "api: hetzner",
@@ -74,7 +74,7 @@ const withStandIns = (config: string): string =>
 type Page = {
   readonly path: string;
   readonly blocks: number;
-  /** It begins with a config. */
+  /** The page begins with a config. */
   readonly hasConfig?: true;
   readonly leaves: readonly string[][];
 };

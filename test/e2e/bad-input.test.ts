@@ -53,7 +53,7 @@ const typed: Typed[] = [
   ["token revoke 999 --data data", 1, /no token 999 .*moor token list --data data lists/],
 ];
 
-/** The same without a process for each, because these need neither the services nor the interfaces. */
+/** Like `typed`, but run in this process: these need neither the services nor the interfaces. */
 const typedHere: Typed[] = [
   ["frobnicate", 2, /unknown command 'frobnicate'\n/, /\(see .*moor --help\)/],
   ["token ad", 2, /unknown command 'ad'\n\(Did you mean add\?\)/],

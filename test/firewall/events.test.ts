@@ -30,7 +30,7 @@ const untilReadAgain = () => sleep(400);
 let rig: Rig;
 afterEach(() => rig.close());
 
-/** A machine with one device whose MTU the test changes; a watcher that reads every second finds it. */
+/** A machine with one device whose MTU the test changes. */
 async function machine() {
   let mtu = 1500;
   const read = async (): Promise<readonly KernelRow[]> => [{ ifname: "eth0", flags: ["UP"], mtu, addr_info: [] }];
@@ -41,7 +41,7 @@ async function machine() {
     onTestFinished(() => void response.destroy());
     return { response, ...reader(response) };
   };
-  /** Any event of the kernel makes the service read; here, reading by another process does nothing. */
+  /** No event of the kernel reports this change, so the service notices it only when it reads again. */
   const become = (value: number) => {
     mtu = value;
   };

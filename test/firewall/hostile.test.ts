@@ -80,7 +80,7 @@ describe("100 slow connections", () => {
   });
 });
 
-describe("every answer is one of section 3.1", () => {
+describe("a broken or odd request is refused or dropped, and the next good one is answered", () => {
   const sent = (bytes: string) =>
     new Promise<string>((resolve) => {
       const opened = socket();

@@ -84,7 +84,7 @@ describe.each(endpointNames)("%s", (endpoint) => {
   });
 });
 
-describe("exactly the table of the wire page", () => {
+describe("the privilege that each call needs", () => {
   it.each<[EndpointName, Privilege]>([
     ["diagnostics/interface/get_interface_config", "interface-status"],
     ["diagnostics/interface/events", "interface-status"],

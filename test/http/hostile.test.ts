@@ -30,7 +30,7 @@ const paths = {
   updater: ["/", "/assets/x", "/status", "/metrics", "/health/live", "/check", "/page/status"],
 } as const;
 const names = ["records", "firewall", "updater"] as const;
-/** A path that each answers with 200. */
+/** For each service, a path that it answers with 200. */
 const good = {
   records: "/v1/zones",
   firewall: "/api/diagnostics/interface/getinterfaceconfig",

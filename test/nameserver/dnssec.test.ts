@@ -142,7 +142,7 @@ async function serialAt(port: number, name: string): Promise<number | undefined>
   return data && Buffer.from(data).readUInt32BE(data.length - 20);
 }
 
-describe(`a signed zone gets the same answers as from its primary (MOOR_SEED=${seed})`, () => {
+describe(`a signed zone is answered as by its primary (MOOR_SEED=${seed})`, () => {
   it.each(tested.map((zone) => [zone.name, zone] as const))("%s", async (_, zone) => {
     expect(await differences(zone, questionsFor(zone))).toEqual([]);
   });
@@ -169,7 +169,7 @@ it("a validating resolver finds no answer bogus", async () => {
   }
 });
 
-describe("follows each change of a zone that its primary signs again, in cached answers too", () => {
+describe("moor follows each change of a zone that its primary signs again, in cached answers too", () => {
   it.each(knotZones.map((zone) => [zone.name, zone] as const))("%s", async (name, zone) => {
     const { port } = signerOf(zone);
     const key = await moor.makeKey(`downstream.${name}`, { access: "read" });

@@ -49,7 +49,7 @@ it(`${packets} damaged packets: each is quick, nothing throws, memory stays (MOO
   expect(after - settled).toBeLessThan(24 * 1024 * 1024);
 });
 
-/** The longer of two times: reading all of it, and answering it, which reads only part of a query. */
+/** The longer of two times: to read the whole packet, and to answer it, which reads only part of it. */
 async function timeOf(respond: Respond, packet: Buffer): Promise<number> {
   const start = performance.now();
   decodeMessage(packet);
@@ -104,7 +104,7 @@ async function floodUdp(port: number, count: number): Promise<void> {
   socket.close();
 }
 
-/** The server closes the connection after some of it; the rest is sent over a new one. */
+/** When the server has closed the connection, the remaining packets are sent over a new one. */
 async function floodTcp(port: number, count: number): Promise<void> {
   for (let sent = 0; sent < count; ) {
     const socket = connect(port, "127.0.0.1").on("error", () => {});

@@ -104,7 +104,7 @@ export async function startMovingRig() {
       return [...state.mismatched];
     },
     makeZone: (zone: string) => dns.makeZone(zone, records),
-    /** With the records of another server, which signs them. */
+    /** Creates the zone with the records of another server, which signs it. */
     importFrom: async (port: number, zone: string) => {
       const text = await run("sh", [
         "-c",

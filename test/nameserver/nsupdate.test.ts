@@ -168,7 +168,7 @@ describe("nsupdate", () => {
   it.each([
     ["a key that moor does not know", "hmac-sha256:nobody:AAAABBBBCCCCDDDDEEEEFFFF", "NOTAUTH(BADKEY)"],
     ["a wrong secret", "hmac-sha256:all:AAAABBBBCCCCDDDDEEEEFFFF", "NOTAUTH(BADSIG)"],
-  ])("learns of %s", async (_, key, words) => {
+  ])("reports %s", async (_, key, words) => {
     const said = await nsupdate("update add new.example.org 60 A 192.0.2.9", key);
     expect(said.replaceAll(" ", "")).toContain(words);
   });

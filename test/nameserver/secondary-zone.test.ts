@@ -73,7 +73,7 @@ describe("a zone that comes from a real BIND", () => {
     expect(await moor.store.zoneHolding("example.org")).toMatchObject({ serial: await bind.serial() });
   });
 
-  it("passes it on like its own zones", async () => {
+  it("is passed on to secondaries like moor's own zones", async () => {
     const key = await moor.makeKey("downstream", { access: "read" });
     const lines = (await moor.dig("-y", key, "+noall", "+answer", "example.org", "AXFR")).split("\n");
     expect(lines.filter((line) => line.includes("\tSOA\t"))).toHaveLength(2);
@@ -81,7 +81,7 @@ describe("a zone that comes from a real BIND", () => {
     expect(await moor.dig("-y", key, "+noall", "+answer", "example.org", "IXFR=5")).toMatch(/AAAA/);
   });
 
-  it("answers without its primary until it expires, and again when the primary is back", async () => {
+  it("is answered without its primary until it expires, and again when the primary is back", async () => {
     const names = "ns1.example.org. hostmaster.example.org.";
     expect(await bind.nsupdate(`update add example.org 300 SOA ${names} 100 1 1 8 60`)).toBe("");
     await answers("example.org SOA", `${names} 100 1 1 8 60`);

@@ -17,7 +17,7 @@ import { type Follower, startFollower } from "./following-servers.ts";
 import { everyone, type MoorDns, run, startMoorDns } from "./moor-dns.ts";
 import { cachedFor, startUnbound } from "./signing-servers.ts";
 
-/** In all zones together; `npm run test:faults` sets more. */
+/** The number of updates in all zones together; `npm run test:faults` sets more. */
 const updates = Number(process.env.MOOR_SIGNED_UPDATES ?? 120);
 /** After this many, everything is checked, not only a few questions. */
 const checkEvery = isLongRun ? 10 : 20;

@@ -45,7 +45,7 @@ const says = (name: string, address: string) =>
     what: () => `${name} ${address}: ${secondary.log()}`,
   });
 
-it("does not delay a change that another primary of the zone announces", async () => {
+it("a silent primary does not delay a change that another primary of the zone announces", async () => {
   const zone = await primary.makeZone("two.example", "www 60 A 192.0.2.1");
   await follow("two.example", ofSilent(), ofPrimary());
   await says("www.two.example", "192.0.2.1");
@@ -55,7 +55,7 @@ it("does not delay a change that another primary of the zone announces", async (
   expect(transfers.asked).toBe(1);
 });
 
-it("does not delay zones of other primaries, however many zones it has", async () => {
+it("a silent primary does not delay zones of other primaries, however many zones it has", async () => {
   const zone = await primary.makeZone("good.example", "www 60 A 192.0.2.1");
   for (let i = 0; i < 100; i++) await follow(`silent${i}.example`, ofSilent());
   await follow("good.example", ofPrimary());
@@ -68,7 +68,7 @@ it("does not delay zones of other primaries, however many zones it has", async (
   expect(transfers.ended - before).toBeLessThan(30);
 });
 
-it("delays only zones of its own account, even if it has many addresses", async () => {
+it("a silent primary delays only zones of its own account, even if it has many addresses", async () => {
   const { port } = silent.address() as { port: number };
   const before = transfers.asked;
   for (let i = 0; i < 400; i++) {
@@ -84,7 +84,7 @@ it("delays only zones of its own account, even if it has many addresses", async 
   expect(transfers.ended - ended).toBeLessThan(32);
 });
 
-it("provides its change only over TCP, while another primary, which lags behind, answers over UDP", async () => {
+it("a primary that answers only over TCP is followed, although another one, which lags behind, answers over UDP", async () => {
   const behind = await startMoorDns({ networks: everyone });
   const front = createServer((socket) => {
     const back = connect(primary.port, "127.0.0.1").on("error", () => undefined);

@@ -36,7 +36,7 @@ async function startPair(overUdp: number, overTcp: () => number) {
 const notImplemented = (asked: Buffer): Buffer =>
   Buffer.of(0, 12, asked[2] ?? 0, asked[3] ?? 0, 0x80, 4, 0, 0, 0, 0, 0, 0, 0, 0);
 
-it("does not go back to an older version when one of several servers at an address lags behind", async () => {
+it("a zone does not go back to an older version when one of several servers at an address lags behind", async () => {
   const ahead = await startMoorDns({ networks: everyone });
   const behind = await startMoorDns({ networks: everyone });
   const secondary = await startMoorDns();

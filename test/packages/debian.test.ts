@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 describe("the Debian packages", () => {
-  it.each(architectures)("for %s has no lintian errors", (architecture) => {
+  it.each(architectures)("for %s have no lintian errors", (architecture) => {
     expect(run("lintian", "--allow-root", "--fail-on=none", fileFor(architecture))).not.toMatch(/^E: /m);
   });
 

@@ -9,13 +9,13 @@ const lock = JSON.parse(readFileSync(join(repository, "package-lock.json"), "utf
   readonly packages: Readonly<Record<string, Entry>>;
 };
 
-it("does not make npm warn about an older Node: moor runs on the one that npm installs", () => {
+it("the lock file does not make npm warn about an older Node: moor runs on the one that npm installs", () => {
   const warning = Object.entries(lock.packages).filter(([, { engines }]) => engines !== undefined);
-  // Run: npx node scripts/complete-lock.ts
+  // If this fails, run: npx node scripts/complete-lock.ts
   expect(warning.map(([place]) => place)).toEqual([]);
 });
 
-it("has the hash of every package, for every platform", () => {
+it("the lock file has the hash of every package, for every platform", () => {
   const lacking = Object.entries(lock.packages).filter(
     ([place, { link, integrity }]) => place !== "" && !link && !/^sha512-[\w+/]{86}==$/.test(integrity ?? ""),
   );

@@ -64,7 +64,7 @@ export function newcomerSuite(installed: () => Installed): void {
     expect((await up.stop("SIGINT")).code).toBe(0);
   });
 
-  it("loads parts that only lists need", async () => {
+  it("loads a part of the program that only some commands need", async () => {
     const { code, out, err } = await moor("token list --data data --json").ended;
     expect({ code, err, names: JSON.parse(out).map(({ name }: { name: string }) => name) }).toEqual({
       code: 0,

@@ -56,7 +56,7 @@ describe("the package", () => {
       expect(text).toMatch(new RegExp(`^${name} \\d+.* \\((?:MIT|Apache-2.0)\\)`, "m"));
   });
 
-  /** Start time and memory follow from it. Each limit is far below the size of the HTTP server's part. */
+  /** Start time and memory depend on how much is read. Each limit is far below the size of the HTTP server's part. */
   it.each([
     ["--version", 300_000],
     ["token list --data .", 500_000],

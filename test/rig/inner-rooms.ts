@@ -1,11 +1,11 @@
+/** Available to every room of `src/core`: results, instants, work in steps, text that is safe to show. */
+const coreBasics = ["result.ts", "instant.ts", "steps.ts", "visible-text.ts"];
+
 /**
  * The allowed imports inside a feature, as in docs/architecture.md. For each inner room: the rooms (or single files)
  * of the same feature that it may import from, besides itself. `"."` is the feature's own folder: its files assemble
  * the rooms, so they may import from all of them; a room may import only those files that it names.
  */
-/** Available to every rule: results, instants, work in steps, text that is safe to show. */
-const coreBasics = ["result.ts", "instant.ts", "steps.ts", "visible-text.ts"];
-
 export const innerArrows: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   "src/core": {
     names: coreBasics,

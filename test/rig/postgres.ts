@@ -13,7 +13,7 @@ import { patience } from "./patience.ts";
 export type PostgresServer = {
   readonly port: number;
   readonly url: (database?: string, port?: number) => string;
-  /** The same without the password, for a command line, and the environment that contains it. */
+  /** The URL without the password, for a command line; `env` has the password. */
   readonly openUrl: (database?: string, port?: number) => string;
   readonly env: Readonly<Record<"PGPASSWORD", string>>;
   readonly connect: (database?: string, port?: number) => Promise<pg.Client>;

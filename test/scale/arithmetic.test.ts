@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Assumed, drawDay, type Measured, needsOf, percentileOf } from "./arithmetic.ts";
 
-/** Numbers that can be done in the head. */
+/** Round numbers, so that the results can be checked by mental arithmetic. */
 const assumed: Assumed = {
   names: 864_000,
   setsPerName: 2,
@@ -58,7 +58,7 @@ describe("what many names need", () => {
     const day = drawDay(200_000, 0.25, random);
     const sum = (from: number, to: number) => day.subarray(from, to).reduce((all, each) => all + each, 0);
     expect(sum(0, 86_400)).toBe(200_000);
-    // A quarter, and what falls there anyway.
+    // A quarter of all changes, and this hour's share of the evenly spread rest.
     expect(sum(4 * 3_600, 5 * 3_600) / 200_000).toBeCloseTo(0.25 + 0.75 / 24, 1);
     expect(percentileOf(Uint32Array.of(5, 1, 3), 0.5)).toBe(3);
     expect(percentileOf(Uint32Array.of(5, 1, 3), 1)).toBe(5);

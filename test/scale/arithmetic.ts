@@ -1,19 +1,19 @@
 /** From what one name costs to what a million cost: pure arithmetic, so that every figure in docs/scale.md can be followed. */
 
-/** What is assumed about people and resolvers; no machine can say it. */
+/** What is assumed about people and resolvers, because it cannot be measured here. */
 export type Assumed = {
   readonly names: number;
   /** A and AAAA, changed together. */
   readonly setsPerName: number;
-  /** A provider that hands out a new address every night. */
+  /** 1 with a provider that assigns a new address every night. */
   readonly changesPerDay: number;
   /** The part of a day's changes that falls into its busiest hour. */
   readonly busiestHour: number;
   /** Minutes in which everybody is back after an outage of their provider. */
   readonly returnMinutes: number;
-  /** Questions that reach us, a name and day: what resolvers do not answer from memory. */
+  /** Questions per name and day that reach us, because resolvers do not have the answer cached. */
   readonly questionsPerDay: number;
-  /** The busiest second to the mean one. */
+  /** The ratio of the busiest second to the mean one. */
   readonly questionPeak: number;
   /** The part of the names that are asked for at all within a day. */
   readonly askedFor: number;
@@ -95,12 +95,12 @@ export function needsOf(assumed: Assumed, measured: Measured): Needs {
     cores: { ...parts, all },
     coresAfterOutage: outage.writes + outage.questions + outage.transfers,
     memory: measured.memoryAtStart + names * assumed.askedFor * measured.memoryPerZone,
-    // One more than needed, so that one may be gone.
+    // One more than needed, so that one can fail.
     nodes: Math.ceil(all / utilization) + 1,
   };
 }
 
-/** One day, second by second: how many changes come in each, drawn from how a day goes. `random` gives 0 to 1. */
+/** The number of changes in each second of a day, drawn at random, with more in the busiest hour. `random` gives 0 to 1. */
 export function drawDay(changes: number, busiestHour: number, random: () => number): Uint32Array {
   const perSecond = new Uint32Array(day);
   for (let i = 0; i < changes; i += 1) {
@@ -112,7 +112,7 @@ export function drawDay(changes: number, busiestHour: number, random: () => numb
   return perSecond;
 }
 
-/** The value that this part of all seconds stays under. */
+/** The value that this part of all values does not exceed. */
 export function percentileOf(values: Uint32Array, part: number): number {
   const sorted = values.toSorted();
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;

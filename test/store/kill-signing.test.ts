@@ -13,7 +13,7 @@ import { startProcess } from "../rig/started-process.ts";
 import { until } from "../rig/until.ts";
 import { faultsIn } from "./store-files.ts";
 
-/** Each with the stages that may follow: the kill can come after the write that ends it. */
+/** Each stage with the next one: the kill can come after the write that ends the stage. */
 const stages: readonly (readonly [Stage | "unsigned", Stage | "unsigned"])[] = [
   ["unsigned", "new"],
   ["new", "new-parent"],
@@ -28,7 +28,7 @@ const stages: readonly (readonly [Stage | "unsigned", Stage | "unsigned"])[] = [
   ["algorithm-hide", "secure"],
   ["leaving", "unsigned"],
 ];
-/** In each stage; `npm run test:faults` sets more. */
+/** The number of kills in each stage; `npm run test:faults` sets more. */
 const kills = Math.ceil(Number(process.env.MOOR_KILLS ?? 1) / stages.length);
 vi.setConfig({ testTimeout: testLimit + kills * 10_000 });
 
@@ -62,7 +62,7 @@ beforeAll(async () => {
   await moor.close();
 });
 
-describe(`kill -9 while a zone leaves a stage leaves a zone that is valid, ${kills} times in each`, () => {
+describe(`a zone is valid after kill -9 while it leaves a stage, ${kills} times in each`, () => {
   it.each(rowsOf(stages, "new", "roll-parent", "algorithm-sign", "leaving"))("%s", async (stage, next) => {
     for (let round = 0; round < kills; round += 1) {
       const signing = startProcess([node, program, database, folder, name, stage], {});

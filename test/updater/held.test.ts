@@ -74,7 +74,7 @@ it("a change delayed by changesPerHour is reported once in log and history, and 
   watcher = await startWatcher(loop);
   const { lines, check } = watcher;
   await until(() => loop.stored().AAAA === "2a00::1");
-  // The first address of all is one of them.
+  // The first address counts as the one change per hour, so these two have to wait.
   for (const host of [2, 3]) {
     const asked = loop.firewall.asked.length;
     say(host);

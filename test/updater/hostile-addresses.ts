@@ -8,7 +8,7 @@ const flagged = (flag: string) => ({
 const publicOnly = { settings: { settings: "public: require" } };
 const published = { outcomes: ["done"], sent: 2, published: "new", stored: "new", warnings: 0 } as const;
 
-/** Every class of the gate, in both families. */
+/** Every class of addresses that the updater distinguishes, in both families. */
 export const hostileAddresses: readonly AddressRow[] = [
   address("none at all, as during a reconnect", wanWith([], []), /no usable address/),
   address("unspecified", wanWith(["0.0.0.0"], ["::"]), /is unspecified/),

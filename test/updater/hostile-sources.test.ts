@@ -35,9 +35,9 @@ const publishedIn = ({ records }: Loop, known: readonly Family[]) =>
 const ofFamilies = (byType: Readonly<Record<string, string>>, known: readonly Family[]) =>
   Object.fromEntries(known.map((family) => [recordTypeOf(family), byType[recordTypeOf(family)]]));
 
-/** Whether the row applies to this kind: some addresses cannot even be said to some peers. */
+/** False if the row does not apply to this kind of source: some cannot report every address. */
 async function tryRow({ loop, rig, known }: Opened, row: AddressRow): Promise<boolean> {
-  // Longer than any source must not be polled for.
+  // Longer than the minimum between two polls of any source.
   const later = () => {
     loop.clock.now += 600_000;
     return loop.round();

@@ -73,20 +73,20 @@ it("reads the address by each protocol, and leaves no mapping behind", async () 
   expect(await router.rules()).not.toMatch(/dnat|192\.168\.77\.2/);
 });
 
-it("is shown by moor interfaces", async () => {
+it("a router's address is shown by moor interfaces", async () => {
   const { code, out } = (await shown) ?? {};
   expect(out).toMatch(/^internet +81\.2\.69\.142 +A +would be used$/m);
   expect(out).toMatch(/any \(igd\) can push changes/);
   expect(code).toBe(0);
 });
 
-it("is found, and named, without a config", async () => {
+it("a router is found, with its name, without a config", async () => {
   expect(JSON.parse((await found)?.out ?? "")).toEqual([
     { kind: "igd", name: "Attic router", address: router.address, external: "81.2.69.142", isOwn: true },
   ]);
 });
 
-it("pushes a new address, and that there is none", async () => {
+it("pushes a new address, and the loss of an address", async () => {
   const process = router.start(sourceProcess(configOf("any"), "follow"));
   await process.says(/81\.2\.69\.142/);
   await router.readdress("81.2.69.143");

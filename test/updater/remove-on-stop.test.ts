@@ -58,7 +58,7 @@ it("says so if the service refuses", async () => {
     { level: "warn", msg: "record not removed", because: expect.stringContaining("403") },
   ]);
   expect(held().toSorted()).toEqual(both);
-  // It is known to be right, so that the next start writes nothing.
+  // The record is known to be right, so the next start writes nothing.
   const writes = loop.writes().length;
   await loop.reopen();
   expect(await loop.round()).toEqual(["nothing", "nothing"]);

@@ -145,7 +145,7 @@ describeTarget({
   ...{ ...ours, api: "ionos", open: async () => opened(ionos) },
   http: { calls: 3, error: (status, message) => ({ status, body: [{ code: "SOME_CODE", message }] }) },
   more(rig) {
-    it("leaves a record switched off", async () => {
+    it("leaves a disabled record disabled", async () => {
       const [home] = ionos.of("home", "A");
       if (home) home.extra = { disabled: true };
       await rig.dns.replace(order, never);

@@ -34,5 +34,5 @@ export function dnameData(target: string): string {
   return `\\# ${wire.length} ${wire.toString("hex")}`;
 }
 
-/** The end of such a line. */
+/** The type and value of a DNAME, as a line for `writtenZone` ends. */
 export const dnameTo = (target: string): string => `TYPE39 ${dnameData(target)}`;

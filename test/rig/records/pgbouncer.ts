@@ -7,7 +7,7 @@ import { startProcess } from "../started-process.ts";
 
 export type PgBouncer = { readonly port: number; readonly stop: () => Promise<void> };
 
-/** PgBouncer on this port, in front of a server; `settings` as in pgbouncer.ini. */
+/** PgBouncer on a free port, in front of a server; `settings` as in pgbouncer.ini. */
 export async function startPgBouncer(server: PostgresServer, settings: readonly string[]): Promise<PgBouncer> {
   const folder = await mkdtemp(join(tmpdir(), "moor-pgbouncer-"));
   const port = await freePort();

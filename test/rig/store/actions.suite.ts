@@ -60,7 +60,7 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
       expect((await store.zone(account, zone.id))?.serial).toBe(2026111501);
     });
 
-    it("stores none for a write that was refused, or threw, or found no zone", async () => {
+    it("stores no action for a write that was refused, or threw, or found no zone", async () => {
       const refused = await store.act(request(), () => ({ wanted: undefined, result: "no" }));
       expect(refused).toEqual({ result: "no", action: undefined, serial: 2026111500 });
       expect(await put("192.0.2.1", { at: { name: "two.example" } })).toBe("no-zone");

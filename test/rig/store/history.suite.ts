@@ -99,7 +99,7 @@ export function describeHistory(name: string, open: () => Promise<RecordStore>):
       expect([rest.next, rest.reached]).toEqual([undefined, undefined]);
     });
 
-    it("shows of a large write what matches", async () => {
+    it("shows only the matching changes of a large write", async () => {
       const { writes, next } = await read({ match: { owner: "host8", type: "A" } });
       expect(minutesOf(writes)).toEqual([33, 31]);
       expect(writes.map(({ added }) => added)).toEqual([0, imported + 1]);
@@ -107,7 +107,7 @@ export function describeHistory(name: string, open: () => Promise<RecordStore>):
       expect(next).toBeUndefined();
     });
 
-    it("starts at a time", async () => {
+    it("starts at a given time", async () => {
       expect(minutesOf((await read({ until: at + 3.5 * minute })).writes)).toEqual([3, 2, 1, 0]);
       expect(minutesOf((await read({ until: at + 30 * minute })).writes).slice(0, 2)).toEqual([30, 29]);
       expect((await read({ until: at - 1 })).writes).toEqual([]);

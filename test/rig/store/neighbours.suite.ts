@@ -46,7 +46,7 @@ export function describeNeighbours(name: string, open: () => Promise<RecordStore
       for (const above of ["beta.test", "down.beta.test"]) expect(await create(ours, above)).toBe("above-foreign-zone");
     });
 
-    it("are refused as an action too, which does not use up the key", async () => {
+    it("are refused as an action too, which does not use up its idempotency key", async () => {
       await create(theirs, "alpha.test");
       const act = { command: "create_zone", actor: "a", now: 5, once: { key: "k", fingerprint: "f" } };
       expect(await store.actCreateZone(zone(ours, "www.alpha.test"), act)).toBe("inside-foreign-zone");
@@ -79,7 +79,7 @@ export function describeNeighbours(name: string, open: () => Promise<RecordStore
       expect(await create(ours, "alpha.test")).toBe("alpha.test");
     });
 
-    it("are created by only one account at the same time", async () => {
+    it("are created by only one of several accounts at the same time", async () => {
       const made = await Promise.all([
         store.createZone(zone(ours, "alpha.test"), "a"),
         store.createZone(zone(theirs, "www.alpha.test"), "a"),
@@ -137,7 +137,7 @@ export function describeNeighbours(name: string, open: () => Promise<RecordStore
       expect(await store.addGrant(late)).toBe("no-zone");
     });
 
-    it("list each grant once, for one zone or for all", async () => {
+    it("have grants, each listed once, for one zone or for all", async () => {
       await create(theirs, "alpha.test");
       await create(theirs, "beta.test");
       const first = await grant(theirs, "alpha.test", ours, "a.alpha.test");

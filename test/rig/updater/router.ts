@@ -92,7 +92,7 @@ export async function openRouter(folder: string, external: string): Promise<Rout
 
 const keyOf = (line: string) => line.split("=")[0];
 
-/** Whether another line of these sets the same. */
+/** Whether another of these lines has the same setting. */
 const isRepeated = (line: string, settings: readonly string[]) =>
   settings.some((other) => other !== line && keyOf(other) === keyOf(line));
 

@@ -114,7 +114,7 @@ export type TestRecord = {
   zone_id: string;
 };
 
-/** The four calls that an updater makes to a v1 service, over records in memory; `instead` may answer instead. */
+/** The four calls that an updater makes to a v1 service, over records in memory; `instead` may answer in their place. */
 export function recordService(records: TestRecord[], instead: (asked: Asked) => Reply | undefined = () => undefined) {
   const zones = [{ id: "z1", name: "example.org", ttl: 3600 }];
   return (asked: Asked): Reply => {
@@ -142,7 +142,7 @@ export function recordService(records: TestRecord[], instead: (asked: Asked) => 
   };
 }
 
-/** The calls of the record-set API that a client needs, over the same records; `instead` may answer instead. */
+/** The calls of the record-set API that a client needs, over records in memory; `instead` may answer in their place. */
 export function setService(records: TestRecord[], instead: (asked: Asked) => Reply | undefined = () => undefined) {
   const zone = { id: 77, name: "example.org", ttl: 3600 };
   const action = { id: 5001, status: "success", progress: 100, error: null };
@@ -187,7 +187,7 @@ export function setService(records: TestRecord[], instead: (asked: Asked) => Rep
   };
 }
 
-/** The two calls that only `moor records` has, over the same records: the serial of the zone, and many changes in one request. */
+/** The two calls that only `moor records` has, over records in memory: the serial of the zone, and many changes in one request. */
 export function changesService(records: readonly TestRecord[]) {
   return ({ path, body }: Asked): Reply | undefined => {
     if (path === "/v1/zones/example.org") return { body: { zone: { id: 77, name: "example.org", serial: 5 } } };

@@ -69,7 +69,7 @@ export function sourceSuite(kind: string, start: StartRig): void {
     const whyUnknown = (reading: SourceReading) => reasonsIn(reading, rig, known);
     const wanted = (said: Said) => Object.fromEntries(known.map((family) => [family, said[family][0]]));
 
-    it("says what it can, and its device", () => {
+    it("says what it can do, and has the expected device", () => {
       expect(can).toEqual({
         push: expect.any(Boolean),
         prefix: expect.any(Boolean),

@@ -10,7 +10,7 @@ export type TargetPeer = {
   readonly reply?: (asked: Asked) => Reply | Promise<Reply>;
   /** Replaces all sets of the zone except SOA and NS: `home 300 A 192.0.2.1`. */
   readonly fill: (sets: readonly string[]) => Promise<void> | void;
-  /** The same, sorted. */
+  /** The sets in the same format, sorted. */
   readonly held: () => Promise<readonly string[]> | readonly string[];
   readonly close: () => Promise<void> | void;
 };

@@ -119,7 +119,7 @@ export function describeTarget(target: TargetCase): void {
     it(`a set with two addresses is ${target.several}`, async () => {
       const both = [...first, `home ${ttl} A 192.0.2.7`];
       await rig.peer.fill(both);
-      // A new one: v1 remembers which of the two it wrote before.
+      // A new target: that of v1 remembers which of the two records it wrote before.
       const fresh = await open(secret);
       const outcome = await fresh.replace(order, never);
       fresh.close();

@@ -31,7 +31,7 @@ export function describeTogether(
     if (error) expect(writes()).toBe(1);
   });
 
-  it("a record that is missing is created only if it is ordered to, and does not stop the others", async () => {
+  it("a missing record is created only if that is ordered, and does not stop the others", async () => {
     expect(await kindsAfter([missing, ...both])).toEqual(["refused", "done", "done"]);
     expect(await rig.peer.held()).toEqual([...kept, ...written].toSorted());
     const [made] = await replaceAll([
@@ -43,7 +43,7 @@ export function describeTogether(
     expect(await rig.peer.held()).toEqual([...kept, ...now].toSorted());
   });
 
-  it("says that a zone is missing, for each", async () => {
+  it("writes nothing to a missing zone, and says so for each record", async () => {
     const outcomes = await replaceAll(both.map((each) => ({ ...each, zone: "example.net" })));
     expect(outcomes.map(({ kind }) => kind).every((kind) => ["refused", "alone"].includes(kind))).toBe(true);
   });

@@ -24,5 +24,5 @@ export const sourceRigs: Readonly<Record<string, StartRig>> = {
   pfsense: startPfsense,
 };
 
-/** The same, with peers that can report what real ones never would. */
+/** Like `sourceRigs`, with peers that can report what real ones never would. */
 export const lyingRigs: typeof sourceRigs = { ...sourceRigs, interface: startFakeKernel };
