@@ -60,7 +60,7 @@ async function renewSignatures(
     if (due.length === 0) break;
     for (const { zone, owners, first } of due) {
       const names = owners.join(" ");
-      // The same names again: nothing was renewed.
+      // If the same names are due again, nothing was renewed.
       const isDone =
         tried.get(zone.number) !== names &&
         (await renew(store, zone, owners, now())

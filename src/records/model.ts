@@ -134,7 +134,7 @@ export type LoggedChange = {
   readonly change: Change | SettingsChange;
 };
 
-/** A row of the log. Owners of zones see only changes that somebody made. */
+/** A row of the log. Owners of zones do not see changes of signatures. */
 export type LoggedRow = Omit<LoggedChange, "change"> & {
   readonly change: LoggedChange["change"] | SignatureChange;
 };

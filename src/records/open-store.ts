@@ -39,11 +39,11 @@ export type OpenStore = {
   readonly look: () => Promise<unknown>;
   /** Opens a separate connection to a database that other nodes may share; undefined if it cannot be shared. */
   readonly connect: (() => Promise<Client>) | undefined;
-  /** To a database server; undefined for a file. */
+  /** How many connections to a database server there are; undefined for a file. */
   readonly connections: (() => ConnectionCount) | undefined;
   /** Settles when a newer moor has upgraded the shared database beyond what this one supports. */
   readonly outgrown?: Promise<DatabaseTrouble>;
-  /** Closes all of them. */
+  /** Closes everything that was opened with the store. */
   readonly close: () => Promise<void>;
 };
 

@@ -9,13 +9,13 @@ import type { SigningState } from "./watch-signed.ts";
 export type RecordMetrics = {
   readonly requests: RequestCounters;
   readonly store: Pick<RecordStore, "counters" | "lastChange">;
-  /** To a database server; absent for a file. */
+  /** How many connections to a database server there are; absent for a file. */
   readonly connections?: (() => ConnectionCount) | undefined;
   /** Open event streams. */
   readonly streams: { readonly open: number };
   /** Absent without TLS. */
   readonly certificates?: Certificates | undefined;
-  /** What the last round over the signed zones found, on the node that leads. */
+  /** What this node last read about the signed zones. */
   readonly signing: SigningState;
   readonly now: () => Instant;
 };

@@ -72,7 +72,7 @@ export type RecordsOptions = {
   readonly pages?: string;
   /** The other services, for the switcher of the pages. */
   readonly services?: () => readonly ServiceLink[];
-  /** With services in the same process, which then have one sign-in. */
+  /** The sign-in that services in the same process share. */
   readonly shared?: SharedSignIn;
   /** An updater in the same process, for the overview. */
   readonly updater?: () => KnownUpdater | undefined;

@@ -33,7 +33,7 @@ const zonesAtOnce = 500;
 const renewalTime = 60 * minute;
 const mostExpiring = 200;
 
-/** Reads it every minute. */
+/** Reads this state every minute. */
 export const watchSigned = (options: WatchOptions): (() => Promise<void>) =>
   repeat(
     () => lookAtSigned(options),

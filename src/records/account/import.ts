@@ -28,7 +28,7 @@ export async function importObstacles(
     const { name } = entry;
     const wish = { name, account: account?.id ?? nobody, reserved: await reservedName(name, []) };
     const obstacle = await store.obstacleTo(wish);
-    // Below another zone of this import it will be inside the account's own zone.
+    // If another zone of this import is above it, it will be inside a zone of the same account.
     const isInside = enclosing(name)
       .slice(1)
       .some((above) => names.has(above));
@@ -50,7 +50,7 @@ const nobody = 0;
 export const inOrder = (zones: readonly ReadZone[]): readonly ReadZone[] =>
   zones.toSorted((a, b) => a.entry.name.length - b.entry.name.length);
 
-/** The import runs on the machine of the service, so the user is the operator and may allow it. */
+/** The import runs on the machine of the service, so the user is the operator and can allow it. */
 const notAllowed = (name: string, why: NotCreated): Fault => {
   const { code, message } = zoneNotCreated(name, why);
   return {

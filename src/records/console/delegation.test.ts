@@ -11,7 +11,7 @@ it.for<[Delegation, string]>([
   [{ kind: "delegated", servers: ["ns.old.example"] }, "elsewhere"],
   [{ kind: "none" }, "none"],
   [{ kind: "unknown", because: "silence" }, "unknown"],
-])("%j is %s", async ([found, status]) => {
+])("the delegation %j has the status %s", async ([found, status]) => {
   const check = createDelegationChecks(
     async () => found,
     own,

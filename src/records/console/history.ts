@@ -8,7 +8,10 @@ import type { ShownWrite } from "../service/writes.ts";
 
 export type HistoryRequest = { readonly zone: string; readonly query: unknown };
 
-/** A page of a zone's history, by write: `before`, `until` (a time), `name` (`whole`: not a part of one), `type`, `who`. */
+/**
+ * A page of a zone's history, by write. The query can have `before`, `until` (a time), `name` (a part of it, unless
+ * `whole` is given), `type` and `who`.
+ */
 export async function answerHistory(
   { writes }: Pick<RecordService, "writes">,
   actor: Actor,

@@ -85,7 +85,7 @@ describe("the console's calls", () => {
     ["PATCH", "/v1/zones", 405],
     ["GET", "/v1/zones/nothing.example", 404],
     ["POST", "/v1/zones", 400],
-  ] as const)("are answered like those with a token, on several lines: %s %s", async ([method, path, status]) => {
+  ] as const)("are answered like those with a token, as indented JSON: %s %s", async ([method, path, status]) => {
     const headers = await signIn("main");
     const made = await call("POST", "/console/tokens", { name: "any", scope: { access: "write" } }, headers);
     const { secret } = (await made.json()) as { secret: string };

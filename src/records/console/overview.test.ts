@@ -77,7 +77,7 @@ describe("the overview of an account", () => {
     ]);
   });
 
-  it("has the names whose address changed, with the address of now, the latest first", async () => {
+  it("has the names whose address changed, with their current address, the latest first", async () => {
     await addZone("example.org");
     for (const value of ["192.0.2.1", "192.0.2.2", "192.0.2.3"]) await put("example.org", "home", "A", value);
     for (const value of ["2001:db8::1", "2001:db8::2"]) await put("example.org", "@", "AAAA", value);

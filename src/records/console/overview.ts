@@ -21,7 +21,10 @@ export type OverviewTools = {
   readonly signing?: SigningTroubles | undefined;
 };
 
-/** By the name of the zone. `expiring`: when the first signature expires that could not be renewed. `ahead`: last changed in the future. */
+/**
+ * By the name of the zone. `expiring`: when the first of the signatures that should have been renewed expires. `ahead`:
+ * zones whose last change is in the future.
+ */
 export type SigningTroubles = {
   readonly mismatched: ReadonlySet<string>;
   readonly expiring: ReadonlyMap<string, Instant>;

@@ -34,7 +34,7 @@ it.each([
   expect(await people.check("main", "of long ago")).toBe(String(id));
   expect(await stored()).toMatch(renewed);
   expect(await people.check("main", "of long ago")).toBe(String(id));
-  // Changed in the meantime: the new password stays.
+  // If the password was changed in the meantime, the new one stays.
   await console.renewHash(id, { from: older("of long ago"), to: "scrypt$1$1$1$x$y" });
   expect(await stored()).toMatch(renewed);
   await close();

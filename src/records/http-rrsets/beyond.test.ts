@@ -236,7 +236,7 @@ describe("GET /zones?owns=NAME", () => {
     expect(await owns("")).toEqual([]);
   });
 
-  it("returns it only if it matches the other parameters", async () => {
+  it("returns that zone only if it also matches the other parameters", async () => {
     await newZone({ name: "beside.example", labels: { env: "prod" } });
     const count = async (more: string) =>
       (await get(`/zones?owns=www.beside.example&${more}`)).meta.pagination.total_entries;

@@ -51,7 +51,7 @@ it("a zone is signed, shows what the parent needs, and moves on step by step", a
       { name: "@", type: "CDNSKEY", values: [key.dnskey.slice(key.dnskey.indexOf("257"))] },
     ],
   });
-  // It had no NS records.
+  // The zone had no NS records, so it got those of the service.
   const { rrsets } = (await call("GET", `${zone}/rrsets?type=NS`)).json;
   expect(rrsets[0].records).toHaveLength(3);
 

@@ -129,7 +129,7 @@ describe("a name that no single account should own", () => {
   });
 
   it.each(["home.lan", "corp.internal", "home.arpa", "10.in-addr.arpa", "www.example.net"])(
-    "is not %s",
+    "does not include %s, which can be created",
     async (name) => {
       expect((await create(ours, name)).status).toBe(201);
     },

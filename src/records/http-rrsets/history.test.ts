@@ -188,7 +188,7 @@ describe("POST …/history/{serial}/undo", () => {
     expect((await get(`/zones/${zone.id}/rrsets?type=A`)).rrsets).toHaveLength(2);
   });
 
-  it("also does so if the record returns to an existing set", async () => {
+  it("gives a record that returns to an existing set a new id if another one has its old id by now", async () => {
     const { zone, path } = await newSet("A", ["192.0.2.1", "192.0.2.2"]);
     const zoneId = (await callV1("GET", `/zones?name=${zone.name}`)).json.zones[0].id;
     await call("POST", `${path}/actions/remove_records`, values("192.0.2.2"));
@@ -203,7 +203,7 @@ describe("POST …/history/{serial}/undo", () => {
     expect((await callV1("GET", `/records/${id}`)).json.record.name).toBe("moved");
   });
 
-  it("also does so if the set has another record with the same content in its place", async () => {
+  it("does not take back the id of a moved record if a new one with its old content has replaced it", async () => {
     const { zone, path } = await newSet();
     const zoneId = (await callV1("GET", `/zones?name=${zone.name}`)).json.zones[0].id;
     await call("POST", `${path}/actions/change_ttl`, { ttl: 600 });

@@ -71,7 +71,7 @@ const get = (who: Who, path: string) => call(who, "GET", path);
 const put = (who: Who, zone: string, name: string, value: string) =>
   call(who, "POST", `/v1/zones/${zone}/changes`, { changes: [{ name, type: "A", records: [{ value }] }] });
 
-describe("a token for a part", () => {
+describe("a token for a part of an account", () => {
   it.each(["host.child.parent.example", "child.parent.example"])(
     "gets the same zone for %s with a hidden child zone as without it",
     async (name) => {

@@ -61,7 +61,7 @@ export function paginationToWire({ page, perPage }: Paging, total: number): Rrse
   };
 }
 
-/** With only page and per_page, as in the original. */
+/** The links repeat only page and per_page of the query, as in the original. */
 export function linkHeader(address: string, { per_page, ...pages }: RrsetsPagination): string {
   const named = [
     ["prev", pages.previous_page],

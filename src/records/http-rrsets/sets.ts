@@ -18,7 +18,7 @@ const tags = ["record sets"];
 const one = "/zones/:z/rrsets/:n/:t";
 
 export function rrsetsSetRoutes(api: FastifyInstance, service: RecordService): void {
-  /** The write has changed the serial in the SOA. */
+  /** An SOA set is read again, because the write has changed its serial. */
   const answerOf = (request: FastifyRequest) => async (done: SetDone) => {
     const target = { zone: { number: done.zone.number }, name: done.set?.owner ?? "", type: done.set?.type ?? "" };
     const now = done.set?.type === "SOA" ? await service.set(request.actor, target) : done;

@@ -106,7 +106,7 @@ describe("4.2: messages of records, and nothing is stored", () => {
     expect(other.json.error.message).toBe("422 Unprocessable Entity: taken  alias");
   });
 
-  it("the same in a PUT leaves the record unchanged", async () => {
+  it("an invalid value in a PUT gets the same message, and leaves the record unchanged", async () => {
     const zone = await newZone();
     const record = await newRecord(zone.id, {});
     const bad = { zone_id: zone.id, type: "A", name: "www", value: "nope" };

@@ -52,7 +52,7 @@ describe("3.16 to 3.20 primary servers", () => {
     }
   });
 
-  it.each(["none", "none-none", "-"])("a missing one is a 404: %s", async (id) => {
+  it.each(["none", "none-none", "-"])("a missing primary server is a 404: %s", async (id) => {
     const zone = await newZone();
     const error = { message: "primary server not found", code: 404 };
     const zero = { id: "", port: 0, created: "", modified: "", zone_id: "", address: "" };
@@ -79,7 +79,7 @@ describe("3.16 to 3.20 primary servers", () => {
     expect(await isSecondary(zone.id)).toBe(false);
   });
 
-  it("refuses the same twice", async () => {
+  it("refuses the same server twice", async () => {
     const zone = await newZone();
     await post(path, server(zone.id));
     const again = await post(path, server(zone.id));

@@ -136,7 +136,7 @@ describe("5.4: TXT", () => {
     expect(await exported(zone.id)).toContain(`\nwww\t\tIN\tTXT\t${meaning}\n`);
   });
 
-  it("nothing at all is refused", async () => {
+  it("an empty value is refused", async () => {
     const zone = await newZone();
     expect((await create(zone.id, { type: "TXT", value: "" })).json.error.message).toBe("invalid TXT record");
   });

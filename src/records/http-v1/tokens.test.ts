@@ -117,16 +117,16 @@ describe("a token for certain names and types", () => {
   });
 });
 
-describe("a token that is not valid now", () => {
+describe("a token with an expiry or a list of networks", () => {
   it.each([
     ["has expired", { ...wholeAccount, expires: 1 }],
     ["is for another network", { ...wholeAccount, networks: ["192.0.2.0/24"] }],
-  ])("%s, and is treated like an unknown one", async (_, scope) => {
+  ])("that %s is treated like an unknown one", async (_, scope) => {
     const { status, text } = await call("GET", "/api/v1/zones", { token: await newToken("main", scope) });
     expect([status, text]).toEqual([401, '{"message":"Invalid authentication credentials"}\n']);
   });
 
-  it("but is valid with a future expiry and for this machine", async () => {
+  it("is valid if it expires in the future and is for this machine", async () => {
     await newZone();
     const scope = { ...wholeAccount, expires: Date.now() + 60_000, networks: ["127.0.0.0/8"] };
     expect((await call("GET", "/api/v1/zones", { token: await newToken("main", scope) })).status).toBe(200);

@@ -19,7 +19,7 @@ export async function actorOf(
   return actor;
 }
 
-/** The same for a connection that is already open. Does not count as a use. */
+/** Like `actorOf`, for a connection that is already open. Does not count as a use. */
 export async function actorStill(
   store: Pick<RecordStore, "tokenByHash">,
   secret: string,

@@ -44,7 +44,7 @@ describe("a busy store: each API says so in its own format, and when to retry", 
     ["/api/v1/zones", () => ({ "auth-api-token": token })],
     ["/v1/zones", () => ({ authorization: `Bearer ${token}` })],
     ["/nic/update?hostname=a.example.org", () => ({ authorization: `Basic ${btoa(`x:${token}`)}` })],
-  ])("but at most sixty times a minute for %s, and then how many more there were", async (path, headers) => {
+  ])("and the log says so at most sixty times a minute for %s, and then how many more", async (path, headers) => {
     rig.pass(60_000);
     const before = rig.log().length;
     for (let i = 0; i < 100; i++) await rig.call(path, headers(), "192.0.2.1");

@@ -146,7 +146,7 @@ describe("dyndns2", () => {
     expect(await lines(query, token, from)).toBe(answer);
   });
 
-  it("adds the family that the host does not have yet, with its TTL", async () => {
+  it("adds the family that the host does not have yet", async () => {
     await lines("hostname=home.example.org&myipv6=2001:db8::5");
     expect(await has("home")).toEqual(["A 192.0.2.1", "AAAA 2001:db8::5"]);
   });

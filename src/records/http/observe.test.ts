@@ -165,7 +165,7 @@ describe("the record service, monitored", () => {
     }
   });
 
-  it("takes the caller's address from a trusted proxy: tokens that are valid only from there", async () => {
+  it("takes the caller's address from a trusted proxy, for tokens that are valid only from certain networks", async () => {
     const secret = await start({ proxies: from("127.0.0.1") });
     const headers = (client: string) => ({ authorization: `Bearer ${secret}`, "x-forwarded-for": client });
     expect((await call("/v1/zones", headers("203.0.113.5"))).status).toBe(200);
@@ -175,7 +175,7 @@ describe("the record service, monitored", () => {
     expect(page.headers.get("link")).toContain("<https://");
   });
 
-  it("ignores those headers from anyone else", async () => {
+  it("ignores the headers of a proxy that is not trusted", async () => {
     const secret = await start({ proxies: from("10.0.0.0/8") });
     const headers = { authorization: `Bearer ${secret}`, "x-forwarded-for": "198.51.100.5", "x-request-id": "forged" };
     const answer = await call("/v1/zones", headers);
@@ -202,7 +202,7 @@ describe("the record service, monitored", () => {
     expect((await call("/health/live")).status).toBe(200);
   });
 
-  it("says the same to a balancer that asks with HEAD", async () => {
+  it("also tells a balancer that asks with HEAD whether it is ready", async () => {
     await start();
     const head = async (path: string) => (await call(path, {}, { method: "HEAD" })).status;
     expect([await head("/health/live"), await head("/health/ready")]).toEqual([200, 200]);

@@ -23,7 +23,7 @@ describe("proofs over DNS", () => {
     ["a CNAME leads to a zone here", "dns.example.org", "_acme-challenge.dns 60 CNAME proofs.example.org.", true],
     ["a CNAME leads elsewhere", "dns.example.org", "_acme-challenge.dns 60 CNAME proofs.example.net.", false],
     ["a CNAME leads to itself", "dns.example.org", "_acme-challenge.dns 60 CNAME _acme-challenge.dns", false],
-  ])("when %s", async (_, name, text, can) => {
+  ])("can be published if %s (%s, %j): %s", async (_, name, text, can) => {
     await moor.makeZone("example.org", `${text}\n`);
     const server = { id: "p", address: "127.0.0.1", port: 1, created: 1, modified: 1 };
     await moor.makeZone("second.test", "", { mode: "secondary", primaries: [server] });

@@ -8,7 +8,7 @@ import { placed, setAt, withDraft } from "./edit/set.ts";
 
 /** Marks our records, so that those of other ACME clients at the same name are left alone. */
 const comment = "ACME challenge of this service";
-/** Seconds. The authority asks right after the write, and a resolver must not keep the value until the next one. */
+/** Seconds. The authority asks right after the write, and a resolver must not keep the value until the next challenge. */
 const ttl = 60;
 
 /** Resolves when the nameservers of the zone serve these TXT values. */

@@ -22,7 +22,7 @@ export type RecordDraft = {
 /** A draft and the zone that it names. */
 export type PlacedDraft = { readonly zoneId: string; readonly draft: RecordDraft };
 
-/** The same whether or not the other zone exists, so that the answer reveals nothing about other zones. */
+/** The fault is the same whether or not the other zone exists, so that the answer reveals nothing about other zones. */
 export const zoneStays: Fault = {
   code: "zone-stays",
   where: "zone_id",

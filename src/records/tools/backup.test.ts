@@ -57,7 +57,7 @@ describe("a backup", () => {
     expect(await namesIn(file)).toEqual(["example.org", "again.example.org"]);
   });
 
-  it("from any other tables is the same kind of file", async () => {
+  it("that is written table by table is the same kind of file", async () => {
     const tables = readSqliteTables(path);
     expect(await backupTables(tables, file, tellers())).toMatchObject({ kind: "done", counts: { zones: 2 } });
     await tables.close();

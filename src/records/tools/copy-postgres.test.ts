@@ -87,7 +87,7 @@ describe("from SQLite to PostgreSQL and back", () => {
     expect(rows[0].sets).toBeGreaterThan(0);
   });
 
-  it("its export is byte for byte the same, there and back", async () => {
+  it("the export is byte for byte the same, there and back", async () => {
     const first = openSqliteStore(file);
     const wanted = await exported(first);
     first.close();
@@ -110,7 +110,7 @@ describe("from SQLite to PostgreSQL and back", () => {
     again.close();
   });
 
-  it("is backed up as the same kind of file", async () => {
+  it("the copy is backed up as the same kind of file", async () => {
     const backup = join(folder, "backup.sqlite");
     await closing(await readPostgresTables(addressOf(url), "copy"), async (tables) => {
       const tellers = { progress: () => undefined, signal: AbortSignal.timeout(patience) };
@@ -121,11 +121,11 @@ describe("from SQLite to PostgreSQL and back", () => {
     );
   });
 
-  it("accepts no second copy, because it holds data", async () => {
+  it("the database accepts no second copy, because it holds data", async () => {
     await expect(writePostgresTables(addressOf(url), file)).rejects.toThrow(/already holds data; create an empty one/);
   });
 
-  it("continues the numbers of the original: writes work, and no number is assigned twice", async () => {
+  it("the copy continues the numbers of the original: writes work, and no number is assigned twice", async () => {
     const there = await rig.open(url);
     const before = await there.lastChange();
     await fillStore(there as unknown as RecordStore, "example.com");
@@ -135,7 +135,7 @@ describe("from SQLite to PostgreSQL and back", () => {
     await there.close();
   });
 
-  it("drops its old history in small steps", async () => {
+  it("the copy drops its old history in small steps", async () => {
     await closing(await trimPostgresTables(addressOf(url)), async (tables) => {
       const count = await tables.count(storeTables.changes);
       const dropped = await dropHistory(tables, {

@@ -28,7 +28,7 @@ describe("a name that no single account should own", () => {
     ...["example.co.uk", "alpha.test", "home.lan", "corp.internal", "home.arpa", "10.in-addr.arpa"],
     ...["168.192.in-addr.arpa", "d.f.ip6.arpa", "www.ck", "city.kawasaki.jp", "me.github.io", "www.example.net"],
     ...["ns.example.net", "_acme-challenge.alpha.test", "0/25.2.0.192.in-addr.arpa", "fritz.box", "unlisted.invalid"],
-  ])("%s is not one", async (name) => {
+  ])("%s is not such a name", async (name) => {
     expect(await reservedName(name, servers)).toBeUndefined();
   });
 

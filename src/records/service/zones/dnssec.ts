@@ -86,7 +86,10 @@ export function signingRule(
   };
 }
 
-/** A zone from a server that signs may have such records at any name; from now on they are generated here. */
+/**
+ * A zone from a server that signs may have records of the types that signing generates, at any name. From now on they are
+ * generated here.
+ */
 export async function ownersToSign(store: RecordStore, zone: Zone): Promise<WriteRequest["owners"]> {
   const { total } = await store.setPage(zone, { types: madeTypes, page: 1, perPage: 1 });
   return total > 0 ? "all" : () => [apex];
@@ -182,7 +185,7 @@ export const publishingRule =
     return merged.ok ? ok({ dnssec: withOthers(settings.dnssec, merged.value) }) : merged;
   };
 
-/** Without tags, all of them. */
+/** Without tags, withdraws all keys of other servers. */
 export const withdrawOthers = (by: SigningWriter, zone: Zone, tags: readonly number[]): Promise<Result<ZoneSigning>> =>
   change(by, zone, withdrawingRule(tags));
 

@@ -84,7 +84,7 @@ describe("a page of a large zone", () => {
     expect(largest).toBeLessThanOrEqual(1_000);
   });
 
-  it("waits for other pages that the account asked for at the same time, and is given nevertheless", async () => {
+  it("waits for other pages that the account requested at the same time, and is then answered", async () => {
     let [reading, most] = [0, 0];
     const counted: SqliteStore = {
       ...store,

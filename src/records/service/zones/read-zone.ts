@@ -42,7 +42,7 @@ export async function readZone(store: ZoneReads, zone: Zone, pause: () => Promis
 const keyOf = ({ owner, type }: Pick<RRset, "owner" | "type">): string => setKey(owner, type);
 const soaKey = setKey(apex, "SOA");
 
-/** As of the last change. */
+/** The zone with the serial and the time of the last missed change. */
 function zoneAfter(zone: Zone, missed: readonly LoggedRow[]): Zone {
   const { serial = zone.serial, at: modified = zone.modified } = missed.at(-1) ?? {};
   return { ...zone, serial, modified };
@@ -59,9 +59,9 @@ async function* pagesOf(store: ZoneReads, zone: Zone, pause: () => Promise<void>
 }
 
 /**
- * The same with what DNSSEC adds, but only what DNS shows, and each part is passed on as it is read: all of them together would take more
- * memory than the zone in the nameserver. Later sets replace earlier ones, and those without records remove them. `begin` is called
- * again if everything has to be read again.
+ * Like `readZone`, with what DNSSEC adds, but only what DNS shows. Each part is passed on as it is read: all parts together
+ * would take more memory than the zone in the nameserver. Later sets replace earlier ones, and those without records
+ * remove them. `begin` is called again if everything has to be read again.
  */
 export async function readShownZone(
   store: ZoneReads,

@@ -59,7 +59,7 @@ export function signingOperations(options: RecordServiceOptions, sight: Sight) {
     publishKeys: (actor: Actor, key: ZoneKey, others: readonly PublicKey[], asked: Asked = {}) =>
       change(actor, key, { command: "publish_keys", ruleFor: () => publishingRule(others, now()) }, asked),
 
-    /** Without tags, all of them. */
+    /** Without tags, withdraws all keys of other servers. */
     withdrawKeys: (actor: Actor, key: ZoneKey, tags: readonly number[], asked: Asked = {}) =>
       change(actor, key, { command: "withdraw_keys", ruleFor: () => withdrawingRule(tags) }, asked),
 

@@ -33,7 +33,7 @@ export type SecondaryTrouble =
   | { readonly kind: "expired"; readonly since: Instant }
   | { readonly kind: "stale"; readonly checked: Instant; readonly expires: Instant };
 
-/** Of each zone that has a trouble. */
+/** The troubles of those zones that have one. */
 export async function secondaryTroubles(
   store: Pick<RecordStore, "secondaryStates">,
   zones: readonly Zone[],

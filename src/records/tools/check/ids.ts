@@ -16,7 +16,7 @@ export function createIndexCheck(tables: Tables, step: Step) {
     const index = new Map(rows.map((row) => [row[0], named<IdRow>(storeTables.ids, row)]));
     for (const place of waiting) {
       const found = index.get(place.id);
-      // A second record with this id is then reported as missing.
+      // A second record with this id is then reported as missing from the index.
       index.delete(place.id);
       if (found !== undefined && placeText(found) === placeText(place)) continue;
       step.fault(

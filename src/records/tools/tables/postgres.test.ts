@@ -69,7 +69,7 @@ describe("a database of another version", () => {
   });
 });
 
-it("zones without the grant they need are found here too", async () => {
+it("zones without the grant they need are found in PostgreSQL too", async () => {
   await query(
     "INSERT INTO accounts (id, name, created) VALUES (2, 'other', 1); INSERT INTO zones (number, id, account, name, settings, serial, " +
       "record_count, created, modified) VALUES (90, 'z', 2, 'www.example.org', '{}', 1, 0, 1, 1)",

@@ -28,7 +28,7 @@ export function readSqliteTables(path: string): WritableTables {
 /** Opens a file that nobody else uses yet, and creates it if it does not exist. */
 export const writeSqliteTables = (path: string): WritableTables => tablesIn(openToWrite(path), path);
 
-/** Such a file as the target of a copy: a new one, or one with an unfinished copy of `source`. */
+/** The target of a copy: a new file, or one with an unfinished copy of `source`. */
 export function copySqliteTables(path: string, source: string): CopyTarget {
   const goesOn = existsSync(path);
   const database = openToWrite(path);

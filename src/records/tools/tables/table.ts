@@ -34,7 +34,7 @@ export type TablesUse = "look" | "copy";
 export type WritableTables = Tables & {
   readonly put: (table: Table, rows: readonly Row[]) => Promise<void>;
   readonly remove: (table: Table, keys: readonly Row[]) => Promise<void>;
-  /** All rows up to and including this key. */
+  /** Removes all rows up to and including this key. */
   readonly removeUpTo: (table: Table, key: Row) => Promise<void>;
   readonly setLastNumber: (table: Table, last: number) => Promise<void>;
 };
