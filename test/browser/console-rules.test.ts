@@ -83,7 +83,7 @@ describe("a set in the form", () => {
   it.for([
     ["a bad address", { texts: ["192.0.2.256"] }, "0.0"],
     ["a TTL that is too short", { ttl: "59" }, "ttl"],
-    ["a name outside", { name: "a..b" }, "name"],
+    ["a name outside the zone", { name: "a..b" }, "name"],
     ["a name that ends with the zone's", { name: "www.Example.org" }, "name"],
   ] as const)("names the place of %s", ([, change, place]) => {
     const { texts = ["192.0.2.1"], ...rest } = change as { texts?: readonly string[] };

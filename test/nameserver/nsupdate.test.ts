@@ -78,10 +78,10 @@ describe("nsupdate", () => {
         "alias 600 CNAME": "other.example.org.",
       },
     ],
-    ["leaves out an alias beside other records", "update add www.example.org 600 CNAME other.example.org", {}],
-    ["leaves out other records beside an alias", "update add alias.example.org 600 A 192.0.2.1", {}],
+    ["adds no alias beside other records", "update add www.example.org 600 CNAME other.example.org", {}],
+    ["adds no other records beside an alias", "update add alias.example.org 600 A 192.0.2.1", {}],
     ["keeps the last nameserver", "update delete example.org NS ns1.example.org", {}],
-    ["keeps SOA and nameservers when all at the zone's name goes", "update delete example.org", {}],
+    ["keeps the SOA and NS records if everything at the zone's name is deleted", "update delete example.org", {}],
     ["keeps the SOA", "update delete example.org SOA", {}],
     [
       "writes an unknown type",

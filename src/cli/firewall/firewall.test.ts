@@ -116,7 +116,7 @@ describe("moor firewall", () => {
 
   it.each([
     ["half a certificate", { cert: "own.pem" }, "", /go together/],
-    ["a config that is not there", { config: "nothing.yaml" }, "", /There is no file nothing\.yaml/],
+    ["a missing config", { config: "nothing.yaml" }, "", /There is no file nothing\.yaml/],
     [
       "a wrong config",
       {},
@@ -124,14 +124,19 @@ describe("moor firewall", () => {
       /firewall\.yaml:2:9: interfaces\.eth0: must have settings.*\n.*:3:30: interfaces\.lo\.hiden: unknown setting/,
     ],
     ["a config that is a list", {}, "# mine\n- lo", /firewall\.yaml:2:1: the file must contain `interfaces:`/],
-    ["a key twice", {}, "interfaces:\n  lo: {}\n  lo: {}\n", /firewall\.yaml:3:3: this key is given twice; keep one/],
+    [
+      "a repeated key",
+      {},
+      "interfaces:\n  lo: {}\n  lo: {}\n",
+      /firewall\.yaml:3:3: this key is given twice; keep one/,
+    ],
     [
       "a config that Windows saved as Unicode",
       {},
       "\uFEFFi\0n\0t\0:\0",
       /firewall\.yaml: it is not UTF-8; save it as UTF-8\n$/,
     ],
-    ["a config that is no YAML", {}, "interfaces: {\n", /firewall\.yaml:2:1: this is not valid YAML: Flow map.*\n$/],
+    ["a config that is not YAML", {}, "interfaces: {\n", /firewall\.yaml:2:1: this is not valid YAML: Flow map.*\n$/],
     [
       "an alias of nothing",
       {},

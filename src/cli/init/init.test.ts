@@ -141,12 +141,12 @@ describe("an answer that does not work", () => {
     ["a host and port", { records: "dns.test:8053" }, "dns.test:8053 is not a URL; write https://dns.test:8053\n"],
     ["another kind of address", { firewall: "ftp://a" }, "ftp://a is not a URL; write https://192.168.1.1\n"],
     [
-      "no name of the zone",
+      "a name without a record",
       { name: "nas" },
       "example.org has no A or AAAA record nas; create one in the console, with any address, or let moor create it with --create",
     ],
     [
-      "a token for its file",
+      "a token instead of its file",
       { tokenFile: "t".repeat(32) },
       "--token-file must be the path of a file, but looks like the secret itself",
     ],

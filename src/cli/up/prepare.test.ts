@@ -30,7 +30,7 @@ test.each([
     urls,
     mine.replace("eth0, ipv6", "wlan0, ipv6"),
   ],
-  ["nothing in the name of another machine", { ...trial, name: "there", isChosen: true }, urls, mine],
+  ["nothing, if the name is that of another machine", { ...trial, name: "there", isChosen: true }, urls, mine],
 ])("a later start of moor up changes %s", (_, now, at, after) => expect(currentConfig(mine, now, at)).toBe(after));
 
 test("a later start of moor up leaves a config alone if it finds none of its settings there", () => {

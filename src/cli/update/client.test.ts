@@ -235,7 +235,7 @@ describe("moor init, by options", () => {
 
   test.each<[string, (given: InitOptions) => InitOptions, RegExp]>([
     ["no firewall", (given) => without(given, "firewall"), /What is the URL of the firewall\? Answer with --firewall/],
-    ["what is not a URL", (given) => ({ ...given, firewall: "fw" }), /fw is not a URL/],
+    ["a text that is not a URL", (given) => ({ ...given, firewall: "fw" }), /fw is not a URL/],
     ["no key", (given) => without(given, "firewallKeyFile"), /--firewall-key-file/],
     ["no token", (given) => without(given, "tokenFile"), /--token-file/],
     [
@@ -251,7 +251,7 @@ describe("moor init, by options", () => {
       (given) => without(given, "name"),
       /Which name should moor update\? Choose from: home\. Answer with --name/,
     ],
-  ])("says what is missing: %s", async (_, change, expected) => {
+  ])("says what is missing or wrong: %s", async (_, change, expected) => {
     const { io, printed } = terminal();
     expect(await init(change(options()), io)).toBe(2);
     expect(printed.err).toMatch(expected);

@@ -111,20 +111,26 @@ describe("moor update", () => {
 
   it.for([
     [
-      "makes what is to be made",
+      "creates what is missing",
       "",
       "nope",
       ", create: true",
       "would be replaced by 9.9.9.9: it is the address of wan0; none was stored yet",
     ],
     [
-      "reads what is compared",
+      "replaces what differs",
       "192.0.2.1",
       "home",
       ", compare: record",
       "would be replaced by 9.9.9.9: it is the address of wan0; the record held 192.0.2.1",
     ],
-    ["leaves what is right", "9.9.9.9", "home", ", compare: record", "left as it is: the record already holds 9.9.9.9"],
+    [
+      "leaves what is correct",
+      "9.9.9.9",
+      "home",
+      ", compare: record",
+      "left as it is: the record already holds 9.9.9.9",
+    ],
   ] as const)("--dry-run knows from reading that the round %s", async ([, held, name, more, said]) => {
     await loop.close();
     loop = await openLoop(`  - { name: ${name}, zone: example.org, ipv4: wan0${more} }`, undefined, { api: "rrsets" });

@@ -84,27 +84,42 @@ describe("a source", () => {
   });
 
   it.each([
-    ["no device of many", `fw: ${firewall}`, "ipv4: true", /moor\.yaml:3:48: ipv4 has no interface; add `interface/],
-    ["no device, written out", `fw: ${firewall}`, "ipv4: { vhid: 3 }", /ipv4 has no interface; add `interface/],
+    [
+      "no device, though it knows several",
+      `fw: ${firewall}`,
+      "ipv4: true",
+      /moor\.yaml:3:48: ipv4 has no interface; add `interface/,
+    ],
+    [
+      "no device, though it knows several, in a mapping",
+      `fw: ${firewall}`,
+      "ipv4: { vhid: 3 }",
+      /ipv4 has no interface; add `interface/,
+    ],
     ["a family that is false", `fw: ${firewall}`, "ipv4: false", /ipv4 is false; leave it out/],
     [
-      "a device of the only connection",
+      "a device, though it knows only one connection",
       `a: ${script}`,
       "ipv4: wan0",
       /the device wan0, but a source of kind command knows only one connection; write `ipv4: true`/,
     ],
-    ["a program that is none", "a: { kind: command, command: [] }", "ipv4: true", /a is an empty list; give a program/],
+    ["an empty program", "a: { kind: command, command: [] }", "ipv4: true", /a is an empty list; give a program/],
     [
-      "no device of the second",
+      "no device for the second source",
       `a: ${script}, fw: ${firewall}`,
       "source: [a, fw], ipv4: true",
       /ipv4 has no interface/,
     ],
-    ["a list of none", `a: ${script}`, "source: [], ipv4: true", /source is an empty list; name at least one source/],
-    ["one source twice", `a: ${script}`, "source: [a, a], ipv4: true", /the source a is listed twice; list it once/],
-    ["one that agrees alone", `a: ${script}`, "source: { agree: [a] }, ipv4: true", /2 sources must agree, but only 1/],
     [
-      "one of several unknown",
+      "an empty list of sources",
+      `a: ${script}`,
+      "source: [], ipv4: true",
+      /source is an empty list; name at least one source/,
+    ],
+    ["one source twice", `a: ${script}`, "source: [a, a], ipv4: true", /the source a is listed twice; list it once/],
+    ["nothing to agree with", `a: ${script}`, "source: { agree: [a] }, ipv4: true", /2 sources must agree, but only 1/],
+    [
+      "an unknown source among several",
       `a: ${script}`,
       "source: [a, b], ipv4: true",
       /there is no source "b"; the sources are a/,
@@ -116,7 +131,7 @@ describe("a source", () => {
       /a source of kind igd does not know IPv6 addresses; name another source for ipv6, or leave it out/,
     ],
     [
-      "a router twice",
+      "two settings for the router",
       "a: { kind: igd, gateway: 192.0.2.1, url: 'http://192.0.2.1/' }",
       "ipv4: true",
       /source a has url and gateway; keep one/,

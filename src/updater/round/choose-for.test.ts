@@ -47,12 +47,12 @@ describe("of several sources in order", () => {
     ["the second, if the first does not know this family", ["?", two, "-"], two, "b", "a unreadable"],
     ["the second, if the first has no address", ["", two, "-"], two, "b", "a no-fit-address"],
     ["the second, if the first is down", [`${one} down`, two, "-"], two, "b", "a down"],
-    ["the third, if it must be", ["!", "", one], one, "c", "a unreadable, b no-fit-address"],
+    ["the third, if the others have no address", ["!", "", one], one, "c", "a unreadable, b no-fit-address"],
     ["nothing is decided before the first has answered", ["-", two, two], "unknown", "a", ""],
     ["nothing is decided before the second has answered", ["!", "-", two], "unknown", "b", ""],
-    ["it is known that there is none", ["!", "", "x"], "none", "b", "a unreadable, b no-fit-address, c not-there"],
+    ["none, if none has an address", ["!", "", "x"], "none", "b", "a unreadable, b no-fit-address, c not-there"],
     [
-      "a missing interface is more than nothing",
+      "a missing interface is reported if the others cannot be read",
       ["!", "!", "x"],
       "unknown-interface",
       "c",
@@ -78,7 +78,7 @@ describe("of several sources of which two must agree", () => {
       "2 of the sources must agree on one address: a reports 9.9.9.1, b reports 9.9.9.2, c reports 9.9.9.3",
     ],
     [
-      "one is alone",
+      "only one has an address",
       [one, "!", ""],
       "unknown",
       "2 of the sources must agree on one address: a reports 9.9.9.1, b cannot be read, c has no usable address",
@@ -88,7 +88,7 @@ describe("of several sources of which two must agree", () => {
     expect([chosen, because]).toEqual([text, trouble]);
   });
 
-  it("an address that nobody can use is not agreed on", () => {
+  it("agreement on an unusable address does not count", () => {
     expect(choose(["127.0.0.1", "127.0.0.1", one], 2)[0]).toBe("unknown");
   });
 });

@@ -142,7 +142,7 @@ describe("a name is written alone, not together with others,", () => {
 
   test.each<[string, readonly NameEvent[], true | undefined]>([
     ["if the service refused to write it with the others", [events.apart], true],
-    ["and still so with a newer address", [events.apart, events["planned: another address"]], true],
+    ["also with a newer address", [events.apart, events["planned: another address"]], true],
     ["if it was refused the last time", [{ kind: "ended", result: refusedFor("refused") }, again], true],
     [
       "if it was refused before a wait",

@@ -49,8 +49,12 @@ test.each<[string, Partial<KernelRow>, boolean]>([
   ["up with a link", {}, true],
   ["up without a link", { flags: ["NO-CARRIER", "UP"] }, false],
   ["down", { flags: ["LOWER_UP"] }, false],
-  ["of a tunnel", { link_type: "none", flags: ["UP"] }, true],
-  ["of Node's list", { flags: ["UP"], link_type: undefined } as unknown as Partial<KernelRow>, true],
-])("a device is %s", (_, more, up) => {
+  ["a tunnel", { link_type: "none", flags: ["UP"] }, true],
+  [
+    "a device in Node's list, without a link type",
+    { flags: ["UP"], link_type: undefined } as unknown as Partial<KernelRow>,
+    true,
+  ],
+])("reads whether a device is up: %s", (_, more, up) => {
   expect(reportKernel([row("a", [], more)]).get("a")?.up).toBe(up);
 });

@@ -105,7 +105,7 @@ describe("every other word", () => {
 
 test.each<[string, Reply, RegExp]>([
   ["another address", { body: "good 9.9.9.8" }, /stored 9\.9\.9\.8 instead of 9\.9\.9\.9/],
-  ["the address of a client that is ignored", { body: "good 127.0.0.1" }, /ignored the update/],
+  ["the address for ignored clients", { body: "good 127.0.0.1" }, /ignored the update/],
   ["a web page", { body: "<html>good</html>" }, /not a dyndns2 return code/],
   ["nothing", { body: "" }, /not a dyndns2 return code/],
   ["abuse, though it only wants us to wait", { status: 429, body: "abuse", headers: { "retry-after": "60" } }, /429/],

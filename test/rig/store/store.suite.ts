@@ -88,7 +88,7 @@ export function describeStore(name: string, open: () => Promise<RecordStore>): v
         ["an exact name outside certain names", { name: "ab.net", within: ["a.org"] }, []],
         ["an empty list of names", { within: [] }, []],
         [
-          "names after one",
+          "names after a given one",
           { after: "a.org", order: [{ by: "name", descending: false }] as const },
           ["ab.net", "b.org"],
         ],

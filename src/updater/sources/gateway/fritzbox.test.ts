@@ -79,7 +79,7 @@ test.each<[string, Answers, readonly unknown[]]>([
     { ipv6: 401, prefix: 401 },
     [v4, ...Array(2).fill("the FRITZ!Box refused to report its IPv6 address: 401 Invalid Action")],
   ],
-  ["the whole space as a prefix", { prefix: { ...prefix, NewIPv6Prefix: "::" } }, [v4, v6, "none"]],
+  ["the whole address space as a prefix", { prefix: { ...prefix, NewIPv6Prefix: "::" } }, [v4, v6, "none"]],
   ["an address that is no longer preferred", { ipv6: { ...ipv6, NewPreferedLifetime: "0" } }, [v4, "none", behind]],
   [
     "an address with lifetimes of zero",
@@ -88,17 +88,17 @@ test.each<[string, Answers, readonly unknown[]]>([
   ],
   ["no lifetimes", { ipv6: { NewExternalIPv6Address: v6 ?? "" } }, [v4, v6, behind]],
   [
-    "IPv4 that is not allowed",
+    "an IPv4 address that it may not report",
     { ipv4: 606 },
     ["the FRITZ!Box refused to report its IPv4 address: 606 Action not authorized", v6, behind],
   ],
   [
-    "an IPv4 address that is none",
+    "an invalid IPv4 address",
     { ipv4: { NewExternalIPAddress: "unknown" } },
     ['the FRITZ!Box reports "unknown" as its IPv4 address', v6, behind],
   ],
   [
-    "an IPv6 address that is none",
+    "an invalid IPv6 address",
     { ipv6: { ...ipv6, NewExternalIPv6Address: "x" } },
     [v4, ...Array(2).fill('the FRITZ!Box reports "x" as its IPv6 address')],
   ],
@@ -120,7 +120,7 @@ test.each<[string, Answers, readonly unknown[]]>([
   ],
   ["in use as a repeater", { ipv4: 501, ipv6: 501, prefix: 501 }, [expect.stringContaining("501 Action Failed")]],
   [
-    "empty IPv4 and IPv6 that is not known",
+    "no IPv4 address, and an unknown IPv6 address",
     { ipv4: { NewExternalIPAddress: "" }, ipv6: 401 },
     [expect.stringContaining("IPv6 address: 401")],
   ],

@@ -48,7 +48,7 @@ describe("a router with two connections", () => {
     ["they differ", "81.2.69.142", "81.2.69.143", "the router has two connections with different addresses"],
     ["none is in use", "", "0.0.0.0", "the router has no external address at the moment"],
     ["one is refused, the other is not in use", "", 501, "the router refused to report its address: 501 Action Failed"],
-    ["an address that is none", "81.2.69", "", 'the router reports "81.2.69" as its address'],
+    ["an invalid address", "81.2.69", "", 'the router reports "81.2.69" as its address'],
     ["an IPv6 address", "2001:db8::1", "", 'the router reports "2001:db8::1" as its address'],
   ])("%s", async (_, first, second, expected) => {
     const value = (each: string | number) => (typeof each === "number" ? each : external(each));

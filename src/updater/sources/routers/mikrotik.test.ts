@@ -64,8 +64,8 @@ test.each<[string, Parameters<typeof read>[0], unknown]>([
   ],
   ["a deprecated address", { ipv6: [{ ...v6, deprecated: "true" }] }, { wan0: { ipv6: [{ deprecated: true }] } }],
   ["an interface without an address", {}, { wan0: { device: "wan0", up: true, ipv4: [], ipv6: [] } }],
-  ["one that does not run", { interfaces: [{ ...wanInterface, running: "false" }] }, { wan0: { up: false } }],
-  ["one that is disabled", { interfaces: [{ ...wanInterface, disabled: "true" }] }, { wan0: { up: false } }],
+  ["an interface that does not run", { interfaces: [{ ...wanInterface, running: "false" }] }, { wan0: { up: false } }],
+  ["an interface that is disabled", { interfaces: [{ ...wanInterface, disabled: "true" }] }, { wan0: { up: false } }],
   [
     "an address of an interface that is not listed",
     { interfaces: [], ipv4: [v4] },

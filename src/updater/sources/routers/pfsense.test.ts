@@ -34,8 +34,8 @@ test.each<[string, object, object]>([
   ["no address, as empty texts", {}, { ...none, up: true }],
   ["no address, as null", { ipaddr: null, ipaddrv6: null, subnetv6: null }, { ...none, up: true }],
   ["an interface without a cable", { status: "no carrier" }, { up: false }],
-  ["a disabled one", { enable: false }, { up: false }],
-  ["one on a wireless network", { status: "associated" }, { up: true }],
+  ["a disabled interface", { enable: false }, { up: false }],
+  ["an interface on a wireless network", { status: "associated" }, { up: true }],
 ])("%s", async (_, more, expected) =>
   expect(await read([{ ...pfsenseWan, ...more }])).toMatchObject({ wan0: expected }),
 );
