@@ -20,13 +20,41 @@ const reportOf = (...links: readonly ReportedInterface[]): InterfaceReport =>
 
 const cases: [string, InterfaceReport, Partial<OrderedPolicy>, string | undefined, string, string[]][] = [
   ["the first, if it is suitable", reportOf(link("a", "9.9.9.1"), link("b", "9.9.9.2")), {}, "9.9.9.1", "a", []],
-  ["down", reportOf(link("a", "9.9.9.1", { up: false }), link("b", "9.9.9.2")), {}, "9.9.9.2", "b", ["down"]],
-  ["without address", reportOf(link("a", ""), link("b", "9.9.9.2")), {}, "9.9.9.2", "b", ["no-fit-address"]],
-  ["gone", reportOf(link("b", "9.9.9.2")), {}, "9.9.9.2", "b", ["not-there"]],
-  ["loopback", reportOf(link("a", "127.0.0.1"), link("b", "9.9.9.2")), {}, "9.9.9.2", "b", ["no-fit-address"]],
-  ["private, allowed by default", reportOf(link("a", "10.0.0.1"), link("b", "9.9.9.2")), {}, "10.0.0.1", "a", []],
   [
-    "private, with public: require",
+    "the second, if the first is down",
+    reportOf(link("a", "9.9.9.1", { up: false }), link("b", "9.9.9.2")),
+    {},
+    "9.9.9.2",
+    "b",
+    ["down"],
+  ],
+  [
+    "the second, if the first has no address",
+    reportOf(link("a", ""), link("b", "9.9.9.2")),
+    {},
+    "9.9.9.2",
+    "b",
+    ["no-fit-address"],
+  ],
+  ["the second, if the first is gone", reportOf(link("b", "9.9.9.2")), {}, "9.9.9.2", "b", ["not-there"]],
+  [
+    "the second, if the first has a loopback address",
+    reportOf(link("a", "127.0.0.1"), link("b", "9.9.9.2")),
+    {},
+    "9.9.9.2",
+    "b",
+    ["no-fit-address"],
+  ],
+  [
+    "the first, if its address is private",
+    reportOf(link("a", "10.0.0.1"), link("b", "9.9.9.2")),
+    {},
+    "10.0.0.1",
+    "a",
+    [],
+  ],
+  [
+    "the second, if the first has a private address and public ones are required",
     reportOf(link("a", "10.0.0.1"), link("b", "9.9.9.2")),
     { public: "require" },
     "9.9.9.2",
@@ -34,7 +62,7 @@ const cases: [string, InterfaceReport, Partial<OrderedPolicy>, string | undefine
     ["no-fit-address"],
   ],
   [
-    "unknown whether it is up",
+    "the first, if it is unknown whether it is up",
     reportOf({ device: "a", ipv4: [{ text: "9.9.9.1" }], ipv6: [] }),
     {},
     "9.9.9.1",
@@ -121,8 +149,8 @@ describe("virtual addresses and prefixes", () => {
     ["the interface's own by default", {}, "9.9.9.1"],
     ["the address of the VHID", { vhid: "1" }, "9.9.9.100"],
     ["another VHID", { vhid: "7" }, "none"],
-    ["that of the VHID, IPv6", { vhid: "1", family: "ipv6" as const }, "2a00::100"],
-    ["its prefix with a host part", { family: "ipv6" as const, ...(host ? { host } : {}) }, "2a00::5"],
+    ["the IPv6 address of the VHID", { vhid: "1", family: "ipv6" as const }, "2a00::100"],
+    ["the interface's prefix with a host part", { family: "ipv6" as const, ...(host ? { host } : {}) }, "2a00::5"],
   ])("%s", (_, policy, expected) => expect(chosen(policy)).toBe(expected));
 
   it("says which addresses belong to another VHID", () => {

@@ -12,10 +12,15 @@ function chosen(text: string): Choice {
 }
 
 const cases: [string, Partial<UpdateFacts> & { choice: Choice }, Plan["kind"], Partial<Plan>?][] = [
-  ["first address ever", { choice: chosen("9.9.9.9") }, "replace"],
-  ["another than stored", { choice: chosen("9.9.9.9"), stored: "9.9.9.8" }, "replace"],
-  ["the stored one", { choice: chosen("9.9.9.9"), stored: "9.9.9.9" }, "nothing", { because: "same-as-stored" }],
-  ["could not read", { choice: { kind: "unknown", because: "down" } }, "nothing", { because: "unknown" }],
+  ["the very first address", { choice: chosen("9.9.9.9") }, "replace"],
+  ["not the stored address", { choice: chosen("9.9.9.9"), stored: "9.9.9.8" }, "replace"],
+  ["the stored address", { choice: chosen("9.9.9.9"), stored: "9.9.9.9" }, "nothing", { because: "same-as-stored" }],
+  [
+    "the address could not be read",
+    { choice: { kind: "unknown", because: "down" } },
+    "nothing",
+    { because: "unknown" },
+  ],
   [
     "interface is gone",
     { choice: { kind: "unknown-interface", device: "wan0", known: [] }, stored: "9.9.9.9" },
@@ -46,30 +51,30 @@ const cases: [string, Partial<UpdateFacts> & { choice: Choice }, Plan["kind"], P
   ["ULA", { choice: chosen("fd00::1"), family: "ipv6" }, "replace", { warning: "ula" }],
   ["documentation", { choice: chosen("203.0.113.7") }, "replace", { warning: "documentation" }],
   [
-    "private, public ones only",
+    "private, but public addresses are required",
     { choice: chosen("10.1.2.3"), rules: { public: "require" } },
     "nothing",
     { because: "not-publishable" },
   ],
   [
-    "ULA, public ones only",
+    "ULA, but public addresses are required",
     { choice: chosen("fd00::1"), family: "ipv6", rules: { public: "require" } },
     "nothing",
     { because: "not-publishable" },
   ],
   [
-    "carrier's NAT, public ones only",
+    "carrier's NAT, but public addresses are required",
     { choice: chosen("100.64.0.1"), rules: { public: "require" } },
     "nothing",
     { because: "not-publishable" },
   ],
   [
-    "documentation, public ones only",
+    "documentation, but public addresses are required",
     { choice: chosen("203.0.113.7"), rules: { public: "require" } },
     "nothing",
     { because: "not-publishable" },
   ],
-  ["public, public ones only", { choice: chosen("9.9.9.9"), rules: { public: "require" } }, "replace"],
+  ["public, and public addresses are required", { choice: chosen("9.9.9.9"), rules: { public: "require" } }, "replace"],
   ["paused, whatever is wanted", { choice: chosen("9.9.9.9"), paused: true }, "nothing", { because: "paused" }],
   [
     "paused, even to verify",
@@ -118,13 +123,13 @@ const cases: [string, Partial<UpdateFacts> & { choice: Choice }, Plan["kind"], P
     "wait",
   ],
   [
-    "not there for long",
+    "the address has not been there for long",
     { choice: chosen("9.9.9.9"), stored: "9.9.9.8", rules: { holdDown: 100 }, steadySince: now - 99 },
     "wait",
     { until: now + 1, because: "hold-down" },
   ],
   [
-    "there for long enough",
+    "the address has been there for long enough",
     { choice: chosen("9.9.9.9"), stored: "9.9.9.8", rules: { holdDown: 100 }, steadySince: now - 100 },
     "replace",
   ],

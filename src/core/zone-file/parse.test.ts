@@ -122,12 +122,12 @@ describe("directives", () => {
     ["an origin above the zone", "$ORIGIN org.\nexample NS ns.other", ["@ - NS ns.other.org."]],
     ["the root as origin", "$ORIGIN .\nexample.org NS ns.example", ["@ - NS ns.example."]],
     [
-      "the owner before stays when the origin changes",
+      "the previous owner stays when the origin changes",
       "a A 192.0.2.1\n$ORIGIN b\n TXT x",
       ["a - A 192.0.2.1", 'a - TXT "x"'],
     ],
     ["$TTL with units", "$TTL 1h ; hour\na A 192.0.2.1", ["a - A 192.0.2.1"]],
-    ["after the records", "a A 192.0.2.1\n$TTL 60\n$ORIGIN example.org.", ["a - A 192.0.2.1"]],
+    ["directives after the records", "a A 192.0.2.1\n$TTL 60\n$ORIGIN example.org.", ["a - A 192.0.2.1"]],
     [
       "a second $TTL is written out",
       "$TTL 60\na A 192.0.2.1\n$TTL 90\nb A 192.0.2.1\n$TTL 60\nc A 192.0.2.1",
@@ -216,7 +216,7 @@ describe("faults", () => {
       ["bad-ttl at line 1", "bad-ttl at line 2", "empty-label at line 3"],
     ],
     [
-      "outside of the zone, said once",
+      "an owner outside of the zone, reported once",
       "a A 192.0.2.1\nb.example.net. A 192.0.2.1\n A 192.0.2.2\n MX x",
       ["out-of-zone at line 2", "bad-number at line 4", "missing-field at line 4"],
     ],
@@ -258,7 +258,7 @@ describe("faults", () => {
       ["bad-ttl at line 1", "bad-ipv4 at line 2", "missing-field at line 4"],
     ],
     [
-      "beside others, what cannot stand together",
+      "sets that cannot coexist, in addition to other faults",
       "a A 1\nb CNAME c\nb A 192.0.2.1\nd CNAME e\nd CNAME f\n",
       ["bad-ipv4 at line 1", "cname-and-other at line 2", "cname-and-other at line 4"],
     ],

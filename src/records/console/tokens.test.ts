@@ -25,7 +25,7 @@ describe("a requested token", () => {
   it.for([
     ["no scope", undefined],
     ["no access", {}],
-    ["another access", { access: "all" }],
+    ["an unknown access", { access: "all" }],
     ["no zones in the list of zones", { access: "read", zones: [] }],
     ["an invalid zone", { access: "read", zones: ["not a name"] }],
     ["an invalid owner", { access: "read", sets: [{ owner: "a..b" }] }],

@@ -97,13 +97,17 @@ describe("POST …/changes: many sets in one transaction", () => {
     ["no changes", { changes: [] }, "changes"],
     ["no list", {}, "changes"],
     ["records and delete", { changes: [{ name: "a", type: "A", delete: true, ...values("x") }] }, "changes[0].records"],
-    ["neither", { changes: [{ name: "a", type: "A" }] }, "changes[0].records"],
+    ["neither records nor delete", { changes: [{ name: "a", type: "A" }] }, "changes[0].records"],
     [
       "an invalid serial",
       { expected_serial: "x", changes: [{ name: "a", type: "A", delete: true }] },
       "expected_serial",
     ],
-    ["too many", { changes: Array.from({ length: 501 }, () => ({ name: "a", type: "A", delete: true })) }, "changes"],
+    [
+      "too many changes",
+      { changes: Array.from({ length: 501 }, () => ({ name: "a", type: "A", delete: true })) },
+      "changes",
+    ],
   ])("refuses %s", async (_, body, field) => {
     const zone = await newZone();
     const { status, error } = await call("POST", `/zones/${zone.id}/changes`, body);

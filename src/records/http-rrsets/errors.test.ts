@@ -118,7 +118,7 @@ describe("errors (wire section 1.4)", () => {
   it.each([
     ["labels of a zone", { labels: Object.fromEntries(Array.from({ length: 300_000 }, (_, i) => [`!${i}`, 1])) }],
     [
-      "values of its sets",
+      "values of a zone's sets",
       {
         rrsets: Array.from({ length: 500 }, () => ({
           ...{ name: "a", type: "SVCB" },

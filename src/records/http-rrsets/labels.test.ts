@@ -12,7 +12,7 @@ describe("labels", () => {
     ["the longest key and value", { [long(63)]: long(63) }],
     ["the longest prefix", { [`${`${long(62)}.`.repeat(4)}y/env`]: "x" }],
     ["the maximum number", Object.fromEntries(Array.from({ length: 64 }, (_, i) => [`k${i}`, "v"]))],
-  ])("%s are accepted unchanged", (_, labels) => expect(readLabels(labels)).toEqual({ ok: true, value: labels }));
+  ])("are accepted unchanged: %s", (_, labels) => expect(readLabels(labels)).toEqual({ ok: true, value: labels }));
 
   test.each<[string, unknown, string]>([
     ["a list", ["env"], "labels"],

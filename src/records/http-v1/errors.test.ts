@@ -67,7 +67,11 @@ describe("4.2: messages of records, and nothing is stored", () => {
     ],
     ["an unknown type", { type: "NOPE" }, "record type not allowed"],
     ["an SOA", { type: "SOA", value: "a. b. 1 2 3 4 5" }, "record type not allowed"],
-    ["outside of the zone", { name: "www.example.com." }, "422 Unprocessable Entity: invalid: out of zone data .; "],
+    [
+      "a name outside of the zone",
+      { name: "www.example.com." },
+      "422 Unprocessable Entity: invalid: out of zone data .; ",
+    ],
     ["no value", { value: undefined }, "422 Unprocessable Entity: missing: value; "],
     ["no name", { name: null }, "422 Unprocessable Entity: missing: name; "],
     ["no type", { type: undefined }, "422 Unprocessable Entity: missing: type; "],

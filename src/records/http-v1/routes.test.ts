@@ -149,7 +149,7 @@ describe("what breaks real clients (wire section 0)", () => {
     ["a semicolon and a backslash", "a;b \\ c", undefined],
     ["quotes", '"quoted text"', undefined],
     ["255 bytes", "x".repeat(255), undefined],
-    ["more than that", "y".repeat(300), `"${"y".repeat(255)}" "${"y".repeat(45)}" `],
+    ["more than 255 bytes", "y".repeat(300), `"${"y".repeat(255)}" "${"y".repeat(45)}" `],
   ])("17: TXT with %s is returned as sent", async (_, value, expected) => {
     const zone = await newZone();
     const { id } = await newRecord(zone.id, { type: "TXT", value });

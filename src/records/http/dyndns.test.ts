@@ -122,7 +122,12 @@ describe("dyndns2", () => {
 
   it.each([
     ["the address of the caller when none is given", "hostname=home.example.org", caller, "good 203.0.113.9\n"],
-    ["the same if the parameters are empty", "hostname=home.example.org&myip=&myipv6=", caller, "good 203.0.113.9\n"],
+    [
+      "the address of the caller when the parameters are empty",
+      "hostname=home.example.org&myip=&myipv6=",
+      caller,
+      "good 203.0.113.9\n",
+    ],
     ["an IPv4 caller on a dual-stack socket", "hostname=home.example.org", "::ffff:203.0.113.9", "good 203.0.113.9\n"],
     [
       "nothing for a caller on this machine, with the reason",
@@ -130,11 +135,21 @@ describe("dyndns2", () => {
       "127.0.0.1",
       "911 127.0.0.1 cannot be published: send an address as myip\n",
     ],
-    ["what a caller on this machine says", "hostname=home.example.org&myip=192.0.2.6", "127.0.0.1", "good 192.0.2.6\n"],
+    [
+      "an address that a caller on this machine gives",
+      "hostname=home.example.org&myip=192.0.2.6",
+      "127.0.0.1",
+      "good 192.0.2.6\n",
+    ],
     ["an IPv6 caller", "hostname=six.example.org", "2001:db8::9", "good 2001:db8::9\n"],
     ["myip with an IPv6 address", "hostname=six.example.org&myip=2001:DB8::1", caller, "good 2001:db8::1\n"],
     ["both", "hostname=home.example.org&myip=192.0.2.5&myipv6=2001:db8::5", caller, "good 192.0.2.5,2001:db8::5\n"],
-    ["both in myip", "hostname=home.example.org&myip=192.0.2.5,2001:db8::5", caller, "good 192.0.2.5,2001:db8::5\n"],
+    [
+      "both families in myip",
+      "hostname=home.example.org&myip=192.0.2.5,2001:db8::5",
+      caller,
+      "good 192.0.2.5,2001:db8::5\n",
+    ],
     ["only myipv6", "hostname=six.example.org&myip=&myipv6=2001:db8::5", caller, "good 2001:db8::5\n"],
     [
       "other parameters",
