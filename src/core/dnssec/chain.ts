@@ -1,9 +1,9 @@
 import { absoluteName, apex } from "../names/name.ts";
-import { type RecordType, typeCode } from "../rdata/table.ts";
+import type { RecordType } from "../rdata/table.ts";
 import { countBefore } from "../records/canonical-order.ts";
-import { mapInSteps, type Steps } from "../steps.ts";
+import type { Steps } from "../steps.ts";
 import { dnssecTypes } from "./codes.ts";
-import { type Draft, type Drafts, madeKey, type Standing } from "./drafts.ts";
+import type { Draft, Drafts, Standing } from "./drafts.ts";
 import { hashedName, nsec3Data, nsecData } from "./records.ts";
 import { exists, haveSame, type MadeSet, textOfData, typeNamed } from "./signed-name.ts";
 
@@ -24,20 +24,23 @@ type ChainWish = {
   readonly touched: { readonly has: (owner: string) => boolean };
   readonly chain: Chain;
   readonly linkOf: (owner: string) => string;
+  /** Types of the sets that DNSSEC adds to the apex. */
+  readonly apexTypes: readonly number[];
 };
 
+/** The NSEC or NSEC3 set of a name. */
 export type ChainSet = {
-  readonly draft: Draft;
-  readonly at: string;
-  readonly covers: number;
-  readonly text: string;
+  readonly set: MadeSet;
   /** Whether it is the same as stored, so that its signature can be kept. */
   readonly same: boolean;
 };
 
-/** Closes the chain of NSEC or NSEC3 records around the names of a write. Returns the sets that may have changed. */
-export function* linkingChain(wish: ChainWish): Steps<readonly ChainSet[]> {
-  const { zone, denial, ttl, drafts, touched, chain, linkOf } = wish;
+/**
+ * Closes the chain of NSEC or NSEC3 records around the names of a write. Returns a function that makes the set of a name; it is
+ * undefined if that set does not change.
+ */
+export function* linkingChain(wish: ChainWish): Steps<(draft: Draft) => ChainSet | undefined> {
+  const { zone, denial, ttl, drafts, touched, chain, linkOf, apexTypes } = wish;
   const joined = new Map<string, Draft>();
   const left = new Set<string>();
   const changed = new Set<Draft>();
@@ -90,18 +93,20 @@ export function* linkingChain(wish: ChainWish): Steps<readonly ChainSet[]> {
   const isSameChain = left.size === 0 && fresh.length === 0;
   const textFor = (draft: Draft): string => {
     const types = provenTypes(draft, drafts.standingOf(draft.owner), denial);
+    if (draft.owner === apex) for (const each of apexTypes) types.add(each);
     const next = absoluteName((after(draft.link ?? "") ?? draft).owner, zone);
     return textOfData(covers, denial === "nsec" ? nsecData(next, types) : nsec3Data(hashedName(next), types));
   };
-  return yield* mapInSteps([...changed], (draft) => {
+  const typesAdded = apexTypes.map(typeNamed);
+  return (draft) => {
+    if (!changed.has(draft)) return undefined;
     const at = denial === "nsec" ? draft.owner : (draft.link ?? "");
     const old = draft.known?.made.find((set) => set.owner === at && set.type === type);
     // Most writes change neither the names nor their types.
-    const text = (isSameChain && hasSameTypes(draft) ? old?.values[0] : undefined) ?? textFor(draft);
+    const text = (isSameChain && hasSameTypes(draft, typesAdded) ? old?.values[0] : undefined) ?? textFor(draft);
     const same = old?.values[0] === text && old.ttl === ttl;
-    draft.sets.set(madeKey(at, covers), { owner: at, type, ttl, values: [text] });
-    return { draft, at, covers, text, same };
-  });
+    return { set: { owner: at, type, ttl, values: [text] }, same };
+  };
 
   function isMember(draft: Draft, standing: Standing): boolean {
     return standing !== "hidden" && (denial === "nsec" ? draft.types.length > 0 : exists(draft));
@@ -109,25 +114,22 @@ export function* linkingChain(wish: ChainWish): Steps<readonly ChainSet[]> {
 }
 
 /** The types that a name's NSEC or NSEC3 record lists (RFC 4034 section 4.1.2, RFC 5155 section 7.1). */
-function provenTypes({ types, owner, sets }: Draft, standing: Standing, denial: "nsec" | "nsec3"): ReadonlySet<number> {
+function provenTypes({ types }: Draft, standing: Standing, denial: "nsec" | "nsec3"): Set<number> {
   const { ds, nsec, rrsig } = dnssecTypes;
   const own = standing === "cut" ? types.filter((type) => type === 2 || type === ds) : types;
   const proven = new Set(own);
   const isSigned = standing === "cut" ? own.includes(ds) : own.length > 0;
   if (isSigned || denial === "nsec") proven.add(rrsig);
   if (denial === "nsec") proven.add(nsec);
-  if (owner === apex) for (const set of sets.values()) if (set.owner === apex) proven.add(typeCode(set.type));
   return proven;
 }
 
 /** Whether a name's NSEC or NSEC3 record lists the same types as before. */
-const hasSameTypes = ({ known, types, sets }: Draft): boolean =>
-  known !== undefined &&
-  haveSame(known.types, types) &&
-  (known.owner !== apex || haveSame(typesAdded(known.made), typesAdded([...sets.values()])));
+const hasSameTypes = ({ known, types }: Draft, added: readonly RecordType[]): boolean =>
+  known !== undefined && haveSame(known.types, types) && (known.owner !== apex || haveSame(addedIn(known.made), added));
 
 /** The types that signing adds to the apex, except those that it adds to every name. */
-const typesAdded = (sets: readonly MadeSet[]): readonly RecordType[] =>
+const addedIn = (sets: readonly MadeSet[]): readonly RecordType[] =>
   sets.filter(({ owner, type }) => owner === apex && !everywhere.has(type)).map(({ type }) => type);
 const everywhere: ReadonlySet<RecordType> = new Set([dnssecTypes.rrsig, dnssecTypes.nsec].map(typeNamed));
 

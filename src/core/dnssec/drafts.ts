@@ -19,6 +19,10 @@ export type Draft = {
   types: readonly number[];
   children: number;
   link: string | null;
+};
+
+/** The records that are generated for a name. */
+export type Generated = {
   /** Without signatures; by owner and type. */
   readonly sets: Map<string, MadeSet>;
   /** By owner and covered type. */
@@ -54,14 +58,14 @@ export function createDrafts(stored: (owner: string) => SignedName | undefined, 
   return {
     at,
     all: () => drafts.values(),
+    has: (owner: string): boolean => drafts.has(owner),
+    size: (): number => drafts.size,
 
-    /** Discards the generated records of the name, so that they are generated again. Returns whether the same names below it are hidden as before. */
+    /** Sets the types of a name. Returns whether the same names below it are hidden as before. */
     enter: (owner: string, types: readonly number[]): boolean => {
       const draft = at(owner);
       const [existed, hid] = [exists(draft), hides(draft)];
       draft.types = types;
-      draft.sets.clear();
-      draft.signatures.clear();
       if (exists(draft) !== existed) countChild(parentOf(owner), existed ? -1 : 1);
       return hid === hides(draft) || draft.children === 0;
     },
@@ -78,15 +82,20 @@ const isCut = ({ owner, types }: Pick<Draft, "owner" | "types">): boolean => own
 const hides = (draft: Draft): boolean => isCut(draft) || draft.types.includes(dname);
 
 function draftOf(owner: string, known: SignedName | undefined, whole: boolean): Draft {
+  if (known === undefined || whole) return { owner, known, types: [], children: 0, link: null };
+  const { types, children, link } = known;
+  return { owner, known, types, children, link };
+}
+
+/** What is stored for a name; nothing if it is undefined. */
+export function generatedIn(known: SignedName | undefined): Generated {
   const sets = new Map<string, MadeSet>();
-  if (known === undefined || whole)
-    return { owner, known, types: [], children: 0, link: null, sets, signatures: new Map() };
+  if (known === undefined) return { sets, signatures: new Map() };
   for (const set of known.made) {
     const type = typeCode(set.type);
     if (type !== dnssecTypes.rrsig) sets.set(madeKey(set.owner, type), set);
   }
-  const { types, children, link } = known;
-  return { owner, known, types, children, link, sets, signatures: new Map(signaturesIn(known)) };
+  return { sets, signatures: new Map(signaturesIn(known)) };
 }
 
 /** Signatures by owner and covered type. */
@@ -112,10 +121,10 @@ const signaturesOf = new WeakMap<SignedName, ReadonlyMap<string, readonly string
 const rrsig = typeNamed(dnssecTypes.rrsig);
 
 /** Undefined if nothing is left of the name. */
-export function signedName(draft: Draft): SignedName | undefined {
+export function signedName(draft: Draft, generated: Generated): SignedName | undefined {
   if (!exists(draft)) return undefined;
   const { owner, link, children, types } = draft;
-  const signatures = Map.groupBy(draft.signatures, ([key]) => key.slice(0, key.lastIndexOf(" ")));
+  const signatures = Map.groupBy(generated.signatures, ([key]) => key.slice(0, key.lastIndexOf(" ")));
   const expiries: number[] = [];
   const signed = [...signatures].map(([of, each]): MadeSet => {
     const values = each.flatMap(([, texts]) => texts);
@@ -123,6 +132,6 @@ export function signedName(draft: Draft): SignedName | undefined {
     expiries.push(...heads.map((head) => head.expires));
     return { owner: of, type: rrsig, ttl: Math.min(...heads.map((head) => head.ttl)), values };
   });
-  const made = [...draft.sets.values(), ...signed];
+  const made = [...generated.sets.values(), ...signed];
   return { owner, link, children, types, made, expires: expiries.length === 0 ? null : Math.min(...expiries) };
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { writtenSets } from "../../../test/rig/core/written-sets.suite.ts";
+import { typeCode } from "../rdata/table.ts";
 import type { RRset } from "../records/rrset.ts";
 import { finish } from "../steps.ts";
 import { placeOf } from "./canonical.ts";
@@ -29,15 +30,17 @@ const signing = (denial: Denial): Signing => ({
 
 /** Signatures that depend on nothing but what they sign. */
 function signAll(plan: SigningPlan): readonly NameChange[] {
-  for (const { name, covers, ttl, data, keys, done } of plan.toSign) {
-    const signatures = keys.map(({ tag, algorithm }) => {
-      const head = { covers, ttl, tag, algorithm, zone, expires: 2_000, inception: 1_000 };
-      const { start, signed } = signatureInput(head, { name, data: data() });
-      return joined([start, createHash("sha512").update(signed).digest()]);
-    });
-    done(signatures);
-  }
-  return finish(plan.changes());
+  return [...plan.parts()].flatMap(({ toSign, change }) => {
+    for (const { name, covers, ttl, data, keys, done } of toSign) {
+      const signatures = keys.map(({ tag, algorithm }) => {
+        const head = { covers, ttl, tag, algorithm, zone, expires: 2_000, inception: 1_000 };
+        const { start, signed } = signatureInput(head, { name, data });
+        return joined([start, createHash("sha512").update(signed).digest()]);
+      });
+      done(signatures);
+    }
+    return change() ?? [];
+  });
 }
 
 function namesIn(stored: ReadonlyMap<string, SignedName>): Names {
@@ -55,18 +58,21 @@ type Zone = Map<string, Map<RRset["type"], RRset>>;
 
 const setsAt = (sets: Zone, owner: string): readonly RRset[] => [...(sets.get(owner)?.values() ?? [])];
 
+/** `changed`: owners and types. */
+const wish = (sets: Zone, touched: Iterable<string>, denial: Denial, changed: ReadonlySet<string>) => ({
+  ...{ zone, ttl: 300, negativeTtl: 60, signing: signing(denial) },
+  touched: new Map([...touched].map((owner) => [owner, setsAt(sets, owner).map(({ type }) => typeCode(type))])),
+  setsAt: (owner: string) => ({
+    sets: setsAt(sets, owner),
+    changed: new Set(
+      [...changed].filter((each) => each.startsWith(`${owner} `)).map((each) => each.split(" ")[1] as RRset["type"]),
+    ),
+  }),
+});
+
 function whole(sets: Zone, stored: ReadonlyMap<string, SignedName>, denial: Denial, changed: ReadonlySet<string>) {
-  const touched = new Map(
-    [...sets.keys()].map((owner) => {
-      const types = setsAt(sets, owner).map(({ type }) => type);
-      return [
-        owner,
-        { sets: setsAt(sets, owner), changed: new Set(types.filter((type) => changed.has(`${owner} ${type}`))) },
-      ];
-    }),
-  );
-  const base = { zone, ttl: 300, negativeTtl: 60, signing: signing(denial) };
-  const plan = finish(planningSigning({ ...base, touched, names: namesIn(stored), whole: [...stored.values()] }));
+  const base = wish(sets, [...sets.keys()], denial, changed);
+  const plan = finish(planningSigning({ ...base, names: namesIn(stored), whole: [...stored.values()] }));
   if (plan === "whole") throw new Error("a plan of the whole zone asks for the whole zone");
   return plan;
 }
@@ -122,20 +128,9 @@ it.each(["nsec", "nsec3"] as const)(
           else here.set(set.type, set);
           sets.get("@")?.set("SOA", soa(i + 2));
           const changed = new Set([`${owner} ${set.type}`, "@ SOA"]);
-          const touched = new Map(
-            [...new Set([owner, "@"])].map((each) => [
-              each,
-              {
-                sets: setsAt(sets, each),
-                changed: new Set(
-                  [...changed].filter((c) => c.startsWith(`${each} `)).map((c) => c.split(" ")[1] as RRset["type"]),
-                ),
-              },
-            ]),
-          );
           if (here.size === 0) sets.delete(owner);
-          const base = { zone, ttl: 300, negativeTtl: 60, signing: signing(denial) };
-          const plan = finish(planningSigning({ ...base, touched, names: namesIn(stored) }));
+          const base = wish(sets, new Set([owner, "@"]), denial, changed);
+          const plan = finish(planningSigning({ ...base, names: namesIn(stored) }));
           stored = apply(stored, signAll(plan === "whole" ? whole(sets, stored, denial, changed) : plan));
           const anew = apply(new Map(), signAll(whole(sets, new Map(), denial, new Set())));
           expect(sorted(stored)).toEqual(sorted(anew));
@@ -149,4 +144,27 @@ it.each(["nsec", "nsec3"] as const)(
 it("orders names as RFC 4034 section 6.1 does", () => {
   const names = ["@", "a", "yljkjljk.a", "Z.a".toLowerCase(), "zabc.a", "z", "\\001.z", "*.z", "\\200.z"];
   expect(names.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))).toEqual(names);
+});
+
+it("asks for the sets of one name at a time, when that name is signed", () => {
+  const lines = ["@ - SOA ns1 hostmaster 1 7200 900 1209600 300", "a - A 192.0.2.1", "b - A 192.0.2.2"];
+  const sets: Zone = new Map(
+    writtenSets(zone, lines.join("\n")).map((set) => [set.owner, new Map([[set.type, set]])] as const),
+  );
+  const asked: string[] = [];
+  const base = wish(sets, sets.keys(), "nsec", new Set());
+  const setsOf = (owner: string) => {
+    asked.push(owner);
+    return base.setsAt(owner);
+  };
+  const plan = finish(planningSigning({ ...base, setsAt: setsOf, names: namesIn(new Map()), whole: [] }));
+  if (plan === "whole") throw new Error("a plan of the whole zone asks for the whole zone");
+  expect(asked).toEqual([]);
+  const seen = [];
+  for (const { change } of plan.parts()) seen.push([change()?.after?.owner, ...asked]);
+  expect(seen).toEqual([
+    ["@", "@"],
+    ["a", "@", "a"],
+    ["b", "@", "a", "b"],
+  ]);
 });

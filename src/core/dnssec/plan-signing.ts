@@ -6,7 +6,7 @@ import type { Steps } from "../steps.ts";
 import { placeOf } from "./canonical.ts";
 import { type Chain, linkingChain } from "./chain.ts";
 import { type Algorithm, dnssecTypes } from "./codes.ts";
-import { createDrafts, type Draft, madeKey, signaturesIn, signedName } from "./drafts.ts";
+import { createDrafts, type Draft, generatedIn, madeKey, signaturesIn, signedName } from "./drafts.ts";
 import { hashedName } from "./records.ts";
 import {
   dataOfText,
@@ -42,7 +42,7 @@ export type Signing = {
   readonly now: number;
 };
 
-/** A name that a write touches: all its sets after the write, and the types that the write changed. */
+/** All sets of a name after a write that touches it, and the types that the write changed. */
 export type Touched = { readonly sets: readonly RRset[]; readonly changed: ReadonlySet<RRset["type"]> };
 
 export type SigningWish = {
@@ -52,8 +52,9 @@ export type SigningWish = {
   /** How long negative answers may be cached. */
   readonly negativeTtl: number;
   readonly signing: Signing;
-  /** The apex is always one of them, because every write changes the SOA record. */
-  readonly touched: ReadonlyMap<string, Touched>;
+  /** The types that each touched name has after the write. The apex is always one of them, because every write changes the SOA record. */
+  readonly touched: ReadonlyMap<string, readonly number[]>;
+  readonly setsAt: (owner: string) => Touched;
   readonly names: Names;
   /** Every stored name, when `touched` contains every name of the zone. */
   readonly whole?: readonly SignedName[];
@@ -64,18 +65,25 @@ export type ToSign = {
   readonly name: string;
   readonly covers: number;
   readonly ttl: number;
-  /** Made when it is signed: a large zone would keep all of it in memory until then. */
-  readonly data: () => readonly Uint8Array[];
+  readonly data: readonly Uint8Array[];
   readonly keys: readonly UsedKey[];
   readonly done: (signatures: readonly Uint8Array[]) => void;
 };
 
 export type NameChange = { readonly before: SignedName | undefined; readonly after: SignedName | undefined };
 
-export type SigningPlan = {
+/** What a plan does to one name. */
+export type SigningPart = {
   readonly toSign: readonly ToSign[];
-  /** Call it when everything is signed. */
-  readonly changes: () => Steps<readonly NameChange[]>;
+  /** Call it when everything in `toSign` is signed. Undefined if nothing changes. */
+  readonly change: () => NameChange | undefined;
+};
+
+export type SigningPlan = {
+  /** How many names it looks at. */
+  readonly size: number;
+  /** One by one, because a large zone would need much memory. */
+  readonly parts: () => Iterable<SigningPart>;
 };
 
 /** In seconds. Resolvers may cache an old DNSKEY set for this long, so every change of keys waits for it. */
@@ -89,85 +97,77 @@ export const keyTtl = 3_600;
 export function* planningSigning(wish: SigningWish): Steps<SigningPlan | "whole"> {
   const { zone, signing, touched, names, whole, negativeTtl } = wish;
   const drafts = createDrafts(names.at, whole !== undefined);
-  const toSign: ToSign[] = [];
-
-  /** Keeps the stored signatures if they are still good. */
-  const sign = (draft: Draft, at: string, set: Pick<ToSign, "covers" | "ttl" | "data">, same: boolean): void => {
-    const key = madeKey(at, set.covers);
-    const keys = keySets.has(set.covers) ? signing.keySetKeys : signing.zoneKeys;
-    const stored = same && draft.known ? signaturesIn(draft.known).get(key) : undefined;
-    if (stored !== undefined && areGood(stored, set.ttl, keys, signing)) {
-      draft.signatures.set(key, stored);
-      return;
-    }
-    draft.signatures.delete(key);
-    const done: ToSign["done"] = (signatures) =>
-      draft.signatures.set(
-        key,
-        signatures.map((data) => textOfData(dnssecTypes.rrsig, data)),
-      );
-    toSign.push({ name: absoluteName(at, zone), keys, done, ...set });
-  };
-
-  for (const [owner, { sets }] of touched) {
+  for (const [owner, types] of touched) {
     yield;
-    const same = drafts.enter(
-      owner,
-      sets.filter((set) => set.records.length > 0).map((set) => typeCode(set.type)),
-    );
-    if (!same && whole === undefined) return "whole";
-  }
-  for (const [owner, { sets, changed }] of touched) {
-    yield;
-    const standing = drafts.standingOf(owner);
-    for (const set of sets) {
-      const covers = typeCode(set.type);
-      if (set.records.length === 0 || standing === "hidden" || (standing === "cut" && covers !== dnssecTypes.ds))
-        continue;
-      const data = () => set.records.map(({ rdata }) => dataOfText(set.type, rdata));
-      sign(drafts.at(owner), owner, { covers, ttl: set.ttl ?? wish.ttl, data }, !changed.has(set.type));
-    }
-  }
-  const top = drafts.at(apex);
-  for (const { type: covers, data } of signing.apexSets) {
-    const type = typeNamed(covers);
-    const values = textsOf(covers, data);
-    const old = top.known?.made.find((set) => set.type === type && set.owner === apex);
-    const same =
-      old?.ttl === keyTtl && old.values.length === values.length && values.every((v, i) => v === old.values[i]);
-    top.sets.set(madeKey(apex, covers), { owner: apex, type, ttl: keyTtl, values });
-    sign(top, apex, { covers, ttl: keyTtl, data: () => data }, same);
+    if (!drafts.enter(owner, types) && whole === undefined) return "whole";
   }
   const linkOf = (owner: string): string =>
     signing.denial === "nsec" ? placeOf(owner) : base32hex(hashedName(absoluteName(owner, zone)));
-  const chain = whole === undefined ? names : noChain;
-  const linked = yield* linkingChain({
-    zone,
+  const chainSetOf = yield* linkingChain({
+    ...{ zone, drafts, touched, linkOf },
     denial: signing.denial,
     ttl: negativeTtl,
-    drafts,
-    touched,
-    chain,
-    linkOf,
+    chain: whole === undefined ? names : noChain,
+    apexTypes: signing.apexSets.map(({ type }) => type),
   });
-  for (const { draft, at, covers, text, same } of linked) {
-    yield;
-    sign(draft, at, { covers, ttl: negativeTtl, data: () => [dataOfText(typeNamed(covers), text)] }, same);
-  }
+
+  const partOf = (draft: Draft): SigningPart => {
+    const { owner, known } = draft;
+    const isStored = whole === undefined && !touched.has(owner);
+    const generated = generatedIn(isStored ? known : undefined);
+    const { sets, signatures } = generated;
+    const toSign: ToSign[] = [];
+    /** Keeps the stored signatures if they are still good. */
+    const sign = (at: string, set: Pick<ToSign, "covers" | "ttl" | "data">, same: boolean): void => {
+      const key = madeKey(at, set.covers);
+      const keys = keySets.has(set.covers) ? signing.keySetKeys : signing.zoneKeys;
+      const stored = same && known ? signaturesIn(known).get(key) : undefined;
+      if (stored !== undefined && areGood(stored, set.ttl, keys, signing)) {
+        signatures.set(key, stored);
+        return;
+      }
+      signatures.delete(key);
+      const done: ToSign["done"] = (made) =>
+        signatures.set(
+          key,
+          made.map((data) => textOfData(dnssecTypes.rrsig, data)),
+        );
+      toSign.push({ name: absoluteName(at, zone), keys, done, ...set });
+    };
+
+    if (touched.has(owner)) {
+      const standing = drafts.standingOf(owner);
+      const { sets: own, changed } = wish.setsAt(owner);
+      for (const { type, ttl, records } of own) {
+        const covers = typeCode(type);
+        if (records.length === 0 || standing === "hidden" || (standing === "cut" && covers !== dnssecTypes.ds))
+          continue;
+        const data = records.map(({ rdata }) => dataOfText(type, rdata));
+        sign(owner, { covers, ttl: ttl ?? wish.ttl, data }, !changed.has(type));
+      }
+    }
+    for (const { type: covers, data } of owner === apex ? signing.apexSets : []) {
+      const made = { owner, type: typeNamed(covers), ttl: keyTtl, values: textsOf(covers, data) };
+      const old = known && madeLike(known.made, made);
+      sets.set(madeKey(apex, covers), made);
+      sign(apex, { covers, ttl: keyTtl, data }, old !== undefined && sameMade(old, made));
+    }
+    const chainSet = chainSetOf(draft);
+    if (chainSet !== undefined) {
+      const { set, same } = chainSet;
+      const covers = typeCode(set.type);
+      sets.set(madeKey(set.owner, covers), set);
+      sign(set.owner, { covers, ttl: negativeTtl, data: set.values.map((text) => dataOfText(set.type, text)) }, same);
+    }
+    return { toSign, change: () => changeOf({ before: known, after: signedName(draft, generated) }) };
+  };
 
   return {
-    toSign,
-    *changes() {
-      const seen = new Set<string>();
-      const changes: NameChange[] = [];
-      for (const draft of drafts.all()) {
-        yield;
-        const change = { before: draft.known, after: signedName(draft) };
-        seen.add(draft.owner);
-        if (isChange(change)) changes.push(change);
-      }
-      for (const before of whole ?? []) if (!seen.has(before.owner)) changes.push({ before, after: undefined });
-      return changes;
+    size: drafts.size(),
+    *parts() {
+      for (const draft of drafts.all()) yield partOf(draft);
+      for (const before of whole ?? [])
+        if (!drafts.has(before.owner)) yield { toSign: [], change: () => ({ before, after: undefined }) };
     },
   };
 }
@@ -198,8 +198,11 @@ function areGood(
   );
 }
 
-const isChange = ({ before, after }: NameChange): boolean =>
-  before === undefined || after === undefined ? before !== after : !saySame(before, after);
+function changeOf(change: NameChange): NameChange | undefined {
+  const { before, after } = change;
+  const isSame = before === undefined || after === undefined ? before === after : saySame(before, after);
+  return isSame ? undefined : change;
+}
 
 const saySame = (a: SignedName, b: SignedName): boolean =>
   a.link === b.link &&

@@ -9,12 +9,12 @@ import {
   sign,
 } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
-import { promisify } from "node:util";
 import { type Algorithm, algorithms } from "../../core/dnssec/codes.ts";
 import type { ToSign, UsedKey } from "../../core/dnssec/plan-signing.ts";
 import { dnskeyData, joined, keyTag, signatureInput } from "../../core/dnssec/records.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { SigningKey } from "../model.ts";
+import { type SigningThread, startSigningThread } from "./signing-thread.ts";
 
 /** The private part of a key, encrypted. */
 export type SealedKey = { readonly id: string; readonly sealed: string };
@@ -29,8 +29,13 @@ export type Signer = {
   readonly open: (keys: readonly SealedKey[]) => void;
   /** Blocks; for a few signatures inside a transaction. */
   readonly signNow: (zone: string, work: readonly ToSign[], at: SigningTime) => void;
-  /** In other threads; for many. */
-  readonly signBeside: (zone: string, work: readonly ToSign[], at: SigningTime) => Promise<void>;
+  /** In another thread, for many. */
+  readonly beside: () => BesideSigner;
+};
+
+export type BesideSigner = {
+  readonly sign: (zone: string, work: readonly ToSign[], at: SigningTime) => Promise<void>;
+  readonly end: () => Promise<void>;
 };
 
 /** `until`: when the signatures expire, in seconds; if undefined, after the usual time. */
@@ -107,16 +112,14 @@ export function createSigner(keyFile: string): Signer {
     return key;
   };
 
-  const inputs = (zone: string, { name, covers, ttl, data: dataOf, keys }: ToSign, { now, until }: SigningTime) => {
-    const data = dataOf();
-    return keys.map((key) => {
+  const inputs = (zone: string, { name, covers, ttl, data, keys }: ToSign, { now, until }: SigningTime) =>
+    keys.map((key) => {
       const at = Math.floor(now / 1000);
       const expires = until ?? at + validity.after - (covers === soa ? 0 : randomInt(validity.jitter));
       const { tag, algorithm } = key;
       const head = { covers, ttl, tag, algorithm, zone, expires, inception: at - validity.before };
       return { ...signatureInput(head, { name, data }), ...waysOf(keyOf(key), algorithm) };
     });
-  };
 
   return {
     makeKey: (algorithm, now) => {
@@ -140,25 +143,22 @@ export function createSigner(keyFile: string): Signer {
           inputs(zone, each, at).map(({ start, signed, hash, key }) => joined([start, sign(hash, signed, key)])),
         );
     },
-    signBeside: async (zone, work, at) => {
-      for (let from = 0; from < work.length; from += atOnce) {
-        await Promise.all(
-          work.slice(from, from + atOnce).map(async (each) => {
-            const signatures = inputs(zone, each, at).map(async ({ start, signed, hash, key }) =>
-              joined([start, await signSoon(hash, signed, key)]),
-            );
-            each.done(await Promise.all(signatures));
-          }),
-        );
-      }
+    beside: () => {
+      let thread: SigningThread | undefined;
+      return {
+        sign: async (zone, work, at) => {
+          if (work.length === 0) return;
+          const all = work.map((each) => inputs(zone, each, at));
+          thread ??= startSigningThread();
+          const made = (await thread.sign(all.flat())).values();
+          for (const [i, each] of work.entries())
+            each.done((all[i] ?? []).map(({ start }) => joined([start, made.next().value as Uint8Array])));
+        },
+        end: async () => await thread?.end(),
+      };
     },
   };
 }
-
-/** Preparing these takes about a millisecond. */
-const atOnce = 32;
-
-const signSoon = promisify(sign);
 
 /** RFC 6605 section 4: only the two numbers of the signature, without the usual ASN.1 around them. */
 const waysOf = (key: KeyObject, algorithm: Algorithm) =>

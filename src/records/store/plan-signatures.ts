@@ -1,13 +1,15 @@
 import { madeChanges } from "../../core/dnssec/made-changes.ts";
 import {
+  type NameChange,
   type Names,
   planningSigning,
+  type SigningPart,
   type SigningPlan,
-  type ToSign,
   type Touched,
 } from "../../core/dnssec/plan-signing.ts";
 import { type SignedName, soaExpiry } from "../../core/dnssec/signed-name.ts";
 import { apex } from "../../core/names/name.ts";
+import { typeCode } from "../../core/rdata/table.ts";
 import type { Change } from "../../core/records/changes.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import { negativeTtlIn } from "../../core/records/soa-timers.ts";
@@ -23,18 +25,23 @@ export type SignedReads = {
   readonly names: Names;
   readonly everyName: () => Iterable<SignedName>;
   readonly setsAt: (owner: string) => readonly RRset[];
-  readonly everySet: () => Iterable<RRset>;
+  /** The owner and type of every set. */
+  readonly everyType: () => Iterable<Pick<RRset, "owner" | "type">>;
 };
 
-/** Call `signed` when everything is signed. */
 export type PlannedSignatures = {
-  readonly toSign: readonly ToSign[];
+  /** About how many signatures are needed. */
+  readonly count: number;
   readonly at: SigningTime;
-  readonly signed: () => Steps<WriteEffect>;
+  /** Reads from the zone as it is before the write. */
+  readonly parts: () => Iterable<SigningPart>;
+  readonly isNewlySigned: boolean;
+  /** The effect with what the parts have changed. `count`: how many names that is, if not all of them are given. */
+  readonly signed: (names: readonly NameChange[], count?: number) => WriteEffect;
 };
 
-/** If there are more, the log does not list them, and followers read the zone again. */
-const mostListed = 1_000;
+/** If more names change, the log does not list their signatures, and followers read the zone again. */
+export const mostListed = 1_000;
 /** If more names are touched, it is faster to look at every name of the zone. */
 const mostTouched = 1_000;
 
@@ -54,17 +61,18 @@ export function* planningSignatures(
   renew: readonly string[] = [],
 ): Steps<PlannedSignatures> {
   const [was, is] = [before.settings.dnssec, effect.zone.settings.dnssec];
-  if (is === undefined)
-    return withPlan(effect, by, undefined, { toSign: [], changes: () => mapInSteps(reads.everyName(), withoutName) });
+  if (is === undefined) {
+    const names = yield* mapInSteps(reads.everyName(), (name) => name);
+    return withPlan(effect, by, undefined, { size: names.length, parts: () => names.map(withoutName) });
+  }
   // Names of a zone that is not signed are left over from a signing that did not finish.
   const [stored, everyName] = was ? [reads.names, reads.everyName] : [noNames, () => []];
   const until = expiryAfter(soaExpiry(stored.at(apex)) ?? 0, by.now);
   const { zone, changes } = effect;
   const byOwner = Map.groupBy(changes, ({ owner }) => owner);
   const owners = new Set([apex, ...byOwner.keys(), ...renew]);
-  const touchedAt = (owner: string, stored: readonly RRset[]): Touched =>
-    touchedBy(byOwner.get(owner) ?? [], owner, stored, zone);
-  const top = touchedAt(apex, reads.setsAt(apex));
+  const touchedAt = (owner: string): Touched => touchedBy(byOwner.get(owner) ?? [], owner, reads.setsAt(owner), zone);
+  const top = touchedAt(apex);
   const wish = {
     zone: zone.name,
     ttl: zone.settings.ttl,
@@ -72,28 +80,31 @@ export function* planningSignatures(
     signing: signingOf(is, zone.name, by.now),
   };
   const isWhole = before.settings.ttl !== zone.settings.ttl || signsOtherwise(was, is) || owners.size > mostTouched;
-  const part = isWhole
-    ? "whole"
-    : yield* planningSigning({
-        ...wish,
-        names: stored,
-        touched: new Map(
-          [...owners].map((owner) => [owner, owner === apex ? top : touchedAt(owner, reads.setsAt(owner))]),
-        ),
-      });
-  if (part !== "whole") return withPlan(effect, by, until, part);
-  const sets = Map.groupBy(yield* mapInSteps(reads.everySet(), (set) => set), ({ owner }) => owner);
+  if (!isWhole) {
+    const touched = new Map([...owners].map((owner) => [owner, owner === apex ? top : touchedAt(owner)]));
+    const part = yield* planningSigning({
+      ...wish,
+      names: stored,
+      touched: new Map([...touched].map(([owner, { sets }]) => [owner, typesIn(sets)])),
+      setsAt: (owner) => touched.get(owner) ?? touchedAt(owner),
+    });
+    if (part !== "whole") return withPlan(effect, by, until, part);
+  }
+  const touched = new Map<string, number[]>([...owners].map((owner) => [owner, []]));
+  for (const { owner, type } of reads.everyType()) {
+    yield;
+    if (byOwner.get(owner)?.some((change) => change.type === type)) continue;
+    const others = touched.get(owner);
+    if (others === undefined) touched.set(owner, [typeCode(type)]);
+    else others.push(typeCode(type));
+  }
+  for (const { owner, after } of changes) if (after !== null) touched.get(owner)?.push(...typesIn([after]));
   const names = yield* mapInSteps(everyName(), (name) => name);
   const known = new Map(names.map((name) => [name.owner, name]));
-  const touched = yield* mapInSteps(
-    new Set([...owners, ...sets.keys()]),
-    (owner) => [owner, touchedAt(owner, sets.get(owner) ?? [])] as const,
-  );
   const whole = yield* planningSigning({
-    ...wish,
+    ...{ ...wish, touched, setsAt: touchedAt },
     names: { ...stored, at: (owner) => known.get(owner) },
     whole: names,
-    touched: new Map(touched),
   });
   if (whole === "whole") throw new Error("a plan for the whole zone asked for the whole zone again");
   return withPlan(was ? effect : { ...effect, isNewlySigned: true }, by, until, whole);
@@ -101,20 +112,20 @@ export function* planningSignatures(
 
 const noNames: Names = { at: () => undefined, before: () => undefined, after: () => undefined };
 
-const withoutName = (name: SignedName) => ({ before: name, after: undefined });
+const withoutName = (before: SignedName): SigningPart => ({ toSign: [], change: () => ({ before, after: undefined }) });
 
-function withPlan(
-  effect: WriteEffect,
-  by: Writer,
-  until: number | undefined,
-  { toSign, changes }: SigningPlan,
-): PlannedSignatures {
+const typesIn = (sets: readonly RRset[]): readonly number[] =>
+  sets.filter(({ records }) => records.length > 0).map(({ type }) => typeCode(type));
+
+function withPlan(effect: WriteEffect, by: Writer, until: number | undefined, plan: SigningPlan): PlannedSignatures {
+  const parts = plan.size > mostSignatures ? undefined : [...plan.parts()];
   return {
-    toSign,
+    count: parts?.reduce((sum, { toSign }) => sum + toSign.length, 0) ?? plan.size,
     at: { now: by.now, until },
-    *signed() {
-      const names = yield* changes();
-      const sets = names.length > mostListed ? null : madeChanges(names);
+    parts: () => parts ?? plan.parts(),
+    isNewlySigned: effect.isNewlySigned === true,
+    signed: (names, count = names.length) => {
+      const sets = count > mostListed ? null : madeChanges(names);
       const row = logRow(effect.zone, effect.zone.serial, by, { kind: "signatures", sets });
       return { ...effect, names, log: [...effect.log, row] };
     },

@@ -7,7 +7,7 @@ import { planningSigning } from "../../../src/core/dnssec/plan-signing.ts";
 import { dataOfText, headOfSignature, type SignedName, textOfData } from "../../../src/core/dnssec/signed-name.ts";
 import { printLabels } from "../../../src/core/names/label.ts";
 import { ownerOf } from "../../../src/core/names/name.ts";
-import type { RecordType } from "../../../src/core/rdata/table.ts";
+import { type RecordType, typeCode } from "../../../src/core/rdata/table.ts";
 import type { RRset } from "../../../src/core/records/rrset.ts";
 import { negativeTtlIn } from "../../../src/core/records/soa-timers.ts";
 import { type ShownSet, setsOfView, wireOf } from "../../../src/core/records/zone-view.ts";
@@ -113,16 +113,19 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
           touched: new Map(
             [...Map.groupBy(sets, ({ owner }) => owner)].map(([owner, all]) => [
               owner,
-              { sets: all, changed: new Set() },
+              all.map(({ type }) => typeCode(type)),
             ]),
           ),
+          setsAt: (owner) => ({ sets: sets.filter((set) => set.owner === owner), changed: new Set() }),
           names: { at: () => undefined, before: () => undefined, after: () => undefined },
           whole: [],
         }),
       );
       if (plan === "whole") throw new Error("not whole");
-      signer.signNow(name, plan.toSign, { now, until: undefined });
-      return finish(plan.changes()).flatMap(({ after }) => after ?? []);
+      return [...plan.parts()].flatMap(({ toSign, change }) => {
+        signer.signNow(name, toSign, { now, until: undefined });
+        return change()?.after ?? [];
+      });
     };
 
     it.each(["nsec", "nsec3"] as const)("%s: one write after the other, and many at the same time", async (denial) => {

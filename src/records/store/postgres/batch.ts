@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { NameChange } from "../../../core/dnssec/plan-signing.ts";
 import type { SignedName } from "../../../core/dnssec/signed-name.ts";
 import { enclosing } from "../../../core/names/name.ts";
 import { type Neighbourhood, type NewZoneName, refusalOfName } from "../../../core/names/zone-neighbours.ts";
@@ -10,6 +12,7 @@ import { keysKept } from "../kept-actions.ts";
 import { concernsSigning, mostSignatures, type PlannedSignatures, planningSignatures } from "../plan-signatures.ts";
 import type { NotCreated, Once, WriteRequest, WriteView } from "../port.ts";
 import { marksToText, type SetRow, setFromRow } from "../rows.ts";
+import { signPartsBeside, signPartsNow } from "../sign-parts.ts";
 import { signedNameToRow } from "../signed-zones.ts";
 import {
   effectOf,
@@ -171,7 +174,7 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
         mustBeRead(zone, owner);
         return setsAt(zone, owner);
       },
-      everySet: () => {
+      everyType: () => {
         mustBeWhole();
         return allSets(zone);
       },
@@ -179,7 +182,7 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
     const planned = finish(planningSignatures(zone, effect, reads, by, renew));
     if (signer === undefined)
       throw new Error("this store was opened without a key file, so signed zones cannot be changed");
-    if (planned.toSign.length > mostSignatures && !alone) throw new RunAlone();
+    if (planned.count > mostSignatures && !alone) throw new RunAlone();
     if (effect.keys) signer.open(effect.keys);
     return planned;
   };
@@ -231,19 +234,18 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
         apply: (): void => {
           if (effect === undefined) return;
           if (signatures === undefined) apply(effect);
-          else if (signatures.toSign.length > mostSignatures) unsigned.push({ ...signatures, zone });
-          else {
-            signer?.signNow(zone.name, signatures.toSign, signatures.at);
-            apply(finish(signatures.signed()));
-          }
+          else if (signatures.count > mostSignatures) unsigned.push({ ...signatures, zone });
+          else if (signer) apply(signatures.signed(signPartsNow(signer, zone.name, signatures)));
         },
       };
     },
     /** For a write with many signatures, which is alone in its batch. */
     signRest: async (): Promise<void> => {
-      for (const { zone, at, toSign, signed } of unsigned) {
-        await signer?.signBeside(zone.name, toSign, at);
-        apply(finish(signed()));
+      for (const { zone, ...signatures } of unsigned) {
+        const names: NameChange[] = [];
+        for await (const some of signer ? signPartsBeside(signer, zone.name, signatures, nextTurn) : [])
+          names.push(...some);
+        apply(signatures.signed(names));
       }
     },
 

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import type { NameChange } from "../../../core/dnssec/plan-signing.ts";
 import { finish, finishWithin, type Steps } from "../../../core/steps.ts";
 import { StoreBusy } from "../../../process/database/store-busy.ts";
 import { createTurns } from "../../../process/turns.ts";
@@ -15,23 +16,39 @@ export type PlannedWrite = Pick<WriteEffect, "changes"> & {
   readonly log: readonly Pick<LoggedRow, "change">[];
   /** Whether the zone is still as it was when the write was planned. */
   readonly isCurrent: (on: WriteSide) => boolean;
-  /** What has to be signed first. `changes` and `log` are known only then. */
-  readonly signing?: { readonly count: number; readonly now: () => void; readonly beside: () => Promise<void> };
+  /** What has to be signed first. `log` is known only then. */
+  readonly signing?: WriteSigning;
   readonly apply: (on: WriteSide) => void;
-  /** What can be written before, in transactions of its own, because nobody reads it until the write is applied. Known when everything is signed. */
-  readonly ahead?: () => Ahead | undefined;
-  /** The same in steps, with the rows prepared beforehand. `isAhead`: without what was written ahead. */
+  /** Writes what is signed before the rest, in separate transactions: nobody reads it until the write is applied. */
+  readonly ahead?: () => Ahead;
+  /** Like `apply`, in steps and with the rows prepared beforehand. `isAhead`: without what was written ahead. */
   readonly applying: (on: WriteSide, rows: ManyRows, isAhead: boolean) => Steps<void>;
 };
 
+export type WriteSigning = {
+  readonly count: number;
+  /** Blocks. */
+  readonly now: () => void;
+  /**
+   * In another thread. `next` waits for the account's turn. What is signed is given to `write`, if there is one, and not kept in memory.
+   * Returns false as soon as `write` does.
+   */
+  readonly beside: (
+    next: () => Promise<void>,
+    write?: (names: readonly NameChange[]) => Promise<boolean>,
+  ) => Promise<boolean>;
+};
+
 export type Ahead = {
-  readonly writing: (on: WriteSide) => Steps<void>;
-  /** Whether it is still there: another attempt may have replaced it. */
+  readonly writing: (on: WriteSide, names: readonly NameChange[]) => Steps<void>;
+  /** Whether everything is still there: another attempt may have replaced it. */
   readonly isThere: (on: WriteSide) => boolean;
 };
 
 /** `ahead`: what was written ahead. */
-type ReadyWrite = { readonly write: PlannedWrite; readonly rows: ManyRows; readonly ahead?: Ahead | undefined };
+type ReadyWrite = { readonly write: PlannedWrite; readonly rows: ManyRows; readonly ahead: Ahead | undefined };
+
+type ReadyPlan<T> = { readonly plan: Plan<T>; readonly writes: readonly ReadyWrite[] };
 
 export type Plan<T> = {
   readonly writes: readonly PlannedWrite[];
@@ -61,7 +78,7 @@ const tries = 3;
 /** Milliseconds of work per turn of the event loop. Twice as long saves a tenth of the time, but DNS answers wait for it. */
 const part = 5;
 /** The same while nobody waits for the end. A small write waits for up to two parts: before its transaction, and after the sync. */
-export const partOfPlan = 3;
+const partOfPlan = 3;
 /** The same for a transaction of its own. It is shorter, because other writes share its sync. */
 const partAhead = 2;
 /** Of the connection that is writing, in KiB. A larger one would make the commit itself take too long. */
@@ -97,45 +114,54 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
       return { result: plan.finish(main) };
     });
 
-  const planned = async <T>(account: number, planning: Planning<T>, side: WriteSide) => {
+  const ready = async (account: number, write: PlannedWrite, ahead?: Ahead): Promise<ReadyWrite> => ({
+    ...{ write, ahead },
+    rows: await turns.run(account, preparingRows(write)),
+  });
+
+  /** Signs what is not written ahead. */
+  const planned = async <T>(account: number, planning: Planning<T>, side: WriteSide, mayBeAhead: boolean) => {
     const plan = await turns.run(account, planning(side));
-    const writes: ReadyWrite[] = [];
-    for (const write of plan.writes) {
-      await write.signing?.beside();
-      writes.push({ write, rows: await turns.run(account, preparingRows(write)) });
-    }
-    return { plan, writes };
+    for (const { signing, ahead } of plan.writes)
+      if (!mayBeAhead || ahead === undefined) await signing?.beside(() => turns.next(account));
+    return plan;
   };
 
-  /** In many short transactions, so that other writes need not wait. Returns false if the plan is out of date. */
-  const writtenAhead = async (account: number, side: WriteSide, plan: Plan<unknown>, { writing, isThere }: Ahead) => {
-    const steps = writing(side);
+  /** Signs, and writes it in many short transactions, so that other writes need not wait. Returns false if the plan is out of date. */
+  const writtenAhead = async (
+    account: number,
+    side: WriteSide,
+    plan: Plan<unknown>,
+    write: PlannedWrite,
+    ahead: Ahead,
+  ) => {
     const { database, known } = side;
-    let [isBegun, isDone, isLost] = [false, false, false];
-    const some = async () => {
+    const inTransaction = async (steps: Steps<void>) => {
       try {
         database.exec("BEGIN IMMEDIATE");
         known.forget();
-        isLost = !isCurrent(plan, side) || (isBegun && !isThere(side));
-        if (isLost) return undefined;
-        isDone = stepsWithin(partAhead, steps) !== undefined;
-        isBegun = true;
+        if (!isCurrent(plan, side) || !ahead.isThere(side)) return undefined;
+        const isDone = stepsWithin(partAhead, steps) !== undefined;
         database.exec("COMMIT");
-        return { result: undefined };
+        return { result: { isDone } };
       } finally {
         if (database.isOpen && database.isTransaction) database.exec("ROLLBACK");
       }
     };
-    while (!isDone && !isLost) {
-      await turns.next(account);
-      closing.signal.throwIfAborted();
-      await commit.apart(some);
-    }
-    return !isLost;
+    const next = () => turns.next(account);
+    return await write.signing?.beside(next, async (names) => {
+      const steps = ahead.writing(side, names);
+      for (;;) {
+        closing.signal.throwIfAborted();
+        const some = await commit.apart(() => inTransaction(steps));
+        if (some === undefined || some.isDone) return some !== undefined;
+        await next();
+      }
+    });
   };
 
   /** Undefined if the plan is out of date; never if it is made here. */
-  const written = <T>(account: number, side: WriteSide, plans: () => ReturnType<typeof planned<T>>) =>
+  const written = <T>(account: number, side: WriteSide, plans: () => Promise<ReadyPlan<T>>) =>
     commit.apart(async () => {
       const { database, known, writer } = side;
       const begun = process.threadCpuUsage();
@@ -163,11 +189,14 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
   /** Undefined if the zone has changed meanwhile. */
   const tried = async <T>(account: number, planning: Planning<T>, side: WriteSide) => {
     side.database.exec("BEGIN");
-    const { plan, writes: ready } = await planned(account, planning, side);
+    const plan = await planned(account, planning, side, true);
     side.database.exec("COMMIT");
-    const writes = ready.map((each) => ({ ...each, ahead: each.write.ahead?.() }));
-    for (const { ahead } of writes)
-      if (ahead !== undefined && !(await writtenAhead(account, side, plan, ahead))) return undefined;
+    const writes: ReadyWrite[] = [];
+    for (const write of plan.writes) {
+      const ahead = write.ahead?.();
+      if (ahead !== undefined && !(await writtenAhead(account, side, plan, write, ahead))) return undefined;
+      writes.push(await ready(account, write, ahead));
+    }
     if (writes.length > 0) return await written(account, side, async () => ({ plan, writes }));
     return await commit(() => (isCurrent(plan, main) ? { result: plan.finish(main) } : undefined));
   };
@@ -181,7 +210,10 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
         const done =
           left > 0
             ? await tried(account, planning, side)
-            : await written(account, side, () => planned(account, planning, side));
+            : await written(account, side, async () => {
+                const plan = await planned(account, planning, side, false);
+                return { plan, writes: await Promise.all(plan.writes.map((write) => ready(account, write))) };
+              });
         if (done !== undefined) return done.result;
       } finally {
         sides.delete(side);

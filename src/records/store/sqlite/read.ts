@@ -25,6 +25,7 @@ export function prepareReads(database: DatabaseSync) {
     "SELECT zones.id AS zone, owner FROM record_ids JOIN zones ON zones.number = record_ids.zone WHERE record_ids.id = ?",
   );
   const selectSets = database.prepare("SELECT owner, type, ttl, records, marks FROM rrsets WHERE zone = ?");
+  const selectTypes = database.prepare("SELECT owner, type FROM rrsets WHERE zone = ?");
   const selectOwnerSets = database.prepare(
     "SELECT owner, type, ttl, records, marks FROM rrsets WHERE zone = ? AND owner = ?",
   );
@@ -59,6 +60,9 @@ export function prepareReads(database: DatabaseSync) {
     *eachSet(zone: Zone): Generator<RRset, void> {
       for (const row of selectSets.iterate(zone.number)) yield setFromRow(row as SetRow, zone);
     },
+
+    /** The owner and type of every set, read one by one. */
+    eachType: (zone: Zone) => selectTypes.iterate(zone.number) as Iterable<Pick<RRset, "owner" | "type">>,
 
     lastChange: (): number => (selectLastChange.get() as { position: number }).position,
   };

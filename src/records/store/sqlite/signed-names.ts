@@ -40,6 +40,7 @@ export function prepareSignedNames(database: DatabaseSync) {
     row === undefined ? undefined : signedNameFromRow(row as SignedNameRow);
   const keysOf = ({ number }: Zone): readonly SealedKey[] => selectKeys.all(number) as SealedKey[];
 
+  /** Whether exactly this is stored for the name. */
   const isAt = (zone: Zone, { owner, made }: SignedName): boolean =>
     (at.get(zone.number, owner) as SignedNameRow | undefined)?.made === JSON.stringify(made);
   const putName = (zone: Zone, name: SignedName): void => {
@@ -54,23 +55,19 @@ export function prepareSignedNames(database: DatabaseSync) {
   return {
     clearing,
     /**
-     * Writes names ahead of the transaction that makes the zone a signed one; nobody reads them before that. The first
-     * name replaces the first name of any other attempt, so that the other attempt can see that its names are lost.
+     * Writes some names ahead of the transaction that makes the zone a signed one; nobody reads them before that. `isFirst`: they are
+     * the first ones, and replace what other attempts have written, which can see that because their own first name is no longer there.
      */
-    *writingAhead(zone: Zone, [first, ...others]: readonly SignedName[]): Steps<void> {
+    *writingAhead(zone: Zone, [first, ...others]: readonly SignedName[], isFirst: boolean): Steps<void> {
       if (first === undefined) return;
       putName(zone, first);
-      yield* clearing(zone, first.owner);
+      if (isFirst) yield* clearing(zone, first.owner);
       for (const name of others) {
         yield;
         putName(zone, name);
       }
     },
-    /**
-     * Whether no other attempt has begun since this one did. If so, and if `writingAhead` has ended, all of these names
-     * are there.
-     */
-    areAhead: (zone: Zone, [first]: readonly SignedName[]): boolean => first === undefined || isAt(zone, first),
+    isAt,
     at: ({ number }: Zone, owner: string): SignedName | undefined => nameIn(at.get(number, owner)),
     chainOf: ({ number }: Zone): Chain => ({
       before: (from) => (lower.get(number, from) ?? last?.get(number)) as Link | undefined,

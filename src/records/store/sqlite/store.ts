@@ -1,17 +1,19 @@
 import { DatabaseSync } from "node:sqlite";
+import type { NameChange } from "../../../core/dnssec/plan-signing.ts";
+import type { SignedName } from "../../../core/dnssec/signed-name.ts";
 import { diffingSets } from "../../../core/records/changes.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
-import { finish, inSteps, type Steps } from "../../../core/steps.ts";
+import { inSteps, type Steps } from "../../../core/steps.ts";
 import type { MigrationStep } from "../../../process/database/migration-steps.ts";
 import { openSqlite } from "../../../process/sqlite/open.ts";
 import { sqliteSql } from "../../../process/sqlite/sql.ts";
-import { createTurns } from "../../../process/turns.ts";
 import type { NewZone, Zone } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
 import { createChangeFeed } from "../change-feed.ts";
 import { createStoreCounters } from "../counters.ts";
-import { concernsSigning, planningSignatures } from "../plan-signatures.ts";
+import { concernsSigning, mostListed, planningSignatures } from "../plan-signatures.ts";
 import type { Acted, ActRequest, DecideAct, Decision, NotCreated, RecordStore, WriteView } from "../port.ts";
+import { signPartsBeside, signPartsNow } from "../sign-parts.ts";
 import { createSqlGrants } from "../sql/grants.ts";
 import { createSqlReads } from "../sql/read.ts";
 import { createSqlSignedZones } from "../sql/signed-zones.ts";
@@ -21,14 +23,7 @@ import { effectWith, type WriteEffect, type Writer } from "../write-effect.ts";
 import { createSqliteFeed } from "./feed.ts";
 import { watchForeignCommits } from "./foreign-commits.ts";
 import { createGroupCommit } from "./group-commit.ts";
-import {
-  type Ahead,
-  createLargeWrites,
-  type Plan,
-  type PlannedWrite,
-  type Planning,
-  partOfPlan,
-} from "./large-writes.ts";
+import { type Ahead, createLargeWrites, type Plan, type PlannedWrite, type Planning } from "./large-writes.ts";
 import { migrations } from "./schema.ts";
 import { prepareTokens } from "./tokens.ts";
 import { openWalSync } from "./wal-sync.ts";
@@ -96,7 +91,7 @@ export function openSqliteStore(
     zone: Zone,
     effect: WriteEffect,
     renew: readonly string[] | undefined,
-  ): Steps<Pick<PlannedWrite, "signing"> & { readonly signed: () => WriteEffect }> {
+  ): Steps<Pick<PlannedWrite, "signing" | "ahead"> & { readonly signed: () => WriteEffect }> {
     if (!concernsSigning(zone, effect.zone)) return { signed: () => effect };
     const planned = yield* planningSignatures(zone, effect, on.signedReads(zone), by, renew);
     if (signer === undefined)
@@ -106,20 +101,29 @@ export function openSqliteStore(
     let signed: WriteEffect | undefined;
     return {
       signed: () => {
-        signed ??= finish(planned.signed());
+        if (signed === undefined) throw new Error("a write is used before it is signed");
         return signed;
       },
       signing: {
-        count: planned.toSign.length,
-        now: () => signer.signNow(zone.name, planned.toSign, planned.at),
-        beside: async () => {
-          await signer.signBeside(zone.name, planned.toSign, planned.at);
-          signed = await signedTurns.run(zone.account, planned.signed());
+        count: planned.count,
+        now: () => {
+          signed = planned.signed(signPartsNow(signer, zone.name, planned));
+        },
+        beside: async (next, write) => {
+          const names: NameChange[] = [];
+          let count = 0;
+          for await (const some of signPartsBeside(signer, zone.name, planned, next)) {
+            count += some.length;
+            if (write === undefined || count <= mostListed) names.push(...some);
+            if (write !== undefined && !(await write(some))) return false;
+          }
+          signed = planned.signed(names, count);
+          return true;
         },
       },
+      ...(planned.isNewlySigned && { ahead: () => namesAhead(zone) }),
     };
   }
-  const signedTurns = createTurns({ part: partOfPlan });
 
   /** The signed part of a zone that is removed is deleted with its row. */
   function* planningWrite(
@@ -132,8 +136,8 @@ export function openSqliteStore(
     const found = wanted === undefined ? [] : yield* diffingSets(sets, wanted);
     const effect = effectWith(zone, found, { settings, serial, renew }, by);
     if (effect === undefined) return [];
-    const { signed, signing } = isRemoved
-      ? { signed: () => effect, signing: undefined }
+    const { signed, ...signing } = isRemoved
+      ? { signed: () => effect }
       : yield* planningEffect(on, by, zone, { ...effect, keys }, renew);
     return [
       {
@@ -145,9 +149,8 @@ export function openSqliteStore(
           const now = side.known.zone(zone.id);
           return now?.serial === zone.serial && now.modified === zone.modified;
         },
-        ...(signing && { signing }),
+        ...signing,
         apply: ({ writer: its }) => its.apply(signed(), sets),
-        ahead: () => namesAhead(signed()),
         applying: ({ writer: its }, rows, isAhead) => its.applying(signed(), rows, isAhead),
       },
     ];
@@ -302,13 +305,17 @@ function openBeside(path: string): DatabaseSync {
   return database;
 }
 
-/** All names of a zone that was not signed before; undefined for other writes. */
-function namesAhead({ zone, names = [], isNewlySigned }: WriteEffect): Ahead | undefined {
-  if (!isNewlySigned) return undefined;
-  const all = names.flatMap(({ after }) => after ?? []);
+/** Writes the names of a zone that was not signed before. */
+function namesAhead(zone: Zone): Ahead {
+  let first: SignedName | undefined;
   return {
-    writing: (on) => on.signedNames().writingAhead(zone, all),
-    isThere: (on) => on.signedNames().areAhead(zone, all),
+    *writing(on, changes) {
+      const names = changes.flatMap(({ after }) => after ?? []);
+      const isFirst = first === undefined;
+      first ??= names[0];
+      yield* on.signedNames().writingAhead(zone, names, isFirst);
+    },
+    isThere: (on) => first === undefined || on.signedNames().isAt(zone, first),
   };
 }
 

@@ -78,7 +78,7 @@ export function prepareWriteSide(database: DatabaseSync) {
       names: { ...signedNames().chainOf(zone), at: (owner) => known.signedName(zone, owner) },
       everyName: () => signedNames().every(zone),
       setsAt: (owner) => known.setsAt(zone, owner),
-      everySet: () => read.eachSet(zone),
+      everyType: () => read.eachType(zone),
     }),
     writer,
     actions: prepareActions(database),
