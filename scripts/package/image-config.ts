@@ -12,8 +12,14 @@ const second = 1_000_000_000;
 const records = ["records", "--data", "/data", "--listen", "0.0.0.0:8053", "--dns", "0.0.0.0:5300"];
 const metrics = ["--metrics", "127.0.0.1:9054"];
 
-/** The health checks of `moor records` with the options above, and of `moor update` with a config from `moor init`. */
-const healthUrls = ["http://127.0.0.1:9054/health/live", "http://127.0.0.1:9053/health"];
+/**
+ * Of `moor records` with the options above, or of `moor update` with a config from `moor init`. With a password, the updater speaks HTTPS,
+ * which busybox cannot; then it is enough that it listens.
+ */
+const healthCheck =
+  "wget -q -O /dev/null http://127.0.0.1:9054/health/live || " +
+  "said=$(wget -q -O /dev/null http://127.0.0.1:9053/health/live 2>&1) || " +
+  "case $said in *HTTP/*) exit 1 ;; *) nc -w 5 127.0.0.1 9053 < /dev/null ;; esac";
 
 /** https://github.com/opencontainers/image-spec/blob/main/config.md; `Healthcheck` is Docker's addition to it. */
 export function imageConfig(architecture: Architecture, layers: readonly string[]): object {
@@ -33,7 +39,7 @@ export function imageConfig(architecture: Architecture, layers: readonly string[
       ExposedPorts: { "8053/tcp": {}, "5300/tcp": {}, "5300/udp": {} },
       StopSignal: "SIGTERM",
       Healthcheck: {
-        Test: ["CMD", "/bin/sh", "-c", healthUrls.map((url) => `wget -q -O /dev/null ${url}`).join(" || ")],
+        Test: ["CMD", "/bin/sh", "-c", healthCheck],
         ...{ Interval: 30 * second, Timeout: 10 * second, StartPeriod: 30 * second, Retries: 3 },
       },
       Labels: {

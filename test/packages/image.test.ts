@@ -154,14 +154,35 @@ describe("a container", () => {
     moor: (...words) => runIn("/usr/bin/moor", ...words, "--data", "/data"),
   }));
 
-  it("can run the checks of the compose files", async () => {
+  const secret = (name: string): string => {
+    const path = join(folder, "data", name);
+    writeFileSync(path, "a-secret-of-more-than-thirty-characters", { mode: 0o600 });
+    chownSync(path, userId, userId);
+    return `{ file: /data/${name} }`;
+  };
+  const updaterConfig = (password: string) => `
+    sources: { here: { kind: interface } }
+    targets: { dns: { api: rrsets, url: "https://127.0.0.1:1", token: ${secret("token")} } }
+    names: [{ name: home, zone: example.org, create: true, ipv4: lo }]
+    control: { listen: "127.0.0.1:9053", token: ${secret("control-token")}${password} }
+  `;
+
+  it.each([
+    { what: "firewall", name: "firewall", says: /listens on/, config: () => "" },
+    { what: "update", name: "update", says: /status page/, config: () => updaterConfig("") },
+    {
+      ...{ what: "update with a password", name: "update", says: /status page/ },
+      config: () => updaterConfig(`, password: ${secret("password")}`),
+    },
+  ])("can run the check of $what in the compose files", async ({ name, says, config }) => {
     const { services } = parse(readFileSync(join(repository, "packaging/compose/all.yaml"), "utf8"), { merge: true });
-    const { command, healthcheck } = services.firewall;
-    const [, ...check] = healthcheck.test;
+    const { command, healthcheck } = services[name];
+    const [, ...check] = healthcheck.test.map((word: string) => word.replaceAll("$$", "$"));
     await expect(runIn(...check)).rejects.toThrow("exited with 1: ");
+    writeFileSync(join(folder, "data/moor.yaml"), config());
     const args = ["/usr/bin/moor", ...command.split(" ")];
-    const service = inside.start(container((config) => Object.assign(config.process, { args })));
-    await service.says(/listens on/);
+    const service = inside.start(container((runtime) => Object.assign(runtime.process, { args })));
+    await service.says(says);
     await runIn(...check);
     expect((await service.stop("SIGTERM")).code).toBe(0);
   });
