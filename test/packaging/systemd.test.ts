@@ -48,6 +48,11 @@ describe("the systemd units", () => {
     expect(text).toMatch(/^SystemCallFilter=~@privileged @resources\n(#.*\n)*SystemCallFilter=capset$/m);
   });
 
+  it.each(["moor-records.service", "moor-records@.service"])("%s lets signing lower its priority", (unit) => {
+    const text = readFileSync(join(folder, unit), "utf8");
+    expect(text).toMatch(/^SystemCallFilter=~@privileged @resources\n(#.*\n)*SystemCallFilter=setpriority$/m);
+  });
+
   it("moor-update.service starts after the services on the same machine", () => {
     const [after = ""] = /^After=.*$/m.exec(readFileSync(join(folder, "moor-update.service"), "utf8")) ?? [];
     for (const service of ["moor-firewall.service", "moor-records.service"]) expect(after).toContain(service);

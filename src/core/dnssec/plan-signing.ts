@@ -118,7 +118,12 @@ export function* planningSigning(wish: SigningWish): Steps<SigningPlan | "whole"
     const { sets, signatures } = generated;
     const toSign: ToSign[] = [];
     /** Keeps the stored signatures if they are still good. */
-    const sign = (at: string, set: Pick<ToSign, "covers" | "ttl" | "data">, same: boolean): void => {
+    const sign = (
+      at: string,
+      set: Pick<ToSign, "covers" | "ttl">,
+      dataOf: () => ToSign["data"],
+      same: boolean,
+    ): void => {
       const key = madeKey(at, set.covers);
       const keys = keySets.has(set.covers) ? signing.keySetKeys : signing.zoneKeys;
       const stored = same && known ? signaturesIn(known).get(key) : undefined;
@@ -132,7 +137,7 @@ export function* planningSigning(wish: SigningWish): Steps<SigningPlan | "whole"
           key,
           made.map((data) => textOfData(dnssecTypes.rrsig, data)),
         );
-      toSign.push({ name: absoluteName(at, zone), keys, done, ...set });
+      toSign.push({ name: absoluteName(at, zone), keys, done, data: dataOf(), ...set });
     };
 
     if (touched.has(owner)) {
@@ -142,22 +147,23 @@ export function* planningSigning(wish: SigningWish): Steps<SigningPlan | "whole"
         const covers = typeCode(type);
         if (records.length === 0 || standing === "hidden" || (standing === "cut" && covers !== dnssecTypes.ds))
           continue;
-        const data = records.map(({ rdata }) => dataOfText(type, rdata));
-        sign(owner, { covers, ttl: ttl ?? wish.ttl, data }, !changed.has(type));
+        const data = () => records.map(({ rdata }) => dataOfText(type, rdata));
+        sign(owner, { covers, ttl: ttl ?? wish.ttl }, data, !changed.has(type));
       }
     }
     for (const { type: covers, data } of owner === apex ? signing.apexSets : []) {
       const made = { owner, type: typeNamed(covers), ttl: keyTtl, values: textsOf(covers, data) };
       const old = known && madeLike(known.made, made);
       sets.set(madeKey(apex, covers), made);
-      sign(apex, { covers, ttl: keyTtl, data }, old !== undefined && sameMade(old, made));
+      sign(apex, { covers, ttl: keyTtl }, () => data, old !== undefined && sameMade(old, made));
     }
     const chainSet = chainSetOf(draft);
     if (chainSet !== undefined) {
       const { set, same } = chainSet;
       const covers = typeCode(set.type);
       sets.set(madeKey(set.owner, covers), set);
-      sign(set.owner, { covers, ttl: negativeTtl, data: set.values.map((text) => dataOfText(set.type, text)) }, same);
+      const data = () => set.values.map((text) => dataOfText(set.type, text));
+      sign(set.owner, { covers, ttl: negativeTtl }, data, same);
     }
     return { toSign, change: () => changeOf({ before: known, after: signedName(draft, generated) }) };
   };

@@ -9,6 +9,7 @@ import {
   sign,
 } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
+import { promisify } from "node:util";
 import { type Algorithm, algorithms } from "../../core/dnssec/codes.ts";
 import type { ToSign, UsedKey } from "../../core/dnssec/plan-signing.ts";
 import { dnskeyData, joined, keyTag, signatureInput } from "../../core/dnssec/records.ts";
@@ -29,8 +30,8 @@ export type Signer = {
   readonly open: (keys: readonly SealedKey[]) => void;
   /** Blocks; for a few signatures inside a transaction. */
   readonly signNow: (zone: string, work: readonly ToSign[], at: SigningTime) => void;
-  /** In another thread, for many. */
-  readonly beside: () => BesideSigner;
+  /** In other threads, for many. `givesWay`: in one that uses the processor only while nobody else does, as far as the system allows. */
+  readonly beside: (givesWay: boolean) => BesideSigner;
 };
 
 export type BesideSigner = {
@@ -143,14 +144,13 @@ export function createSigner(keyFile: string): Signer {
           inputs(zone, each, at).map(({ start, signed, hash, key }) => joined([start, sign(hash, signed, key)])),
         );
     },
-    beside: () => {
-      let thread: SigningThread | undefined;
+    beside: (givesWay) => {
+      const thread = givesWay ? startSigningThread() : undefined;
+      const signAll = thread?.sign ?? signInPool;
       return {
         sign: async (zone, work, at) => {
-          if (work.length === 0) return;
           const all = work.map((each) => inputs(zone, each, at));
-          thread ??= startSigningThread();
-          const made = (await thread.sign(all.flat())).values();
+          const made = (await signAll(all.flat().map(({ hash, signed, key }) => ({ hash, signed, key })))).values();
           for (const [i, each] of work.entries())
             each.done((all[i] ?? []).map(({ start }) => joined([start, made.next().value as Uint8Array])));
         },
@@ -159,6 +159,18 @@ export function createSigner(keyFile: string): Signer {
     },
   };
 }
+
+const signSoon = promisify(sign);
+
+/** In Node's pool of threads, a few at a time: there the database also waits for the disk. */
+const signInPool: SigningThread["sign"] = async (jobs) => {
+  const signatures: Uint8Array[] = [];
+  while (signatures.length < jobs.length) {
+    const some = jobs.slice(signatures.length, signatures.length + 32);
+    signatures.push(...(await Promise.all(some.map(({ hash, signed, key }) => signSoon(hash, signed, key)))));
+  }
+  return signatures;
+};
 
 /** RFC 6605 section 4: only the two numbers of the signature, without the usual ASN.1 around them. */
 const waysOf = (key: KeyObject, algorithm: Algorithm) =>

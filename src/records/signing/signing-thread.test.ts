@@ -17,27 +17,29 @@ it("answers several messages in their order", async () => {
   expect(isSigned).toEqual([true, true, true]);
 });
 
-it("gives way to the other threads of this process", async () => {
-  const before = priorities();
+it("has a lower priority than the other threads of this process", async () => {
+  const before = threadsWith(10);
   thread = startSigningThread();
   await thread.sign([job("a")]);
-  const added = priorities();
-  for (const each of before) added.splice(added.indexOf(each), 1);
-  expect(added).toContain(10);
-  expect(priorities()[0]).toBe(before[0]);
+  expect(threadsWith(10)).toBe(before + 1);
 });
 
-it("rejects everything that waits if a signature fails", async () => {
+it("signs even if its priority cannot be set", async () => {
+  thread = startSigningThread(99);
+  expect(await thread.sign([job("a")])).toHaveLength(1);
+});
+
+it("rejects everything that waits if a signature fails, and what is asked later", async () => {
   thread = startSigningThread();
-  const key = { key: publicKey };
-  const [one, two] = await Promise.allSettled([thread.sign([{ ...job("a"), key }]), thread.sign([job("b")])]);
+  const bad = { ...job("a"), key: { key: publicKey } };
+  const [one, two] = await Promise.allSettled([thread.sign([bad]), thread.sign([job("b")])]);
   expect([one?.status, two?.status]).toEqual(["rejected", "rejected"]);
+  await expect(thread.sign([job("c")])).rejects.toThrow("the thread that signs has failed");
 });
 
-/** The nice values of all threads; that of the main thread is the first (proc_pid_stat(5), field 19). */
-function priorities(): number[] {
-  return readdirSync("/proc/self/task").map((id) => {
+/** How many threads have this nice value (proc_pid_stat(5), field 19). */
+const threadsWith = (nice: number): number =>
+  readdirSync("/proc/self/task").filter((id) => {
     const text = readFileSync(`/proc/self/task/${id}/stat`, "utf8");
-    return Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[16]);
-  });
-}
+    return Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[16]) === nice;
+  }).length;

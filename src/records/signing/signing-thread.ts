@@ -14,23 +14,31 @@ export type SigningThread = {
   readonly end: () => Promise<void>;
 };
 
+/** As a nice value. */
+const usualPriority = 10;
+
 /**
- * Signs in another thread. On Linux it gets the processor only while nobody else needs it: requests must not wait because a large zone
- * is being signed. (Other systems can lower the priority of the whole process only.)
+ * Signs in another thread. On Linux it has a low priority: requests must not wait because a large zone is being signed. (Other systems
+ * can lower the priority of the whole process only.) If the system does not allow that, it signs all the same.
  */
-export function startSigningThread(): SigningThread {
-  const worker = new Worker(program, { eval: true });
+export function startSigningThread(priority = usualPriority): SigningThread {
+  const worker = new Worker(program, { eval: true, workerData: { priority } });
   const waiting: PromiseWithResolvers<readonly Uint8Array[]>[] = [];
+  let trouble: Error | undefined;
+  const fail = (error: Error) => {
+    trouble ??= error;
+    for (const each of waiting.splice(0)) each.reject(trouble);
+  };
   worker.on("message", (signatures: readonly Uint8Array[]) => waiting.shift()?.resolve(signatures));
-  worker.on("error", (error) => {
-    for (const each of waiting.splice(0)) each.reject(error);
-  });
+  worker.on("error", (cause) => fail(new Error("the thread that signs has failed", { cause })));
+  worker.on("exit", () => fail(new Error("the thread that signs has ended")));
   return {
-    sign: (jobs) => {
+    sign: async (jobs) => {
+      if (trouble !== undefined) throw trouble;
       const signatures = Promise.withResolvers<readonly Uint8Array[]>();
       waiting.push(signatures);
       worker.postMessage(jobs);
-      return signatures.promise;
+      return await signatures.promise;
     },
     end: async () => {
       await worker.terminate();
@@ -39,9 +47,12 @@ export function startSigningThread(): SigningThread {
 }
 
 const program = `
-  const { parentPort } = require("node:worker_threads");
+  const { parentPort, workerData } = require("node:worker_threads");
   const { sign } = require("node:crypto");
-  if (process.platform === "linux") require("node:os").setPriority(10);
+  const { getPriority, setPriority } = require("node:os");
+  try {
+    if (process.platform === "linux" && getPriority() < workerData.priority) setPriority(workerData.priority);
+  } catch {}
   parentPort.on("message", (jobs) =>
     parentPort.postMessage(jobs.map(({ hash, signed, key }) => sign(hash, signed, key))));
 `;

@@ -30,10 +30,10 @@ export type SignedReads = {
 };
 
 export type PlannedSignatures = {
-  /** About how many signatures are needed. */
+  /** How many signatures are needed; or how many names are looked at, if that is much already. */
   readonly count: number;
   readonly at: SigningTime;
-  /** Reads from the zone as it is before the write. */
+  /** Reads the zone when it is used: the caller must have a snapshot of it, or must check afterwards that it has not changed. */
   readonly parts: () => Iterable<SigningPart>;
   readonly isNewlySigned: boolean;
   /** The effect with what the parts have changed. `count`: how many names that is, if not all of them are given. */
@@ -45,7 +45,7 @@ export const mostListed = 1_000;
 /** If more names are touched, it is faster to look at every name of the zone. */
 const mostTouched = 1_000;
 
-/** If there are more signatures, they are made in other threads: each takes about 80 µs. */
+/** If there are more signatures, they are made in another thread: each takes about 80 µs. */
 export const mostSignatures = 50;
 
 /** Most zones are signed neither before a write nor after it. */
@@ -86,7 +86,11 @@ export function* planningSignatures(
       ...wish,
       names: stored,
       touched: new Map([...touched].map(([owner, { sets }]) => [owner, typesIn(sets)])),
-      setsAt: (owner) => touched.get(owner) ?? touchedAt(owner),
+      setsAt: (owner) => {
+        const known = touched.get(owner);
+        if (known === undefined) throw new Error(`${owner} is signed, but not touched`);
+        return known;
+      },
     });
     if (part !== "whole") return withPlan(effect, by, until, part);
   }

@@ -2,10 +2,15 @@ import type { NameChange, SigningPart } from "../../core/dnssec/plan-signing.ts"
 import type { Signer } from "../signing/signer.ts";
 import type { PlannedSignatures } from "./plan-signatures.ts";
 
-/** Signatures per message to the other thread. */
-const perMessage = 64;
-/** Milliseconds to prepare a message; V8 is slow when it runs the code for the first time. */
-const longest = 1.5;
+/** Signatures per part, for the other threads. The names of a part are written together. */
+const perPart = 128;
+/** Milliseconds to prepare a part; V8 is slow when it runs the code for the first time. */
+const longest = 2;
+/** To sign more names than this, a thread is worth its start. */
+const many = 1_000;
+
+/** `next` waits for the caller's turn. `isUrgent`: others wait for the signatures, so signing must not give way to them. */
+export type SigningWay = { readonly next: () => Promise<void>; readonly isUrgent: boolean };
 
 /** Blocks; for a few signatures inside a transaction. */
 export const signPartsNow = (signer: Signer, zone: string, { parts, at }: PlannedSignatures): readonly NameChange[] =>
@@ -14,28 +19,25 @@ export const signPartsNow = (signer: Signer, zone: string, { parts, at }: Planne
     return change() ?? [];
   });
 
-/** Signs in another thread, which works on the next names while the caller uses those before. `next` waits for the caller's turn. */
+/** Signs in other threads, which work on the next names while the caller uses those before. */
 export async function* signPartsBeside(
   signer: Signer,
   zone: string,
-  { parts, at }: PlannedSignatures,
-  next: () => Promise<void>,
+  { parts, at, count }: PlannedSignatures,
+  { next, isUrgent }: SigningWay,
 ): AsyncGenerator<readonly NameChange[], void> {
-  const beside = signer.beside();
+  const beside = signer.beside(!isUrgent && count > many);
   const sign = async (some: readonly SigningPart[]): Promise<readonly NameChange[]> => {
-    await beside.sign(
-      zone,
-      some.flatMap(({ toSign }) => toSign),
-      at,
-    );
+    const toSign = some.flatMap((part) => part.toSign);
+    if (toSign.length > 0) await beside.sign(zone, toSign, at);
     return some.flatMap(({ change }) => change() ?? []);
   };
   try {
-    const messages = inMessages(parts());
+    const groups = inGroups(parts());
     let before: Promise<readonly NameChange[]> | undefined;
     for (;;) {
       await next();
-      const some = messages.next();
+      const some = groups.next();
       if (some.done) break;
       const signed = sign(some.value);
       // Nobody looks at it if the caller stops before.
@@ -49,12 +51,12 @@ export async function* signPartsBeside(
   }
 }
 
-function* inMessages(parts: Iterable<SigningPart>): Generator<readonly SigningPart[], void> {
+function* inGroups(parts: Iterable<SigningPart>): Generator<readonly SigningPart[], void> {
   let [some, count, since]: [SigningPart[], number, number] = [[], 0, performance.now()];
   for (const part of parts) {
     some.push(part);
     count += part.toSign.length;
-    if (count < perMessage && performance.now() - since < longest) continue;
+    if (count < perPart && performance.now() - since < longest) continue;
     yield some;
     [some, count, since] = [[], 0, performance.now()];
   }

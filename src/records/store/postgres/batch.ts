@@ -3,6 +3,7 @@ import type { NameChange } from "../../../core/dnssec/plan-signing.ts";
 import type { SignedName } from "../../../core/dnssec/signed-name.ts";
 import { enclosing } from "../../../core/names/name.ts";
 import { type Neighbourhood, type NewZoneName, refusalOfName } from "../../../core/names/zone-neighbours.ts";
+import type { RecordType } from "../../../core/rdata/table.ts";
 import { diffSets } from "../../../core/records/changes.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { finish } from "../../../core/steps.ts";
@@ -176,7 +177,9 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
       },
       everyType: () => {
         mustBeWhole();
-        return allSets(zone);
+        return [...ownersIn(zone.number).values()].flatMap((types) =>
+          [...types.values()].map(({ owner, type }) => ({ owner, type: type as RecordType })),
+        );
       },
     };
     const planned = finish(planningSignatures(zone, effect, reads, by, renew));
@@ -243,8 +246,8 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
     signRest: async (): Promise<void> => {
       for (const { zone, ...signatures } of unsigned) {
         const names: NameChange[] = [];
-        for await (const some of signer ? signPartsBeside(signer, zone.name, signatures, nextTurn) : [])
-          names.push(...some);
+        const way = { next: nextTurn, isUrgent: true };
+        for await (const some of signer ? signPartsBeside(signer, zone.name, signatures, way) : []) names.push(...some);
         apply(signatures.signed(names));
       }
     },

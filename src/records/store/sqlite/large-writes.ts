@@ -5,6 +5,7 @@ import { StoreBusy } from "../../../process/database/store-busy.ts";
 import { createTurns } from "../../../process/turns.ts";
 import type { LoggedRow } from "../../model.ts";
 import { mostSignatures } from "../plan-signatures.ts";
+import type { SigningWay } from "../sign-parts.ts";
 import type { WriteEffect } from "../write-effect.ts";
 import type { GroupCommit } from "./group-commit.ts";
 import { createLargeWritePauses } from "./large-write-pauses.ts";
@@ -19,8 +20,6 @@ export type PlannedWrite = Pick<WriteEffect, "changes"> & {
   /** What has to be signed first. `log` is known only then. */
   readonly signing?: WriteSigning;
   readonly apply: (on: WriteSide) => void;
-  /** Writes what is signed before the rest, in separate transactions: nobody reads it until the write is applied. */
-  readonly ahead?: () => Ahead;
   /** Like `apply`, in steps and with the rows prepared beforehand. `isAhead`: without what was written ahead. */
   readonly applying: (on: WriteSide, rows: ManyRows, isAhead: boolean) => Steps<void>;
 };
@@ -30,13 +29,14 @@ export type WriteSigning = {
   /** Blocks. */
   readonly now: () => void;
   /**
-   * In another thread. `next` waits for the account's turn. What is signed is given to `write`, if there is one, and not kept in memory.
-   * Returns false as soon as `write` does.
+   * In other threads. What is signed is given to `write`, if there is one, and not kept in memory. Returns false as soon as
+   * `write` does.
    */
   readonly beside: (
-    next: () => Promise<void>,
-    write?: (names: readonly NameChange[]) => Promise<boolean>,
+    way: SigningWay & { readonly write?: (names: readonly NameChange[]) => Promise<boolean> },
   ) => Promise<boolean>;
+  /** Writes what is signed before the rest, in separate transactions: nobody reads it until the write is applied. */
+  readonly ahead?: Ahead;
 };
 
 export type Ahead = {
@@ -119,11 +119,12 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
     rows: await turns.run(account, preparingRows(write)),
   });
 
-  /** Signs what is not written ahead. */
-  const planned = async <T>(account: number, planning: Planning<T>, side: WriteSide, mayBeAhead: boolean) => {
+  /** `isUrgent`: other writes wait for it. Otherwise, what can be written ahead is signed later. */
+  const planned = async <T>(account: number, planning: Planning<T>, side: WriteSide, isUrgent: boolean) => {
     const plan = await turns.run(account, planning(side));
-    for (const { signing, ahead } of plan.writes)
-      if (!mayBeAhead || ahead === undefined) await signing?.beside(() => turns.next(account));
+    const next = () => turns.next(account);
+    for (const { signing } of plan.writes)
+      if (isUrgent || signing?.ahead === undefined) await signing?.beside({ next, isUrgent });
     return plan;
   };
 
@@ -132,7 +133,7 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
     account: number,
     side: WriteSide,
     plan: Plan<unknown>,
-    write: PlannedWrite,
+    { beside }: WriteSigning,
     ahead: Ahead,
   ) => {
     const { database, known } = side;
@@ -149,7 +150,7 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
       }
     };
     const next = () => turns.next(account);
-    return await write.signing?.beside(next, async (names) => {
+    const write = async (names: readonly NameChange[]) => {
       const steps = ahead.writing(side, names);
       for (;;) {
         closing.signal.throwIfAborted();
@@ -157,7 +158,8 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
         if (some === undefined || some.isDone) return some !== undefined;
         await next();
       }
-    });
+    };
+    return await beside({ next, isUrgent: false, write });
   };
 
   /** Undefined if the plan is out of date; never if it is made here. */
@@ -189,12 +191,12 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
   /** Undefined if the zone has changed meanwhile. */
   const tried = async <T>(account: number, planning: Planning<T>, side: WriteSide) => {
     side.database.exec("BEGIN");
-    const plan = await planned(account, planning, side, true);
+    const plan = await planned(account, planning, side, false);
     side.database.exec("COMMIT");
     const writes: ReadyWrite[] = [];
     for (const write of plan.writes) {
-      const ahead = write.ahead?.();
-      if (ahead !== undefined && !(await writtenAhead(account, side, plan, write, ahead))) return undefined;
+      const { signing, signing: { ahead } = {} } = write;
+      if (signing && ahead && !(await writtenAhead(account, side, plan, signing, ahead))) return undefined;
       writes.push(await ready(account, write, ahead));
     }
     if (writes.length > 0) return await written(account, side, async () => ({ plan, writes }));
@@ -211,7 +213,7 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
           left > 0
             ? await tried(account, planning, side)
             : await written(account, side, async () => {
-                const plan = await planned(account, planning, side, false);
+                const plan = await planned(account, planning, side, true);
                 return { plan, writes: await Promise.all(plan.writes.map((write) => ready(account, write))) };
               });
         if (done !== undefined) return done.result;

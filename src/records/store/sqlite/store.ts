@@ -91,7 +91,7 @@ export function openSqliteStore(
     zone: Zone,
     effect: WriteEffect,
     renew: readonly string[] | undefined,
-  ): Steps<Pick<PlannedWrite, "signing" | "ahead"> & { readonly signed: () => WriteEffect }> {
+  ): Steps<Pick<PlannedWrite, "signing"> & { readonly signed: () => WriteEffect }> {
     if (!concernsSigning(zone, effect.zone)) return { signed: () => effect };
     const planned = yield* planningSignatures(zone, effect, on.signedReads(zone), by, renew);
     if (signer === undefined)
@@ -109,10 +109,10 @@ export function openSqliteStore(
         now: () => {
           signed = planned.signed(signPartsNow(signer, zone.name, planned));
         },
-        beside: async (next, write) => {
+        beside: async ({ write, ...way }) => {
           const names: NameChange[] = [];
           let count = 0;
-          for await (const some of signPartsBeside(signer, zone.name, planned, next)) {
+          for await (const some of signPartsBeside(signer, zone.name, planned, way)) {
             count += some.length;
             if (write === undefined || count <= mostListed) names.push(...some);
             if (write !== undefined && !(await write(some))) return false;
@@ -120,8 +120,8 @@ export function openSqliteStore(
           signed = planned.signed(names, count);
           return true;
         },
+        ...(planned.isNewlySigned && { ahead: namesAhead(zone) }),
       },
-      ...(planned.isNewlySigned && { ahead: () => namesAhead(zone) }),
     };
   }
 
