@@ -12,6 +12,7 @@ import { stageWords } from "../../src/records/signing/signing-texts.ts";
 describe("in words", () => {
   it.for([
     [{ access: "write" }, "may write all zones and create new ones"],
+    [{ access: "read" }, "may read all zones"],
     [{ access: "read", zones: ["a.example", "b.example"] }, "may read all of a.example and b.example"],
     [
       {

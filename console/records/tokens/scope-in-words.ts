@@ -7,11 +7,13 @@ export function scopeInWords({ access, zones, sets, expires, networks }: Scope):
   const doing = access === "read" ? "may read" : "may write";
   const end = expires === undefined ? "" : `, until ${dayOf(expires)}`;
   const from = networks === undefined ? "" : `, only from ${listed(networks)}`;
-  return `${doing} ${whatInWords(zones, sets)}${from}${end}`;
+  const all = access === "read" ? "all zones" : "all zones and create new ones";
+  const what = sets === undefined && zones === undefined ? all : whatInWords(zones, sets);
+  return `${doing} ${what}${from}${end}`;
 }
 
 function whatInWords(zones: readonly string[] | undefined, sets: readonly SetRule[] | undefined): string {
-  if (sets === undefined) return zones === undefined ? "all zones and create new ones" : `all of ${named(zones)}`;
+  if (sets === undefined) return `all of ${named(zones ?? [])}`;
   return listed(sets.map((rule) => ruleInWords(rule, zones)));
 }
 

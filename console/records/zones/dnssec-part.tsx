@@ -182,6 +182,7 @@ function Stages({ dnssec }: { readonly dnssec: RrsetsSigning }) {
   const stage = dnssec.stage ?? "";
   const steps = stepsOf(stage);
   const at = steps.findIndex((step) => step.stage === stage);
+  const since = dnssec.parent_since ?? dnssec.since;
   return (
     <>
       <ol className="stages" aria-label="Stages">
@@ -193,30 +194,29 @@ function Stages({ dnssec }: { readonly dnssec: RrsetsSigning }) {
       </ol>
       <Text size="sm" role="status">
         {capital(dnssec.stage_text ?? "")}
-        {dnssec.since && (
+        {since && (
           <>
             {" "}
-            (since <When at={dnssec.since} />)
+            (since <When at={since} />)
           </>
         )}
         .
-        {dnssec.parent_since && (
-          <>
-            {" "}
-            The DS record at the parent changed <When at={dnssec.parent_since} />; the next step follows when the old
-            record has expired from caches.
-          </>
-        )}
       </Text>
     </>
   );
 }
 
+/** Stages in which the parent still has the DS record of the old key. */
+const replacing: ReadonlySet<string> = new Set(["roll-parent", "algorithm-parent"]);
+
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 function ForRegistrar(props: { readonly of: RrsetsSigning["keys"][number]; readonly stage: string | null }) {
   const { key_tag, algorithm, algorithm_name, digest_type, digest, ds, dnskey } = props.of;
-  const waiting = props.stage === "new" ? "For your registrar, at the next stage" : "Give this to your registrar";
+  const handOver = replacing.has(props.stage ?? "")
+    ? "Give this to your registrar, to replace the old DS record"
+    : "Give this to your registrar";
+  const waiting = props.stage === "new" ? "For your registrar, at the next stage" : handOver;
   const title = props.stage === "secure" ? `DS record ${key_tag}` : waiting;
   const fields = [
     ["Key tag", String(key_tag)],

@@ -51,8 +51,8 @@ export default function AccountPage({
         </Title>
         {sharing.length > 0 && (
           <Text size="sm" mb="xs">
-            The owner of this machine signs in once for {inWords([service, ...sharing.map((other) => other.service)])}:
-            a session at one of them counts at all of them.
+            The owner of the server signs in once for {inWords([service, ...sharing.map((other) => other.service)])}: a
+            session at one of them counts at all of them.
           </Text>
         )}
         <SessionList />

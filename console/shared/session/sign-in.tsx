@@ -72,7 +72,7 @@ function OneSignIn({ only }: { readonly only: boolean }) {
   if (only) return <Text>Sign in at {links}; that signs you in here too.</Text>;
   return (
     <Text size="xs" c="dimmed">
-      The owner of this machine needs only one sign-in: signing in at {links} is enough.
+      The owner of the server needs only one sign-in: signing in at {links} is enough.
     </Text>
   );
 }

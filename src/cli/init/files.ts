@@ -103,11 +103,11 @@ export const pagePassword = "secrets/page-password";
 
 const printControl = ({ listen, password }: NonNullable<Setup["control"]>): string =>
   password === undefined
-    ? `# Only on this machine: the page, /status, /metrics, /health, and POST /check with the token. With
+    ? `# Only on this machine: the page, /status, /metrics and /health; POST /check needs the token. With
 # \`password: { file: … }\`, names can be changed on the page, and \`listen:\` may be an address that other machines can reach.
 control: { listen: ${JSON.stringify(listen)}, token: { file: secrets/control-token } }
 `
-    : `# The page, for anyone with the password; /status, /metrics, /health, and POST /check with the token.
+    : `# The page, for anyone with the password. /status and /metrics need the password or the token, POST /check the token, /health neither.
 control: { listen: ${JSON.stringify(listen)}, token: { file: secrets/control-token }, password: { file: ${pagePassword} } }
 `;
 

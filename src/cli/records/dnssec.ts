@@ -3,7 +3,7 @@ import { algorithmChoices, algorithmName, algorithms } from "../../core/dnssec/c
 import type { Zone, ZoneSigning } from "../../records/model.ts";
 import { rollKey, signZone, unsignNow, unsignZone } from "../../records/service/zones/dnssec.ts";
 import { isDsWanted, mayBeInParent } from "../../records/signing/signing-of.ts";
-import { dnskeyText, dsParts, dsText, stageWords } from "../../records/signing/signing-texts.ts";
+import { dnskeyText, dsParts, dsText, stageInWords } from "../../records/signing/signing-texts.ts";
 import type { RecordStore } from "../../records/store/port.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
@@ -34,7 +34,7 @@ export async function dnssecOn(typed: string, options: DnssecOn, io: CommandIo):
     io.out(
       key === undefined
         ? `${zone.name} is signed. Resolvers validate it once the parent has this DS record:\n\n`
-        : `${zone.name} is signed with the given key. If that is the key that the other server signs with, the parent already has this DS record; if the parent has only others, it is the wrong key:\n\n`,
+        : `${zone.name} is signed with the given key. If the parent has DS records but not the one below, the other server signs with a different key: give that one instead.\n\n`,
     );
     for (const each of signed.value.keys) io.out(`${dsText(each, zone.name)}\n`);
     io.out(
@@ -64,7 +64,7 @@ export const dnssecRoll = (typed: string, options: DatabaseOptions & { readonly 
     const algorithm = options.algorithm === undefined ? undefined : algorithmChoices[options.algorithm];
     const done = await rollKey(by, zone, algorithm, signer);
     if (!done.ok) return failed(done, io);
-    io.out(`The key of ${zone.name} is being replaced: ${stageWords[done.value.stage]}.\n`);
+    io.out(`The key of ${zone.name} is being replaced: ${stageInWords(done.value)}.\n`);
     if (done.value.others) io.out(forOtherServer(zone.name, done.value));
     return 0;
   });
@@ -106,17 +106,18 @@ async function listZones(
           dnssec?.stage ?? "",
           minute(dnssec?.since),
           dnssec?.keys.map(({ tag }) => tag).join(", ") ?? "",
-          dnssec ? stageWords[dnssec.stage] : "",
+          dnssec ? stageInWords(dnssec) : "",
         ]),
       ),
     );
   return 0;
 }
 
-function statusText({ name }: Zone, { stage, since, denial, keys, parentSince, others = [] }: ZoneSigning): string {
+function statusText({ name }: Zone, signing: ZoneSigning): string {
+  const { stage, since, denial, keys, parentSince, others = [] } = signing;
   const lines = [
     `${name} is signed, with ${denial.toUpperCase()}`,
-    `Stage ${stage}, since ${minute(since)} UTC: ${stageWords[stage]}${parentSince === undefined ? "" : `; the DS record at the parent changed at ${minute(parentSince)} UTC; waiting until the old one has expired from caches`}`,
+    `Stage ${stage}, since ${minute(since)} UTC: ${stageInWords(signing)}${parentSince === undefined ? "" : `; it was first seen so at ${minute(parentSince)} UTC`}`,
   ];
   for (const key of keys.filter((each) => isDsWanted(each, stage))) {
     const { digest } = dsParts(key, name);

@@ -60,7 +60,7 @@ const introduction = (zone: string, resolver: ResolverName | undefined): string 
   "Time is simulated, but every signature is also valid by the real clock, which resolvers use.\n" +
   "moor checks every combination of answers that caches can hold.\n" +
   (resolver === undefined
-    ? "No resolver is queried: unbound or delv is not installed, or --resolver none was given.\n"
+    ? "No resolver is queried: --resolver none was given, or none is installed (unbound or delv; one is enough).\n"
     : `${resolver} is queried too${resolver === "unbound" ? ", continuously, with several queries at a time" : ""}; its cache is emptied after each change.\n`) +
   `\n${columns("time", "stage", "keys", "DS at the parent", "asked", "bogus")}`;
 

@@ -50,7 +50,7 @@ export const countingFrom = (standing: Standing, from: string): Standing => ({
 });
 
 export function excessInWords(excess: Excess, of?: string): string {
-  const who = "Ask another administrator, or use the moor command on this machine.";
+  const who = "Ask another administrator, or use the moor command on the machine that runs this service.";
   if (excess.kind === "expiry" && of !== undefined)
     return `The account of ${of} expires later than your own, so you cannot give them more privileges. ${who}`;
   if (excess.kind === "expiry") return `That would expire later than your own account. ${who}`;

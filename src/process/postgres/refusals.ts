@@ -47,7 +47,8 @@ const refusals: Readonly<Record<string, (error: DriverError) => string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: ({ host, cert }) =>
     `its certificate is not for ${host} but for ${namesIn(cert?.subjectaltname)}; use one of these names, or install a ` +
     "certificate for this name on the server (sslmode=verify-ca does not check names)",
-  "28P01": ({ message }) => `${message}; correct the password in --database-password-file, in PGPASSWORD or in the URL`,
+  "28P01": ({ message }) =>
+    `${message}; correct the password in --database-password-file, in PGPASSWORD or in the passfile`,
   "28000": ({ message }) => `${message}; ${lineMissing(message)}`,
   "3D000": ({ message }) => `${message}; create it there, or choose another`,
   "53300": ({ message }) =>

@@ -10,7 +10,7 @@ import { type Actor, missing } from "../service/sight.ts";
 import type { Asked } from "../service/write.ts";
 import { type PublicKey, readDnskeys } from "../signing/other-keys.ts";
 import { isDsWanted, mayBeInParent, signingOf } from "../signing/signing-of.ts";
-import { apexValue, dnskeyText, dsParts, dsText, stageWords } from "../signing/signing-texts.ts";
+import { apexValue, dnskeyText, dsParts, dsText, stageInWords } from "../signing/signing-texts.ts";
 import { act, type ReadKeys, sendError, zoneAt } from "./answer.ts";
 import { answerTo } from "./errors.ts";
 import { flagAt, type Keys, said } from "./input.ts";
@@ -115,7 +115,7 @@ function signingToWire({ name, settings: { dnssec } }: Zone): RrsetsSigning {
     };
   const { stage, since, parentSince, denial, keys, others = [] } = dnssec;
   return {
-    ...{ signed: true, stage, stage_text: stageWords[stage], since: timeText(since), denial },
+    ...{ signed: true, stage, stage_text: stageInWords(dnssec), since: timeText(since), denial },
     parent_since: parentSince === undefined ? null : timeText(parentSince),
     keys: keys.map((key) => keyToWire(key, stage, name)),
     other_keys: others.map((key) => otherKeyToWire(key, name)),

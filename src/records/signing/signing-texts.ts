@@ -1,5 +1,6 @@
 import { dnssecTypes } from "../../core/dnssec/codes.ts";
 import type { Stage } from "../../core/dnssec/lifecycle.ts";
+import type { ZoneSigning } from "../model.ts";
 import { type AnyKey, dnskeyOf, dsOf } from "./signing-of.ts";
 
 /** What each stage means, for people. */
@@ -8,14 +9,21 @@ export const stageWords: Readonly<Record<Stage, string>> = {
   "new-parent": "waiting for the DS record at the parent",
   secure: "the parent has the DS record",
   "roll-show": "the new key is published; waiting until DNSKEY sets without it have expired from caches",
-  "roll-parent": "waiting for the DS record of the new key at the parent",
+  "roll-parent": "waiting until the parent has replaced the DS record of the old key with that of the new key",
   "roll-sign": "the new key signs; waiting until older signatures have expired from caches",
   "algorithm-sign": "the new key signs too; waiting until records without its signatures have expired from caches",
   "algorithm-show": "the new key is published; waiting until DNSKEY sets without it have expired from caches",
-  "algorithm-parent": "waiting for the DS record of the new key at the parent",
+  "algorithm-parent": "waiting until the parent has replaced the DS record of the old key with that of the new key",
   "algorithm-hide": "the old key is no longer published, but still signs; waiting until it has expired from caches",
   leaving: "waiting until the parent has removed the DS record",
 };
+
+/** What a zone waits for. Once the parent is as wanted (`parentSince`), that is something else than before. */
+export function stageInWords({ stage, parentSince }: Pick<ZoneSigning, "stage" | "parentSince">): string {
+  if (parentSince === undefined) return stageWords[stage];
+  if (stage === "leaving") return "the parent has no DS record now; waiting until it has expired from caches";
+  return "the parent has replaced the DS record; waiting until the old one has expired from caches";
+}
 
 /** The fields that registrars' forms ask for. */
 export function dsParts(key: AnyKey, zone: string) {

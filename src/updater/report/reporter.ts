@@ -106,7 +106,8 @@ export function createReporter(log: Logger, notify: Notify = () => undefined): R
   /** Logged only: usually someone ran `moor update --once` by hand, and nobody should be woken for that. */
   const sharedState = (isShared: boolean) => {
     if (!isShared) return;
-    const because = "another `moor update` uses the same file; addresses that both wrote are written again";
+    const because =
+      "another `moor update` uses the same file; a record for which the two stored different addresses is written again";
     const todo = "run only one `moor update` per config, and give each config a separate file with `state:`";
     log.warn({ because, todo }, "another process wrote the state file");
   };
