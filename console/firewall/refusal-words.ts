@@ -27,6 +27,7 @@ const words: Readonly<Record<Exclude<Considered["verdict"], "taken">, string>> =
   "ula-behind-global": "unique local, and there is a global address",
   "reserved-behind-others": "reserved, and there is a better address",
   "virtual-behind-own": "a virtual address, and the machine has its own",
+  "temporary-behind-permanent": "temporary, and there is a permanent address",
   "shorter-lifetime": "another address is valid longer",
   "behind-published": "as good as the address that is already published",
   "later-in-report": "as good as another address that is listed first",

@@ -102,6 +102,12 @@ describe("IPv6: not link-local, then a stable order", () => {
       ["virtual-behind-own", "taken"],
     ],
     [
+      "a temporary address ranks below a permanent one that is valid for a shorter time",
+      [entry("2001:db8::7", { temporary: true, validLifetime: 7200 }), entry("2001:db8::1", { validLifetime: 3600 })],
+      "2001:db8::1",
+      ["temporary-behind-permanent", "taken"],
+    ],
+    [
       "a CARP address ranks above a ULA",
       [entry("fd00::1"), entry("2001:db8::100", { vhid: "1" })],
       "2001:db8::100",

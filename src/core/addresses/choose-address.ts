@@ -41,6 +41,7 @@ export type Refusal =
   | "ula-behind-global"
   | "reserved-behind-others"
   | "virtual-behind-own"
+  | "temporary-behind-permanent"
   | "shorter-lifetime"
   | "behind-published"
   | "later-in-report";
@@ -106,6 +107,7 @@ function stayingOf(ranked: readonly (Ranked | undefined)[], best: Ranked, { publ
 const isAsGood = (one: Ranked, best: Ranked): boolean =>
   one.reach === best.reach &&
   one.virtual === best.virtual &&
+  one.temporary === best.temporary &&
   Number.isFinite(one.lifetime) === Number.isFinite(best.lifetime) &&
   sharesPrefix(addressBytes(one.address), { family: "ipv6", bytes: addressBytes(best.address), length: 64 });
 
@@ -141,6 +143,7 @@ type Ranked = {
   readonly reach: Reach;
   /** A CARP address: it belongs to the machine that is the master. */
   readonly virtual: boolean;
+  readonly temporary: boolean;
   readonly lifetime: number;
   readonly index: number;
 };
@@ -156,7 +159,7 @@ function rank(candidate: Candidate | undefined, entry: ReportedIpv6, index: numb
   // `private` and `cgnat` are the scopes of an embedded IPv4 address.
   const reach = scope === "ula" ? "ula" : ["reserved", "private", "cgnat"].includes(scope) ? "reserved" : "wide";
   const lifetime = entry.validLifetime ?? Number.POSITIVE_INFINITY;
-  return { address, reach, virtual: entry.vhid !== undefined, lifetime, index };
+  return { address, reach, virtual: entry.vhid !== undefined, temporary: entry.temporary === true, lifetime, index };
 }
 
 /** Why `one` ranks below `other`, or undefined when it does not. */
@@ -166,6 +169,7 @@ function outranked(one: Ranked, other: Ranked): Refusal | undefined {
     return one.reach === "ula" ? "ula-behind-global" : "reserved-behind-others";
   }
   if (one.virtual !== other.virtual) return one.virtual ? "virtual-behind-own" : undefined;
+  if (one.temporary !== other.temporary) return one.temporary ? "temporary-behind-permanent" : undefined;
   if (one.lifetime !== other.lifetime) return one.lifetime < other.lifetime ? "shorter-lifetime" : undefined;
   return one.index > other.index ? "later-in-report" : undefined;
 }

@@ -24,6 +24,8 @@ export type ReportedIpv6 = {
   readonly deprecated: boolean;
   readonly tentative: boolean;
   readonly detached: boolean;
+  /** Made by privacy extensions (RFC 8981). Only the kernel's own report says so. */
+  readonly temporary?: boolean;
   /** Seconds; absent when the firewall lists no lifetime, `Infinity` when it never ends. */
   readonly validLifetime?: number;
   readonly prefixLength?: number;

@@ -211,6 +211,7 @@ export const refusalWords: Readonly<Record<Considered["verdict"], string>> = {
   "ula-behind-global": "unique local, but there is a global one",
   "reserved-behind-others": "reserved, but there is a better one",
   "virtual-behind-own": "virtual, but the interface has its own address",
+  "temporary-behind-permanent": "temporary, but there is a permanent one",
   "shorter-lifetime": "valid for a shorter time than another",
   "behind-published": "as good as another, which is already published",
   "later-in-report": "as good as another, which is listed first",

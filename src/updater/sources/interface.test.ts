@@ -20,6 +20,13 @@ const temporary = { local: "2a00::beef", temporary: true, valid_life_time: 86_40
 test.each<[string, KernelRow, string, string]>([
   ["the first of each family", row("a", ["9.9.9.9", "9.9.9.8", "2a00::9"]), "9.9.9.9", "2a00::9"],
   ["not a temporary one, even if it is newest", row("a", [temporary, "2a00::9"]), "no-addresses", "2a00::9"],
+  [
+    "not a temporary one, even if it is valid longer",
+    row("a", [temporary, { local: "2a00::9", valid_life_time: 3_600 }]),
+    "no-addresses",
+    "2a00::9",
+  ],
+  ["a temporary one if there is no other", row("a", [temporary]), "no-addresses", "2a00::beef"],
   ["not a deprecated one", row("a", [{ local: "2a00::8", deprecated: true }, "2a00::9"]), "no-addresses", "2a00::9"],
   ["not a tentative one", row("a", [{ local: "2a00::8", tentative: null }]), "no-addresses", "no-fit-address"],
   ["not a duplicate", row("a", [{ local: "2a00::8", dadfailed: true }]), "no-addresses", "no-fit-address"],

@@ -77,6 +77,7 @@ function reportIpv6(address: KernelAddress): ReportedIpv6 {
     tentative: isUnproven(address),
     // Linux has no such state: it removes the prefix of a router that is gone.
     detached: false,
+    temporary: isMarked(address.temporary),
     ...(seconds === undefined ? {} : { validLifetime: seconds === forever ? Number.POSITIVE_INFINITY : seconds }),
     ...(prefixlen === undefined ? {} : { prefixLength: prefixlen }),
   };
