@@ -71,8 +71,8 @@ describe("moor update", () => {
     const before = readdirSync(loop.folder);
     expect(await update({ dryRun: true }, io)).toBe(0);
     expect(printed.out).toBe(
-      "home.example.org A: would be replaced by 9.9.9.9: it is the address of wan0; none was stored yet\n" +
-        "home.example.org AAAA: would be replaced by 2a00::9: it is the address of wan0; none was stored yet\n",
+      "home.example.org A: would be replaced by 9.9.9.9: it is the address of wan0; no address was stored yet\n" +
+        "home.example.org AAAA: would be replaced by 2a00::9: it is the address of wan0; no address was stored yet\n",
     );
     expect(loop.writes()).toEqual([]);
     expect(readdirSync(loop.folder)).toEqual(before);
@@ -84,7 +84,7 @@ describe("moor update", () => {
     const planned = terminal();
     expect(await update({ dryRun: true }, planned.io)).toBe(0);
     expect(planned.printed.out).toBe(
-      "home.example.org AAAA: would be replaced by 2a00::5:6: its prefix is that of wan0; none was stored yet\n",
+      "home.example.org AAAA: would be replaced by 2a00::5:6: its prefix is that of wan0; no address was stored yet\n",
     );
     const seen = terminal();
     expect(await interfaces({}, seen.io)).toBe(0);
@@ -115,7 +115,7 @@ describe("moor update", () => {
       "",
       "nope",
       ", create: true",
-      "would be replaced by 9.9.9.9: it is the address of wan0; none was stored yet",
+      "would be replaced by 9.9.9.9: it is the address of wan0; no address was stored yet",
     ],
     [
       "replaces what differs",
@@ -148,7 +148,7 @@ describe("moor update", () => {
     const first = terminal();
     expect(await update({ once: true }, first.io)).toBe(0);
     expect(first.printed.out).toMatch(
-      /A: replaced by 10\.0\.0\.1: it is the address of wan0; none was stored yet; warning: 10\.0\.0\.1 is a private/,
+      /A: replaced by 10\.0\.0\.1: it is the address of wan0; no address was stored yet; warning: 10\.0\.0\.1 is a private/,
     );
     const second = terminal();
     expect(await update({ once: true }, second.io)).toBe(0);

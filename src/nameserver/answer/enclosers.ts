@@ -12,7 +12,7 @@ import type { NegativeAnswer } from "./prepare.ts";
 type Encloser = {
   /** With NSEC3: what all proofs have in common, and the nodes whose NSEC3 records it contains. */
   shared: { readonly tail: NegativeTail; readonly nodes: readonly ZoneNode[] } | undefined;
-  /** The other tails with proofs, by the gap that they are for. When all enclosers together have too many, all are dropped. */
+  /** Without `shared`: the tails with proofs, by the gap between names that each is for. When all enclosers together have too many, all are dropped. */
   tails: Tails;
   readonly zone: LoadedZone;
   readonly node: ZoneNode;

@@ -138,7 +138,7 @@ describe("a large zone", () => {
     expect(source.asked.load).toBe(1);
   });
 
-  it("that takes longer than any query waits continues to load, and is found later", async () => {
+  it("that takes longer to load than any query waits is loaded all the same, and is found later", async () => {
     const source = zonesInMemory(zone("example.org"));
     const gate = Promise.withResolvers<void>();
     const load: ZoneSource["load"] = (name) => gate.promise.then(() => source.load(name));

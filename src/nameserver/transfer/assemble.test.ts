@@ -31,7 +31,7 @@ describe("createTransferAssembly", () => {
       { kind: "whole", lines: [{}, { owner: "h1" }] },
     ],
     [
-      "letters that signatures cover unchanged, and their value for people",
+      "a record with upper-case letters: its exact bytes, which signatures cover, and a readable value",
       undefined,
       [soa(6), { ...a(1), type: 257, data: Uint8Array.from([0, 5, ...Buffer.from("ISSUEca")]) }, soa(6)],
       { lines: [{}, { type: "CAA", rdata: "\\# 9 000549535355456361", value: '0 issue "ca"' }] },

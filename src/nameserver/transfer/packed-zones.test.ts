@@ -62,7 +62,7 @@ it("never sends stale data, even under the same serial", async () => {
   expect(names).toContain("new.example.org");
 });
 
-it("caches separately for clients with an OPT record or a signature in each message", async () => {
+it("does not reuse messages that were packed for clients of another kind: with or without an OPT record, or room for a signature", async () => {
   const packed = createPackedZones(createTurns());
   const view = viewOf("example.org");
   await transfer(packed, view);

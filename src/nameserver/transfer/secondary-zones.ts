@@ -33,7 +33,10 @@ export type SecondariesOptions = {
   readonly counters?: DnsCounters;
 };
 
-/** Milliseconds. A refresh time of 0 in the SOA would query the primary all the time; `setTimeout` cannot wait more than 24 days. */
+/**
+ * Milliseconds: a second and a day. A refresh time of 0 in the SOA would query the primary all the time, and `setTimeout` cannot wait
+ * for a very long one.
+ */
 const shortest = 1_000;
 const longest = 86_400_000;
 /** Seconds, for a zone that has not been transferred yet and so has no SOA with a retry time. */

@@ -9,7 +9,7 @@ export type SlotLimits = {
 };
 
 export type Slots = {
-  /** Queues a zone; `run` is called when it is its turn. A zone is queued at most once, also while it runs. */
+  /** Queues a zone; `run` is called when it is its turn. A zone is in the queue at most once; one that is running can be queued for another turn. */
   readonly add: (zone: string, place: Place) => void;
   readonly close: () => Promise<void>;
 };

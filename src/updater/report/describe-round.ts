@@ -106,7 +106,7 @@ const addressIn = (plan: Plan) => ("address" in plan ? plan.address.text : "");
 
 function change(result: PlannedUpdate & Pick<UpdateResult, "found">): string {
   const { plan, stored, found, passedOver, subject } = result;
-  const before = stored === undefined ? "none was stored yet" : `the stored address was ${stored}`;
+  const before = stored === undefined ? "no address was stored yet" : `the stored address was ${stored}`;
   const held = found === undefined ? before : `the record held ${heldWords(found, subject.order.ttl)}`;
   const warning =
     "warning" in plan && plan.warning ? `; warning: ${addressIn(plan)} is ${scopeWords[plan.warning]}` : "";

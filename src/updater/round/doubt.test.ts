@@ -77,7 +77,7 @@ describe("an address that goes back to the stored one", () => {
 });
 
 describe("an address in doubt that is found in the record", () => {
-  it("is stored again: the next one is held down like any other", async () => {
+  it("is no longer in doubt: holdDown applies to the next address again", async () => {
     await loop.close();
     loop = await openLoop("  - { name: home, zone: example.org, compare: record, holdDown: 1m, ipv4: wan0 }");
     await loop.round();
@@ -106,7 +106,7 @@ describe("an address that goes back to the stored one, in a record set", () => {
       ({ method }) => (method === "GET" ? { status: 401, body: no } : undefined),
     ],
     [
-      "the action could not be asked for",
+      "the action could not be read",
       ({ path }) =>
         path.includes("/actions/") ? { status: path.endsWith("5001") ? 403 : 201, body: running } : undefined,
     ],

@@ -105,7 +105,7 @@ describe("a quota that is nearly used up", () => {
     expect(untils()).toEqual([undefined, undefined, undefined]);
   });
 
-  it("causes no longer wait than the service said, even if the clock is set back", () => {
+  it("never causes a longer wait than the service said, even if the clock is set back", () => {
     leftAlone.answered("dns", says(0, 600));
     const until = now + 600_000;
     now -= 1_000;

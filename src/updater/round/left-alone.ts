@@ -53,7 +53,7 @@ export function createLeftAlone(
   const defied = new Map<string, Instant>();
 
   const serviceOf = (target: string) => serviceOfTarget(targets, target);
-  /** A Retry-After applies to all targets with the same URL, or the same account there. */
+  /** A Retry-After applies to all targets with the same URL and, if they have an account, the same account. */
   const holdKey = (target: string) => {
     const { url, account } = targets.get(target) ?? {};
     return [url?.href ?? target, ...(account === undefined ? [] : [account])].join(" ");

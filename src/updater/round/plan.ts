@@ -41,7 +41,7 @@ export function publishedOf(alike: readonly Subject[], state: RoundFacts["state"
 const choose = (subject: Subject, alike: readonly Subject[], { readings, state }: RoundFacts): Chosen =>
   chooseFor(subject, readings, publishedOf(alike, state));
 
-/** In milliseconds. How long a source that could be read before has to recover before another one replaces it. */
+/** Milliseconds. When a source can no longer be read, it gets this much time to recover before another one replaces it. */
 const failoverHold = 60_000;
 
 function planSubject(subject: Subject, choosing: Chosen, facts: RoundFacts): PlannedUpdate {

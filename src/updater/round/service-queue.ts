@@ -3,7 +3,7 @@ import type { Subject } from "./subjects.ts";
 /** The queue of one record service: a few places at a time. A place is a name, or a zone whose names are written together. */
 export type ServiceQueue<Entry> = {
   /**
-   * An entry that is already waiting keeps its place and gets a single turn, with the latest function. Entries of one place take
+   * An entry that is already waiting keeps its position and gets a single turn, with the latest function. Entries of one place take
    * turns one after the other, so that a Retry-After for the first also applies to the second.
    */
   add(place: string, entry: Entry, turn: () => Promise<void>): void;

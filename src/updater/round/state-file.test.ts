@@ -92,17 +92,20 @@ describe("the state file", () => {
     expect(readdirSync(folder)).toEqual(["state.json"]);
   });
 
-  test.each([true, false])("is not touched if a newer version of moor wrote it (to be written: %s)", async (write) => {
-    const text = '{"version":2,"names":{}}';
-    writeFileSync(path, text);
-    expect(await openStateFile(path, now, { write })).toEqual({
-      kind: "unusable",
-      because: `the state file ${path} was written by a newer version of moor, and this version cannot read it`,
-      todo: "run the newer version again, or move the file away: every address is then written again",
-    });
-    expect(readdirSync(folder)).toEqual(["state.json"]);
-    expect(readFileSync(path, "utf8")).toBe(text);
-  });
+  test.each([true, false])(
+    "is not touched if a newer version of moor wrote it (opened for writing: %s)",
+    async (write) => {
+      const text = '{"version":2,"names":{}}';
+      writeFileSync(path, text);
+      expect(await openStateFile(path, now, { write })).toEqual({
+        kind: "unusable",
+        because: `the state file ${path} was written by a newer version of moor, and this version cannot read it`,
+        todo: "run the newer version again, or move the file away: every address is then written again",
+      });
+      expect(readdirSync(folder)).toEqual(["state.json"]);
+      expect(readFileSync(path, "utf8")).toBe(text);
+    },
+  );
 
   it("is refused before anything is sent if its folder does not exist", async () => {
     const opened = await openStateFile(join(folder, "no", "state.json"), now, { write: true });

@@ -56,7 +56,7 @@ function rig({ held = found(), zone = { kind: "found", value: [] }, outcome, sto
   };
 }
 
-describe("an update that is written", () => {
+describe("a planned update", () => {
   test.each<[string, Service, ActingUpdate, readonly string[], string]>([
     ["is written", {}, update("replace"), ["replace 9.9.9.9"], "done"],
     ["is not written if the record is correct", { held: found("9.9.9.9") }, update("compare"), ["current"], "same"],

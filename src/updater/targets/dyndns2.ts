@@ -72,7 +72,7 @@ function outcomeOf(outcome: HttpOutcome, order: ReplaceOrder, host: string, now:
 function confirmed(order: ReplaceOrder, host: string, said: string): WriteOutcome {
   const address = parseAddress(said.split(",").find((part) => parseAddress(part)?.family === order.family) ?? said);
   if (said === "" || address?.text === order.value) return { kind: "done", recordId: host, ttl: null };
-  // There is no RFC, but Dyn documents it: the update was ignored, because the client misbehaved.
+  // `good 127.0.0.1`, as Dyn documents it (there is no RFC): the update was ignored, because the client misbehaved.
   const because =
     address?.text === "127.0.0.1"
       ? "the service ignored the update (good 127.0.0.1)"

@@ -120,7 +120,7 @@ describe("replacing a set", () => {
     });
   });
 
-  it("retries when another client created the set meanwhile", async () => {
+  it("reports a fault that may pass when another client created the set meanwhile", async () => {
     instead = ({ method, path }) =>
       method === "POST" && path.endsWith("/rrsets")
         ? { status: 409, body: { error: { code: "uniqueness_error", message: "exists", details: null } } }

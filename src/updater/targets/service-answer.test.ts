@@ -8,7 +8,7 @@ const page = (ids: readonly number[], pagination?: object): Answer<Body> => ({
   value: { items: ids.map((id) => ({ id })), ...(pagination ? { meta: { pagination } } : {}) },
 });
 
-/** The last number: the most requests to the service. */
+/** The last number: how many requests the service gets. */
 const cases: [string, (page: number) => Answer<Body>, readonly number[] | RegExp, number][] = [
   ["one page", () => page([1, 2]), [1, 2], 1],
   ["one page with an item twice", () => page([1, 1]), [1], 1],

@@ -6,7 +6,7 @@ import type { HttpOutcome } from "../http/client.ts";
 import { parseRetryAfter } from "../http/retry-after.ts";
 import type { TargetFault } from "./target.ts";
 
-/** The answer of a record service, for both APIs: data, `absent` for a 404, or a fault. */
+/** The answer of a record service, whatever its API: data, `absent` for a 404, or a fault. */
 export type Answer<T> = { readonly kind: "ok"; readonly value: T } | Absent | TargetFault;
 
 /** `said` is the service's own text, empty if there is none. */

@@ -52,7 +52,7 @@ describe("more records than fit into one transaction", () => {
     expect(await replaceAll()).toEqual(["a+b c+d e", "done done done done done"]);
   });
 
-  it("of which one is refused, are written without it", async () => {
+  it("are all sent even if one transaction is refused: only its own records have to be written alone", async () => {
     const refused = { kind: "refused", because: fault() } as const;
     expect(await replaceAll(accepted, refused)).toEqual(["a+b c+d e", "done done alone alone done"]);
   });

@@ -96,7 +96,7 @@ export const isOfService = ({ ofService, unreached, retryAfter }: TargetFault): 
 const serviceFault = (outcome: TogetherOutcome | undefined): TargetFault | undefined =>
   outcome && "fault" in outcome && isOfService(outcome.fault) ? outcome.fault : undefined;
 
-/** As few parts as possible, in the same order, none larger than `most`. */
+/** As few parts as possible, in the same order, none larger than `most` unless a single item is. */
 export function inParts<T>(all: readonly T[], sizeOf: (one: T) => number, most: number): readonly (readonly T[])[] {
   const parts: T[][] = [];
   let size = Number.POSITIVE_INFINITY;

@@ -23,7 +23,7 @@ export type Credentials = (request: {
   readonly body: string;
 }) => Readonly<Record<string, string>>;
 
-/** `secrets`: those that are not in a header with a telling name. */
+/** `secrets`: to be hidden in answers and errors, in addition to headers whose names contain auth, token, key or secret. */
 export function openJsonApi(
   client: HttpClient,
   dialect: Dialect,
