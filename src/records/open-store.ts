@@ -65,7 +65,7 @@ function openFile(path: string, log: Logger): OpenStore {
     const opened = openConsoleStore(path, migrations);
     const console = { ...opened, sessions: tellingEnds(opened.sessions, store.accessChanged) };
     const checkpoints = startWalCheckpoints(path, log);
-    store.onChange((rows = []) => checkpoints.wrote(rows.length));
+    store.onWrite(checkpoints.wrote);
     const close = async () => {
       await checkpoints.close();
       console.close();

@@ -6,9 +6,14 @@ export type NameOnWire = { readonly name: string; readonly end: number };
 
 /** RFC 1035 section 3.1: a length byte and that many bytes per label, then the root's zero. Not compressed. */
 export function nameToWire(name: string): Uint8Array<ArrayBuffer> {
-  const bytes: number[] = [];
-  writeName(name, bytes);
-  return Uint8Array.from(bytes);
+  const labels = labelsOf(name);
+  const bytes = new Uint8Array(labels.reduce((sum, label) => sum + 1 + label.length, 1));
+  let at = 0;
+  for (const label of labels) {
+    bytes[at++] = label.length;
+    for (let i = 0; i < label.length; i++) bytes[at++] = label.charCodeAt(i);
+  }
+  return bytes;
 }
 
 export function writeName(name: string, out: number[]): void {

@@ -48,7 +48,7 @@ class KeyFileTrouble extends Error {}
 const day = 86_400;
 /** How long signatures are valid, in seconds. They begin in the past, because other clocks may be slow. */
 const validity = { before: 3_600, after: 14 * day, jitter: 2 * day };
-/** Every write signs the SOA record, so its signature shows when the last write was. Its expiry needs no jitter. */
+/** Every write signs the SOA record, so the expiry of that signature shows when the last write was. It must have no jitter. */
 const soa = 6;
 /** In seconds. The clocks of two nodes may differ by this much. */
 export const clockTolerance = 300;
@@ -113,14 +113,20 @@ export function createSigner(keyFile: string): Signer {
     return key;
   };
 
-  const inputs = (zone: string, { name, covers, ttl, data, keys }: ToSign, { now, until }: SigningTime) =>
-    keys.map((key) => {
-      const at = Math.floor(now / 1000);
-      const expires = until ?? at + validity.after - (covers === soa ? 0 : randomInt(validity.jitter));
-      const { tag, algorithm } = key;
-      const head = { covers, ttl, tag, algorithm, zone, expires, inception: at - validity.before };
-      return { ...signatureInput(head, { name, data }), ...waysOf(keyOf(key), algorithm) };
-    });
+  /** What is signed together expires together: it will be renewed together, and the index of expiry times changes in one place only. */
+  const inputs = (zone: string, work: readonly ToSign[], { now, until }: SigningTime) => {
+    const at = Math.floor(now / 1000);
+    const inception = at - validity.before;
+    const [latest, jitter] = [until ?? at + validity.after, until === undefined ? randomInt(validity.jitter) : 0];
+    return work.map(({ name, covers, ttl, data, keys }) =>
+      keys.map((key) => {
+        const { tag, algorithm } = key;
+        const expires = covers === soa ? latest : latest - jitter;
+        const head = { covers, ttl, tag, algorithm, zone, expires, inception };
+        return { ...signatureInput(head, { name, data }), ...waysOf(keyOf(key), algorithm) };
+      }),
+    );
+  };
 
   return {
     makeKey: (algorithm, now) => {
@@ -139,20 +145,18 @@ export function createSigner(keyFile: string): Signer {
       for (const key of keys) opened.set(key.id, unseal(key));
     },
     signNow: (zone, work, at) => {
-      for (const each of work)
-        each.done(
-          inputs(zone, each, at).map(({ start, signed, hash, key }) => joined([start, sign(hash, signed, key)])),
-        );
+      for (const [i, each] of inputs(zone, work, at).entries())
+        work[i]?.done(each.map(({ start, signed, hash, key }) => joined([start, sign(hash, signed, key)])));
     },
     beside: (givesWay) => {
       const thread = givesWay ? startSigningThread() : undefined;
       const signAll = thread?.sign ?? signInPool;
       return {
         sign: async (zone, work, at) => {
-          const all = work.map((each) => inputs(zone, each, at));
+          const all = inputs(zone, work, at);
           const made = (await signAll(all.flat().map(({ hash, signed, key }) => ({ hash, signed, key })))).values();
-          for (const [i, each] of work.entries())
-            each.done((all[i] ?? []).map(({ start }) => joined([start, made.next().value as Uint8Array])));
+          for (const [i, each] of all.entries())
+            work[i]?.done(each.map(({ start }) => joined([start, made.next().value as Uint8Array])));
         },
         end: async () => await thread?.end(),
       };

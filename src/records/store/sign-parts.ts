@@ -3,7 +3,7 @@ import type { Signer } from "../signing/signer.ts";
 import type { PlannedSignatures } from "./plan-signatures.ts";
 
 /** Signatures per part, for the other threads. The names of a part are written together. */
-const perPart = 128;
+const perPart = 64;
 /** Milliseconds to prepare a part; V8 is slow when it runs the code for the first time. */
 const longest = 2;
 /** To sign more names than this, a thread is worth its start. */

@@ -34,6 +34,8 @@ export type SqliteStore = Omit<RecordStore, "close"> & {
   readonly look: () => Promise<unknown>;
   /** Call it when a session was ended over another connection. */
   readonly accessChanged: () => void;
+  /** Calls the listener with the number of changes, or of signed names that were written ahead. There is one listener. */
+  readonly onWrite: (listener: (count: number) => void) => void;
   readonly close: () => void;
 };
 
@@ -51,6 +53,7 @@ export function openSqliteStore(
   foreign.onCommit(known.forget);
   const disk = openWalSync(database, path);
   const counters = createStoreCounters();
+  let wrote: (count: number) => void = () => undefined;
   const feed = createSqliteFeed({ foreign, lastChange: read.lastChange, isWriting: () => counters.waiting > 0 });
   const commit = createGroupCommit(
     database,
@@ -62,7 +65,10 @@ export function openSqliteStore(
       ending: writer.ending,
       rolledBack: known.forget,
       committed: writer.logged,
-      durable: feed.announce,
+      durable: (rows) => {
+        feed.announce(rows);
+        wrote(rows.length);
+      },
     },
     disk,
     counters,
@@ -120,7 +126,7 @@ export function openSqliteStore(
           signed = planned.signed(names, count);
           return true;
         },
-        ...(planned.isNewlySigned && { ahead: namesAhead(zone) }),
+        ...(planned.isNewlySigned && { ahead: namesAhead(zone, (count) => wrote(count)) }),
       },
     };
   }
@@ -217,6 +223,9 @@ export function openSqliteStore(
     onChange: feed.listen,
     onAccessChange: access.listen,
     accessChanged,
+    onWrite: (listener) => {
+      wrote = listener;
+    },
     revokeTransferKey: async (name, now) => {
       const revoked = await transferKeys.revokeTransferKey(name, now);
       accessChanged();
@@ -306,7 +315,7 @@ function openBeside(path: string): DatabaseSync {
 }
 
 /** Writes the names of a zone that was not signed before. */
-function namesAhead(zone: Zone): Ahead {
+function namesAhead(zone: Zone, wrote: (count: number) => void): Ahead {
   let first: SignedName | undefined;
   return {
     *writing(on, changes) {
@@ -314,6 +323,7 @@ function namesAhead(zone: Zone): Ahead {
       const isFirst = first === undefined;
       first ??= names[0];
       yield* on.signedNames().writingAhead(zone, names, isFirst);
+      wrote(names.length);
     },
     isThere: (on) => first === undefined || on.signedNames().isAt(zone, first),
   };
