@@ -44,14 +44,8 @@ function Words({ of }: { readonly of: Attention }): ReactNode {
     case "name-failing":
       return (
         <>
-          <b>{nameToUnicode(of.name)}</b>: {of.what}: <WithCode text={of.because} />.
-          {of.todo !== null && (
-            <>
-              {" "}
-              To do: <WithCode text={of.todo} />.
-            </>
-          )}{" "}
-          <UpdaterLink />
+          <b>{nameToUnicode(of.name)}</b>: {of.what}:{" "}
+          <WithCode text={of.todo === null ? of.because : `${of.because}; ${of.todo}`} />. <UpdaterLink />
         </>
       );
     case "source-down":

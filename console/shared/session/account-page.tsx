@@ -51,8 +51,9 @@ export default function AccountPage({
         </Title>
         {sharing.length > 0 && (
           <Text size="sm" mb="xs">
-            The owner of the server signs in once for {inWords([service, ...sharing.map((other) => other.service)])}: a
-            session at one of them counts at all of them.
+            The owner (the DNS account main, the firewall&apos;s user root) signs in once for{" "}
+            {inWords([service, ...sharing.map((other) => other.service)])}: a session at one of them counts at all of
+            them.
           </Text>
         )}
         <SessionList />

@@ -72,7 +72,8 @@ function OneSignIn({ only }: { readonly only: boolean }) {
   if (only) return <Text>Sign in at {links}; that signs you in here too.</Text>;
   return (
     <Text size="xs" c="dimmed">
-      The owner of the server needs only one sign-in: signing in at {links} is enough.
+      The owner (the DNS account main, the firewall&apos;s user root) needs only one sign-in: signing in at {links} is
+      enough.
     </Text>
   );
 }

@@ -117,7 +117,7 @@ function statusText({ name }: Zone, signing: ZoneSigning): string {
   const { stage, since, denial, keys, parentSince, others = [] } = signing;
   const lines = [
     `${name} is signed, with ${denial.toUpperCase()}`,
-    `Stage ${stage}, since ${minute(since)} UTC: ${stageInWords(signing)}${parentSince === undefined ? "" : `; it was first seen so at ${minute(parentSince)} UTC`}`,
+    `Stage ${stage}, since ${minute(since)} UTC: ${stageInWords(signing)}${parentSince === undefined ? "" : `; the change at the parent was first seen at ${minute(parentSince)} UTC`}`,
   ];
   for (const key of keys.filter((each) => isDsWanted(each, stage))) {
     const { digest } = dsParts(key, name);

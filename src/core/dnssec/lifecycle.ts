@@ -35,7 +35,7 @@ export type KeyUse = UsedKey & {
   readonly shown: boolean;
   /** It signs the other records. */
   readonly signs: boolean;
-  /** The CDS and CDNSKEY records ask the parent for a DS record of it. */
+  /** The parent should have a DS record of it. CDS and CDNSKEY records ask for that, except in the stages "new" and "leaving". */
   readonly inParent: boolean;
 };
 

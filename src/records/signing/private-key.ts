@@ -36,7 +36,7 @@ function fromPem(text: string): Result<ReadKey> {
     if (algorithm === algorithms.ecdsap256 || algorithm === algorithms.ed25519) return ok({ key, algorithm });
     if (algorithm !== undefined) return fail(otherAlgorithm(algorithm));
   } catch {
-    // See above.
+    // The error is dropped, because it could quote the secret text.
   }
   return fail(noKey);
 }
@@ -70,7 +70,7 @@ function fromBind(text: string): Result<ReadKey> {
         algorithm,
       });
   } catch {
-    // See above.
+    // The error is dropped, because it could quote the secret text.
   }
   return fail(noKey);
 }

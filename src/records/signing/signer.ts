@@ -30,7 +30,7 @@ export type Signer = {
   readonly open: (keys: readonly SealedKey[]) => void;
   /** Blocks; for a few signatures inside a transaction. */
   readonly signNow: (zone: string, work: readonly ToSign[], at: SigningTime) => void;
-  /** In other threads, for many. `givesWay`: in one that uses the processor only while nobody else does, as far as the system allows. */
+  /** In other threads, for many. `givesWay`: in a thread with a low priority, where the system allows that. */
   readonly beside: (givesWay: boolean) => BesideSigner;
 };
 
@@ -66,7 +66,7 @@ export function expiryAfter(expires: number, now: Instant): number | undefined {
   const ahead = (madeAt(expires) - now) / 1000;
   return ahead > clockTolerance && ahead <= mostAhead ? expires : undefined;
 }
-/** In seconds before they expire. A secondary that was offline for days still has valid signatures. */
+/** Signatures are renewed this many seconds before they expire, so a secondary that was offline for days still has valid ones. */
 export const renewal = 6 * day;
 
 const p256Prefix = 64;
@@ -166,7 +166,7 @@ export function createSigner(keyFile: string): Signer {
 
 const signSoon = promisify(sign);
 
-/** In Node's pool of threads, a few at a time: there the database also waits for the disk. */
+/** In Node's thread pool, a few at a time, because the database uses the same pool to wait for the disk. */
 const signInPool: SigningThread["sign"] = async (jobs) => {
   const signatures: Uint8Array[] = [];
   while (signatures.length < jobs.length) {

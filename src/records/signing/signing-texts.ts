@@ -18,10 +18,10 @@ export const stageWords: Readonly<Record<Stage, string>> = {
   leaving: "waiting until the parent has removed the DS record",
 };
 
-/** What a zone waits for. Once the parent is as wanted (`parentSince`), that is something else than before. */
+/** What a zone waits for. Once the parent has made the wanted change (`parentSince`), the zone waits only for caches. */
 export function stageInWords({ stage, parentSince }: Pick<ZoneSigning, "stage" | "parentSince">): string {
   if (parentSince === undefined) return stageWords[stage];
-  if (stage === "leaving") return "the parent has no DS record now; waiting until it has expired from caches";
+  if (stage === "leaving") return "the parent has no DS record now; waiting until the old one has expired from caches";
   return "the parent has replaced the DS record; waiting until the old one has expired from caches";
 }
 

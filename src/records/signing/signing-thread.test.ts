@@ -29,7 +29,7 @@ it("signs even if its priority cannot be set", async () => {
   expect(await thread.sign([job("a")])).toHaveLength(1);
 });
 
-it("rejects everything that waits if a signature fails, and what is asked later", async () => {
+it("if a signature fails, rejects everything that is waiting and every later request", async () => {
   thread = startSigningThread();
   const bad = { ...job("a"), key: { key: publicKey } };
   const [one, two] = await Promise.allSettled([thread.sign([bad]), thread.sign([job("b")])]);

@@ -242,7 +242,7 @@ export type ActionQuery = {
 /** `limit`: how many rows are examined, before a position if one is given. */
 export type LatestQuery = { readonly before?: number | undefined; readonly limit: number };
 
-/** `next`: the position to continue before; undefined at the end. */
+/** `next`: pass it as `before` to continue; undefined at the end. */
 export type LatestChanges = { readonly changes: readonly LoggedChange[]; readonly next: number | undefined };
 
 export type HistoryQuery = {

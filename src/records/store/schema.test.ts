@@ -82,10 +82,10 @@ const postgres: Dialect = {
   },
 };
 
-/** Rows for the tables that each step created. */
 const settings = '{"ttl":60,"mode":"primary","labels":{},"locked":false,"primaries":[]}';
 const record =
   '[{"id":"r","name":"www","value":"192.0.2.1","rdata":"192.0.2.1","comment":"","created":1,"modified":1}]';
+/** Rows for the tables that each step created. */
 const written = [
   `INSERT INTO accounts (id, name, created) VALUES (1000, 'old', 1);
    INSERT INTO zones (number, id, account, name, settings, serial, record_count, created, modified)

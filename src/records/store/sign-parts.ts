@@ -6,7 +6,7 @@ import type { PlannedSignatures } from "./plan-signatures.ts";
 const perPart = 64;
 /** Milliseconds to prepare a part; V8 is slow when it runs the code for the first time. */
 const longest = 2;
-/** To sign more names than this, a thread is worth its start. */
+/** For more names than this, it is worth starting a thread with a low priority. */
 const many = 1_000;
 
 /** `next` waits for the caller's turn. `isUrgent`: others wait for the signatures, so signing must not give way to them. */

@@ -107,7 +107,7 @@ describe("an entry of hosts", () => {
       `  - { zone: example.org, source: fw, target: old, create: true, interface: igb0, names: { a: ::1 } }
   - { zone: example.org, source: fw, target: cheap, interface: igb0, names: { a: ::1 } }`,
       [
-        "9: the API v1 cannot create records, so this one must exist",
+        "9: `moor update` does not create records with the API v1, so this one must exist",
         "10: the API namecheap cannot write IPv6 addresses",
       ],
     ],

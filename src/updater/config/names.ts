@@ -67,7 +67,7 @@ export function entrySettings(known: Known) {
     create: usually(flag("Create the record if it does not exist. Not with `v1`, `dyndns2` and `namecheap`."), false),
     removeOnStop: usually(
       flag(
-        "Remove the record when `moor update` is stopped, if it still holds the address that moor wrote. Needs `create: true`.",
+        "Remove the record when `moor update` is stopped, if it still holds the address that moor wrote. Needs `create: true`. Only with `rrsets`, `hetzner`, `rfc2136`, `powerdns`, `route53` and `desec`.",
       ),
       false,
     ),
@@ -201,8 +201,8 @@ function checkAbilities(
 ): void {
   const can = targetKinds[api ?? ""]?.can;
   if (create && can?.create === false) {
-    const message = `the API ${api} cannot create records, so this one must exist`;
-    fault({ code: "cannot-create", message, todo: "create it in the console, and remove `create:`" }, "create");
+    const message = `\`moor update\` does not create records with the API ${api}, so this one must exist`;
+    fault({ code: "cannot-create", message, todo: "create it at the service, and remove `create:`" }, "create");
   }
   if (removeOnStop && can && !can.remove) {
     const message = `moor cannot remove records with the API ${api}`;

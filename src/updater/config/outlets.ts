@@ -147,7 +147,11 @@ const links = mapping(
 export const controlSettings = mapping(
   {
     listen: needed(listen),
-    token: needed(secret("The token that `POST /check` needs and, if there is a password, /status and /metrics.")),
+    token: needed(
+      secret(
+        "The token for `POST /check`. If there is a password, /status and /metrics need the password or this token.",
+      ),
+    ),
     password: password(
       "The password of the page. With it, everything is served over HTTPS, other machines can be allowed to connect, and names can be changed on the page.",
     ),

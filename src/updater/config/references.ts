@@ -87,9 +87,11 @@ export function checkDevices(
   const sources = knowing(family, all, kinds);
   const { agree = 1 } = all;
   if (sources.names.length < agree) {
-    const other = all.names.find((source) => !sources.names.includes(source)) ?? "";
-    const message = `a source of kind ${kinds.get(other)} does not know ${family === "ipv4" ? "IPv4" : "IPv6"} addresses`;
-    fault({ code: "unknown-family", message, todo: `name another source for ${family}, or leave it out` }, family);
+    const unable = all.names.find((source) => !sources.names.includes(source)) ?? "";
+    const message = `a source of kind ${kinds.get(unable)} does not know ${family === "ipv4" ? "IPv4" : "IPv6"} addresses`;
+    const other = `name another source for ${family}`;
+    const todo = key === family ? `${other}, or leave out \`${family}:\`` : `${other} in \`source:\``;
+    fault({ code: "unknown-family", message, todo }, family);
     return;
   }
   const isOnly = sources.names.every((source) => onlyOf(source, kinds) !== undefined);

@@ -128,7 +128,7 @@ describe("a source", () => {
       "a family that it does not know",
       "a: { kind: igd }",
       "ipv6: true",
-      /a source of kind igd does not know IPv6 addresses; name another source for ipv6, or leave it out/,
+      /a source of kind igd does not know IPv6 addresses; name another source for ipv6, or leave out `ipv6:`/,
     ],
     [
       "two settings for the router",

@@ -122,7 +122,7 @@ function periodOf(daemon: Written | undefined, notes: Notes): number | undefined
 
 const notify = "`notify:` in the config sends messages about failures";
 const notNeeded = "not needed";
-const atTheService = "moor changes only the address; set it at the service";
+const atTheService = "moor changes only the address; make this setting at the service";
 
 /** Settings that have no place in the new config. */
 const unused: Readonly<Record<string, string>> = {

@@ -125,7 +125,7 @@ const unused: Readonly<Record<string, string>> = {
   "broken-rtc": "moor always checks certificates",
   "secure-ssl": "moor always checks certificates; to trust another one, set `ca:` or `fingerprint:` of the target",
   "ca-trust-file": "set `ca:` of the target to this file",
-  wildcard: "moor changes only the address; set it at the service",
+  wildcard: "moor changes only the address; make this setting at the service",
   proxied: "moor keeps the proxy setting of the record",
   include: "moor does not read other files; put the lines into this file before the import",
 };

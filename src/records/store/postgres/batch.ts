@@ -255,7 +255,7 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
     create: (wish: NewZone, actor: string): Zone | NotCreated => {
       const { sets: first, reserved: _, ...identity } = wish;
       if (numbers.has(`name ${wish.name}`)) return "name-taken";
-      // Also because one statement cannot delete a zone and insert a new one of the same name.
+      // The neighbours that were read are outdated; also, one statement cannot delete a zone and insert a new one of the same name.
       if (hasMovedNear(wish.name)) throw new RunAlone();
       if (loaded.taken.has(wish.name)) return "name-taken";
       const around = loaded.neighbours.get(wishKey(wish));

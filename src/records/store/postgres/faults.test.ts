@@ -124,7 +124,7 @@ describe("a lost connection", () => {
     });
   };
 
-  it.for(["orderly", "crash"] as const)("after an %s restart: acknowledged writes exist exactly once", async (how) => {
+  it.for(["orderly", "crash"] as const)("after a restart (%s): acknowledged writes exist exactly once", async (how) => {
     const answered: string[] = [];
     let going = true;
     const writers = Array.from({ length: 8 }, async (_, writer) => {
@@ -178,7 +178,7 @@ describe("a busy store", () => {
 
   it.for([
     [
-      "only reads",
+      "is read-only",
       "ALTER DATABASE :db SET default_transaction_read_only = on",
       "ALTER DATABASE :db RESET default_transaction_read_only",
       "the database is read-only: it is a standby, or configured as read-only",

@@ -106,8 +106,8 @@ describe("two stores on one database", () => {
     await until(revoked, { what: () => "the token is still good" });
   });
 
-  it.each(["a token", "a session", "all sessions of somebody", "a transfer key", "a token, without a notice of it"])(
-    "notify each other when access is revoked: %s",
+  it.each(["a token", "a session", "all sessions of somebody", "a transfer key", "a token, without a notification"])(
+    "learn that access was revoked at the other one: %s",
     async (what) => {
       const { account } = pool.zone;
       const token = await one.addToken({ account, name: "t", hash: "h", scope: wholeAccount, created: 1 });
@@ -130,7 +130,7 @@ describe("two stores on one database", () => {
       if (what === "a session") await one.console.sessions.remove("1", id);
       if (what === "all sessions of somebody") await one.console.sessions.removeAll("1");
       if (what === "a transfer key") await one.revokeTransferKey("k", 5);
-      if (what === "a token, without a notice of it") {
+      if (what === "a token, without a notification") {
         const client = await one.connect();
         await client.query("UPDATE tokens SET revoked = 5");
         await client.end();

@@ -154,7 +154,7 @@ describe("a database that refuses new connections of a running node", () => {
   ])("is logged once, even while older connections work: %s", async (_, spoil, repair) => {
     const store = await openPostgresStore({ address: address(), log, limits: { ...patient, patience: 200 } });
     const pool = await makePool(store);
-    // A connection that was accepted earlier, but reports that after another was refused, would count as a recovery.
+    // If a connection is accepted before another is refused, but that is noticed only afterwards, it would count as a recovery.
     await expect.poll(() => store.connections().used).toBe(0);
     await spoil();
     for (let i = 0; i < 5; i += 1)
@@ -171,7 +171,7 @@ describe("a database that refuses new connections of a running node", () => {
   });
   const all = { page: 1, perPage: 100 };
 
-  it("is answered with 503 and Retry-After", async () => {
+  it("makes the API answer with 503 and Retry-After", async () => {
     const service = await startRecords({
       ...{ dataFolder: join(folder, "data"), database: { kind: "postgres", address: address() }, log, names: [] },
       ...{ listen: { host: "127.0.0.1", port: 0 }, plainHttp: true, nameservers: ["ns.example.org."] },

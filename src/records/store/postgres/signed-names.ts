@@ -12,7 +12,7 @@ import { type SignedNameRow, signedNameColumns, signedNameFromRow } from "../sig
 type Owners = ReadonlyMap<number, "all" | ReadonlySet<string>>;
 type Row = SignedNameRow & { readonly zone: number };
 
-/** Reads the signed names that writes to these owners may change: they, the names above them, and their neighbours in the chain. */
+/** Reads the signed names that writes to these owners may change: the owners themselves, the names above them, and their neighbours in the chain. */
 export async function readSignedNames(
   run: (statement: Statement) => Promise<Rows>,
   zones: readonly Zone[],

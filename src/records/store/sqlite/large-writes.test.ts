@@ -80,7 +80,7 @@ function isLocked(): boolean {
   }
 }
 
-it("gives way, while it is written, to other requests, which read the state before it", async () => {
+it("a large write gives way to other requests while it is written, and they read the state before it", async () => {
   const serials = [];
   let isDone = false;
   const first = large("x").finally(() => {
@@ -94,7 +94,7 @@ it("gives way, while it is written, to other requests, which read the state befo
   expect([...new Set(serials)]).toEqual([1]);
 });
 
-it("gives way to other requests even if its zone changes all the time", async () => {
+it("a large write gives way to other requests even if its zone changes all the time", async () => {
   let [isDone, gaveWay] = [false, false];
   const first = large("x").finally(() => {
     isDone = true;
@@ -119,7 +119,7 @@ it("gives way to other requests even if its zone changes all the time", async ()
 it.each([
   { when: "it is planned", isTime: () => true },
   { when: "it is written", isTime: isLocked },
-])("is rolled back if the store is closed while $when", async ({ isTime }) => {
+])("a large write is rolled back if the store is closed while $when", async ({ isTime }) => {
   const first = large("x").catch((error: Error) => error.message);
   do await new Promise(setImmediate);
   while (!isTime());
@@ -130,7 +130,7 @@ it.each([
   expect(await large("y")).toBe("y");
 });
 
-it("is done once if it is requested twice with the same key, for different zones", async () => {
+it("a large write is done once if it is requested twice with the same key, for different zones", async () => {
   const once = { key: "k", fingerprint: "f" };
   const act = (number: number, value: string) =>
     store.act({ account, at: { number }, owners: "all", actor: "tester", now: at, once }, () => ({

@@ -35,7 +35,7 @@ export type WriteSigning = {
   readonly beside: (
     way: SigningWay & { readonly write?: (names: readonly NameChange[]) => Promise<boolean> },
   ) => Promise<boolean>;
-  /** Writes what is signed before the rest, in separate transactions: nobody reads it until the write is applied. */
+  /** Writes the signed names before the rest of the write, in separate transactions; nobody reads them until the write is applied. */
   readonly ahead?: Ahead;
 };
 
@@ -71,15 +71,15 @@ export type LargeWritesOptions = {
 
 /** A write is large if it takes more steps to plan, or has more changes or signatures. */
 const most = { steps: 2_000, changes: 1_000, signatures: mostSignatures };
-/** A write is also large if planning takes longer than this, in milliseconds; except during its first steps, when only the machine can be slow. */
+/** A write is also large if planning takes longer than `after` milliseconds. Its first `steps` steps are exempt: if so few are slow, the machine is the cause. */
 const late = { after: 5, steps: 200 };
 /** If the zone changes during this many attempts, the write is planned again while other writes wait. */
 const tries = 3;
 /** Milliseconds of work per turn of the event loop. Twice as long saves a tenth of the time, but DNS answers wait for it. */
 const part = 5;
-/** The same while nobody waits for the end. A small write waits for up to two parts: before its transaction, and after the sync. */
+/** The same while a write is only planned, and no other write waits for that. A small write is delayed by up to two such parts: before its transaction, and after the sync. */
 const partOfPlan = 3;
-/** The same for a transaction of its own. It is shorter, because other writes share its sync. */
+/** The same for each of the short transactions that write ahead. It is shorter, because other writes wait for the same sync. */
 const partAhead = 2;
 /** Of the connection that is writing, in KiB. A larger one would make the commit itself take too long. */
 const cache = 16 * 1024;
@@ -128,7 +128,7 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
     return plan;
   };
 
-  /** Signs, and writes it in many short transactions, so that other writes need not wait. Returns false if the plan is out of date. */
+  /** Signs the names, and writes them in many short transactions, so that other writes need not wait. Returns false if the plan is out of date. */
   const writtenAhead = async (
     account: number,
     side: WriteSide,
@@ -162,7 +162,7 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
     return await beside({ next, isUrgent: false, write });
   };
 
-  /** Undefined if the plan is out of date; never if it is made here. */
+  /** Undefined if the plan is out of date, which cannot happen if `plans` makes it here, under the write lock. */
   const written = <T>(account: number, side: WriteSide, plans: () => Promise<ReadyPlan<T>>) =>
     commit.apart(async () => {
       const { database, known, writer } = side;

@@ -55,8 +55,8 @@ export function prepareSignedNames(database: DatabaseSync) {
   return {
     clearing,
     /**
-     * Writes some names ahead of the transaction that makes the zone a signed one; nobody reads them before that. `isFirst`: they are
-     * the first ones, and replace what other attempts have written, which can see that because their own first name is no longer there.
+     * Writes some names ahead of the transaction that makes the zone a signed one; nobody reads them before that. `isFirst`: these are
+     * the first names, and replace what other attempts have written. Those attempts notice it, because their own first name is no longer stored.
      */
     *writingAhead(zone: Zone, [first, ...others]: readonly SignedName[], isFirst: boolean): Steps<void> {
       if (first === undefined) return;

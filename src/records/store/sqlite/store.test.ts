@@ -123,7 +123,7 @@ describe("a SQLite file", () => {
       "no database at all",
       async () => await writeFile(path, "this is not a database, it is a text about one".repeat(20)),
     ],
-    ["a truncated file", async () => await cutInTheMiddle(path)],
+    ["overwritten after its first page", async () => await overwriteRest(path)],
     ["from a newer version", async () => newerVersion(path), /start the newer version/],
     ["a folder", async () => await mkdir(path), /cannot be used[\s\S]*change the owner of both/],
     ["locked by another program", async () => takenByAnother(path), /cannot be used[\s\S]*Try again/],
@@ -136,7 +136,7 @@ describe("a SQLite file", () => {
   );
 });
 
-async function cutInTheMiddle(path: string): Promise<void> {
+async function overwriteRest(path: string): Promise<void> {
   openSqliteStore(path).close();
   const { readFile } = await import("node:fs/promises");
   const bytes = await readFile(path);

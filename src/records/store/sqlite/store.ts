@@ -39,7 +39,7 @@ export type SqliteStore = Omit<RecordStore, "close"> & {
   readonly close: () => void;
 };
 
-/** `path` may be `:memory:`, for tests. Other `migrations` are for tests of upgrades. Without a signer, zones cannot be signed. */
+/** `path` may be `:memory:`, for tests. `steps` other than the default are for tests of upgrades. Without a signer, zones cannot be signed. */
 export function openSqliteStore(
   path: string,
   steps: readonly MigrationStep[] = migrations,
