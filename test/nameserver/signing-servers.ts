@@ -131,7 +131,8 @@ export async function startUnbound(
   return await startUnboundWith({
     anchors: zones.flatMap(({ keys }) => keys),
     stubs: zones.map(({ name }) => ({ name, servers: [server] })),
-    more: ["aggressive-nsec: no", ...more],
+    // From its cache of proofs, it would answer DS queries even in the second after a record has expired.
+    more: ["aggressive-nsec: no", "neg-cache-size: 0", ...more],
   });
 }
 
