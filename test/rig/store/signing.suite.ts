@@ -196,6 +196,20 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
       }
     });
 
+    it("links names that exist only because of a name below them, in a zone of which a write reads a part", async () => {
+      const write = (owner: string, sets: readonly RRset[]) =>
+        store.write(
+          { account: zone.account, at: { zone: zone.id }, owners: () => [owner], actor: "tester", now },
+          () => ({ wanted: sets, result: undefined }),
+        );
+      for (let i = 0; i < 60; i++) await write(`h${i}`, withIds(`h${i} 60 A 192.0.2.1`));
+      await signZone({ store, actor: "tester", now }, zone, { algorithm: 15, denial: "nsec3" }, signer);
+      for (let i = 0; i < 8; i++) await write(`a.b.c${i}`, withIds(`a.b.c${i} 60 A 192.0.2.1`));
+      expect(inShort(await store.signedNames(zone, undefined, 1_000))).toEqual(inShort(await anew()));
+      for (let i = 0; i < 8; i += 2) await write(`a.b.c${i}`, []);
+      expect(inShort(await store.signedNames(zone, undefined, 1_000))).toEqual(inShort(await anew()));
+    });
+
     it("signs a large zone, and a large write to it", async () => {
       const many = (value: string) =>
         withIds(Array.from({ length: 1_500 }, (_, i) => `h${i} 60 TXT "${value}"`).join("\n"));

@@ -12,7 +12,7 @@ import { type SignedNameRow, signedNameColumns, signedNameFromRow } from "../sig
 type Owners = ReadonlyMap<number, "all" | ReadonlySet<string>>;
 type Row = SignedNameRow & { readonly zone: number };
 
-/** Reads the signed names that writes to these owners may change: the owners themselves, the names above them, and their neighbours in the chain. */
+/** Reads the signed names that writes to these owners may change: the owners themselves, the names above them, and the neighbours of all these in the chain. */
 export async function readSignedNames(
   run: (statement: Statement) => Promise<Rows>,
   zones: readonly Zone[],
@@ -26,12 +26,12 @@ export async function readSignedNames(
   const whole = signed.filter(({ number }) => owners.get(number) === "all").map(({ number }) => number);
   const parts = signed.flatMap((zone) => {
     const set = owners.get(zone.number);
-    return set === undefined || set === "all" ? [] : [...set].map((owner) => ({ zone, owner }));
+    return set === undefined || set === "all" ? [] : [...withNamesAbove(set)].map((owner) => ({ zone, owner }));
   });
   const locked = signed.filter(({ settings }) => signer?.missing(settings.dnssec?.keys ?? []).length);
   const [all, named, linked, keys] = await Promise.all([
     whole.length > 0 ? run(ofZones(whole)) : undefined,
-    parts.length > 0 ? run(atOwners(parts.flatMap(withAncestors))) : undefined,
+    parts.length > 0 ? run(atOwners(parts)) : undefined,
     parts.length > 0 ? run(besideLinks(parts.map(linkAt))) : undefined,
     locked.length > 0 ? run(sealedKeys(locked.map(({ number }) => number))) : undefined,
   ]);
@@ -43,11 +43,11 @@ export async function readSignedNames(
 
 type Part = { readonly zone: Zone; readonly owner: string };
 
-function withAncestors({ zone, owner }: Part): { readonly zone: number; readonly owner: string }[] {
-  const found = [];
-  for (let at: string | undefined = owner; at !== undefined; at = parentOf(at))
-    found.push({ zone: zone.number, owner: at });
-  return found;
+/** A name may begin or cease to exist with a name below it, and with NSEC3 it is a link of the chain then. */
+function withNamesAbove(owners: ReadonlySet<string>): ReadonlySet<string> {
+  const all = new Set<string>();
+  for (const owner of owners) for (let at: string | undefined = owner; at !== undefined; at = parentOf(at)) all.add(at);
+  return all;
 }
 
 const linkAt = ({ zone, owner }: Part) => ({
@@ -64,12 +64,12 @@ const ofZones = (zones: readonly number[]): Statement => ({
   values: [zones],
 });
 
-const atOwners = (wanted: readonly { readonly zone: number; readonly owner: string }[]): Statement => ({
+const atOwners = (wanted: readonly Part[]): Statement => ({
   name: "signed names of owners",
   text:
     `SELECT DISTINCT ${columns} FROM unnest($1::bigint[], $2::text[]) AS n (zone, owner) ` +
     "JOIN signed_names AS s ON s.zone = n.zone AND s.owner = n.owner",
-  values: [wanted.map(({ zone }) => zone), wanted.map(({ owner }) => owner)],
+  values: [wanted.map(({ zone }) => zone.number), wanted.map(({ owner }) => owner)],
 });
 
 /** The chain is a circle, so the first and the last name are included. */
