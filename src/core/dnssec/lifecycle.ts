@@ -65,7 +65,7 @@ export type Clock = {
 /** Time for secondaries to transfer the change, in milliseconds. */
 const margin = 300_000;
 
-/** The next stage if it is time for it; `"gone"`: signing can end now; undefined: nothing changes. */
+/** The next stage if it is time for it, or the same stage with `parentSince` set or removed; `"gone"`: signing can end now; undefined: nothing changes. */
 export function nextStage<Key extends KeyUse>(
   life: Life<Key>,
   parent: ParentView,

@@ -69,7 +69,7 @@ export function signatureInput(head: SignatureHead, { name, data }: SetToSign) {
   const records = data.map((each) => canonicalData(head.covers, each)).sort(compareBytes);
   const startLength = fixedLength + signer.length;
   const length = records.reduce((sum, each) => sum + owner.length + 10 + each.length, startLength);
-  // Written in one piece: a large zone has many, and V8 would have to collect all the parts.
+  // Filled in place: a large zone needs many of these, and the parts of each would be garbage for V8 to collect.
   const signed = new Uint8Array(length);
   const view = new DataView(signed.buffer);
   view.setUint16(0, head.covers);

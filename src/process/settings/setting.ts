@@ -77,7 +77,11 @@ export const text = (description: string, example: string, more: Schema = {}): S
     if (typeof value === "number" && isScalar(at.node)) return at.node.source ?? String(value);
     if (value === "") return fault(at, { code: "empty", message: `${what} is empty`, todo: "enter a value" });
     if (typeof value === "boolean")
-      return fault(at, { code: "wrong-type", message: `${what} is true or false, not text`, todo: "put it in quotes" });
+      return fault(at, {
+        code: "wrong-type",
+        message: `${what} must be text, and ${value} is not text without quotes`,
+        todo: "put it in quotes",
+      });
     return fault(at, wrongType(at, what, "text", "write it as one value on one line"));
   },
 });

@@ -11,6 +11,6 @@ export const keysKept = { time: day, most: 200_000 };
  */
 export const signatures = { fingerprint: "signature", kept: 900_000 };
 
-/** How many rows are written between two purges, and how many rows one purge deletes at most. */
+/** How many rows are written between two purges, and how many rows each DELETE of a purge removes at most. */
 export const purgeEvery = 1_000;
 export const purgedAtOnce = 5_000;

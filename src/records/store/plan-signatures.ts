@@ -30,7 +30,7 @@ export type SignedReads = {
 };
 
 export type PlannedSignatures = {
-  /** How many signatures are needed; if more than `mostSignatures` names are looked at, the number of those names instead. */
+  /** How many sets must be signed; if more than `mostSignatures` names are looked at, the number of those names instead. */
   readonly count: number;
   readonly at: SigningTime;
   /** Reads the zone when it is used: the caller must have a snapshot of it, or must check afterwards that it has not changed. */

@@ -2,9 +2,9 @@ import type { NameChange, SigningPart } from "../../core/dnssec/plan-signing.ts"
 import type { Signer } from "../signing/signer.ts";
 import type { PlannedSignatures } from "./plan-signatures.ts";
 
-/** Signatures per part, for the other threads. The names of a part are written together. */
-const perPart = 64;
-/** Milliseconds to prepare a part; V8 is slow when it runs the code for the first time. */
+/** A group of names goes to the other threads once it has this many sets to sign, */
+const perGroup = 64;
+/** or once preparing it has taken this many milliseconds: V8 is slow when it runs the code for the first time. */
 const longest = 2;
 /** For more names than this, it is worth starting a thread with a low priority. */
 const many = 1_000;
@@ -40,7 +40,7 @@ export async function* signPartsBeside(
       const some = groups.next();
       if (some.done) break;
       const signed = sign(some.value);
-      // Nobody looks at it if the caller stops before.
+      // If the caller stops early, nobody awaits this promise, and its rejection must not be reported as unhandled.
       signed.catch(() => undefined);
       if (before !== undefined) yield await before;
       before = signed;
@@ -56,7 +56,7 @@ function* inGroups(parts: Iterable<SigningPart>): Generator<readonly SigningPart
   for (const part of parts) {
     some.push(part);
     count += part.toSign.length;
-    if (count < perPart && performance.now() - since < longest) continue;
+    if (count < perGroup && performance.now() - since < longest) continue;
     yield some;
     [some, count, since] = [[], 0, performance.now()];
   }

@@ -313,7 +313,7 @@ const faults: [string, string, RegExp][] = [
   [
     "a name that YAML reads as true",
     good.replace("name: home", "name: true"),
-    /name is true or false, not text; put it in quotes/,
+    /name must be text, and true is not text without quotes; put it in quotes/,
   ],
   [
     "an unknown source",

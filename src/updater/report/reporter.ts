@@ -107,7 +107,7 @@ export function createReporter(log: Logger, notify: Notify = () => undefined): R
   const sharedState = (isShared: boolean) => {
     if (!isShared) return;
     const because =
-      "another `moor update` uses the same file; a record for which the two stored different addresses is written again";
+      "another `moor update` uses the same file; if the two have stored different addresses for a record, it is written again";
     const todo = "run only one `moor update` per config, and give each config a separate file with `state:`";
     log.warn({ because, todo }, "another process wrote the state file");
   };

@@ -54,7 +54,10 @@ export type Loaded = {
   readonly signedNames: ReadonlyMap<number, readonly SignedName[]>;
 };
 
-/** This write needs something that only a separate batch can read. Thrown before the write has changed anything. */
+/**
+ * This write must be repeated in a separate batch: something it needs was not read for this one, this batch has changed what was read, or it
+ * needs many signatures. Thrown before the write has changed anything.
+ */
 export class RunAlone extends Error {}
 /** Signing has to look at the whole zone. */
 export class ReadWhole extends RunAlone {}

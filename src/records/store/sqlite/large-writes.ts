@@ -162,7 +162,7 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
     return await beside({ next, isUrgent: false, write });
   };
 
-  /** Undefined if the plan is out of date, which cannot happen if `plans` makes it here, under the write lock. */
+  /** Undefined if the plan is out of date. That cannot happen if `plans` creates the plan inside this transaction, under the write lock. */
   const written = <T>(account: number, side: WriteSide, plans: () => Promise<ReadyPlan<T>>) =>
     commit.apart(async () => {
       const { database, known, writer } = side;

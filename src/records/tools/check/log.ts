@@ -88,7 +88,7 @@ function follow(history: History, entry: Logged, step: Step): void {
     step.fault(
       "log-torn",
       placeOf(entry),
-      `its previous state of ${key} does not match the result of the change before it`,
+      `the state of ${key} before this change is not what the previous change of ${key} left`,
     );
   history.sets.set(key, digestOf(read.after));
 }
