@@ -290,7 +290,7 @@ export type LoggedWrite = {
 };
 
 /**
- * `rows` are the added rows, if they are known without reading. Rows of other writers may precede them or lie between
- * them.
+ * `rows` are the added rows, if they are known without reading; their positions are contiguous. Rows of other writers that were not
+ * passed to the listener may precede them.
  */
 export type ChangeListener = (rows?: readonly LoggedRow[]) => void;
