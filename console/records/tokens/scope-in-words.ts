@@ -3,17 +3,19 @@ import { absoluteName } from "../../../src/core/names/name.ts";
 import { nameToUnicode } from "../../../src/core/names/unicode.ts";
 
 /** "may write A and AAAA of home.example.org, until 1 March 2027" */
-export function scopeInWords({ access, zones, sets, expires, networks }: Scope): string {
+export function scopeInWords(scope: Scope): string {
+  const { access, expires, networks } = scope;
   const doing = access === "read" ? "may read" : "may write";
   const end = expires === undefined ? "" : `, until ${dayOf(expires)}`;
   const from = networks === undefined ? "" : `, only from ${listed(networks)}`;
-  const all = access === "read" ? "all zones" : "all zones and create new ones";
-  const what = sets === undefined && zones === undefined ? all : whatInWords(zones, sets);
-  return `${doing} ${what}${from}${end}`;
+  return `${doing} ${whatInWords(scope)}${from}${end}`;
 }
 
-function whatInWords(zones: readonly string[] | undefined, sets: readonly SetRule[] | undefined): string {
-  if (sets === undefined) return `all of ${named(zones ?? [])}`;
+function whatInWords({ access, zones, sets }: Scope): string {
+  if (sets === undefined) {
+    if (zones !== undefined) return `all of ${named(zones)}`;
+    return access === "read" ? "all zones" : "all zones and create new ones";
+  }
   return listed(sets.map((rule) => ruleInWords(rule, zones)));
 }
 

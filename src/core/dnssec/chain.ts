@@ -1,7 +1,9 @@
 import { absoluteName, apex } from "../names/name.ts";
 import type { RecordType } from "../rdata/table.ts";
 import { countBefore } from "../records/canonical-order.ts";
+import { base32hex } from "../records/nsec3-hash.ts";
 import type { Steps } from "../steps.ts";
+import { placeOf } from "./canonical.ts";
 import { dnssecTypes } from "./codes.ts";
 import type { Draft, Drafts, Standing } from "./drafts.ts";
 import { hashedName, nsec3Data, nsecData } from "./records.ts";
@@ -14,6 +16,10 @@ export type Chain = {
 };
 export type Link = { readonly owner: string; readonly link: string | null };
 
+/** What orders the names in a chain. */
+export const linkOf = (owner: string, zone: string, denial: "nsec" | "nsec3"): string =>
+  denial === "nsec" ? placeOf(owner) : base32hex(hashedName(absoluteName(owner, zone)));
+
 type ChainWish = {
   readonly zone: string;
   readonly denial: "nsec" | "nsec3";
@@ -23,7 +29,6 @@ type ChainWish = {
   /** Names whose own records may have changed. */
   readonly touched: { readonly has: (owner: string) => boolean };
   readonly chain: Chain;
-  readonly linkOf: (owner: string) => string;
   /** Types of the sets that DNSSEC adds to the apex. */
   readonly apexTypes: readonly number[];
 };
@@ -40,7 +45,7 @@ export type ChainSet = {
  * That function returns undefined if the write cannot have changed the set.
  */
 export function* linkingChain(wish: ChainWish): Steps<(draft: Draft) => ChainSet | undefined> {
-  const { zone, denial, ttl, drafts, touched, chain, linkOf, apexTypes } = wish;
+  const { zone, denial, ttl, drafts, touched, chain, apexTypes } = wish;
   const joined = new Map<string, Draft>();
   const left = new Set<string>();
   const changed = new Set<Draft>();
@@ -48,7 +53,9 @@ export function* linkingChain(wish: ChainWish): Steps<(draft: Draft) => ChainSet
     yield;
     const was = draft.known?.link ?? null;
     const isStored = draft.link !== null;
-    draft.link = isMember(draft, drafts.standingOf(draft.owner)) ? (draft.link ?? linkOf(draft.owner)) : null;
+    draft.link = isMember(draft, drafts.standingOf(draft.owner))
+      ? (draft.link ?? linkOf(draft.owner, zone, denial))
+      : null;
     if (draft.link !== null && (touched.has(draft.owner) || !isStored)) changed.add(draft);
     if (draft.link !== null && !isStored) joined.set(draft.link, draft);
     if (draft.link === null && was !== null && isStored) left.add(was);
@@ -92,8 +99,8 @@ export function* linkingChain(wish: ChainWish): Steps<(draft: Draft) => ChainSet
   const type = typeNamed(covers);
   const isSameChain = left.size === 0 && fresh.length === 0;
   const textFor = (draft: Draft): string => {
-    const types = provenTypes(draft, drafts.standingOf(draft.owner), denial);
-    if (draft.owner === apex) for (const each of apexTypes) types.add(each);
+    const proven = provenTypes(draft, drafts.standingOf(draft.owner), denial);
+    const types = draft.owner === apex ? [...proven, ...apexTypes] : proven;
     const next = absoluteName((after(draft.link ?? "") ?? draft).owner, zone);
     return textOfData(covers, denial === "nsec" ? nsecData(next, types) : nsec3Data(hashedName(next), types));
   };
@@ -114,7 +121,7 @@ export function* linkingChain(wish: ChainWish): Steps<(draft: Draft) => ChainSet
 }
 
 /** The types that a name's NSEC or NSEC3 record lists (RFC 4034 section 4.1.2, RFC 5155 section 7.1). */
-function provenTypes({ types }: Draft, standing: Standing, denial: "nsec" | "nsec3"): Set<number> {
+function provenTypes({ types }: Draft, standing: Standing, denial: "nsec" | "nsec3"): ReadonlySet<number> {
   const { ds, nsec, rrsig } = dnssecTypes;
   const own = standing === "cut" ? types.filter((type) => type === 2 || type === ds) : types;
   const proven = new Set(own);

@@ -1,13 +1,10 @@
 import { absoluteName, apex } from "../names/name.ts";
 import { typeCode } from "../rdata/table.ts";
-import { base32hex } from "../records/nsec3-hash.ts";
 import type { RRset } from "../records/rrset.ts";
 import type { Steps } from "../steps.ts";
-import { placeOf } from "./canonical.ts";
 import { type Chain, linkingChain } from "./chain.ts";
 import { type Algorithm, dnssecTypes } from "./codes.ts";
 import { createDrafts, type Draft, generatedIn, madeKey, signaturesIn, signedName } from "./drafts.ts";
-import { hashedName } from "./records.ts";
 import {
   dataOfText,
   haveSame,
@@ -101,10 +98,8 @@ export function* planningSigning(wish: SigningWish): Steps<SigningPlan | "whole"
     yield;
     if (!drafts.enter(owner, types) && whole === undefined) return "whole";
   }
-  const linkOf = (owner: string): string =>
-    signing.denial === "nsec" ? placeOf(owner) : base32hex(hashedName(absoluteName(owner, zone)));
   const chainSetOf = yield* linkingChain({
-    ...{ zone, drafts, touched, linkOf },
+    ...{ zone, drafts, touched },
     denial: signing.denial,
     ttl: negativeTtl,
     chain: whole === undefined ? names : noChain,

@@ -149,10 +149,12 @@ export function createSigner(keyFile: string): Signer {
         work[i]?.done(each.map(({ start, signed, hash, key }) => joined([start, sign(hash, signed, key)])));
     },
     beside: (givesWay) => {
-      const thread = givesWay ? startSigningThread() : undefined;
-      const signAll = thread?.sign ?? signInPool;
+      // Started when it is needed: a zone that is unsigned has many names, but no signature to make.
+      let thread: SigningThread | undefined;
       return {
         sign: async (zone, work, at) => {
+          if (givesWay) thread ??= startSigningThread();
+          const signAll = thread?.sign ?? signInPool;
           const all = inputs(zone, work, at);
           const made = (await signAll(all.flat().map(({ hash, signed, key }) => ({ hash, signed, key })))).values();
           for (const [i, each] of all.entries())
@@ -165,12 +167,13 @@ export function createSigner(keyFile: string): Signer {
 }
 
 const signSoon = promisify(sign);
+const mostInPool = 32;
 
 /** In Node's thread pool, a few at a time, because the database uses the same pool to wait for the disk. */
 const signInPool: SigningThread["sign"] = async (jobs) => {
   const signatures: Uint8Array[] = [];
   while (signatures.length < jobs.length) {
-    const some = jobs.slice(signatures.length, signatures.length + 32);
+    const some = jobs.slice(signatures.length, signatures.length + mostInPool);
     signatures.push(...(await Promise.all(some.map(({ hash, signed, key }) => signSoon(hash, signed, key)))));
   }
   return signatures;

@@ -1,9 +1,6 @@
-import { placeOf } from "../../../core/dnssec/canonical.ts";
+import { linkOf } from "../../../core/dnssec/chain.ts";
 import type { NameChange, Names } from "../../../core/dnssec/plan-signing.ts";
-import { hashedName } from "../../../core/dnssec/records.ts";
 import { parentOf, type SignedName } from "../../../core/dnssec/signed-name.ts";
-import { absoluteName } from "../../../core/names/name.ts";
-import { base32hex } from "../../../core/records/nsec3-hash.ts";
 import type { Rows, Statement } from "../../../process/postgres/statement.ts";
 import type { Zone } from "../../model.ts";
 import type { SealedKey, Signer } from "../../signing/signer.ts";
@@ -52,8 +49,7 @@ function withNamesAbove(owners: ReadonlySet<string>): ReadonlySet<string> {
 
 const linkAt = ({ zone, owner }: Part) => ({
   zone: zone.number,
-  link:
-    zone.settings.dnssec?.denial === "nsec3" ? base32hex(hashedName(absoluteName(owner, zone.name))) : placeOf(owner),
+  link: linkOf(owner, zone.name, zone.settings.dnssec?.denial ?? "nsec"),
 });
 
 const columns = `s.zone, ${signedNameColumns}`.replaceAll(", ", ", s.").replace("s.s.", "s.");

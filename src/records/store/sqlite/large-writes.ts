@@ -195,9 +195,9 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
     side.database.exec("COMMIT");
     const writes: ReadyWrite[] = [];
     for (const write of plan.writes) {
-      const { signing, signing: { ahead } = {} } = write;
-      if (signing && ahead && !(await writtenAhead(account, side, plan, signing, ahead))) return undefined;
-      writes.push(await ready(account, write, ahead));
+      const { signing } = write;
+      if (signing?.ahead && !(await writtenAhead(account, side, plan, signing, signing.ahead))) return undefined;
+      writes.push(await ready(account, write, signing?.ahead));
     }
     if (writes.length > 0) return await written(account, side, async () => ({ plan, writes }));
     return await commit(() => (isCurrent(plan, main) ? { result: plan.finish(main) } : undefined));
