@@ -23,7 +23,8 @@ const pages = await build({
 const all = [...program, pages as Built];
 const notices = readFileSync(join(repository, "packaging/licences/swagger-ui.txt"), "utf8");
 writeFileSync(join(folder, "licences.txt"), licencesOf(all.flatMap(modulesOf), notices));
-for (const name of ["README.md", "CHANGELOG.md", "LICENSE", "moor.sample.yaml", "moor.schema.json", "packaging"])
+const pagesToRead = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs"];
+for (const name of [...pagesToRead, "LICENSE", "moor.sample.yaml", "moor.schema.json", "packaging"])
   cpSync(join(repository, name), join(folder, name), { recursive: true });
 writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest(), null, 2)}\n`);
 chmodSync(join(folder, "program/moor.js"), 0o755);

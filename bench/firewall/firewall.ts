@@ -39,7 +39,7 @@ type Home = {
 async function openHome(inside: Namespace, folder: string): Promise<Home> {
   const moor = (...words: string[]) => inside.start([node, "dist/program/moor.js", ...words]);
   const keyFile = join(folder, "key");
-  await moor("key", "add", "--data", folder, "--to", keyFile).ended;
+  await moor("key", "add", "--new", "--data", folder, "--to", keyFile).ended;
   // The first start creates the certificates, with a library that is not needed again.
   const words = ["firewall", "--data", folder, "--listen", listen];
   const first = moor(...words);

@@ -61,7 +61,8 @@ function build(
   for (const [shell, path] of Object.entries(completions))
     put(path, run(process.execPath, join(dist, "program/moor.js"), "complete", shell));
   copy(join(source, "copyright"), "usr/share/doc/moor/copyright");
-  copy(join(repository, "README.md"), "usr/share/doc/moor/README.md");
+  for (const name of ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs"])
+    cpSync(join(repository, name), join(root, "usr/share/doc/moor", name), { recursive: true });
   compressed("usr/share/doc/moor/NEWS.md", readFileSync(join(repository, "CHANGELOG.md")));
   compressed("usr/share/doc/moor/changelog.Debian", changelog(debianVersion));
   copy(join(repository, "moor.sample.yaml"), "usr/share/doc/moor/examples/moor.sample.yaml");

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { PasswordCost } from "../access/password.ts";
 import { signInLink } from "../access/session.ts";
@@ -17,6 +18,7 @@ import { watchKernel } from "../process/kernel/watch.ts";
 import { addressesOf, hereOf, type ListenAddress, urlOf } from "../process/listen-address.ts";
 import type { Logger } from "../process/log.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
+import { lockFor } from "../process/sqlite/sole.ts";
 import { type CertificateFiles, openTlsMaterial } from "../process/tls/material.ts";
 import { keysFile, openAccess } from "./access/store.ts";
 import { type FirewallConfig, noConfig } from "./config.ts";
@@ -87,6 +89,8 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
   const opened: Opened[] = [];
   try {
     await openDataFolder(dataFolder);
+    const inUse = `another moor firewall uses the folder ${dataFolder}; stop it, or choose another folder with --data`;
+    opened.push({ name: "lock", close: lockFor(join(dataFolder, "firewall.lock"), inUse).close });
     const access = openAccess(keysFile(dataFolder), options.passwordCost);
     opened.push({ name: "users and keys", close: access.close });
     const stopping = new AbortController();

@@ -21,21 +21,24 @@ export async function openDataFolder(path: string): Promise<void> {
 const ofMoor = /^\.?(?:ca|server|records|firewall|updater|moor|up)[.-]/;
 
 /** For commands that need the folder of an existing service: a mistyped name must not create a new one. */
-export async function findDataFolder(path: string): Promise<void> {
-  if (!(await isThere(path))) throw new Error(`there is no folder ${path}; ${theService}`);
+export async function findDataFolder(path: string, todo = findIt): Promise<void> {
+  if (!(await isThere(path))) throw new Error(`there is no folder ${path}; ${todo}`);
   await openDataFolder(path);
 }
 
 /** For commands that need an existing database: with a mistyped name, the service must not look empty. */
-export async function findDatabase(file: string): Promise<void> {
+export async function findDatabase(file: string, todo = findIt): Promise<void> {
   const folder = dirname(file);
   // With `/.` at the end, the path exists only if it is a folder.
   if (!(await isThere(file)) && (await isThere(`${folder}/.`)))
-    throw new Error(`there is no ${basename(file)} in the folder ${folder}; ${theService}`);
-  await findDataFolder(folder);
+    throw new Error(`there is no ${basename(file)} in the folder ${folder}; ${todo}`);
+  await findDataFolder(folder, todo);
 }
 
-const theService = "give the folder of the service with --data, or start the service first";
+const findIt = "give the folder of the service with --data, or start the service first";
+
+/** For commands that create a store only if asked to. */
+export const findOrCreate = "give the folder of the service with --data, or add --new to create a store there";
 
 /** Node's `recursive` option loops forever where mkdir fails with ENOENT although the parent exists, as in /proc. */
 async function makeFolder(path: string): Promise<void> {

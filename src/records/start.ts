@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { Server as TlsServer } from "node:tls";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { PasswordCost } from "../access/password.ts";
@@ -23,6 +24,7 @@ import { addressesOf, hereOf, type ListenAddress, urlOf } from "../process/liste
 import type { Logger } from "../process/log.ts";
 import { leaveHalfTheFiles } from "../process/open-files.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
+import { lockFor } from "../process/sqlite/sole.ts";
 import { type CertificateFiles, openTlsMaterial } from "../process/tls/material.ts";
 import { serveConsole } from "./console/http.ts";
 import type { KnownUpdater } from "./console/overview.ts";
@@ -120,12 +122,19 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
   const { dataFolder, log, now = Date.now } = options;
   await openDataFolder(dataFolder);
   const place = options.database ?? { kind: "sqlite", path: recordsDatabase(dataFolder) };
+  const lock = place.kind === "sqlite" ? lockFolder(place.path) : undefined;
   const opening = await openStore(
     place.kind === "postgres" ? { keyFile: signingKeyFile(dataFolder), ...place } : place,
     log,
-  );
+  ).catch((error: unknown) => {
+    lock?.close();
+    throw error;
+  });
   const { store, signer, console: consoleStore, look, connect, connections, outgrown, close } = opening;
-  const opened: Opened[] = [{ name: "database", close }];
+  const opened: Opened[] = [
+    { name: "lock", close: () => lock?.close() },
+    { name: "database", close },
+  ];
   const ties = tieNodes({ connect, perMinute: options.rateLimit, log });
   opened.push({ name: "connections to other nodes", close: ties.close });
   const signing = createSigningState();
@@ -244,3 +253,10 @@ async function createTlsServer(
   const certificates = { expiry, ...(acme && { failures: acme.failures }) };
   return { server, caFile: tls.caFile, acme, certificates };
 }
+
+/** Two services on one file would both sign, notify and print sign-in links. Several nodes need PostgreSQL. */
+const lockFolder = (database: string) =>
+  lockFor(
+    join(dirname(database), "records.lock"),
+    `another moor records uses ${database}; stop it, or choose another folder with --data`,
+  );

@@ -93,8 +93,11 @@ const needsOthers = /^(init|update|interfaces|zones|list|show|status|history|up)
 
 /** These are only checked against the help: in the folder of their page they would fail, for the given reason. */
 const onlyRead: ReadonlyMap<string, string> = new Map([
-  ["grant revoke 7", "there is no grant 7"],
-  ["grant add dev.alpha.test --account bob --zone alpha.test", "there is no zone alpha.test"],
+  ["grant revoke 7 --data /var/lib/moor-records", "there is no grant 7"],
+  [
+    "grant add dev.alpha.test --account bob --zone alpha.test --data /var/lib/moor-records",
+    "there is no zone alpha.test",
+  ],
   ["transfer-key add NAME --secret-file FILE", "a form"],
   ...["on", "rehearse", "roll", "off"].map(
     (verb) => [`dnssec ${verb} example.org`, "there is no zone example.org"] as const,
@@ -111,7 +114,7 @@ const onlyRead: ReadonlyMap<string, string> = new Map([
 /** Creates what a service that the page starts with systemd would have created. */
 const before: ReadonlyMap<string, readonly string[]> = new Map([
   ["docs/linux-router.md", ["firewall", "--data", "/var/lib/moor-firewall", "--listen", "127.0.0.1:0"]],
-  ["docs/operations.md", ["token", "add", "--data", "/var/lib/moor-records"]],
+  ["docs/operations.md", ["token", "add", "--new", "--data", "/var/lib/moor-records"]],
 ]);
 
 const addressOptions = new Set(["--listen", "--dns", "--metrics"]);

@@ -124,7 +124,10 @@ describe("configs of other programs in the docs", () => {
     if (included !== undefined) {
       const server = title.split("/")[2] ?? "";
       const { io, printed } = openTerminal(folder);
-      const code = await runMoor(["transfer-key", "add", server, "--format", server, "--to", here(included)], io);
+      const code = await runMoor(
+        ["transfer-key", "add", "--new", server, "--format", server, "--to", here(included)],
+        io,
+      );
       expect({ code, said: printed.err }).toMatchObject({ code: 0 });
     }
     writeFileSync(here("/etc/moor/ca.pem"), authority);

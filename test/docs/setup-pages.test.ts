@@ -46,7 +46,16 @@ beforeAll(async () => {
     "--to",
     join(standIns, "key"),
   ]);
-  await prepareWithMoor(inside, ["token", "add", "--data", records, "--long", "--to", join(standIns, "token")]);
+  await prepareWithMoor(inside, [
+    "token",
+    "add",
+    "--new",
+    "--data",
+    records,
+    "--long",
+    "--to",
+    join(standIns, "token"),
+  ]);
   const header = `Authorization: Bearer ${readFileSync(join(standIns, "token"), "utf8").trim()}`;
   const zone = JSON.stringify({ name: "example.org", mode: "primary" });
   const json = ["-H", header, "-H", "Content-Type: application/json", "-d", zone];

@@ -143,7 +143,7 @@ describe("a damaged database prevents the start, with what to do, and is not cha
 
   test("also if only some of its pages are damaged", async () => {
     const data = join(folder, "pages");
-    await prepareWithMoor(inside, ["token", "add", "--data", data, "--to", join(folder, "unused")]);
+    await prepareWithMoor(inside, ["token", "add", "--new", "--data", data, "--to", join(folder, "unused")]);
     const file = join(data, "records.sqlite");
     writeFileSync(file, readFileSync(file).fill(0xa5, 8192, 16_384));
     const { code, err } = await runMoor(inside, ["records", "--data", data, "--listen", "127.0.0.1:0"]);

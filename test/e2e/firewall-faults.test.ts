@@ -65,7 +65,7 @@ describe.concurrent("a firewall that changes", () => {
   test("the key is revoked: nothing is written until the updater has a valid one", async () => {
     const { data } = harbour.services;
     const keyFile = join(folder, "own-key");
-    const addKey = () => prepareWithMoor(inside, ["key", "add", "--data", data, "--to", keyFile]);
+    const addKey = () => prepareWithMoor(inside, ["key", "add", "--new", "--data", data, "--to", keyFile]);
     await addKey();
     const it = await watchName(harbour, 24, { keyFile });
     const key = /^key=(.*)$/m.exec(readFileSync(keyFile, "utf8"))?.[1] ?? "";

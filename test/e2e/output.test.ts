@@ -26,7 +26,7 @@ const start = (words: string, output: "pipe" | number, log: "pipe" | number) =>
 
 describe("output that cannot be written", () => {
   test("a command whose output is lost fails, and says so", async () => {
-    const { code, err } = await start("token add", full, "pipe").ended;
+    const { code, err } = await start("token add --new", full, "pipe").ended;
     expect([code, err]).toEqual([1, expect.stringMatching(/^moor: standard output cannot be written: .*ENOSPC/m)]);
   });
 

@@ -98,7 +98,7 @@ describe.concurrent("a record service that changes", () => {
   test("the token is revoked: nothing is written until the updater has a valid one", async () => {
     const { data } = harbour.services;
     const tokenFile = join(folder, "own-token");
-    const { err } = await prepareWithMoor(inside, ["token", "add", "--data", data, "--to", tokenFile]);
+    const { err } = await prepareWithMoor(inside, ["token", "add", "--new", "--data", data, "--to", tokenFile]);
     const it = await watchName(harbour, 23, { tokenFile });
     await prepareWithMoor(inside, ["token", "revoke", /^Token (\d+)/.exec(err)?.[1] ?? "", "--data", data]);
     await it.move(it.second);
@@ -106,7 +106,7 @@ describe.concurrent("a record service that changes", () => {
     await sleep(1_200);
     expect(await it.records.writes()).toEqual(accepted(it.first));
     await it.updater.stop();
-    await prepareWithMoor(inside, ["token", "add", "--data", data, "--to", tokenFile]);
+    await prepareWithMoor(inside, ["token", "add", "--new", "--data", data, "--to", tokenFile]);
     it.restart();
     await expectRecovery(it);
   });

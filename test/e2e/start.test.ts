@@ -39,7 +39,7 @@ describe("moor starts", () => {
       'import { registerHooks } from "node:module"; registerHooks({ resolve: (name, context, next) => { ' +
       'if (/^(fastify|typebox)/.test(name)) throw new Error(name + " was loaded"); return next(name, context); } });';
     const quick = [node, "--import", `data:text/javascript,${encodeURIComponent(refuse)}`, source] as const;
-    const words = ["token", "add", "--data", "quick", "--to", "quick-token"];
+    const words = ["token", "add", "--new", "--data", "quick", "--to", "quick-token"];
     expect((await startProcess([...quick, ...words], { cwd: folder }).ended).err).not.toContain("was loaded");
     expect(existsSync(join(folder, "quick-token"))).toBe(true);
     const served = startProcess([...quick, "records", "--data", "quick"], { cwd: folder });

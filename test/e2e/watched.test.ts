@@ -53,7 +53,7 @@ const metric = async (sample: string) => {
 describe("monitoring of moor records", () => {
   it("serves metrics of HTTP, the store, DNS and transfers on a separate listener", async () => {
     const [data, tokenFile] = [join(folder, "data"), join(folder, "token")];
-    await prepareWithMoor(inside, ["token", "add", "--data", data, "--to", tokenFile]);
+    await prepareWithMoor(inside, ["token", "add", "--new", "--data", data, "--to", tokenFile]);
     const dns = ["--dns", "127.0.0.1:53", "--transfer-to", "127.0.0.1"];
     const watched = ["--metrics", "127.0.0.1:9054", "--drain", String(drain)];
     moor = startMoor(inside, ["records", "--data", data, "--listen", "127.0.0.1:8053", ...dns, ...watched]);

@@ -22,7 +22,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "moor-devices-"));
   inside = await openNamespace();
   const keyFile = join(folder, "key");
-  await prepareWithMoor(inside, ["key", "add", "--data", folder, "--privilege", "all", "--to", keyFile]);
+  await prepareWithMoor(inside, ["key", "add", "--new", "--data", folder, "--privilege", "all", "--to", keyFile]);
   const { url } = await startService(inside, "firewall", folder, "127.0.0.1:8443");
   const [, key, secret] = /^key=(.*)\nsecret=(.*)\n/.exec(readFileSync(keyFile, "utf8")) ?? [];
   const userFile = join(folder, "user");

@@ -66,8 +66,8 @@ const faceOf = (process: StartedProcess, port: number, secret: Face["secret"], c
 export async function startFaces(folder: string): Promise<Record<"records" | "firewall" | "updater", Face>> {
   const file = (name: string) => join(folder, name);
   const [recordsAt, firewallAt, updaterAt] = [await freePort(), await freePort(), await freePort()];
-  await prepare("token", "add", "--data", folder, "--to", file("token"));
-  await prepare("key", "add", "--data", folder, "--to", file("key"));
+  await prepare("token", "add", "--new", "--data", folder, "--to", file("token"));
+  await prepare("key", "add", "--new", "--data", folder, "--to", file("key"));
   const records = moor("records", "--plain-http", "--data", folder, "--listen", `127.0.0.1:${recordsAt}`);
   await records.says(/ listens on http:.*\n/);
   const firewall = moor("firewall", "--data", folder, "--listen", `127.0.0.1:${firewallAt}`);

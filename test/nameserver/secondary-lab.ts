@@ -81,7 +81,7 @@ export async function openLab(): Promise<Lab> {
   await shell(`printf 'server:\\n    tcp-remote-io-timeout: ${patience}\\n' >> /etc/knot/knot.conf`);
   const data = join(folder, "data");
   const files = { tokenFile: join(folder, "token"), caFile: join(data, "ca.pem") };
-  await prepareWithMoor(inside, ["token", "add", "--data", data, "--to", files.tokenFile]);
+  await prepareWithMoor(inside, ["token", "add", "--new", "--data", data, "--to", files.tokenFile]);
   for (const line of [...linesOf("keys"), ...linesOf("grants")])
     await prepareWithMoor(inside, [...line.split(" ").slice(1), "--data", data]);
 

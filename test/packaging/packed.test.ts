@@ -43,6 +43,13 @@ describe("the package", () => {
     expect(existsSync(join(folder, "prefix/share/man/man1/moor.1"))).toBe(true);
   });
 
+  it("has every page that its README links to", () => {
+    const readme = readFileSync(join(installed, "README.md"), "utf8");
+    const links = [...readme.matchAll(/\]\(([^)#:]+)[^):]*\)/g)].map(([, target = ""]) => target);
+    expect(links).toContain("docs/opnsense.md");
+    expect(links.filter((link) => !existsSync(join(installed, link)))).toEqual([]);
+  });
+
   it("is small", () => {
     const bytes = readdirSync(installed, { recursive: true, encoding: "utf8" })
       .map((name) => statSync(join(installed, name)))

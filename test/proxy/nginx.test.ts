@@ -39,7 +39,7 @@ http { access_log off; include /etc/nginx/conf.d/*.conf; }
 END`);
   const data = join(folder, "data");
   const tokenFile = join(folder, "token");
-  await prepareWithMoor(inside, ["token", "add", "--data", data, "--to", tokenFile, "--from", `${home}/32`]);
+  await prepareWithMoor(inside, ["token", "add", "--new", "--data", data, "--to", tokenFile, "--from", `${home}/32`]);
   token = secretIn(tokenFile);
   const options = ["--plain-http", "--trust-proxy", "127.0.0.1", "--access-log", "--log-format", "json"];
   moor = startMoor(inside, ["records", "--data", data, "--listen", "127.0.0.1:8062", ...options]);

@@ -19,8 +19,8 @@ export type Service = { readonly url: string; readonly process: StartedProcess }
 export async function startServices(inside: Namespace, folder: string): Promise<Services> {
   const data = join(folder, "data");
   const [tokenFile, keyFile] = [join(folder, "token"), join(folder, "key")];
-  await prepareWithMoor(inside, ["token", "add", "--data", data, "--to", tokenFile]);
-  await prepareWithMoor(inside, ["key", "add", "--data", data, "--to", keyFile]);
+  await prepareWithMoor(inside, ["token", "add", "--new", "--data", data, "--to", tokenFile]);
+  await prepareWithMoor(inside, ["key", "add", "--new", "--data", data, "--to", keyFile]);
   // One after the other, because each creates the certificates that are missing.
   const records = await startService(inside, "records", data, "127.0.0.1:8053");
   const firewall = await startService(inside, "firewall", data, "127.0.0.1:8443");

@@ -15,7 +15,7 @@ import { patience } from "../rig/patience.ts";
 /** A data folder with a token and a zone that no service uses yet. Returns the token. */
 export async function prepareData(data: string, zone: string): Promise<string> {
   const { io, printed } = openTerminal(data);
-  if ((await runMoor(["token", "add", "--data", data, "--to", join(data, "token")], io)) !== 0)
+  if ((await runMoor(["token", "add", "--new", "--data", data, "--to", join(data, "token")], io)) !== 0)
     throw new Error(printed.err);
   const store = openSqliteStore(recordsDatabase(data));
   const service = createRecordService({ store, now: Date.now, nameservers: ["ns1.example.net"] });

@@ -4,7 +4,7 @@ import { nameFault } from "../../firewall/access/users.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import { printTable } from "../io/print-table.ts";
 import { dataFlag } from "../io/try-lines.ts";
-import { type InData, listed, noSuch, personHere, readPrivileges, withAccess, withNewAccess } from "./user-access.ts";
+import { type InData, listed, noSuch, personHere, readPrivileges, withAccess } from "./user-access.ts";
 
 export type GroupSettings = InData & {
   readonly privilege: readonly string[];
@@ -22,7 +22,7 @@ export async function groupSet(
   const wrong = options.network.filter((text) => parseNetwork(text) === undefined);
   if (wrong.length > 0) io.err(`${wrong.join(", ")} is not a network; write it as 192.0.2.0/24 or 2001:db8::/32.\n`);
   if (privileges === undefined || wrong.length > 0) return 2;
-  return withNewAccess(options, io, ({ groups, users, audit }) => {
+  return withAccess(options, io, ({ groups, users, audit }) => {
     const unknown = [...options.join, ...options.leave].filter((user) => users.find(user) === undefined);
     if (unknown.length > 0) return noSuch("user", unknown.join(", "), options, io);
     const badName = groups.find(name) === undefined ? nameFault("group", name) : undefined;

@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 
 const data = "data";
-const added = { data, name: "home", privilege: ["interface-status"] } as const;
+const added = { new: true, data, name: "home", privilege: ["interface-status"] } as const;
 const download = /^key=([A-Za-z0-9+/]{80})\nsecret=([A-Za-z0-9+/]{80})\n$/;
 
 function check(key = "", secret = "") {
@@ -42,7 +42,7 @@ describe("moor key add", () => {
     ],
     ["expired", { expires: "2020-01-31" }, "moor user change --data data anna --expires never\n"],
   ])("says that the key is invalid while its user is %s", async (_, change, said) => {
-    await userAdd("anna", { data, privilege: ["overview"] }, io);
+    await userAdd("anna", { data, new: true, privilege: ["overview"] }, io);
     await userChange("anna", { data, privilege: [], ...change }, io);
     expect(await keyAdd({ data, name: "unnamed", user: "anna", privilege: [] }, io)).toBe(0);
     expect(text.err).toContain(said);
@@ -55,18 +55,8 @@ describe("moor key add", () => {
     expect(text.err).toContain("to change that: moor user change --data data 'moor up' --enable\n");
   });
 
-  it("says that there was no store: a service with another store would not know the key", async () => {
-    const note =
-      "There was no store in other, so a new one was created. If a service is running, give its folder with --data.";
-    await keyAdd({ ...added, data: "other" }, io);
-    expect(text.err).toContain(note);
-    text.err = "";
-    await keyAdd({ ...added, data: "other" }, io);
-    expect(text.err).not.toContain("no store");
-  });
-
   it.each(["", " ", "a\u{1b}[2J", "x".repeat(101)])("refuses a name that lists could not show: %j", async (name) => {
-    expect(await runMoor(["key", "add", "--data", data, "--name", name], io)).toBe(2);
+    expect(await runMoor(["key", "add", "--new", "--data", data, "--name", name], io)).toBe(2);
     expect(text.err).toContain("It must be a name of at most 100 characters, without control characters.");
   });
 

@@ -4,6 +4,7 @@ import type { AccessStore } from "../../firewall/access/store.ts";
 import type { User } from "../../firewall/access/users.ts";
 import { shellWord } from "../../process/shell-word.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
+import type { NewOption } from "../io/options.ts";
 import { minute, printTable } from "../io/print-table.ts";
 import { dataFlag } from "../io/try-lines.ts";
 import { placeOf, writeSecretOr } from "../io/write-secret.ts";
@@ -18,14 +19,15 @@ import {
   withNewAccess,
 } from "./user-access.ts";
 
-export type KeyAdd = InData & {
-  /** An existing user. */
-  readonly user?: string;
-  /** Without `user`: a user of this name, created if missing. */
-  readonly name: string;
-  readonly privilege: readonly string[];
-  readonly to?: string;
-};
+export type KeyAdd = InData &
+  NewOption & {
+    /** An existing user. */
+    readonly user?: string;
+    /** Without `user`: a user of this name, created if missing. */
+    readonly name: string;
+    readonly privilege: readonly string[];
+    readonly to?: string;
+  };
 
 /** Shows or writes the key in the format of OPNsense's download. */
 export async function keyAdd(options: KeyAdd, io: CommandIo): Promise<number> {

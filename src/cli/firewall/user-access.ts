@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import { resolve } from "node:path";
 import type { Actor } from "../../firewall/access/audit.ts";
@@ -6,10 +5,10 @@ import { isPrivilege, type Privilege, privileges } from "../../firewall/access/p
 import { isInForce } from "../../firewall/access/rights.ts";
 import { type AccessStore, keysFile, openAccess } from "../../firewall/access/store.ts";
 import type { User } from "../../firewall/access/users.ts";
-import { findDatabase, openDataFolder } from "../../process/data-folder.ts";
+import { findDatabase, findOrCreate, openDataFolder } from "../../process/data-folder.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
+import type { NewOption } from "../io/options.ts";
 import { dataFlag } from "../io/try-lines.ts";
-import { newStore } from "../store/new-store.ts";
 
 export type InData = { readonly data: string };
 
@@ -24,21 +23,16 @@ export async function withAccess<T>(
   return await workOn(file, work);
 }
 
-/**
- * For commands that may be the first: creates the folder and the database if missing. It says so, because with a mistyped folder
- * everything would seem to work, but the service would know nothing of it.
- */
+/** Creates a missing database only with `--new`: a running service would know nothing of what is added to a mistyped folder. */
 export async function withNewAccess<T>(
-  { data }: InData,
+  options: InData & NewOption,
   io: CommandIo,
   work: (access: AccessStore) => T | Promise<T>,
 ): Promise<T> {
-  const folder = resolve(io.cwd, data);
-  const isNew = !existsSync(keysFile(folder));
-  await openDataFolder(folder);
-  const outcome = await workOn(keysFile(folder), work);
-  if (isNew) io.err(newStore(data));
-  return outcome;
+  const folder = resolve(io.cwd, options.data);
+  const file = keysFile(folder);
+  await (options.new ? openDataFolder(folder) : findDatabase(file, findOrCreate));
+  return await workOn(file, work);
 }
 
 async function workOn<T>(file: string, work: (access: AccessStore) => T | Promise<T>): Promise<T> {

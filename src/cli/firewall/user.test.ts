@@ -31,8 +31,8 @@ const opened = <T>(work: (access: ReturnType<typeof openAccess>) => T): T => {
 
 describe("moor user", () => {
   it("creates a user whose key has the user's privileges, also after they change", async () => {
-    expect((await moor("user add anna --privilege overview --full-name Anna")).code).toBe(0);
-    const { out } = await moor("key add --user anna");
+    expect((await moor("user add --new anna --privilege overview --full-name Anna")).code).toBe(0);
+    const { out } = await moor("key add --new --user anna");
     const [, key = "", secret = ""] = /^key=(.*)\nsecret=(.*)\n$/.exec(out) ?? [];
     const opens = () => opened(({ keys }) => keys.check(key, secret)?.privileges);
     expect(opens()).toEqual(["overview"]);
@@ -49,8 +49,8 @@ describe("moor user", () => {
   });
 
   it("lists keys as invalid while their user is disabled or expired", async () => {
-    expect((await moor("user add anna")).out).toContain("moor key add --data data --user anna\n");
-    await moor("key add --user anna");
+    expect((await moor("user add --new anna")).out).toContain("moor key add --data data --user anna\n");
+    await moor("key add --new --user anna");
     expect((await moor("key list")).out).toMatch(/anna .* valid\n/);
     await moor("user change anna --disable");
     expect((await moor("key list")).out).toMatch(/anna .* invalid: its user is disabled\n/);
@@ -60,7 +60,7 @@ describe("moor user", () => {
   });
 
   it("says that there is nothing to change, and logs nothing", async () => {
-    await moor("user add bob");
+    await moor("user add --new bob");
     expect(await moor("user change bob")).toEqual({
       ...{ code: 2, out: "" },
       err: expect.stringMatching(/^There is nothing to change; .*--disable/),
@@ -69,13 +69,15 @@ describe("moor user", () => {
   });
 
   it("a key may have fewer privileges than its user", async () => {
-    await moor("user add anna --privilege all");
-    expect((await moor("key add --user anna --privilege interface-status")).err).toContain("may read the interfaces");
+    await moor("user add --new anna --privilege all");
+    expect((await moor("key add --new --user anna --privilege interface-status")).err).toContain(
+      "may read the interfaces",
+    );
   });
 
   it("lists users for people and for programs", async () => {
     expect((await moor("user list")).out).toContain("moor user add");
-    await moor("user add anna --privilege overview --expires 2099-12-31");
+    await moor("user add --new anna --privilege overview --expires 2099-12-31");
     expect((await moor("user list")).out).toMatch(/anna +overview +no +2100-01-01 00:00 +valid/);
     expect(JSON.parse((await moor("user list --json")).out)).toMatchObject([
       { name: "anna", privileges: ["overview"] },
@@ -83,7 +85,7 @@ describe("moor user", () => {
   });
 
   it("creates a password and shows it once, or reads one from a file", async () => {
-    await moor("user add anna");
+    await moor("user add --new anna");
     const { out } = await moor("user password anna");
     const made = out.trim();
     expect(made).toMatch(/^\w{20}$/);
@@ -116,8 +118,8 @@ describe("moor user", () => {
 
   it("keeps a log of who did what, without secrets", async () => {
     expect((await moor("user log")).out).toBe("Nothing has been changed yet.\n");
-    await moor("user add anna --privilege overview");
-    const { out: key } = await moor("key add --user anna");
+    await moor("user add --new anna --privilege overview");
+    const { out: key } = await moor("key add --new --user anna");
     const { out: password } = await moor("user password anna");
     await moor("group set admins --join anna");
     const { out } = await moor("user log");
@@ -131,18 +133,18 @@ describe("moor user", () => {
   });
 
   it.each([
-    ["user add anna --privilege everything", 2, /There is no privilege everything; choose from all, /],
-    ["user add an/na", 2, /letters, digits/],
-    ["user add anna --expires tomorrow", 2, /tomorrow is not a day/],
-    ["user add anna --expires 2027-02-31", 2, /2027-02-31 is not a day/],
-    ["user add anna --expires 2020-01-01", 2, /2020-01-01 is in the past; give the last day/],
+    ["user add --new anna --privilege everything", 2, /There is no privilege everything; choose from all, /],
+    ["user add --new an/na", 2, /letters, digits/],
+    ["user add --new anna --expires tomorrow", 2, /tomorrow is not a day/],
+    ["user add --new anna --expires 2027-02-31", 2, /2027-02-31 is not a day/],
+    ["user add --new anna --expires 2020-01-01", 2, /2020-01-01 is in the past; give the last day/],
     ["user change nobody --disable", 1, /There is no user nobody; moor user list/],
     ["user change anna --disable --enable", 2, /'--enable' cannot be used with option '--disable'/],
     ["user remove nobody", 1, /There is no user nobody/],
     ["user password nobody", 1, /There is no user nobody/],
     ["user log --most x", 2, /It must be a number/],
-    ["key add --user nobody", 1, /There is no user nobody/],
-    ["key add --privilege everything", 2, /There is no privilege everything/],
+    ["key add --new --user nobody", 1, /There is no user nobody/],
+    ["key add --new --privilege everything", 2, /There is no privilege everything/],
     ["group set ad/mins", 2, /A group name can contain only letters, digits/],
     ["group set admins --join nobody", 1, /There is no user nobody/],
     ["group set admins --network 300.0.0.0/8", 2, /300\.0\.0\.0\/8 is not a network/],
@@ -155,15 +157,15 @@ describe("moor user", () => {
   });
 
   it("says that the name already exists", async () => {
-    await moor("user add anna");
-    expect(await moor("user add anna")).toMatchObject({ code: 1, err: expect.stringContaining("already") });
+    await moor("user add --new anna");
+    expect(await moor("user add --new anna")).toMatchObject({ code: 1, err: expect.stringContaining("already") });
   });
 });
 
 describe("moor group", () => {
   it("is created and changed, part by part", async () => {
-    await moor("user add anna");
-    await moor("user add bert");
+    await moor("user add --new anna");
+    await moor("user add --new bert");
     await moor("group set admins --privilege overview --network 192.0.2.0/24 --join anna --join bert");
     await moor("group set admins --leave bert --privilege gateways");
     expect((await moor("group list")).out).toMatch(/admins +gateways +192\.0\.2\.0\/24 +anna\n/);

@@ -7,6 +7,7 @@ import { readFileIfThere } from "../../process/data-folder.ts";
 import { shellWord } from "../../process/shell-word.ts";
 import { isUtf16, withoutMark } from "../../process/utf8-text.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
+import type { NewOption } from "../io/options.ts";
 import { minute, printTable } from "../io/print-table.ts";
 import { readDay } from "../io/read-day.ts";
 import { dataFlag } from "../io/try-lines.ts";
@@ -28,7 +29,7 @@ export type UserSettings = InData & {
   readonly expires?: string;
 };
 
-export async function userAdd(name: string, options: UserSettings, io: CommandIo): Promise<number> {
+export async function userAdd(name: string, options: UserSettings & NewOption, io: CommandIo): Promise<number> {
   const change = readChange(options, io);
   if (change === undefined) return 2;
   if (change.expires instanceof Date && change.expires.getTime() <= Date.now()) {

@@ -5,6 +5,8 @@ import type { CommandIo } from "../io/command-io.ts";
 export type Asker = {
   /** Whether a person can give another answer. A repeated question offers the earlier answer. */
   readonly asksAgain: boolean;
+  /** The same questions follow. If only a secret was wrong, the others keep their answers without being asked again. */
+  again(wrong: WrongPart): void;
   /** `flag` is the option that gives the answer on the command line. */
   text(question: Question): Promise<string>;
   secret(question: Question): Promise<string>;
@@ -28,17 +30,27 @@ export type Choice = { readonly value: string; readonly label: string; readonly 
 /** Thrown when an answer is missing, or the person gave up. */
 export class NoAnswer extends Error {}
 
+/** What of the answers did not work, if that is known. */
+type WrongPart = "secret" | undefined;
+
 /** An answer that does not work; another one may. */
-export class WrongAnswer extends NoAnswer {}
+export class WrongAnswer extends NoAnswer {
+  readonly part: WrongPart;
+  constructor(message: string, part?: WrongPart) {
+    super(message);
+    this.part = part;
+  }
+}
 
 /** Asks until the answers work. Without a terminal, the first one that does not work is thrown. */
 export async function untilRight<T>(asker: Asker, io: CommandIo, ask: () => Promise<T>): Promise<T> {
-  for (;;) {
+  for (asker.again(undefined); ; ) {
     try {
       return await ask();
     } catch (error) {
       if (!(error instanceof WrongAnswer) || !asker.asksAgain) throw error;
       io.err(`${error.message}\n`);
+      asker.again(error.part);
     }
   }
 }
@@ -56,6 +68,7 @@ export function createFlagAsker(assumeYes: boolean): Asker {
   };
   return {
     asksAgain: false,
+    again: () => undefined,
     text: given,
     secret: given,
     async pick({ choices, ...question }) {
@@ -78,25 +91,35 @@ export async function createTerminalAsker(io: CommandIo, assumeYes: boolean): Pr
     if (typeof answer === "symbol") throw new NoAnswer("Stopped; nothing was written.");
     return answer as Exclude<T, symbol>;
   };
+  let onlySecrets = false;
   /** The value on the command line is used only the first time; after that it is offered as the earlier answer. */
   const asked = async (
     { given, message }: Question,
     prompt: (before: string | undefined) => Promise<string>,
+    isSecret = false,
   ): Promise<string> => {
     const before = earlier.get(message);
+    if (onlySecrets && !isSecret && before !== undefined) return before;
     const answer = before === undefined && given !== undefined ? given : await prompt(before);
     earlier.set(message, answer);
     return answer;
   };
   const required = (value: string | undefined) => (value ? undefined : "Please type an answer.");
-  const checked = async (question: Question, prompt: (before: string | undefined) => Promise<string>) => {
-    const answer = await asked(question, prompt);
+  const checked = async (
+    question: Question,
+    prompt: (before: string | undefined) => Promise<string>,
+    isSecret = false,
+  ) => {
+    const answer = await asked(question, prompt, isSecret);
     const wrong = question.fault?.(answer);
     if (wrong !== undefined) throw new WrongAnswer(wrong);
     return answer;
   };
   return {
     asksAgain: !assumeYes,
+    again(wrong) {
+      onlySecrets = wrong === "secret";
+    },
     text: (question) => {
       const { message, example = "", proposed, fault } = question;
       const validate = (value: string | undefined) => required(value) ?? fault?.(value ?? "");
@@ -106,14 +129,17 @@ export async function createTerminalAsker(io: CommandIo, assumeYes: boolean): Pr
         return answered(await prompts.text({ message, placeholder: example, ...initialValue, validate, signal }));
       });
     },
-    secret: (question) =>
-      checked(question, async (before) => {
+    secret: (question) => {
+      const prompt = async (earlierSecret: string | undefined) => {
+        const before = onlySecrets ? undefined : earlierSecret;
         const message = `${question.message}${before === undefined ? "" : " Press Enter to keep the earlier one."}`;
         const validate = (value: string | undefined) =>
           value || before === undefined ? (required(value) ?? question.fault?.(value ?? "")) : undefined;
         // The library returns undefined for an empty answer.
         return answered(await prompts.password({ message, validate, signal })) || (before ?? "");
-      }),
+      };
+      return checked(question, prompt, true);
+    },
     async pick({ choices, ...question }) {
       const options = choices.map(({ value, label, hint }) => ({
         value,

@@ -167,4 +167,7 @@ export async function adoptDraft(draft: string, folder: string, files: readonly 
 export const inTheWay = (folder: string, files: readonly SetupFile[]): readonly string[] =>
   files.map(({ path }) => join(folder, path)).filter((file) => existsSync(file));
 
-export const shownPath = (cwd: string, path: string): string => relative(cwd, path) || ".";
+export const shownPath = (cwd: string, path: string): string => {
+  const short = relative(cwd, path) || ".";
+  return short.startsWith("..") ? path : short;
+};

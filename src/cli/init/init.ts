@@ -144,8 +144,9 @@ async function askToWrite(succeeded: boolean, { force, from }: InitOptions, aske
 
 const unitHint =
   "# to run it as a service, see the first lines of the unit (--unit FILE writes one; packaging/systemd has a system-wide one)\n";
-const serviceHint =
-  "# run it as a service: the unit is in the Debian package and in packaging/systemd\nsystemctl enable --now moor-update\n";
+/** Not in a terminal: only the unit creates the folder of the state file, and its user must own the files there. */
+const serviceStart = `# run it as a service, now and after every start of the machine
+systemctl enable --now moor-update`;
 
 function printNext(
   config: string,
@@ -154,6 +155,7 @@ function printNext(
   io: CommandIo,
 ): void {
   const page = control === undefined ? "" : `# its page while it runs, in a browser ${pageWords(control)}\n\n`;
+  const isService = config === serviceConfig;
   const here = (path: string) => shownPath(io.cwd, path);
   const first =
     from === undefined
@@ -162,12 +164,14 @@ function printNext(
 ${io.program} update --dry-run --config ${here(config)}
 
 `;
+  const run = isService
+    ? serviceStart
+    : `# run the updater in this terminal\n${io.program} update --config ${here(config)}`;
   io.out(`\nWritten: ${written.map(here).join(", ")}\n\nWhat you can do next:\n
-${first}# run the updater in this terminal
-${io.program} update --config ${here(config)}
+${first}${run}
 
 # show the wanted, the stored and the published address, and explain them
 ${io.program} status --config ${here(config)}
 
-${page}${config === serviceConfig ? serviceHint : unitHint}`);
+${page}${isService ? "" : unitHint}`);
 }

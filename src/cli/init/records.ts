@@ -99,7 +99,8 @@ async function askTargetEntry(
 async function zonesOf(target: RecordTarget, io: CommandIo): Promise<readonly ListedZone[] | undefined> {
   const zones = await target.zones(io.signal);
   if (zones.kind === "unsupported") return undefined;
-  if (zones.kind !== "found") throw new WrongAnswer(`${zones.because}; ${zones.todo}`);
+  if (zones.kind !== "found")
+    throw new WrongAnswer(`${zones.because}; ${zones.todo}`, zones.kind === "unauthorised" ? "secret" : undefined);
   if (zones.value.length === 0) throw new WrongAnswer("There are no zones yet; create one in the console.");
   return zones.value;
 }

@@ -8,12 +8,19 @@ import { runMoor } from "../program.ts";
 let cwd: string;
 beforeAll(async () => {
   cwd = await mkdtemp(join(tmpdir(), "moor-next-command-"));
-  for (const words of ["group set staff", "user add anna", "transfer-key add ns2", "key add --name two", "key add"]) {
+  for (const words of [
+    "user add --new anna",
+    "group set staff",
+    "transfer-key add --new ns2",
+    "key add --name two",
+    "key add",
+  ]) {
     await moor(words, "d 2");
   }
-  await moor("transfer-key add ns2", "d 3");
-  await moor("group set staff", "d 3");
-  for (const words of ["user add anna", "token add"]) await moor(words, "d 4");
+  await moor("transfer-key add --new ns2", "d 3");
+  await moor("user add --new anna", "d 3");
+  await moor("user remove anna", "d 3");
+  for (const words of ["user add --new anna", "token add --new"]) await moor(words, "d 4");
 });
 afterAll(() => rm(cwd, { recursive: true }));
 

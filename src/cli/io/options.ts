@@ -20,6 +20,9 @@ export const allowPrimary = [
   readNetworks,
   [] as readonly Network[],
 ] as const;
+/** For verbs that can be the first on a store. */
+export const newOption = ["--new", "create the store in the data folder if there is none yet"] as const;
+export type NewOption = { readonly new?: boolean };
 export const asJson = ["--json", "print JSON, for programs"] as const;
 
 /** `127.0.0.1:8053`, `[::1]:8053`, `localhost:8053`; the port may be 0 for any free one. */

@@ -15,7 +15,7 @@ import { runMoor } from "../program.ts";
 let cwd: string;
 beforeEach(async () => {
   cwd = mkdtempSync(join(tmpdir(), "moor-dnssec-"));
-  await moor("token", "add", "--to", "token");
+  await moor("token", "add", "--new", "--to", "token");
   await makeZone("example.org", "@ 60 SOA ns1 hostmaster 1 7200 900 1209600 300\n@ 60 NS ns1\nns1 60 A 192.0.2.1");
 });
 

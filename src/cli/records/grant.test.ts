@@ -50,9 +50,12 @@ const create = (account: string, name: string, reserved?: "public-suffix") =>
 
 describe("moor grant", () => {
   it("is the operator's consent to one name and account", async () => {
-    expect(await moor("grant", "add", "co.uk")).toMatchObject({ code: 0, out: "Grant 1: main may create co.uk.\n" });
+    expect(await moor("grant", "add", "--new", "co.uk")).toMatchObject({
+      code: 0,
+      out: "Grant 1: main may create co.uk.\n",
+    });
     await create("them", "alpha.test");
-    await moor("grant", "add", "www.alpha.test", "--account", "us");
+    await moor("grant", "add", "--new", "www.alpha.test", "--account", "us");
     expect(await create("us", "a.www.alpha.test")).toBe("inside-foreign-zone");
     expect(await create("us", "www.alpha.test")).toBe("www.alpha.test");
     expect(await create("us", "co.uk", "public-suffix")).toBe("public-suffix");
@@ -60,15 +63,15 @@ describe("moor grant", () => {
   });
 
   it("is the consent of a zone's owner with --zone, and ends with the zone", async () => {
-    await moor("token", "add");
+    await moor("token", "add", "--new");
     await create("them", "alpha.test");
-    const given = await moor("grant", "add", "dev.alpha.test", "--zone", "alpha.test", "--account", "us");
+    const given = await moor("grant", "add", "--new", "dev.alpha.test", "--zone", "alpha.test", "--account", "us");
     expect(given).toMatchObject({ code: 0, out: "Grant 1: us may create dev.alpha.test and below.\n" });
-    expect(await moor("grant", "add", "beta.test", "--zone", "alpha.test")).toMatchObject({
+    expect(await moor("grant", "add", "--new", "beta.test", "--zone", "alpha.test")).toMatchObject({
       code: 1,
       err: expect.stringContaining("beta.test is neither in the zone alpha.test nor above it"),
     });
-    expect(await moor("grant", "add", "a.beta.test", "--zone", "beta.test")).toMatchObject({
+    expect(await moor("grant", "add", "--new", "a.beta.test", "--zone", "beta.test")).toMatchObject({
       code: 1,
       err: expect.stringContaining("There is no zone beta.test"),
     });
@@ -76,9 +79,9 @@ describe("moor grant", () => {
   });
 
   it("lists and revokes", async () => {
-    await moor("grant", "add", "co.uk", "--account", "us");
+    await moor("grant", "add", "--new", "co.uk", "--account", "us");
     await create("them", "alpha.test");
-    await moor("grant", "add", "alpha.test", "--zone", "alpha.test", "--account", "us");
+    await moor("grant", "add", "--new", "alpha.test", "--zone", "alpha.test", "--account", "us");
     const { out } = await moor("grant", "list");
     expect(out).toMatch(/1 +us +co\.uk +operator +operator/);
     expect(out).toMatch(/2 +us +alpha\.test and below +owner of alpha\.test +operator/);
@@ -92,8 +95,11 @@ describe("moor grant", () => {
   });
 
   it("refuses what is not a valid zone name", async () => {
-    expect(await moor("grant", "add", "-x.test")).toMatchObject({ code: 2 });
-    expect(await moor("grant", "add", "uk")).toMatchObject({ code: 2, err: expect.stringContaining("two labels") });
+    expect(await moor("grant", "add", "--new", "-x.test")).toMatchObject({ code: 2 });
+    expect(await moor("grant", "add", "--new", "uk")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("two labels"),
+    });
   });
 });
 
@@ -102,7 +108,7 @@ describe("moor import", () => {
     moor("import", "saved", "--account", account, ...more);
 
   it("imports nothing if a zone is inside another account's zone, until the operator grants it", async () => {
-    await moor("token", "add");
+    await moor("token", "add", "--new");
     const names = ["www.alpha.test", "own.test", "a.own.test"];
     await inStore(async (store) => {
       const service = createRecordService({ store, now: Date.now, nameservers: ["ns.example.net"] });
@@ -120,7 +126,7 @@ describe("moor import", () => {
     });
     expect(refused.err).toContain("Nothing was imported.");
     expect(await inStore((store) => store.zoneHolding("own.test"))).toBeUndefined();
-    await moor("grant", "add", "www.alpha.test", "--account", "us");
+    await moor("grant", "add", "--new", "www.alpha.test", "--account", "us");
     expect(await importAs("us")).toMatchObject({ code: 0, out: expect.stringContaining("3 zones created") });
   });
 });

@@ -6,12 +6,13 @@ import type { RecordStore } from "../../records/store/port.ts";
 import type { Grant } from "../../records/store/zone-grants.ts";
 import { type CommandIo, noneToRevoke, refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
+import type { NewOption } from "../io/options.ts";
 import { printFaults } from "../io/print-faults.ts";
 import { minute, printTable } from "../io/print-table.ts";
 import { sameStore } from "../store/read-store-place.ts";
 import { withServiceStore, withStore } from "../store/with-store.ts";
 
-export type GrantAdd = DatabaseOptions & { readonly account: string; readonly zone?: string };
+export type GrantAdd = DatabaseOptions & NewOption & { readonly account: string; readonly zone?: string };
 
 export async function grantAdd(text: string, options: GrantAdd, io: CommandIo): Promise<number> {
   const name = parseTyped(parseZoneName, text);

@@ -10,7 +10,7 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "moor-sign-in-"));
   const { io } = openTerminal(folder);
-  for (const kind of ["token", "key"]) await runMoor([kind, "add", "--data", "."], io);
+  for (const kind of ["token", "key"]) await runMoor([kind, "add", "--new", "--data", "."], io);
 });
 afterAll(() => rm(folder, { recursive: true }));
 

@@ -105,21 +105,14 @@ describe("moor token", () => {
   const moor = (...words: readonly string[]) => runMoor([...words, "--data", folder], io);
 
   it("creates a token of 32 letters and digits, or of 64, and says what it may do", async () => {
-    expect(await moor("token", "add", "--zone", "example.org", "--set", "home A", "--expires", "2099-01-01")).toBe(0);
+    expect(
+      await moor("token", "add", "--new", "--zone", "example.org", "--set", "home A", "--expires", "2099-01-01"),
+    ).toBe(0);
     expect(texts.out).toMatch(/^[A-Za-z0-9]{32}\n$/);
     expect(texts.err).toContain("may read and write home A in example.org until 2099-01-02 00:00.");
     texts.out = "";
-    await moor("token", "add", "--long");
+    await moor("token", "add", "--new", "--long");
     expect(texts.out).toMatch(/^[A-Za-z0-9]{64}\n$/);
-  });
-
-  it("says that there was no store: a service with another store would not know the token", async () => {
-    const note = `There was no store in ${folder}, so a new one was created. If a service is running, give its folder with --data.\n`;
-    await moor("token", "add");
-    expect(texts.err).toContain(note);
-    texts.err = "";
-    await moor("token", "add");
-    expect(texts.err).not.toContain("no store");
   });
 
   it("warns about a zone that does not exist, and says how to revoke the token", async () => {
@@ -136,14 +129,14 @@ describe("moor token", () => {
     };
     await store.createZone(zone, "tester");
     store.close();
-    await moor("token", "add", "--zone", "here.example", "--set", "www.here.example A");
-    await moor("token", "add", "--set", "www A", "--set", "a.b A");
+    await moor("token", "add", "--new", "--zone", "here.example", "--set", "www.here.example A");
+    await moor("token", "add", "--new", "--set", "www A", "--set", "a.b A");
     expect(texts.err).not.toContain("a mistake");
-    await moor("token", "add", "--zone", "here.example", "--zone", "hier.example");
+    await moor("token", "add", "--new", "--zone", "here.example", "--zone", "hier.example");
     expect(texts.err).toContain(
       `The account has no zone hier.example yet; if that is a mistake, run: moor token revoke --data ${folder} 3\n`,
     );
-    await moor("token", "add", "--set", "www.here.example A");
+    await moor("token", "add", "--new", "--set", "www.here.example A");
     expect(texts.err).toContain(
       "Without --zone, www.here.example is relative to each zone; for www in here.example, add --zone here.example; " +
         `if that is a mistake, run: moor token revoke --data ${folder} 4\n`,
@@ -156,13 +149,13 @@ describe("moor token", () => {
     ["--name", "two\nlines"],
     ["--account", "two\nlines"],
   ])("refuses a %s that the console would refuse, or that breaks a list: %j", async (option, text) => {
-    expect(await moor("token", "add", option, text)).toBe(2);
+    expect(await moor("token", "add", "--new", option, text)).toBe(2);
     expect(texts.err).toContain(`option '${option} <`);
     expect(texts.out).toBe("");
   });
 
   it("says for each wrong option what to write instead", async () => {
-    expect(await moor("token", "add", "--zone", "org", "--set", "a..b A")).toBe(2);
+    expect(await moor("token", "add", "--new", "--zone", "org", "--set", "a..b A")).toBe(2);
     expect(texts.err).toBe(
       "--zone org: a zone's name must have at least two labels; enter a name such as example.org\n" +
         "--set a..b A: a label is empty: a dot at the start, or two dots in a row; remove the extra dot\n",
@@ -170,8 +163,8 @@ describe("moor token", () => {
   });
 
   it("lists when each was last used and how often, and what has expired", async () => {
-    await moor("token", "add", "--name", "used");
-    await moor("token", "add", "--name", "unused", "--from", "192.0.2.0/24");
+    await moor("token", "add", "--new", "--name", "used");
+    await moor("token", "add", "--new", "--name", "unused", "--from", "192.0.2.0/24");
     const secret = texts.out.split("\n")[0] ?? "";
     const store = openSqliteStore(recordsDatabase(folder));
     const token = await store.tokenByHash(hashSecret(secret));
@@ -191,9 +184,9 @@ describe("moor token", () => {
   });
 
   it.each([
-    ["token", ["token", "add", "--name", "lost"]],
-    ["transfer key", ["transfer-key", "add", "lost"]],
-    ["key of the firewall", ["key", "add", "--name", "lost"]],
+    ["token", ["token", "add", "--new", "--name", "lost"]],
+    ["transfer key", ["transfer-key", "add", "--new", "lost"]],
+    ["key of the firewall", ["key", "add", "--new", "--name", "lost"]],
   ])("revokes the %s if its file cannot be written, and says what to do", async (_, add) => {
     const [kind = ""] = add;
     expect(await moor(...add, "--to", "nowhere/secret")).toBe(1);
@@ -203,9 +196,9 @@ describe("moor token", () => {
   });
 
   const adding: [kind: string, words: string[]][] = [
-    ["token", ["token", "add"]],
-    ["transfer key", ["transfer-key", "add", "new"]],
-    ["key of the firewall", ["key", "add"]],
+    ["token", ["token", "add", "--new"]],
+    ["transfer key", ["transfer-key", "add", "--new", "new"]],
+    ["key of the firewall", ["key", "add", "--new"]],
   ];
   it.each(adding)("creates no %s if its file already exists", async (_, add) => {
     await writeFile(join(folder, "in-use"), "a secret");
@@ -224,29 +217,29 @@ describe("moor token", () => {
   });
 
   it("replaces an old token in its file; the old one stays valid until it is revoked", async () => {
-    await moor("token", "add", "--to", "token");
+    await moor("token", "add", "--new", "--to", "token");
     const old = await readFile(join(folder, "token"), "utf8");
-    expect(await moor("token", "add", "--long", "--to", "token")).toBe(0);
+    expect(await moor("token", "add", "--new", "--long", "--to", "token")).toBe(0);
     expect(await readFile(join(folder, "token"), "utf8")).not.toBe(old);
     await moor("token", "list");
     expect(texts.out.match(/valid$/gm)).toHaveLength(2);
   });
 
   it("creates no secret for what is not a regular file, and does not suggest removing it", async () => {
-    expect(await moor("token", "add", "--to", "/dev/null")).toBe(2);
+    expect(await moor("token", "add", "--new", "--to", "/dev/null")).toBe(2);
     expect(texts.err).toBe("/dev/null is not a regular file; give a new one, or omit --to to show the secret.\n");
     expect(await readdir(folder)).toEqual([]);
   });
 
   it("says which path cannot be read, and creates no secret", async () => {
     await symlink("loop", join(folder, "loop"));
-    expect(await moor("token", "add", "--to", "loop/token")).toBe(1);
+    expect(await moor("token", "add", "--new", "--to", "loop/token")).toBe(1);
     expect(texts.err).toBe(`moor: ${join(folder, "loop/token")} cannot be written (ELOOP); give another path\n`);
     expect(await readdir(folder)).toEqual(["loop"]);
   });
 
   it("does not overwrite a file that another command has just created", async () => {
-    const add = () => moor("token", "add", "--to", "same");
+    const add = () => moor("token", "add", "--new", "--to", "same");
     expect((await Promise.all([add(), add()])).filter((code) => code === 0)).toHaveLength(1);
     await moor("token", "list");
     expect(texts.out.match(/valid$/gm)).toHaveLength(1);
@@ -254,12 +247,12 @@ describe("moor token", () => {
 
   it("leaves no empty file if a secret cannot be written", async () => {
     // The name of its draft is too long for the file system.
-    expect(await moor("token", "add", "--to", "t".repeat(250))).toBe(1);
+    expect(await moor("token", "add", "--new", "--to", "t".repeat(250))).toBe(1);
     expect((await readdir(folder)).filter((name) => name.startsWith("t"))).toEqual([]);
   });
 
   it("says what is wrong, and creates nothing", async () => {
-    expect(await moor("token", "add", "--set", "home NOPE", "--from", "here")).toBe(2);
+    expect(await moor("token", "add", "--new", "--set", "home NOPE", "--from", "here")).toBe(2);
     expect(texts.err).toBe(
       '--set home NOPE: "NOPE" is not a record type\n' +
         "--from here: must be a network such as 192.0.2.0/24 or 2001:db8::/32, or one address\n",

@@ -6,6 +6,7 @@ import type { Token } from "../../records/model.ts";
 import type { RecordStore } from "../../records/store/port.ts";
 import { type CommandIo, noneToRevoke } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
+import type { NewOption } from "../io/options.ts";
 import { printFaults } from "../io/print-faults.ts";
 import { minute, printTable } from "../io/print-table.ts";
 import { placeOf, writeSecretOr } from "../io/write-secret.ts";
@@ -14,6 +15,7 @@ import { withServiceStore, withStore } from "../store/with-store.ts";
 import { readTokenScope, scopeInWords, type TypedScope } from "./token-scope.ts";
 
 export type TokenAdd = DatabaseOptions &
+  NewOption &
   TypedScope & {
     readonly name: string;
     readonly account: string;

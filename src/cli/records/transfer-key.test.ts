@@ -23,25 +23,25 @@ describe("moor transfer-key", () => {
     ["nsd", /^key:\n {2}name: "ns2"\n {2}algorithm: hmac-sha256\n {2}secret: "[A-Za-z0-9+/]{43}="\n$/],
     ["powerdns", /^pdnsutil import-tsig-key ns2 hmac-sha256 '[A-Za-z0-9+/]{43}='\n$/],
   ])("shows a key once, in the format of %s", async (format, pattern) => {
-    const made = await moor("add", "ns2", "--format", format);
+    const made = await moor("add", "--new", "ns2", "--format", format);
     expect(made).toMatchObject({ code: 0, err: expect.stringContaining("Key ns2: may transfer every zone.") });
     expect(made.out).toMatch(pattern);
     expect((await moor("list")).out).not.toMatch(/[A-Za-z0-9+/]{43}=/);
   });
 
   it("writes it to a file that only its owner can read, and never overwrites one", async () => {
-    expect(await moor("add", "ns2", "--to", "k")).toMatchObject({ code: 0, out: "" });
+    expect(await moor("add", "--new", "ns2", "--to", "k")).toMatchObject({ code: 0, out: "" });
     expect(statSync(join(cwd, "k")).mode & 0o777).toBe(0o600);
     const before = readFileSync(join(cwd, "k"), "utf8");
-    expect(await moor("add", "ns3", "--to", "k")).toMatchObject({ code: 2 });
+    expect(await moor("add", "--new", "ns3", "--to", "k")).toMatchObject({ code: 2 });
     expect(readFileSync(join(cwd, "k"), "utf8")).toBe(before);
     expect((await moor("list", "--json")).out).not.toContain("ns3");
   });
 
   it("says what a key may do", async () => {
-    await moor("add", "all");
-    await moor("add", "dhcp", "--update", "--zone", "example.org", "--algorithm", "hmac-sha512");
-    await moor("add", "mine", "--account", "me");
+    await moor("add", "--new", "all");
+    await moor("add", "--new", "dhcp", "--update", "--zone", "example.org", "--algorithm", "hmac-sha512");
+    await moor("add", "--new", "mine", "--account", "me");
     const { out } = await moor("list");
     expect(out).toMatch(/all +hmac-sha256 +all +transfer every zone/);
     expect(out).toMatch(/dhcp +hmac-sha512 +all +transfer and update example\.org/);
@@ -50,7 +50,7 @@ describe("moor transfer-key", () => {
 
   it("can be limited to updates of some names and types, to a network and in time", async () => {
     const limits = ["--type", "TXT", "--set", "home A", "--from", "192.0.2.0/24", "--expires", "2099-01-01"];
-    const made = await moor("add", "acme", "--update", "--zone", "bücher.example", ...limits);
+    const made = await moor("add", "--new", "acme", "--update", "--zone", "bücher.example", ...limits);
     const words = "update home A, any name TXT in bücher.example from 192.0.2.0/24 until 2099-01-02 00:00";
     expect(made).toMatchObject({ code: 0, err: expect.stringContaining(`Key acme: may ${words}.`) });
     const [key] = JSON.parse((await moor("list", "--json")).out);
@@ -58,26 +58,29 @@ describe("moor transfer-key", () => {
       ...{ access: "write", zones: ["xn--bcher-kva.example"], networks: ["192.0.2.0/24"] },
       sets: [{ owner: "home", types: ["A"] }, { types: ["TXT"] }],
     });
-    const useless = await moor("add", "nothing", "--type", "TXT");
+    const useless = await moor("add", "--new", "nothing", "--type", "TXT");
     expect(useless).toMatchObject({ code: 2, err: expect.stringContaining("add --update") });
   });
 
   it("refuses a second key of the same name until the first is revoked", async () => {
-    await moor("add", "ns2");
-    expect(await moor("add", "NS2.")).toMatchObject({ code: 1, err: expect.stringContaining("revoke it first") });
+    await moor("add", "--new", "ns2");
+    expect(await moor("add", "--new", "NS2.")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("revoke it first"),
+    });
     expect(await moor("revoke", "ns2")).toMatchObject({ code: 0, out: "Revoked key ns2.\n" });
     expect(await moor("revoke", "ns2")).toMatchObject({ code: 1, err: expect.stringContaining("no key ns2") });
-    expect(await moor("add", "ns2")).toMatchObject({ code: 0 });
+    expect(await moor("add", "--new", "ns2")).toMatchObject({ code: 0 });
   });
 
   it("uses a given secret", async () => {
     writeFileSync(join(cwd, "secret"), `${Buffer.alloc(20, 7).toString("base64")}\n`);
-    expect((await moor("add", "theirs", "--secret-file", "secret")).out).toContain(
+    expect((await moor("add", "--new", "theirs", "--secret-file", "secret")).out).toContain(
       Buffer.alloc(20, 7).toString("base64"),
     );
     writeFileSync(join(cwd, "secret"), "not base64!");
-    expect(await moor("add", "other", "--secret-file", "secret")).toMatchObject({ code: 2 });
-    expect(await moor("add", "other", "--secret-file", "none")).toMatchObject({
+    expect(await moor("add", "--new", "other", "--secret-file", "secret")).toMatchObject({ code: 2 });
+    expect(await moor("add", "--new", "other", "--secret-file", "none")).toMatchObject({
       code: 2,
       err: "there is no file none; correct the path in --secret-file\n",
     });
@@ -85,9 +88,9 @@ describe("moor transfer-key", () => {
 
   it("says that a folder is not a file", async () => {
     const err = `moor: ${cwd} cannot be read (EISDIR)\n`;
-    expect(await moor("add", "other", "--secret-file", ".")).toMatchObject({ code: 1, err });
+    expect(await moor("add", "--new", "other", "--secret-file", ".")).toMatchObject({ code: 1, err });
     const refusal = ". is a folder; give a new file in it.\n";
-    expect(await moor("add", "other", "--to", ".")).toMatchObject({ code: 2, err: refusal });
+    expect(await moor("add", "--new", "other", "--to", ".")).toMatchObject({ code: 2, err: refusal });
   });
 
   it.each([
@@ -99,7 +102,7 @@ describe("moor transfer-key", () => {
 
   it("says for a wrong zone what to write instead", async () => {
     const err = "--zone org: a zone's name must have at least two labels; enter a name such as example.org\n";
-    expect(await moor("add", "ns2", "--zone", "org")).toMatchObject({ code: 2, err });
+    expect(await moor("add", "--new", "ns2", "--zone", "org")).toMatchObject({ code: 2, err });
   });
 });
 

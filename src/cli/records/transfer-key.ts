@@ -7,6 +7,7 @@ import { readFileIfThere } from "../../process/data-folder.ts";
 import type { NewTransferKey, TransferKey } from "../../records/store/transfer-keys.ts";
 import { type CommandIo, noneToRevoke, refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
+import type { NewOption } from "../io/options.ts";
 import { faultText } from "../io/print-faults.ts";
 import { minute, printTable } from "../io/print-table.ts";
 import { placeOf, writeSecretOr } from "../io/write-secret.ts";
@@ -15,6 +16,7 @@ import { withServiceStore, withStore } from "../store/with-store.ts";
 import { reachInWords, readTokenScope, type TypedScope } from "./token-scope.ts";
 
 export type TransferKeyAdd = DatabaseOptions &
+  NewOption &
   Omit<TypedScope, "readOnly"> & {
     readonly algorithm: NewTransferKey["algorithm"];
     readonly account?: string;

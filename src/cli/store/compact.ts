@@ -1,9 +1,9 @@
 import { statSync } from "node:fs";
 import { isFullDisk } from "../../process/sqlite/faults.ts";
+import { takeSole } from "../../process/sqlite/sole.ts";
 import type { StorePlace } from "../../records/open-store.ts";
 import { dropHistory } from "../../records/tools/keep-history.ts";
 import { trimTables } from "../../records/tools/tables/open.ts";
-import { takeSole } from "../../records/tools/tables/sole.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import { readStorePlace } from "./read-store-place.ts";

@@ -1,6 +1,5 @@
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { findDatabase, openDataFolder } from "../../process/data-folder.ts";
+import { findDatabase, findOrCreate, openDataFolder } from "../../process/data-folder.ts";
 import { createLog } from "../../process/log.ts";
 import { openStore, type StorePlace } from "../../records/open-store.ts";
 import type { Signer } from "../../records/signing/signer.ts";
@@ -8,7 +7,7 @@ import type { RecordStore } from "../../records/store/port.ts";
 import { expectWholeFile } from "../../records/store/unfinished-copy.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
-import { newStore } from "./new-store.ts";
+import type { NewOption } from "../io/options.ts";
 import { readStorePlace } from "./read-store-place.ts";
 
 /** Administration uses the database directly, also while the service runs. */
@@ -21,11 +20,11 @@ export async function withStore<T>(
 }
 
 /** An existing store. */
-export async function findStore(options: DatabaseOptions, io: CommandIo): Promise<StorePlace> {
+export async function findStore(options: DatabaseOptions, io: CommandIo, todo?: string): Promise<StorePlace> {
   const place = readStorePlace(options, io);
   if (place.kind !== "sqlite") return place;
   expectWholeFile(place.path);
-  await findDatabase(place.path);
+  await findDatabase(place.path, todo);
   return place;
 }
 
@@ -40,17 +39,14 @@ export async function withNewStore<T>(
   return await workOn(place, io, work);
 }
 
-/** As `withNewStore`, and says when it creates one: with a mistyped folder the service would know nothing of the change. */
+/** Creates a missing store only with `--new`: a running service would know nothing of what is added to a mistyped folder. */
 export async function withServiceStore<T>(
-  options: DatabaseOptions,
+  options: DatabaseOptions & NewOption,
   io: CommandIo,
   work: (store: RecordStore, signer: Signer) => Promise<T>,
 ): Promise<T> {
-  const place = readStorePlace(options, io);
-  const isNew = place.kind === "sqlite" && !existsSync(place.path);
-  const outcome = await withNewStore(options, io, work);
-  if (isNew) io.err(newStore(options.data));
-  return outcome;
+  if (options.new) return await withNewStore(options, io, work);
+  return await workOn(await findStore(options, io, findOrCreate), io, work);
 }
 
 async function workOn<T>(

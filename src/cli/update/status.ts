@@ -75,12 +75,16 @@ async function rowsOf(
       stored: state.get(subject.key)?.address ?? null,
       published,
       when: state.get(subject.key)?.storedAt ?? null,
-      // A missing record does not matter while there is no address.
+      // A missing record does not matter while nothing would be written.
       why:
-        found.kind === "found" || (found.kind === "missing" && wanted === null)
+        subject.paused || found.kind === "found" || (found.kind === "missing" && wanted === null)
           ? why
           : `${found.because}; ${found.todo}`,
-      next: plan.kind === "wait" ? new Date(plan.until).toISOString() : (waits?.until ?? next),
+      next: subject.paused
+        ? "paused"
+        : plan.kind === "wait"
+          ? new Date(plan.until).toISOString()
+          : (waits?.until ?? next),
       ok: subject.paused === true || (published !== null && !differs),
     });
   }

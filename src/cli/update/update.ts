@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
 import { noLog } from "../../process/log.ts";
+import { lockFor } from "../../process/sqlite/sole.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
 import type { Endpoint } from "../../updater/http/endpoint.ts";
 import { type Summary, summarise } from "../../updater/report/describe-round.ts";
@@ -115,6 +116,10 @@ async function keepWatching(
   options: UpdateOptions,
   io: CommandIo,
 ): Promise<number> {
+  const lock = lockFor(
+    `${config.stateFile}.lock`,
+    `another moor update uses the state file ${config.stateFile}; stop it, or choose another file with \`state:\` in the config`,
+  );
   const [{ createLog }, { keepNames }] = await Promise.all([
     import("../../process/log.ts"),
     import("../../updater/keep-names.ts"),
@@ -129,7 +134,11 @@ async function keepWatching(
       io.onSignal?.("SIGHUP", reload);
     },
   };
-  await keepNames(config, tools, io.signal);
+  try {
+    await keepNames(config, tools, io.signal);
+  } finally {
+    lock.close();
+  }
   log.info("stopped");
   return 0;
 }

@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { algorithmChoices } from "../../core/dnssec/codes.ts";
 import type { CommandIo, Run } from "../io/command-io.ts";
 import { storeVerb } from "../io/database-options.ts";
-import { asJson, readAccountName, readKeyTag, readPath, readTokenName, repeated } from "../io/options.ts";
+import { asJson, newOption, readAccountName, readKeyTag, readPath, readTokenName, repeated } from "../io/options.ts";
 import { addStoreVerbs } from "./store.ts";
 import { addAccessVerbs } from "./user.ts";
 
@@ -139,6 +139,7 @@ function addTokenVerbs(token: Command, io: CommandIo, run: Run): void {
     .option("--read-only", "allow reading only")
     .option(...onlyZones);
   scopeOptions(add, "allow")
+    .option(...newOption)
     .option("--long", "64 characters instead of 32, as some clients of the rrsets API expect")
     .option(...toFile)
     .action((options) => run(async () => (await load()).tokenAdd(options, io)));
@@ -164,6 +165,7 @@ function addTransferKeyVerbs(key: Command, io: CommandIo, run: Run): void {
     .option("--account <name>", "allow only the zones of this account", readAccountName)
     .option("--update", "also allow changes by DNS UPDATE");
   scopeOptions(add, "allow updates of")
+    .option(...newOption)
     .option("--secret-file <file>", "use the secret (base64) in this file instead of a new one", readPath)
     .addOption(
       new Option("--format <server>", "the format of the output")
@@ -223,6 +225,7 @@ function addGrantVerbs(grant: Command, io: CommandIo, run: Run): void {
       "--zone <name>",
       "grant on behalf of this zone's owner: covers <name> and all names below it, or only <name> if it is above the zone; the grant is deleted with the zone",
     )
+    .option(...newOption)
     .action((name, options) => run(async () => (await load()).grantAdd(name, options, io)));
   storeVerb(grant, "list", "Lists all grants, including those that owners created through the API.")
     .option(...asJson)

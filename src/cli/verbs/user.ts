@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import type { CommandIo, Run } from "../io/command-io.ts";
-import { asJson, dataVerb, readCount, readKeyName, readPath, repeated } from "../io/options.ts";
+import { asJson, dataVerb, newOption, readCount, readKeyName, readPath, repeated } from "../io/options.ts";
 
 const privilege = [
   "--privilege <what>",
@@ -35,6 +35,7 @@ function addKeyVerbs(key: Command, io: CommandIo, run: Run): void {
       repeated,
       [],
     )
+    .option(...newOption)
     .option("--to <file>", "write both to a file that only you can read, instead of showing them", readPath)
     .action((options) => run(async () => (await load()).keyAdd(options, io)));
   dataVerb(key, "list", "Lists the keys, never their secrets.")
@@ -53,9 +54,9 @@ function addUserVerbs(user: Command, io: CommandIo, run: Run): void {
       .option(...privilege)
       .option("--full-name <text>", "the user's full name")
       .option("--expires <day>", "the last day on which the user and their keys are valid, or never");
-  settings("add", "Creates a user.").action((name, options) =>
-    run(async () => (await load()).userAdd(name, options, io)),
-  );
+  settings("add", "Creates a user.")
+    .option(...newOption)
+    .action((name, options) => run(async () => (await load()).userAdd(name, options, io)));
   settings("change", "Changes a user; the given privileges replace the old ones.")
     .option("--disable", "disable the user; their keys do not work until the user is enabled again")
     .addOption(new Option("--enable", "enable the user again").conflicts("disable"))

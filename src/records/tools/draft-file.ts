@@ -4,7 +4,7 @@ import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { DatabaseTrouble } from "../../process/database/migration-steps.ts";
 import { asDiskTrouble } from "../../process/sqlite/faults.ts";
-import { isInUse, takeSole } from "./tables/sole.ts";
+import { isInUse, takeSole } from "../../process/sqlite/sole.ts";
 
 /**
  * A temporary place, on the same disk, for a file that will become `path` when it is complete. It is removed when

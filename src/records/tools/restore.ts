@@ -5,11 +5,11 @@ import type { Fault } from "../../core/result.ts";
 import { giveToOwnerOf } from "../../process/data-folder.ts";
 import { sqliteKind, sqliteKinds } from "../../process/sqlite/faults.ts";
 import { DatabaseTrouble } from "../../process/sqlite/open.ts";
+import { isInUse, takeSole } from "../../process/sqlite/sole.ts";
 import { oneNameOnly, placeNew, syncFile } from "./backup.ts";
 import { type CheckCounts, checkStore } from "./check/check.ts";
 import { withDraft } from "./draft-file.ts";
 import { asideOf, isLogInUse, takeLogAway } from "./log-left.ts";
-import { isInUse, takeSole } from "./tables/sole.ts";
 import { expectFile, fileState, readSqliteTables, writeSqliteTables } from "./tables/sqlite.ts";
 import { storeTables, type Tables } from "./tables/table.ts";
 

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { sqliteKind, sqliteKinds } from "../../../process/sqlite/faults.ts";
+import { DatabaseTrouble } from "../database/migration-steps.ts";
+import { sqliteKind, sqliteKinds } from "./faults.ts";
 
 /**
  * Opens a database file exclusively. In WAL mode every open connection holds a shared lock, so the exclusive lock is
@@ -29,4 +30,14 @@ export function isInUse(path: string): boolean {
     if (sqliteKind(error) === sqliteKinds.noDatabase) return false;
     throw error;
   }
+}
+
+/**
+ * For the life of a service: a second one on the same files is refused with `message`. The lock ends with the process, however it
+ * ends.
+ */
+export function lockFor(path: string, message: string): { readonly close: () => void } {
+  const lock = takeSole(path);
+  if (lock === "in-use") throw new DatabaseTrouble(message);
+  return { close: () => lock.close() };
 }
