@@ -7,7 +7,7 @@ import { buildDeb } from "./package/deb.ts";
 import { buildImage } from "./package/image.ts";
 import { nodeBinary } from "./package/node-binary.ts";
 import { printProvenance } from "./package/provenance.ts";
-import { gzip, repository, run, sha256, sourceDate, version } from "./package/reproducible.ts";
+import { gzip, progress, repository, run, sha256, sourceDate, version } from "./package/reproducible.ts";
 import { debianComponent, nodeComponent, printSbom } from "./package/sbom.ts";
 
 /**
@@ -30,20 +30,20 @@ const folder = mkdtempSync(join(tmpdir(), "moor-release-"));
 try {
   const dist = join(folder, "dist");
   const at = (name: string) => join(output, name);
-  step("the package");
+  progress("making the package");
   run(process.execPath, join(repository, "scripts/build.ts"), dist);
   run("npm", "pack", "--silent", "--pack-destination", output, dist);
   writeFileSync(at(`moor-${version}.cdx.json`), printSbom(dist, []));
   const system = new Map<string, readonly string[]>();
   for (const architecture of architectures) {
-    step(`the Debian package for ${architecture}`);
+    progress(`making the Debian package for ${architecture}`);
     buildDeb({ architecture, dist, output });
-    step(`the single file for ${architecture}`);
+    progress(`making the single file for ${architecture}`);
     const single = at(`moor-${version}-linux-${architecture}`);
     const script = join(repository, "scripts/build-single-file.ts");
     run(process.execPath, script, "--dist", dist, "--node", nodeBinary(architecture).program, "--output", single);
     gzip(single);
-    step(`the image for ${architecture}`);
+    progress(`making the image for ${architecture}`);
     const { file, packages } = buildImage(architecture, dist, output);
     const components = [nodeComponent(), ...packages.map((one) => debianComponent(one, architecture))];
     writeFileSync(file.replace(/\.tar$/, ".cdx.json"), printSbom(dist, components));
@@ -61,10 +61,6 @@ const sums = files.map((name) => `${sha256(readFileSync(join(output, name)))}  $
 writeFileSync(join(output, "SHA256SUMS"), sums.join(""));
 for (const name of files)
   console.log(`${(statSync(join(output, name)).size / 1e6).toFixed(1).padStart(6)} MB  ${name}`);
-
-function step(what: string): void {
-  console.log(`making ${what}`);
-}
 
 function expectTag(): void {
   const changed = run("git", "-C", repository, "status", "--porcelain");

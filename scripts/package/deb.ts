@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import type { Architecture } from "./architecture.ts";
 import { installNode, installProgram } from "./installed-program.ts";
 import { nodeBinary } from "./node-binary.ts";
-import { gzip, repository, run, sourceDate, version } from "./reproducible.ts";
+import { gzip, progress, repository, run, sourceDate, version } from "./reproducible.ts";
 
 export type DebOptions = {
   readonly architecture: Architecture;
@@ -85,6 +85,7 @@ function build(
   }
   process.env.SOURCE_DATE_EPOCH = String(sourceDate());
   // With more threads, the data would be split into other blocks, and the bytes would differ.
+  progress("compressing the Debian package: this takes minutes");
   run("dpkg-deb", "--root-owner-group", "-Zxz", `-z${level}`, "--threads-max=1", "--build", root, file);
 }
 

@@ -1,7 +1,7 @@
 import { globSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Architecture } from "./architecture.ts";
-import { run } from "./reproducible.ts";
+import { progress, run } from "./reproducible.ts";
 
 export type DebianPackage = {
   readonly name: string;
@@ -21,6 +21,7 @@ export function unpackDebian(
   names: readonly string[],
   folder: string,
 ): readonly DebianPackage[] {
+  progress(`fetching Debian packages for ${architecture}`);
   const at = (path: string) => join(folder, path);
   for (const path of ["state/lists/partial", "cache/archives/partial"]) mkdirSync(at(path), { recursive: true });
   writeFileSync(at("status"), "");

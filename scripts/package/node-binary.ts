@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Architecture, namesOf } from "./architecture.ts";
-import { repository, run } from "./reproducible.ts";
+import { progress, repository, run } from "./reproducible.ts";
 
 /** The Node of package.json for any processor, from npm, without its debug symbols, which are a fifth of it. */
 export type NodeBinary = { readonly program: string; readonly licence: string };
@@ -26,6 +26,7 @@ export function nodeBinary(architecture: Architecture): NodeBinary {
 
 function fetchNode(architecture: Architecture, wanted: string, folder: string): void {
   const draft = `${folder}.draft-${process.pid}`;
+  progress(`fetching ${wanted}`);
   mkdirSync(draft, { recursive: true });
   try {
     const [file = ""] = run("npm", "pack", "--silent", "--pack-destination", draft, wanted)

@@ -1,11 +1,16 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 
 export const repository = resolve(import.meta.dirname, "../..");
 
 export const { version } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as { version: string };
+
+/** On standard error, because scripts read what was built from standard output. Some steps take minutes. */
+export function progress(what: string): void {
+  console.error(`${new Date().toISOString().slice(11, 19)} ${what}`);
+}
 
 export function run(program: string, ...words: readonly string[]): string {
   // Sorting, dates and messages must not depend on who builds.
@@ -33,6 +38,7 @@ export function tar(folder: string, file: string, owned?: { readonly path: strin
 
 /** Uses gzip, because the output of Node's zlib depends on the processor. */
 export function gzip(file: string): string {
+  progress(`compressing ${basename(file)}`);
   run("gzip", "-9", "--no-name", "--force", file);
   return `${file}.gz`;
 }
