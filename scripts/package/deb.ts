@@ -61,7 +61,7 @@ function build(
   for (const [shell, path] of Object.entries(completions))
     put(path, run(process.execPath, join(dist, "program/moor.js"), "complete", shell));
   copy(join(source, "copyright"), "usr/share/doc/moor/copyright");
-  for (const name of ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs"])
+  for (const name of ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs"])
     cpSync(join(repository, name), join(root, "usr/share/doc/moor", name), { recursive: true });
   compressed("usr/share/doc/moor/NEWS.md", readFileSync(join(repository, "CHANGELOG.md")));
   compressed("usr/share/doc/moor/changelog.Debian", changelog(debianVersion));

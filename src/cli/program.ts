@@ -5,6 +5,7 @@ import { addAdminVerbs } from "./verbs/admin.ts";
 import { addClientVerbs } from "./verbs/client.ts";
 import { addCompletion } from "./verbs/completion.ts";
 import { addInitVerb } from "./verbs/init.ts";
+import { addManageVerbs } from "./verbs/manage.ts";
 import { addServiceVerbs } from "./verbs/service.ts";
 import { addVersion } from "./verbs/version.ts";
 
@@ -47,6 +48,7 @@ export function createProgram(io: CommandIo, run: Run): Command {
   addServiceVerbs(program, io, run);
   addClientVerbs(program, io, run);
   addInitVerb(program, io, run);
+  addManageVerbs(program, io, run);
   addAdminVerbs(program, io, run);
   describeVerbs(program);
   return program;

@@ -58,7 +58,8 @@ function faultsOf({ at, words }: Command, { whole }: { readonly whole: boolean }
   }
   const least = verb.args.filter((arg) => arg.startsWith("<")).length;
   if (whole && args < least) faults.push(`${line}: an argument is missing`);
-  if (!verb.isGroup && args > verb.args.length) faults.push(`${line}: too many arguments`);
+  const takesMore = verb.args.some((arg) => arg.includes("..."));
+  if (!verb.isGroup && !takesMore && args > verb.args.length) faults.push(`${line}: too many arguments`);
   return faults;
 }
 

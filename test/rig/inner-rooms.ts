@@ -83,10 +83,11 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     records: ["io", "store"],
     firewall: ["io", "store"],
     update: ["io"],
+    manage: ["io", "store", "records", "update"],
     init: ["init/from", "io", "update"],
     // One file per program whose config can be taken over.
     "init/from": ["init", "io"],
     up: ["io", "store", "records", "firewall", "update"],
-    verbs: ["io", "store", "records", "firewall", "update", "init", "up"],
+    verbs: ["io", "store", "records", "firewall", "update", "manage", "init", "up"],
   },
 };

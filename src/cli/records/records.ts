@@ -26,6 +26,7 @@ import { printFaults } from "../io/print-faults.ts";
 import { printSignIn } from "../io/sign-in.ts";
 import { storeFlags } from "../io/try-lines.ts";
 import { readStorePlace } from "../store/read-store-place.ts";
+import { notePublisher, unsetNameservers } from "./publisher.ts";
 import { readTransferFlags, type TransferFlags } from "./transfer-flags.ts";
 import { watchRecords } from "./watch.ts";
 
@@ -49,9 +50,6 @@ export type RecordsCommand = LogOptions &
     /** Milliseconds; infinite to keep everything. */
     readonly keepHistory: number;
   };
-
-/** The nameservers of new zones until an operator configures some. */
-export const unsetNameservers = ["ns1.moor.invalid", "ns2.moor.invalid", "ns3.moor.invalid"] as const;
 
 export async function records(options: RecordsCommand, io: CommandIo): Promise<number> {
   const log = createLog({ format: options.logFormat, write: io.err });
@@ -112,6 +110,7 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
     io.out(`To create a token: ${io.program} token add ${where}\n`);
     const url = options.plainHttp ? behindProxy : publicUrl(service.acme, service.url);
     if (!options.plainHttp) await noteServiceUrl(dataFolder, "records", url);
+    await notePublisher(dataFolder, { nameservers, hostmaster: options.hostmaster });
     const command = `${io.program} sign-in ${where} --url ${url}`;
     const makeLink = (await service.needsSignInLink()) ? () => service.createSignInLink("main", url) : undefined;
     await printSignIn(
@@ -144,6 +143,10 @@ function printPlaces(
   if (service.acme) io.out(describeAcme(service.acme, service.url));
   for (const { host, port } of dns.addresses) io.out(`The nameserver listens on ${host} port ${port}, UDP and TCP\n`);
   if (metrics) io.out(`Metrics and health are at ${urlOf(metrics, "http")}/metrics and /health/ready\n`);
+  if (options.nameserver.length === 0)
+    io.out(
+      `New zones get ${unsetNameservers[0]} as a placeholder; give the names of your nameservers with --nameserver\n`,
+    );
   if (options.plainHttp && !isLoopbackName(bracketed(options.listen.host))) {
     io.out("Tokens and passwords are not encrypted on this port: make it reachable only from the proxy\n");
   }

@@ -21,7 +21,7 @@ import { openSqliteStore } from "../../records/store/sqlite/store.ts";
 import { setSetting } from "../../updater/config/edit-names.ts";
 import { personHere } from "../firewall/user-access.ts";
 import type { CommandIo } from "../io/command-io.ts";
-import { unsetNameservers } from "../records/records.ts";
+import { unsetNameservers } from "../records/publisher.ts";
 import { outwardDevice } from "./outward-device.ts";
 
 /** The data of `moor up`; `made` lists what it has just created. */

@@ -20,7 +20,7 @@ import { openUpdater, type Updater } from "../../updater/updater.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { browserWarning, linkToShow } from "../io/sign-in.ts";
 import { curlForInterfaces, curlForRecords, dataFlag } from "../io/try-lines.ts";
-import { unsetNameservers } from "../records/records.ts";
+import { unsetNameservers } from "../records/publisher.ts";
 import { watchRecords } from "../records/watch.ts";
 import { loadConfig, openState, readTyped } from "../update/load-config.ts";
 import { addressOn, openToOthers, seenFrom } from "./other-machines.ts";

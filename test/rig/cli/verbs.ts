@@ -26,7 +26,7 @@ export async function verbsAt(path: readonly string[] = []): Promise<readonly Ve
     return { name, takes: value === undefined ? "nothing" : value === "<" ? "a value" : "perhaps a value" };
   });
   const usage = /^Usage: moor(.*)$/m.exec(own)?.[1] ?? "";
-  const args = [...usage.matchAll(/(<[a-z]+>|\[[a-z]+\])/g)]
+  const args = [...usage.matchAll(/(<[a-z.]+>|\[[a-z.]+\])/g)]
     .map(([arg]) => arg)
     .filter((arg) => !/options|command/.test(arg));
   const inner = await Promise.all(names.map((name) => verbsAt([...path, name])));

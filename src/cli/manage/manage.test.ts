@@ -1,0 +1,129 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { openTerminal } from "../../../test/rig/cli/terminal.ts";
+import { createLog } from "../../process/log.ts";
+import { type RunningRecords, startRecords } from "../../records/start.ts";
+import { runMoor } from "../program.ts";
+import { notePublisher } from "../records/publisher.ts";
+
+let folder: string;
+let service: RunningRecords;
+let zone: string;
+let zones = 0;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "moor-manage-"));
+  const nameservers = ["ns1.example.net", "ns2.example.net"] as const;
+  service = await startRecords({
+    ...{ dataFolder: join(folder, "data"), listen: { host: "127.0.0.1", port: 0 }, names: [], nameservers },
+    log: createLog({ format: "text", level: "error", write: (line) => process.stderr.write(line) }),
+  });
+  await notePublisher(join(folder, "data"), { nameservers });
+  expect((await moor("token add --data data --to token")).code).toBe(0);
+  const target = `{ api: rrsets, url: "${service.url}", token: { file: token }, ca: data/ca.pem }`;
+  writeFileSync(
+    join(folder, "moor.yaml"),
+    `sources: { here: { kind: interface } }\ntargets: { dns: ${target} }\nnames: [{ name: a, zone: example.org, ipv4: lo }]\n`,
+  );
+});
+afterAll(() => service.close());
+beforeEach(() => {
+  zones += 1;
+  zone = `zone${zones}.example`;
+});
+
+async function moor(line: string, ...more: readonly string[]) {
+  const { io, printed } = openTerminal(folder);
+  const code = await runMoor([...line.split(" "), ...more], io);
+  return { code, ...printed };
+}
+
+describe.each([
+  ["over the API", ""],
+  ["in the store, while its service runs", " --data data"],
+])("%s", (_, where) => {
+  const run = (line: string, ...more: readonly string[]) => moor(`${line}${where}`, ...more);
+  const json = async (line: string, ...more: readonly string[]) =>
+    JSON.parse((await run(`${line} --json`, ...more)).out);
+
+  it("a zone is created once, listed, and deleted once", async () => {
+    expect(await run(`zone add ${zone}`)).toMatchObject({
+      code: 0,
+      out: `Created ${zone}\nAt the registrar, enter these nameservers: ns1.example.net., ns2.example.net.\n`,
+    });
+    expect(await run(`zone add ${zone}`)).toMatchObject({ code: 0, out: `Exists already: ${zone}\n` });
+    expect((await run("zone list")).out).toMatch(new RegExp(`^${zone} +primary +\\d+ +\\d+$`, "m"));
+    expect(await run(`zone delete ${zone}`)).toMatchObject({ code: 2, err: expect.stringContaining("add --yes") });
+    expect(await json(`zone delete ${zone} --yes`)).toEqual({ zone, changed: true });
+    expect(await run(`zone delete ${zone} --yes`)).toMatchObject({ code: 0, out: `There is no zone ${zone}\n` });
+  });
+
+  it("records are set, added and removed, and nothing happens the second time", async () => {
+    await run(`zone add ${zone}`);
+    const name = `home.${zone}`;
+    const set = () => run(`record set ${name} A 203.0.113.7`);
+    expect(await set()).toMatchObject({ code: 0, out: `${name} A: 203.0.113.7, was: none\n` });
+    expect(await set()).toMatchObject({ code: 0, out: `${name} A: 203.0.113.7, unchanged\n` });
+    expect(await run(`record set ${name} A 203.0.113.8 --ttl 120`)).toMatchObject({
+      out: `${name} A: 203.0.113.8 (TTL 120), was: 203.0.113.7\n`,
+    });
+    const add = () => json(`record add ${name} AAAA 2001:DB8::1 2001:db8::2`);
+    expect(await add()).toMatchObject({ changed: true, values: expect.arrayContaining(["2001:db8::2"]) });
+    expect(await add()).toMatchObject({ changed: false });
+    const remove = () => json(`record remove ${name} AAAA 2001:db8:0::2`);
+    expect(await remove()).toMatchObject({ changed: true, values: [expect.stringMatching(/^2001:db8::1$/i)] });
+    expect(await remove()).toMatchObject({ changed: false });
+    expect(await json(`record remove ${name} A`)).toEqual({ name, type: "A", ttl: null, values: [], changed: true });
+    expect(await json(`record remove ${name} A`)).toMatchObject({ changed: false });
+  });
+
+  it("a text needs no quotation marks, and the apex is the name of the zone", async () => {
+    await run(`zone add ${zone}`);
+    expect(await run("record set", zone, "txt", 'v=spf1 "-all"')).toMatchObject({
+      code: 0,
+      out: `${zone} TXT: "v=spf1 \\"-all\\"", was: none\n`,
+    });
+  });
+
+  it("a file is imported once; the zone keeps its nameservers, or gets those of the file", async () => {
+    const lines = ["$TTL 300", `@ SOA ns.old. h.old. 1 2 3 4 5`, "@ NS ns.old.", "www A 192.0.2.1", "@ MX 10 mail"];
+    writeFileSync(join(folder, "zone.txt"), `${lines.join("\n")}\n`);
+    const into = () => json(`zone import ${zone} zone.txt`);
+    expect([await into(), await into()]).toEqual([
+      { zone, changed: true },
+      { zone, changed: false },
+    ]);
+    const exported = (await run(`zone export ${zone}`)).out;
+    expect(exported).toMatch(/NS\tns1\.example\.net\./);
+    expect(exported).not.toContain("ns.old.");
+    expect((await run(`zone import ${zone} zone.txt --file-nameservers`)).code).toBe(0);
+    expect((await run(`zone export ${zone} --to out.txt`)).code).toBe(0);
+    expect(readFileSync(join(folder, "out.txt"), "utf8")).toContain("ns.old.");
+  });
+
+  it.each([
+    [
+      "record set a.nowhere.test A 192.0.2.1",
+      1,
+      /No zone of this service contains a\.nowhere\.test; create it with: moor zone add/,
+    ],
+    ["record set a.ZONE A 192.0.2", 1, /^Not done: .*192\.0\.2/],
+    ["record set a.ZONE NOPE 1", 2, /NOPE is not a record type/],
+    ["record set a..b A 192.0.2.1", 2, /dots/],
+    ["zone export missing.test", 1, /^Not done: .*not found/],
+  ])("says why not: %s", async (line, code, said) => {
+    await run(`zone add ${zone}`);
+    const refused = await run(line.replace("ZONE", zone));
+    expect(refused).toMatchObject({ code, out: "" });
+    expect(refused.err).toMatch(said);
+  });
+});
+
+it("without a config and a data folder, both are named", async () => {
+  const { code, err } = await moor("zone list --config nothing.yaml");
+  expect(code).toBe(2);
+  expect(err).toMatch(/nothing\.yaml: there is no such config file.*\n.*--data/);
+});

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isObject } from "../../core/is-object.ts";
+import { shellWord } from "../../process/shell-word.ts";
+import type { DatabaseOptions } from "../io/database-options.ts";
+
+/** Which record service: that of a config, or the store of this machine. */
+export type ManageOptions = Omit<DatabaseOptions, "data"> & {
+  readonly data?: string;
+  readonly config?: string;
+  readonly target?: string;
+  readonly account: string;
+  readonly json?: boolean;
+};
+
+export type Body = Readonly<Record<string, unknown>>;
+
+export type Method = "GET" | "POST" | "DELETE";
+
+/** The record-set API of a service. */
+export type RecordsApi = {
+  /** `path` is below `/v1`. Throws if there is no answer. */
+  send(method: Method, path: string, body?: Body): Promise<{ readonly status: number; readonly body: Body }>;
+  close(): Promise<void>;
+};
+
+/** The service refused a call; the message is its own. */
+export class Refused extends Error {
+  readonly status: number;
+  constructor(status: number, body: Body) {
+    const error = isObject(body.error) ? body.error : {};
+    const fields = isObject(error.details) && Array.isArray(error.details.fields) ? error.details.fields : [];
+    const details = fields.flatMap((field) => (isObject(field) && Array.isArray(field.messages) ? field.messages : []));
+    const message = String(error.message ?? `the service answered ${status}`);
+    super(details.length > 0 && !details.includes(message) ? `${message}: ${details.join("; ")}` : message);
+    this.status = status;
+  }
+}
+
+/** Throws what the service refuses, except the statuses that the caller expects. */
+export async function call(
+  api: RecordsApi,
+  method: Method,
+  path: string,
+  { body, expected = [] }: { readonly body?: Body; readonly expected?: readonly number[] } = {},
+): Promise<{ readonly status: number; readonly body: Body }> {
+  const answer = await api.send(method, path, body);
+  if (answer.status >= 400 && !expected.includes(answer.status)) throw new Refused(answer.status, answer.body);
+  return answer;
+}
+
+/** A write, and the end of the action that it starts: some services continue after their answer. */
+export async function write(
+  api: RecordsApi,
+  method: Method,
+  path: string,
+  {
+    body,
+    expected,
+    signal,
+  }: { readonly body?: Body; readonly expected?: readonly number[]; readonly signal: AbortSignal },
+): Promise<{ readonly status: number; readonly body: Body }> {
+  const answer = await call(api, method, path, { ...(body && { body }), ...(expected && { expected }) });
+  let action = actionIn(answer.body);
+  for (let pause = 100; action?.status === "running"; pause = Math.min(2 * pause, 5_000)) {
+    await sleep(pause, undefined, { signal });
+    action = actionIn((await call(api, "GET", `/actions/${action.id}`)).body);
+  }
+  if (action?.status === "error") throw new Refused(answer.status, { error: action.error });
+  return answer;
+}
+
+const actionIn = ({ action }: Body) =>
+  isObject(action) ? { id: String(action.id), status: String(action.status), error: action.error } : undefined;
+
+/** All pages of a list. */
+export async function listAll(api: RecordsApi, path: string, key: string, perPage: number): Promise<readonly Body[]> {
+  const all: Body[] = [];
+  for (let page: unknown = 1; typeof page === "number"; ) {
+    const { body } = await call(api, "GET", `${path}?page=${page}&per_page=${perPage}`);
+    const listed = body[key];
+    if (!Array.isArray(listed)) throw new Error(`the service sent no ${key}`);
+    all.push(...listed.filter(isObject));
+    const pagination = isObject(body.meta) && isObject(body.meta.pagination) ? body.meta.pagination : {};
+    page = pagination.next_page;
+  }
+  return all;
+}
+
+/** The options of a suggested command, for the same service. */
+export const sameService = ({ data, database, config, target, account }: ManageOptions): string =>
+  [
+    ...(database === undefined ? [] : [`--database ${shellWord(database)}`]),
+    ...(data === undefined ? [] : [`--data ${shellWord(data)}`]),
+    ...(data === undefined && database === undefined && config !== undefined && config !== "moor.yaml"
+      ? [`--config ${shellWord(config)}`]
+      : []),
+    ...(target === undefined ? [] : [`--target ${shellWord(target)}`]),
+    ...(account === "main" ? [] : [`--account ${shellWord(account)}`]),
+  ].join(" ");
