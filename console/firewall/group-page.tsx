@@ -1,6 +1,7 @@
-import { Button, Group, MultiSelect, Text, TextInput, Title } from "@mantine/core";
+import { Button, Group, Text, TextInput, Title } from "@mantine/core";
 import { useState } from "react";
 import type { ConsoleGroup, ConsolePeople } from "../../src/contract/console-firewall.ts";
+import { MultiChoice } from "../shared/choice/multi-choice.tsx";
 import { FormDialog } from "../shared/form-dialog.tsx";
 import { ListTable } from "../shared/list-table.tsx";
 import { Loading } from "../shared/live/loading.tsx";
@@ -107,13 +108,14 @@ function GroupForm(props: {
         error={faultOf("networks")}
         onChange={(event) => setNetworks(event.currentTarget.value)}
       />
-      <MultiSelect
+      <MultiChoice
         label="Members"
-        data={people.users.map((user) => user.name)}
-        value={[...members]}
+        whenEmpty=""
+        noun="user"
+        options={people.users.map((user) => user.name)}
+        chosen={members}
         error={faultOf("members")}
         onChange={setMembers}
-        searchable
       />
     </FormDialog>
   );

@@ -1,36 +1,47 @@
-import { Button, CopyButton } from "@mantine/core";
+import { Button } from "@mantine/core";
+import { useClipboard } from "@mantine/hooks";
+import { useEffect } from "react";
 
-export function CopyText({
-  text,
-  label,
-  block,
-}: {
+export function CopyText(props: {
   readonly text: string;
   readonly label: string;
   readonly block?: boolean;
+  /** The button gets the focus when the dialog opens. */
+  readonly isFirst?: boolean;
+  readonly onCopied?: () => void;
 }) {
+  const { text, label, block, isFirst, onCopied } = props;
+  const { copied, error, copy } = useClipboard({ timeout: 2_000 });
+  useEffect(() => {
+    if (copied) onCopied?.();
+  }, [copied, onCopied]);
   return (
-    <div className="to-copy">
-      <pre
-        className="mono"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a long text scrolls, so it must be reachable without a mouse
-        tabIndex={0}
-        style={{ whiteSpace: block ? "pre" : "pre-wrap" }}
-      >
-        {text}
-      </pre>
-      <CopyButton value={text} timeout={2_000}>
-        {({ copied, copy }) => (
-          <Button
-            size="compact-xs"
-            variant="default"
-            onClick={copy}
-            aria-label={copied ? `${label}: copied` : `Copy ${label}`}
-          >
-            {copied ? "Copied" : "Copy"}
-          </Button>
-        )}
-      </CopyButton>
-    </div>
+    <>
+      <div className="to-copy">
+        <pre
+          className="mono"
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a long text scrolls, so it must be reachable without a mouse
+          tabIndex={0}
+          style={{ whiteSpace: block ? "pre" : "pre-wrap" }}
+          onCopy={onCopied}
+        >
+          {text}
+        </pre>
+        <Button
+          size="compact-xs"
+          variant="default"
+          onClick={() => copy(text)}
+          aria-label={copied ? `${label}: copied` : `Copy ${label}`}
+          data-autofocus={isFirst || undefined}
+        >
+          {copied ? "Copied" : "Copy"}
+        </Button>
+      </div>
+      {error && (
+        <p className="bad" role="alert" style={{ margin: 0 }}>
+          The browser does not allow copying here. Select the text and copy it yourself.
+        </p>
+      )}
+    </>
   );
 }

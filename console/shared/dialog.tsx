@@ -10,7 +10,7 @@ export function Dialog(props: {
   readonly title: string;
   readonly onClose: () => void;
   readonly size?: string;
-  /** For dialogs whose content would be lost if they were closed by accident. */
+  /** For dialogs whose content would be lost if they were closed by accident: only their own buttons close them. */
   readonly stays?: boolean;
   readonly children: ReactNode;
 }) {
@@ -32,7 +32,7 @@ export function Dialog(props: {
           <Modal.Title component="h2" fw={600}>
             {props.title}
           </Modal.Title>
-          <Modal.CloseButton aria-label="Close" />
+          {!props.stays && <Modal.CloseButton aria-label="Close" />}
         </div>
         <Modal.Body>{props.children}</Modal.Body>
       </Modal.Content>

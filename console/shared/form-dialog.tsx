@@ -6,7 +6,8 @@ import { useStay, useWayBack } from "./session/way-back.ts";
 
 /**
  * A dialog with a form; the submit button and Enter send it. Escape, a click outside and the browser's back button are easily
- * hit by accident: once the form was changed, the first attempt only warns, and the second closes it.
+ * hit by accident: once the form was changed, the first attempt only warns, and the second closes it. Text in a choice field that is
+ * not a choice (`data-leftover`) must be settled first: without it, the form would mean something else than it shows.
  */
 export function FormDialog(props: {
   readonly title: string;
@@ -37,7 +38,9 @@ export function FormDialog(props: {
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          props.onSubmit();
+          const left = event.currentTarget.querySelector<HTMLElement>("[data-leftover]");
+          if (left) left.focus();
+          else props.onSubmit();
         }}
       >
         <Stack gap="sm">

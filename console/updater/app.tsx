@@ -6,6 +6,7 @@ import type { EditableNames, Published, UpdaterDecision, UpdaterState } from "..
 import { lazyPart } from "../shared/live/lazy-part.tsx";
 import { LiveMark } from "../shared/live/live-mark.tsx";
 import { Problem } from "../shared/live/problem.tsx";
+import { TypedAhead } from "../shared/live/typed-ahead.tsx";
 import { useLongWait, Waiting } from "../shared/live/waiting.tsx";
 import { SessionGate, useSession } from "../shared/session/session.tsx";
 import { SignOutButton } from "../shared/session/sign-out-button.tsx";
@@ -178,7 +179,7 @@ function NamesPage() {
           </Suspense>
         )}
         {intent && (
-          <Suspense>
+          <Suspense fallback={<TypedAhead />}>
             <ChangeName
               known={intent.known}
               intent={intent.wish}

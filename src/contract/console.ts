@@ -48,7 +48,8 @@ export type TokenEntry = {
   readonly uses: number;
 };
 
-export type TokenWish = { readonly name: string; readonly scope: Scope };
+/** `allZones` confirms a scope that may write all zones; without it, such a token is refused. */
+export type TokenWish = { readonly name: string; readonly scope: Scope; readonly allZones?: true };
 
 /** The only answer that ever contains the secret. */
 export type MadeToken = { readonly token: TokenEntry; readonly secret: string };

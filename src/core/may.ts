@@ -21,6 +21,10 @@ export type SetRule = { readonly owner?: string; readonly types?: readonly Recor
 /** The default of a token. */
 export const wholeAccount: Scope = { access: "write" };
 
+/** Whether a token may write every zone, and create and delete zones. */
+export const writesAllZones = ({ access, zones, sets }: Scope): boolean =>
+  access === "write" && zones === undefined && sets === undefined;
+
 /** Zone names and owners are canonical. `from` is the address of the caller, if that is known. */
 export type Operation = { readonly now: Instant; readonly from?: string | undefined } & (
   | { readonly kind: "list-zones" }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { filterSets, sortSets } from "../../console/records/sets/order-sets.ts";
+import { filterSets, sortSets, takenTogether } from "../../console/records/sets/order-sets.ts";
 import {
   checkDraft,
   draftOf,
@@ -161,6 +161,17 @@ describe("a set in the form", () => {
   });
 });
 
+describe("the name in the form", () => {
+  const draft = { ...draftOf(set("www", "A", ["192.0.2.1"])), name: "  " };
+  it("must be given; @ is the zone itself", () => {
+    expect(checkDraft(draft, zone, [])).toEqual({
+      faults: new Map([["name", "required; @ is the zone itself"]]),
+      change: undefined,
+    });
+    expect(checkDraft({ ...draft, name: "@" }, zone, []).change?.name).toBe("@");
+  });
+});
+
 describe("what an import would change", () => {
   const present = [
     set("@", "SOA", ["ns1.example.net. hostmaster.example.net. 7 1 2 3 4"]),
@@ -281,6 +292,11 @@ describe("lists", () => {
     expect(filterSets(sets, "2.10", "")).toHaveLength(1);
     expect(filterSets(sets, "HOST", "")).toHaveLength(2);
     expect(filterSets(sets, "", "TXT")).toHaveLength(1);
+  });
+
+  it("are taken together without the SOA record of the zone", () => {
+    const soa = set("@", "SOA", ["ns1.example.net. hostmaster.example.org. 1 86400 10800 3600000 3600"]);
+    expect(takenTogether([soa, ...sets])).toEqual(sets);
   });
 
   it("are filtered by a name in Unicode and in ASCII", () => {

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openBlankPage, openBrowser, openContext, openPage } from "./browser.ts";
 import { type FirewallRig, householdRows, startFirewallRig } from "./firewall-rig.ts";
 import { signInContext, startRecordsRig } from "./records-rig.ts";
+import { closeSecret } from "./secret.ts";
 import { walkTo } from "./walk-to.ts";
 
 let rig: FirewallRig;
@@ -249,7 +250,7 @@ describe("an error on the user page", () => {
     await page.getByRole("button", { name: "New key for root" }).click();
     await refused.waitFor();
     await page.getByRole("button", { name: "New key for aide2" }).click();
-    await page.getByRole("button", { name: "I have saved it" }).click();
+    await closeSecret(page);
     expect(await refused.count()).toBe(0);
     await page.getByRole("button", { name: "New key for root" }).click();
     await refused.waitFor();

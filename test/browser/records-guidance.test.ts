@@ -234,7 +234,7 @@ describe("what cannot be undone", () => {
       await page.emulateMedia({ colorScheme });
       await open(`${harbour}?edit=mail/A`);
       expect(await isRed(page.getByRole("button", { name: "Delete…" }))).toBe(true);
-      await post("/console/tokens", { name: `router ${colorScheme}`, scope: { access: "write" } });
+      await post("/console/tokens", { name: `router ${colorScheme}`, scope: { access: "write" }, allZones: true });
       await open("/tokens");
       expect(await isRed(page.getByRole("button", { name: `Revoke router ${colorScheme}` }))).toBe(true);
     }

@@ -8,6 +8,7 @@ import { plainSettings } from "../../src/records/model.ts";
 import { dialogHasFocus, type OpenBrowser, openBrowser, openContext, openPage } from "./browser.ts";
 import { fillLargeZone } from "./harbour.ts";
 import { type RecordsRig, signInByLink, signInContext, startRecordsRig } from "./records-rig.ts";
+import { closeSecret } from "./secret.ts";
 
 let rig: RecordsRig;
 let browser: OpenBrowser;
@@ -76,7 +77,7 @@ describe("setting up a name with a changing address", () => {
       await page.getByRole("tab", { name: program }).click();
       await expect.poll(() => page.getByRole("tabpanel").textContent()).toContain(token);
     }
-    await page.getByRole("button", { name: "I have copied it" }).click();
+    await closeSecret(page);
     await expect.poll(() => page.content()).not.toContain(token);
 
     const { records } = JSON.parse(await curl(token, "/api/v1/records")) as {
@@ -128,8 +129,9 @@ describe("setting up a name with a changing address", () => {
     await day.fill("2099-03-31");
     await page.getByText("may write all zones and create new ones, until 31 March 2099").waitFor();
     await page.getByRole("button", { name: "Create token" }).click();
+    await page.getByRole("button", { name: "Yes, for all zones" }).click();
     const token = ((await page.locator("pre").first().textContent()) ?? "").trim();
-    await page.getByRole("button", { name: "I have copied it" }).click();
+    await closeSecret(page);
     expect(await curl(token, "/api/v1/zones")).toContain("zones");
     await expect
       .poll(() => page.getByRole("row").filter({ hasText: "guest" }).textContent())

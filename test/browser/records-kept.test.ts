@@ -3,6 +3,7 @@ import { axeFinds } from "./axe.ts";
 import { dialogHasFocus } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 import { signInByLink } from "./records-rig.ts";
+import { closeSecret } from "./secret.ts";
 import { walkTo } from "./walk-to.ts";
 
 /** What was typed is never lost, and other users' changes are not overwritten unnoticed. */
@@ -140,10 +141,11 @@ describe("the back button", () => {
     await page.getByRole("button", { name: "New token" }).click();
     await page.getByLabel("What is it for?").fill("router");
     await page.getByRole("button", { name: "Create token" }).click();
+    await page.getByRole("button", { name: "Yes, for all zones" }).click();
     await page.getByText("Copy it now").waitFor();
     await page.goBack();
     await page.getByText("Copy it now").waitFor();
-    await page.getByRole("button", { name: "I have copied it" }).click();
+    await closeSecret(page);
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
     expect(page.url()).toBe(`${rig.url}/tokens`);
   });
@@ -266,6 +268,7 @@ describe("a session that ends while a form is filled in", () => {
     await walkTo(page, `${rig.url}/tokens?new`);
     await dialogHasFocus(page);
     await dialog().getByLabel("What is it for?").fill("late");
+    await dialog().getByLabel("read only").check();
     const other = await context.newPage();
     await signInByLink(other, await rig.service().createSignInLink("main"));
     await other.close();
@@ -273,7 +276,7 @@ describe("a session that ends while a form is filled in", () => {
     await make.click();
     await dialog().getByText("signed out before this was saved. Send it again").waitFor();
     await make.click();
-    await dialog().getByRole("button", { name: "I have copied it" }).click();
+    await closeSecret(page);
     await expect.poll(() => page.getByRole("button", { name: "Revoke late" }).count()).toBe(1);
   });
 

@@ -3,6 +3,7 @@ import { firstOf } from "../rig/long-run.ts";
 import { axeFinds } from "./axe.ts";
 import { dialogHasFocus } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
+import { closeSecret } from "./secret.ts";
 import { walkTo } from "./walk-to.ts";
 
 let opened: HarbourPage;
@@ -39,8 +40,10 @@ it("moves the focus to the content if the element that opened a dialog is gone",
   await dialogHasFocus(page);
   await page.keyboard.type("router");
   await page.keyboard.press("Enter");
+  await page.getByText("every record in every zone").waitFor();
+  await page.keyboard.press("Enter");
   await page.getByText("Copy it now").waitFor();
-  await press("I have copied it");
+  await closeSecret(page);
   await closed();
   await expectInContent();
   await press("Revoke router");
@@ -163,6 +166,17 @@ describe("a form field with usual values", () => {
     await page.keyboard.type("mail");
     await page.keyboard.press("Enter");
     await expect.poll(() => type.inputValue()).toBe("MX");
+    await page.keyboard.type("A");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => type.inputValue()).toBe("A");
+    // The first letter is the type that is already chosen, and must not be taken for it.
+    await page.keyboard.type("AAAA");
+    await page.getByLabel("Name", { exact: true }).click();
+    await page.getByLabel("IPv6 address").waitFor();
+    await type.fill("AAX");
+    await page.keyboard.press("Tab");
+    await page.getByText("no such type").waitFor();
+    expect(await type.inputValue()).toBe("AAX");
   });
 
   const listed = [
@@ -194,5 +208,26 @@ describe("a form field with usual values", () => {
     await page.keyboard.type("8443");
     expect(await page.getByRole("dialog").getByLabel("Parameters").inputValue()).toBe("alpn=h3 port=8443");
     expect(await axeFinds(page)).toEqual([]);
+  });
+});
+
+describe("what is typed while the code of a form is loaded", () => {
+  it("goes into its first field, and is no shortcut", async () => {
+    await page.goto(`${opened.rig.url}/zones/harbour.example`);
+    await page.getByRole("link", { name: "home A", exact: true }).waitFor();
+    const { promise: loads, resolve: load } = Promise.withResolvers<void>();
+    await page.route(/assets\/set-form/, async (route) => {
+      await loads;
+      await route.continue();
+    });
+    await page.keyboard.press("n");
+    await page.keyboard.type("extra");
+    load();
+    await dialogHasFocus(page);
+    const name = page.getByLabel("Name", { exact: true });
+    await expect.poll(() => name.inputValue()).toBe("extra");
+    await page.keyboard.type("2");
+    expect(await name.inputValue()).toBe("extra2");
+    await page.unroute(/assets\/set-form/);
   });
 });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { dialogHasFocus } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 import { signInByLink } from "./records-rig.ts";
+import { closeSecret } from "./secret.ts";
 
 let opened: HarbourPage;
 let page: HarbourPage["page"];
@@ -49,9 +50,10 @@ describe("reloading a page", () => {
     await page.goto(`${opened.rig.url}/tokens?new`);
     await page.getByLabel("What is it for?").fill("router");
     await page.getByRole("button", { name: "Create token" }).click();
+    await page.getByRole("button", { name: "Yes, for all zones" }).click();
     await page.getByText("Copy it now").waitFor();
     expect(await reload()).toBe(true);
-    await page.getByRole("button", { name: "I have copied it" }).click();
+    await closeSecret(page);
     expect(await reload()).toBe(false);
   });
 });

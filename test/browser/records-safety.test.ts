@@ -197,7 +197,7 @@ describe("what is not yours", () => {
     const session = (await (await main.context.request.get(`${rig.url}/console/session`)).json()) as { csrf: string };
     const made = await main.context.request.post(`${rig.url}/console/tokens`, {
       headers: { origin: rig.url, "x-csrf-token": session.csrf },
-      data: { name: "mine", scope: { access: "write" } },
+      data: { name: "mine", scope: { access: "read" } },
     });
     const { token } = (await made.json()) as { token: { id: number } };
     expect((await context.request.delete(`${rig.url}/console/tokens/${token.id}`, { headers })).status()).toBe(404);

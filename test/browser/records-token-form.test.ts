@@ -1,15 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
+import { closeSecret } from "./secret.ts";
 import { walkTo } from "./walk-to.ts";
 
 /** The zones and name of a token, as people type them. */
 
-let { rig, page, post, close } = {} as HarbourPage;
+let { rig, context, page, post, close } = {} as HarbourPage;
 beforeAll(async () => {
-  ({ rig, page, post, close } = await openHarbourPage());
+  ({ rig, context, page, post, close } = await openHarbourPage());
   await post("/v1/zones", { name: "xn--mnchen-3ya.test", mode: "primary" });
 });
 afterAll(() => close?.());
+
+const isFocused = (element: { matches: (selector: string) => boolean }) => element.matches(":focus");
 
 const open = (path: string) => walkTo(page, rig.url + path);
 
@@ -35,7 +38,7 @@ describe("the name of a token", () => {
     await page.getByRole("button", { name: "Create token" }).click();
     await page.getByRole("tab", { name: "ddclient" }).click();
     await page.getByRole("tabpanel").getByText("xn--strae-oqa.xn--mnchen-3ya.test").waitFor();
-    await page.getByRole("button", { name: "I have copied it" }).click();
+    await closeSecret(page);
     await expect.poll(() => page.getByRole("row").filter({ hasText: "Büro" }).textContent()).toContain("straße");
   });
 
@@ -62,6 +65,88 @@ describe("the name of a token", () => {
     expect(await page.getByText("Copy it now").count(), "no token was made").toBe(0);
     await page.getByLabel("Only this name").fill("mail.harbour.example.");
     await page.getByRole("dialog").getByText("may write all records of mail.harbour.example.").waitFor();
+  });
+});
+
+describe("a restriction that was typed", () => {
+  const nothingMade = async () => expect(await page.getByText("Copy it now").count(), "no token was made").toBe(0);
+  const start = async () => {
+    await open("/tokens?new");
+    await page.getByLabel("What is it for?").fill("router");
+  };
+  const create = () => page.getByRole("button", { name: "Create token" }).click();
+
+  it.for(["Enter", "Tab", "a click on the button"])("becomes a choice with %s", async (by) => {
+    await start();
+    await page.getByRole("combobox", { name: "Zones" }).pressSequentially("harbour.example");
+    if (!by.includes(" ")) await page.keyboard.press(by);
+    else await create();
+    await page.getByRole("dialog").getByText("may write all of harbour.example").waitFor();
+    await page.getByRole("combobox", { name: "Only these types" }).pressSequentially("A");
+    if (!by.includes(" ")) await page.keyboard.press(by);
+    else await page.getByLabel("What is it for?").click();
+    await page.getByRole("dialog").getByText("may write A in harbour.example").waitFor();
+    await create();
+    await page.getByText("Copy it now").waitFor();
+    expect(await page.getByRole("dialog").textContent()).toContain("may write A in harbour.example");
+    await closeSecret(page);
+  });
+
+  it.for([
+    ["Zones", "harbor.example", "“harbor.example” is not a zone"],
+    ["Only these types", "ADDRESS", "“ADDRESS” is not a type"],
+  ] as const)("stays and blocks the form if it is none of the %s", async ([field, typed, message]) => {
+    await start();
+    await page.getByRole("combobox", { name: field }).pressSequentially(typed);
+    await page.keyboard.press("Enter");
+    await create();
+    await page.getByText(message).waitFor();
+    await expect.poll(() => page.getByRole("combobox", { name: field }).evaluate(isFocused)).toBe(true);
+    expect(await page.getByRole("combobox", { name: field }).inputValue()).toBe(typed);
+    await nothingMade();
+  });
+
+  it("is asked for once more, in plain words, if there is none", async () => {
+    await start();
+    await create();
+    await page.getByText("can change and delete every record in every zone").waitFor();
+    await nothingMade();
+    await page.getByRole("combobox", { name: "Zones" }).pressSequentially("harbour.example");
+    await page.keyboard.press("Tab");
+    await page.getByRole("dialog").getByText("may write all of harbour.example").waitFor();
+    expect(await page.getByText("can change and delete every record").count()).toBe(0);
+    await page.getByRole("combobox", { name: "Zones" }).press("Backspace");
+    await page.getByRole("button", { name: "Yes, for all zones" }).click();
+    await page.getByText("Copy it now").waitFor();
+    await closeSecret(page);
+  });
+});
+
+describe("a secret that is shown once", () => {
+  const dialog = () => page.getByRole("dialog", { name: "Token for" });
+  it("is closed only by the button that says so, after it was copied", async () => {
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await open("/tokens?new&zone=harbour.example&name=home");
+    await page.getByRole("button", { name: "Create token" }).click();
+    const copy = dialog().getByRole("button", { name: "Copy token" });
+    await expect.poll(() => copy.evaluate(isFocused)).toBe(true);
+    for (const key of ["Escape", "Enter"]) await page.keyboard.press(key);
+    await dialog().getByRole("button", { name: "token: copied" }).waitFor();
+    const shown = await dialog().locator("pre").first().textContent();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toBe(shown);
+    expect(await dialog().getByRole("button", { name: "Close" }).count()).toBe(0);
+    await dialog().getByRole("button", { name: "I have copied it" }).click();
+    await dialog().waitFor({ state: "detached" });
+  });
+
+  it("is asked about before it is lost; one double click is not an answer", async () => {
+    await open("/tokens?new&zone=harbour.example&name=home");
+    await page.getByRole("button", { name: "Create token" }).click();
+    await dialog().getByRole("button", { name: "Close…" }).dblclick();
+    const sure = dialog().getByRole("button", { name: "Yes, close without copying it" });
+    expect(await sure.count()).toBe(1);
+    await sure.click();
+    await dialog().waitFor({ state: "detached" });
   });
 });
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { holdTime, type OpenBrowser, openBrowser, openContext, openPage } from "./browser.ts";
 import { type FirewallRig, householdRows, startFirewallRig } from "./firewall-rig.ts";
 import { type RecordsRig, signInByLink, startRecordsRig } from "./records-rig.ts";
+import { closeSecret } from "./secret.ts";
 import { startUpdaterRig, type UpdaterRig } from "./updater-rig.ts";
 
 let records: RecordsRig;
@@ -44,8 +45,9 @@ async function makeRecordAndToken(page: Page): Promise<string> {
   await page.getByRole("button", { name: "New token" }).click();
   await page.getByLabel("What is it for?").fill("updater");
   await page.getByRole("button", { name: "Create token" }).click();
+  await page.getByRole("button", { name: "Yes, for all zones" }).click();
   const token = (await page.locator("pre").first().textContent()) ?? "";
-  await page.getByRole("button", { name: "I have copied it" }).click();
+  await closeSecret(page);
   return token;
 }
 
@@ -54,7 +56,7 @@ async function makeKey(page: Page): Promise<{ readonly key: string; readonly sec
   await page.getByRole("button", { name: "New user" }).click();
   await page.getByRole("button", { name: "Create user and key" }).click();
   const shown = (await page.locator("pre").first().textContent()) ?? "";
-  await page.getByRole("button", { name: "I have saved it" }).click();
+  await closeSecret(page);
   const [, key = "", secret = ""] = /^key=(.*)\nsecret=(.*)$/.exec(shown) ?? [];
   return { key, secret };
 }

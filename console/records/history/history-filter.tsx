@@ -1,8 +1,8 @@
-import { Autocomplete, Button, Group, Select, TextInput } from "@mantine/core";
+import { Autocomplete, Button, Group, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { TokenEntry } from "../../../src/contract/console.ts";
-import { recordTypes } from "../../../src/core/rdata/table.ts";
 import { useSession } from "../../shared/session/session.tsx";
+import { TypeField } from "../sets/form/type-field.tsx";
 import { type HistoryFilter, isFiltered } from "./read-writes.ts";
 
 /** Which changes are listed. */
@@ -27,15 +27,11 @@ export function HistoryFilterBar(props: {
         onChange={({ currentTarget }) => onChange({ name: currentTarget.value })}
         style={{ flex: "1 1 9rem" }}
       />
-      <Select
+      <TypeField
         aria-label="Type"
-        placeholder="All types"
-        data={recordTypes}
-        value={filter.type || null}
-        onChange={(value) => onChange({ type: value ?? "" })}
-        searchable
-        clearable
-        clearButtonProps={{ "aria-label": "All types" }}
+        type={filter.type}
+        onChoose={(type) => onChange({ type })}
+        onClear={() => onChange({ type: "" })}
         w="8.5rem"
       />
       <Autocomplete

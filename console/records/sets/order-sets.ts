@@ -36,3 +36,6 @@ export function sortSets(sets: readonly Rrset[], by: SortBy, descending: boolean
   const sorted = sets.toSorted(orders[by] ?? byName);
   return descending ? sorted.reverse() : sorted;
 }
+
+/** What an action on many sets takes: the zone's SOA record only if it is chosen itself. */
+export const takenTogether = (sets: readonly Rrset[]): readonly Rrset[] => sets.filter(({ type }) => type !== "SOA");

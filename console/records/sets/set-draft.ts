@@ -145,6 +145,11 @@ export function checkDraft(
 }
 
 function readOwner(text: string, zone: string, faults: Map<string, string>): string | undefined {
+  // The service takes an empty name for the zone itself, but somebody may just have forgotten it.
+  if (text.trim() === "") {
+    faults.set("name", "required; @ is the zone itself");
+    return undefined;
+  }
   const owner = typedOwner(text, zone);
   if (owner.ok) return owner.value;
   faults.set("name", owner.faults.map(faultInWords).join(". "));

@@ -8,6 +8,7 @@ import { counted } from "../../shared/counted.ts";
 import { lazyPart } from "../../shared/live/lazy-part.tsx";
 import { Problem } from "../../shared/live/problem.tsx";
 import { ServiceGoneNote } from "../../shared/live/service-gone.tsx";
+import { TypedAhead } from "../../shared/live/typed-ahead.tsx";
 import { useLongWait } from "../../shared/live/waiting.tsx";
 import { useSearchPart } from "../../shared/search-part.ts";
 import { useSession } from "../../shared/session/session.tsx";
@@ -111,7 +112,7 @@ export function SetTable({ zone }: { readonly zone: RrsetsZone }) {
         )
       )}
       {sets && whole && (edited !== null || adding !== null) && (
-        <Suspense>
+        <Suspense fallback={<TypedAhead />}>
           <SetForm
             key={edited ?? "new"}
             zone={zone}

@@ -28,3 +28,11 @@ export function typesByUse(types: readonly string[] = recordTypes): readonly Rec
   const known = Object.keys(purposes).filter((type) => present.has(type));
   return [...known, ...[...present].filter((type) => !Object.hasOwn(purposes, type))] as RecordType[];
 }
+
+/** Types that begin with the text come first: `a` is A, not the first type that contains an A. Without one, those with that purpose. */
+export function typesFor(typed: string, types: readonly RecordType[]): readonly RecordType[] {
+  const place = (each: RecordType) => each.indexOf(typed.trim().toUpperCase());
+  const named = types.filter((each) => place(each) >= 0);
+  if (named.length > 0) return named.toSorted((a, b) => Math.sign(place(a)) - Math.sign(place(b)));
+  return types.filter((each) => purposeOf(each).toLowerCase().includes(typed.trim().toLowerCase()));
+}

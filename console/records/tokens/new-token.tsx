@@ -1,13 +1,14 @@
-import { Group, MultiSelect, Radio, Select, Text, TextInput } from "@mantine/core";
+import { Group, Radio, Select, Text, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { MadeToken } from "../../../src/contract/console.ts";
 import { parseNetwork } from "../../../src/core/addresses/network.ts";
-import type { Scope } from "../../../src/core/may.ts";
+import { type Scope, writesAllZones } from "../../../src/core/may.ts";
 import { absoluteName } from "../../../src/core/names/name.ts";
 import { nameToUnicode } from "../../../src/core/names/unicode.ts";
 import { isRecordType, recordTypes } from "../../../src/core/rdata/table.ts";
 import { type Fault, fail, faultInWords, ok, type Result } from "../../../src/core/result.ts";
+import { MultiChoice } from "../../shared/choice/multi-choice.tsx";
 import { FormDialog } from "../../shared/form-dialog.tsx";
 import { useSession } from "../../shared/session/session.tsx";
 import { endOfDay } from "../../shared/time/days.ts";
@@ -70,11 +71,14 @@ export function NewToken(props: {
     owner.ok &&
     (draft.ends !== "day" || scope.expires !== undefined) &&
     strange === undefined;
+  const [asked, setAsked] = useState(false);
+  const asks = asked && writesAllZones(scope);
   const make = useMutation({
-    mutationFn: () => request<MadeToken>("POST", "/console/tokens", { name: draft.name, scope }),
+    mutationFn: () =>
+      request<MadeToken>("POST", "/console/tokens", { name: draft.name, scope, ...(asks && { allZones: true }) }),
     onSuccess: props.onMade,
   });
-  const put = (changes: Partial<Draft>) => setDraft({ ...draft, ...changes });
+  const put = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }));
   return (
     <FormDialog
       title="New token"
@@ -82,9 +86,11 @@ export function NewToken(props: {
       onClose={props.onClose}
       onSubmit={() => {
         setTried(true);
-        if (isReady) make.mutate();
+        if (!isReady) return;
+        setAsked(writesAllZones(scope));
+        if (asks || !writesAllZones(scope)) make.mutate();
       }}
-      submit="Create token"
+      submit={asks ? "Yes, for all zones" : "Create token"}
       sending={make}
     >
       <TextInput
@@ -117,13 +123,13 @@ export function NewToken(props: {
           autoCapitalize="none"
           spellCheck={false}
         />
-        <MultiSelect
+        <MultiChoice
           label="Only these types"
-          placeholder={draft.types.length === 0 ? "any" : ""}
-          data={[...recordTypes]}
-          value={[...draft.types]}
+          whenEmpty="any"
+          noun="type"
+          options={recordTypes}
+          chosen={draft.types}
           onChange={(types) => put({ types })}
-          searchable
         />
       </div>
       <div className="fields">
@@ -154,6 +160,12 @@ export function NewToken(props: {
       <Text size="sm" role="status">
         It <b>{scopeInWords(scope)}</b>.
       </Text>
+      {asks && (
+        <p className="note" role="alert" style={{ margin: 0 }}>
+          Whoever has this token can change and delete every record in every zone, delete zones and create new ones. Is
+          that what you want? To limit it, choose zones, a name or types above.
+        </p>
+      )}
     </FormDialog>
   );
 }

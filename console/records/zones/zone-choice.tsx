@@ -1,8 +1,8 @@
-import { MultiSelect } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { nameToUnicode } from "../../../src/core/names/unicode.ts";
+import { MultiChoice } from "../../shared/choice/multi-choice.tsx";
 import { useSession } from "../../shared/session/session.tsx";
 import { findZones } from "../api.ts";
 import { nameHolds, searchedZone } from "../sets/shown-name.ts";
@@ -23,21 +23,19 @@ export function ZoneChoice(props: {
     queryFn: () => findZones(request, asked, 1),
     placeholderData: keepPreviousData,
   });
-  const found = new Set(zones.data?.zones.map(({ name }) => name).filter((name) => nameHolds(name, text)));
-  const isLooking = asked !== text || zones.isPlaceholderData || zones.isPending;
+  const found = zones.data?.zones.map(({ name }) => name).filter((name) => nameHolds(name, text)) ?? [];
   return (
-    <MultiSelect
+    <MultiChoice
       label={props.label}
-      placeholder={props.chosen.length === 0 ? props.placeholder : ""}
-      data={[...found.union(new Set(props.chosen))].map((zone) => ({ value: zone, label: nameToUnicode(zone) }))}
-      filter={({ options }) => options.filter((option) => "value" in option && found.has(option.value))}
-      value={[...props.chosen]}
+      whenEmpty={props.placeholder}
+      noun="zone"
+      options={found}
+      shownAs={nameToUnicode}
+      chosen={props.chosen}
       onChange={props.onChange}
-      searchValue={typed}
-      onSearchChange={setTyped}
-      searchable
+      onTyped={setTyped}
+      isLooking={asked !== text || zones.isPlaceholderData || zones.isPending}
       error={zones.error && `The zones could not be loaded. ${zones.error.message}`}
-      nothingFoundMessage={isLooking ? "searching…" : zones.error ? "unknown" : "no matching zone"}
     />
   );
 }

@@ -10,6 +10,7 @@ import { ListTable } from "../../shared/list-table.tsx";
 import { lazyPart } from "../../shared/live/lazy-part.tsx";
 import { Loading } from "../../shared/live/loading.tsx";
 import { ServiceGoneNote } from "../../shared/live/service-gone.tsx";
+import { TypedAhead } from "../../shared/live/typed-ahead.tsx";
 import { useLongWait } from "../../shared/live/waiting.tsx";
 import { useSearchPart } from "../../shared/search-part.ts";
 import { useSession } from "../../shared/session/session.tsx";
@@ -75,7 +76,7 @@ export function ZoneList() {
         </>
       )}
       {adding && (
-        <Suspense>
+        <Suspense fallback={<TypedAhead />}>
           <NewZone onClose={() => set({ new: null })} />
         </Suspense>
       )}

@@ -87,7 +87,12 @@ describe("the console's calls", () => {
     ["POST", "/v1/zones", 400],
   ] as const)("are answered like those with a token, as indented JSON: %s %s", async ([method, path, status]) => {
     const headers = await signIn("main");
-    const made = await call("POST", "/console/tokens", { name: "any", scope: { access: "write" } }, headers);
+    const made = await call(
+      "POST",
+      "/console/tokens",
+      { name: "any", scope: { access: "write" }, allZones: true },
+      headers,
+    );
     const { secret } = (await made.json()) as { secret: string };
     const answer = async (by: Record<string, string>) => {
       const got = await fetch(service.url + path, {
@@ -107,7 +112,12 @@ describe("the console's calls", () => {
     const headers = await signIn("main");
     const zone = { name: "second.example", mode: "secondary", primary_nameservers: [{ address: "192.0.2.53" }] };
     expect((await call("POST", "/v1/zones", zone, headers)).status).toBe(201);
-    const made = await call("POST", "/console/tokens", { name: "client", scope: { access: "write" } }, headers);
+    const made = await call(
+      "POST",
+      "/console/tokens",
+      { name: "client", scope: { access: "write" }, allZones: true },
+      headers,
+    );
     const { secret } = (await made.json()) as { secret: string };
     const of = "/v1/zones/second.example/rrsets";
     for (const path of [of, `${of}/@/SOA`]) {

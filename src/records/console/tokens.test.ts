@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { faultInWords } from "../../core/result.ts";
 import { readTokenWish } from "./tokens.ts";
 
 const wish = (scope: unknown, name: unknown = "router") => readTokenWish({ name, scope });
@@ -19,6 +20,18 @@ describe("a requested token", () => {
     expect(wish({ access: "read", zones: ["Example.ORG."], owner: "x" }, "  router ")).toEqual({
       ok: true,
       value: { name: "router", scope: { access: "read", zones: ["example.org"] } },
+    });
+  });
+
+  it("that may write all zones must be confirmed", () => {
+    const all = { name: "all", scope: { access: "write", expires: 1_900_000_000_000, networks: ["192.0.2.0/24"] } };
+    const refused = readTokenWish(all);
+    expect(refused.ok || refused.faults.map(faultInWords)).toEqual([
+      "the token may write every zone, and create and delete zones; limit it to zones, names or types, or confirm it with allZones: true",
+    ]);
+    expect(readTokenWish({ ...all, allZones: true })).toEqual({
+      ok: true,
+      value: { name: all.name, scope: all.scope },
     });
   });
 

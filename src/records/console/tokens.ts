@@ -2,6 +2,7 @@ import { createToken, hashSecret } from "../../access/secret.ts";
 import type { MadeToken, TokenEntry, TokenWish } from "../../contract/console.ts";
 import type { Instant } from "../../core/instant.ts";
 import { isObject } from "../../core/is-object.ts";
+import { writesAllZones } from "../../core/may.ts";
 import { type Fault, fail, ok, type Result } from "../../core/result.ts";
 import type { Token } from "../model.ts";
 import { badToken, readScope, tokenNameFault } from "../service/read-scope.ts";
@@ -17,8 +18,12 @@ export function readTokenWish(body: unknown): Result<TokenWish> {
   const wrong = tokenNameFault(name);
   if (wrong !== undefined) faults.push(badToken("name", wrong));
   const scope = readScope(body.scope, faults, most);
+  if (faults.length === 0 && writesAllZones(scope) && body.allZones !== true)
+    faults.push({ ...badToken("scope", "the token may write every zone, and create and delete zones"), todo: limitIt });
   return faults.length > 0 || typeof name !== "string" ? fail(...faults) : ok({ name: name.trim(), scope });
 }
+
+const limitIt = "limit it to zones, names or types, or confirm it with allZones: true";
 
 /** The tokens of one account. */
 export function consoleTokens(store: RecordStore, now: () => Instant) {

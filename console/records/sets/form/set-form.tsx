@@ -69,13 +69,12 @@ function Form({ zone, onClose, ...props }: Props) {
   const body = useRef<HTMLFieldSetElement>(null);
   const edited = original && sets.find(({ id }) => id === original.id);
   const owner = typedOwner(draft.name, zone.name);
-  const present = sets.find((set) => owner.ok && set.name === owner.value && set.type === draft.type);
+  const present = sets.find(
+    (set) => draft.name.trim() !== "" && owner.ok && set.name === owner.value && set.type === draft.type,
+  );
   // For a new record, the set that it is added to; for a renamed one, the set that already has the new name.
   const other = present?.id === original?.id ? undefined : present;
   const joined = original === undefined ? other : undefined;
-  // An empty name means the zone itself, but not while the whole form is still empty.
-  const isBegun =
-    draft.name.trim() !== "" || draft.values.some(({ texts }) => texts.some((text) => text.trim() !== ""));
   const { faults, change } = checkDraft(joined ? addedTo(joined, draft) : draft, zone.name, sets);
   const locked = (edited ?? joined)?.protection.change ?? false;
   const movedAway = original !== undefined && contentOf(original) !== contentOf(edited);
@@ -110,8 +109,8 @@ function Form({ zone, onClose, ...props }: Props) {
       holds={draft}
       onClose={onClose}
       onSubmit={save}
-      submit={original ? "Save" : joined && isBegun ? joinInWords(joined) : "Add"}
-      cannot={(locked && (edited !== undefined || isBegun)) || zone.mode === "secondary"}
+      submit={original ? "Save" : joined ? joinInWords(joined) : "Add"}
+      cannot={locked || zone.mode === "secondary"}
       sending={write}
       other={
         edited &&
@@ -141,7 +140,7 @@ function Form({ zone, onClose, ...props }: Props) {
             show={show}
             isNew={original === undefined}
           />
-          {joined && isBegun && <Existing set={joined} onOpen={() => open(joined)} />}
+          {joined && <Existing set={joined} onOpen={() => open(joined)} />}
           <ValueList draft={draft} zone={zone.name} onChange={setDraft} show={show} />
           <TextInput
             label="Labels"
@@ -183,14 +182,14 @@ function Place(props: {
 }) {
   const { draft, zone, joined, onChange, show } = props;
   const ttlWords = (seconds: number) => durationInWords(seconds * 1_000);
-  const name = draft.name.trim() || "@";
+  const name = draft.name.trim();
   return (
     <Group align="flex-start" gap="sm">
       <TextInput
         label="Name"
         inputWrapperOrder={belowField}
-        description={nameToUnicode(absoluteName(name, zone.name))}
-        placeholder="www, or @ for the zone itself"
+        description={name === "" ? "@ for the zone itself" : nameToUnicode(absoluteName(name, zone.name))}
+        placeholder="www"
         value={draft.name}
         onChange={(event) => onChange({ ...draft, name: event.currentTarget.value })}
         error={show("name")}
@@ -199,7 +198,7 @@ function Place(props: {
         data-autofocus={props.isNew || undefined}
         style={{ flex: "1 1 14rem" }}
       />
-      <TypeField type={draft.type} onChoose={(type) => onChange(withType(draft, type))} />
+      <TypeField label="Type" type={draft.type} onChoose={(type) => onChange(withType(draft, type))} w="7.5rem" />
       <TtlField
         value={draft.ttl}
         whenEmpty={joined?.ttl ? `stays ${ttlWords(joined.ttl)}` : `zone default: ${ttlWords(zone.ttl)}`}

@@ -1,64 +1,78 @@
-import { type ComboboxParsedItem, type OptionsFilter, Select } from "@mantine/core";
+import { type ComboboxParsedItem, type OptionsFilter, Select, type SelectProps } from "@mantine/core";
 import { useState } from "react";
 import type { RecordType } from "../../../../src/core/rdata/table.ts";
-import { purposeOf, typesByUse } from "../types-by-use.ts";
+import { purposeOf, typesByUse, typesFor } from "../types-by-use.ts";
 import { OptionLine } from "./option-line.tsx";
 
-/** Typing replaces the current type; Enter and Tab choose the first match, by type or by purpose. */
-export function TypeField({
-  type,
-  onChoose,
-}: {
-  readonly type: RecordType;
-  readonly onChoose: (type: RecordType) => void;
-}) {
+/**
+ * Typing replaces the current type; Enter, Tab and leaving the field choose the first match, by type or by purpose. Text without a match
+ * stays in the field, and `FormDialog` does not send the form.
+ */
+export function TypeField(
+  props: Pick<SelectProps, "label" | "aria-label" | "w"> & {
+    readonly type: string;
+    readonly onChoose: (type: RecordType) => void;
+    /** For a filter, which may be empty. */
+    readonly onClear?: () => void;
+  },
+) {
+  const { type, onChoose, onClear, ...shown } = props;
   const [isOpen, setOpen] = useState(false);
-  const [search, setSearch] = useState<string>(type);
-  const types = typesByUse().filter((each) => each !== "SOA" || type === "SOA");
+  const [typed, setTyped] = useState<string>();
+  const types = typesByUse().filter((each) => each !== "SOA" || type === "SOA" || onClear);
   const choose = (next: RecordType | undefined) => {
     if (next === undefined) return;
-    onChoose(next);
-    setSearch(next);
+    setTyped(undefined);
     setOpen(false);
+    if (next !== type) onChoose(next);
   };
+  const settle = () => {
+    if (typed === undefined) return;
+    if (typed.trim() !== "") return choose(typesFor(typed, types)[0]);
+    setTyped(undefined);
+    if (type !== "") onClear?.();
+  };
+  const isUnknown = typed !== undefined && typed.trim() !== "" && typesFor(typed, types).length === 0;
   return (
     <Select
-      label="Type"
+      {...shown}
       data={types}
-      value={type}
+      value={type || null}
       onChange={(next) => choose(types.find((each) => each === next))}
       allowDeselect={false}
       searchable
-      searchValue={search}
-      onSearchChange={setSearch}
+      searchValue={typed ?? type}
+      onInput={({ currentTarget }) => setTyped(currentTarget.value)}
       dropdownOpened={isOpen}
       onDropdownOpen={() => setOpen(true)}
       onDropdownClose={() => setOpen(false)}
+      onBlur={settle}
       // The list selects its first entry a moment after it opens, which is too late for fast typists.
       onKeyDown={(event) => {
-        const typed = event.currentTarget.value;
         const isLetter = event.key.length === 1 && !event.ctrlKey && !event.metaKey;
-        if (isLetter && typed === type) event.currentTarget.select();
-        if ((event.key !== "Enter" && event.key !== "Tab") || typed === type) return;
-        if (event.key === "Enter") event.preventDefault();
-        choose(typesFor(typed, types)[0]);
+        if (isLetter && typed === undefined) event.currentTarget.select();
+        if (event.key !== "Enter" || typed === undefined) return;
+        event.preventDefault();
+        settle();
       }}
       selectFirstOptionOnChange
       filter={byTyped}
+      error={isUnknown && "no such type"}
+      data-leftover={isUnknown ? "" : undefined}
       renderOption={({ option }) => <OptionLine value={option.value} means={purposeOf(option.value)} />}
       maxDropdownHeight={340}
       comboboxProps={{ width: "19rem", position: "bottom-start" }}
-      w="7.5rem"
+      {...(onClear && {
+        placeholder: "All types",
+        clearable: true,
+        onClear: () => {
+          setTyped(undefined);
+          onClear();
+        },
+        clearButtonProps: { "aria-label": "All types" },
+      })}
     />
   );
-}
-
-/** Types that begin with the text come first: `a` is A, not the first type that contains an A. */
-function typesFor(typed: string, types: readonly RecordType[]): readonly RecordType[] {
-  const place = (each: RecordType) => each.indexOf(typed.trim().toUpperCase());
-  const named = types.filter((each) => place(each) >= 0);
-  if (named.length > 0) return named.toSorted((a, b) => Math.sign(place(a)) - Math.sign(place(b)));
-  return types.filter((each) => purposeOf(each).toLowerCase().includes(typed.trim().toLowerCase()));
 }
 
 const byTyped: OptionsFilter = ({ options, search }) => {

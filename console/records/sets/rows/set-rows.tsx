@@ -7,7 +7,7 @@ import type { Rrset, RrsetsZone } from "../../../../src/contract/rrsets.ts";
 import { useKeys } from "../../../shared/keys/keys.tsx";
 import { changed } from "../../../shared/search-part.ts";
 import { zoneAddress } from "../../zones/zone-address.ts";
-import type { SortBy } from "../order-sets.ts";
+import { type SortBy, takenTogether } from "../order-sets.ts";
 import type { RowAct } from "./row-act.ts";
 import { type OpenMenu, RowMenu } from "./row-menu.tsx";
 import { SetRow } from "./set-row.tsx";
@@ -68,7 +68,9 @@ export function SetRows(props: Props) {
     else if (done.kind === "leave") inline.leave();
     else if (done.kind === "menu") setMenu({ set: done.set, button: done.button });
     else if (done.kind === "select") {
-      const picked = done.isRange ? rows.slice(Math.min(anchor, done.index), Math.max(anchor, done.index) + 1) : [];
+      const picked = done.isRange
+        ? takenTogether(rows.slice(Math.min(anchor, done.index), Math.max(anchor, done.index) + 1))
+        : [];
       setAnchor(done.index);
       onSelect(withPicked(selected, done.set, picked));
     }
@@ -93,7 +95,8 @@ export function SetRows(props: Props) {
   const [first] = items;
   const isThere = items.some(({ index }) => index === focus.current);
   const current = isThere ? focus.current : (first?.index ?? 0);
-  const all = rows.length > 0 && rows.every(({ id }) => selected.has(id));
+  const taken = takenTogether(rows);
+  const all = taken.length > 0 && taken.every(({ id }) => selected.has(id));
   return (
     <>
       <div className="sets" role="table" aria-label="Record sets" aria-rowcount={rows.length + 1} ref={box}>
@@ -101,7 +104,7 @@ export function SetRows(props: Props) {
           {...props}
           isAll={all}
           isSome={!all && rows.some(({ id }) => selected.has(id))}
-          onAll={() => onSelect(all ? without(selected, rows) : new Set([...selected, ...rows.map(({ id }) => id)]))}
+          onAll={() => onSelect(all ? without(selected, rows) : new Set([...selected, ...taken.map(({ id }) => id)]))}
         />
         <div
           role="rowgroup"

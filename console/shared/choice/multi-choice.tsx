@@ -1,0 +1,91 @@
+import { MultiSelect, type OptionsFilter } from "@mantine/core";
+import { type KeyboardEvent, useEffect, useState } from "react";
+import { type Option, settle } from "./settle.ts";
+
+/**
+ * A choice of several. Mantine drops typed text when the field is left; here it becomes a choice, or it stays in the field and
+ * `FormDialog` does not send the form.
+ */
+export function MultiChoice(props: {
+  readonly label: string;
+  /** What nothing chosen means. */
+  readonly whenEmpty: string;
+  /** What is chosen, in one word, for messages. */
+  readonly noun: string;
+  /** Those that match the typed text, if `onTyped` is given. */
+  readonly options: readonly string[];
+  /** How a choice is shown, if not as it is. */
+  readonly shownAs?: (value: string) => string;
+  readonly chosen: readonly string[];
+  readonly onChange: (chosen: readonly string[]) => void;
+  readonly onTyped?: (typed: string) => void;
+  /** The options for the typed text are still being loaded. */
+  readonly isLooking?: boolean;
+  readonly error?: string | null | undefined;
+}) {
+  const { chosen, isLooking = false, shownAs = String } = props;
+  const asOption = (value: string): Option => ({ value, label: shownAs(value) });
+  const [typed, setTyped] = useState("");
+  const [isDone, setDone] = useState(false);
+  const [isOpen, setOpen] = useState(false);
+  const put = (text: string) => {
+    setTyped(text);
+    props.onTyped?.(text);
+  };
+  const { chosen: named, left } = settle(typed, props.options.map(asOption));
+  // Also when the options arrive after the field was left.
+  useEffect(() => {
+    if (!isDone || isLooking || named.length === 0) return;
+    props.onChange([...new Set([...chosen, ...named])]);
+    put(left);
+  });
+  const isLeft = isDone && typed.trim() !== "";
+  return (
+    <MultiSelect
+      label={props.label}
+      placeholder={chosen.length === 0 ? props.whenEmpty : ""}
+      data={[...new Set([...props.options, ...chosen])].map(asOption)}
+      value={[...chosen]}
+      onChange={(next) => {
+        props.onChange(next);
+        if (next.length > chosen.length) put("");
+      }}
+      searchable
+      searchValue={typed}
+      // Not onSearchChange: that is also called when the field is left, with an empty text.
+      onInput={({ currentTarget }) => {
+        setDone(false);
+        put(currentTarget.value);
+      }}
+      dropdownOpened={isOpen}
+      onDropdownOpen={() => setOpen(true)}
+      onDropdownClose={() => setOpen(false)}
+      onBlur={() => setDone(true)}
+      onKeyDown={(event) => {
+        if (event.key !== "Enter" || typed.trim() === "") return;
+        event.preventDefault();
+        if (isHighlighted(event)) return;
+        setDone(true);
+        setOpen(false);
+      }}
+      {...(props.onTyped && { filter: onlyAmong(props.options) })}
+      error={isLeft ? (isLooking ? "searching…" : leftOver(typed, props.noun)) : props.error}
+      nothingFoundMessage={isLooking ? "searching…" : props.error ? "unknown" : `no matching ${props.noun}`}
+      data-leftover={typed.trim() === "" ? undefined : ""}
+    />
+  );
+}
+
+/** Whether an option was reached with the arrow keys: then Enter chooses that one. */
+const isHighlighted = ({ currentTarget }: KeyboardEvent): boolean =>
+  document
+    .getElementById(currentTarget.getAttribute("aria-controls") ?? "")
+    ?.querySelector("[data-combobox-selected]") != null;
+
+const onlyAmong =
+  (found: readonly string[]): OptionsFilter =>
+  ({ options }) =>
+    options.filter((option) => "value" in option && found.includes(String(option.value)));
+
+const leftOver = (typed: string, noun: string): string =>
+  `“${typed.trim()}” is not a ${noun}; choose one from the list, or delete the text`;

@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { typesByUse, typesFor } from "../../console/records/sets/types-by-use.ts";
+import { settle } from "../../console/shared/choice/settle.ts";
+
+/** What text in a choice field means, tested without a browser. */
+
+describe("text in a choice field", () => {
+  const zones = ["example.org", "example.com", "sub.example.org", "xn--mnchen-3ya.test"];
+  const options = zones.map((value) => ({ value, label: value.replace("xn--mnchen-3ya", "münchen") }));
+
+  it.for([
+    ["", [], ""],
+    ["  ", [], ""],
+    ["example.org", ["example.org"], ""],
+    [" Example.ORG. ", ["example.org"], ""],
+    ["München.test", ["xn--mnchen-3ya.test"], ""],
+    ["sub", ["sub.example.org"], ""],
+    ["example", [], "example"],
+    ["exampel.org", [], "exampel.org"],
+    ["example.org, example.com", ["example.org", "example.com"], ""],
+    ["example.org exampel.com", ["example.org"], "exampel.com"],
+    ["example.org,example.org", ["example.org"], ""],
+  ] as const)("becomes a choice or stays: %s", ([typed, chosen, left]) => {
+    expect(settle(typed, options)).toEqual({ chosen, left });
+  });
+
+  it("stays as it is while there is nothing to choose from", () => {
+    expect(settle("example.org", [])).toEqual({ chosen: [], left: "example.org" });
+  });
+});
+
+it.for([
+  ["a", "A"],
+  ["AAAA", "AAAA"],
+  ["aa", "AAAA"],
+  ["mail", "MX"],
+  ["x", "MX"],
+  ["nothing", undefined],
+] as const)("the type for %s is %s", ([typed, type]) => {
+  expect(typesFor(typed, typesByUse())[0]).toBe(type);
+});
