@@ -2,7 +2,7 @@
 export type Overview = {
   /** How many zones the account has. */
   readonly zones: number;
-  /** The names whose address changes. */
+  /** The names whose address changes automatically: those of the updater, and those that a program has changed. */
   readonly names: readonly MovingName[];
   /** Whether a known updater keeps names. Otherwise, the names are those that changed according to the history. */
   readonly updater: boolean;
@@ -26,7 +26,12 @@ export type MovingName = {
   /** How often it has changed since `Overview.since`. */
   readonly moves: number;
   /** What its updater says; null if no updater is known. */
-  readonly state: { readonly ok: boolean; readonly what: string; readonly because: string } | null;
+  readonly state: {
+    readonly ok: boolean;
+    readonly paused?: true;
+    readonly what: string;
+    readonly because: string;
+  } | null;
 };
 
 export type LatestWrite = {

@@ -73,7 +73,7 @@ function MovingNames({ overview: { names, updater, since } }: { readonly overvie
                 {name.values.join(", ") || "—"}
               </td>
               <td data-label={state}>
-                <State name={name} />
+                <State name={name} updater={updater} />
               </td>
               <td data-label="Last change">
                 <span>
@@ -107,8 +107,13 @@ function NameLink({ name: { name, type, at, moves } }: { readonly name: MovingNa
   return <Link href={moves > 0 ? zoneAddress(at.zone, "moving") : record}>{shown}</Link>;
 }
 
-function State({ name: { state, moves } }: { readonly name: MovingName }) {
-  if (state === null) return moves;
+function State(props: { readonly name: MovingName; readonly updater: boolean }) {
+  const {
+    name: { state, moves },
+    updater,
+  } = props;
+  if (state === null) return updater ? `${counted(moves, "change")}, not by this updater` : moves;
+  if (state.paused) return <span className="quiet">paused</span>;
   if (state.ok) return <span className="good">up to date</span>;
   return (
     <span>

@@ -3,6 +3,7 @@ import { absoluteName } from "../../core/names/name.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import type { LoggedChange } from "../model.ts";
 import { shownValue } from "../service/edit/values.ts";
+import { isByHand } from "./actor-label.ts";
 
 /** What the overview shows of an account's latest changes, which are sorted newest first. */
 
@@ -12,7 +13,7 @@ export type SetChange = LoggedChange & {
 
 const isOfSet = (logged: LoggedChange): logged is SetChange => logged.change.kind !== "settings";
 
-/** The A and AAAA sets that exist and have changed their address, the latest first. */
+/** The A and AAAA sets that exist and whose address a program has changed, the latest first. */
 export function movingNames(changes: readonly LoggedChange[]): readonly MovingName[] {
   const ofSets = changes.filter(isOfSet);
   const gone = goneZones(ofSets);
@@ -29,6 +30,8 @@ const goneZones = (changes: readonly SetChange[]): ReadonlySet<number> =>
 
 function nameOf(changes: readonly SetChange[]): MovingName | undefined {
   const moves = changes.filter(({ change: { before, after } }) => before && after && !sameValues(before, after));
+  // A record that only people edit in the console is no dynamic name.
+  if (moves.every(({ actor }) => isByHand(actor))) return undefined;
   const [[latest], [move]] = [changes, moves];
   const now = latest?.change.after;
   if (latest === undefined || move === undefined || now === null || now === undefined) return undefined;

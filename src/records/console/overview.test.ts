@@ -4,6 +4,7 @@ import { wholeAccount } from "../../core/may.ts";
 import { createRecordService } from "../service/service.ts";
 import type { Actor } from "../service/sight.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
+import { labelOf } from "./actor-label.ts";
 import { createOverview, type KnownUpdater } from "./overview.ts";
 
 const start = Date.UTC(2026, 10, 1, 12);
@@ -96,6 +97,18 @@ describe("the overview of an account", () => {
         ...{ changed: { at: iso(start + 3 * hour), by: "token 1 (router)" }, moves: 2, state: null },
       },
     ]);
+  });
+
+  it("has no name that only people change, in the console", async () => {
+    await addZone("example.org");
+    const [program, person] = [actor, { ...actor, label: labelOf("main") }];
+    for (const value of ["192.0.2.1", "192.0.2.2"]) await put("example.org", "home", "A", value);
+    actor = person;
+    for (const value of ["192.0.2.1", "192.0.2.2"]) await put("example.org", "edited", "A", value);
+    await put("example.org", "home", "A", "192.0.2.3");
+    actor = program;
+    const { names } = await look();
+    expect(names).toMatchObject([{ name: "home.example.org", changed: { by: "main (console)" }, moves: 2 }]);
   });
 
   it("has no name that is gone, alone or with its zone, and none of another account", async () => {
@@ -213,6 +226,12 @@ describe("with a known updater, the overview of its owner", () => {
       { name: "home.example.org", type: "A", values: ["9.9.1.1"], moves: 1, state: { ok: true } },
       { name: "there.example.net", type: "AAAA", at: null, values: ["2a00::1"], moves: 0, state: { ok: false } },
     ]);
+  });
+
+  it("says of a paused name that it is paused, also if it has no record", async () => {
+    knows(name({ name: "new.example.org A", paused: true, stored: null }));
+    const { names } = await look();
+    expect(names).toMatchObject([{ name: "new.example.org", state: { paused: true } }, { state: null }]);
   });
 
   it("is not for other accounts", async () => {

@@ -133,7 +133,7 @@ async function keptNames(
         ...{ name, type, at, values },
         changed: logged?.changed ?? changed,
         moves: logged?.moves ?? 0,
-        state: { ok, what, because },
+        state: { ok, ...(each.paused && { paused: true }), what, because },
       };
       // A write that waits for its turn needs no attention.
       const isFailing = !ok && (todo !== null || each.wanted === null);

@@ -9,6 +9,7 @@ import type { Account } from "../model.ts";
 import type { Actor } from "../service/sight.ts";
 import type { ConsoleStore } from "../store/console-store.ts";
 import type { RecordStore } from "../store/port.ts";
+import { labelOf } from "./actor-label.ts";
 
 /** Who is signed in to the console, and what they may do through the APIs. */
 export type ConsoleSessions = {
@@ -49,7 +50,7 @@ export function createConsoleSessions(
     const account = await console.account(Number(found.session.who));
     if (account === undefined) return "none";
     const session = found.session.id;
-    return { account: account.id, session, label: `${account.name} (console)`, scope: wholeAccount, from };
+    return { account: account.id, session, label: labelOf(account.name), scope: wholeAccount, from };
   };
   return {
     entrance,
