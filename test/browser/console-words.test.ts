@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { linesOf } from "../../console/records/history/describe-change.ts";
+import { inOrder, linesOf, undoInWords } from "../../console/records/history/describe-change.ts";
 import { scopeInWords } from "../../console/records/tokens/scope-in-words.ts";
 import { snippetsFor } from "../../console/records/tokens/token-snippets.ts";
 import { noAnswer } from "../../console/shared/live/request.ts";
@@ -59,6 +59,40 @@ describe("in words", () => {
   it.for(Object.keys(stageWords))("a change: the DNSSEC stage %s in plain words", (stage) => {
     const zone = { ttl: 60, mode: "primary", labels: {}, protection: { delete: false }, primary_nameservers: [] };
     expect(linesOf(zone, { ...zone, dnssec: { stage, keys: [] } }).come).not.toEqual([`DNSSEC ${stage}`]);
+  });
+});
+
+describe("the history", () => {
+  const set = (ttl: number | null) => ({ ...{ ttl, labels: {} }, protection: { change: false }, records: [] });
+  it.for([
+    [null, 300, ["TTL default"], ["TTL 300"]],
+    [300, null, ["TTL 300"], ["TTL default"]],
+    [60, 300, ["TTL 60"], ["TTL 300"]],
+    [null, null, [], []],
+    [300, 300, [], []],
+  ] as const)("names both sides of a TTL: %s to %s", ([before, after, gone, come]) => {
+    expect(linesOf(set(before), set(after))).toEqual({ gone, come, same: 0 });
+  });
+
+  it("says of a new set only what it has", () => {
+    expect(linesOf(null, set(null)).come).toEqual([]);
+    expect(linesOf(null, set(60)).come).toEqual(["TTL 60"]);
+  });
+
+  it("lists the changes of a write by name and type, in whatever order they were made", () => {
+    const change = (id: number, name: string | null, type: string | null) =>
+      ({ ...{ id, name, type, serial: 1, at: "", by: "" }, kind: "create", before: null, after: null }) as const;
+    const zone = { id: 1, name: "example.org" };
+    const sorted = [change(9, null, null), change(3, "@", "MX"), change(1, "host9", "A"), change(2, "host10", "A")];
+    const changes = sorted.map((each) => ({ ...each, zone }));
+    for (const given of [changes, changes.toReversed()]) expect(inOrder(given)).toEqual(changes);
+  });
+
+  it.for([
+    [{ added: 450, changed: 0, deleted: 0 }, "450 sets deleted"],
+    [{ added: 0, changed: 1, deleted: 2 }, "1 set changed back, 2 restored"],
+  ] as const)("says what an undo does: %o", ([counts, words]) => {
+    expect(undoInWords(counts)).toBe(words);
   });
 });
 

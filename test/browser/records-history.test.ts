@@ -104,9 +104,33 @@ it("jumps to a date", async () => {
   await expect.poll(async () => (await latest()) <= day).toBe(true);
 });
 
+it("restores one record of a large write, and asks before it undoes the whole", async () => {
+  await open("large.example/history?name=bulk8.large.example");
+  await page.getByRole("button", { name: "Restore bulk8 A from before serial" }).click();
+  await page.getByRole("dialog").getByText("Only this record set is changed").waitFor();
+  await page.getByRole("dialog").getByText("192.0.2.46").waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await large().getByRole("button", { name: /^Undo/ }).click();
+  const asked = page.getByRole("dialog", { name: "Undo all 450 changes?" });
+  await asked.getByText("450 sets deleted").waitFor();
+  await page.keyboard.press("Enter");
+  await asked.waitFor({ state: "detached" });
+  expect(await writes().count(), "nothing was undone").toBe(2);
+  await page.getByRole("button", { name: "Restore bulk8 A from before serial" }).click();
+  await page.getByRole("button", { name: "Restore", exact: true }).click();
+  await page.getByText("Restored bulk8 A.").waitFor();
+  await expect.poll(() => writes().count()).toBe(3);
+  expect(await writes().first().textContent()).toContain("bulk8 A added 192.0.2.46");
+  await page.getByRole("button", { name: "Undo", exact: true }).first().click();
+  await expect.poll(() => writes().count()).toBe(4);
+});
+
 it("undoes a write of several sets", async () => {
   await open();
-  await writes().first().getByRole("button", { name: /^Undo/ }).click();
+  const several = writes().filter({ hasText: "1 set added, 1 changed, 1 deleted" });
+  await several.getByRole("button", { name: /^Undo/ }).click();
+  await page.getByRole("dialog").getByText("1 set deleted, 1 changed back, 1 restored").waitFor();
+  await page.getByRole("button", { name: "Undo all 3 changes" }).click();
   await writes().filter({ hasText: "1 set added, 1 changed, 1 deleted" }).getByText("Undone").waitFor();
   await expect.poll(() => writes().first().textContent()).toContain("bulk8 A added");
   expect(await writes().last().getByRole("button", { name: /^Undo/ }).count()).toBe(1);

@@ -1,5 +1,6 @@
 import type { ChangedSet, ChangedZone, ChangeEvent } from "../../../src/contract/change-events.ts";
 import type { WriteEntry } from "../../../src/contract/console.ts";
+import type { RrsetsZone } from "../../../src/contract/rrsets.ts";
 import { counted } from "../../shared/counted.ts";
 import { shownValue } from "../sets/shown-value.ts";
 
@@ -20,6 +21,34 @@ export function summaryOf(write: WriteEntry): string {
   const rest = others.map((verb) => `, ${write[verb].toLocaleString("en-GB")} ${verb}`);
   return `${counted(write[first], "set")} ${first}${rest.join("")}`;
 }
+
+/** The changes of a write by name and type, as in the table of records: the log has them in the order in which they were made. */
+export function inOrder(changes: readonly ChangeEvent[]): readonly ChangeEvent[] {
+  const { compare } = new Intl.Collator("en", { numeric: true });
+  const isApex = ({ name }: ChangeEvent) => Number(name === null) * 2 + Number(name === "@");
+  return changes.toSorted(
+    (a, b) =>
+      isApex(b) - isApex(a) ||
+      compare(a.name ?? "", b.name ?? "") ||
+      compare(a.type ?? "", b.type ?? "") ||
+      a.id - b.id,
+  );
+}
+
+/** Whether the set can be written again as it was before the change. The SOA record follows from the zone. */
+export const canRestore = ({ mode }: RrsetsZone, { kind, type, before }: ChangeEvent): boolean =>
+  mode !== "secondary" && kind !== "settings" && type !== "SOA" && before !== null;
+
+/** What an undo of the write does to how many sets: `3 sets deleted, 1 restored`. */
+export const undoInWords = ({ added, changed, deleted }: Pick<WriteEntry, "added" | "changed" | "deleted">): string =>
+  [
+    [added, "deleted"],
+    [changed, "changed back"],
+    [deleted, "restored"],
+  ]
+    .filter(([count]) => count !== 0)
+    .map(([count, verb], i) => (i === 0 ? `${counted(Number(count), "set")} ${verb}` : `${count} ${verb}`))
+    .join(", ");
 
 /** The stages in a few words. */
 const stageNames: Readonly<Record<string, string>> = {
@@ -43,7 +72,8 @@ export function linesOf(
   before: Side,
   after: Side,
 ): { readonly gone: readonly string[]; readonly come: readonly string[]; readonly same: number } {
-  const [old, next] = [textsOf(before), textsOf(after)];
+  const hasTtl = before !== null && after !== null && before.ttl !== after.ttl;
+  const [old, next] = [textsOf(before, hasTtl), textsOf(after, hasTtl)];
   const [was, is] = [new Set(old), new Set(next)];
   return {
     gone: old.filter((line) => !is.has(line)),
@@ -54,13 +84,14 @@ export function linesOf(
 
 const isAspect = (line: string): boolean => /^(?:TTL|DNSSEC|labels|protected|mode|primary)\b/.test(line);
 
-function textsOf(side: Side): readonly string[] {
+/** `hasTtl`: names the TTL even if it is the zone's default, because the other side has another. */
+function textsOf(side: Side, hasTtl: boolean): readonly string[] {
   if (side === null) return [];
   const labels = Object.entries(side.labels).map(([key, value]) => `${key}=${value}`);
   const marks = labels.length > 0 ? [`labels ${labels.join(", ")}`] : [];
   if ("records" in side) {
     const values = side.records.map(({ value, comment }) => shownValue(value) + (comment && ` ; ${comment}`));
-    const ttl = side.ttl === null ? [] : [`TTL ${side.ttl}`];
+    const ttl = side.ttl === null ? (hasTtl ? ["TTL default"] : []) : [`TTL ${side.ttl}`];
     return [...values, ...ttl, ...marks, ...(side.protection.change ? ["protected"] : [])];
   }
   const servers = side.primary_nameservers.map(({ address }) => `primary ${address}`);

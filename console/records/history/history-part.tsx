@@ -1,8 +1,10 @@
-import { Button, Group, Stack } from "@mantine/core";
+import { Button, Group, Stack, Text } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 import type { WriteEntry, WritePage } from "../../../src/contract/console.ts";
 import type { RrsetsZone } from "../../../src/contract/rrsets.ts";
+import { Dialog } from "../../shared/dialog.tsx";
 import { ListTable } from "../../shared/list-table.tsx";
 import { Problem } from "../../shared/live/problem.tsx";
 import { RequestProblem } from "../../shared/live/request.ts";
@@ -13,6 +15,7 @@ import { useSession } from "../../shared/session/session.tsx";
 import { When } from "../../shared/time/when.tsx";
 import { dayAndTime } from "../../shared/time/words-of-time.ts";
 import { zonePath } from "../api.ts";
+import { sizeOf, undoInWords } from "./describe-change.ts";
 import { HistoryFilterBar } from "./history-filter.tsx";
 import { filterIn, filterKeys, type HistoryFilter, isFiltered, readWrites } from "./read-writes.ts";
 import { WriteChanges } from "./write-changes.tsx";
@@ -45,6 +48,7 @@ function Writes({ zone, filter }: { readonly zone: RrsetsZone; readonly filter: 
     getNextPageParam: ({ next }) => next,
   });
   const queries = useQueryClient();
+  const [asked, setAsked] = useState<WriteEntry>();
   const undo = usePassingError(
     useMutation({
       mutationFn: (serial: number) => request("POST", `${zonePath(zone.name)}/history/${serial}/undo`),
@@ -67,7 +71,7 @@ function Writes({ zone, filter }: { readonly zone: RrsetsZone; readonly filter: 
               <td data-label="Who">{write.by}</td>
               <td data-label="What">
                 <div style={{ minWidth: 0 }}>
-                  <WriteChanges zone={zone.name} write={write} />
+                  <WriteChanges zone={zone} write={write} />
                   <div aria-live="polite">{undo.variables === write.serial && <Outcome undo={undo} />}</div>
                 </div>
               </td>
@@ -78,11 +82,11 @@ function Writes({ zone, filter }: { readonly zone: RrsetsZone; readonly filter: 
                     <Button
                       size="compact-xs"
                       variant="default"
-                      onClick={() => undo.mutate(write.serial)}
+                      onClick={() => (sizeOf(write) > 1 ? setAsked(write) : undo.mutate(write.serial))}
                       disabled={undo.isPending}
                       aria-label={`Undo the change with serial ${write.serial}`}
                     >
-                      Undo
+                      {sizeOf(write) > 1 ? `Undo all ${sizeOf(write).toLocaleString("en-GB")}…` : "Undo"}
                     </Button>
                   )}
                 </Group>
@@ -90,6 +94,16 @@ function Writes({ zone, filter }: { readonly zone: RrsetsZone; readonly filter: 
             </tr>
           ))}
         </ListTable>
+      )}
+      {asked && (
+        <UndoDialog
+          write={asked}
+          onClose={() => setAsked(undefined)}
+          onUndo={() => {
+            setAsked(undefined);
+            undo.mutate(asked.serial);
+          }}
+        />
       )}
       {pages.isFetchNextPageError && <Problem error={pages.error} />}
       <p className="quiet" role="status" style={{ margin: 0 }}>
@@ -101,6 +115,28 @@ function Writes({ zone, filter }: { readonly zone: RrsetsZone; readonly filter: 
         </Button>
       )}
     </>
+  );
+}
+
+/** A write of several sets is undone as a whole, also what a filter hides or the list cuts off. */
+function UndoDialog(props: { readonly write: WriteEntry; readonly onUndo: () => void; readonly onClose: () => void }) {
+  const { write, onUndo, onClose } = props;
+  const all = `all ${sizeOf(write).toLocaleString("en-GB")} changes`;
+  return (
+    <Dialog title={`Undo ${all}?`} onClose={onClose} size="md">
+      <Text size="sm" mb="md">
+        This undoes the whole write with serial {write.serial}, including changes that are not shown here:{" "}
+        <b>{undoInWords(write)}</b>. To change only one of them, use <i>Restore this record</i>.
+      </Text>
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" onClick={onClose} data-autofocus>
+          Cancel
+        </Button>
+        <Button color="red" onClick={onUndo}>
+          Undo {all}
+        </Button>
+      </Group>
+    </Dialog>
   );
 }
 
