@@ -224,7 +224,15 @@ export const bodies = {
   primaries: Type.Object({ primary_nameservers: Type.Array(PrimaryNameserver) }),
   zoneProtection: Type.Object({ delete: Type.Optional(Type.Boolean()) }),
   zoneTtl: Type.Object({ ttl: Ttl }),
-  zonefile: Type.Object({ zonefile: Type.String() }),
+  zonefile: Type.Object({
+    zonefile: Type.String(),
+    other_nameservers: Type.Optional(
+      Type.Boolean({
+        description:
+          "beyond the original API: the file may leave out the service's own nameservers; otherwise that is refused",
+      }),
+    ),
+  }),
   set: SetInput,
   setProtection: Type.Object({ change: Type.Boolean() }),
   setTtl: Type.Object({ ttl: TtlInput }),

@@ -16,7 +16,6 @@ import { problemOf } from "../../console/shared/live/request.ts";
 import type { Rrset } from "../../src/contract/rrsets.ts";
 import { parseRdata } from "../../src/core/rdata/rdata.ts";
 import { recordTypes } from "../../src/core/rdata/table.ts";
-import { faultInWords } from "../../src/core/result.ts";
 import { writtenAs } from "../rig/core/written-values.suite.ts";
 
 /** The rules of the pages, tested without a browser. */
@@ -214,11 +213,47 @@ describe("what an import would change", () => {
     expect(faults.map(({ code }) => code).toSorted()).toEqual(["cname-and-other", "cname-at-apex"]);
   });
 
-  it("is a fault if the file of another provider lacks the service's own nameservers", () => {
-    const { faults } = previewImport("@ NS ns1.elsewhere.example.\n", into, present);
-    expect(faults.map(faultInWords)).toEqual([
-      "the file does not list the nameserver ns1.example.net.; add the line: @ IN NS ns1.example.net.",
-    ]);
+  const foreign = `$TTL 300
+@ 3600 SOA ns1.elsewhere.example. admin.elsewhere.example. (
+  1 2 3 4 5 )
+@ NS ns1.elsewhere.example.
+@ NS ns2.elsewhere.example.
+www A 192.0.2.9
+sub NS ns1.elsewhere.example.
+`;
+  const listed = ({ changes }: ReturnType<typeof previewImport>) =>
+    changes.map(({ kind, name, type }) => `${kind} ${name} ${type}`).toSorted();
+
+  it.for(["replace", "merge"] as const)("keeps the service's SOA and nameservers by default: %s", (way) => {
+    const preview = previewImport(foreign, into, present, way);
+    expect([preview.faults, preview.hasOwn]).toEqual([[], true]);
+    const gone = way === "replace" ? ["delete old A"] : [];
+    expect(listed(preview)).toEqual(["create sub NS", ...gone, "replace www A"]);
+    // What is sent says the same.
+    expect(listed(previewImport(preview.text, into, present, way, "file"))).toEqual(listed(preview));
+  });
+
+  it.for(["replace", "merge"] as const)("takes those of the file if asked to, and says what is lost: %s", (way) => {
+    const preview = previewImport(foreign, into, present, way, "file");
+    expect(preview.faults).toEqual([]);
+    expect(listed(preview)).toEqual(expect.arrayContaining(["replace @ NS", "replace @ SOA"]));
+    expect(preview.notes).toContain("The zone will no longer name this service’s ns1.example.net. as its nameserver.");
+    expect(preview.text).toBe(foreign);
+  });
+
+  it("leaves SOA and nameservers of a new zone to the service by default", () => {
+    const [kept, taken] = (["keep", "file"] as const).map((own) =>
+      previewImport(foreign, { name: zone, ttl: undefined, nameservers: [] }, [], "replace", own),
+    );
+    expect([kept?.faults, taken?.faults]).toEqual([[], []]);
+    expect(kept && listed(kept)).toEqual(["create sub NS", "create www A"]);
+    expect(taken && listed(taken)).toHaveLength(4);
+    expect(kept?.text).toContain("$TTL\t300\n");
+  });
+
+  it("adds no default TTL to a file that has none", () => {
+    const { text } = previewImport("@ NS ns1.elsewhere.example.\nwww A 192.0.2.9\n", into, present, "merge");
+    expect(text).not.toContain("TTL");
   });
 
   it("is a fault if the file has sets that the service refuses, unless they already exist", () => {

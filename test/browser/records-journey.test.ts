@@ -212,7 +212,11 @@ describe("zone files", () => {
     await page.getByLabel("Import records from a zone file").check();
     await page
       .getByLabel("Zone file", { exact: true })
-      .fill("$TTL 3600\n@ NS ns1.example.net.\nwww A 192.0.2.1\nold A 192.0.2.2\n");
+      .fill("$TTL 3600\n@ NS ns1.elsewhere.example.\nwww A 192.0.2.1\nold A 192.0.2.2\n");
+    await page.getByText("2 new, 0 changed, 0 deleted").waitFor();
+    await page.getByLabel("Take the file’s").check();
+    await page.getByText("3 new, 0 changed, 0 deleted").waitFor();
+    await page.getByLabel("Keep this service’s nameservers").check();
     await page.getByRole("button", { name: "Create zone" }).click();
     await showRecords(page);
     await page.getByRole("link", { name: "old A" }).waitFor();

@@ -1,4 +1,4 @@
-import { Button, Group, Loader, Radio, Stack, Text, Textarea } from "@mantine/core";
+import { Button, Group, Loader, Radio, Stack, Textarea } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useDeferredValue, useMemo, useState } from "react";
 import type { Rrset, RrsetsZone } from "../../../src/contract/rrsets.ts";
@@ -13,9 +13,9 @@ import { useToast } from "../../shared/toasts/toasts.tsx";
 import { readHistory, zonePath } from "../api.ts";
 import { useManyWrite } from "../sets/many/write-many.ts";
 import { useEverySet, useSetsNow } from "../sets/read-sets.ts";
-import { shownValue } from "../sets/shown-value.ts";
 import { useUndo } from "../sets/undo-writes.ts";
-import { changesInWords, type ImportWay, type Preview, previewImport } from "./preview-import.ts";
+import { ImportChanges, OwnRecordsChoice } from "./import-changes.tsx";
+import { changesInWords, type ImportWay, type OwnRecords, type Preview, previewImport } from "./preview-import.ts";
 import { FaultList, FileButton } from "./zone-file-parts.tsx";
 
 /** Merges a zone file into the zone, or replaces all records with it, after a preview of the changes. */
@@ -28,14 +28,15 @@ export function ImportFile(props: {
   const { zone, onDone, onClose } = props;
   const [text, setText] = useState("");
   const [way, setWay] = useState<ImportWay>("merge");
+  const [own, setOwn] = useState<OwnRecords>("keep");
   const settled = useDeferredValue(text);
   const found = useEverySet(zone);
   const sets = found.data?.sets;
   const preview = useMemo(() => {
     const { name, ttl, authoritative_nameservers: servers } = zone;
     if (settled.trim() === "" || !sets) return undefined;
-    return previewImport(settled, { name, ttl, nameservers: servers.assigned }, sets, way);
-  }, [settled, sets, zone, way]);
+    return previewImport(settled, { name, ttl, nameservers: servers.assigned }, sets, way, own);
+  }, [settled, sets, zone, way, own]);
   const replace = useReplace(zone, sets, onDone);
   const merge = useManyWrite(zone);
   const { isPending, error } = way === "merge" ? merge : replace;
@@ -43,7 +44,7 @@ export function ImportFile(props: {
   const write = () => {
     if (preview === undefined) return;
     const inWords = changesInWords(preview.changes);
-    if (way === "replace") replace.mutate(preview);
+    if (way === "replace") replace.mutate({ preview, own });
     else
       merge.mutate({
         changes: preview.writes,
@@ -75,10 +76,11 @@ export function ImportFile(props: {
             <Radio value="replace" label="Replace: records that are not in the file are deleted" />
           </Stack>
         </Radio.Group>
+        <OwnRecordsChoice preview={preview} own={own} onChange={setOwn} />
         {found.isPending && <Loader size="sm" aria-label="Loading the zone" />}
         <Problem error={sets ? null : found.error} retry={() => void found.refetch()} />
         {preview && <FaultList faults={preview.faults} />}
-        {preview && preview.faults.length === 0 && <Changes preview={preview} sets={sets ?? []} />}
+        {preview && preview.faults.length === 0 && <ImportChanges preview={preview} count={sets?.length ?? 0} />}
         <Problem error={error} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
@@ -97,6 +99,8 @@ export function ImportFile(props: {
   );
 }
 
+type Wish = { readonly preview: Preview; readonly own: OwnRecords };
+
 /** Sends the whole file, if the zone is still as the preview showed it. */
 function useReplace(zone: RrsetsZone, sets: readonly Rrset[] | undefined, onDone: (changes: string) => void) {
   const { request } = useSession();
@@ -106,14 +110,17 @@ function useReplace(zone: RrsetsZone, sets: readonly Rrset[] | undefined, onDone
   const toast = useToast();
   const undo = useUndo(zone.name);
   return useMutation({
-    mutationFn: async ({ text: zonefile }: Preview) => {
+    mutationFn: async ({ preview: { text: zonefile }, own }: Wish) => {
       const now = await lookFirst(readNow());
       if (now?.sets !== sets) throw new RequestProblem(409, changedMeanwhile);
-      await request("POST", `${zonePath(zone.name)}/actions/import_zonefile`, { zonefile });
+      await request("POST", `${zonePath(zone.name)}/actions/import_zonefile`, {
+        zonefile,
+        ...(own === "file" && { other_nameservers: true }),
+      });
       return now && (await onlyWriteSince(request, zone.name, now.asOf).catch(() => undefined));
     },
     onSuccess: async (serial, done) => {
-      const inWords = changesInWords(done.changes);
+      const inWords = changesInWords(done.preview.changes);
       await queries.invalidateQueries();
       toast({
         text: `Import done: ${inWords}.${serial === undefined ? " You can undo it in the history." : ""}`,
@@ -134,42 +141,3 @@ async function onlyWriteSince(request: Request, zone: string, serial: number): P
 
 const changedMeanwhile =
   "The zone was changed elsewhere just now, so nothing was imported. Review the new changes, then import again.";
-
-const shown = 200;
-
-function Changes({ preview, sets }: { readonly preview: Preview; readonly sets: readonly Rrset[] }) {
-  const { changes, notes } = preview;
-  const unchanged = sets.length - changes.filter(({ kind }) => kind !== "create").length;
-  return (
-    <section aria-label="What will change">
-      <Text size="sm" fw={600}>
-        {changes.length === 0
-          ? "The file matches the zone; nothing will change."
-          : `${changesInWords(changes)}; ${unchanged} unchanged.`}
-      </Text>
-      {notes.map((note) => (
-        <Text size="sm" key={note}>
-          {note}
-        </Text>
-      ))}
-      <ul
-        className="mono"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so it must be reachable without a mouse
-        tabIndex={0}
-        aria-label="Changes"
-        style={{ margin: "0.5rem 0 0", padding: 0, listStyle: "none", maxHeight: "16rem", overflow: "auto" }}
-      >
-        {changes.slice(0, shown).map((change) => (
-          <li key={`${change.name}/${change.type}`}>
-            <span className={change.kind === "delete" ? "bad" : change.kind === "create" ? "good" : ""}>
-              {change.kind === "delete" ? "−" : change.kind === "create" ? "+" : "±"} {nameToUnicode(change.name)}{" "}
-              {change.type}
-            </span>{" "}
-            {change.before && <del className="quiet">{shownValue(change.before)}</del>} {shownValue(change.after)}
-          </li>
-        ))}
-        {changes.length > shown && <li className="quiet">and {changes.length - shown} more</li>}
-      </ul>
-    </section>
-  );
-}

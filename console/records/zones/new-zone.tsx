@@ -1,15 +1,16 @@
 import { Checkbox, Text, Textarea, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useDeferredValue, useMemo, useState } from "react";
 import { useLocation } from "wouter";
 import { parseZoneName } from "../../../src/core/names/name.ts";
 import { parseTyped } from "../../../src/core/names/unicode.ts";
-import { type Fault, faultInWords } from "../../../src/core/result.ts";
+import { faultInWords } from "../../../src/core/result.ts";
 import { finish } from "../../../src/core/steps.ts";
-import { parseZoneFile } from "../../../src/core/zone-file/parse.ts";
 import { findingZoneName } from "../../../src/core/zone-file/zone-name.ts";
 import { FormDialog } from "../../shared/form-dialog.tsx";
 import { useSession } from "../../shared/session/session.tsx";
+import { ImportChanges, OwnRecordsChoice } from "./import-changes.tsx";
+import { type OwnRecords, previewImport } from "./preview-import.ts";
 import { zoneAddress } from "./zone-address.ts";
 import { FaultList, FileButton } from "./zone-file-parts.tsx";
 
@@ -21,16 +22,24 @@ export default function NewZone({ onClose }: { readonly onClose: () => void }) {
   const [typed, setTyped] = useState("");
   const [withFile, setWithFile] = useState(false);
   const [file, setFile] = useState("");
+  const [own, setOwn] = useState<OwnRecords>("keep");
   const [tried, setTried] = useState(false);
 
   const name = readName(typed);
-  const faults = withFile && name.ok ? fileFaults(file, name.value) : [];
+  const zone = name.ok ? name.value : undefined;
+  const settled = useDeferredValue(file);
+  const preview = useMemo(
+    () => (withFile && zone !== undefined && settled.trim() !== "" ? previewNew(settled, zone, own) : undefined),
+    [withFile, zone, settled, own],
+  );
   const create = useMutation({
-    mutationFn: (zone: string) =>
-      request("POST", "/v1/zones", { name: zone, mode: "primary", ...(withFile && { zonefile: file }) }),
-    onSuccess: async (_made, zone) => {
+    mutationFn: (made: string) => {
+      const zonefile = previewNew(file, made, own).text;
+      return request("POST", "/v1/zones", { name: made, mode: "primary", ...(withFile && { zonefile }) });
+    },
+    onSuccess: async (_answer, made) => {
       await queries.invalidateQueries({ queryKey: ["zones"] });
-      navigate(`${zoneAddress(zone)}?setup`);
+      navigate(`${zoneAddress(made)}?setup`);
     },
   });
   const takeFile = (text: string) => {
@@ -45,7 +54,7 @@ export default function NewZone({ onClose }: { readonly onClose: () => void }) {
       onClose={onClose}
       onSubmit={() => {
         setTried(true);
-        if (name.ok && faults.length === 0) create.mutate(name.value);
+        if (zone !== undefined && (preview?.faults ?? []).length === 0) create.mutate(zone);
       }}
       submit="Create zone"
       sending={create}
@@ -76,7 +85,9 @@ export default function NewZone({ onClose }: { readonly onClose: () => void }) {
             spellCheck={false}
           />
           <FileButton onText={takeFile} />
-          {tried && <FaultList faults={faults} />}
+          <OwnRecordsChoice preview={preview} own={own} onChange={setOwn} />
+          {preview && <FaultList faults={preview.faults} />}
+          {preview && preview.faults.length === 0 && <ImportChanges preview={preview} count={0} />}
         </>
       )}
       <Text size="xs" c="dimmed">
@@ -88,7 +99,6 @@ export default function NewZone({ onClose }: { readonly onClose: () => void }) {
 
 const readName = (text: string) => parseTyped(parseZoneName, text.trim().toLowerCase());
 
-function fileFaults(text: string, zone: string): readonly Fault[] {
-  const file = parseZoneFile(text, zone);
-  return file.ok ? [] : file.faults;
-}
+/** A new zone has no records yet; the service adds its own SOA and NS records if the file has none. */
+const previewNew = (text: string, name: string, own: OwnRecords) =>
+  previewImport(text, { name, ttl: undefined, nameservers: [] }, [], "replace", own);

@@ -1,14 +1,15 @@
 import type { Rrset } from "../../../src/contract/rrsets.ts";
 import { lowestTtl, mostRecords } from "../../../src/contract/rrsets-limits.ts";
-import { lostServers } from "../../../src/core/names/lost-servers.ts";
 import { parseRdata } from "../../../src/core/rdata/rdata.ts";
 import { isRecordType } from "../../../src/core/rdata/table.ts";
 import { checkNewSets } from "../../../src/core/records/check-new-sets.ts";
-import { checkZone } from "../../../src/core/records/check-zone.ts";
+import { checkOwners, checkZone } from "../../../src/core/records/check-zone.ts";
 import { setKey } from "../../../src/core/records/rrset.ts";
 import type { Fault } from "../../../src/core/result.ts";
+import { finish } from "../../../src/core/steps.ts";
 import { lowTtls } from "../../../src/core/zone-file/low-ttls.ts";
 import { parseZoneFile } from "../../../src/core/zone-file/parse.ts";
+import { printingZoneFile } from "../../../src/core/zone-file/print.ts";
 import { type FileSet, placeInFile } from "../../../src/core/zone-file/sets.ts";
 import { withoutSerial } from "../sets/put-sets.ts";
 import { setInWords } from "../sets/set-content.ts";
@@ -18,6 +19,8 @@ export type Preview = {
   /** What to send: the file, plus the SOA and NS records if the file leaves them out. */
   readonly text: string;
   readonly faults: readonly Fault[];
+  /** Whether the file has SOA or NS records for the zone itself. */
+  readonly hasOwn: boolean;
   readonly notes: readonly string[];
   readonly changes: readonly PreviewChange[];
   /** For a merge, what to write instead of the file. */
@@ -29,6 +32,9 @@ type SetWrite = { readonly id: string; readonly seen: Rrset | undefined; readonl
 
 /** `replace`: the zone has only what is in the file. `merge`: sets that are not in the file stay. */
 export type ImportWay = "replace" | "merge";
+
+/** Whose SOA and NS records the zone itself has afterwards. A file from another provider names that provider's servers. */
+export type OwnRecords = "keep" | "file";
 
 export type PreviewChange = {
   readonly kind: "create" | "replace" | "delete";
@@ -49,8 +55,9 @@ type Said = {
 
 export type ImportedZone = {
   readonly name: string;
-  readonly ttl: number;
-  /** The service's own nameservers, which must stay. */
+  /** Undefined for a new zone. */
+  readonly ttl: number | undefined;
+  /** The service's own nameservers. */
   readonly nameservers: readonly string[];
 };
 
@@ -60,23 +67,31 @@ export function previewImport(
   into: ImportedZone,
   present: readonly Rrset[],
   way: ImportWay = "replace",
+  own: OwnRecords = "keep",
 ): Preview {
-  const file = parseZoneFile(given, into.name);
-  if (!file.ok) return { ...empty, text: given, faults: file.faults };
-  return way === "merge"
-    ? previewMerge(given, file.value, into, present)
-    : previewReplace(given, file.value, into, present);
+  const read = parseZoneFile(given, into.name);
+  if (!read.ok) return { ...empty, text: given, faults: read.faults };
+  const hasOwn = read.value.sets.some(isOwn);
+  const isDropped = hasOwn && own === "keep";
+  const file = isDropped ? { ...read.value, sets: read.value.sets.filter((set) => !isOwn(set)) } : read.value;
+  const text = isDropped ? printed(file, into.name) : given;
+  const preview = way === "merge" ? previewMerge(text, file, into, present) : previewReplace(text, file, into, present);
+  return { ...preview, hasOwn };
 }
 
-const empty: Preview = { text: "", faults: [], notes: [], changes: [], writes: [] };
+const empty: Preview = { text: "", faults: [], hasOwn: false, notes: [], changes: [], writes: [] };
+
+/** A file without `$TTL` must not get one: it would become the zone's default. */
+function printed({ ttl, sets }: ZoneFile, name: string): string {
+  const text = finish(printingZoneFile({ name, ttl: ttl ?? 0, sets }, "rrsets"));
+  return ttl === undefined ? text.replace(/^\$TTL.*\n/m, "") : text;
+}
 
 type ZoneFile = Extract<ReturnType<typeof parseZoneFile>, { readonly ok: true }>["value"];
 
 function previewReplace(given: string, first: ZoneFile, into: ImportedZone, present: readonly Rrset[]): Preview {
   const { name: zone, ttl } = into;
-  const kept = present.filter(
-    (set) => isOwn(set) && !first.sets.some(({ owner, type }) => owner === "@" && type === set.type),
-  );
+  const kept = present.filter((set) => isOwn(set) && !first.sets.some((each) => isOwn(each) && each.type === set.type));
   const text = withKept(given, kept, zone);
   const file = parseZoneFile(text, zone);
   if (!file.ok) return { ...empty, text, faults: file.faults };
@@ -87,16 +102,12 @@ function previewReplace(given: string, first: ZoneFile, into: ImportedZone, pres
     ...present
       .filter(({ protection }) => protection.change)
       .map((set) => isProtected(set, "or merge the file instead")),
-    ...serversLost(there, wanted, into),
     // Line numbers refer to the given file, without the kept records that are sent before it.
     ...refusals(present, file.value.sets, first, zone),
   ];
-  const notes = first.notes.map(({ where, message }) => `${where}: ${message}`);
-  if (kept.length > 0)
-    notes.push(
-      `The file has no ${kept.map(({ type }) => type).join(" or ")} record for the zone itself; what the zone has now is kept.`,
-    );
-  if (file.value.ttl !== undefined && file.value.ttl !== ttl)
+  const notes = [...notesOf(first), ...serversLost(there, wanted, into)];
+  if (kept.length > 0) notes.push(`The zone keeps its own ${kept.map(({ type }) => type).join(" and ")} records.`);
+  if (ttl !== undefined && file.value.ttl !== undefined && file.value.ttl !== ttl)
     notes.push(`The zone’s default TTL changes from ${ttl} to ${file.value.ttl} seconds.`);
   if (present.some(({ labels }) => Object.keys(labels).length > 0))
     notes.push("Labels of record sets will be lost, because zone files cannot store them.");
@@ -124,13 +135,12 @@ function previewMerge(given: string, file: ZoneFile, into: ImportedZone, present
       seen?.protection.change ? [isProtected(seen, "or leave it out of the file")] : [],
     ),
     ...writes.flatMap(({ wanted: set }) => (set.records.length > mostRecords ? [hasTooMany(set)] : [])),
-    ...serversLost(there, wanted, into),
     ...refusals(present, [...fromWire(others, zone), ...sets], file, zone),
   ];
-  const notes = file.notes.map(({ where, message }) => `${where}: ${message}`);
+  const notes = [...notesOf(file), ...serversLost(there, wanted, into)];
   if (ownTtl !== null && file.sets.some((set) => set.ttl === null))
     notes.push(`The zone’s default TTL stays ${ttl} seconds. Records without their own TTL get the file's, ${ownTtl}.`);
-  return { text: given, faults, notes, changes, writes };
+  return { ...empty, text: given, faults, notes, changes, writes };
 }
 
 function mergedSet({ owner, type, ttl, records }: FileSet, seen: Rrset | undefined): SetWrite {
@@ -154,6 +164,8 @@ const hasTooMany = (set: Rrset): Fault => ({
   todo: "spread them over several names",
 });
 
+const notesOf = ({ notes }: ZoneFile): readonly string[] => notes.map(({ where, message }) => `${where}: ${message}`);
+
 type SaidByKey = ReadonlyMap<string, Said>;
 
 const saidByKey = (sets: readonly (Rrset | FileSet)[], zone: string): SaidByKey =>
@@ -164,8 +176,13 @@ const saidByKey = (sets: readonly (Rrset | FileSet)[], zone: string): SaidByKey 
     }),
   );
 
-const serversLost = (there: SaidByKey, wanted: SaidByKey, { nameservers }: ImportedZone): readonly Fault[] =>
-  lostServers(there.get("@ NS")?.texts ?? [], wanted.get("@ NS")?.texts ?? [], nameservers);
+function serversLost(there: SaidByKey, wanted: SaidByKey, { nameservers }: ImportedZone): readonly string[] {
+  const has = (sets: SaidByKey, server: string) => sets.get("@ NS")?.texts.includes(server) ?? false;
+  const lost = nameservers.filter((server) => has(there, server) && !has(wanted, server));
+  return lost.length === 0
+    ? []
+    : [`The zone will no longer name this service’s ${lost.join(" and ")} as its nameserver.`];
+}
 
 type RuledSet = Pick<FileSet, "owner" | "type" | "ttl"> & { readonly records: readonly SaidRecord[] };
 
@@ -182,7 +199,9 @@ function refusals(
   file: ZoneFile,
   zone: string,
 ): readonly Fault[] {
-  const refused = [...checkZone(wanted.map(coreSet)), ...checkNewSets(fromWire(present, zone), wanted)];
+  // The service adds the SOA record of a new zone.
+  const check = present.length === 0 ? checkOwners : checkZone;
+  const refused = [...check(wanted.map(coreSet)), ...checkNewSets(fromWire(present, zone), wanted)];
   return shownFaults(placeInFile(refused, file.sets));
 }
 
@@ -191,7 +210,8 @@ export function changesInWords(changes: readonly PreviewChange[]): string {
   return `${count("create")} new, ${count("replace")} changed, ${count("delete")} deleted`;
 }
 
-const isOwn = ({ name, type }: Rrset): boolean => name === "@" && (type === "SOA" || type === "NS");
+const isOwn = (set: Rrset | FileSet): boolean =>
+  ("owner" in set ? set.owner : set.name) === "@" && (set.type === "SOA" || set.type === "NS");
 
 /** A record without a TTL inherits that of the record before it. In this order, the file and the kept records do not mix. */
 function withKept(given: string, kept: readonly Rrset[], zone: string): string {

@@ -88,6 +88,13 @@ describe("import (wire section 4.3)", () => {
     expect((await importInto(zone, `${head}${servers}@ IN NS own.example.\n`)).status).toBe(201);
   });
 
+  it("takes other nameservers if that is asked for, beyond the original API", async () => {
+    const zone = await newZone();
+    const body = { zonefile: `${head}@ IN NS other.example.\n`, other_nameservers: true };
+    expect((await call("POST", `/zones/${zone.id}/actions/import_zonefile`, body)).status).toBe(201);
+    expect((await get(`/zones/${zone.id}/rrsets/@/NS`)).rrset.records).toMatchObject([{ value: "other.example." }]);
+  });
+
   it("requires no NS records that the zone does not have", async () => {
     const zone = await newZone();
     await call("POST", `/zones/${zone.id}/rrsets/@/NS/actions/set_records`, { records: [{ value: "own.example." }] });

@@ -155,7 +155,13 @@ export function rrsetsZoneActionRoutes(api: FastifyInstance, service: RecordServ
   api.post(
     `${path}/import_zonefile`,
     { config: { largeBody: true }, schema: schema("Replace all record sets with a zone file", bodies.zonefile) },
-    handler((keys, faults) => textAt(keys, "zonefile", faults), service.importFile),
+    handler(
+      (keys, faults) => ({
+        text: textAt(keys, "zonefile", faults),
+        otherServers: said(keys.other_nameservers) && flagAt(keys, "other_nameservers", faults),
+      }),
+      service.importFile,
+    ),
   );
 }
 

@@ -40,6 +40,8 @@ type Manner = {
   ) => Steps<readonly Fault[]>;
 };
 
+type FileToImport = { readonly text: string; readonly otherServers: boolean };
+
 type ImportStamp = { readonly now: Instant; readonly newIds: NewIds };
 type NewIds = readonly ((i: number) => string)[];
 
@@ -73,7 +75,7 @@ export function zoneFileOperations({ store, now, nameservers }: RecordServiceOpt
     return writtenIn<Done>(await store.act({ ...writtenBy(actor, stamp.now), at, owners: "all", ...asked }, decide));
   };
 
-  const rrsetsManner: Manner = {
+  const rrsetsManner = (otherServers: boolean): Manner => ({
     command: "import_zonefile",
     reading: (text, zoneName) => parsingZoneFile(text, zoneName, mostFileRecords),
     setsOf: importedSets,
@@ -84,7 +86,7 @@ export function zoneFileOperations({ store, now, nameservers }: RecordServiceOpt
         ...(before.some((set) => set.locked) ? [setsLocked] : []),
         ...lowTtls(file, lowestTtl),
         ...lostServers(
-          serversNamed(before),
+          otherServers ? [] : serversNamed(before),
           serversNamed(wanted),
           nameservers.map((server) => `${server}.`),
         ),
@@ -94,15 +96,15 @@ export function zoneFileOperations({ store, now, nameservers }: RecordServiceOpt
         ),
       ];
     },
-  };
+  });
 
   return {
     importV1File: async (actor: Actor, key: AnyZoneKey, text: string) =>
       await withZone(sight, actor, key, await importBy(v1Manner, actor, key, text)),
 
-    /** Labels are lost; records that are in the file again keep their ids. */
-    importFile: (actor: Actor, key: ZoneKey, text: string, asked?: Asked) =>
-      importBy(rrsetsManner, actor, key, text, asked),
+    /** Labels are lost; records that are in the file again keep their ids. `otherServers`: the file may leave out our nameservers. */
+    importFile: (actor: Actor, key: ZoneKey, { text, otherServers }: FileToImport, asked?: Asked) =>
+      importBy(rrsetsManner(otherServers), actor, key, text, asked),
 
     /** The part of a zone that the actor may see, as a zone file. */
     exportZone: async (
