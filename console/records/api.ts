@@ -13,14 +13,15 @@ export type ZonePage = {
   readonly zones: readonly RrsetsZone[];
   readonly meta: { readonly pagination: RrsetsPagination };
 };
-export type SetPage = { readonly rrsets: readonly Rrset[]; readonly meta: { readonly pagination: RrsetsPagination } };
+type SetPage = { readonly rrsets: readonly Rrset[]; readonly meta: { readonly pagination: RrsetsPagination } };
 export type HistoryPage = {
   readonly history: readonly ChangeEvent[];
   readonly meta: { readonly next_before: number | null; readonly rest_of_write: number | null };
 };
 
 const zonesPerPage = 50;
-export const setsPerPage = 100;
+/** What is shown first of a zone. */
+const fewSets = 100;
 const atOnce = 6;
 
 function readZones(request: Request, search: string, page: number): Promise<ZonePage> {
@@ -56,12 +57,13 @@ async function readPageOrLast(request: Request, text: string, page: number): Pro
 export const readZone = async (request: Request, zone: string): Promise<RrsetsZone> =>
   (await request<{ zone: RrsetsZone }>("GET", zonePath(zone))).zone;
 
-export const readSetPage = (request: Request, zone: string, page: number): Promise<SetPage> =>
-  request("GET", `${zonePath(zone)}/rrsets?page=${page}&per_page=${setsPerPage}`);
+export const readFewSets = async (request: Request, zone: string): Promise<readonly Rrset[]> =>
+  (await request<SetPage>("GET", `${zonePath(zone)}/rrsets?page=1&per_page=${fewSets}`)).rrsets;
 
 /** A set that moves down because another was added in the meantime may be on two pages. */
 export async function readEverySet(request: Request, zone: string): Promise<readonly Rrset[]> {
-  const pages = await everyPage((page) => readSetPage(request, zone, page));
+  const path = `/console/zones/${encodeURIComponent(zone)}/rrsets`;
+  const pages = await everyPage<SetPage>((page) => request("GET", `${path}?page=${page}`));
   return [...new Map(pages.flatMap(({ rrsets }) => rrsets.map((set) => [set.id, set]))).values()];
 }
 

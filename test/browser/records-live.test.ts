@@ -12,9 +12,9 @@ let page: Page;
 let csrf: string;
 
 /** Sets in a zone of four pages. */
-const count = 350;
+const count = 3_500;
 const [wide, broad] = ["wide.example", "broad.example"];
-const all = `${count + 2} record sets`;
+const all = `${(count + 2).toLocaleString("en-GB")} record sets`;
 
 beforeAll(async () => {
   rig = await startRecordsRig();
@@ -55,7 +55,7 @@ const becomes = (visibility: "hidden" | "visible") =>
 async function rowsOf(name: string): Promise<readonly string[]> {
   await page.getByLabel("Filter records").fill(name);
   await page
-    .getByText(/^\d+ of|^No records match/)
+    .getByText(/^[\d,]+ of|^No records match/)
     .first()
     .waitFor();
   const rows = await page.getByRole("row").allTextContents();
@@ -66,7 +66,7 @@ async function rowsOf(name: string): Promise<readonly string[]> {
 /** Opens a zone whose last pages are delayed until the returned function is called. */
 async function readHalf(zone: string): Promise<() => void> {
   const held = Promise.withResolvers<void>();
-  await page.route(new RegExp(`${zone}/rrsets\\?page=[34]\\b`), async (route) => {
+  await page.route(new RegExp(`console/zones/${zone}/rrsets\\?page=[34]\\b`), async (route) => {
     await held.promise;
     await route.continue();
   });
@@ -81,14 +81,16 @@ describe("a change that arrives while a large zone is being read", () => {
   it("is shown when the zone has been read, and no set is missed", async () => {
     const readOn = await readHalf(wide);
     await change(wide, { host0: "192.0.2.1", host1: null, host2: null, fresh: "192.0.2.2" });
-    await page.getByText(`${count + 1} records`).waitFor();
+    await page.getByText(`${(count + 1).toLocaleString("en-GB")} records`).waitFor();
     await page.waitForTimeout(heardWithin);
     readOn();
-    await page.getByText(/^\d+ record sets/).waitFor();
+    await page.getByText(/^[\d,]+ record sets/).waitFor();
     expect(await rowsOf("192.0.2.1")).toEqual(["host0A300192.0.2.1"]);
     expect(await rowsOf("fresh")).toHaveLength(1);
-    await page.getByText(/^\d+ record sets/).waitFor();
-    expect(await page.getByText(/^\d+ record sets/).textContent()).toBe(`${count + 1} record sets`);
+    await page.getByText(/^[\d,]+ record sets/).waitFor();
+    expect(await page.getByText(/^[\d,]+ record sets/).textContent()).toBe(
+      `${(count + 1).toLocaleString("en-GB")} record sets`,
+    );
   });
 
   it("does not hide a set if as many were added as deleted", async () => {

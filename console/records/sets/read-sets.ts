@@ -1,9 +1,10 @@
 import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ChangeEvent } from "../../../src/contract/change-events.ts";
+import { setsPerConsolePage } from "../../../src/contract/console.ts";
 import type { RrsetsZone } from "../../../src/contract/rrsets.ts";
 import type { Request } from "../../shared/live/request.ts";
 import { useSession } from "../../shared/session/session.tsx";
-import { readEverySet, readHistory, readZone, setFromEvent, setsPerPage } from "../api.ts";
+import { readEverySet, readHistory, readZone, setFromEvent } from "../api.ts";
 import { putSets, type ZoneSets } from "./put-sets.ts";
 
 /** Beyond this many pages of history it is quicker to read the whole zone. */
@@ -42,7 +43,7 @@ async function readSets(request: Request, zone: RrsetsZone, before: ZoneSets | u
 /** A set that is added or deleted meanwhile shifts all that follow, and one may be missed between two pages: then all are read again. */
 async function readWhole(request: Request, zone: string, asOf: number, tries = 3): Promise<ZoneSets> {
   const sets = await readEverySet(request, zone);
-  if (sets.length < setsPerPage || tries === 1) return { sets, asOf };
+  if (sets.length < setsPerConsolePage || tries === 1) return { sets, asOf };
   const { history } = await readHistory(request, zone, null);
   const since = history.filter(({ serial }) => serial > asOf);
   const newest = since[0]?.serial;

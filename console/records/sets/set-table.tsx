@@ -1,8 +1,8 @@
 import { Group } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import { Suspense, useDeferredValue, useMemo, useState } from "react";
-import type { RrsetsZone } from "../../../src/contract/rrsets.ts";
+import { Suspense, useDeferredValue, useEffect, useMemo, useState } from "react";
+import type { Rrset, RrsetsZone } from "../../../src/contract/rrsets.ts";
 import { isRecordType } from "../../../src/core/rdata/table.ts";
 import { counted } from "../../shared/counted.ts";
 import { lazyPart } from "../../shared/live/lazy-part.tsx";
@@ -12,14 +12,15 @@ import { TypedAhead } from "../../shared/live/typed-ahead.tsx";
 import { useLongWait } from "../../shared/live/waiting.tsx";
 import { useSearchPart } from "../../shared/search-part.ts";
 import { useSession } from "../../shared/session/session.tsx";
-import { readSetPage } from "../api.ts";
+import { readFewSets, readSet } from "../api.ts";
 import { FileButtons } from "./file-buttons.tsx";
 import { filterSets, type SortBy, sortSets } from "./order-sets.ts";
 import { useEverySet } from "./read-sets.ts";
 import { SetRows } from "./rows/set-rows.tsx";
 import { SetToolbar } from "./set-toolbar.tsx";
 
-const SetForm = lazyPart(() => import("./form/set-form.tsx"));
+const loadForm = () => import("./form/set-form.tsx");
+const SetForm = lazyPart(loadForm);
 const SelectionBar = lazyPart(() => import("./many/selection-bar.tsx"));
 
 /** The first page is shown immediately; the rest of a large zone follows. */
@@ -28,7 +29,7 @@ function useSets(zone: RrsetsZone) {
   const all = useEverySet(zone);
   const first = useQuery({
     queryKey: ["first-sets", zone.name],
-    queryFn: async () => (await readSetPage(request, zone.name, 1)).rrsets,
+    queryFn: () => readFewSets(request, zone.name),
     staleTime: 0,
   });
   return {
@@ -37,6 +38,23 @@ function useSets(zone: RrsetsZone) {
     error: all.error,
     retry: () => void all.refetch(),
   };
+}
+
+/** The sets that a form needs. Its own is read alone if it is not among those that are loaded: the form need not wait for the others. */
+function useFormSets(zone: RrsetsZone, id: string | null, loaded: readonly Rrset[] | undefined, whole: boolean) {
+  const { request } = useSession();
+  const [, name = "", type = ""] = /^(.*)\/(.*)$/.exec(id ?? "") ?? [];
+  const isMissing = id !== null && loaded?.every((set) => set.id !== id) !== false;
+  const own = useQuery({
+    queryKey: ["form-set", zone.name, id],
+    queryFn: async () => ({ set: await readSet(request, zone.name, { name, type }) }),
+    enabled: isMissing && !whole,
+    staleTime: 0,
+    gcTime: 0,
+  });
+  if (whole || id === null || !isMissing) return loaded ?? [];
+  if (own.data === undefined) return undefined;
+  return own.data.set ? [...(loaded ?? []), own.data.set] : (loaded ?? []);
 }
 
 export function SetTable({ zone }: { readonly zone: RrsetsZone }) {
@@ -48,10 +66,8 @@ export function SetTable({ zone }: { readonly zone: RrsetsZone }) {
   const type = query.get("type") ?? "";
   const by = (query.get("sort") ?? "name") as SortBy;
   const descending = query.has("descending");
-  const rows = useMemo(
-    () => sortSets(filterSets(sets ?? [], wanted, type), by, descending),
-    [sets, wanted, type, by, descending],
-  );
+  const sorted = useMemo(() => sortSets(sets ?? [], by, descending), [sets, by, descending]);
+  const rows = useMemo(() => filterSets(sorted, wanted, type), [sorted, wanted, type]);
   const chosen = useMemo(
     () => (selected.size === 0 ? [] : (sets ?? []).filter(({ id }) => selected.has(id))),
     [sets, selected],
@@ -66,7 +82,11 @@ export function SetTable({ zone }: { readonly zone: RrsetsZone }) {
   };
   const sortBy = (next: SortBy) =>
     set({ sort: next === "name" ? null : next, descending: next === by && !descending ? "" : null });
-  const find = (id: string | null) => (id === null ? undefined : sets?.find((each) => each.id === id));
+  const like = query.get("like");
+  const isOpen = edited !== null || adding !== null;
+  const formSets = useFormSets(zone, isOpen ? (edited ?? like) : null, sets, whole);
+  const find = (id: string | null) => (id === null ? undefined : formSets?.find((each) => each.id === id));
+  useEffect(() => void loadForm(), []);
 
   return (
     <>
@@ -89,7 +109,6 @@ export function SetTable({ zone }: { readonly zone: RrsetsZone }) {
         {(narrow || chosen.length === 0) && (
           <p className="quiet" role="status" style={{ margin: 0, fontSize: "0.8125rem" }}>
             {summary(rows.length, sets?.length, whole, error !== null)}
-            {!whole && (edited !== null || adding !== null) && " The form opens when all records are loaded."}
           </p>
         )}
         {chosen.length > 0 && whole && (
@@ -111,15 +130,16 @@ export function SetTable({ zone }: { readonly zone: RrsetsZone }) {
           <SetRows {...{ rows, sets, zone, by, descending, selected, narrow }} onSort={sortBy} onSelect={setSelected} />
         )
       )}
-      {sets && whole && (edited !== null || adding !== null) && (
+      {isOpen && formSets === undefined && <TypedAhead />}
+      {isOpen && formSets && (
         <Suspense fallback={<TypedAhead />}>
           <SetForm
             key={edited ?? "new"}
             zone={zone}
-            sets={sets}
+            sets={formSets}
             asked={edited}
             edited={find(edited)}
-            like={find(query.get("like"))}
+            like={find(like)}
             type={isRecordType(adding ?? "") ? (adding ?? "A") : "A"}
             onClose={() => set({ edit: null, add: null, like: null })}
           />

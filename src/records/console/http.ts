@@ -7,6 +7,7 @@ import { faultInWords } from "../../core/result.ts";
 import type { FindDelegation } from "../../process/dns/find-delegation.ts";
 import type { PlainRequest } from "../../process/http/plain-request.ts";
 import { createStaticPages } from "../../process/http/static-pages.ts";
+import { zipAnswer } from "../../process/http/zip-answer.ts";
 import type { Logger } from "../../process/log.ts";
 import type { RecordService } from "../service/service.ts";
 import type { Actor } from "../service/sight.ts";
@@ -15,6 +16,7 @@ import { createDelegationChecks } from "./delegation.ts";
 import { answerHistory, type HistoryRequest } from "./history.ts";
 import { createOverview, type KnownUpdater, type SigningTroubles } from "./overview.ts";
 import type { ConsoleSessions } from "./sessions.ts";
+import { answerSets } from "./set-pages.ts";
 import { consoleTokens, readTokenWish } from "./tokens.ts";
 
 export type ConsoleOptions = {
@@ -37,8 +39,8 @@ export type ConsoleOptions = {
 };
 
 /**
- * The pages, and what they need beyond the public APIs: sign-in, sessions, tokens, the overview, the history by write and
- * delegations.
+ * The pages, and what they need beyond the public APIs: sign-in, sessions, tokens, the overview, whole zones, the history by write
+ * and delegations.
  */
 export function serveConsole(options: ConsoleOptions) {
   const pages = createStaticPages({ page: "records", isPage: (path) => pagePaths.test(path), folder: options.pages });
@@ -55,6 +57,7 @@ export function serveConsole(options: ConsoleOptions) {
     const checkDelegation = createDelegationChecks(options.findDelegation, service.nameservers, now);
     const ofZone = {
       writes: (actor, asked) => answerHistory(service, actor, asked),
+      rrsets: (actor, asked) => answerSets(service, actor, asked),
       delegation: async ({ account }, { zone: name }) => {
         const zone = await store.zoneBy(account, { name });
         return zone ? json(200, await checkDelegation(zone.name, account)) : problem(404, "There is no such zone.");
@@ -68,7 +71,8 @@ export function serveConsole(options: ConsoleOptions) {
           const actor = await sessions.actorOf({ ...toPlain(request), ip: request.ip });
           if (actor === "forged" || actor === "none") return send(reply, notSignedIn);
           const { params, query } = request;
-          return send(reply, await answer(actor, { zone: params.zone.toLowerCase(), query }));
+          const answered = await answer(actor, { zone: params.zone.toLowerCase(), query });
+          return send(reply, await zipAnswer(answered, request.headers["accept-encoding"]));
         },
       );
     }

@@ -188,8 +188,8 @@ function Place(props: {
       <TextInput
         label="Name"
         inputWrapperOrder={belowField}
-        description={name === "" ? "@ for the zone itself" : nameToUnicode(absoluteName(name, zone.name))}
-        placeholder="www"
+        description={name === "" ? `….${nameToUnicode(zone.name)}` : nameToUnicode(absoluteName(name, zone.name))}
+        placeholder="www, or @ for the zone itself"
         value={draft.name}
         onChange={(event) => onChange({ ...draft, name: event.currentTarget.value })}
         error={show("name")}

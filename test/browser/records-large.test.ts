@@ -1,0 +1,79 @@
+import type { BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { dialogHasFocus, type OpenBrowser, openBlankPage, openBrowser, openContext } from "./browser.ts";
+import { fillLargeZone } from "./harbour.ts";
+import { type RecordsRig, signInContext, startRecordsRig } from "./records-rig.ts";
+
+/** A zone of 10,000 records. */
+
+const [zone, count] = ["large.example", 10_000];
+let rig: RecordsRig;
+let browser: OpenBrowser;
+let context: BrowserContext;
+let page: Page;
+
+beforeAll(async () => {
+  rig = await startRecordsRig();
+  await fillLargeZone(rig.service().store, zone, count);
+  browser = await openBrowser();
+  context = await openContext(browser);
+  await signInContext(context, await rig.service().createSignInLink("main"));
+  page = await openBlankPage(context, rig.url);
+});
+afterAll(async () => {
+  await browser?.close();
+  await rig?.close();
+});
+
+it("is read in a few compressed pages", async () => {
+  const read: Promise<number>[] = [];
+  page.on("response", (response) => {
+    if (response.url().includes("/rrsets?"))
+      read.push(
+        response
+          .request()
+          .sizes()
+          .then((sizes) => sizes.responseBodySize),
+      );
+  });
+  await page.goto(`${rig.url}/zones/${zone}`);
+  await page.getByText("10,002 record sets", { exact: true }).waitFor();
+  const sizes = await Promise.all(read);
+  expect(sizes.length).toBeLessThanOrEqual(12);
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  expect(bytes).toBeLessThanOrEqual(500_000);
+  expect(bytes, "something was transferred").toBeGreaterThan(10_000);
+  page.removeAllListeners("response");
+});
+
+it.for(["edit=host9999%2FA", "add=A"])("opens a form before all records are read: %s", async (form) => {
+  const { promise: readOn, resolve } = Promise.withResolvers<void>();
+  await page.route(/console\/zones\/.*\/rrsets\?/, async (route) => {
+    await readOn;
+    await route.continue();
+  });
+  await page.goto(`${rig.url}/zones/${zone}?${form}`);
+  await dialogHasFocus(page);
+  const address = page.getByLabel("IPv4 address");
+  expect(await address.inputValue()).toBe(form.startsWith("edit") ? "10.0.39.15" : "");
+  await page.getByText("The first 100 record sets; loading the rest…").waitFor();
+  await page.getByLabel("Name", { exact: true }).fill("host9998");
+  await address.fill("192.0.2.99");
+  resolve();
+  await page.getByText("10,002 record sets", { exact: true }).waitFor();
+  expect(await address.inputValue(), "what was typed stays").toBe("192.0.2.99");
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+});
+
+it("never replaces a set that was not loaded yet", async () => {
+  await page.route(/console\/zones\/.*\/rrsets\?/, () => undefined);
+  await page.goto(`${rig.url}/zones/${zone}?add=A`);
+  await dialogHasFocus(page);
+  await page.getByLabel("Name", { exact: true }).fill("host9997");
+  await page.getByLabel("IPv4 address").fill("192.0.2.99");
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  await page.getByText("nothing was saved").waitFor();
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+  const stored = await context.request.get(`${rig.url}/v1/zones/${zone}/rrsets/host9997/A`);
+  expect(await stored.text()).not.toContain("192.0.2.99");
+});
