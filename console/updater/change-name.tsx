@@ -45,7 +45,8 @@ const newFields = ({ entries, targets, sources }: EditableNames): NameFields => 
   const last = entries.at(-1)?.fields;
   const { zone = "", source = "", target = "" } = last ?? {};
   const isThere = targets.some(({ name }) => name === target) && sources.length > 0;
-  return { ...emptyFields, zone, source, target: isThere ? target : "" };
+  const used = targets.length === 1 ? targets[0] : targets.find(({ name }) => name === target);
+  return { ...emptyFields, zone, source, target: isThere ? target : "", create: used?.create ?? false };
 };
 
 function useNames() {
@@ -156,7 +157,8 @@ const errorsOf = (faults: readonly FieldFault[]): FieldErrors =>
       .toReversed(),
   );
 
-const wordsOf = ({ line, message, todo }: Omit<FieldFault, "field">): string => `Line ${line}: ${message}; ${todo}.`;
+const wordsOf = ({ line, message, todo }: Omit<FieldFault, "field">): string =>
+  `${line === undefined ? "" : `Line ${line}: `}${message}; ${todo}.`;
 
 /** Settings that the form has; a fault of any other is shown below it. */
 const shownFields = ["name", "zone", "ipv4", "ipv6", "source", "target", "ttl", "create"];
@@ -224,7 +226,7 @@ function Confirm({ known, kind, index, title, onClose, onSaved }: ConfirmProps) 
         <p style={{ margin: 0 }}>{words.what}</p>
         {preview.isPending && <Waiting />}
         <Problem error={preview.error ?? sending.error} />
-        <Elsewhere faults={faults.map(({ line, message, todo }) => ({ line, message, todo }))} />
+        <Elsewhere faults={faults.map(({ field: _field, ...fault }) => fault)} />
         {preview.data && faults.length === 0 && <DiffView file={file} lines={preview.data.diff} />}
         <Group justify="end" gap="xs">
           <Button variant="default" onClick={onClose}>

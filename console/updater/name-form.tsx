@@ -125,7 +125,7 @@ function FamilyInput({ label, error, field, known, source, onChange }: FamilyPro
   const sources = known.sources.filter(({ name }) => source.trim() === "" || wanted.includes(name));
   const devices = [...new Set(sources.flatMap((each) => (each.isOne ? [] : each.devices)))];
   const isAsked = field.isOn && (sources.length === 0 || sources.some(({ isOne }) => !isOne) || field.devices !== "");
-  const example = devices.find((device) => device !== "lo") ?? "pppoe0";
+  const example = devices[0] ?? "pppoe0";
   return (
     <div>
       <Checkbox

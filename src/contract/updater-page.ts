@@ -101,7 +101,7 @@ export type EditableNames = {
     readonly name: string;
     /** It knows only one connection: its names need no interface. */
     readonly isOne: boolean;
-    /** What it reported last. */
+    /** What it reported last, without what is down and the loopback interface. */
     readonly devices: readonly string[];
   }[];
   readonly targets: readonly { readonly name: string; readonly create: boolean; readonly ttl: boolean }[];
@@ -140,10 +140,10 @@ export type DiffLine = {
   readonly text: string;
 };
 
-/** `field`: the setting of the entry; undefined if the fault is elsewhere. */
+/** `field`: the setting of the entry; undefined if the fault is elsewhere. `line`: undefined if the fault is not in the text of the file. */
 export type FieldFault = {
   readonly field?: string;
-  readonly line: number;
+  readonly line?: number;
   readonly message: string;
   readonly todo: string;
 };

@@ -36,7 +36,7 @@ export type Updater = {
   /** Reads the record of that title now, and puts the wanted address back if it holds another. False if there is no such record. */
   readonly putBack: (title: string) => boolean;
   /** The devices that each source has reported. */
-  readonly devices: () => ReadonlyMap<string, readonly string[]>;
+  readonly devices: () => ReadonlyMap<string, readonly { readonly device: string; readonly isDown: boolean }[]>;
   /** Reads and plans; sends and stores nothing. */
   plan(signal: AbortSignal): Promise<readonly PlannedUpdate[]>;
   /** What a round would do, as far as reading the records shows; writes and stores nothing. */
@@ -296,7 +296,8 @@ const devicesIn = (readers: Services["readers"]): ReturnType<Updater["devices"]>
   new Map(
     [...readers].map(([source, reader]) => {
       const latest = reader.latest();
-      return [source, latest?.kind === "report" ? [...latest.report.keys()] : []];
+      if (latest?.kind !== "report") return [source, []];
+      return [source, [...latest.report].map(([device, { up }]) => ({ device, isDown: up === false }))];
     }),
   );
 

@@ -223,7 +223,7 @@ sources:
 targets:
   ${own}:
     url: ${urls.records}
-    api: v1
+    api: rrsets
     token: { file: records-token }
     ca: ca.pem
 names:

@@ -15,9 +15,14 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import type { NameFields, NamesWish } from "../../contract/updater-page.ts";
 import { readConfig } from "../config/read.ts";
+import { noZone } from "../targets/service-answer.ts";
 import { createNamesChanger } from "./change-names.ts";
+import type { ReviewTools } from "./review-name.ts";
+
+type Held = Awaited<ReturnType<ReviewTools["published"]>>;
 
 let folder: string;
+let holds: Held;
 let adopted: number;
 const config = `# mine
 notify: [{ kind: ntfy, url: "https://ntfy.sh/nobody-knows" }]
@@ -29,13 +34,14 @@ names:
   - { name: vip, zone: example.org, ipv4: { interface: wan0, vhid: 1 }, holdDown: 5s }
 heartbeat: { url: "https://hc-ping.com/nobody-knows" }
 sources: { wall: { url: "https://192.0.2.1", keyFile: key } }
-targets: { dns: { url: "https://192.0.2.2", token: { file: token } } }
+targets: { dns: { url: "https://192.0.2.2", api: rrsets, token: { file: token } } }
 `;
 const file = () => join(folder, "moor.yaml");
 const text = () => readFileSync(file(), "utf8");
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "moor-change-"));
   adopted = 0;
+  holds = { kind: "later", because: "nobody answers", todo: "" };
   writeFileSync(join(folder, "key"), "key=a\nsecret=b\n", { mode: 0o600 });
   writeFileSync(join(folder, "token"), "t0ken", { mode: 0o600 });
   writeFileSync(file(), config, { mode: 0o640 });
@@ -46,11 +52,23 @@ function changer(path = file()) {
   const checkText = (instead?: string) => readConfig(path, {}, folder, instead);
   const read = readConfig(file(), {}, folder);
   if (!read.ok) throw new Error(JSON.stringify(read.faults));
-  const devices = () => new Map([["wall", ["wan0", "lan0"]]]);
+  const devices = () =>
+    new Map([
+      [
+        "wall",
+        [
+          { device: "lo", isDown: false },
+          { device: "wan0", isDown: false },
+          { device: "lan0", isDown: false },
+          { device: "spare0", isDown: true },
+        ],
+      ],
+    ]);
+  const published = async () => holds;
   const adopt = () => {
     adopted += 1;
   };
-  return createNamesChanger({ config: { ...read.value, file: path }, devices, checkText, adopt });
+  return createNamesChanger({ config: { ...read.value, file: path }, devices, published, checkText, adopt });
 }
 
 const nas: NameFields = {
@@ -65,6 +83,40 @@ const previewOf = async (wish: Wish) => {
   if (outcome.kind !== "preview") throw new Error(JSON.stringify(outcome));
   return outcome.preview;
 };
+
+describe("a name that is reviewed", () => {
+  const wish = (fields: Partial<NameFields> = {}) => previewOf({ kind: "add", fields: { ...nas, ...fields } });
+  const found = { kind: "found", value: { values: [] } } as unknown as Held;
+
+  it("may have interfaces that its source reports, even if they are down", async () => {
+    holds = found;
+    expect((await wish()).faults).toEqual([]);
+    expect((await wish({ ipv6: { isOn: true, devices: "spare0" } })).faults).toEqual([]);
+    expect((await wish({ ipv6: { isOn: true, devices: "wan9, wan0" } })).faults).toEqual([
+      { field: "ipv6", message: "wall reports no interface wan9", todo: "use one that it reports: wan0, lan0" },
+    ]);
+  });
+
+  it("is not proposed an interface that is down, nor the loopback interface", async () => {
+    expect((await changer().list()).sources.map(({ devices }) => devices)).toEqual([["wan0", "lan0"]]);
+  });
+
+  it("needs a zone that its target has", async () => {
+    holds = noZone("example.org");
+    expect((await wish({ create: true })).faults).toMatchObject([{ field: "zone" }]);
+  });
+
+  it("needs a record, unless the updater creates it", async () => {
+    holds = { kind: "missing", because: "there is no record nas.example.org AAAA", todo: "create it" };
+    expect((await wish()).faults).toMatchObject([{ field: "name", todo: "create it" }]);
+    expect((await wish({ create: true })).faults).not.toMatchObject([{ field: "name" }]);
+  });
+
+  it("has no fault if its target cannot be asked: that is unknown", async () => {
+    holds = { kind: "later", because: "no answer", todo: "wait" };
+    expect((await wish()).faults).toEqual([]);
+  });
+});
 
 describe("the names of a config", () => {
   it("are listed with their fields, and with what only the file can change", async () => {

@@ -11,10 +11,10 @@ import { targetKinds } from "../targets/targets.ts";
 import { type NotWritten, readConfigFile, whyNotWritable, writeConfigFile } from "./config-file.ts";
 import { lineDiff } from "./line-diff.ts";
 import { changesBetween, fieldsOf, otherSettings } from "./name-fields.ts";
+import { type ReportedDevice, type ReviewTools, reviewName } from "./review-name.ts";
 
-export type ChangeTools = {
+export type ChangeTools = ReviewTools & {
   readonly config: UpdaterConfig;
-  readonly devices: () => ReadonlyMap<string, readonly string[]>;
   /** Checks a text as if it were in the config file. */
   readonly checkText: (text: string) => Result<UpdaterConfig>;
   /** Uses the file as it is now. */
@@ -27,7 +27,7 @@ export type Changed =
   | NotWritten;
 
 /** Changes `names:` in the config file, in two steps: a preview with the checks of a start, and the write. */
-export function createNamesChanger({ config, devices, checkText, adopt }: ChangeTools) {
+export function createNamesChanger({ config, devices, published, checkText, adopt }: ChangeTools) {
   const { file } = config;
   const prepare = async (wish: NamesWish) => {
     const because = await whyNotWritable(file);
@@ -37,7 +37,10 @@ export function createNamesChanger({ config, devices, checkText, adopt }: Change
     const change = changeOf(wish, entriesIn(text));
     const edited = change && editNames(text, change.change);
     if (change === undefined || edited === undefined) return { kind: "impossible", because: unusual(file) } as const;
-    const faults = faultsIn(edited, change.index, checkText(edited), file);
+    const checked = checkText(edited);
+    const wrong = faultsIn(edited, change.index, checked, file);
+    const asked = wrong.length === 0 && checked.ok ? reviewedIn(wish, entriesIn(text)) : undefined;
+    const faults = checked.ok && asked ? await reviewName(checked.value, asked, { devices, published }) : wrong;
     return {
       kind: "edited",
       text,
@@ -54,7 +57,7 @@ export function createNamesChanger({ config, devices, checkText, adopt }: Change
         ...{ file, version: versionOf(text), ...(cannot === undefined ? {} : { cannot }) },
         entries: entriesIn(text).map(shownEntry),
         sources: [...config.sources.values()].map(({ name, kind }) => ({
-          ...{ name, isOne: sourceKinds[kind]?.only !== undefined, devices: devices().get(name) ?? [] },
+          ...{ name, isOne: sourceKinds[kind]?.only !== undefined, devices: usable(devices().get(name) ?? []) },
         })),
         targets: [...config.targets.values()].map(({ name, api }) => {
           const { create = true, ttl = true } = targetKinds[api]?.can ?? {};
@@ -112,6 +115,19 @@ function changeOf(wish: NamesWish, entries: readonly Entry[]): { change: NamesCh
   if (wish.kind === "remove") return { change: { kind: "remove", index }, index: -1 };
   const fields = wish.kind === "edit" ? wish.fields : { ...fieldsOf(entry), paused: wish.paused };
   return { change: { kind: "set", index, settings: changesBetween(entry, fields) }, index };
+}
+
+/** Proposed, best first: not the loopback interface, and nothing that is down. */
+const usable = (devices: readonly ReportedDevice[]): readonly string[] =>
+  devices.filter(({ device, isDown }) => !isDown && device !== "lo").map(({ device }) => device);
+
+/** What is asked about before it is written. */
+function reviewedIn(wish: NamesWish, entries: readonly Entry[]): Parameters<typeof reviewName>[1] | undefined {
+  if (wish.kind !== "add" && wish.kind !== "edit") return undefined;
+  const before = wish.kind === "edit" ? fieldsOf(entries[wish.index] ?? {}) : undefined;
+  const known = [before?.ipv4, before?.ipv6].flatMap((field) => field?.devices.split(/[\s,]+/) ?? []);
+  const { name, zone } = wish.fields;
+  return { name: name.trim().toLowerCase(), zone: zone.trim().toLowerCase(), known: new Set(known) };
 }
 
 /** The first and the last line of `names:`: a diff must show nothing else, because a web hook's URL is a secret. */

@@ -76,7 +76,9 @@ export function createUpdaterPage(options: PageOptions): UpdaterPage {
       return { status: 202, body: { checking: true } };
     },
   };
-  const changer = options.changing && createNamesChanger({ config, devices: options.devices, ...options.changing });
+  const changer =
+    options.changing &&
+    createNamesChanger({ config, devices: options.devices, published: options.published, ...options.changing });
   /** Only for those who have signed in. */
   const changes: typeof answers = {
     "GET /page/names": async () => (changer ? { status: 200, body: await changer.list() } : starting),

@@ -164,9 +164,14 @@ export const unknownCall = ({ said }: Absent, service = ours.service): TargetFau
 
 export const noZone = (zone: string, service = ours.service): TargetFault => ({
   kind: "missing",
-  because: `${service} has no zone ${zone}, or does not allow access to it`,
+  because: `${service} ${hasNoZone(zone)}`,
   todo: "create it there, or allow access; `moor zones` lists the zones that moor can see",
 });
+
+const hasNoZone = (zone: string): string => `has no zone ${zone}, or does not allow access to it`;
+
+export const isNoZone = ({ kind, because }: TargetFault, zone: string): boolean =>
+  kind === "missing" && because.endsWith(hasNoZone(zone));
 
 export const unexpected = (lack: string, service = ours.service): TargetFault =>
   later(`${service} reported success, but its answer contains ${lack}`, lookAtUrl);

@@ -1,0 +1,58 @@
+import type { FieldFault } from "../../contract/updater-page.ts";
+import type { UpdaterConfig } from "../config/config.ts";
+import { originsOf, type Subject, subjectsOf } from "../round/subjects.ts";
+import { isNoZone } from "../targets/service-answer.ts";
+import type { AskTools } from "./ask-published.ts";
+
+export type ReportedDevice = { readonly device: string; readonly isDown: boolean };
+
+export type ReviewTools = {
+  /** The devices that each source has reported. */
+  readonly devices: () => ReadonlyMap<string, readonly ReportedDevice[]>;
+  readonly published: AskTools["published"];
+};
+
+/** Milliseconds that a target may take. */
+const patience = 5_000;
+
+/**
+ * What would fail as soon as the name is in the config, although the config is valid: an interface that its source does not have, a
+ * zone that its target does not have, or a record that nobody creates. What is not known is no fault.
+ */
+export async function reviewName(
+  config: UpdaterConfig,
+  { name, zone, known }: { readonly name: string; readonly zone: string; readonly known: ReadonlySet<string> },
+  { devices, published }: ReviewTools,
+): Promise<readonly FieldFault[]> {
+  const subjects = subjectsOf(config).filter(({ order }) => order.name === name && order.zone === zone);
+  const signal = AbortSignal.timeout(patience);
+  const ofTargets = await Promise.all(
+    subjects.map(async (subject) => {
+      const found = await published(subject, signal).catch(() => undefined);
+      if (found?.kind !== "missing") return [];
+      if (isNoZone(found, zone)) return [{ field: "zone", message: found.because, todo: found.todo }];
+      return subject.order.create ? [] : [{ field: "name", message: found.because, todo: found.todo }];
+    }),
+  );
+  const faults = [...subjects.flatMap((subject) => deviceFaults(subject, devices(), known)), ...ofTargets.flat()];
+  return [...new Map(faults.map((fault) => [`${fault.field} ${fault.message}`, fault])).values()];
+}
+
+/** `known`: devices that the entry already had. One of them may be gone only for a while. */
+function deviceFaults(
+  subject: Subject,
+  reported: ReturnType<ReviewTools["devices"]>,
+  known: ReadonlySet<string>,
+): readonly FieldFault[] {
+  return originsOf(subject).flatMap(({ source, devices }) => {
+    const there = reported.get(source) ?? [];
+    const names = there.map(({ device }) => device);
+    const missing = there.length === 0 ? [] : devices.filter((device) => !names.includes(device) && !known.has(device));
+    const usable = there.filter(({ isDown, device }) => !isDown && device !== "lo").map(({ device }) => device);
+    return missing.map((device) => ({
+      field: subject.family,
+      message: `${source} reports no interface ${device}`,
+      todo: `use one that it reports: ${usable.join(", ") || names.join(", ")}`,
+    }));
+  });
+}
