@@ -110,6 +110,17 @@ it("falls back to NAT-PMP and PCP where UPnP is off", async () => {
   });
 });
 
+it("falls back to NAT-PMP where UPnP answers the search, but not over HTTP", async () => {
+  await router.serve();
+  const blocked = "table inet block { chain out { type filter hook output priority 0; tcp dport 5000 reject; }; }";
+  expect((await router.run(["nft", blocked])).err).toBe("");
+  expect(await read("any", "upnp")).toEqual({
+    any: "81.2.69.142",
+    upnp: expect.stringMatching(/192\.168\.77\.1:5000/),
+  });
+  await router.run(["nft", "delete table inet block"]);
+});
+
 it("reads a router of version 1, and one without NAT-PMP", async () => {
   const other = await router.serve(["force_igd_desc_v1=yes", "enable_natpmp=no"]);
   expect(await read("any", "natpmp")).toEqual({

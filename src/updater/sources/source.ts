@@ -19,11 +19,15 @@ export type SourceKind<Config> = Mapping<Partial<Endpoint>> & {
   readonly families?: readonly Family[];
   /** What messages call it. */
   readonly called?: "firewall";
-  /** `wanted`: the families that names use; the others need not be read. */
+  /**
+   * `wanted`: the families that names use; the others need not be read. `interval`: milliseconds within which a change has to be
+   * noticed, even if a push is lost.
+   */
   open(
     config: Config,
     connect: (endpoint: Endpoint) => Promise<HttpClient>,
     wanted: readonly Family[],
+    interval?: number,
   ): Promise<AddressSource>;
 };
 

@@ -36,11 +36,11 @@ export const sourceSettings = kindsOf("kind", sourceKinds, { description: "The k
 export const calledOf = (config: SourceConfig | undefined): string =>
   sourceKinds[config?.kind ?? ""]?.called ?? "source";
 
-export async function openSource(config: SourceConfig, wanted = families): Promise<AddressSource> {
+export async function openSource(config: SourceConfig, wanted = families, interval?: number): Promise<AddressSource> {
   const kind = sourceKinds[config.kind];
   if (!kind) throw new Error(`no source of kind ${config.kind}`);
   const connect: Parameters<typeof kind.open>[1] = async (endpoint) =>
     (await import("../http/client.ts")).createHttpClient(endpoint);
   // The cast is safe: the settings were read by the same kind.
-  return kind.open(config as never, connect, wanted);
+  return kind.open(config as never, connect, wanted, interval);
 }

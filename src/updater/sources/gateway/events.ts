@@ -23,11 +23,17 @@ type EventTimes = {
   readonly first: number;
   /** The state is read this often even without a notification: the device may have restarted and forgotten the subscription. */
   readonly check: number;
-  /** The minimum between two renewals, whatever the device says. */
+  /** The minimum and maximum between two renewals, whatever the device says. A device that has restarted does not know it. */
   readonly renewal: number;
+  readonly longestRenewal: number;
 };
 
-const usualTimes: EventTimes = { first: 10_000, check: 60_000, renewal: 5_000 };
+const usualTimes: EventTimes = { first: 10_000, check: 60_000, renewal: 5_000, longestRenewal: 60_000 };
+
+/** Reads the state at least this often, in milliseconds. */
+export const checkWithin = (interval = usualTimes.check): Partial<EventTimes> => ({
+  check: Math.min(interval, usualTimes.check),
+});
 
 /** Seconds that a subscription lasts. The device may choose another time. */
 const lease = 600;
@@ -49,10 +55,11 @@ export async function followEvents(source: EventSource, signal: AbortSignal): Pr
   if (!server) return { kind: "not-offered" };
   try {
     const callback = `<http://${own.address}:${(server.address() as AddressInfo).port}${path}>`;
-    const subscription = await subscribe(source, { callback, nt: "upnp:event" }, signal);
-    if (subscription === undefined) return { kind: "not-offered" };
-    const end = await keep(source, subscription, bell, times, signal);
-    await unsubscribe(source, subscription.id);
+    const begin = () => subscribe(source, { callback, nt: "upnp:event" }, signal);
+    const first = await begin();
+    if (!first) return { kind: "not-offered" };
+    const { end, id } = await keep(source, { first, begin }, bell, times, signal);
+    await unsubscribe(source, id);
     return end;
   } finally {
     server.closeAllConnections();
@@ -63,26 +70,32 @@ export async function followEvents(source: EventSource, signal: AbortSignal): Pr
 /** `renewAfter`: half of its duration, in milliseconds. */
 type Subscription = { readonly id: string; readonly renewAfter: number };
 
+type Subscribing = { readonly first: Subscription; readonly begin: () => Promise<Subscription | undefined> };
+
 async function keep(
   source: EventSource,
-  subscription: Subscription,
+  { first, begin }: Subscribing,
   bell: Bell,
   times: EventTimes,
   signal: AbortSignal,
-): Promise<FollowEnd> {
+): Promise<{ readonly end: FollowEnd; readonly id: string }> {
+  let subscription = first;
+  const ended = (kind: FollowEnd["kind"]) => ({ end: { kind }, id: subscription.id });
   // Without the first notification none will come: a firewall on the way, or on this machine, blocks them.
-  if (!(await bell.rings(times.first, signal))) return { kind: signal.aborted ? "ended" : "not-offered" };
-  const renewalOf = ({ renewAfter }: Subscription) => performance.now() + Math.max(times.renewal, renewAfter);
-  let renewAt = renewalOf(subscription);
+  if (!(await bell.rings(times.first, signal))) return ended(signal.aborted ? "ended" : "not-offered");
+  const nextRenewal = () =>
+    performance.now() + Math.max(times.renewal, Math.min(times.longestRenewal, subscription.renewAfter));
+  let renewAt = nextRenewal();
   while (await source.onChange()) {
     await bell.rings(Math.min(times.check, Math.max(0, renewAt - performance.now())), signal);
     if (signal.aborted) break;
     if (performance.now() < renewAt) continue;
-    const renewed = await subscribe(source, { sid: subscription.id }, signal);
+    const renewed = (await subscribe(source, { sid: subscription.id }, signal)) ?? (await begin());
     if (!renewed) break;
-    renewAt = renewalOf(renewed);
+    subscription = renewed;
+    renewAt = nextRenewal();
   }
-  return { kind: "ended" };
+  return ended("ended");
 }
 
 async function subscribe(

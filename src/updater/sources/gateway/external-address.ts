@@ -3,6 +3,8 @@ import type { Failed, UpnpDevice } from "./upnp.ts";
 /** A gateway's answer over UPnP. `text` is unchanged: empty or zeros while the gateway is offline. */
 export type ExternalAddress =
   | { readonly kind: "address"; readonly text: string }
+  /** It has several addresses, and another protocol would report one of them. */
+  | { readonly kind: "ambiguous"; readonly because: string }
   | Failed
   | { readonly kind: "not-found" };
 
@@ -32,7 +34,7 @@ function combined(answers: readonly ExternalAddress[]): ExternalAddress {
   const texts = answers.flatMap((each) => (each.kind === "address" ? [each.text] : []));
   const [text, other] = new Set(texts.filter((each) => !isOffline(each)));
   if (other !== undefined) {
-    return failed("the router has two connections with different addresses");
+    return { kind: "ambiguous", because: "the router has two connections with different addresses" };
   }
   if (text !== undefined) return { kind: "address", text };
   return answers.find(({ kind }) => kind === "failed") ?? { kind: "address", text: "" };

@@ -8,7 +8,7 @@ import { within } from "../../../process/within.ts";
 import type { HttpClient } from "../../http/client.ts";
 import type { Endpoint } from "../../http/endpoint.ts";
 import { type AddressSource, onlyDevice, type SourceReading, unavailable, type WhyUnknown } from "../source.ts";
-import { followEvents } from "./events.ts";
+import { checkWithin, followEvents } from "./events.ts";
 import { isOffline } from "./external-address.ts";
 import type { SoapAnswer } from "./soap.ts";
 import { createUpnpDevice, type Failed } from "./upnp.ts";
@@ -21,6 +21,7 @@ const turnOn =
 export function createFritzboxSource(
   { url, timeout }: FritzboxSource,
   connect: (endpoint: Endpoint) => Promise<HttpClient>,
+  interval?: number,
   resolve: Resolve = async (name) => (await lookup(name, { family: 4 })).address,
 ): AddressSource {
   const box = createUpnpDevice(() => locate(url, resolve, timeout), { timeout, connect });
@@ -52,7 +53,7 @@ export function createFritzboxSource(
         if (!signal.aborted) hear(reading);
         return box.events()?.events.href === found.events.href;
       };
-      return followEvents({ ...found, onChange }, signal);
+      return followEvents({ ...found, onChange, times: checkWithin(interval) }, signal);
     },
     close: () => box.close(),
   };

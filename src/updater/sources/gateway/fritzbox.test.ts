@@ -161,7 +161,7 @@ test.each([
     return address;
   };
   const url = new URL(`http://localhost:${peer.port}`);
-  const named = createFritzboxSource({ url, timeout: 15_000 }, createHttpClient, resolve);
+  const named = createFritzboxSource({ url, timeout: 15_000 }, createHttpClient, undefined, resolve);
   const reading = await named.read(never);
   named.close();
   expect(reading.kind === "unavailable" ? reading.because : undefined).toBe(because);

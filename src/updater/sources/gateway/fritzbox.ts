@@ -21,6 +21,6 @@ export const fritzbox = {
   only: onlyDevice,
   can: { push: true, prefix: true, lifetimes: true },
   // Loaded on first use, as for igd.
-  open: async (config: FritzboxSource, connect) =>
-    (await import("./fritzbox-source.ts")).createFritzboxSource(config, connect),
+  open: async (config: FritzboxSource, connect, _wanted?: unknown, interval?: number) =>
+    (await import("./fritzbox-source.ts")).createFritzboxSource(config, connect, interval),
 } satisfies SourceKind<FritzboxSource>;

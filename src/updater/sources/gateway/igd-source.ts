@@ -5,7 +5,7 @@ import type { Endpoint } from "../../http/endpoint.ts";
 import { reportConnection } from "../only-connection.ts";
 import { type AddressSource, type SourceReading, unavailable } from "../source.ts";
 import { defaultGateway } from "./default-gateway.ts";
-import { followEvents } from "./events.ts";
+import { checkWithin, followEvents } from "./events.ts";
 import { type ExternalAddress, isOffline, readExternalAddress } from "./external-address.ts";
 import { askNatPmp, type MappingAnswer } from "./nat-pmp.ts";
 import { askPcp } from "./pcp.ts";
@@ -26,12 +26,14 @@ export type IgdSource = {
 
 type Connect = (endpoint: Endpoint) => Promise<HttpClient>;
 
-export function createIgdSource(config: IgdSource, connect: Connect): AddressSource {
+/** `interval`: milliseconds within which a change has to be noticed, even if the router does not report it. */
+export function createIgdSource(config: IgdSource, connect: Connect, interval?: number): AddressSource {
   const gatewayOf = () => config.url?.hostname ?? config.gateway ?? defaultGateway();
   const locate = async (signal: AbortSignal) => config.url ?? locateGateway(gatewayOf() ?? "", signal);
   const upnp = createUpnpDevice(locate, { timeout: config.timeout, connect });
   /** The one that worked last is tried first: a search that nobody answers takes seconds. */
   let last: Protocol | undefined;
+  let isUpnpBroken = false;
 
   const ask = async (protocol: Protocol, gateway: string, signal: AbortSignal): Promise<Asked> => {
     if (protocol === "upnp") return upnpAsked(await readExternalAddress(upnp, signal));
@@ -43,17 +45,21 @@ export function createIgdSource(config: IgdSource, connect: Connect): AddressSou
     if (gateway === undefined) {
       return unavailable("this machine has no IPv4 router", "set `gateway:` to the address of the router");
     }
-    const refusals: string[] = [];
+    const [refusals, failures]: [string[], string[]] = [[], []];
     for (const protocol of protocolsFor(config, last)) {
       const asked = await ask(protocol, gateway, signal);
       if (signal.aborted) return unavailable("stopped before it finished", "no action needed: moor is shutting down");
+      if (protocol === "upnp") isUpnpBroken = asked.kind === "failed";
       if (asked.kind === "known") {
         last = protocol;
         return asked.reading;
       }
       if (asked.kind === "refused") refusals.push(asked.because);
+      if (asked.kind === "failed") failures.push(asked.because);
     }
     last = undefined;
+    const [failure] = failures;
+    if (failure !== undefined) return unavailable(failure, turnOn);
     const [refusal] = refusals;
     if (refusal !== undefined) return unavailable(`the router ${gateway} refused to answer: ${refusal}`, turnOn);
     const tried = config.url ? "UPnP" : (config.protocol ?? "UPnP, NAT-PMP or PCP");
@@ -63,16 +69,18 @@ export function createIgdSource(config: IgdSource, connect: Connect): AddressSou
   return {
     read,
     async follow(hear, signal) {
+      // Only UPnP has events: it may work again.
+      if (isUpnpBroken) last = undefined;
       const first = await read(signal);
       const found = last === "upnp" ? upnp.events() : undefined;
-      if (first.kind === "unavailable") return { kind: "ended" };
+      if (first.kind === "unavailable" || isUpnpBroken) return { kind: "ended" };
       if (!found) return { kind: "not-offered" };
       const onChange = async () => {
         const reading = await read(signal);
         if (!signal.aborted) hear(reading);
         return upnp.events()?.events.href === found.events.href;
       };
-      return followEvents({ ...found, port: config.eventPort, onChange }, signal);
+      return followEvents({ ...found, port: config.eventPort, onChange, times: checkWithin(interval) }, signal);
     },
     close: () => upnp.close(),
   };
@@ -84,6 +92,8 @@ const turnOn =
 type Asked =
   | { readonly kind: "known"; readonly reading: SourceReading }
   | { readonly kind: "refused"; readonly because: string }
+  /** Its answer was missing or unusable. Another protocol may work. */
+  | { readonly kind: "failed"; readonly because: string }
   | { readonly kind: "silent" };
 
 function protocolsFor({ url, protocol }: IgdSource, last: Protocol | undefined): readonly Protocol[] {
@@ -104,7 +114,8 @@ const searchWait = 2_000;
 
 function upnpAsked(read: ExternalAddress): Asked {
   if (read.kind === "not-found") return { kind: "silent" };
-  if (read.kind === "failed") return { kind: "known", reading: unavailable(read.because, turnOn) };
+  if (read.kind === "failed") return read;
+  if (read.kind === "ambiguous") return { kind: "known", reading: unavailable(read.because, turnOn) };
   return { kind: "known", reading: readingOf(read.text) };
 }
 

@@ -153,6 +153,40 @@ describe("events", () => {
     client.close();
   });
 
+  it("are not needed: a new address is noticed within the interval, even if the router restarts and forgets whom to notify", async () => {
+    const stop = new AbortController();
+    source = await igd.open({ url: new URL(`${peer.url}/rootDesc.xml`), timeout: 15_000 }, createHttpClient, [], 5);
+    const heard: unknown[] = [];
+    const following = source.follow((reading) => void heard.push(said(reading)), stop.signal);
+    await until(() => heard.length > 0);
+    peer.subscribers.clear();
+    peer.values.set("GetExternalIPAddress", external("81.2.69.143"));
+    await until(() => heard.at(-1) === "81.2.69.143");
+    stop.abort();
+    await following;
+    expect(new Set(heard)).toEqual(new Set(["81.2.69.142", "81.2.69.143"]));
+  });
+
+  it("are subscribed to again if the router no longer knows the subscription", async () => {
+    const client = await createHttpClient({ url: new URL(peer.url), trust: { kind: "system" } });
+    let checks = 0;
+    const onChange = async () => ++checks > 0;
+    const events = new URL("/evt", peer.url);
+    const stop = new AbortController();
+    const times = { check: 60_000, renewal: 1, longestRenewal: 5 };
+    const following = followEvents({ client, events, onChange, times }, stop.signal);
+    await until(() => checks > 1);
+    peer.subscribers.clear();
+    await until(() => peer.subscribers.size === 1);
+    const [before] = [checks];
+    peer.notify();
+    await until(() => checks > before);
+    stop.abort();
+    expect(await following).toEqual({ kind: "ended" });
+    expect(peer.subscribers.size).toBe(0);
+    client.close();
+  });
+
   it("are subscribed to again before the subscription ends, and end when that is refused", async () => {
     const client = await createHttpClient({ url: new URL(peer.url), trust: { kind: "system" } });
     peer.fail({ headers: { sid: "uuid:1", timeout: "Second-0" } });

@@ -49,5 +49,6 @@ export const igd = {
   families: ["ipv4"],
   can: { push: true, prefix: false, lifetimes: false },
   // Loaded on first use: most updaters need no UDP sockets.
-  open: async (config: IgdSource, connect) => (await import("./igd-source.ts")).createIgdSource(config, connect),
+  open: async (config: IgdSource, connect, _wanted?: unknown, interval?: number) =>
+    (await import("./igd-source.ts")).createIgdSource(config, connect, interval),
 } satisfies SourceKind<IgdSource>;
