@@ -167,7 +167,7 @@ type Steps = ReturnType<typeof openSteps>;
 
 function openSteps(
   subjects: readonly Subject[],
-  { readers, sourcePacing, leftAlone, targetOf, serviceOf }: Services,
+  { readers, sourcePacing, schedule, targetOf, serviceOf }: Services,
   { state, now, interval }: ServiceTools & { readonly interval: number },
 ) {
   const recall = createRecall();
@@ -183,7 +183,7 @@ function openSteps(
 
   // Choose and plan, from the latest reading of each source.
   const plan = (some: readonly Subject[] = subjects): readonly PlannedUpdate[] =>
-    planRound(some, { readings: readings(), state, recall, now: now(), notBefore: leftAlone.notBefore });
+    planRound(some, { readings: readings(), state, recall, now: now(), notBefore: schedule.notBefore });
 
   const names = new Map(plan().map((latest): [Subject, NameState] => [latest.subject, { kind: "unread", latest }]));
   /** Since the last round: finished writes, and names whose state has changed. */
@@ -218,8 +218,17 @@ function openSteps(
     const current = names.get(subject);
     if (current?.kind !== "queued") return;
     if (signal.aborted) return happened(subject, { kind: "stopped" }, signal);
-    const until = leftAlone.untilForWrite(subject.target);
-    if (until !== undefined && now() < until) return happened(subject, { kind: "held", until }, signal);
+    const admission = schedule.admit(subject, queued);
+    if (admission.kind === "hold") return happened(subject, { ...admission, kind: "held" }, signal);
+    const sending = send(admission.subject, signal);
+    // If another name was sent instead, this one has to wait.
+    if (admission.subject !== subject) await write(subject, signal);
+    await sending;
+  };
+  const queued = () => [...names].filter(([, { kind }]) => kind === "queued").map(([subject]) => subject);
+  const send = async (subject: Subject, signal: AbortSignal): Promise<void> => {
+    const current = names.get(subject);
+    if (current?.kind !== "queued") return;
     const target = targetOf(subject);
     const updates = target.replaceAll ? companionsOf(current, names.values()) : [current.latest];
     for (const update of updates) happened(update.subject, { kind: "turn" }, signal);
@@ -228,7 +237,7 @@ function openSteps(
       updates.length > 1
         ? await writeTogether(updates, tools, withTimeout(signal))
         : [{ subject, result: await writeRecord(current.latest, tools, withTimeout(signal)) }];
-    await Promise.all(written.map(async ({ result }) => result && leftAlone.ended(result)));
+    await Promise.all(written.map(async ({ result }) => result && schedule.ended(result)));
     for (const each of written) ended(each, signal);
     news.wake();
   };
@@ -256,7 +265,7 @@ function openSteps(
       ...{ readings: readings(), results, changed: [...new Set([...finished, ...moves])] },
       due: earliest([...readers.keys()].map(due)),
       polled: [...readers.keys()].filter((source) => !readers.get(source)?.isPushing()),
-      holds: leftAlone.longHolds(subjects.map(({ target }) => target)),
+      holds: schedule.longHolds(subjects.map(({ target }) => target)),
       ...(unsaved ? { unsaved: unsaved.code } : {}),
       stateShared: isStateShared,
     };
@@ -267,7 +276,7 @@ function openSteps(
   };
   /** When the names of a source must be planned again even without news from it. */
   const due = (source: string): Instant | undefined => {
-    const facts = { state, recall, notBefore: leftAlone.notBefore, interval, now: now() };
+    const facts = { state, recall, notBefore: schedule.notBefore, interval, now: now() };
     const dues = [...names].map(([subject, each]) =>
       isFrom(subject, source) ? dueAt(subject, each, facts) : undefined,
     );
@@ -276,7 +285,7 @@ function openSteps(
 
   const check = (): void => {
     sourcePacing.retryNow();
-    leftAlone.allowOneTry();
+    schedule.allowOneTry();
     for (const { nap } of sources.values()) nap.wake();
   };
 
@@ -284,7 +293,7 @@ function openSteps(
     const subject = subjects.find((each) => each.title === title && !each.paused);
     if (!subject) return false;
     recall.ask(subject.key);
-    leftAlone.allowOneTry();
+    schedule.allowOneTry();
     for (const origin of originsOf(subject)) sources.get(origin.source)?.nap.wake();
     return true;
   };

@@ -37,7 +37,8 @@ export function createStatusKeeper(clock: () => Instant): StatusKeeper {
       lastRoundAt = performance.now();
       const names = namesIn(round, state, status.names);
       const done = round.changed.filter(({ outcome }) => outcome?.kind === "done").length;
-      const failed = round.changed.filter(({ outcome }) => outcome && "fault" in outcome);
+      // A name that only waits for its service was not sent.
+      const failed = round.changed.filter(({ plan, outcome }) => plan.kind !== "wait" && outcome && "fault" in outcome);
       status = {
         ...status,
         rounds: status.rounds + 1,

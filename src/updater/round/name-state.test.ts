@@ -133,6 +133,11 @@ it("a held name waits with the planned address", () => {
   expect(state.latest.plan).toEqual({ kind: "wait", until, address: address("9.9.9.1"), because: "asked" });
 });
 
+it("a name that is held because its service is down fails for the same reason, without being sent", () => {
+  const { state } = nextState(states.queued, { ...events.held, fault });
+  expect(state).toMatchObject({ kind: "waiting", latest: { plan: { kind: "wait", until }, outcome: { fault } } });
+});
+
 describe("a name is written alone, not together with others,", () => {
   const refusedFor = (kind: TargetFault["kind"], ofService = false) =>
     result({ kind: "refused", fault: { kind, because: "no", todo: "look", ...(ofService && { ofService }) } });
@@ -148,6 +153,15 @@ describe("a name is written alone, not together with others,", () => {
       "if it was refused before a wait",
       [{ kind: "ended", result: refusedFor("missing") }, events["planned: wait"], again, events.held, again],
       true,
+    ],
+    [
+      "but not if another was refused and it was not sent",
+      [
+        ...[events["ended: done"], again],
+        { kind: "held", until, fault: { kind: "unauthorised", because: "403", todo: "look" } },
+        again,
+      ],
+      undefined,
     ],
     ["but not after a success", [events["ended: done"], again], undefined],
     ["but not after an unknown outcome", [events["ended: unknown"], again], undefined],

@@ -1,5 +1,6 @@
 import type { Instant } from "../../core/instant.ts";
 import type { Plan } from "../../core/updates/plan-update.ts";
+import type { TargetFault } from "../targets/target.ts";
 import type { PlannedUpdate } from "./plan.ts";
 import type { UpdateResult } from "./result.ts";
 
@@ -30,7 +31,8 @@ export type NameEvent =
   | { readonly kind: "planned"; readonly update: PlannedUpdate }
   /** Its turn in the queue came: the service may be asked, must not be asked before `until`, or we are shutting down. */
   | { readonly kind: "turn" }
-  | { readonly kind: "held"; readonly until: Instant }
+  /** `fault`: the service is down, as another name has found. */
+  | { readonly kind: "held"; readonly until: Instant; readonly fault?: TargetFault }
   | { readonly kind: "stopped" }
   /** The service refused to write it together with others, perhaps because of one of those. */
   | { readonly kind: "apart" }
@@ -57,7 +59,7 @@ export function nextState(state: NameState, event: NameEvent): Next {
         : { state };
     case "held":
       return state.kind === "queued"
-        ? { state: { kind: "waiting", latest: heldBack(state.latest, event.until), ...aloneIn(state) } }
+        ? { state: { kind: "waiting", latest: heldBack(state.latest, event.until, event.fault), ...aloneIn(state) } }
         : { state };
     case "stopped":
       return state.kind === "queued" ? { state: { kind: "idle", latest: state.latest } } : { state };
@@ -88,8 +90,9 @@ function planned(state: NameState, update: PlannedUpdate): Next {
 
 /** A record that was refused does not delay others again: until its next success, it is written alone. */
 function aloneIn(state: Exclude<NameState, { kind: "writing" }>): Pick<typeof state, "alone"> {
-  const { outcome } = state.latest as UpdateResult;
-  const isRefused = outcome?.kind === "refused" && outcome.fault.kind !== "later" && !outcome.fault.ofService;
+  const { outcome, plan } = state.latest as UpdateResult;
+  const isSent = outcome?.kind === "refused" && plan.kind !== "wait";
+  const isRefused = isSent && outcome.fault.kind !== "later" && !outcome.fault.ofService;
   return state.alone || isRefused ? { alone: true } : {};
 }
 
@@ -117,9 +120,10 @@ function restingAt(update: PlannedUpdate, before: Parameters<typeof aloneIn>[0])
   return { kind: isUpToDate ? "up-to-date" : "idle", latest: update };
 }
 
-export const heldBack = (update: ActingUpdate, until: Instant): PlannedUpdate => ({
+export const heldBack = (update: ActingUpdate, until: Instant, fault?: TargetFault): UpdateResult => ({
   ...update,
   plan: { kind: "wait", until, address: update.plan.address, because: "asked" },
+  ...(fault ? { outcome: { kind: "refused", fault } } : {}),
 });
 
 export const isActing = (update: PlannedUpdate): update is ActingUpdate =>

@@ -9,14 +9,14 @@ import { isRight, unsent, type WriteTools, withTimeout } from "./write-record.ts
 /** What these updates would do, as far as reading the records shows. Writes and stores nothing. */
 export async function previewRound(
   updates: readonly PlannedUpdate[],
-  { targetOf, serviceOf, leftAlone }: Services,
+  { targetOf, serviceOf, schedule }: Services,
   state: StateFile,
   signal: AbortSignal,
 ): Promise<readonly UpdateResult[]> {
   const results = new Map<PlannedUpdate, UpdateResult>();
   const queues = openServiceQueues(serviceOf);
   const preview = async (update: ActingUpdate): Promise<UpdateResult> => {
-    const until = leftAlone.untilForReading(update.subject.target);
+    const until = schedule.untilForReading(update.subject.target);
     if (until !== undefined) return heldBack(update, until);
     return previewRecord(update, { target: targetOf(update.subject), state }, withTimeout(signal));
   };

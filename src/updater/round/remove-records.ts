@@ -10,14 +10,14 @@ export type Removal = { readonly subject: Subject; readonly address: string; rea
 /** Removes the records of these names that hold the address written last. A stored address stays in doubt: the next start writes it. */
 export async function removeRecords(
   subjects: readonly Subject[],
-  { targetOf, serviceOf, leftAlone }: Services,
+  { targetOf, serviceOf, schedule }: Services,
   state: StateFile,
   signal: AbortSignal,
 ): Promise<readonly Removal[]> {
   const removals: Removal[] = [];
   const queues = openServiceQueues(serviceOf);
   const remove = async (subject: Subject, address: string): Promise<void> => {
-    const until = leftAlone.untilForReading(subject.target);
+    const until = schedule.untilForReading(subject.target);
     if (until !== undefined) return void removals.push({ subject, address, outcome: askedToWait });
     const takeDoubtBack = await markDoubt(subject.key, state);
     const outcome = await targetOf(subject).remove?.({ ...subject.order, value: address }, signal);

@@ -7,7 +7,7 @@ import { createSourceReader, type SourceReader } from "../sources/source-reader.
 import { openSource } from "../sources/sources.ts";
 import type { RecordTarget, TargetFault } from "../targets/target.ts";
 import { openTarget } from "../targets/targets.ts";
-import { createLeftAlone, type LeftAlone, serviceOfTarget } from "./left-alone.ts";
+import { Schedule, serviceOfTarget } from "./schedule.ts";
 import type { StateFile } from "./state-file.ts";
 import { isFrom, originsOf, type Subject } from "./subjects.ts";
 
@@ -15,7 +15,7 @@ import { isFrom, originsOf, type Subject } from "./subjects.ts";
 export type Services = {
   readonly readers: ReadonlyMap<string, SourceReader>;
   readonly sourcePacing: Pacing;
-  readonly leftAlone: LeftAlone;
+  readonly schedule: Schedule;
   readonly targetOf: (subject: Subject) => RecordTarget;
   readonly serviceOf: (subject: Subject) => string;
   /** What the record of a subject holds, unless its service sent a Retry-After. */
@@ -34,7 +34,7 @@ export async function openServices(
   subjects: readonly Subject[],
   { state, now, random }: ServiceTools,
 ): Promise<Services> {
-  const leftAlone = createLeftAlone(config, { state, now, random });
+  const schedule = new Schedule(config, { state, now, random });
   // After an outage of any length, a firewall is read within the interval.
   const sourcePacing = createPacing(random, config.interval);
   const readers = new Map<string, SourceReader>();
@@ -45,12 +45,13 @@ export async function openServices(
     const sourceConfig = config.sources.get(source);
     if (!sourceConfig) continue;
     const tools = { pacing: sourcePacing, now, random };
-    readers.set(source, createSourceReader(source, await openSource(sourceConfig, familiesOf(source)), tools));
+    const opened = await openSource(sourceConfig, familiesOf(source), config.interval);
+    readers.set(source, createSourceReader(source, opened, tools));
   }
   for (const { target } of subjects) {
     const targetConfig = config.targets.get(target);
     if (!targetConfig || targets.has(target)) continue;
-    targets.set(target, await openTarget(targetConfig, (headers) => leftAlone.answered(target, headers)));
+    targets.set(target, await openTarget(targetConfig, (headers) => schedule.answered(target, headers)));
   }
   const targetOf = ({ target }: Subject): RecordTarget => {
     const opened = targets.get(target);
@@ -58,10 +59,10 @@ export async function openServices(
     return opened;
   };
   return {
-    ...{ readers, sourcePacing, leftAlone, targetOf },
+    ...{ readers, sourcePacing, schedule, targetOf },
     serviceOf: ({ target }) => serviceOfTarget(config.targets, target),
     async published(subject, signal) {
-      const until = leftAlone.untilForReading(subject.target);
+      const until = schedule.untilForReading(subject.target);
       if (until !== undefined && now() < until) return askedToWait(until);
       return targetOf(subject).current(subject.order, signal);
     },

@@ -92,9 +92,6 @@ const passingCodes = ["conflict", "locked", "maintenance", "unavailable", "timeo
 /** A 403 with one of these codes does not depend on the token. */
 const aboutNoToken = ["resource_limit_exceeded"];
 
-/** Milliseconds to wait after a 429 without a Retry-After. */
-const unsaidWait = 10_000;
-
 function faultFor(
   { status, code, message, outside }: WireError,
   retryAfter: number | undefined,
@@ -108,15 +105,15 @@ function faultFor(
   const clash = (status === 409 && code !== "uniqueness_error") || message.startsWith("409");
   const isOpen = status < 300 || status >= 500 || openStatuses.includes(status);
   if (clash || status === 429 || isOpen || passingCodes.includes(code)) {
-    const wait = status === 429 ? retryAfter || unsaidWait : retryAfter;
     const unasked =
       status === 429
-        ? `no action needed: moor waits for ${unsaidWait / 1_000} s`
+        ? "no action needed: moor waits for 10 s, and longer after each such answer"
         : "no action needed: moor retries; see the service's log if this goes on";
     const todo = retryAfter ? waitingUntil(now + retryAfter) : unasked;
     return {
       ...later(`${service} answered ${said}`, todo),
-      ...(wait === undefined ? {} : { retryAfter: wait }),
+      ...(retryAfter ? { retryAfter } : {}),
+      ...(status === 429 && !retryAfter ? { throttled: true } : {}),
       ...(status === 429 || status >= 500 ? { ofService: true } : {}),
     };
   }
@@ -125,6 +122,7 @@ function faultFor(
       kind: "unauthorised",
       because: `${service} denied access (${said})`,
       todo: renew,
+      ...(status === 401 ? { ofService: true } : {}),
     };
   }
   if (status >= 300 && status < 400) {

@@ -79,6 +79,8 @@ export type TargetFault = {
   readonly ofService?: boolean;
   /** Milliseconds that the service asked us to wait. */
   readonly retryAfter?: number;
+  /** The service limits the rate of requests (429), but did not say how long to wait. */
+  readonly throttled?: boolean;
   /** The wait applies to this record only. */
   readonly onlyName?: boolean;
   /** The service's own error code, if any. */

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { UpdaterConfig } from "../config/config.ts";
-import { createLeftAlone, type LeftAlone } from "./left-alone.ts";
 import type { UpdateResult } from "./result.ts";
+import { Schedule } from "./schedule.ts";
 import type { Subject } from "./subjects.ts";
 
 const hour = 3_600_000;
@@ -16,53 +16,56 @@ const targets = new Map(
 
 let now: number;
 let kept: Map<string, number>;
-let leftAlone: LeftAlone;
+let schedule: Schedule;
 beforeEach(() => {
   now = 1_800_000_000_000;
   kept = new Map();
   const setHold = async (key: string, until: number) => void kept.set(key, until);
   const state = { hold: (key: string) => kept.get(key), setHold };
-  leftAlone = createLeftAlone({ targets }, { state, now: () => now, random: () => 0 });
+  schedule = new Schedule({ targets }, { state, now: () => now, random: () => 0 });
 });
 
 const subject = { key: "home A", target: "dns" } as Subject;
 const asksFor = (retryAfter: number) =>
-  leftAlone.ended({
+  schedule.ended({
     subject,
     outcome: { kind: "unknown", fault: { kind: "later", because: "busy", todo: "wait", retryAfter } },
   } as UpdateResult);
-const goesWell = () => leftAlone.ended({ subject, outcome: { kind: "done", recordId: "1", ttl: 60 } } as UpdateResult);
-const held = () => leftAlone.untilForReading("dns");
+const goesWell = () => schedule.ended({ subject, outcome: { kind: "done", recordId: "1", ttl: 60 } } as UpdateResult);
+const held = () => schedule.untilForReading("dns");
+const untilForWrite = (target = "dns") => {
+  const admission = schedule.admit({ ...subject, target }, () => []);
+  return admission.kind === "hold" ? admission.until : undefined;
+};
 
 it("nothing is sent to a service for as long as it asked, and no longer", async () => {
   await asksFor(3 * hour);
-  expect([held(), leftAlone.untilForReading("other")]).toEqual([now + 3 * hour, undefined]);
-  expect(leftAlone.longHolds(["dns", "other"])).toEqual(new Map([["dns", now + 3 * hour]]));
+  expect([held(), schedule.untilForReading("other")]).toEqual([now + 3 * hour, undefined]);
+  expect(schedule.longHolds(["dns", "other"])).toEqual(new Map([["dns", now + 3 * hour]]));
   now += 3 * hour;
   expect(held()).toBeUndefined();
 });
 
 describe("a person who asks for a check", () => {
-  const untilForWrite = () => leftAlone.untilForWrite("dns");
-  const isPlanned = () => (leftAlone.notBefore(subject) ?? 0) <= now;
+  const isPlanned = () => (schedule.notBefore(subject) ?? 0) <= now;
   beforeEach(() => asksFor(3 * hour));
 
   it("gets exactly one request", () => {
     expect(untilForWrite()).toBe(now + 3 * hour);
-    leftAlone.allowOneTry();
+    schedule.allowOneTry();
     expect([isPlanned(), untilForWrite(), untilForWrite(), isPlanned()]).toEqual([
       true,
       undefined,
       now + 3 * hour,
       false,
     ]);
-    leftAlone.allowOneTry();
+    schedule.allowOneTry();
     expect(untilForWrite()).toBeUndefined();
   });
 
   it("gets that request for a write planned soon after, as with a slow firewall, but not for a later one", () => {
     const until = now + 3 * hour;
-    leftAlone.allowOneTry();
+    schedule.allowOneTry();
     now += 59_999;
     expect(isPlanned()).toBe(true);
     now += 1;
@@ -73,7 +76,7 @@ describe("a person who asks for a check", () => {
   });
 
   it("ends the hold if that request succeeds", async () => {
-    leftAlone.allowOneTry();
+    schedule.allowOneTry();
     untilForWrite();
     await goesWell();
     expect(held()).toBeUndefined();
@@ -82,7 +85,7 @@ describe("a person who asks for a check", () => {
   it("does not end the hold if the service asks again meanwhile, or if another request succeeds", async () => {
     await goesWell();
     expect(held()).toBe(now + 3 * hour);
-    leftAlone.allowOneTry();
+    schedule.allowOneTry();
     untilForWrite();
     await asksFor(5 * hour);
     await goesWell();
@@ -96,35 +99,35 @@ describe("a quota that is nearly used up", () => {
   });
 
   it("is taken from the last answer, for all targets with that token", () => {
-    leftAlone.answered("dns", says(0, 12));
-    const untils = () => [...targets.keys()].map((each) => leftAlone.untilForWrite(each));
+    schedule.answered("dns", says(0, 12));
+    const untils = () => [...targets.keys()].map((each) => untilForWrite(each));
     expect(untils()).toEqual([now + 12_000, now + 12_000, undefined]);
-    leftAlone.allowOneTry();
+    schedule.allowOneTry();
     expect(untils()).toEqual([now + 12_000, now + 12_000, undefined]);
-    leftAlone.answered("shared", says(200, 12));
+    schedule.answered("shared", says(200, 12));
     expect(untils()).toEqual([undefined, undefined, undefined]);
   });
 
   it("never causes a longer wait than the service said, even if the clock is set back", () => {
-    leftAlone.answered("dns", says(0, 600));
+    schedule.answered("dns", says(0, 600));
     const until = now + 600_000;
     now -= 1_000;
-    expect(leftAlone.untilForWrite("dns")).toBe(until);
+    expect(untilForWrite("dns")).toBe(until);
     now -= 12 * hour;
-    expect(leftAlone.untilForWrite("dns")).toBeUndefined();
+    expect(untilForWrite("dns")).toBeUndefined();
   });
 });
 
 describe("a wait for one name", () => {
   const blocked = () =>
-    leftAlone.ended({
+    schedule.ended({
       subject,
       outcome: {
         kind: "refused",
         fault: { kind: "refused", because: "abuse", todo: "ask", retryAfter: 24 * hour, onlyName: true },
       },
     } as UpdateResult);
-  const untilFor = (key: string, target = "dns") => leftAlone.notBefore({ key, target } as Subject);
+  const untilFor = (key: string, target = "dns") => schedule.notBefore({ key, target } as Subject);
 
   it("does not hold up other names, and survives a restart", async () => {
     await blocked();
@@ -132,7 +135,7 @@ describe("a wait for one name", () => {
     now += 2 * hour;
     const setHold = async () => undefined;
     const state = { hold: (key: string) => kept.get(key), setHold };
-    leftAlone = createLeftAlone({ targets }, { state, now: () => now, random: () => 0 });
+    schedule = new Schedule({ targets }, { state, now: () => now, random: () => 0 });
     expect(untilFor("home A")).toBe(now + 22 * hour);
   });
 
@@ -142,17 +145,17 @@ describe("a wait for one name", () => {
     const setHold = async (key: string, until: number) => void kept.set(key, until);
     const state = { hold: (key: string) => kept.get(key), setHold };
     const open = (account: string) =>
-      createLeftAlone({ targets: withAccount(account) }, { state, now: () => now, random: () => 0 });
-    leftAlone = open("one");
+      new Schedule({ targets: withAccount(account) }, { state, now: () => now, random: () => 0 });
+    schedule = open("one");
     await blocked();
     expect(untilFor("home A")).toBe(now + 24 * hour);
-    leftAlone = open("two");
+    schedule = open("two");
     expect(untilFor("home A")).toBeUndefined();
   });
 
   it("ends for exactly one try when a person asks for a check", async () => {
     await blocked();
-    leftAlone.allowOneTry();
+    schedule.allowOneTry();
     expect((untilFor("home A") ?? 0) <= now).toBe(true);
     await blocked();
     expect(untilFor("home A")).toBe(now + 24 * hour);

@@ -1,0 +1,209 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Instant } from "../../core/instant.ts";
+import type { UpdaterConfig } from "../config/config.ts";
+import { originOf } from "../http/endpoint.ts";
+import { longestHold } from "../http/retry-after.ts";
+import { createPacing, type Pacing } from "../sources/pacing.ts";
+import { roomAgainAt } from "../targets/quota.ts";
+import type { TargetFault } from "../targets/target.ts";
+import { type CircuitBreaker, createCircuitBreaker, isAskedToWait, isOfService } from "./circuit-breaker.ts";
+import type { UpdateResult } from "./result.ts";
+import type { StateFile } from "./state-file.ts";
+import type { Subject } from "./subjects.ts";
+
+export type Admission =
+  /** `subject` may be another name, which tries instead of this one. */
+  | { readonly kind: "send"; readonly subject: Subject }
+  /** `fault`: the service is down. */
+  | { readonly kind: "hold"; readonly until: Instant; readonly fault?: TargetFault };
+
+export type ScheduleTools = {
+  readonly state: Pick<StateFile, "hold" | "setHold">;
+  readonly now: () => Instant;
+  readonly random: () => number;
+};
+
+/** Milliseconds: the source may be slow to answer, but a write long afterwards has nothing to do with the request. */
+const tryAllowedFor = 60_000;
+/** Milliseconds that a clock may be set back by a normal correction. */
+const clockSlack = 60_000;
+
+type Noted = { readonly at: Instant; readonly until: Instant | undefined };
+
+/**
+ * When each name may be sent to its record service: not before the end of a Retry-After, of a nearly used-up quota, or of our
+ * back-off after a failure of this name or of the whole service.
+ */
+export class Schedule {
+  readonly #targets: UpdaterConfig["targets"];
+  readonly #tools: ScheduleTools;
+  readonly #pacing: Pacing;
+  /** By credential: two targets with the same service and the same token share a quota. */
+  readonly #quotas = new Map<string, Noted>();
+  readonly #breakers = new Map<string, CircuitBreaker>();
+  /** When each service sent its Retry-After to this process; the end of it is in the state file. */
+  readonly #heldAt = new Map<string, Instant>();
+  #tryAllowedAt = Number.NEGATIVE_INFINITY;
+  /** The Retry-After that the one allowed request ignored. */
+  readonly #defied = new Map<string, Instant>();
+
+  constructor({ targets }: Pick<UpdaterConfig, "targets">, tools: ScheduleTools) {
+    this.#targets = targets;
+    this.#tools = tools;
+    this.#pacing = createPacing(tools.random);
+  }
+
+  /** For a plan: the latest of all reasons to wait. */
+  readonly notBefore = (subject: Subject): Instant | undefined => {
+    const { key, target } = subject;
+    return latest([
+      this.#heldUnlessAllowed(this.#holdKey(target)),
+      this.#heldUnlessAllowed(this.#nameKey(subject)),
+      this.#quotaUntil(target),
+      this.#pacing.notBefore(key, this.#tools.now()),
+      this.#breakerOf(target).waiting()?.until,
+    ]);
+  };
+
+  /**
+   * Before a write. After `allowOneTry`, the first write to each service ignores its Retry-After. During an outage of the service,
+   * a random one of the queued names tries, so that a name that always fails does not block the others.
+   */
+  admit(subject: Subject, queued: () => readonly Subject[]): Admission {
+    const { now, random } = this.#tools;
+    const until = this.#untilForWrite(subject.target);
+    if (until !== undefined && now() < until) return { kind: "hold", until };
+    const breaker = this.#breakerOf(subject.target);
+    const wait = breaker.waiting();
+    if (!wait) return { kind: "send", subject };
+    if (now() < wait.until) {
+      return { kind: "hold", until: wait.until, ...(isAskedToWait(wait.fault) ? {} : { fault: wait.fault }) };
+    }
+    const candidates = queued().filter(({ target }) => this.#breakerOf(target) === breaker);
+    const probe = candidates[Math.floor(random() * candidates.length)] ?? subject;
+    breaker.probe(probe.key);
+    return { kind: "send", subject: probe };
+  }
+
+  /** Before a read of a record without a write. */
+  untilForReading(target: string): Instant | undefined {
+    return latest([this.#heldUntil(target), this.#quotaUntil(target)]);
+  }
+
+  /** Every answer shows the remaining quota of its token. */
+  answered(target: string, headers: IncomingHttpHeaders): void {
+    const now = this.#tools.now();
+    this.#quotas.set(this.#credentialOf(target), { at: now, until: roomAgainAt(headers, now) });
+  }
+
+  async ended(result: UpdateResult): Promise<void> {
+    const { subject, outcome } = result;
+    if (!outcome) return;
+    if ("fault" in outcome) await this.#failed(subject, outcome.fault);
+    else await this.#succeeded(subject);
+  }
+
+  /** Someone wants a check now: ends all back-offs, and allows one request to each service that sent a Retry-After. */
+  allowOneTry(): void {
+    this.#pacing.retryNow();
+    for (const breaker of this.#breakers.values()) breaker.retryNow();
+    this.#tryAllowedAt = this.#tools.now();
+    this.#defied.clear();
+  }
+
+  /** Each Retry-After of a minute or more: shorter ones are over before anyone reads about them. */
+  longHolds(among: readonly string[]): ReadonlyMap<string, Instant> {
+    const held = among.map((target) => [target, this.#heldUntil(target)] as const);
+    return new Map(held.filter((each): each is [string, Instant] => (each[1] ?? 0) - this.#tools.now() >= 60_000));
+  }
+
+  async #failed(subject: Subject, fault: TargetFault): Promise<void> {
+    const { key, target } = subject;
+    const { retryAfter, unreached, onlyName } = fault;
+    const now = this.#tools.now();
+    const backOff = isOfService(fault) ? this.#breakerOf(target).failed(key, fault) : { longest: undefined };
+    if (backOff) this.#pacing.failed(key, now, unreached ? this.#serviceOf(target) : undefined, backOff.longest);
+    if (!retryAfter) return;
+    const held = onlyName ? this.#nameKey(subject) : this.#holdKey(target);
+    if (onlyName) this.#defied.set(held, now + retryAfter);
+    await this.#hold(held, now + retryAfter);
+  }
+
+  async #succeeded({ key, target }: Subject): Promise<void> {
+    this.#pacing.succeeded(key);
+    this.#pacing.retryNow(this.#breakerOf(target).succeeded(key));
+    // Only after a success: an overloaded service answers some requests with 503 and others never.
+    this.#pacing.reached(this.#serviceOf(target));
+    // The service accepts requests again, unless it sent another Retry-After since, for example to a parallel request.
+    const inSpiteOf = this.#defied.get(this.#holdKey(target));
+    if (inSpiteOf !== undefined && inSpiteOf === this.#heldUntil(target)) {
+      await this.#hold(this.#holdKey(target), this.#tools.now());
+    }
+  }
+
+  #untilForWrite(target: string): Instant | undefined {
+    const [quota, held] = [this.#quotaUntil(target), this.#heldUntil(target)];
+    if (quota !== undefined || held === undefined || !this.#isTryAllowed(this.#holdKey(target))) return quota ?? held;
+    this.#defied.set(this.#holdKey(target), held);
+    return undefined;
+  }
+
+  async #hold(key: string, until: Instant): Promise<void> {
+    this.#heldAt.set(key, this.#tools.now());
+    // It is in memory anyway; a failing disk is reported with the next stored address.
+    await this.#tools.state.setHold(key, until).catch(() => undefined);
+  }
+
+  #isTryAllowed(key: string): boolean {
+    const since = this.#tools.now() - this.#tryAllowedAt;
+    return since >= 0 && since < tryAllowedFor && !this.#defied.has(key);
+  }
+
+  #heldUnlessAllowed = (key: string) => (this.#isTryAllowed(key) ? undefined : this.#untilOf(key));
+  #heldUntil = (target: string) => this.#untilOf(this.#holdKey(target));
+  #untilOf = (key: string) => this.#ifAhead({ at: this.#heldAt.get(key) ?? 0, until: this.#tools.state.hold(key) });
+  #quotaUntil = (target: string) => {
+    const quota = this.#quotas.get(this.#credentialOf(target));
+    return quota && this.#ifAhead(quota);
+  };
+
+  /** An end beyond the longest hold, or a note from the future, dates from before the clock was set back. */
+  #ifAhead({ at, until }: Noted): Instant | undefined {
+    const now = this.#tools.now();
+    const wasPutBack = now < at - clockSlack;
+    return until !== undefined && !wasPutBack && until > now && until - now <= longestHold ? until : undefined;
+  }
+
+  #breakerOf(target: string): CircuitBreaker {
+    const credential = this.#credentialOf(target);
+    const breaker = this.#breakers.get(credential) ?? createCircuitBreaker(this.#tools.now, this.#tools.random);
+    this.#breakers.set(credential, breaker);
+    return breaker;
+  }
+
+  #serviceOf = (target: string) => serviceOfTarget(this.#targets, target);
+
+  /** A Retry-After applies to all targets with the same URL and, if they have an account, the same account. */
+  #holdKey(target: string): string {
+    const { url, account } = this.#targets.get(target) ?? {};
+    return [url?.href ?? target, ...(account === undefined ? [] : [account])].join(" ");
+  }
+
+  #nameKey = ({ key, target }: Subject) => [key, this.#targets.get(target)?.account ?? ""].join(" ").trim();
+
+  #credentialOf(target: string): string {
+    const { token, account } = this.#targets.get(target) ?? {};
+    return [this.#serviceOf(target), token?.(), account].join(" ");
+  }
+}
+
+/** Targets with the same host are one service. */
+export function serviceOfTarget(targets: UpdaterConfig["targets"], target: string): string {
+  const url = targets.get(target)?.url;
+  return url ? originOf(url) : target;
+}
+
+function latest(instants: readonly (Instant | undefined)[]): Instant | undefined {
+  const known = instants.filter((instant) => instant !== undefined);
+  return known.length === 0 ? undefined : Math.max(...known);
+}
