@@ -30,6 +30,7 @@ export async function assemble(imported: Imported, notes: Notes, io: CommandIo):
         ...place,
         target,
         ttl: ttlOf(name, notes),
+        create: imported.creates(name.target.kind) && targetKinds[name.target.kind]?.can.create === true,
         origins: new Map(),
       };
       for (const family of families) {
@@ -68,11 +69,12 @@ type NewName = {
   readonly zone: string;
   readonly target: string;
   readonly ttl: number | undefined;
+  readonly create: boolean;
   readonly origins: Map<Family, Origin & { readonly from: string }>;
 };
 
 function settingsOf(
-  { name, zone, target, ttl, origins }: NewName,
+  { name, zone, target, ttl, create, origins }: NewName,
   several: { readonly source: boolean; readonly target: boolean },
 ): SetupName {
   const [first, second] = [...origins.values()].map(({ from }) => from);
@@ -92,6 +94,7 @@ function settingsOf(
     ...(several.source && isShared && first !== undefined ? { source: first } : {}),
     ...(several.target ? { target } : {}),
     ...(ttl === undefined ? {} : { ttl }),
+    ...(create ? { create } : {}),
     ...Object.fromEntries([...origins].map(([each, origin]) => [each, family(origin)])),
   };
 }

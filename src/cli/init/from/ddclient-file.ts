@@ -29,17 +29,17 @@ export function readDdclientFile(text: string): readonly DdclientLine[] {
     if (joined === "") first = at + 1;
     const plain = rest.replace(/#.*/, "");
     // The number of each line goes with it, so that every setting knows its own.
-    joined += `${mark(at + 1)}${plain}`;
-    if (plain.endsWith("\\")) {
-      joined = joined.slice(0, -1);
-      continue;
-    }
+    joined += `${mark(at + 1)}${plain.replace(continued, "")}`;
+    if (continued.test(plain)) continue;
     const line = readLine(joined, first, passwords);
     if (line.settings.length > 0 || line.hosts.length > 0) read.push(line);
     [joined, passwords] = ["", []];
   }
   return read;
 }
+
+/** Also with blanks after the backslash: ddclient's sample for Cloudflare has comments there. */
+const continued = /\\\s*$/;
 
 const mark = (line: number) => `\uE000${line}\uE001`;
 const marks = /\uE000\d+\uE001/g;

@@ -1,16 +1,22 @@
 import type { HostSettings } from "./ddclient-file.ts";
 import { type Notes, type Part, part } from "./imported.ts";
-import { dyndns2At, type Found, hetznerToken, withToken } from "./services.ts";
+import { dyndns2At, dyndns2Of, type Found, hetznerToken, noTarget, withToken } from "./services.ts";
 
 /** What a protocol may look at, besides the settings of the host. */
-type Around = { readonly notes: Notes; readonly readFile: (path: string) => string | undefined };
+type Around = {
+  readonly host: string;
+  readonly notes: Notes;
+  readonly readFile: (path: string) => string | undefined;
+};
 
 type Protocol = (settings: HostSettings, around: Around) => Found;
 
 /** Where a host is updated; ddclient's default is dyndns2. */
 export function targetOf(settings: HostSettings, around: Around): Found {
   const name = settings.get("protocol")?.value.toLowerCase() ?? "dyndns2";
-  const target = protocols[name]?.(settings, around) ?? `moor has no target for protocol=${name}`;
+  const login = { user: settings.get("login")?.value, password: settings.get("password")?.value };
+  const target =
+    protocols[name]?.(settings, around) ?? dyndns2Of(name, around.host, login) ?? noTarget(name, `protocol=${name}`);
   return typeof target === "string" ? target : withAuthorities(target, settings, around);
 }
 

@@ -90,7 +90,7 @@ describe("a config of ddclient", () => {
         interval: "30s",
         sources: { command: { kind: "command", command: ["/bin/sh", "-c", "/usr/local/bin/wan-ip --v4"] } },
         targets: { desec: { api: "desec", token: { file: "secrets/desec-token" } } },
-        names: [{ name: "@", zone: "nas.dedyn.io", ipv4: true }],
+        names: [{ name: "@", zone: "nas.dedyn.io", create: true, ipv4: true }],
       },
       { "secrets/desec-token": "t0ken" },
     ],
@@ -100,7 +100,7 @@ describe("a config of ddclient", () => {
       {
         ...{ interval: "30s", sources: { interface: { kind: "interface" } } },
         targets: { rfc2136: { api: "rfc2136", server: "ns1.example.org", keyFile: "secrets/rfc2136-keyFile" } },
-        names: [{ name: "home", zone: "example.org", ttl: 300, ipv4: "eth1" }],
+        names: [{ name: "home", zone: "example.org", ttl: 300, create: true, ipv4: "eth1" }],
       },
       { "secrets/rfc2136-keyFile": tsigKey.trim() },
     ],
@@ -143,19 +143,41 @@ describe("a config of ddclient", () => {
 });
 
 describe("the hosted services of ddclient", () => {
-  it.for<[string, string, Record<string, string>]>([
-    ["protocol=digitalocean, zone=d.test, password=t", "digitalocean", { token: "t" }],
-    ["protocol=gandi, zone=d.test, password=t, use-personal-access-token=yes", "gandi", { token: "t" }],
-    ["protocol=namecheap, login=d.test, password=t", "namecheap", { token: "t" }],
-    ["protocol=porkbun, root-domain=d.test, apikey=k, secretapikey=s", "porkbun", { key: "k", secret: "s" }],
-    ["protocol=hetzner, zone=d.test, password=t", "hetzner", { token: "t" }],
-  ])("%s", async ([line, api, secrets]) => {
+  const create = { create: true };
+  it.for<[string, string, Record<string, string>, typeof create | undefined]>([
+    ["protocol=digitalocean, zone=d.test, password=t", "digitalocean", { token: "t" }, undefined],
+    ["protocol=gandi, zone=d.test, password=t, use-personal-access-token=yes", "gandi", { token: "t" }, create],
+    ["protocol=namecheap, login=d.test, password=t", "namecheap", { token: "t" }, undefined],
+    ["protocol=porkbun, root-domain=d.test, apikey=k, secretapikey=s", "porkbun", { key: "k", secret: "s" }, undefined],
+    ["protocol=hetzner, zone=d.test, password=t", "hetzner", { token: "t" }, create],
+  ])("%s", async ([line, api, secrets, creates]) => {
     const { config, secrets: kept, lost } = await importConfig(`use=if, if=eth0\n${line} a.b.d.test\n`);
     expect(lost).toEqual([]);
     const files = Object.keys(secrets).map((key) => [key, { file: `secrets/${api}-${key}` }]);
     expect(config?.targets).toEqual({ [api]: { api, ...Object.fromEntries(files) } });
     expect(Object.values(kept).toSorted()).toEqual(Object.values(secrets).toSorted());
-    expect(config?.names).toEqual([{ name: "a.b", zone: "d.test", ipv4: "eth0" }]);
+    expect(config?.names).toEqual([{ name: "a.b", zone: "d.test", ...creates, ipv4: "eth0" }]);
+  });
+
+  it("Cloudflare, with comments after the backslashes as in ddclient's own sample", async () => {
+    const { config, secrets } = await importConfig(`use=if, if=eth0
+protocol=cloudflare,        \\
+zone=d.test,                \\
+login=token,     \\ # Only needed if you are using your global API key.
+password=t0ken              \\ # It must have the permissions "Zone - DNS - Edit".
+d.test,my.d.test
+`);
+    expect(config?.targets).toEqual({ cloudflare: { api: "cloudflare", token: { file: "secrets/cloudflare-token" } } });
+    expect(config?.names).toEqual(["@", "my"].map((name) => ({ name, zone: "d.test", ipv4: "eth0" })));
+    expect(Object.values(secrets)).toEqual(["t0ken"]);
+  });
+
+  it.for([
+    ["he.net", "he", "a.d.test"],
+    ["dynu", "dynu", "me"],
+  ])("a dyndns2 service by its name: %s", async ([protocol, service, user]) => {
+    const { config } = await importConfig(`use=if, if=eth0\nprotocol=${protocol}, login=me, password=t a.d.test\n`);
+    expect(config?.targets).toMatchObject({ dyndns2: { api: "dyndns2", service, user } });
   });
 });
 
@@ -188,6 +210,12 @@ describe("one line of a config of ddclient", () => {
       "lost",
       "1: a host without a dot is not a domain name; if it is a part",
     ],
+    [
+      "protocol=netcup, login=a, password=b c.test",
+      "lost",
+      "1: c.test: moor cannot read the settings for protocol=netcup; write them by hand: `api: netcup`",
+    ],
+    ["postscript=/bin/x", "lost", "1: postscript: moor runs no program after an update"],
     ["mail=root", "lost", "1: mail: `notify:` in the config"],
     ["colour=blue", "lost", "1: moor does not know this setting"],
     ["password_env=PW", "lost", "1: password_env: put the value itself into the file"],

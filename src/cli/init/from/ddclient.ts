@@ -16,7 +16,8 @@ export function importDdclient(text: string, notes: Notes, readFile: (path: stri
     else names.push(...namesOn(line, new Map([...forAll, ...own]), notes, readFile));
   }
   const period = periodOf(forAll.get("daemon"), notes);
-  return { names, onlyPublic: false, ...(period === undefined ? {} : { period }) };
+  const creates = (api: string) => ["desec", "gandi", "hetzner", "rfc2136"].includes(api);
+  return { names, onlyPublic: false, creates, ...(period === undefined ? {} : { period }) };
 }
 
 function namesOn(
@@ -42,7 +43,7 @@ function namesOn(
       notes.lost(line, noDomain);
       return [];
     }
-    const target = targetOf(all, { notes, readFile });
+    const target = targetOf(all, { host, notes, readFile });
     if (typeof target === "string") {
       notes.lost(line, `${host}: ${target}`);
       return [];
@@ -126,7 +127,7 @@ const atTheService = "moor changes only the address; make this setting at the se
 
 /** Settings that have no place in the new config. */
 const unused: Readonly<Record<string, string>> = {
-  ...{ mail: notify, "mail-failure": notify, postscript: notify },
+  ...{ mail: notify, "mail-failure": notify, postscript: "moor runs no program after an update" },
   ...{ cache: "moor writes its own state file, next to the config", pid: notNeeded, syslog: "moor logs to its output" },
   ...{ facility: notNeeded, priority: notNeeded, foreground: notNeeded, quiet: notNeeded, verbose: notNeeded },
   ...{ debug: notNeeded, exec: notNeeded, retry: notNeeded, force: notNeeded, test: notNeeded, curl: notNeeded },

@@ -3,7 +3,7 @@ import type { Pair, Spot } from "../../../process/settings/yaml-reader.ts";
 import { createYamlReader } from "../../../process/settings/yaml-reader.ts";
 import { type Imported, type ImportedName, type Notes, type Origin, part } from "./imported.ts";
 import { fromWeb } from "./origins.ts";
-import { dyndns2Of, type Found, hetznerToken } from "./services.ts";
+import { dyndns2Of, type Found, hetznerToken, noTarget } from "./services.ts";
 
 type Fault = { readonly line: number; readonly message: string };
 
@@ -37,7 +37,7 @@ export function importDdnsUpdater(text: string, notes: Notes): Imported | Fault 
     return namesIn({ line, pairs, text }, notes);
   });
   if (names.length > 0) notes.assumed(1, publicIp);
-  return { names, onlyPublic: true };
+  return { names, onlyPublic: true, creates: (api) => api !== "digitalocean" };
 }
 
 const publicIp =
@@ -151,7 +151,7 @@ function targetOf(provider: string, host: string, entry: Entry, notes: Notes): F
   if (server) return server(entry);
   const user = text("username") ?? text("user") ?? text("email") ?? (userIsHost.includes(provider) ? host : undefined);
   const password = text("password") ?? text("client_key") ?? text("token");
-  return dyndns2Of(provider, host, { user, password }) ?? `moor has no target for ${provider}`;
+  return dyndns2Of(provider, host, { user, password }) ?? noTarget(provider);
 }
 
 /** Services at which the user name is the name to update, if there is none. */

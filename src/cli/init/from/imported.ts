@@ -6,6 +6,8 @@ export type Imported = {
   /** Seconds between two checks, if the file sets them. */
   readonly period?: number;
   readonly onlyPublic: boolean;
+  /** The APIs at which the program creates a record that does not exist. */
+  readonly creates: (api: string) => boolean;
   readonly names: readonly ImportedName[];
 };
 

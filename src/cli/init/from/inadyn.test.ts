@@ -88,7 +88,9 @@ describe("a config of inadyn", () => {
           command: { kind: "command", command: ["/bin/sh", "-c", "/usr/local/bin/wan6"] },
         },
         targets: { cloudflare: { api: "cloudflare", token: { file: "secrets/cloudflare-token" } } },
-        names: [{ name: "home", zone: "example.org", ipv4: { source: "web" }, ipv6: { source: "command" } }],
+        names: [
+          { name: "home", zone: "example.org", create: true, ipv4: { source: "web" }, ipv6: { source: "command" } },
+        ],
       },
       { "secrets/cloudflare-token": "t0ken" },
     ],
@@ -143,6 +145,18 @@ describe("a config of inadyn", () => {
   });
 });
 
+it("a config of inadyn for Porkbun has its two keys as user name and password", async () => {
+  const { config, secrets, lost } = await importConfig(
+    "iface = eth0\nprovider porkbun.com {\n  username = k\n  password = s\n  hostname = a.d.test\n  ttl = 600\n}\n",
+  );
+  expect(lost).toEqual([]);
+  expect(config?.targets).toEqual({
+    porkbun: { api: "porkbun", key: { file: "secrets/porkbun-key" }, secret: { file: "secrets/porkbun-secret" } },
+  });
+  expect(config?.names).toEqual([{ name: "a", zone: "d.test", ttl: 600, create: true, ipv4: "eth0" }]);
+  expect(Object.values(secrets)).toEqual(["k", "s"]);
+});
+
 describe("one part of a config of inadyn", () => {
   const good = "provider dyndns.org { username = a password = b hostname = good.test }";
   it.for<[string, "lost" | "assumed", string]>([
@@ -166,6 +180,12 @@ describe("one part of a config of inadyn", () => {
     ['include("/etc/more.conf")', "lost", "1: include: moor does not read other files"],
     ["secure-ssl = false", "lost", "1: secure-ssl: moor always checks certificates"],
     ["forced-update = 100", "lost", "1: forced-update: moor writes only what has changed"],
+    ["exec = /bin/x", "lost", "1: exec: moor runs no program after an update"],
+    [
+      "provider ionos.com { username = a password = b hostname = c.test }",
+      "lost",
+      "1: provider ionos.com, c.test: moor cannot read the settings for ionos.com; write them by hand: `api: ionos`",
+    ],
     ["colour = blue", "lost", "1: moor does not know this setting"],
     [
       "provider dyndns.org:2 { ssl = false username = a password = b hostname = c.test }",

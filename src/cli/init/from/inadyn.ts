@@ -1,7 +1,7 @@
-import type { Imported, ImportedName, Notes, Origin } from "./imported.ts";
+import { type Imported, type ImportedName, type Notes, type Origin, part } from "./imported.ts";
 import { type InadynFault, type InadynItem, readInadynFile } from "./inadyn-file.ts";
 import { fromCommand, fromInterface, fromWeb, oneAddressPerLine, severalServices } from "./origins.ts";
-import { dyndns2At, dyndns2Of, type Found, withToken } from "./services.ts";
+import { bare, dyndns2At, dyndns2Of, type Found, noTarget, withToken } from "./services.ts";
 
 type Section = Extract<InadynItem, { kind: "section" }>;
 type Setting = Extract<InadynItem, { kind: "setting" }>;
@@ -19,6 +19,7 @@ export function importInadyn(text: string, notes: Notes): Imported | InadynFault
   return {
     names: apart(names, notes),
     onlyPublic: textOf(forAll, "verify-address") !== "false",
+    creates: (api) => ["cloudflare", "desec", "porkbun"].includes(api),
     ...(period > 0 ? { period } : {}),
   };
 }
@@ -78,11 +79,13 @@ function targetOf({ key, title }: Section, own: Settings, host: string): Found {
   if (key === "custom") return customOf(own, login);
   if (key !== "provider") return "moor does not know this kind of section";
   const service = serviceOf(title);
-  if (["cloudflare.com", "cloudflare"].includes(service)) return withToken("cloudflare", login.password);
+  if (bare(service) === "cloudflare") return withToken("cloudflare", login.password);
+  if (bare(service) === "porkbun") {
+    const { user: key, password: secret } = login;
+    return key && secret ? part("porkbun", {}, { key, secret }) : "it has no username (the API key) or no password";
+  }
   if (/(?:^|\.)(?:dedyn|desec)\.io$/.test(service)) return withToken("desec", login.password);
-  return (
-    dyndns2Of(service, host, login) ?? dyndns2Of(`${service}.com`, host, login) ?? `moor has no target for ${service}`
-  );
+  return dyndns2Of(service, host, login) ?? dyndns2Of(`${service}.com`, host, login) ?? noTarget(service);
 }
 
 /** Any server, if its update is that of dyndns2: the name as `hostname` and the address as `myip`. */
@@ -119,6 +122,7 @@ const notNeeded = "not needed";
 
 /** Settings that have no place in the new config. */
 const unused: Readonly<Record<string, string>> = {
+  ...{ exec: "moor runs no program after an update", "exec-mode": "moor runs no program after an update" },
   "forced-update": "moor writes only what has changed; `verify:` checks the record regularly",
   ...{ "cache-dir": "moor writes its own state file, next to the config", "user-agent": notNeeded },
   ...{ "fake-address": notNeeded, iterations: "`moor update --once` runs once", "startup-delay": notNeeded },

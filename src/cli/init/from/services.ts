@@ -1,4 +1,5 @@
 import { dyndns2ServiceAt } from "../../../updater/targets/dyndns2-settings.ts";
+import { targetKinds } from "../../../updater/targets/targets.ts";
 import { type Part, part } from "./imported.ts";
 
 /** Where a program updates a name, and with which login. A string says why moor cannot do the same. */
@@ -24,6 +25,16 @@ export function dyndns2At(server: string, path: string, login: Login): Found {
 export const withToken = (api: string, token: string | undefined): Found =>
   token === undefined || token === "" ? "it has no token" : part(api, {}, { token });
 
+/** Why a service is not carried over. Moor may have a target for it, whose settings cannot be taken from the file. */
+export function noTarget(service: string, shown = service): string {
+  const name = bare(service);
+  if (!(name in targetKinds)) return `moor has no target for ${shown}`;
+  return `moor cannot read the settings for ${shown}; write them by hand: \`api: ${name}\` (docs/targets.md)`;
+}
+
+/** `porkbun.com` is porkbun. */
+export const bare = (service: string): string => service.toLowerCase().replace(/\.[a-z]{2,4}$/, "");
+
 /** Hosts of well-known services, by the names that the programs have for them. */
 const hosts: Readonly<Record<string, string>> = {
   dnsomatic: "updates.dnsomatic.com",
@@ -32,6 +43,7 @@ const hosts: Readonly<Record<string, string>> = {
   dynu: "api.dynu.com",
   "dynu.com": "api.dynu.com",
   he: "dyn.dns.he.net",
+  henet: "dyn.dns.he.net",
   "he.net": "dyn.dns.he.net",
   infomaniak: "infomaniak.com",
   inwx: "dyndns.inwx.com",
