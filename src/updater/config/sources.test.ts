@@ -116,6 +116,18 @@ describe("a source", () => {
       "source: [], ipv4: true",
       /source is an empty list; name at least one source/,
     ],
+    [
+      "one host with two ports",
+      "a: { kind: web, services: ['https://ip.test', 'https://IP.test:8443/ip'] }",
+      "ipv4: true",
+      /ip\.test is listed twice, so it would agree with itself/,
+    ],
+    [
+      "one nameserver with two ports",
+      "a: { kind: dns, questions: [{ server: 9.9.9.9, name: a.test }, { server: '9.9.9.9:5353', name: b.test }] }",
+      "ipv4: true",
+      /9\.9\.9\.9 is listed twice, so it would agree with itself/,
+    ],
     ["one source twice", `a: ${script}`, "source: [a, a], ipv4: true", /the source a is listed twice; list it once/],
     ["nothing to agree with", `a: ${script}`, "source: { agree: [a] }, ipv4: true", /2 sources must agree, but only 1/],
     [

@@ -4,7 +4,7 @@ import { mapping, needed, usually } from "../../process/settings/mapping.ts";
 import { choice, duration, integer, listOf, refined, text } from "../../process/settings/setting.ts";
 import { dnsServer, partsOfServer } from "../config/dns-server.ts";
 import { neverPushes, onlyDevice, type SourceKind } from "./source.ts";
-import { createHearing, type Testimony, type Witness } from "./witnesses.ts";
+import { createHearing, listedTwice, type Testimony, twiceFault, type Witness } from "./witnesses.ts";
 
 type Question = {
   readonly server: string;
@@ -57,14 +57,18 @@ const question = mapping(
   { title: "Question", schema: { examples: [{ server: "208.67.222.222", name: "myip.opendns.com" }] } },
 );
 
+const questions = (description: string) =>
+  refined(listOf(question, description, "an entry of questions"), (all, { fault }) => {
+    const twice = listedTwice(all.map(({ server }) => partsOfServer(server)));
+    return twice === undefined ? all : fault(twiceFault(twice));
+  });
+
 /** Like `web`, but with one small packet per query. */
 export const dns = {
   ...mapping(
     {
-      questions: listOf(
-        question,
+      questions: questions(
         "The DNS servers, and the name to look up at each. A server with an IPv4 address sees the IPv4 address, and a server with an IPv6 address sees the IPv6 address. Default: OpenDNS, Google, Cloudflare and, for IPv4, Akamai.",
-        "an entry of questions",
       ),
       agree: usually(integer({ from: 1, to: 10 }, "How many servers must report the same address.", 2), 2),
       every: usually(duration("How often to ask them.", "1m"), "5m"),

@@ -51,6 +51,13 @@ it("does not ask a service again before its Retry-After", async () => {
   expect(counts()[0]).toBe(0);
 });
 
+it("ignores blanks around the address", async () => {
+  for (const echo of echoes) echo.answer.ipv4 = says("  9.9.9.10 \r\n\n");
+  expect(await found()).toBe("9.9.9.10");
+  for (const echo of echoes) echo.answer.ipv4 = says("fl=1\n ip= 9.9.9.11 \nts=7\n");
+  expect(await found()).toBe("9.9.9.11");
+});
+
 it("finds the line ip= among others", async () => {
   for (const echo of echoes) echo.answer.ipv4 = says("fl=1\nip=9.9.9.10\nts=7\n");
   expect(await found()).toBe("9.9.9.10");

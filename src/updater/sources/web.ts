@@ -6,7 +6,7 @@ import type { HttpClient, HttpOutcome } from "../http/client.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { parseRetryAfter } from "../http/retry-after.ts";
 import { neverPushes, onlyDevice, type SourceKind } from "./source.ts";
-import { createHearing, type Testimony, type Witness } from "./witnesses.ts";
+import { createHearing, listedTwice, type Testimony, twiceFault, type Witness } from "./witnesses.ts";
 
 export type WebSource = {
   readonly services?: readonly URL[];
@@ -34,11 +34,8 @@ const services = refined(
     `Services that answer with the caller's address, as plain text. Default: ${wellKnown.join(", ")}.`,
   ),
   (urls, { fault }) => {
-    const hosts = urls.map(({ host }) => host);
-    const twice = hosts.find((host, at) => hosts.indexOf(host) !== at);
-    if (twice === undefined) return urls;
-    const message = `${twice} is listed twice, so it would agree with itself`;
-    return fault({ code: "same-service", message, todo: "list each service once" });
+    const twice = listedTwice(urls.map(({ hostname, port }) => ({ host: hostname.replaceAll(/[[\]]/g, ""), port })));
+    return twice === undefined ? urls : fault(twiceFault(twice));
   },
 );
 
@@ -117,7 +114,7 @@ function politeWitness(url: URL, client: HttpClient): Witness {
 function testimonyIn(outcome: HttpOutcome): Testimony {
   if (outcome.kind === "failed") return { kind: "failed", because: `failed: ${outcome.because}` };
   if (outcome.status !== 200) return { kind: "failed", because: `answered ${outcome.status}` };
-  const text = outcome.body.replace(/\r?\n$/, "");
+  const text = outcome.body.trim();
   if (text === "") return { kind: "failed", because: "answered with an empty body" };
-  return { kind: "said", text: /^ip=(.*)$/m.exec(text)?.[1] ?? text };
+  return { kind: "said", text: /^\s*ip=(.*)$/m.exec(text)?.[1]?.trim() ?? text };
 }

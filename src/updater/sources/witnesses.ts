@@ -1,4 +1,5 @@
 import { type Family, families, parseAddress } from "../../core/addresses/address.ts";
+import { scopeOf } from "../../core/addresses/scope.ts";
 import { firstFew } from "../../core/first-few.ts";
 import { printable } from "../../core/visible-text.ts";
 import { reportConnection } from "./only-connection.ts";
@@ -10,6 +11,21 @@ export type Witness = { readonly name: string; ask(signal: AbortSignal): Promise
 export type Testimony =
   | { readonly kind: "said"; readonly text: string }
   | { readonly kind: "failed"; readonly because: string };
+
+/** A host that is listed twice. Its ports are one witness, except on this machine: there, each may lead elsewhere. */
+export function listedTwice(servers: readonly { readonly host: string; readonly port: string }[]): string | undefined {
+  const places = servers.map(({ host, port }) => {
+    const address = parseAddress(host);
+    return address && scopeOf(address) === "loopback" ? `${host} ${port}` : (address?.text ?? host);
+  });
+  return servers.find((_, at) => places.indexOf(places[at] ?? "") !== at)?.host;
+}
+
+export const twiceFault = (host: string) => ({
+  code: "same-service",
+  message: `${host} is listed twice, so it would agree with itself`,
+  todo: "list each service once",
+});
 
 export type Hearing = {
   /** For each family, the witnesses that can see it. */
