@@ -15,6 +15,9 @@ const environment = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/
 
 const longestError = 2_000;
 
+/** Milliseconds to read what a program has printed, after its end. */
+const drainMs = 1_000;
+
 /**
  * Runs a program without a shell, and waits until it ends. It gets its own process group: whatever it started is killed
  * with it, so that nothing keeps running or holds the pipes open.
@@ -43,7 +46,7 @@ export function runProgram(
     resolve(result);
   };
   const abort = () => end({ kind: "killed", because: "aborted" });
-  const timer = setTimeout(() => end({ kind: "killed", because: "timeout" }), timeoutMs);
+  let timer = setTimeout(() => end({ kind: "killed", because: "timeout" }), timeoutMs);
   signal.addEventListener("abort", abort, { once: true });
   child.stdout.on("data", (chunk: Buffer) => {
     size += chunk.length;
@@ -54,10 +57,17 @@ export function runProgram(
     stderr = (stderr + chunk.toString("utf8")).slice(-longestError);
   });
   child.once("error", ({ code = "unknown" }: NodeJS.ErrnoException) => end({ kind: "not-started", code }));
-  child.once("close", (code) => {
+  const exited = (code: number | null) => {
     if (code === null) end({ kind: "killed", because: "signal" });
     else end({ kind: "exited", code, stdout: Buffer.concat(chunks).toString("utf8"), stderr });
+  };
+  // What it leaves running would hold the pipes open, and so does what has left its process group.
+  child.once("exit", (code) => {
+    killGroup(child.pid);
+    clearTimeout(timer);
+    timer = setTimeout(() => exited(code), drainMs);
   });
+  child.once("close", exited);
   return promise;
 }
 

@@ -20,7 +20,8 @@ export function startCommand(folder: string): SourceRig {
       // A program does not name the family, so it cannot confuse them.
       if (ipv4.some((text) => parseAddress(text)?.family === "ipv6")) return false;
       writeFileSync(join(folder, "addresses"), [...ipv4, ...ipv6].map((text) => `${text}\n`).join(""));
-      write('test "$1" = "two words" && cat addresses');
+      // With a child that goes on, and holds the output open.
+      write('test "$1" = "two words" && cat addresses && { sleep 600 & }');
       return true;
     },
     faults: [
