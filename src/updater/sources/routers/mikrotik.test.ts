@@ -25,7 +25,9 @@ async function read(lists: { readonly interfaces?: unknown; readonly ipv4?: unkn
   const { interfaces = [wanInterface], ipv4 = [], ipv6 = [] } = lists;
   Object.assign(peer.lists, { "/rest/interface": interfaces, "/rest/ip/address": ipv4, "/rest/ipv6/address": ipv6 });
   const reading = await source.read(never);
-  return reading.kind === "report" ? Object.fromEntries(reading.report) : reading.because;
+  if (reading.kind === "unavailable") return reading.because;
+  const { unknown } = reading;
+  return { ...Object.fromEntries(reading.report), ...(unknown ? { unknown } : {}) };
 }
 
 const v4 = {
@@ -75,15 +77,34 @@ test.each<[string, Parameters<typeof read>[0], unknown]>([
 
 test.each<[string, Parameters<typeof read>[0], RegExp]>([
   ["an interface without a name", { interfaces: [{ running: "true" }] }, /an interface has no name/],
-  ["an address without a length", { ipv4: [{ ...v4, address: "9.9.9.9" }] }, /no prefix length/],
-  ["an address without an interface", { ipv4: [{ address: "9.9.9.9/24" }] }, /no interface/],
-  [
-    "a boolean instead of text",
-    { ipv4: [{ ...v4, disabled: false }] },
-    /\/ip\/address: an entry has a value that is not text/,
-  ],
-  ["an invalid flag", { ipv6: [{ ...v6, invalid: "no" }] }, /\/ipv6\/address: invalid is neither true nor false/],
 ])("%s is unreadable", async (_, lists, because) => expect(await read(lists)).toMatch(because));
+
+const wrong: readonly [string, object, RegExp][] = [
+  ["an address without a length", { address: "9.9.9.9" }, /no prefix length/],
+  ["an address without an interface", { interface: "" }, /no interface/],
+  ["a boolean instead of text", { disabled: false }, /address: an entry has a value that is not text/],
+  ["an invalid flag", { invalid: "no" }, /address: invalid is neither true nor false/],
+];
+test.each(wrong)("%s makes its family unknown, and not the other one", async (_, change, because) => {
+  const why = { because: expect.stringMatching(because) };
+  expect(await read({ ipv4: [v4, { ...v4, ...change }], ipv6: [v6] })).toMatchObject({
+    ...{ wan0: { ipv6: [{ text: "2a00::9" }] }, unknown: { ipv4: why } },
+  });
+  expect(await read({ ipv4: [v4], ipv6: [v6, { ...v6, ...change }] })).toMatchObject({
+    ...{ wan0: { ipv4: [{ text: "9.9.9.9" }] }, unknown: { ipv6: why } },
+  });
+  const both = [{ ...v4, ...change }];
+  expect(await read({ ipv4: both, ipv6: both })).toMatch(because);
+});
+
+it("a router without IPv6 has an IPv4 address", async () => {
+  // The peer answers 404 for a list that it does not have.
+  const reading = read({ ipv4: [v4], ipv6: [] });
+  delete peer.lists["/rest/ipv6/address"];
+  expect(await reading).toMatchObject({
+    ...{ wan0: { ipv4: [{ text: "9.9.9.9" }] }, unknown: { ipv6: { because: expect.stringMatching(/404/) } } },
+  });
+});
 
 it("the URL may end in /rest", async () => {
   await read({});

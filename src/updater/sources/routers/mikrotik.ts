@@ -36,35 +36,35 @@ export const mikrotik = {
   open: async (config: MikrotikSource, connect) => createMikrotikSource(config, await connect(config)),
 } satisfies SourceKind<MikrotikSource>;
 
-/** The interfaces come first: one without an address is in no other list. */
-const paths = ["/interface", "/ip/address", "/ipv6/address"] as const;
-
 function createMikrotikSource(config: MikrotikSource, client: HttpClient): AddressSource {
   const base = /\/rest\/?$/.test(config.url.pathname) ? "" : "/rest";
   const authorization = () => `Basic ${Buffer.from(`${config.user}:${config.password()}`).toString("base64")}`;
+  const list = async (path: string, signal: AbortSignal): Promise<List> => {
+    const headers = { authorization: authorization() };
+    const read = readJson(await client.send({ method: "GET", path: base + path, headers }, signal), router, words);
+    if (read.kind === "unavailable") return read;
+    const items = itemsIn(read.value);
+    return typeof items === "string" ? malformed(`${path}: ${items}`) : { kind: "list", items };
+  };
   return {
     async read(signal) {
-      const lists: (readonly Item[])[] = [];
-      for (const path of paths) {
-        const headers = { authorization: authorization() };
-        const read = readJson(await client.send({ method: "GET", path: base + path, headers }, signal), router, words);
-        if (read.kind === "unavailable") return read;
-        const items = itemsIn(read.value);
-        if (typeof items === "string") return malformed(`${path}: ${items}`);
-        lists.push(items);
-      }
-      const [interfaces = [], ipv4 = [], ipv6 = []] = lists;
-      return readingOf(interfaces, ipv4, ipv6);
+      // They come first: an interface without an address is in no other list.
+      const interfaces = await list("/interface", signal);
+      if (interfaces.kind !== "list") return interfaces;
+      return readingOf(interfaces.items, await list("/ip/address", signal), await list("/ipv6/address", signal));
     },
     follow: neverPushes,
     close: () => client.close(),
   };
 }
 
+type Unavailable = Extract<SourceReading, { readonly kind: "unavailable" }>;
+type List = { readonly kind: "list"; readonly items: readonly Item[] } | Unavailable;
+
 const router = "the MikroTik router";
 
 const malformed = (because: string) =>
-  unavailable(`the answer of ${router} is malformed: ${because}`, "update RouterOS");
+  unavailable(`the answer of ${router} is malformed: ${because}`, "update RouterOS") as Unavailable;
 
 /** RouterOS sends every value as text: `"disabled": "false"`. */
 type Item = Readonly<Record<string, string>>;
@@ -81,19 +81,29 @@ function itemsIn(value: unknown): readonly Item[] | string {
 
 const flags = ["disabled", "invalid", "running", "dynamic", "deprecated", "link-local"];
 
-function readingOf(interfaces: readonly Item[], ipv4: readonly Item[], ipv6: readonly Item[]): SourceReading {
+/** If one family cannot be read, for example because the router has no IPv6, the other one still counts. */
+function readingOf(interfaces: readonly Item[], ipv4: List, ipv6: List): SourceReading {
   const report = new Map<string, ReportedInterface>();
   for (const { name, running, disabled } of interfaces) {
     if (name === undefined) return malformed("an interface has no name");
     const device = showable(name);
     report.set(device, { device, up: running === "true" && disabled !== "true", ipv4: [], ipv6: [] });
   }
+  const [why4, why6] = [addAll(report, ipv4, true), addAll(report, ipv6, false)];
+  if (why4 && why6) return why4;
+  const unknown = { ...(why4 ? { ipv4: why4 } : {}), ...(why6 ? { ipv6: why6 } : {}) };
+  return { kind: "report", report: report satisfies InterfaceReport, ...(why4 || why6 ? { unknown } : {}) };
+}
+
+/** Returns why the family is unknown. */
+function addAll(report: Map<string, ReportedInterface>, list: List, isIpv4: boolean): Unavailable | undefined {
+  if (list.kind !== "list") return list;
   // A disabled address, or one of an interface that is gone, is not in use.
-  for (const item of [...ipv4, ...ipv6].filter(({ disabled, invalid }) => disabled !== "true" && invalid !== "true")) {
-    const fault = addTo(report, item, ipv4.includes(item));
+  for (const item of list.items.filter(({ disabled, invalid }) => disabled !== "true" && invalid !== "true")) {
+    const fault = addTo(report, item, isIpv4);
     if (fault !== undefined) return malformed(fault);
   }
-  return { kind: "report", report: report satisfies InterfaceReport };
+  return undefined;
 }
 
 /** Returns what is wrong with the entry. */
