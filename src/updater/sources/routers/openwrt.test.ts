@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
+import { until } from "../../../../test/rig/until.ts";
 import {
   deniedByUbus,
   deniedByUhttpd,
@@ -35,8 +36,12 @@ beforeEach(async () => {
 });
 afterAll(() => source.close());
 
-/** The methods that were called since the last time. */
-const called = () => peer.asked.splice(0).map(({ body }) => (JSON.parse(body) as { params: string[] }).params[2]);
+/** The methods that were called since the last time. The source of the test before may still be logging out. */
+const called = () =>
+  peer.asked
+    .splice(0)
+    .map(({ body }) => (JSON.parse(body) as { params: string[] }).params[2])
+    .filter((method) => method !== "destroy");
 
 describe("the session", () => {
   it("is opened once", async () => {
@@ -55,6 +60,14 @@ describe("the session", () => {
     called();
     expect(await source.read(never)).toMatchObject({ kind: "report" });
     expect(called()).toEqual(["dump", "login", "dump"]);
+  });
+
+  it("ends when the source is closed, if one was opened", async () => {
+    await source.read(never);
+    const [session] = peer.sessions;
+    source.close();
+    await until(() => !peer.sessions.has(session ?? ""));
+    expect(peer.asked.at(-1)?.body).toContain(`"${session}","session","destroy"`);
   });
 
   it("is opened once per read for a user without the permission", async () => {

@@ -32,6 +32,9 @@ export const openwrt = {
   open: async (config: OpenwrtSource, connect) => createOpenwrtSource(config, await connect(config)),
 } satisfies SourceKind<OpenwrtSource>;
 
+/** Milliseconds. */
+const longestLogout = 1_000;
+
 /** The session of a caller that has not logged in. */
 const noSession = "0".repeat(32);
 
@@ -80,7 +83,12 @@ function createOpenwrtSource(config: OpenwrtSource, client: HttpClient): Address
         : unavailable(`the answer of ${router} is malformed: ${read.because}`, "update it");
     },
     follow: neverPushes,
-    close: () => client.close(),
+    close() {
+      if (session === undefined) return client.close();
+      // The router allows only a few sessions, each for minutes. If it refuses, the session expires.
+      const signal = AbortSignal.timeout(longestLogout);
+      void call(session, "session", "destroy", {}, signal).finally(() => client.close());
+    },
   };
 }
 

@@ -32,6 +32,7 @@ export async function startOpenwrtPeer(): Promise<OpenwrtPeer> {
       sessions.add(id);
       return done({ ubus_rpc_session: id, timeout: 300, expires: 299, acls: {}, data: { username: "moor" } });
     }
+    if (object === "session" && called === "destroy") return sessions.delete(session) ? done({}) : whole.denial;
     const isDump = object === "network.interface" && called === "dump";
     return isDump && sessions.has(session) && whole.mayDump ? done(whole.dump) : whole.denial;
   });
