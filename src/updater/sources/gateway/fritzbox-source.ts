@@ -137,7 +137,7 @@ function ipv6Of(address: Answered, prefix: Answered): Part<ReportedIpv6> {
   if (address.kind === "refused") return refused("IPv6 address", address);
   const own = entryOf(address.value, "NewExternalIPv6Address");
   if (typeof own === "string" || own === undefined) return malformed("IPv6 address", own);
-  const delegated = prefix.kind === "refused" ? [] : entryOf(prefix.value, "NewIPv6Prefix");
+  const delegated = prefix.kind === "refused" ? [] : prefixOf(prefix.value);
   if (typeof delegated === "string" || delegated === undefined) return malformed("IPv6 prefix", delegated);
   const entries = [
     // Without the delegated prefix, nothing is known about the network behind the box: the address is only for the box itself.
@@ -146,6 +146,10 @@ function ipv6Of(address: Answered, prefix: Answered): Part<ReportedIpv6> {
   ];
   return entries.length > 0 ? { kind: "known", entries } : { kind: "none" };
 }
+
+/** A prefix with a lifetime of zero is the one that the provider has withdrawn. */
+const prefixOf = (value: (name: string) => string | undefined) =>
+  numberIn(value("NewValidLifetime")) === 0 ? [] : entryOf(value, "NewIPv6Prefix");
 
 /** An empty list if the box has none, the text if it is invalid, undefined if it is missing. */
 function entryOf(

@@ -86,6 +86,11 @@ test.each<[string, Answers, readonly unknown[]]>([
     { ipv6: { ...ipv6, NewValidLifetime: "0", NewPreferedLifetime: "0" } },
     [v4, v6, behind],
   ],
+  [
+    "a prefix that is no longer valid",
+    { prefix: { ...prefix, NewValidLifetime: "0", NewPreferedLifetime: "0" } },
+    [v4, v6, "none"],
+  ],
   ["no lifetimes", { ipv6: { NewExternalIPv6Address: v6 ?? "" } }, [v4, v6, behind]],
   [
     "an IPv4 address that it may not report",
