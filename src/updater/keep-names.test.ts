@@ -6,7 +6,7 @@ import { openServiceManager } from "../../test/rig/systemd.ts";
 import { until } from "../../test/rig/until.ts";
 import { type EventFirewall, startEventFirewall } from "../../test/rig/updater/event-firewall.ts";
 import { type Loop, openLoop } from "../../test/rig/updater/loop.ts";
-import { startServer, wanWith } from "../../test/rig/updater/services.ts";
+import { recordService, startServer, wanWith } from "../../test/rig/updater/services.ts";
 import { storedIn } from "../../test/rig/updater-home.ts";
 import { createLog } from "../process/log.ts";
 import { readConfig } from "./config/read.ts";
@@ -193,6 +193,35 @@ describe("a config that changes", () => {
     firewall.say(report(2));
     await until(() => loop.stored().A === "9.9.9.2");
     expect(loop.stored().AAAA).toBe("2a00::1");
+  });
+
+  it("is adopted after the write under way, which is not repeated however often it is reloaded", async () => {
+    stop.abort();
+    await running;
+    const gate = Promise.withResolvers<void>();
+    const serve = recordService(loop.records);
+    const slow = await startServer(async (asked) => {
+      if (asked.method === "PUT") await gate.promise;
+      return serve(asked);
+    });
+    try {
+      const writes = () => slow.asked.filter(({ method, path }) => method === "PUT" && path.endsWith("/r4"));
+      writeFileSync(configFile(), readFileSync(configFile(), "utf8").replace(loop.service.url, slow.url));
+      await start();
+      await until(() => writes().length > 0);
+      for (let times = 0; times < 10; times++) {
+        requests.reload();
+        await new Promise(setImmediate);
+      }
+      gate.resolve();
+      await until(() => Object.keys(loop.stored()).length > 0 && slow.asked.some(({ path }) => path.endsWith("/r6")));
+      expect(writes()).toHaveLength(1);
+    } finally {
+      gate.resolve();
+      stop.abort();
+      await running;
+      await slow.close();
+    }
   });
 
   it("may name another state file; a damaged one is set aside and reported", async () => {

@@ -41,6 +41,9 @@ export type KeepTools = {
 /** Long enough for a service restart or a reconnect of the line. */
 const usualPatience = 60_000;
 
+/** Milliseconds that the writes under way have to finish before a new config is adopted. */
+const longestDrain = 30_000;
+
 /** Milliseconds: less than systemd waits before it kills. */
 const longestRemoval = 30_000;
 
@@ -64,13 +67,15 @@ export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: 
 
   /** Returns the config to continue with; undefined at the end. */
   const keepUntilReload = async (config: UpdaterConfig, state: StateFile): Promise<UpdaterConfig | undefined> => {
-    const reloaded = new AbortController();
+    const [reloaded, drained] = [new AbortController(), new AbortController()];
     let next: UpdaterConfig | undefined;
     reload = () => {
       const found = goodConfig(tools);
       if (!found) return;
       next = found;
       reloaded.abort(new Error("the config was reloaded"));
+      // Writes may finish: an aborted one would have to be repeated.
+      setTimeout(() => drained.abort(), longestDrain).unref();
     };
     const files = watchFiles(config.files, reload);
     const history = openHistory(config.historyFile, (because) => log.warn({ because }, "the history cannot be saved"));
@@ -85,7 +90,8 @@ export async function keepNames(first: UpdaterConfig, tools: KeepTools, signal: 
     notifyPeople = outlets.notify;
     const onRound: WatchOptions["onRound"] = (round, nextAt) => status.note(round, state, nextAt);
     try {
-      await updater.watch({ reporter, onRound }, AbortSignal.any([signal, reloaded.signal]));
+      const ends = AbortSignal.any([signal, reloaded.signal]);
+      await updater.watch({ reporter, onRound }, ends, AbortSignal.any([signal, drained.signal]));
       if (signal.aborted) logRemovals(await updater.remove(AbortSignal.timeout(longestRemoval)), log);
     } finally {
       outlets.close();

@@ -27,8 +27,8 @@ import type { SourceReader } from "./sources/source-reader.ts";
 export type Updater = {
   /** All steps once, for all names; waits until all writes have ended. */
   round(signal: AbortSignal): Promise<Round>;
-  /** Runs until the signal aborts, then waits for the writes under way. */
-  watch(options: WatchOptions, signal: AbortSignal): Promise<void>;
+  /** Runs until the signal aborts, then waits for the writes under way. These are aborted too, unless `writes` says when. */
+  watch(options: WatchOptions, signal: AbortSignal, writes?: AbortSignal): Promise<void>;
   /**
    * Someone wants a check now: reads every source and retries what failed. A service that sent a Retry-After gets one request.
    */
@@ -67,11 +67,12 @@ export async function openUpdater(config: UpdaterConfig, tools: ServiceTools): P
   return {
     async round(signal) {
       await readAll(signal);
-      for (const source of readers.keys()) await steps.decide(source, signal);
+      for (const source of readers.keys()) await steps.decide(source, { signal, writes: signal });
       await steps.written();
       return steps.collect();
     },
-    watch: (options, signal) => watch(steps, { interval: config.interval, ...tools, ...options }, signal),
+    watch: (options, signal, writes = signal) =>
+      watch(steps, { interval: config.interval, ...tools, ...options }, { signal, writes }),
     check: () => steps.check(),
     putBack: (title) => steps.putBack(title),
     devices: () => devicesIn(readers),
@@ -99,10 +100,14 @@ export async function openUpdater(config: UpdaterConfig, tools: ServiceTools): P
 const shortestPause = 250;
 const usualPatience = 5_000;
 
+/** `signal`: no write starts any more. `writes`: those under way are aborted. */
+type Ends = { readonly signal: AbortSignal; readonly writes: AbortSignal };
+
 type Watching = WatchOptions & Omit<ServiceTools, "state"> & { readonly interval: number };
 
 /** Repeats the steps: one loop per source, and one that reports. */
-async function watch(steps: Steps, options: Watching, signal: AbortSignal): Promise<void> {
+async function watch(steps: Steps, options: Watching, ends: Ends): Promise<void> {
+  const { signal } = ends;
   const { reporter, onRound, interval, now, random, patience = usualPatience } = options;
   const { sources, news } = steps;
   /** Milliseconds until the next turn of each loop. */
@@ -112,7 +117,7 @@ async function watch(steps: Steps, options: Watching, signal: AbortSignal): Prom
     while (!signal.aborted) {
       await reader.read(signal);
       if (signal.aborted) return;
-      await steps.decide(source, signal);
+      await steps.decide(source, ends);
       const left = pauseOf(source, reader);
       pauses.set(source, left);
       news.wake();
@@ -190,13 +195,13 @@ function openSteps(
   const finished: UpdateResult[] = [];
   const moved = new Set<Subject>();
 
-  const decide = async (source: string, signal: AbortSignal): Promise<void> => {
+  const decide = async (source: string, ends: Ends): Promise<void> => {
     await saveAndMerge();
     for (const update of plan(subjects.filter((subject) => isFrom(subject, source)))) {
-      happened(update.subject, { kind: "planned", update }, signal);
+      happened(update.subject, { kind: "planned", update }, ends);
     }
   };
-  const happened = (subject: Subject, event: NameEvent, signal: AbortSignal): void => {
+  const happened = (subject: Subject, event: NameEvent, ends: Ends): void => {
     const before = names.get(subject);
     if (!before) return;
     const { state: after, action } = nextState(before, event);
@@ -205,46 +210,48 @@ function openSteps(
     if (event.kind === "ended") finished.push(event.result);
     if (action === "enqueue" && after.kind === "queued") {
       const place = placeOf(after, targetOf(subject).replaceAll !== undefined);
-      queues.add(subject, () => write(subject, signal), place);
+      queues.add(subject, () => write(subject, ends), place);
     }
     if (action === "look-again") for (const origin of originsOf(subject)) sources.get(origin.source)?.nap.wake();
   };
 
   // Write when it is the name's turn at its service, and store the outcome. Where the service can, all names of its zone that
   // wait there are written in one transaction; their own turns then find nothing left to do.
-  const write = async (subject: Subject, signal: AbortSignal): Promise<void> => {
+  const write = async (subject: Subject, ends: Ends): Promise<void> => {
     // First, all names that were planned together join the queue.
     await Promise.resolve();
     const current = names.get(subject);
     if (current?.kind !== "queued") return;
-    if (signal.aborted) return happened(subject, { kind: "stopped" }, signal);
+    if (ends.signal.aborted) return happened(subject, { kind: "stopped" }, ends);
     const admission = schedule.admit(subject, queued);
-    if (admission.kind === "hold") return happened(subject, { ...admission, kind: "held" }, signal);
-    const sending = send(admission.subject, signal);
+    if (admission.kind === "hold") return happened(subject, { ...admission, kind: "held" }, ends);
+    const sending = send(admission.subject, ends);
     // If another name was sent instead, this one has to wait.
-    if (admission.subject !== subject) await write(subject, signal);
+    if (admission.subject !== subject) await write(subject, ends);
     await sending;
   };
   const queued = () => [...names].filter(([, { kind }]) => kind === "queued").map(([subject]) => subject);
-  const send = async (subject: Subject, signal: AbortSignal): Promise<void> => {
+  const send = async (subject: Subject, ends: Ends): Promise<void> => {
     const current = names.get(subject);
     if (current?.kind !== "queued") return;
     const target = targetOf(subject);
     const updates = target.replaceAll ? companionsOf(current, names.values()) : [current.latest];
-    for (const update of updates) happened(update.subject, { kind: "turn" }, signal);
+    for (const update of updates) happened(update.subject, { kind: "turn" }, ends);
     const tools = { target, state, recall, now };
     const written =
       updates.length > 1
-        ? await writeTogether(updates, tools, withTimeout(signal))
-        : [{ subject, result: await writeRecord(current.latest, tools, withTimeout(signal)) }];
+        ? await writeTogether(updates, tools, withTimeout(ends.writes))
+        : [{ subject, result: await writeRecord(current.latest, tools, withTimeout(ends.writes)) }];
     await Promise.all(written.map(async ({ result }) => result && schedule.ended(result)));
-    for (const each of written) ended(each, signal);
+    for (const each of written) ended(each, ends);
     news.wake();
   };
-  const ended = ({ subject, result }: WrittenTogether, signal: AbortSignal): void => {
+  const ended = ({ subject, result }: WrittenTogether, ends: Ends): void => {
     if (result?.unsaved !== undefined) unsaved = { code: result.unsaved, retryAt: now() + interval };
-    const ending: NameEvent = result ? { kind: "ended", result: withConfirmation(result, signal) } : { kind: "apart" };
-    happened(subject, ending, signal);
+    const ending: NameEvent = result
+      ? { kind: "ended", result: withConfirmation(result, ends.signal) }
+      : { kind: "apart" };
+    happened(subject, ending, ends);
   };
   /** Retries what an earlier write could not store on disk, and adopts what another process has stored. */
   const saveAndMerge = async (): Promise<void> => {
