@@ -19,10 +19,10 @@ export async function removeRecords(
   const remove = async (subject: Subject, address: string): Promise<void> => {
     const until = schedule.untilForReading(subject.target);
     if (until !== undefined) return void removals.push({ subject, address, outcome: askedToWait });
-    const takeDoubtBack = await markDoubt(subject.key, state);
+    const doubt = await markDoubt(subject.key, state);
     const outcome = await targetOf(subject).remove?.({ ...subject.order, value: address }, signal);
     if (!outcome) return;
-    if (outcome.kind === "refused" || outcome.kind === "left") await takeDoubtBack();
+    if (outcome.kind === "refused" || outcome.kind === "left") await doubt.takeBack();
     removals.push({ subject, address, outcome });
   };
   for (const subject of subjects) {

@@ -102,6 +102,17 @@ describe("a planned update", () => {
     expect([recall.changes("home A"), recall.verifiedAt("home A")]).toEqual([[], now]);
   });
 
+  it.each([
+    ["is not a replacement", undefined, "same", 0],
+    ["is one if an earlier write of it is in doubt", { address: "9.9.9.1", storedAt: "x", inDoubt: true }, "done", 1],
+  ] as const)("that the record holds before it is sent %s", async (_, stored, kind, changes) => {
+    const outcome = { kind: "done", recordId: "1", ttl: 60, already: true } as const;
+    const { write, kept, recall } = rig({ outcome, ...(stored ? { stored } : {}) });
+    expect((await write(update("replace")))?.outcome?.kind).toBe(kind);
+    expect(kept.get("home A")?.address).toBe("9.9.9.9");
+    expect(recall.changes("home A")).toHaveLength(changes);
+  });
+
   it("that was already stored is not stored again", async () => {
     const stored = { address: "9.9.9.9", storedAt: "before" };
     const { write, kept } = rig({ held: found("9.9.9.9"), stored });

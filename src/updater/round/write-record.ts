@@ -37,20 +37,25 @@ export async function writeRecord(update: ActingUpdate, tools: WriteTools, signa
     recall.verified(subject.key, now());
     return remembered({ ...update, outcome: { kind: "same" }, found }, value, found, tools);
   }
-  const takeDoubtBack = await markDoubt(subject.key, state);
+  const doubt = await markDoubt(subject.key, state);
   const outcome = await target.replace({ ...subject.order, value }, signal);
-  if (outcome.kind === "refused") await takeDoubtBack();
-  return noted({ ...update, ...(found ? { found } : {}) }, outcome, tools);
+  if (outcome.kind === "refused") await doubt.takeBack();
+  return noted({ ...update, ...(found ? { found } : {}) }, outcome, doubt, tools);
 }
 
-/** Stores what is known after a write. */
-export async function noted(update: ActingUpdate, outcome: WriteOutcome, tools: WriteTools): Promise<UpdateResult> {
+/** Stores what is known after a write. A record that held the address before was not replaced, unless by an earlier write in doubt. */
+export async function noted(
+  update: ActingUpdate,
+  outcome: WriteOutcome,
+  doubt: Pick<Doubt, "isOld">,
+  tools: WriteTools,
+): Promise<UpdateResult> {
   const { subject, plan } = update;
   const { recall, now } = tools;
   const result: UpdateResult = { ...update, outcome };
   if (outcome.kind !== "done") return result;
   recall.verified(subject.key, now());
-  if (outcome.already && plan.kind === "compare") {
+  if (outcome.already && (plan.kind === "compare" || !doubt.isOld)) {
     return remembered({ ...update, outcome: { kind: "same" } }, plan.address.text, outcome, tools);
   }
   recall.changed(subject.key, now());
@@ -74,16 +79,18 @@ export const unsent = (update: PlannedUpdate, fault: TargetFault): UpdateResult 
 
 /**
  * Marks the stored address as in doubt before another one is sent. Otherwise, if we are killed or the answer is lost, it would
- * be trusted although the record holds another. Returns a function that removes the mark. A failing disk does not stop the
- * write.
+ * be trusted although the record holds another. A failing disk does not stop the write.
  */
-export async function markDoubt(key: string, state: StateFile): Promise<() => Promise<void>> {
+export async function markDoubt(key: string, state: StateFile): Promise<Doubt> {
   const kept = state.get(key);
-  if (kept === undefined) return async () => undefined;
+  if (kept === undefined) return { isOld: false, takeBack: async () => undefined };
   const save = (entry: StoredAddress) => state.set(key, entry).catch(() => undefined);
   await save({ ...kept, inDoubt: true });
-  return () => save(kept);
+  return { isOld: kept.inDoubt === true, takeBack: () => save(kept) };
 }
+
+/** `isOld`: the outcome of an earlier write is unknown. `takeBack` removes the mark. */
+export type Doubt = { readonly isOld: boolean; readonly takeBack: () => Promise<void> };
 
 export function isRight({ values, ttl }: Held, { subject, plan }: ActingUpdate, state: StateFile): boolean {
   if (values.length !== 1 || parseAddress(values[0] ?? "")?.text !== plan.address.text) return false;

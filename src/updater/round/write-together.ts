@@ -39,15 +39,16 @@ export async function writeTogether(
   signal: AbortSignal,
 ): Promise<readonly WrittenTogether[]> {
   const { target, state } = tools;
-  const takeDoubtsBack = await Promise.all(updates.map(({ subject }) => markDoubt(subject.key, state)));
+  const doubts = await Promise.all(updates.map(({ subject }) => markDoubt(subject.key, state)));
   const orders = updates.map(({ subject, plan }) => ({ ...subject.order, value: plan.address.text }));
   const outcomes = (await target.replaceAll?.(orders, signal)) ?? [];
   return Promise.all(
     updates.map(async (update, at) => {
       const { subject } = update;
       const outcome = outcomes[at] ?? { kind: "alone" };
-      if (outcome.kind === "refused" || outcome.kind === "alone") await takeDoubtsBack[at]?.();
-      return outcome.kind === "alone" ? { subject } : { subject, result: await noted(update, outcome, tools) };
+      const doubt = doubts[at] ?? { isOld: false, takeBack: async () => undefined };
+      if (outcome.kind === "refused" || outcome.kind === "alone") await doubt.takeBack();
+      return outcome.kind === "alone" ? { subject } : { subject, result: await noted(update, outcome, doubt, tools) };
     }),
   );
 }

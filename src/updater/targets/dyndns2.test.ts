@@ -55,7 +55,9 @@ test.each(["good 9.9.9.9", "nochg 9.9.9.9", "good", "nochg", "good 9.9.9.9\r\n",
   "%j means that the record holds the address",
   async (body) => {
     says = word(body);
-    expect((await target.replace(order, never)).kind).toBe("done");
+    const outcome = await target.replace(order, never);
+    expect(outcome.kind).toBe("done");
+    expect("already" in outcome).toBe(body.startsWith("nochg"));
   },
 );
 

@@ -60,7 +60,7 @@ function outcomeOf(outcome: HttpOutcome, order: ReplaceOrder, host: string, now:
     return { kind: fault.kind === "later" || outcome.resent ? "unknown" : "refused", fault };
   }
   const isDone = outcome.kind === "answer" && outcome.status === 200 && (word === "good" || word === "nochg");
-  if (isDone) return confirmed(order, host, said);
+  if (isDone) return confirmed(order, host, said, word === "nochg");
   const written = readWritten(outcome, [200], now, dialect);
   if (written.kind === "unknown") return { kind: "unknown", fault: written.fault };
   if (written.kind === "accepted") return { kind: "unknown", fault: unclear };
@@ -69,9 +69,11 @@ function outcomeOf(outcome: HttpOutcome, order: ReplaceOrder, host: string, now:
 }
 
 /** Both words mean that the record holds the address. Some services omit the address in the answer. */
-function confirmed(order: ReplaceOrder, host: string, said: string): WriteOutcome {
+function confirmed(order: ReplaceOrder, host: string, said: string, already: boolean): WriteOutcome {
   const address = parseAddress(said.split(",").find((part) => parseAddress(part)?.family === order.family) ?? said);
-  if (said === "" || address?.text === order.value) return { kind: "done", recordId: host, ttl: null };
+  if (said === "" || address?.text === order.value) {
+    return { kind: "done", recordId: host, ttl: null, ...(already ? { already } : {}) };
+  }
   // `good 127.0.0.1`, as Dyn documents it (there is no RFC): the update was ignored, because the client misbehaved.
   const because =
     address?.text === "127.0.0.1"

@@ -92,7 +92,7 @@ export type TargetFault = {
 /** How a write ended. */
 export type WriteOutcome =
   /** The record holds what was ordered: it was read back, or the service returned all of it. */
-  /** `already`: it held that before, and nothing was sent. */
+  /** `already`: it held that before, and nothing was changed. */
   | { readonly kind: "done"; readonly recordId: string; readonly ttl: Held["ttl"]; readonly already?: true }
   /** Nothing was stored: the API said so, or nothing was sent. */
   | { readonly kind: "refused"; readonly fault: TargetFault }
