@@ -1,9 +1,12 @@
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { TsigKey } from "../../src/process/dns/tsig.ts";
+import { opcodes } from "../../src/process/dns/codes.ts";
+import { createFrameReader, framed } from "../../src/process/dns/tcp-frames.ts";
+import { appendTsig, readTsig, type TsigKey } from "../../src/process/dns/tsig.ts";
 import { updateCalls } from "../../src/updater/targets/rfc2136.ts";
 import type { Rfc2136Target } from "../../src/updater/targets/rfc2136-settings.ts";
 import type { SetName } from "../../src/updater/targets/set-target.ts";
+import { createZoneTarget } from "../../src/updater/targets/zone-target.ts";
 import { run } from "../nameserver/moor-dns.ts";
 import { startUpdateServer, tsigSecret, type UpdateServer } from "../rig/updater/update-servers.ts";
 
@@ -92,16 +95,74 @@ describe("an UPDATE", () => {
     });
   });
 
-  it.each<[string, TsigKey, number, string, RegExp]>([
-    ["a key of another name", key("nobody"), 0, "unauthorised", /BADKEY/],
-    ["another secret", key("home", "AAAA"), 0, "unauthorised", /BADSIG/],
-    ["a clock that is ten minutes late", key(), -600_000, "unauthorised", /BADTIME.*5 minutes apart/],
+  // RFC 8945 section 5.3.2: BADTIME is signed, so it can be believed. BADKEY and BADSIG are not, and anybody could send them.
+  it.each<[string, TsigKey, number, "refused" | "unknown", RegExp]>([
+    ["a key of another name", key("nobody"), 0, "unknown", /BADKEY/],
+    ["another secret", key("home", "AAAA"), 0, "unknown", /BADSIG/],
+    ["a clock that is ten minutes late", key(), -600_000, "refused", /BADTIME.*5 minutes apart/],
   ])("%s is reported as such", async (_, tsig, late, kind, because) => {
     const from = calls(tsig, () => Date.now() + late);
     const fault = await from.read(home, never);
-    expect(fault).toMatchObject({ kind, because: expect.stringMatching(because) });
+    expect(fault).toMatchObject({ kind: "unauthorised", because: expect.stringMatching(because) });
     expect(JSON.stringify(fault)).not.toContain(tsigSecret);
-    expect(await from.write(home, { value: "9.9.9.9", ttl: 60 }, undefined, never)).toMatchObject({ kind: "refused" });
+    expect((await from.write(home, { value: "9.9.9.9", ttl: 60 }, undefined, never)).kind).toBe(kind);
+  });
+
+  /** Changes the answers to updates on their way; queries pass as they are. */
+  const between = async (change: (answer: Buffer) => Buffer) => {
+    const proxy = createServer((client) => {
+      const server = connect(bind.port, "127.0.0.1");
+      const frames = createFrameReader();
+      client.pipe(server).on("error", () => client.destroy());
+      client.on("error", () => server.destroy());
+      server.on("data", (chunk) => {
+        frames.add(chunk);
+        for (let answer = frames.next(); answer; answer = frames.next()) {
+          const isUpdate = (((answer[2] ?? 0) >> 3) & 0xf) === opcodes.update;
+          client.write(framed(isUpdate ? change(answer) : answer));
+        }
+      });
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+    return { port: (proxy.address() as { port: number }).port, close: () => proxy.close() };
+  };
+  const parts = (answer: Buffer) => {
+    const read = readTsig(answer);
+    if (typeof read === "string") throw new Error(read);
+    return read;
+  };
+  const withCode = (message: Buffer, rcode: number) => {
+    message[3] = ((message[3] ?? 0) & 0xf0) | rcode;
+    return message;
+  };
+  const [refused, notAuth, badKey] = [5, 9, 17];
+
+  it.each<[string, (answer: Buffer) => Buffer]>([
+    ["has lost its signature", (answer) => parts(answer).message],
+    ["is an unsigned REFUSED", (answer) => withCode(parts(answer).message, refused)],
+    ["is an unsigned NOTAUTH", (answer) => withCode(parts(answer).message, notAuth)],
+    ["is a REFUSED with the signature of another answer", (answer) => withCode(Buffer.from(answer), refused)],
+    [
+      "is a BADKEY, which nobody signs",
+      (answer) => {
+        const { message, tsig } = parts(answer);
+        return appendTsig(withCode(message, notAuth), { ...tsig, mac: Buffer.of(), error: badKey });
+      },
+    ],
+    ["has the wrong signature", (answer) => Buffer.from(answer).fill(0, answer.length - 30, answer.length - 10)],
+  ])("leaves its outcome open if the answer %s", async (_, change) => {
+    await nsupdate("update delete home.example.org A", "update add home.example.org 300 A 192.0.2.1");
+    const proxy = await between(change);
+    const target = createZoneTarget(updateCalls(configFor(proxy.port)));
+    const order = { zone: "example.org", name: "home", family: "ipv4", value: "9.9.9.9" } as const;
+    try {
+      expect(await target.replace(order, never)).toMatchObject({ kind: "unknown", fault: { kind: "unauthorised" } });
+      expect(await dig("home")).toBe("9.9.9.9");
+      const [back] = (await target.replaceAll?.([{ ...order, value: "192.0.2.1" }], never)) ?? [];
+      expect([back?.kind, await dig("home")]).toEqual(["unknown", "192.0.2.1"]);
+    } finally {
+      proxy.close();
+    }
   });
 
   it("a key that may not change the name is reported as such", async () => {

@@ -77,9 +77,12 @@ export async function askUdp(peer: Peer, asking: Asking, { signal, limit, now }:
 /** There was an answer, but its signature is missing or wrong, or it rejects ours. */
 export class UntrustedReply extends Error {
   readonly rcode: number;
-  constructor(because: string, { rcode }: { readonly rcode: number }) {
+  /** The server itself rejected our signature: it has done nothing. */
+  readonly verified: boolean;
+  constructor(because: string, { rcode, verified }: Pick<UntrustedReply, "rcode" | "verified">) {
     super(because);
     this.rcode = rcode;
+    this.verified = verified;
   }
 }
 
@@ -97,7 +100,10 @@ export async function* askTcp(peer: Peer, asking: Asking, { signal, limit, now }
     for await (const packet of packets(socket)) {
       if (!isReply(packet)) throw new Error("the answer is for a different question");
       const checked = check(packet);
-      if ("fault" in checked) throw new UntrustedReply(checked.fault, { rcode: (packet[3] ?? 0) & 0xf });
+      if ("fault" in checked) {
+        const { fault, verified = false } = checked;
+        throw new UntrustedReply(fault, { rcode: (packet[3] ?? 0) & 0xf, verified });
+      }
       const decoded = decodeMessage(checked.message);
       if (!decoded.ok) throw new Error(`a message cannot be read: ${decoded.because}`);
       yield { message: decoded.message, covered: covered() };

@@ -15,8 +15,13 @@ import {
   variables,
 } from "./tsig.ts";
 
-/** Returns the message without its signature, or why it cannot be trusted. */
-export type CheckReply = (bytes: Buffer) => { readonly message: Buffer } | { readonly fault: string };
+/**
+ * Returns the message without its signature, or why it cannot be used. `verified`: the signature is right, and says that ours was
+ * refused. Anything else may come from somebody in between, who knows nothing about what the server did (RFC 8945 section 5.4).
+ */
+export type CheckReply = (
+  bytes: Buffer,
+) => { readonly message: Buffer } | { readonly fault: string; readonly verified?: true };
 
 /** RFC 8945 section 5.3.1: of this many messages in a row, one must be signed. */
 const mostUnsigned = 100;
@@ -56,7 +61,7 @@ export function createReplyCheck(key: TsigKey, requestMac: Uint8Array, now: () =
     const mac = started.update(message).update(last).digest();
     if (mac.length !== tsig.mac.length || !timingSafeEqual(mac, tsig.mac))
       return { fault: "the signature of the answer is wrong" };
-    if (tsig.error !== 0) return { fault: refusal(tsig.error) };
+    if (tsig.error !== 0) return { fault: refusal(tsig.error), verified: true };
     if (isOutOfTime(tsig, Math.floor(now() / 1000))) return { fault: clocksApart };
     prior = mac;
     first = false;

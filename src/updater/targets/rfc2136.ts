@@ -28,10 +28,17 @@ const cname = 5;
 /** Without content, the set is removed. */
 type Change = Pick<SetChange<undefined>, "set" | "held"> & { readonly content?: NewContent };
 
-/** `refused`: the answer was REFUSED without a signature, as Knot sends it for a zone that it does not have. */
 type Heard =
   | { readonly kind: "heard"; readonly message: Message }
-  | { readonly kind: "silence"; readonly fault: TargetFault; readonly refused: boolean };
+  | Silence
+  /** The server rejected our signature, and signed that. */
+  | { readonly kind: "rejected"; readonly fault: TargetFault };
+
+/**
+ * No answer, or one that cannot be verified: somebody in between may have changed it, so what the server did is unknown.
+ * `refused`: it was REFUSED without a signature, as Knot sends it for a zone that it does not have.
+ */
+type Silence = { readonly kind: "silence"; readonly fault: TargetFault; readonly refused: boolean };
 
 /** Reads by a query to the same server; both are signed. Nothing but the records is known, so there is no `rest`. */
 export function updateCalls(config: Rfc2136Target, now: () => Instant = Date.now): ZoneCalls<undefined> {
@@ -47,13 +54,15 @@ export function updateCalls(config: Rfc2136Target, now: () => Instant = Date.now
     } catch (error) {
       const { message, cause } = error as Error;
       if (!(cause instanceof UntrustedReply)) return { kind: "silence", fault: unreached(message), refused: false };
-      return { kind: "silence", fault: untrusted(cause.message, config), refused: cause.rcode === rcodes.refused };
+      const fault = untrusted(cause.message, config);
+      if (cause.verified) return { kind: "rejected", fault };
+      return { kind: "silence", fault, refused: cause.rcode === rcodes.refused };
     }
   };
   const read: ZoneCalls<undefined>["read"] = async (set, signal) => {
     const heard = await ask({ opcode: opcodes.query, question: questionOf(set) }, signal);
     if (heard.kind === "heard") return heldIn(heard.message, set);
-    return heard.refused ? notItsZone(set) : heard.fault;
+    return heard.kind === "silence" && heard.refused ? notItsZone(set) : heard.fault;
   };
   const send = async (changes: readonly Change[], signal: AbortSignal) =>
     outcomeOf(await ask(updateOf(changes), signal), changes, config);
@@ -137,11 +146,8 @@ function outcomeOf(
   changes: readonly Change[],
   config: Rfc2136Target,
 ): WriteAnswer<undefined> | "no-such-set" {
-  if (heard.kind === "silence") {
-    // A server that rejects the signature has not read the update.
-    const { fault } = heard;
-    return fault.kind === "unauthorised" ? { kind: "refused", because: fault } : unknown(fault);
-  }
+  if (heard.kind === "silence") return unknown(heard.fault);
+  if (heard.kind === "rejected") return { kind: "refused", because: heard.fault };
   const { rcode } = heard.message;
   if (rcode === rcodes.noError) return { kind: "accepted", value: undefined };
   if (rcode === rcodes.nxRrset || rcode === rcodes.nxDomain) return "no-such-set";
@@ -171,7 +177,7 @@ const unreached = (because: string): TargetFault => ({
 const untrusted = (because: string, { key }: Rfc2136Target): TargetFault => ({
   kind: "unauthorised",
   because: `the key ${key().name} does not work with the nameserver: ${because}`,
-  todo: "use the same key name, algorithm and secret on both sides, and check both clocks",
+  todo: "use the same key name, algorithm and secret on both sides, check both clocks, and check that nothing in between changes DNS messages",
 });
 
 const notItsZone = ({ zone }: SetName): TargetFault => ({
