@@ -10,6 +10,7 @@ import { fakeNetcup } from "../rig/updater/fakes/netcup.ts";
 import { fakeOvh } from "../rig/updater/fakes/ovh.ts";
 import { fakePorkbun } from "../rig/updater/fakes/porkbun.ts";
 import { fakeRoute53 } from "../rig/updater/fakes/route53.ts";
+import type { Asked, Reply } from "../rig/updater/services.ts";
 import { never, order, type TargetRig } from "../rig/updater/target-faults.ts";
 import { describeTarget } from "../rig/updater/target-suite.ts";
 
@@ -125,17 +126,65 @@ const ovhKeys = ["applicationKey", "applicationSecret", "consumerKey"]
 
 describeTarget({
   ...{ ...ours, api: "ovh", open: async () => opened(ovh, ovhKeys) },
-  http: { calls: 6, error: (status, message) => ({ status, body: { class: "Client::Some", message } }) },
+  http: { calls: 7, error: (status, message) => ({ status, body: { class: "Client::Some", message } }) },
   more(rig) {
-    it("publishes what it wrote, and does not call it done otherwise", async () => {
-      await rig.dns.replace(order, never);
-      expect(ovh.isRefreshed.now).toBe(true);
-      rig.instead = ({ path }) => (path.endsWith("/refresh") ? { status: 500, body: { message: "oops" } } : undefined);
-      expect(await rig.dns.replace({ ...order, value: "9.9.9.8" }, never)).toMatchObject({
-        kind: "unknown",
-        fault: { afterWrite: true },
-      });
+    const failing = (isLast: (asked: Asked) => boolean, reply: Reply) => {
+      rig.instead = (asked) => (isLast(asked) ? reply : undefined);
+    };
+    const isRefresh = ({ path }: Asked) => path.endsWith("/refresh");
+    const isPut = ({ method }: Asked) => method === "PUT";
+    const refreshes = () => rig.server.asked.filter(isRefresh).length;
+
+    it.each<[string, Reply]>([
+      ["fails", { status: 500, body: { message: "oops" } }],
+      ["is refused", { status: 409, body: { message: "a task is running" } }],
+      ["gets no answer", { fault: "reset" }],
+      ["is for a zone that has gone", { status: 404, body: { message: "This service does not exist" } }],
+    ])("is done only when the change is served: if the refresh %s, the next try repeats it", async (_, reply) => {
+      ovh.state.served = [];
+      failing(isRefresh, reply);
+      expect(await rig.dns.replace(order, never)).toMatchObject({ kind: "unknown", fault: { afterWrite: true } });
+      expect(await rig.dns.replace(order, never)).toMatchObject({ kind: "unknown", fault: { afterWrite: true } });
+      expect(ovh.state.served).not.toContain("home 300 A 9.9.9.9");
+      rig.instead = () => undefined;
+      expect((await rig.dns.replace(order, never)).kind).toBe("done");
+      expect(ovh.state.served).toContain("home 300 A 9.9.9.9");
     });
+
+    it("a new process refreshes too, because it does not know whether the one before did", async () => {
+      ovh.put({ name: "home", type: "A", ttl: 300, values: ["9.9.9.9"] });
+      expect(await rig.dns.replace(order, never)).toMatchObject({ kind: "done", already: true });
+      expect(ovh.state.served).toContain("home 300 A 9.9.9.9");
+    });
+
+    it("a read does not confirm a change that is not served yet", async () => {
+      rig.instead = (asked) => {
+        if (isPut(asked)) ovh.put({ name: "home", type: "A", ttl: 300, values: ["9.9.9.9"] });
+        return isPut(asked) || isRefresh(asked) ? { fault: "reset" } : undefined;
+      };
+      expect((await rig.dns.replace(order, never)).kind).toBe("unknown");
+      expect(await rig.dns.current(order, never)).toMatchObject({ kind: "later", afterWrite: true });
+      rig.instead = () => undefined;
+      expect(await rig.dns.current(order, never)).toMatchObject({ value: { values: ["9.9.9.9"] } });
+      expect(ovh.state.served).toContain("home 300 A 9.9.9.9");
+    });
+
+    it("a read alone, and a write that was refused, publish nothing", async () => {
+      failing(isPut, { status: 403, body: { message: "no" } });
+      expect((await rig.dns.replace(order, never)).kind).toBe("refused");
+      await rig.dns.current(order, never);
+      expect(refreshes()).toBe(0);
+    });
+
+    it.each([3_600, -3_600])(
+      "works if this machine's clock is %i s off, and if it is corrected later",
+      async (ahead) => {
+        ovh.state.ahead = ahead;
+        expect((await rig.dns.replace(order, never)).kind).toBe("done");
+        ovh.state.ahead = 0;
+        expect((await rig.dns.replace({ ...order, value: "9.9.9.8" }, never)).kind).toBe("done");
+      },
+    );
   },
 });
 
@@ -162,38 +211,66 @@ describeTarget({
   http: { calls: 3, error: (status, message) => ({ status, body: { status: "ERROR", message } }) },
 });
 
-/** A session that has ended is opened again with the next try. */
-const describeSession = (forget: () => void) => (rig: TargetRig) =>
-  it("signs in again after the session has ended", async () => {
-    expect((await rig.dns.replace(order, never)).kind).toBe("done");
-    forget();
-    expect(await rig.dns.replace({ ...order, value: "9.9.9.8" }, never)).toMatchObject({
-      fault: { kind: "unauthorised" },
+/** Sessions end without notice. */
+const describeSession =
+  (forget: () => void, isWrite: (asked: Asked) => boolean, isSignIn: (asked: Asked) => boolean) => (rig: TargetRig) => {
+    const signIns = () => rig.server.asked.filter(isSignIn).length;
+
+    it("signs in again within the same try if the session has ended before the read", async () => {
+      await rig.dns.current(order, never);
+      forget();
+      expect((await rig.dns.replace(order, never)).kind).toBe("done");
+      expect(signIns()).toBeLessThanOrEqual(2);
     });
-    expect((await rig.dns.replace({ ...order, value: "9.9.9.8" }, never)).kind).toBe("done");
+
+    it("signs in again within the same try if the session ends between the read and the write", async () => {
+      await rig.dns.current(order, never);
+      rig.server.asked.length = 0;
+      rig.instead = (asked) => {
+        if (isWrite(asked) && signIns() === 0) forget();
+        return undefined;
+      };
+      expect((await rig.dns.replace(order, never)).kind).toBe("done");
+      expect([signIns(), rig.server.asked.filter(isWrite).length]).toEqual([1, 2]);
+    });
+
+    it("reports what the service denies even to a new session", async () => {
+      rig.instead = (asked) => {
+        if (!isSignIn(asked)) forget();
+        return undefined;
+      };
+      expect(await rig.dns.replace(order, never)).toMatchObject({ kind: "refused", fault: { kind: "unauthorised" } });
+      expect(signIns()).toBeLessThanOrEqual(2);
+    });
+  };
+
+for (const [title, idOf] of [
+  ["inwx", String],
+  ["inwx, with the ids of 2024", Number],
+] as const) {
+  const inwx = fakeInwx("me", secret, idOf);
+  const isWrite = ({ body }: Asked) => /"nameserver\.(?:update|create)Record"/.test(body);
+  describeTarget({
+    ...{ ...ours, api: "inwx", title, open: async () => opened(inwx, "user: me, password: { file: secret }") },
+    isWrite,
+    // Any status but 200 comes from a server in front of the API, and keeps its meaning.
+    http: { calls: 4, error: (status, msg) => ({ status, body: { code: 2400, msg } }) },
+    more: describeSession(inwx.forget, isWrite, ({ body }) => body.includes('"account.login"')),
   });
-
-const inwx = fakeInwx("me", secret);
-
-describeTarget({
-  ...{ ...ours, api: "inwx", open: async () => opened(inwx, "user: me, password: { file: secret }") },
-  isWrite: ({ body }) => /"nameserver\.(?:update|create)Record"/.test(body),
-  // Any status but 200 comes from a server in front of the API, and keeps its meaning.
-  http: { calls: 4, error: (status, msg) => ({ status, body: { code: 2400, msg } }) },
-  more: describeSession(inwx.forget),
-});
+}
 
 const netcup = fakeNetcup("123456", secret);
+const isNetcupWrite = ({ body }: Asked) => body.includes('"updateDnsRecords"');
 
 describeTarget({
   ...{ ...ours, api: "netcup", lists: "records only" },
   open: async () => opened(netcup, "customer: 123456, key: { file: secret }, password: { file: secret }"),
-  isWrite: ({ body }) => body.includes('"updateDnsRecords"'),
+  isWrite: isNetcupWrite,
   http: {
     calls: 4,
     error: (status, shortmessage) => ({ status, body: { status: "error", statuscode: 1, shortmessage } }),
   },
-  more: describeSession(netcup.forget),
+  more: describeSession(netcup.forget, isNetcupWrite, ({ body }) => body.includes('"action":"login"')),
 });
 
 describeTarget({

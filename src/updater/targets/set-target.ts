@@ -2,6 +2,7 @@ import { parseAddress, recordTypeOf } from "../../core/addresses/address.ts";
 import { firstFew } from "../../core/first-few.ts";
 import { absoluteName, askedZoneName, ownerOf } from "../../core/names/name.ts";
 import { printable } from "../../core/visible-text.ts";
+import type { LastStep } from "./last-step.ts";
 import { type Absent, later } from "./service-answer.ts";
 import type {
   Held,
@@ -47,6 +48,8 @@ export type SetCalls<Rest> = {
   ): Promise<WriteAnswer<Held | undefined>>;
   /** Removes the set that was just read. Only for services that can. */
   readonly remove?: (set: SetName, held: HeldSet<Rest>, signal: AbortSignal) => Promise<WriteAnswer<unknown>>;
+  /** Only for services where a change is not yet served when it is stored. */
+  readonly lastStep?: LastStep;
   zones(signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>>;
   records(zone: string, signal: AbortSignal): Promise<Lookup<readonly SetRecord[]>>;
   close(): void;
@@ -68,6 +71,9 @@ export function createSetTarget<Rest>(calls: SetCalls<Rest>): RecordTarget {
     replace: (order, signal) => replaceSet(calls, order, signal),
     ...(calls.remove && { remove: removingSet(calls, calls.remove) }),
     async current(order, signal) {
+      // What is stored says nothing about what is served until the last step of our own write is confirmed.
+      const open = calls.lastStep?.isOpen(order.zone) && (await calls.lastStep.confirm(order.zone, signal));
+      if (open) return open;
       const found = await calls.read(setOf(order), signal);
       if (found.kind !== "found") return found;
       const { values = [], ttl = null } = found.value ?? {};
@@ -91,7 +97,17 @@ export function createSetTarget<Rest>(calls: SetCalls<Rest>): RecordTarget {
 const removingSet =
   <Rest>(calls: SetCalls<Rest>, remove: NonNullable<SetCalls<Rest>["remove"]>) =>
   (order: ReplaceOrder, signal: AbortSignal): Promise<RemoveOutcome> =>
-    removeHeld(order, calls.read(setOf(order), signal), (held) => remove(setOf(order), held, signal));
+    removeHeld(order, calls.read(setOf(order), signal), (held) =>
+      inSteps(calls, order.zone, () => remove(setOf(order), held, signal), signal),
+    );
+
+/** A write, and the last step after it. */
+export const inSteps = <T>(
+  { lastStep }: Pick<SetCalls<never>, "lastStep">,
+  zone: string,
+  write: () => Promise<WriteAnswer<T>>,
+  signal: AbortSignal,
+): Promise<WriteAnswer<T>> => (lastStep ? lastStep.after(zone, write, signal) : write());
 
 async function replaceSet<Rest>(
   calls: SetCalls<Rest>,
@@ -100,9 +116,14 @@ async function replaceSet<Rest>(
 ): Promise<WriteOutcome> {
   const set = setOf(order);
   const prepared = prepare(order, await calls.read(set, signal));
+  if (prepared.kind === "done") {
+    // An earlier try may have ended before the last step.
+    const fault = await calls.lastStep?.confirm(order.zone, signal);
+    return fault ? { kind: "unknown", fault } : prepared;
+  }
   if (prepared.kind !== "to-write") return prepared;
-  const { held } = prepared;
-  const written = await calls.write(set, { value: order.value, ttl: order.ttl }, held, signal);
+  const content = { value: order.value, ttl: order.ttl };
+  const written = await inSteps(calls, order.zone, () => calls.write(set, content, prepared.held, signal), signal);
   if (written.kind === "refused") return refused(faultOf(order, written.because));
   if (written.kind === "unknown" && !written.probablyDone) return written;
   if (written.kind === "accepted" && written.value && holds(written.value, order)) return done(order, written.value);

@@ -64,7 +64,8 @@ export function readWritten(
   return unknown(fault, outcome.kind === "answer" && outcome.status >= 200 && outcome.status < 300);
 }
 
-function isOwnError(outcome: HttpOutcome, { parse, errorIn }: Dialect): boolean {
+/** Whether it is an error in the service's own format: then nothing was stored. */
+export function isOwnError(outcome: HttpOutcome, { parse, errorIn }: Dialect): boolean {
   if (outcome.kind === "failed" || outcome.resent) return false;
   const { status, message } = errorIn(outcome.status, parse(outcome.body));
   return status >= 400 && status < 500 && !openStatuses.includes(status) && message !== "";

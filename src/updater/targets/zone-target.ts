@@ -3,6 +3,7 @@ import {
   createSetTarget,
   faultOf,
   type HeldSet,
+  inSteps,
   type NewContent,
   prepare,
   refused,
@@ -22,7 +23,7 @@ export type SetChange<Rest> = {
 /** The calls of a service that can also write many sets of one zone in one transaction. */
 export type ZoneCalls<Rest> = SetCalls<Rest> & TogetherCalls<Rest>;
 
-export type TogetherCalls<Rest> = Pick<SetCalls<Rest>, "service"> & {
+export type TogetherCalls<Rest> = Pick<SetCalls<Rest>, "service" | "lastStep"> & {
   /** As `read`, in the order of the sets. All are of one zone. */
   readAll(sets: readonly SetName[], signal: AbortSignal): Promise<readonly Lookup<HeldSet<Rest> | undefined>[]>;
   /** All or nothing. */
@@ -74,7 +75,8 @@ async function replacePart<Rest>(
   signal: AbortSignal,
 ): Promise<readonly TogetherOutcome[]> {
   const changes = part.map(({ change }) => change);
-  const written = await calls.writeAll(changes, signal);
+  const zone = changes[0]?.set.zone ?? "";
+  const written = await inSteps(calls, zone, () => calls.writeAll(changes, signal), signal);
   if (written.kind === "refused") return part.map(({ order }) => refusedTogether(faultOf(order, written.because)));
   if (written.kind === "unknown" && !written.probablyDone) return part.map(() => written);
   const after = await calls.readAll(

@@ -8,10 +8,10 @@ import { secret } from "../../config/secret.ts";
 import type { HttpClient, HttpOutcome } from "../../http/client.ts";
 import { type Answer, type Body, type Dialect, readAnswer, unexpected, unknownCall } from "../service-answer.ts";
 import { createSetTarget, listedName } from "../set-target.ts";
-import type { TargetConfig, TargetFault, TargetKind } from "../target.ts";
-import { readWritten } from "../write-answer.ts";
+import type { Lookup, TargetConfig, TargetFault, TargetKind } from "../target.ts";
 import { isNumber, isText, parseAny } from "./json-api.ts";
 import { listIn, mapFound, type RecordCalls, setsOfRecords } from "./listed-records.ts";
+import { keepSession } from "./session.ts";
 
 const settings = mapping(
   {
@@ -52,40 +52,38 @@ const dialect: Dialect = {
   },
 };
 
-/** The codes are those of EPP (RFC 5730, section 3). */
+/** The codes are those of EPP (RFC 5730, section 3), except that 2002 is also sent to a client that is not signed in. */
 function statusOf(code: number): number {
-  if ([2200, 2201, 2202, 2501].includes(code)) return 401;
+  if ([2002, 2200, 2201, 2202, 2501].includes(code)) return 401;
   if (code === 2303) return 404;
   if (code === 2502) return 429;
   return code === 2400 || code === 2500 ? 500 : 422;
 }
 
-function inwxCalls(config: InwxTarget, client: HttpClient): RecordCalls<number> {
-  let cookie: string | undefined;
-  const post = (method: string, params: object, signal: AbortSignal): Promise<HttpOutcome> => {
-    const headers = { "content-type": "application/json", ...(cookie === undefined ? {} : { cookie }) };
-    const body = JSON.stringify({ method, params });
-    const secrets = [config.password(), ...(cookie === undefined ? [] : [cookie])];
-    return client.send({ method: "POST", path: "", headers, body, secrets }, signal);
-  };
-  const signIn = async (signal: AbortSignal): Promise<TargetFault | undefined> => {
-    if (cookie !== undefined) return undefined;
-    const outcome = await post("account.login", { user: config.user, pass: config.password() }, signal);
+function inwxCalls(config: InwxTarget, client: HttpClient): RecordCalls<RecordId> {
+  const post =
+    (method: string, params: object, signal: AbortSignal) =>
+    (cookie?: string): Promise<HttpOutcome> => {
+      const headers = { "content-type": "application/json", ...(cookie === undefined ? {} : { cookie }) };
+      const body = JSON.stringify({ method, params });
+      const secrets = [config.password(), ...(cookie === undefined ? [] : [cookie])];
+      // The slash is part of the documented address.
+      return client.send({ method: "POST", path: "/", headers, body, secrets }, signal);
+    };
+  const signIn = async (signal: AbortSignal): Promise<Lookup<string>> => {
+    const outcome = await post("account.login", { user: config.user, pass: config.password() }, signal)();
     const answer = readAnswer(outcome, [200], Date.now(), dialect);
     if (answer.kind === "absent") return unknownCall(answer, service);
     if (answer.kind !== "ok") return answer;
     const { resData } = answer.value;
     if (isObject(resData) && isText(resData.tfa) && resData.tfa !== "0") return twoFactors;
     const cookies = outcome.kind === "answer" ? (outcome.headers["set-cookie"] ?? []) : [];
-    cookie = cookies.map((each) => each.split(";")[0]).join("; ") || undefined;
-    return cookie === undefined ? unexpected("no session", service) : undefined;
+    const cookie = cookies.map((each) => each.split(";")[0]).join("; ");
+    return cookie === "" ? unexpected("no session", service) : { kind: "found", value: cookie };
   };
+  const session = keepSession(dialect, signIn);
   const ask = async (method: string, params: object, signal: AbortSignal): Promise<Answer<Body>> => {
-    const fault = await signIn(signal);
-    if (fault) return fault;
-    const answer = readAnswer(await post(method, params, signal), [200], Date.now(), dialect);
-    // The session may have expired: the next try signs in again.
-    if (answer.kind === "unauthorised") cookie = undefined;
+    const answer = await session.ask(post(method, params, signal), signal);
     if (answer.kind !== "ok") return answer;
     return isObject(answer.value.resData)
       ? { kind: "ok", value: answer.value.resData }
@@ -108,14 +106,11 @@ function inwxCalls(config: InwxTarget, client: HttpClient): RecordCalls<number> 
     },
     async write({ zone, name, type }, { value, ttl }, held, signal) {
       const content = { content: value, ttl: ttl ?? held?.ttl ?? usualTtl };
-      const outcome = held
-        ? await post("nameserver.updateRecord", { id: held.rest, ...content }, signal)
-        : await post(
-            "nameserver.createRecord",
-            { domain: zone, name: absoluteName(name, zone), type, ...content },
-            signal,
-          );
-      const written = readWritten(outcome, [200], Date.now(), dialect);
+      const created = { domain: zone, name: absoluteName(name, zone), type, ...content };
+      const request = held
+        ? post("nameserver.updateRecord", { id: held.rest, ...content }, signal)
+        : post("nameserver.createRecord", created, signal);
+      const written = await session.write(request, [200], signal);
       return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
     },
     async zones(signal) {
@@ -133,8 +128,11 @@ const twoFactors: TargetFault = {
   todo: "create a sub-account without two-factor authentication, or use `api: dyndns2` with one of its DynDNS accounts",
 };
 
+/** A string since November 2025, because it no longer fits into 32 bits. */
+type RecordId = number | string;
+
 type ReadableRecord = {
-  readonly id: number;
+  readonly id: RecordId;
   readonly name: string;
   readonly type: string;
   readonly content: string;
@@ -142,6 +140,9 @@ type ReadableRecord = {
 };
 
 const isRecord = (value: unknown): value is ReadableRecord =>
-  isObject(value) && isNumber(value.id) && [value.name, value.type, value.content].every(isText) && isNumber(value.ttl);
+  isObject(value) &&
+  (isNumber(value.id) || (isText(value.id) && /^\d+$/.test(value.id))) &&
+  [value.name, value.type, value.content].every(isText) &&
+  isNumber(value.ttl);
 
 const isDomain = (value: unknown): value is Body & { domain: string } => isObject(value) && isText(value.domain);

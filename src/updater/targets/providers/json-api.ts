@@ -16,31 +16,22 @@ export type JsonApi = {
   ): Promise<WriteAnswer<Body>>;
 };
 
-/** Called for each request, because a secret may be renewed and a signature covers the request. */
-export type Credentials = (request: {
-  readonly method: string;
-  readonly path: string;
-  readonly body: string;
-}) => Readonly<Record<string, string>>;
-
-/** `secrets`: to be hidden in answers and errors, in addition to headers whose names contain auth, token, key or secret. */
+/** `credentials`: headers, read for each request because a secret may be renewed. */
 export function openJsonApi(
   client: HttpClient,
   dialect: Dialect,
-  credentials: Credentials,
-  secrets: () => readonly string[] = () => [],
+  credentials: () => Readonly<Record<string, string>>,
   now: () => number = Date.now,
 ): JsonApi {
   return {
     async get(path, signal) {
-      const headers = credentials({ method: "GET", path, body: "" });
-      const outcome = await client.send({ method: "GET", path, headers, secrets: secrets() }, signal);
+      const outcome = await client.send({ method: "GET", path, headers: credentials() }, signal);
       return readAnswer(outcome, [200], now(), dialect);
     },
     async send(method, path, content, statuses, signal) {
       const body = JSON.stringify(content);
-      const headers = { ...credentials({ method, path, body }), "content-type": "application/json" };
-      const outcome = await client.send({ method, path, headers, body, secrets: secrets() }, signal);
+      const headers = { ...credentials(), "content-type": "application/json" };
+      const outcome = await client.send({ method, path, headers, body }, signal);
       return readWritten(outcome, statuses, now(), dialect);
     },
   };

@@ -7,10 +7,10 @@ import { secret } from "../../config/secret.ts";
 import type { HttpClient, HttpOutcome } from "../../http/client.ts";
 import { type Answer, type Body, type Dialect, readAnswer, unexpected, unknownCall } from "../service-answer.ts";
 import { cannotList, createSetTarget } from "../set-target.ts";
-import type { TargetConfig, TargetFault, TargetKind } from "../target.ts";
-import { readWritten } from "../write-answer.ts";
+import type { Lookup, TargetConfig, TargetKind } from "../target.ts";
 import { isNumber, isText, parseAny } from "./json-api.ts";
 import { listIn, mapFound, type RecordCalls, setsOfRecords } from "./listed-records.ts";
+import { keepSession } from "./session.ts";
 
 const settings = mapping(
   {
@@ -61,38 +61,31 @@ function statusOf(said: string, action: unknown): number {
 }
 
 function netcupCalls(config: NetcupTarget, client: HttpClient): RecordCalls<string> {
-  let session: string | undefined;
-  const post = (action: string, param: object, signal: AbortSignal): Promise<HttpOutcome> => {
-    const known = { customernumber: config.customer, apikey: config.key(), ...(session && { apisessionid: session }) };
-    const body = JSON.stringify({ action, param: { ...known, ...param } });
-    const secrets = [config.key(), config.password(), ...(session === undefined ? [] : [session])];
-    return client.send(
-      { method: "POST", path: "?JSON", headers: { "content-type": "application/json" }, body, secrets },
-      signal,
-    );
-  };
-  const signIn = async (signal: AbortSignal): Promise<TargetFault | undefined> => {
-    if (session !== undefined) return undefined;
-    const answer = readAnswer(
-      await post("login", { apipassword: config.password() }, signal),
-      [200],
-      Date.now(),
-      dialect,
-    );
+  const post =
+    (action: string, param: object, signal: AbortSignal) =>
+    (session?: string): Promise<HttpOutcome> => {
+      const known = {
+        customernumber: config.customer,
+        apikey: config.key(),
+        ...(session && { apisessionid: session }),
+      };
+      const body = JSON.stringify({ action, param: { ...known, ...param } });
+      const secrets = [config.key(), config.password(), ...(session === undefined ? [] : [session])];
+      const headers = { "content-type": "application/json" };
+      return client.send({ method: "POST", path: "?JSON", headers, body, secrets }, signal);
+    };
+  const signIn = async (signal: AbortSignal): Promise<Lookup<string>> => {
+    const outcome = await post("login", { apipassword: config.password() }, signal)();
+    const answer = readAnswer(outcome, [200], Date.now(), dialect);
     if (answer.kind === "absent") return unknownCall(answer, service);
     if (answer.kind !== "ok") return answer;
     const { responsedata } = answer.value;
     const id = isObject(responsedata) ? responsedata.apisessionid : undefined;
-    if (!isText(id)) return unexpected("no session", service);
-    session = id;
-    return undefined;
+    return isText(id) ? { kind: "found", value: id } : unexpected("no session", service);
   };
+  const session = keepSession(dialect, signIn);
   const ask = async (action: string, param: object, signal: AbortSignal): Promise<Answer<Body>> => {
-    const fault = await signIn(signal);
-    if (fault) return fault;
-    const answer = readAnswer(await post(action, param, signal), [200], Date.now(), dialect);
-    // The session may have expired: the next try signs in again.
-    if (answer.kind === "unauthorised") session = undefined;
+    const answer = await session.ask(post(action, param, signal), signal);
     if (answer.kind !== "ok") return answer;
     const { responsedata } = answer.value;
     return isObject(responsedata) ? { kind: "ok", value: responsedata } : unexpected("no data", service);
@@ -111,7 +104,7 @@ function netcupCalls(config: NetcupTarget, client: HttpClient): RecordCalls<stri
       const record = { ...(held ? { id: held.rest } : {}), hostname: name, type, destination: value };
       // Only the records in the request are changed.
       const param = { domainname: zone, dnsrecordset: { dnsrecords: [record] } };
-      const written = readWritten(await post("updateDnsRecords", param, signal), [200], Date.now(), dialect);
+      const written = await session.write(post("updateDnsRecords", param, signal), [200], signal);
       return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
     },
     zones: async () =>

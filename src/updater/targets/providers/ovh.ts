@@ -4,13 +4,14 @@ import { mapping, needed } from "../../../process/settings/mapping.ts";
 import type { Value } from "../../../process/settings/setting.ts";
 import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import { secret } from "../../config/secret.ts";
-import type { HttpClient } from "../../http/client.ts";
-import { type Dialect, errorIn, later, noZone, unexpected } from "../service-answer.ts";
+import type { HttpClient, HttpRequest } from "../../http/client.ts";
+import { LastStep } from "../last-step.ts";
+import { type Dialect, errorIn, later, readAnswer, unexpected, unknownCall } from "../service-answer.ts";
 import { createSetTarget } from "../set-target.ts";
-import type { TargetConfig, TargetKind } from "../target.ts";
-import { unknown } from "../write-answer.ts";
-import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
+import type { Lookup, TargetConfig, TargetKind } from "../target.ts";
+import { isNumber, isText, type JsonApi, parseAny } from "./json-api.ts";
 import { listIn, mapFound, type OneRecord, type RecordCalls, setsOfRecords } from "./listed-records.ts";
+import { keepSession } from "./session.ts";
 
 const settings = mapping(
   {
@@ -41,28 +42,58 @@ const enough = 4;
 
 const dialect: Dialect = {
   service,
-  renew:
-    "create the three keys at https://eu.api.ovh.com/createToken/ with GET, PUT and POST on /domain/zone/*, and check this machine's clock",
+  renew: "create the three keys at https://eu.api.ovh.com/createToken/ with GET, PUT and POST on /domain/zone/*",
   parse: parseAny,
-  errorIn,
+  errorIn(status, body) {
+    const error = errorIn(status, body);
+    // A wrong signature, or one that is too old, is a 400.
+    return { ...error, status: status === 400 && signatureCodes.includes(body?.errorCode) ? 401 : error.status };
+  },
 };
 
-function ovhCalls(config: OvhTarget, client: HttpClient): RecordCalls<number> {
-  const sign = (method: string, path: string, body: string) => {
-    const time = String(Math.floor(Date.now() / 1000));
-    const url = `${config.url.origin}${config.url.pathname.replace(/\/+$/, "")}${path}`;
-    const text = [config.applicationSecret(), config.consumerKey(), method, url, body, time].join("+");
-    return { "x-ovh-timestamp": time, "x-ovh-signature": `$1$${createHash("sha1").update(text).digest("hex")}` };
+const signatureCodes: readonly unknown[] = ["INVALID_SIGNATURE", "QUERY_TIME_OUT"];
+
+const timeDialect: Dialect = {
+  ...dialect,
+  parse: (text) => (/^\s*\d{9,11}\s*$/.test(text) ? { time: Number(text) } : parseAny(text)),
+};
+
+/** Signs with the service's time: this machine's clock may be wrong. */
+function signedApi(config: OvhTarget, client: HttpClient): JsonApi {
+  const secrets = () => [config.applicationKey(), config.applicationSecret(), config.consumerKey()] as const;
+  const clock = () => Math.floor(Date.now() / 1000);
+  /** How many seconds the service's clock is ahead of ours. */
+  const measure = async (signal: AbortSignal): Promise<Lookup<number>> => {
+    const outcome = await client.send({ method: "GET", path: "/auth/time", headers: {}, secrets: secrets() }, signal);
+    const answer = readAnswer(outcome, [200], Date.now(), timeDialect);
+    if (answer.kind === "absent") return unknownCall(answer, service);
+    if (answer.kind !== "ok") return answer;
+    const { time } = answer.value;
+    return isNumber(time) ? { kind: "found", value: time - clock() } : unexpected("no time", service);
   };
-  const api = openJsonApi(
-    client,
-    dialect,
-    ({ method, path, body }) => ({
-      ...{ "x-ovh-application": config.applicationKey(), "x-ovh-consumer": config.consumerKey() },
-      ...sign(method, path, body),
-    }),
-    () => [config.applicationKey(), config.applicationSecret(), config.consumerKey()],
-  );
+  const session = keepSession(dialect, measure);
+  const request =
+    (method: HttpRequest["method"], path: string, body: string, signal: AbortSignal) => (ahead: number) => {
+      const [application, secret, consumer] = secrets();
+      const time = String(clock() + ahead);
+      const url = `${config.url.origin}${config.url.pathname.replace(/\/+$/, "")}${path}`;
+      const text = [secret, consumer, method, url, body, time].join("+");
+      const headers = {
+        ...{ "x-ovh-application": application, "x-ovh-consumer": consumer, "x-ovh-timestamp": time },
+        "x-ovh-signature": `$1$${createHash("sha1").update(text).digest("hex")}`,
+        ...(body && { "content-type": "application/json" }),
+      };
+      return client.send({ method, path, headers, secrets: secrets(), ...(body && { body }) }, signal);
+    };
+  return {
+    get: (path, signal) => session.ask(request("GET", path, "", signal), signal),
+    send: (method, path, content, statuses, signal) =>
+      session.write(request(method, path, JSON.stringify(content), signal), statuses, signal),
+  };
+}
+
+function ovhCalls(config: OvhTarget, client: HttpClient): RecordCalls<number> {
+  const api = signedApi(config, client);
   const pathOf = (zone: string) => `/domain/zone/${encodeURIComponent(zone)}`;
 
   return {
@@ -91,13 +122,9 @@ function ovhCalls(config: OvhTarget, client: HttpClient): RecordCalls<number> {
       const written = held
         ? await api.send("PUT", `${pathOf(zone)}/record/${held.rest}`, content, [200], signal)
         : await api.send("POST", `${pathOf(zone)}/record`, created, [200, 201], signal);
-      if (written.kind !== "accepted") return written;
-      // Until this call, the nameservers keep the old record.
-      const applied = await api.send("POST", `${pathOf(zone)}/refresh`, {}, [200], signal);
-      if (applied.kind === "accepted") return { kind: "accepted", value: undefined };
-      const { fault } = applied.kind === "unknown" ? applied : { fault: applied.because };
-      return unknown(fault.kind === "absent" ? noZone(zone, service) : { ...fault, afterWrite: true });
+      return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
     },
+    lastStep: new LastStep(service, (zone, signal) => api.send("POST", `${pathOf(zone)}/refresh`, {}, [200], signal)),
     async zones(signal) {
       const answer = await api.get("/domain/zone", signal);
       const found = listIn(answer, { service, key: "list", what: "zones", isItem: isText });

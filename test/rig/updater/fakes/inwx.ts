@@ -1,16 +1,24 @@
 import type { Asked, Reply } from "../services.ts";
 import { type KeptRecord, keepRecords } from "./kept-records.ts";
 
-/** INWX's JSON-RPC: a session in a cookie, and codes like those of EPP. */
-export function fakeInwx(user: string, password: string) {
+/**
+ * INWX's JSON-RPC: a session in a cookie, and codes like those of EPP (RFC 5730).
+ * - The path ends with a slash: `/jsonrpc/`, INWX's API documentation.
+ * - A call without a session gets the code 2002: inwx/nodejs-client#28.
+ * - Ids of records are above 2^31, and strings in nameserver.info and createRecord, since November 2025: inwx/python-client#19.
+ *   They were numbers before; updateRecord takes what these calls return.
+ * - Without a record that matches, nameserver.info has no list: goinwx, `nameserver.go`.
+ */
+export function fakeInwx(user: string, password: string, idOf: (number: number) => unknown = String) {
   const kept = keepRecords();
   const sessions = new Set<string>();
+  let opened = 0;
   const absolute = (name: string) => (name === "@" ? "example.org" : `${name}.example.org`);
   const relative = (name: string) => name.replace(/\.?example\.org$/, "") || "@";
-  const number = ({ id }: KeptRecord) => Number.parseInt(id, 16);
+  const number = ({ id }: KeptRecord) => 2_150_000_000 + Number.parseInt(id, 16);
   const shown = (record: KeptRecord) => ({
     ...{
-      id: number(record),
+      id: idOf(number(record)),
       name: absolute(record.name),
       type: record.type,
       content: record.value,
@@ -24,20 +32,22 @@ export function fakeInwx(user: string, password: string) {
   });
   const error = (code: number, msg: string): Reply => ({ body: { code, msg } });
   type Sent = { method: string; params: Record<string, unknown> };
-  const reply = ({ headers, body }: Asked): Reply => {
+  const reply = ({ path, headers, body }: Asked): Reply => {
+    if (!path.endsWith("/")) return { status: 404, body: "<html>" };
     const { method, params } = JSON.parse(body) as Sent;
     if (method === "account.login") {
       if (params.user !== user || params.pass !== password) return error(2200, "Authentication error");
-      const session = `domrobot=s${sessions.size}0123456789abcdef`;
+      opened += 1;
+      const session = `domrobot=s${opened}0123456789abcdef`;
       sessions.add(session);
       return ok({ customerId: 1, tfa: "0" }, { "set-cookie": `${session}; path=/; secure; HttpOnly` });
     }
-    if (!sessions.has(headers.cookie ?? "")) return error(2201, "Authorization error");
+    if (!sessions.has(headers.cookie ?? "")) return error(2002, "Command use error");
     const { domain, name, type, content, ttl } = params as Record<string, string>;
     if (method === "nameserver.list")
       return ok({ count: 1, domains: [{ roId: 1, domain: "example.org", type: "MASTER" }] });
     if (method === "nameserver.updateRecord") {
-      const record = kept.all.find((each) => number(each) === params.id);
+      const record = kept.all.find((each) => idOf(number(each)) === params.id);
       if (!record) return error(2303, "Object does not exist");
       Object.assign(record, { value: content ?? record.value, ttl: ttl ?? record.ttl });
       return ok({});
@@ -50,7 +60,7 @@ export function fakeInwx(user: string, password: string) {
         ttl: Number(ttl ?? 3600),
         value: content ?? "",
       });
-      return ok({ id: number(made) });
+      return ok({ id: idOf(number(made)) });
     }
     const found = kept.all
       .map(shown)

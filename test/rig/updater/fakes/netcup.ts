@@ -1,10 +1,15 @@
 import type { Asked, Reply } from "../services.ts";
 import { type KeptRecord, keepRecords } from "./kept-records.ts";
 
-/** The CCP API of netcup: one address, a session id in the body, and the status 200 for everything. */
+/**
+ * The CCP API of netcup: one address, a session id in the body, and the status 200 for everything (its endpoint's own description).
+ * A session ends after 15 minutes (netcup's wiki); a call with its id then gets 4001, as one with any other text does
+ * (nbuchwitz/nc_dnsapi#9). Sometimes that happens to a session that was just opened (stecklars/dynamic-dns-netcup-api#21).
+ */
 export function fakeNetcup(customer: string, key: string) {
   const kept = keepRecords();
   const sessions = new Set<string>();
+  let opened = 0;
   const shown = ({ id, name, type, value }: KeptRecord) => ({
     ...{
       id: String(Number.parseInt(id, 16)),
@@ -52,7 +57,8 @@ export function fakeNetcup(customer: string, key: string) {
     }
     if (action === "login") {
       if (param.apipassword !== key) return error(action, 4013, "Validation Error.", "The login to the API failed.");
-      const apisessionid = `session-${sessions.size}-0123456789`;
+      opened += 1;
+      const apisessionid = `session-${opened}-0123456789`;
       sessions.add(apisessionid);
       return ok(action, { apisessionid });
     }
