@@ -112,7 +112,13 @@ it("replaceKeeping keeps the mode of a file, and its owner where root writes the
   await chmod(file, 0o664);
   if (process.getuid?.() === 0) await chown(file, 4_321, 4_322);
   const { uid, gid } = await stat(file);
-  await replaceKeeping(file, "new");
+  const stop = new Error("stop");
+  const stopped = replaceKeeping(file, "new", () => {
+    throw stop;
+  });
+  await expect(stopped).rejects.toBe(stop);
+  expect(await readFileIfThere(file)).toBe("old");
+  await replaceKeeping(file, "new", () => undefined);
   const after = await stat(file);
   expect([after.mode & 0o777, after.uid, after.gid, await readFileIfThere(file)]).toEqual([0o664, uid, gid, "new"]);
   expect(await readdir(folder)).toEqual(["moor.yaml"]);

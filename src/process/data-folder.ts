@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { chmod, chown, type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { renameSync } from "node:fs";
+import { chmod, chown, type FileHandle, mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
 /**
@@ -59,11 +60,15 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
-type Prepare = (draft: FileHandle) => Promise<void>;
+type Hooks = {
+  readonly prepare?: (draft: FileHandle) => Promise<void>;
+  /** Called immediately before the file is replaced: nothing else in this process happens in between. If it throws, the file stays. */
+  readonly lastCheck?: () => void;
+};
 
 /** The file has the new content even after a power cut: write, fsync, rename, fsync the folder. */
-export async function replaceFile(path: string, content: string, mode = 0o600, prepare?: Prepare): Promise<void> {
-  await swapFile(path, content, mode, prepare);
+export async function replaceFile(path: string, content: string, mode = 0o600, hooks?: Hooks): Promise<void> {
+  await swapFile(path, content, mode, hooks);
   const folder = await open(dirname(path), "r");
   try {
     await folder.sync();
@@ -73,29 +78,31 @@ export async function replaceFile(path: string, content: string, mode = 0o600, p
 }
 
 /** Like `replaceFile`, for a file of the user: its owner and its mode stay, or it is not replaced. */
-export async function replaceKeeping(path: string, content: string): Promise<void> {
+export async function replaceKeeping(path: string, content: string, lastCheck: () => void): Promise<void> {
   const { mode, uid, gid } = await stat(path);
-  await replaceFile(path, content, mode & 0o777, async (draft) => {
+  const prepare = async (draft: FileHandle) => {
     // The umask may have removed permissions.
     await draft.chmod(mode & 0o777);
     const made = await draft.stat();
     if (made.uid !== uid || made.gid !== gid) await draft.chown(uid, gid);
-  });
+  };
+  await replaceFile(path, content, mode & 0o777, { prepare, lastCheck });
 }
 
 /** The file has the old or the new content, never a mix. After a power cut it may be either. */
-export async function swapFile(path: string, content: string, mode = 0o600, prepare?: Prepare): Promise<void> {
+export async function swapFile(path: string, content: string, mode = 0o600, hooks: Hooks = {}): Promise<void> {
   const draft = join(dirname(path), `.${basename(path)}.${randomBytes(4).toString("hex")}`);
   try {
     const file = await open(draft, "wx", mode);
     try {
-      await prepare?.(file);
+      await hooks.prepare?.(file);
       await file.writeFile(content);
       await file.sync();
     } finally {
       await file.close();
     }
-    await rename(draft, path);
+    hooks.lastCheck?.();
+    renameSync(draft, path);
   } catch (error) {
     await rm(draft, { force: true });
     throw error;

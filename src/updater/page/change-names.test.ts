@@ -17,6 +17,7 @@ import type { NameFields, NamesWish } from "../../contract/updater-page.ts";
 import { readConfig } from "../config/read.ts";
 import { noZone } from "../targets/service-answer.ts";
 import { createNamesChanger } from "./change-names.ts";
+import { readWish } from "./name-fields.ts";
 import type { ReviewTools } from "./review-name.ts";
 
 type Held = Awaited<ReturnType<ReviewTools["published"]>>;
@@ -201,11 +202,57 @@ describe("a change that is refused leaves the file as it is:", () => {
     expect(faults).toMatchObject([{ message: "this is the last name" }]);
   });
 
+  it("all but one of several for the same version at the same time", async () => {
+    const wishes = await Promise.all(
+      ["a", "b", "c", "d", "e"].map((name) => withVersion({ kind: "add", fields: { ...nas, name } })),
+    );
+    // After each write, the page uses the new config: the others may come to the old page or to the new one.
+    const changers = [changer(), changer()] as const;
+    const outcomes = await Promise.all(wishes.map((wish, i) => changers[i % 2 ? 1 : 0].write(wish)));
+    const kinds = outcomes.map(({ kind }) => kind);
+    expect(kinds.toSorted()).toEqual(["outdated", "outdated", "outdated", "outdated", "written"]);
+    const winner = wishes[kinds.indexOf("written")];
+    const added = `  - { name: ${winner?.kind === "add" && winner.fields.name}, zone: example.org, ipv6: [lan0, wan0], ttl: 60 }\n`;
+    expect([text(), adopted]).toEqual([config.replace("heartbeat:", `${added}heartbeat:`), 1]);
+    expect(readdirSync(folder).toSorted()).toEqual(["key", "moor.yaml", "token"]);
+  });
+
   it("one for a file that was changed in the meantime", async () => {
     const wish = await withVersion({ kind: "remove", index: 1 });
     writeFileSync(file(), `${config}# by hand\n`);
     expect(await changer().write(wish)).toEqual({ kind: "outdated" });
     expect(text()).toBe(`${config}# by hand\n`);
+  });
+});
+
+describe("what the page receives", () => {
+  const add = { kind: "add", version: "v", fields: nas };
+  test.each<[string, unknown]>([
+    ["nothing", undefined],
+    ["a list", [add]],
+    ["no kind", { version: "v", index: 0 }],
+    ["a kind that every object has", { version: "v", kind: "constructor", index: 0 }],
+    ["no version", { kind: "remove", index: 0 }],
+    ["the length of the list as an index", { kind: "remove", version: "v", index: "length" }],
+    ["the index as text", { kind: "remove", version: "v", index: "0" }],
+    ["half an index", { kind: "remove", version: "v", index: 0.5 }],
+    ["an index below zero", { kind: "edit", version: "v", index: -1, fields: nas }],
+    ["no index", { kind: "pause", version: "v", paused: true }],
+    ["paused as text", { kind: "pause", version: "v", index: 0, paused: "no" }],
+    ["no fields", { kind: "add", version: "v" }],
+    ["a list of fields", { kind: "edit", version: "v", index: 0, fields: [] }],
+  ])("is not a wish if it has %s", (_, wire) => expect(readWish(wire)).toBeUndefined());
+
+  test.each<NamesWish>([
+    { kind: "add", version: "v", fields: nas },
+    { kind: "edit", version: "v", index: 0, fields: nas },
+    { kind: "pause", version: "v", index: 1, paused: false },
+    { kind: "remove", version: "v", index: 1 },
+  ])("is a wish otherwise: $kind", (wish) => expect(readWish({ ...wish, more: 1 })).toEqual(wish));
+
+  it("an index beyond the last name changes nothing", async () => {
+    expect((await write({ kind: "remove", index: 2 })).kind).toBe("impossible");
+    expect(text()).toBe(config);
   });
 });
 

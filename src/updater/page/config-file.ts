@@ -1,4 +1,4 @@
-import { constants } from "node:fs";
+import { constants, readFileSync } from "node:fs";
 import { access, readFile, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { replaceKeeping } from "../../process/data-folder.ts";
@@ -30,15 +30,19 @@ const readOnly = (target: string, { code, message }: NodeJS.ErrnoException): str
 
 export type NotWritten = { readonly kind: "outdated" } | { readonly kind: "impossible"; readonly because: string };
 
-/** Replaces the file, unless it was changed since it was read; undefined if that succeeded. */
+/** Replaces the file, unless it was changed since it was read; undefined if that succeeded. Of several at the same time, one succeeds. */
 export async function writeConfigFile(file: string, before: string, after: string): Promise<NotWritten | undefined> {
   const target = linkTarget(file);
+  const outdated = new Error("changed since it was read");
   try {
     const raw = await readFile(target, "utf8");
-    if (withoutMark(raw) !== before) return { kind: "outdated" };
-    await replaceKeeping(target, raw.slice(0, raw.length - before.length) + after);
+    if (withoutMark(raw) !== before) throw outdated;
+    await replaceKeeping(target, raw.slice(0, raw.length - before.length) + after, () => {
+      if (readFileSync(target, "utf8") !== raw) throw outdated;
+    });
     return undefined;
   } catch (error) {
+    if (error === outdated) return { kind: "outdated" };
     return { kind: "impossible", because: readOnly(target, error as NodeJS.ErrnoException) };
   }
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openControl } from "../../../test/rig/updater/control.ts";
@@ -61,5 +61,24 @@ it("Check now shows the current record, not the one of a moment ago", async () =
   expect(await published()).toEqual(holding("192.0.2.67"));
   expect(await check()).toBe(202);
   await control.close();
+  await loop.close();
+});
+
+it("a change of a name that makes no sense is refused, and the file stays as it is", async () => {
+  const loop = await openLoop();
+  const before = readFileSync(loop.config.file, "utf8");
+  const keeper = createStatusKeeper(() => loop.clock.now);
+  const changing = { checkText: () => ({ ok: true as const, value: loop.config }), adopt: () => undefined };
+  const tools = { status: () => keeper.now(), check: () => undefined, changing, ...rest };
+  const { published } = loop.updater;
+  const page = createUpdaterPage({ config: loop.config, published, now: () => loop.clock.now, ...tools });
+  const ask = (method: string, path: string, body: string) =>
+    page({ method, path, headers: {}, body, from: "127.0.0.1" }, "session");
+  const { version } = ((await ask("GET", "/page/names", "")) as { body: { version: string } }).body;
+  for (const wish of ["{", "[]", "{}", JSON.stringify({ kind: "remove", index: "length", version })]) {
+    for (const path of ["/page/names/preview", "/page/names/write"])
+      expect([wish, (await ask("POST", path, wish))?.status]).toEqual([wish, 400]);
+  }
+  expect(readFileSync(loop.config.file, "utf8")).toBe(before);
   await loop.close();
 });

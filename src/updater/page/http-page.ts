@@ -14,7 +14,7 @@ import { subjectsOf } from "../round/subjects.ts";
 import { type AskTools, createAskPublished } from "./ask-published.ts";
 import { type Changed, type ChangeTools, createNamesChanger } from "./change-names.ts";
 import type { Reply } from "./door.ts";
-import { readFields } from "./name-fields.ts";
+import { readWish } from "./name-fields.ts";
 import { shownConfig } from "./shown-config.ts";
 
 export type PageOptions = {
@@ -82,8 +82,8 @@ export function createUpdaterPage(options: PageOptions): UpdaterPage {
   /** Only for those who have signed in. */
   const changes: typeof answers = {
     "GET /page/names": async () => (changer ? { status: 200, body: await changer.list() } : starting),
-    "POST /page/names/preview": async ({ body }) => (changer ? changed(await changer.preview(wishIn(body))) : starting),
-    "POST /page/names/write": async ({ body }) => (changer ? changed(await changer.write(wishIn(body))) : starting),
+    "POST /page/names/preview": async ({ body }) => change(body, (wish) => changer?.preview(wish)),
+    "POST /page/names/write": async ({ body }) => change(body, (wish) => changer?.write(wish)),
   };
 
   return async (request, asker) => {
@@ -109,11 +109,13 @@ const starting = problem(503, "The updater is starting. Try again in a moment.")
 
 const noSignIn = "Names can be changed here only after a sign-in: set `password:` under `control:` in the config.";
 
-/** Its parts are checked where they are used: a wish that makes no sense changes nothing. */
-const wishIn = (body: string): NamesWish => {
-  const { fields, ...wish } = fieldsOfJson(body);
-  return { ...wish, ...(fields === undefined ? {} : { fields: readFields(fields) }) } as NamesWish;
-};
+/** `make` returns undefined until the updater watches its config. */
+async function change(body: string, make: (wish: NamesWish) => Promise<Changed> | undefined): Promise<Reply> {
+  const wish = readWish(fieldsOfJson(body));
+  if (wish === undefined) return problem(400, "This is not a change of a name. Reload the page, and try again.");
+  const outcome = await make(wish);
+  return outcome ? changed(outcome) : starting;
+}
 
 function changed(outcome: Changed): Reply {
   switch (outcome.kind) {

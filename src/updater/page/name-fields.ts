@@ -1,5 +1,5 @@
 import { stringify } from "yaml";
-import type { FamilyField, NameFields } from "../../contract/updater-page.ts";
+import type { FamilyField, NameFields, NamesWish } from "../../contract/updater-page.ts";
 import { isObject } from "../../core/is-object.ts";
 import type { SettingChange, SettingValue } from "../config/edit-names.ts";
 
@@ -87,9 +87,21 @@ function listed(text: string): SettingValue {
   return words.length === 1 ? (words[0] ?? "") : words;
 }
 
-/** From the wire: whatever is missing or of another type is empty. */
-export function readFields(wire: unknown): NameFields {
-  const fields: Readonly<Record<string, unknown>> = isObject(wire) ? wire : {};
+/** From the wire; undefined if it is none. */
+export function readWish(wire: unknown): NamesWish | undefined {
+  if (!isObject(wire)) return undefined;
+  const { kind, version, index, paused } = wire;
+  if (typeof version !== "string") return undefined;
+  const fields = isObject(wire.fields) ? readFields(wire.fields) : undefined;
+  if (kind === "add") return fields && { kind, version, fields };
+  if (typeof index !== "number" || !Number.isSafeInteger(index) || index < 0) return undefined;
+  if (kind === "edit") return fields && { kind, version, index, fields };
+  if (kind === "pause") return typeof paused === "boolean" ? { kind, version, index, paused } : undefined;
+  return kind === "remove" ? { kind, version, index } : undefined;
+}
+
+/** Whatever is missing or of another type is empty. */
+function readFields(fields: Readonly<Record<string, unknown>>): NameFields {
   const text = (key: string) => (typeof fields[key] === "string" ? fields[key] : "");
   const family = (key: string): FamilyField => {
     const { isOn, devices } = (isObject(fields[key]) ? fields[key] : {}) as Partial<Record<keyof FamilyField, unknown>>;
