@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { openConfigured } from "../rig/updater/configured-target.ts";
 import { fakeCloudflare } from "../rig/updater/fakes/cloudflare.ts";
 import { fakeDesec } from "../rig/updater/fakes/desec.ts";
 import { fakeDigitalocean } from "../rig/updater/fakes/digitalocean.ts";
@@ -87,16 +88,77 @@ describeTarget({
   together: true,
   http: { calls: 4, error: (status, message) => route53.error(status, "SomeCode", message) },
   more(rig) {
-    it("does not overwrite what another client wrote since the read", async () => {
+    it.each<["InvalidChangeBatch" | "ErrorResponse", readonly string[]]>([
+      ["InvalidChangeBatch", ["192.0.2.66"]],
+      ["ErrorResponse", ["192.0.2.66"]],
+      ["ErrorResponse", []],
+    ])("does not overwrite what another client wrote since the read (%s, %j)", async (format, values) => {
+      route53.format.now = format;
       rig.instead = ({ method }) => {
-        if (method === "POST") route53.put({ name: "home", type: "A", ttl: 300, values: ["192.0.2.66"] });
+        if (method === "POST") route53.put({ name: "home", type: "A", ttl: 300, values });
         return undefined;
       };
       expect(await rig.dns.replace(order, never)).toMatchObject({
         kind: "refused",
         fault: { kind: "later", because: "another client changed the record at the same time" },
       });
-      expect(route53.held()).toContain("home 300 A 192.0.2.66");
+      expect(route53.of("home", "A").map(({ value }) => value)).toEqual(values);
+    });
+
+    it.each(["InvalidChangeBatch", "ErrorResponse"] as const)("says why AWS refuses a change (%s)", async (format) => {
+      route53.format.now = format;
+      route53.put({ name: "alias", type: "CNAME", ttl: 300, values: ["home.example.org."] });
+      expect(await rig.dns.replace({ ...order, name: "alias", create: true }, never)).toMatchObject({
+        kind: "refused",
+        fault: {
+          kind: "refused",
+          because: expect.stringMatching(
+            /^Route 53 refused: 400: InvalidChangeBatch: \[?RRSet of type A with DNS name alias\.example\.org\. is not permitted/,
+          ),
+        },
+      });
+    });
+
+    it("lists a zone of several pages, and all public zones", async () => {
+      for (let i = 0; i < 650; i++) route53.add({ name: `h${i}`, type: "A", ttl: 300, value: "192.0.2.1" });
+      const listed = await rig.dns.records("example.org", never);
+      expect(listed.kind === "found" && listed.value.length).toBe(654);
+      const isPrivate = (i: number) => i % 2 === 1;
+      const others = Array.from({ length: 250 }, (_, i) => ({
+        id: `Y${i}`,
+        name: `z${i}.test`,
+        isPrivate: isPrivate(i),
+      }));
+      route53.otherZones.push(...others);
+      const zones = await rig.dns.zones(never);
+      expect(zones.kind === "found" && zones.value.length).toBe(126);
+      route53.otherZones.length = 0;
+    });
+
+    it("finds the public zone after any number of private ones of the same name", async () => {
+      const twins = Array.from({ length: 120 }, (_, i) => ({ id: `A${i}`, name: "example.org", isPrivate: true }));
+      route53.otherZones.push(...twins);
+      const fresh = await openConfigured(
+        "route53",
+        `url: "${rig.server.url}", key: { file: secret }, secret: { file: secret }`,
+        { secret },
+      );
+      expect((await fresh.current(order, never)).kind).toBe("found");
+      fresh.close();
+      route53.otherZones.length = 0;
+    });
+
+    it("does not follow a list without an end", async () => {
+      rig.instead = (asked) => {
+        if (!asked.path.includes("/rrset")) return undefined;
+        const { body } = route53.reply(asked);
+        const next = "<IsTruncated>true</IsTruncated><NextRecordName>a.example.org.</NextRecordName>";
+        return { body: String(body).replace("<IsTruncated>false</IsTruncated>", next) };
+      };
+      expect(await rig.dns.records("example.org", never)).toMatchObject({
+        kind: "later",
+        because: expect.stringContaining("does not end"),
+      });
     });
 
     it("waits when the account sends too much, though the status is 400", async () => {
@@ -106,11 +168,38 @@ describeTarget({
   },
 });
 
+const gandi = fakeGandi(secret);
+
 describeTarget({
-  ...{ ...ours, api: "gandi", open: async () => opened(fakeGandi(secret)) },
+  ...{ ...ours, api: "gandi", open: async () => opened(gandi) },
   http: {
     calls: 3,
     error: (code, message) => ({ status: code, body: { code, message, cause: "Some", object: "HTTPSome" } }),
+  },
+  more(rig) {
+    it("lists a zone of several pages, and all domains", async () => {
+      for (let i = 0; i < 250; i++) gandi.add({ name: `h${i}`, type: "A", ttl: 300, value: "192.0.2.1" });
+      const listed = await rig.dns.records("example.org", never);
+      expect(listed.kind === "found" && listed.value.length).toBe(254);
+      gandi.domains.push(...Array.from({ length: 150 }, (_, i) => `z${i}.test`));
+      const zones = await rig.dns.zones(never);
+      expect(zones.kind === "found" && zones.value.length).toBe(151);
+      gandi.domains.length = 1;
+      // Whatever host the links name, the token is sent only to the configured one.
+      expect(rig.server.asked.map(({ path }) => path.split("?")[0])).toEqual([
+        ...Array.from({ length: 3 }, () => "/domains/example.org/records"),
+        ...["/domains", "/domains"],
+      ]);
+    });
+
+    it.each<[string, Reply, string]>([
+      ["never ends", { body: [], headers: { link: '</domains?page=2>; rel="next"' } }, "does not end"],
+      ["breaks off", { status: 404, body: { code: 404, message: "gone" } }, "changed while it was read"],
+    ])("a list that %s is not taken for a shorter one", async (_, reply, because) => {
+      const first = { body: [], headers: { link: '</domains?page=2>; rel="next"' } };
+      rig.instead = ({ path }) => (path.includes("page=2") ? reply : first);
+      expect(await rig.dns.zones(never)).toMatchObject({ kind: "later", because: expect.stringContaining(because) });
+    });
   },
 });
 

@@ -215,6 +215,35 @@ export async function readPages<T>(
   return later(`the record service's list of ${key} does not end, or repeats its pages`, "see the service's log");
 }
 
+export type Page<T> = {
+  readonly kind: "page";
+  readonly items: readonly T[];
+  /** The query of the next page; empty after the last one. */
+  readonly next: string;
+};
+
+/** For services whose pages name the next one. */
+export async function followPages<T, F extends { readonly kind: string }>(
+  service: string,
+  first: string,
+  ask: (query: string) => Promise<Page<T> | F>,
+): Promise<{ readonly kind: "found"; readonly value: readonly T[] } | Exclude<F, Page<T>> | TargetFault> {
+  const items: T[] = [];
+  const asked = new Set<string>();
+  for (let query = first; asked.size < mostPages && !asked.has(query); ) {
+    asked.add(query);
+    const page = await ask(query);
+    if (page.kind === "absent" && asked.size > 1) return later("the list of records changed while it was read");
+    if (!isPage<T>(page)) return page as Exclude<F, Page<T>>;
+    items.push(...page.items);
+    query = page.next;
+    if (query === "") return { kind: "found", value: items };
+  }
+  return later(`${service}'s list does not end, or repeats its pages`);
+}
+
+const isPage = <T>(result: { readonly kind: string }): result is Page<T> => result.kind === "page";
+
 /** The newer API may omit `last_page`; then `next_page` says whether there is more. */
 function goesOn({ meta }: Body, page: number): boolean {
   const pagination = isObject(meta) && isObject(meta.pagination) ? meta.pagination : {};

@@ -65,12 +65,12 @@ function gandiCalls(config: TokenTarget, client: HttpClient): SetCalls<undefined
       return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
     },
     async zones(signal) {
-      const answer = await api.get("/domains", signal);
+      const answer = await api.list("/domains", "?per_page=1000", signal);
       const found = listIn(answer, { service, key: "list", what: "domains", isItem: isDomain });
       return mapFound(found, (domains) => domains.map(({ fqdn }) => ({ id: fqdn, name: fqdn })));
     },
     async records(zone, signal) {
-      const answer = await api.get(`${zonePath(zone)}/records?per_page=1000`, signal);
+      const answer = await api.list(`${zonePath(zone)}/records`, "?per_page=1000", signal);
       const found = listIn(answer, { service, key: "list", what: "record sets", isItem: isSet, zone });
       return mapFound(found, (sets) =>
         sets.flatMap(({ rrset_name: name, rrset_type: type, rrset_ttl: ttl, rrset_values: values }) =>

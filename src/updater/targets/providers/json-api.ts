@@ -1,11 +1,13 @@
 import { isObject } from "../../../core/is-object.ts";
-import type { HttpClient, HttpRequest } from "../../http/client.ts";
-import { type Answer, type Body, type Dialect, readAnswer } from "../service-answer.ts";
+import type { HttpClient, HttpOutcome, HttpRequest } from "../../http/client.ts";
+import { type Answer, type Body, type Dialect, followPages, type Page, readAnswer } from "../service-answer.ts";
 import { readWritten, type WriteAnswer } from "../write-answer.ts";
 
 /** The calls of a provider's API: JSON in, JSON out. */
 export type JsonApi = {
   get(path: string, signal: AbortSignal): Promise<Answer<Body>>;
+  /** A list as the whole body, over all pages: each but the last has a link to the next (RFC 8288). */
+  list(path: string, query: string, signal: AbortSignal): Promise<Answer<Body>>;
   /** `statuses`: those of a plain success. */
   send(
     method: Exclude<HttpRequest["method"], "GET">,
@@ -23,10 +25,19 @@ export function openJsonApi(
   credentials: () => Readonly<Record<string, string>>,
   now: () => number = Date.now,
 ): JsonApi {
+  const ask = (path: string, signal: AbortSignal) =>
+    client.send({ method: "GET", path, headers: credentials() }, signal);
   return {
-    async get(path, signal) {
-      const outcome = await client.send({ method: "GET", path, headers: credentials() }, signal);
-      return readAnswer(outcome, [200], now(), dialect);
+    get: async (path, signal) => readAnswer(await ask(path, signal), [200], now(), dialect),
+    async list(path, first, signal) {
+      const { service } = dialect;
+      const found = await followPages(service, first, async (query): Promise<Page<unknown> | Answer<Body>> => {
+        const outcome = await ask(path + query, signal);
+        const answer = readAnswer(outcome, [200], now(), dialect);
+        if (answer.kind !== "ok" || !Array.isArray(answer.value.list)) return answer;
+        return { kind: "page", items: answer.value.list, next: nextQuery(outcome) };
+      });
+      return found.kind === "found" ? { kind: "ok", value: { list: found.value } } : found;
     },
     async send(method, path, content, statuses, signal) {
       const body = JSON.stringify(content);
@@ -35,6 +46,14 @@ export function openJsonApi(
       return readWritten(outcome, statuses, now(), dialect);
     },
   };
+}
+
+/** Only the query of the link is used: behind a proxy its host and path are wrong, and the credentials are for the configured host. */
+function nextQuery(outcome: HttpOutcome): string {
+  const header = outcome.kind === "answer" ? String(outcome.headers.link ?? "") : "";
+  for (const [, target = "", rest = ""] of header.matchAll(/<([^>]*)>([^<]*)/g))
+    if (/;\s*rel="?next\b/i.test(rest) && URL.canParse(target, "http://x")) return new URL(target, "http://x").search;
+  return "";
 }
 
 /** A list as the whole body becomes `{ list: … }`, and an empty body or `null` an empty object. */

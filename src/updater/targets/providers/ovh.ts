@@ -59,7 +59,7 @@ const timeDialect: Dialect = {
 };
 
 /** Signs with the service's time: this machine's clock may be wrong. */
-function signedApi(config: OvhTarget, client: HttpClient): JsonApi {
+function signedApi(config: OvhTarget, client: HttpClient): Omit<JsonApi, "list"> {
   const secrets = () => [config.applicationKey(), config.applicationSecret(), config.consumerKey()] as const;
   const clock = () => Math.floor(Date.now() / 1000);
   /** How many seconds the service's clock is ahead of ours. */

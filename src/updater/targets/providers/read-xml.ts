@@ -8,11 +8,12 @@ export const xmlIn = (body: Readonly<Record<string, unknown>> | undefined): stri
 export const elementsIn = (xml: string, name: string): readonly string[] =>
   [...xml.matchAll(new RegExp(`<${name}>([\\s\\S]*?)</${name}>`, "g"))].map(([, content = ""]) => content);
 
+/** The texts of all elements with this name. */
+export const textsIn = (xml: string, name: string): readonly string[] =>
+  elementsIn(xml, name).map((content) => unescaped(content.trim()));
+
 /** The text of the first element with this name. */
-export const textIn = (xml: string, name: string): string | undefined => {
-  const [first] = elementsIn(xml, name);
-  return first === undefined ? undefined : unescaped(first.trim());
-};
+export const textIn = (xml: string, name: string): string | undefined => textsIn(xml, name)[0];
 
 export const escaped = (text: string): string =>
   text.replaceAll(/[<>&"']/g, (character) => `&#${character.charCodeAt(0)};`);

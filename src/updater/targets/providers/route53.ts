@@ -1,13 +1,22 @@
 import { absoluteName, askedZoneName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient, HttpOutcome } from "../../http/client.ts";
-import { type Dialect, later, noZone, readAnswer, unexpected, unknownCall } from "../service-answer.ts";
+import {
+  type Dialect,
+  followPages,
+  later,
+  noZone,
+  type Page,
+  readAnswer,
+  unexpected,
+  unknownCall,
+} from "../service-answer.ts";
 import { type HeldSet, listedName, type NewContent, type SetName } from "../set-target.ts";
 import type { ListedZone, Lookup, TargetFault, TargetKind } from "../target.ts";
 import { type KeyPairTarget, keyPairSettings } from "../token-target.ts";
 import { readWritten } from "../write-answer.ts";
 import { createZoneTarget, type SetChange, type ZoneCalls } from "../zone-target.ts";
-import { elementsIn, escaped, textIn, xmlIn } from "./read-xml.ts";
+import { elementsIn, escaped, textIn, textsIn, xmlIn } from "./read-xml.ts";
 import { signAws } from "./sign-aws.ts";
 
 export const route53 = {
@@ -25,8 +34,6 @@ export const route53 = {
 const service = "Route 53";
 const version = "/2013-04-01";
 const usualTtl = 300;
-/** More than the default quota of a zone. */
-const mostListed = 100_000;
 
 /** Codes of temporary errors, which are sent with the status 400. */
 const passing = ["Throttling", "ThrottlingException", "PriorRequestNotComplete"];
@@ -40,8 +47,10 @@ const dialect: Dialect = {
     const xml = xmlIn(body);
     const code = textIn(xml, "Code") ?? (xml.includes("<InvalidChangeBatch") ? "InvalidChangeBatch" : "");
     const inside = passing.includes(code) ? 429 : status;
-    const message = status < 400 || code === "" ? "" : `${code}: ${textIn(xml, "Message") ?? ""}`;
-    return { status: inside, code, message: printable(message) };
+    const reasons = textsIn(xml, "Message").join(" ");
+    const message = status < 400 || code === "" ? "" : `${code}: ${reasons}`;
+    const isStale = code === "InvalidChangeBatch" && saysStale(reasons);
+    return { status: inside, code: isStale ? stale : code, message: printable(message) };
   },
 };
 
@@ -73,22 +82,30 @@ function route53Calls(config: KeyPairTarget, client: HttpClient): ZoneCalls<unde
     return answer.kind === "ok" ? { kind: "found", value: xmlIn(answer.value) } : answer;
   };
 
-  const zonesFrom = async (query: string, signal: AbortSignal): Promise<Lookup<readonly ListedZone[]>> => {
-    const answer = await get("/hostedzonesbyname", query, signal);
-    if (answer.kind === "absent") return unknownCall(answer, service);
-    if (answer.kind !== "found") return answer;
-    if (!answer.value.includes("<HostedZones")) return unexpected("no list of zones", service);
-    const zones = elementsIn(answer.value, "HostedZone").filter((zone) => textIn(zone, "PrivateZone") !== "true");
-    return {
-      kind: "found",
-      value: zones.map((zone) => ({ id: textIn(zone, "Id")?.replace(/^.*\//, "") ?? "", name: nameIn(zone) })),
-    };
-  };
+  /** `next`: the query of the page after this one, if more zones are needed. */
+  const zonesFrom = (
+    first: string,
+    next: (xml: string, zones: readonly ListedZone[]) => string,
+    signal: AbortSignal,
+  ): Promise<Lookup<readonly ListedZone[]>> =>
+    followPages(service, first, async (query): Promise<Page<ListedZone> | TargetFault> => {
+      const answer = await get("/hostedzonesbyname", query, signal);
+      if (answer.kind === "absent") return unknownCall(answer, service);
+      if (answer.kind !== "found") return answer;
+      if (!answer.value.includes("<HostedZones")) return unexpected("no list of zones", service);
+      const all = elementsIn(answer.value, "HostedZone");
+      const listed = all.map((zone) => ({ id: textIn(zone, "Id")?.replace(/^.*\//, "") ?? "", name: nameIn(zone) }));
+      const items = listed.filter((_, at) => textIn(all[at] ?? "", "PrivateZone") !== "true");
+      return { kind: "page", items, next: next(answer.value, listed) };
+    });
   const zoneIds = new Map<string, string>();
   const zoneId = async (zone: string, signal: AbortSignal): Promise<Lookup<string>> => {
     const known = zoneIds.get(zone);
     if (known !== undefined) return { kind: "found", value: known };
-    const found = await zonesFrom(`dnsname=${zone}&maxitems=10`, signal);
+    // Private zones may have the same name.
+    const next = (xml: string, zones: readonly ListedZone[]) =>
+      zones.every(({ name }) => name === zone) ? nextZones(xml) : "";
+    const found = await zonesFrom(`dnsname=${zone}&maxitems=10`, next, signal);
     if (found.kind !== "found") return found;
     const id = found.value.find(({ name }) => name === zone)?.id;
     if (!id) return noZone(zone, service);
@@ -112,25 +129,20 @@ function route53Calls(config: KeyPairTarget, client: HttpClient): ZoneCalls<unde
   };
 
   /** All sets of the zone. */
-  const allSetsIn = async (zone: string, signal: AbortSignal): Promise<Lookup<readonly string[]>> => {
-    const all: string[] = [];
-    for (let query = "maxitems=300"; query !== ""; ) {
+  const allSetsIn = (zone: string, signal: AbortSignal): Promise<Lookup<readonly string[]>> =>
+    followPages(service, "maxitems=300", async (query): Promise<Page<string> | TargetFault> => {
       const page = await pageOfSets(zone, query, signal);
       if (page.kind !== "found") return page;
-      all.push(...elementsIn(page.value, "ResourceRecordSet"));
-      query = nextPage(page.value);
-      if (all.length > mostListed) return later(`${service}'s list of record sets does not end`);
-    }
-    return { kind: "found", value: all };
-  };
+      return { kind: "page", items: elementsIn(page.value, "ResourceRecordSet"), next: nextSets(page.value) };
+    });
   const sendChanges = async (changes: readonly Change[], signal: AbortSignal) => {
     const body = `<?xml version="1.0" encoding="UTF-8"?><ChangeResourceRecordSetsRequest xmlns="https://route53.amazonaws.com/doc/2013-04-01/"><ChangeBatch><Changes>${changes.map(changeXml).join("")}</Changes></ChangeBatch></ChangeResourceRecordSetsRequest>`;
     const path = `${version}/hostedzone/${zoneIds.get(changes[0]?.set.zone ?? "")}/rrset/`;
     const written = readWritten(await send("POST", path, "", body, signal), [200], Date.now(), dialect);
     if (written.kind === "accepted") return { kind: "accepted", value: undefined } as const;
-    const isStale =
-      written.kind === "refused" && "code" in written.because && written.because.code === "InvalidChangeBatch";
-    return isStale ? ({ kind: "refused", because: changedMeanwhile } as const) : written;
+    return written.kind === "refused" && "code" in written.because && written.because.code === stale
+      ? ({ kind: "refused", because: changedMeanwhile } as const)
+      : written;
   };
 
   return {
@@ -154,9 +166,9 @@ function route53Calls(config: KeyPairTarget, client: HttpClient): ZoneCalls<unde
     },
     writeAll: sendChanges,
     room: { of: charactersOf, most: 32_000 },
-    zones: (signal) => zonesFrom("maxitems=100", signal),
+    zones: (signal) => zonesFrom("maxitems=100", nextZones, signal),
     async records(zone, signal) {
-      const found = await setsIn(zone, "maxitems=300", signal);
+      const found = await allSetsIn(zone, signal);
       if (found.kind !== "found") return found;
       const listed = found.value.flatMap((set) => {
         const [type = "", ttl] = [textIn(set, "Type"), Number(textIn(set, "TTL"))];
@@ -196,20 +208,42 @@ function heldIn(sets: readonly string[], set: SetName): Lookup<HeldSet<undefined
   return { kind: "found", value: { values, ttl, rest: undefined } };
 }
 
-/** The query for the next page; empty after the last one. The keys are sorted, as the signature requires. */
-function nextPage(xml: string): string {
+const nextSets = (xml: string): string =>
+  nextPage(xml, {
+    identifier: "NextRecordIdentifier",
+    maxitems: "300",
+    name: "NextRecordName",
+    type: "NextRecordType",
+  });
+
+const nextZones = (xml: string): string =>
+  nextPage(xml, { dnsname: "NextDNSName", hostedzoneid: "NextHostedZoneId", maxitems: "100" });
+
+/** The query for the next page, from the elements with these names; empty after the last one. The signature needs sorted keys. */
+function nextPage(xml: string, { maxitems, ...names }: Readonly<Record<string, string>>): string {
   if (textIn(xml, "IsTruncated") !== "true") return "";
-  const parts = [
-    ["identifier", textIn(xml, "NextRecordIdentifier")],
-    ["maxitems", "300"],
-    ["name", textIn(xml, "NextRecordName")],
-    ["type", textIn(xml, "NextRecordType")],
-  ].filter(([, value]) => value !== undefined);
-  return parts.map(([key, value = ""]) => `${key}=${encodeURIComponent(value).replaceAll("*", "%2A")}`).join("&");
+  const values = Object.entries(names).map(([key, name]) => [key, textIn(xml, name)] as const);
+  return [...values, ["maxitems", maxitems] as const]
+    .filter(([, value]) => value !== undefined)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, value = ""]) => `${key}=${encodeURIComponent(value).replaceAll("*", "%2A")}`)
+    .join("&");
 }
 
 /** `\052` is how it writes an asterisk. */
 const nameIn = (xml: string): string => askedZoneName((textIn(xml, "Name") ?? "").replace(/^\\052/, "*"));
+
+/** Our own code for an InvalidChangeBatch that says only that sets are not as moor read them. */
+const stale = "stale";
+
+/** There are many other reasons: a CNAME of the same name, a name outside of the zone. */
+function saysStale(reasons: string): boolean {
+  const others = reasons.replaceAll(staleReason, "");
+  return others !== reasons && /^[[\],\s]*$/.test(others);
+}
+
+const staleReason =
+  /Tried to (?:create|delete) resource record set \[[^\]]*\] but (?:it already exists|it was not found|the values provided do not match the current values)/g;
 
 const changedMeanwhile = later(
   "another client changed the record at the same time",

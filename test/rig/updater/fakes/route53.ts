@@ -3,9 +3,18 @@ import { signAws } from "../../../../src/updater/targets/providers/sign-aws.ts";
 import type { Asked, Reply } from "../services.ts";
 import { keepRecords } from "./kept-records.ts";
 
-/** The three calls of Route 53, as its API reference shows them. */
+/**
+ * The three calls of Route 53, as its API reference shows them.
+ * - ListHostedZonesByName: sorted by reversed labels, at most 100, then NextDNSName and NextHostedZoneId. Private zones are listed too.
+ * - ListResourceRecordSets: at most 300, then NextRecordName and NextRecordType.
+ * - ChangeResourceRecordSets: all or nothing. InvalidChangeBatch has the reasons, in one of two formats (aws-sdk-go,
+ *   `service/route53/unmarshal_error.go`); the texts are those in hashicorp/terraform#9732 and widdix/node-route53-updater#3.
+ */
 export function fakeRoute53(id: string, secret: string) {
   const kept = keepRecords();
+  /** Without the one that holds the records. */
+  const otherZones: { readonly id: string; readonly name: string; readonly isPrivate: boolean }[] = [];
+  const format = { now: "InvalidChangeBatch" as "InvalidChangeBatch" | "ErrorResponse" };
   const absolute = (name: string) => (name === "@" ? "example.org." : `${name}.example.org.`);
   const xml = (body: string, status = 200): Reply => ({
     status,
@@ -28,6 +37,25 @@ export function fakeRoute53(id: string, secret: string) {
   /** By reversed labels, then by type, as the real one sorts. */
   const key = (name: string, type: string) => `${name.split(".").toReversed().join(" ")} ${type}`;
 
+  const zoneList = (query: URLSearchParams): Reply => {
+    const order = (name: string, zoneId: string) => `${key(`${name.replace(/\.$/, "")}.`, "")} ${zoneId}`;
+    const from =
+      query.get("dnsname") === null ? "" : order(query.get("dnsname") ?? "", query.get("hostedzoneid") ?? "");
+    const all = [{ id: "Z111", name: "example.org", isPrivate: false }, ...otherZones]
+      .filter((zone) => order(zone.name, zone.id) >= from)
+      .toSorted((a, b) => (order(a.name, a.id) < order(b.name, b.id) ? -1 : 1));
+    const some = all.slice(0, Math.min(100, Number(query.get("maxitems") ?? 100)));
+    const next = all[some.length];
+    const shown = some.map(
+      (zone) =>
+        `<HostedZone><Id>/hostedzone/${zone.id}</Id><Name>${zone.name}.</Name><Config><PrivateZone>${zone.isPrivate}</PrivateZone></Config></HostedZone>`,
+    );
+    const more = next ? `<NextDNSName>${next.name}.</NextDNSName><NextHostedZoneId>${next.id}</NextHostedZoneId>` : "";
+    return xml(
+      `<ListHostedZonesByNameResponse><HostedZones>${shown.join("")}</HostedZones><IsTruncated>${next !== undefined}</IsTruncated>${more}</ListHostedZonesByNameResponse>`,
+    );
+  };
+
   const reply = ({ method, path, headers, body }: Asked): Reply => {
     const url = new URL(path, "http://x");
     const signed = { method, host: headers.host ?? "", path: url.pathname, query: url.search.slice(1), body };
@@ -40,14 +68,7 @@ export function fakeRoute53(id: string, secret: string) {
         "The request signature we calculated does not match the signature you provided.",
       );
     }
-    if (url.pathname.endsWith("/hostedzonesbyname")) {
-      const zone =
-        "<HostedZone><Id>/hostedzone/Z111</Id><Name>example.org.</Name><Config><PrivateZone>false</PrivateZone></Config></HostedZone>";
-      const from = url.searchParams.get("dnsname") ?? "";
-      return xml(
-        `<ListHostedZonesByNameResponse><HostedZones>${from <= "example.org" ? zone : ""}</HostedZones><IsTruncated>false</IsTruncated></ListHostedZonesByNameResponse>`,
-      );
-    }
+    if (url.pathname.endsWith("/hostedzonesbyname")) return zoneList(url.searchParams);
     if (!url.pathname.startsWith("/2013-04-01/hostedzone/Z111/rrset")) {
       return error(404, "NoSuchHostedZone", `No hosted zone found with ID: ${url.pathname}`);
     }
@@ -56,7 +77,7 @@ export function fakeRoute53(id: string, secret: string) {
       const start = name === null ? "" : key(`${name.replace(/\.$/, "")}.`, type);
       const found = sets().filter((set) => key(absolute(set.name), set.type) >= start);
       const sorted = found.toSorted((a, b) => (key(absolute(a.name), a.type) < key(absolute(b.name), b.type) ? -1 : 1));
-      const some = sorted.slice(0, Number(url.searchParams.get("maxitems") ?? 300));
+      const some = sorted.slice(0, Math.min(300, Number(url.searchParams.get("maxitems") ?? 300)));
       const next = sorted[some.length];
       const more = next
         ? `<IsTruncated>true</IsTruncated><NextRecordName>${absolute(next.name)}</NextRecordName><NextRecordType>${next.type}</NextRecordType>`
@@ -72,6 +93,10 @@ export function fakeRoute53(id: string, secret: string) {
       const values = elementsIn(change, "ResourceRecord").map((record) => textIn(record, "Value") ?? "");
       const held = kept.of(name, type);
       if (textIn(change, "Action") === "CREATE") {
+        if (kept.of(name, "CNAME").length > 0)
+          return [
+            `RRSet of type ${type} with DNS name ${absolute(name)} is not permitted because a conflicting RRSet of type  CNAME with the same DNS name already exists in zone example.org.`,
+          ];
         if (held.length > 0)
           return [
             `Tried to create resource record set [name='${absolute(name)}', type='${type}'] but it already exists`,
@@ -79,6 +104,8 @@ export function fakeRoute53(id: string, secret: string) {
         kept.put({ name, type, ttl, values });
         return [];
       }
+      if (held.length === 0)
+        return [`Tried to delete resource record set [name='${absolute(name)}', type='${type}'] but it was not found`];
       const isExact =
         held.map(({ value }) => value).join() === values.join() && held.every((record) => record.ttl === ttl);
       if (!isExact)
@@ -90,6 +117,7 @@ export function fakeRoute53(id: string, secret: string) {
     });
     if (faults.length > 0) {
       kept.all.splice(0, kept.all.length, ...before);
+      if (format.now === "ErrorResponse") return error(400, "InvalidChangeBatch", `[${faults.join(", ")}]`);
       return xml(
         `<InvalidChangeBatch xmlns="https://route53.amazonaws.com/doc/2013-04-01/"><Messages>${faults.map((fault) => `<Message>${fault}</Message>`).join("")}</Messages><RequestId>b25f48e8</RequestId></InvalidChangeBatch>`,
         400,
@@ -99,5 +127,5 @@ export function fakeRoute53(id: string, secret: string) {
       "<ChangeResourceRecordSetsResponse><ChangeInfo><Id>/change/C2682N5HXP0BZ4</Id><Status>PENDING</Status><SubmittedAt>2026-01-01T00:00:00Z</SubmittedAt></ChangeInfo></ChangeResourceRecordSetsResponse>",
     );
   };
-  return { ...kept, reply, error };
+  return { ...kept, reply, error, otherZones, format };
 }
