@@ -57,6 +57,10 @@ export async function replaceAll<Rest>(
       pending.push({ order, change: { set: setOf(order), content, held: prepared.held } });
     }
   }
+  // An earlier try may have ended before the last step.
+  const open = outcomes.size > 0 && (await calls.lastStep?.confirm(orders[0]?.zone ?? "", signal));
+  for (const [order, { kind }] of open ? outcomes : [])
+    if (open && kind === "done") outcomes.set(order, { kind: "unknown", fault: open });
   for (const part of inParts(pending, ({ change }) => calls.room.of(change), calls.room.most)) {
     const ended = await replacePart(calls, part, signal);
     for (const [at, { order }] of part.entries()) outcomes.set(order, ended[at] ?? { kind: "alone" });

@@ -82,7 +82,8 @@ zone:
       ...{ "local-address": "127.0.0.1", "local-port": port, "socket-dir": folder, "config-dir": folder },
       ...{ api: "yes", "api-key": pdnsKey, webserver: "yes", "webserver-address": "127.0.0.1", "webserver-port": http },
       ...{ dnsupdate: "yes", "allow-dnsupdate-from": "127.0.0.0/8", "cache-ttl": 0, "query-cache-ttl": 0 },
-      ...{ "negquery-cache-ttl": 0, "zone-cache-refresh-interval": 0, "consistent-backends": "no" },
+      // The secondaries of a zone of the kind Master are notified.
+      ...{ primary: "yes", "negquery-cache-ttl": 0, "zone-cache-refresh-interval": 0, "consistent-backends": "no" },
     };
     return {
       command: [

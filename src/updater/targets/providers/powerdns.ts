@@ -1,10 +1,12 @@
 import { isObject } from "../../../core/is-object.ts";
 import { absoluteName, askedZoneName } from "../../../core/names/name.ts";
 import type { HttpClient } from "../../http/client.ts";
+import { LastStep } from "../last-step.ts";
 import { type Body, type Dialect, errorIn, noZone, unexpected } from "../service-answer.ts";
 import { listedName, type SetName } from "../set-target.ts";
 import type { Lookup, TargetKind } from "../target.ts";
 import { type TokenTarget, tokenSettings } from "../token-target.ts";
+import type { WriteAnswer } from "../write-answer.ts";
 import { createZoneTarget, type SetChange, type ZoneCalls } from "../zone-target.ts";
 import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
 import { listIn, mapFound } from "./listed-records.ts";
@@ -37,21 +39,60 @@ function powerdnsCalls(config: TokenTarget, client: HttpClient): ZoneCalls<Disab
   const base = /\/servers\/[^/]+\/?$/.test(config.url.pathname) ? "" : "/api/v1/servers/localhost";
   const api = openJsonApi(client, dialect, () => ({ "x-api-key": config.token() }));
   const pathOf = (zone: string) => `${base}/zones/${encodeURIComponent(`${zone}.`)}`;
+  /** From the latest read of each zone. */
+  const zoneFacts = new Map<string, ZoneFacts>();
+  const turns = new Map<string, Promise<unknown>>();
 
   const setsIn = async (zone: string, query: string, signal: AbortSignal): Promise<Lookup<readonly ReadableSet[]>> => {
     const answer = await api.get(pathOf(zone) + query, signal);
     if (answer.kind === "absent") return noZone(zone, service);
     if (answer.kind !== "ok") return answer;
-    const { name, rrsets } = answer.value;
+    const { name, rrsets, kind, soa_edit_api: editsSerial } = answer.value;
     if (!isText(name) || askedZoneName(name) !== zone || !Array.isArray(rrsets) || !rrsets.every(isSet)) {
       return unexpected("no record sets of the zone", service);
     }
+    zoneFacts.set(zone, {
+      isPrimary: isText(kind) && primaryKinds.includes(kind),
+      keepsSerial: editsSerial === "" && !(isText(kind) && copiedKinds.includes(kind)),
+    });
     return { kind: "found", value: rrsets };
   };
 
-  const patch = async (zone: string, rrsets: readonly unknown[], signal: AbortSignal) => {
+  /** One after the other, so that no serial is used twice. */
+  const inTurn = <T>(zone: string, work: () => Promise<T>): Promise<T> => {
+    const mine = (turns.get(zone) ?? Promise.resolve()).then(work);
+    turns.set(
+      zone,
+      mine.catch(() => undefined),
+    );
+    return mine;
+  };
+
+  /** All or nothing, with a new serial if PowerDNS would keep the old one. `sets`: those of the whole zone, just read, or its SOA. */
+  const patch = async (
+    zone: string,
+    changes: readonly object[],
+    sets: readonly ReadableSet[],
+    signal: AbortSignal,
+  ): Promise<WriteAnswer<undefined>> => {
+    const soa = zoneFacts.get(zone)?.keepsSerial ? sets.find(({ type }) => type === "SOA") : undefined;
+    const rrsets = soa ? [...changes, withNextSerial(soa)] : changes;
     const written = await api.send("PATCH", pathOf(zone), { rrsets }, [200, 204], signal);
-    return written.kind === "accepted" ? { kind: "accepted" as const, value: undefined } : written;
+    return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
+  };
+  /** A set is replaced as a whole, and only a read of the whole zone shows its disabled records. */
+  const patchOne = (set: SetName, signal: AbortSignal, changeOf: (found: ReadableSet | undefined) => object) =>
+    inTurn(set.zone, async (): Promise<WriteAnswer<undefined>> => {
+      const all = await setsIn(set.zone, "", signal);
+      if (all.kind !== "found") return { kind: "refused", because: all };
+      return patch(set.zone, [changeOf(all.value.find(isNamed(set)))], all.value, signal);
+    });
+
+  const notify = async (zone: string, signal: AbortSignal): Promise<WriteAnswer<unknown>> => {
+    if (!zoneFacts.get(zone)?.isPrimary) return { kind: "accepted", value: undefined };
+    const sent = await api.send("PUT", `${pathOf(zone)}/notify`, {}, [200], signal);
+    // It refuses if there is nobody to notify.
+    return sent.kind === "refused" ? { kind: "accepted", value: undefined } : sent;
   };
 
   return {
@@ -66,25 +107,15 @@ function powerdnsCalls(config: TokenTarget, client: HttpClient): ZoneCalls<Disab
       const values = held.records.filter((each) => !isDisabled(each)).map(({ content }) => content);
       return { kind: "found", value: { values, ttl: held.ttl, rest: [] } };
     },
-    async write(set, content, held, signal) {
-      // A set is replaced as a whole, and only a read of the whole zone shows its disabled records.
-      const all = await setsIn(set.zone, "", signal);
-      if (all.kind !== "found") return { kind: "refused", because: all };
-      const disabled = all.value.find(isNamed(set))?.records.filter(isDisabled) ?? [];
-      return patch(set.zone, [wanted({ set, content, held }, disabled)], signal);
-    },
-    async remove(set, _, signal) {
-      const all = await setsIn(set.zone, "", signal);
-      if (all.kind !== "found") return { kind: "refused", because: all };
-      const found = all.value.find(isNamed(set));
-      const records = found?.records.filter(isDisabled) ?? [];
-      const { name, type } = { name: ownerIn(set), type: set.type };
-      const change =
-        records.length === 0
-          ? { name, type, changetype: "DELETE" }
-          : { name, type, ttl: found?.ttl, changetype: "REPLACE", records };
-      return patch(set.zone, [change], signal);
-    },
+    write: (set, content, held, signal) =>
+      patchOne(set, signal, (found) => wanted({ set, content, held }, found?.records.filter(isDisabled) ?? [])),
+    remove: (set, _, signal) =>
+      patchOne(set, signal, (found) => {
+        const records = found?.records.filter(isDisabled) ?? [];
+        const { name, type } = { name: ownerIn(set), type: set.type };
+        if (records.length === 0) return { name, type, changetype: "DELETE" };
+        return { name, type, ttl: found?.ttl, changetype: "REPLACE", records };
+      }),
     async readAll(sets, signal) {
       const all = await setsIn(sets[0]?.zone ?? "", "", signal);
       if (all.kind !== "found") return sets.map(() => all);
@@ -96,13 +127,17 @@ function powerdnsCalls(config: TokenTarget, client: HttpClient): ZoneCalls<Disab
         return { kind: "found", value: { values: shown.map(({ content }) => content), ttl: held.ttl, rest } };
       });
     },
-    writeAll: (changes, signal) =>
-      patch(
-        changes[0]?.set.zone ?? "",
-        changes.map((change) => wanted(change, change.held?.rest ?? [])),
-        signal,
-      ),
+    writeAll(changes, signal) {
+      const zone = changes[0]?.set.zone ?? "";
+      const sets = changes.map((change) => wanted(change, change.held?.rest ?? []));
+      return inTurn(zone, async () => {
+        if (!zoneFacts.get(zone)?.keepsSerial) return patch(zone, sets, [], signal);
+        const soa = await setsIn(zone, `?rrset_name=${encodeURIComponent(`${zone}.`)}&rrset_type=SOA`, signal);
+        return soa.kind === "found" ? patch(zone, sets, soa.value, signal) : { kind: "refused", because: soa };
+      });
+    },
     room: { of: () => 1, most: mostSets },
+    lastStep: new LastStep(service, notify),
     async zones(signal) {
       const answer = await api.get(`${base}/zones`, signal);
       const found = listIn(answer, { service, key: "list", what: "zones", isItem: isZone });
@@ -118,6 +153,27 @@ function powerdnsCalls(config: TokenTarget, client: HttpClient): ZoneCalls<Disab
     close: () => client.close(),
   };
 }
+
+/** `keepsSerial`: a change through the API does not raise the serial, as in zones that were made by pdnsutil or SQL. */
+type ZoneFacts = { readonly isPrimary: boolean; readonly keepsSerial: boolean };
+
+/** In the words of versions 4 and 5. */
+const primaryKinds = ["Master", "Primary", "Producer"];
+/** Zones that come from another server, with their serial. */
+const copiedKinds = ["Slave", "Secondary", "Consumer"];
+
+/** Without a new serial, secondaries would keep the old records. */
+const withNextSerial = ({ name, type, ttl, records }: ReadableSet) => ({
+  ...{ name, type, ttl, changetype: "REPLACE" },
+  records: records.map(({ content }) => ({
+    // Zero is skipped: it told older versions to compute the serial.
+    content: content.replace(/^(\S+ \S+ )(\d+)/, (_, names: string, serial: string) => {
+      const next = (Number(serial) + 1) % 2 ** 32;
+      return names + String(next || 1);
+    }),
+    disabled: false,
+  })),
+});
 
 const ownerIn = ({ zone, name }: SetName) => `${absoluteName(name, zone)}.`;
 
