@@ -8,7 +8,7 @@ import WaitingBesideComputing from "./test/rig/waiting-beside-computing.ts";
 const onlyInLongRuns = [
   // together.test.ts; nodes.test.ts and faults.test.ts of the PostgreSQL store
   "test/nodes/storm.test.ts",
-  // records-live.test.ts; http2.test.ts has many streams on one connection
+  // records-live.test.ts
   "test/browser/many-tabs.test.ts",
   // hostile.test.ts and outage.test.ts of the updater try the same troubles within one process; only kill -9 is not among them
   "test/e2e/firewall-faults.test.ts",

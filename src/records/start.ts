@@ -17,6 +17,7 @@ import { createAskParent } from "../process/dns/parent-ds.ts";
 import type { Duties } from "../process/duties.ts";
 import { createHealth, type Health } from "../process/health.ts";
 import { type TrustedProxies, trustProxies } from "../process/http/client-address.ts";
+import { cutAllConnections } from "../process/http/open-connections.ts";
 import { createRequestCounters } from "../process/http/request-counters.ts";
 import { createHttpServer, giveLastAnswers, type HttpServerOptions, listen } from "../process/http/server.ts";
 import { showPair } from "../process/http/tls-server.ts";
@@ -156,6 +157,8 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     const { server, caFile, acme, certificates } = options.plainHttp
       ? { server: createHttpServer(http), caFile: undefined, acme: undefined, certificates: undefined }
       : await createTlsServer({ ...options, now }, { http, health, opened, store });
+    // If the server cannot be closed in time, no further request reaches the store, which is closed next.
+    opened.push({ name: "connections", close: () => cutAllConnections(server.server) });
     opened.push({ name: "record service", close: () => server.close() });
     leaveHalfTheFiles(server.server, log);
     server.setNotFoundHandler(sendNoRoute);

@@ -1,16 +1,15 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { launchBrowser, openBlankPage, openBrowser, openContext, openPage } from "./browser.ts";
+import { launchBrowser, openBlankPage, openContext, openPage } from "./browser.ts";
 import { startFirewallRig } from "./firewall-rig.ts";
 import { fillLargeZone } from "./harbour.ts";
 import { type RecordsRig, signInContext, startRecordsRig } from "./records-rig.ts";
 
 const zone = "quay.example";
 /** More than the six connections per host that a browser opens over HTTP/1.1. */
-const count = 8;
+const count = 12;
 
 let rig: RecordsRig;
-/** As behind a proxy that speaks only HTTP/1.1. */
 let browser: Browser;
 let context: BrowserContext;
 let csrf: string;
@@ -19,7 +18,7 @@ const tabs: Page[] = [];
 beforeAll(async () => {
   rig = await startRecordsRig();
   await fillLargeZone(rig.service().store, zone, 3);
-  browser = await launchBrowser({ args: ["--disable-http2"] });
+  browser = await launchBrowser();
   context = await openContext(browser);
   await signInContext(context, await rig.service().createSignInLink("main"));
   ({ csrf } = (await (await context.request.get(`${rig.url}/console/session`)).json()) as { csrf: string });
@@ -136,18 +135,5 @@ describe("a second tab of the firewall", () => {
     expect(asked).not.toContain("/console/events");
     await both.close();
     await firewall.close();
-  });
-});
-
-describe("a tab over our own TLS", () => {
-  it("speaks HTTP/2", async () => {
-    const own = await openBrowser();
-    const page = await openPage(await openContext(own), rig.url);
-    await page.getByRole("heading").first().waitFor();
-    const [protocols] = (await page.evaluate(
-      "[[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].map((each) => each.nextHopProtocol)]",
-    )) as [readonly string[]];
-    expect(new Set(protocols)).toEqual(new Set(["h2"]));
-    await own.close();
   });
 });

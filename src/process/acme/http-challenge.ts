@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import { listenOn } from "../http/listen-on.ts";
+import { scheduleRequests } from "../http/schedule-requests.ts";
 import type { ListenAddress } from "../listen-address.ts";
 import { AcmeFailure } from "./failure.ts";
 
@@ -16,6 +17,7 @@ export async function serveChallenges(
     response.writeHead(answer === undefined ? 404 : 200, { "content-type": "text/plain", connection: "close" });
     response.end(answer ?? "");
   });
+  scheduleRequests(server);
   server.maxConnections = 100;
   try {
     await listenOn(server, at, "--acme-http");

@@ -4,6 +4,7 @@ import { bracketed, type ListenAddress } from "../listen-address.ts";
 import { metricsType } from "../metrics.ts";
 import { listenOn } from "./listen-on.ts";
 import { isLoopbackName } from "./loopback-name.ts";
+import { scheduleRequests } from "./schedule-requests.ts";
 
 export type MetricsListener = { readonly address: ListenAddress; readonly close: () => Promise<void> };
 
@@ -25,6 +26,7 @@ export async function openMetricsListener(at: ListenAddress, options: MetricsOpt
       void answer(request, response, options, loopback);
     },
   );
+  scheduleRequests(server);
   server.maxConnections = 64;
   return {
     address: await listenOn(server, at, "--metrics"),

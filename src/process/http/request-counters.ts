@@ -1,7 +1,6 @@
 import { type IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance } from "fastify";
 import { createHistogram, type Histogram, observe } from "../metrics.ts";
-import { Http2Answer } from "./http2.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -22,8 +21,6 @@ export type RouteCounter = {
 export type RequestCounters = {
   /** Replaces the response class of Node's server: it measures the time to the answer and counts its status. */
   readonly Response: typeof ServerResponse;
-  /** The same for HTTP/2. */
-  readonly Http2Response: typeof Http2Answer;
   /** Counts requests per route of this server. Call this before any route is added. */
   readonly follow: (server: FastifyInstance) => void;
   /** Routes with at least one answer. */
@@ -81,19 +78,8 @@ export function createRequestCounters(): RequestCounters {
     }
   }
 
-  class CountedHttp2Response extends Http2Answer {
-    readonly begun = performance.now();
-    counter: RouteCounter = unrouted;
-
-    override writeHead(status: number, ...rest: unknown[]): this {
-      count(this.counter, this.begun, status);
-      return super.writeHead(status, ...rest);
-    }
-  }
-
   return {
     Response: CountedResponse,
-    Http2Response: CountedHttp2Response,
     follow: (server) => {
       server.addHook("onRoute", (route) => {
         const method = Array.isArray(route.method) ? "ANY" : route.method;

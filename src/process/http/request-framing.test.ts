@@ -9,21 +9,19 @@ afterEach(async () => {
   for (const each of opened.splice(0)) await ("destroy" in each ? each.destroy() : each.close());
 });
 
-/** A server that lists the requests it has started; `/slow` is answered after `goOn`. */
+/** A server that lists the requests it has started. */
 async function start() {
   const server = createHttpServer({ bodyLimit: 1_000, closeWithin: 100 });
   opened.push(server);
   const begun: string[] = [];
-  const goOn = Promise.withResolvers<void>();
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
   server.all("/*", async (request) => {
     begun.push(request.url);
-    if (request.url === "/slow") await goOn.promise;
     return `<${request.method} ${request.url} ${typeof request.body === "string" ? request.body : ""}>`;
   });
   const { port } = await listen(server, { host: "127.0.0.1", port: 0 });
-  return { port, begun, goOn: goOn.resolve, server };
+  return { port, begun };
 }
 
 function dial(port: number) {
@@ -39,47 +37,6 @@ function dial(port: number) {
 
 const next = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n";
 const post = (headers: string, body: string) => `POST /first HTTP/1.1\r\nHost: a\r\n${headers}\r\n${body}${next}`;
-
-describe("pipelined requests", () => {
-  it("are started one after another, each when the one before it is answered", async () => {
-    const { port, begun, goOn } = await start();
-    const { socket, got } = dial(port);
-    socket.write(["/slow", "/b", "/c"].map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join(""));
-    await expect.poll(() => begun).toEqual(["/slow"]);
-    // By the time another connection is answered, these would have been started too.
-    expect(await (await fetch(`http://127.0.0.1:${port}/other`)).text()).toBe("<GET /other >");
-    expect(begun).toEqual(["/slow", "/other"]);
-    goOn();
-    await expect.poll(() => got().match(/<.*?>/g)).toEqual(["<GET /slow >", "<GET /b >", "<GET /c >"]);
-    expect(begun).toEqual(["/slow", "/other", "/b", "/c"]);
-  });
-
-  it("are not started after their connection was closed", async () => {
-    const { port, begun, goOn, server } = await start();
-    const { socket } = dial(port);
-    const gone = new Promise((resolve) =>
-      server.server.once("connection", (peer: Socket) => peer.once("close", resolve)),
-    );
-    socket.write(`GET /slow HTTP/1.1\r\nHost: a\r\n\r\n${next}`);
-    await expect.poll(() => begun).toEqual(["/slow"]);
-    socket.destroy();
-    await gone;
-    goOn();
-    await fetch(`http://127.0.0.1:${port}/other`);
-    expect(begun).toEqual(["/slow", "/other"]);
-  });
-
-  it("before an unreadable one are still answered, and then the connection is closed", async () => {
-    const { port, begun, goOn } = await start();
-    const { socket, answers, closed } = dial(port);
-    socket.write(`GET /slow HTTP/1.1\r\nHost: a\r\n\r\n${next}no HTTP\r\n\r\n`);
-    await expect.poll(() => begun).toEqual(["/slow"]);
-    expect(answers()).toEqual([]);
-    goOn();
-    await closed;
-    expect(answers()).toEqual([200, 200]);
-  });
-});
 
 describe("a request that a proxy may split differently", () => {
   it.each([

@@ -1,20 +1,17 @@
 import { lookup } from "node:dns/promises";
 import { once } from "node:events";
 import type { Server } from "node:http";
-import { Server as HttpsServer } from "node:https";
 import { createServer, type Server as NetServer } from "node:net";
 import type { TlsOptions } from "node:tls";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { type ListenAddress, listenTrouble } from "../listen-address.ts";
 import { neverCached, transportSecurity } from "./answer-headers.ts";
 import type { ProxyTrust } from "./client-address.ts";
-import { divertHttp2 } from "./divert-http2.ts";
-import { createHttp2, endSessions } from "./http2.ts";
 import { boundTo } from "./listen-on.ts";
 import { cutAllConnections, followConnections } from "./open-connections.ts";
 import type { RequestCounters } from "./request-counters.ts";
-import { createRequestFraming } from "./request-framing.ts";
 import { createRequestIds } from "./request-id.ts";
+import { scheduleRequests } from "./schedule-requests.ts";
 import { handshake } from "./tls-server.ts";
 
 export type HttpServerOptions = {
@@ -31,10 +28,12 @@ export type HttpServerOptions = {
   readonly closeWithin?: number;
 };
 
+/** Requests in one pass of the event loop: as many as clients that write at full speed, so that their writes share a transaction. */
+const perPass = 64;
+
 /** A server with a limit on every wait. Requests are not logged one by one: that costs more than answering them. */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const { sendBadPath } = options;
-  const framing = createRequestFraming();
   const limits = {
     bodyLimit: options.bodyLimit,
     requestTimeout: 30_000,
@@ -49,7 +48,6 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     // The client DNS::Hetzner writes two slashes before an id.
     routerOptions: { maxParamLength: 300, ignoreDuplicateSlashes: true },
     genReqId: createRequestIds(options.proxies),
-    clientErrorHandler: framing.sendUnreadable,
     ...(sendBadPath && {
       frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) =>
         void sendBadPath(request, reply.headers(neverCached)),
@@ -60,12 +58,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     ? fastify({ ...limits, https: { ...options.tls, ...handshake, ...counted } })
     : fastify({ ...limits, http: { ...counted } });
   const server = made as unknown as FastifyInstance;
-  if (server.server instanceof HttpsServer) {
-    const { requestTimeout, connectionTimeout: idle } = limits;
-    const take = createHttp2(server.server, { requestTimeout, idle, Response: options.counters?.Http2Response });
-    divertHttp2(server.server, async () => take);
-  }
-  framing.follow(server);
+  scheduleRequests(server.server, perPass);
   nameCallers(server, options.proxies);
   const ownTls = options.tls !== undefined;
   server.addHook("onRequest", (request, reply, done) => {
@@ -103,7 +96,6 @@ export function giveLastAnswers(server: Server): void {
   server.prependListener("request", (_, response) => {
     response.shouldKeepAlive = false;
   });
-  endSessions(server);
 }
 
 /** Fastify can do this too, but accepts any text as an address, and returns undefined after the connection is closed. */

@@ -47,6 +47,7 @@ it.each(
   Object.entries(servers).flatMap(([name, start]) => [
     { name, start, offered: undefined, version: "1.1" },
     { name, start, offered: ["http/1.1"], version: "1.1" },
+    { name, start, offered: ["h2", "http/1.1"], version: "1.1" },
     { name, start, offered: ["http/1.0"], version: "1.0" },
   ]),
 )("the server $name answers HTTP/$version to a client that offers $offered", async ({ start, offered, version }) => {
@@ -67,5 +68,24 @@ it.each(Object.entries(servers))("the server %s does not wait for a handshake wh
     expect(await Promise.race([closed, awake(3_000).then(() => "still open")])).toBe("closed");
   } finally {
     silent.destroy();
+  }
+});
+
+it.each(
+  Object.entries(servers).flatMap(([name, start]) => [
+    { name, start, line: "GET / HTTP/1.1" },
+    { name, start, line: "PUT /x HTTP/1.1" },
+    { name, start, line: "DELETE /x HTTP/1.1" },
+    { name, start, line: "OPTIONS * HTTP/1.0" },
+  ]),
+)("the server $name answers $line without TLS with what to do", async ({ start, line }) => {
+  const { port, close } = await start();
+  try {
+    const socket = connectPlain(port, "127.0.0.1");
+    socket.write(`${line}\r\nHost: localhost\r\n\r\n`);
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[\s\S]*this port speaks HTTPS. Use https:\/\//);
+    expect(await ask(port, undefined, "1.1")).toContain("hello");
+  } finally {
+    await close();
   }
 });

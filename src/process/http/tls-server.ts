@@ -2,15 +2,15 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { TlsOptions, Server as TlsServer } from "node:tls";
 import type { Pair } from "../tls/issue-certificate.ts";
-import { divertHttp2 } from "./divert-http2.ts";
 import { cutAllConnections, followConnections } from "./open-connections.ts";
+import { scheduleRequests } from "./schedule-requests.ts";
 
 const leastTls = "TLSv1.2";
 
 /** Node refuses a handshake that offers none of these; `curl --http1.0` and old clients offer only the last. */
-const spoken = ["h2", "http/1.1", "http/1.0"];
+const spoken = ["http/1.1", "http/1.0"];
 
-/** The TLS options of every server; each needs `divertHttp2` too. */
+/** The TLS options of every server. No HTTP/2: decisions/0018. */
 export const handshake = { minVersion: leastTls, ALPNProtocols: spoken, handshakeTimeout: 10_000 } as const;
 
 /** Switches to a renewed certificate without a restart. */
@@ -21,7 +21,7 @@ export type Handle = (request: IncomingMessage, response: ServerResponse) => voi
 
 /**
  * HTTPS with a limit on every wait, without a framework: the service mostly waits, and has to fit on a small router
- * (docs/firewall.md, "What it costs"). Node answers requests that it cannot parse with 400 or 431, and closes the connection.
+ * (docs/firewall.md, "What it costs").
  */
 export function createTlsServer(pair: Pair & Pick<TlsOptions, "SNICallback">, handle: Handle): Server {
   const server = createServer(
@@ -35,10 +35,7 @@ export function createTlsServer(pair: Pair & Pick<TlsOptions, "SNICallback">, ha
     },
     handle,
   );
-  // Loaded on use: it takes 7 MB, and the clients of a router rarely use it.
-  divertHttp2(server, async () =>
-    (await import("./http2.ts")).createHttp2(server, { requestTimeout: 30_000, idle: 60_000 }),
-  );
+  scheduleRequests(server);
   server.timeout = 60_000;
   server.maxConnections = 1_000;
   followConnections(server);

@@ -62,7 +62,8 @@ export class AccessEnded extends Error {}
 
 /**
  * Makes routes marked as heavy take turns, so that other requests are answered in between. A token may be revoked while its
- * request waits or a client sends the body slowly, so it is checked again.
+ * request waits or a client sends the body slowly, so it is checked again. If the client is gone by then, nothing is done: the store
+ * may be closed already.
  */
 export function takeTurns(api: FastifyInstance, turns: Turns, { stillGood, refuse }: StillAdmitted): void {
   const expectAccess = async (request: FastifyRequest) => {
@@ -72,6 +73,7 @@ export function takeTurns(api: FastifyInstance, turns: Turns, { stillGood, refus
     const isHeavy = route.config?.heavy === true;
     route.preHandler = async (request, reply) => {
       if (isHeavy) await turns.next(request.actor.account);
+      if (request.raw.socket.destroyed) return reply.hijack();
       const hasWaited = isHeavy || sizeOf(request.raw) > 0;
       if (hasWaited && !(await stillGood(request))) return refuse(reply);
       if (hasLargeBody(request)) request.actor = { ...request.actor, expectAccess: () => expectAccess(request) };

@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { dirname } from "node:path";
 import { listenOn } from "../../process/http/listen-on.ts";
 import { type PlainRequest, readPlainRequest } from "../../process/http/plain-request.ts";
+import { scheduleRequests } from "../../process/http/schedule-requests.ts";
 import { addressesOf } from "../../process/listen-address.ts";
 import type { Logger } from "../../process/log.ts";
 import type { UpdaterConfig } from "../config/config.ts";
@@ -72,6 +73,7 @@ async function listen(control: ControlConfig, folder: string, { handle, log, opt
 function openPlain(handle: RequestListener) {
   const { createServer } = process.getBuiltinModule("node:http");
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 15_000 }, handle);
+  scheduleRequests(server);
   // Longer than the machine may stall: otherwise a client that reuses its connection right after a stall finds it closed.
   server.keepAliveTimeout = 65_000;
   const close = () => {

@@ -25,8 +25,7 @@ export function v1Service() {
     const log = createLog({ format: "text", level: "error", write: (line) => process.stderr.write(line) });
     const listen = { host: "127.0.0.1", port: 0 };
     service = await startRecords({ dataFolder: folder, listen, names: [], nameservers: ["ns1.example.net"], log });
-    // A client over HTTP/2 has its own limit of what it sends at a time, less than 16 MiB.
-    agent = new Agent({ allowH2: false, connect: { ca: await readFile(service.caFile ?? "", "utf8") } });
+    agent = new Agent({ connect: { ca: await readFile(service.caFile ?? "", "utf8") } });
     token = await newToken("main");
   });
   afterAll(async () => {

@@ -1,0 +1,222 @@
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type IncomingMessage, type RequestListener, ServerResponse } from "node:http";
+import { connect as connectPlain, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connect } from "node:tls";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { ensureCertificate, type ServerCertificate } from "../tls/certificates.ts";
+import { listenOn } from "./listen-on.ts";
+import { mostUnanswered, scheduleRequests } from "./schedule-requests.ts";
+import { createHttpServer, listen } from "./server.ts";
+import { closeServer, createTlsServer } from "./tls-server.ts";
+
+let folder: string;
+let certificate: ServerCertificate;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "moor-schedule-"));
+  certificate = await ensureCertificate(folder, [], new Date());
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+});
+
+const anyPort = { host: "127.0.0.1", port: 0 };
+
+type Started = { readonly server: Server; readonly port: number };
+type Start = (handle: RequestListener) => Promise<Started>;
+
+const servers: Readonly<Record<string, Start>> = {
+  "of the firewall and of the updater's page": async (handle) => {
+    const server = createTlsServer(certificate, handle);
+    closing.push(() => closeServer(server));
+    return { server, port: (await listenOn(server, anyPort)).port };
+  },
+  "of the record service": async (handle) => {
+    const server = createHttpServer({ tls: certificate, bodyLimit: 1_000, closeWithin: 100 });
+    closing.push(() => server.close());
+    server.get("/*", (request, reply) => {
+      reply.hijack();
+      handle(request.raw, reply.raw);
+    });
+    const { port } = await listen(server, anyPort);
+    return { server: server.server, port };
+  },
+};
+
+/** Counts passes of the event loop. */
+function countPasses(): () => number {
+  let passes = 0;
+  let next: NodeJS.Immediate | undefined;
+  const count = () => {
+    passes += 1;
+    next = setImmediate(count);
+  };
+  count();
+  closing.push(() => clearImmediate(next));
+  return () => passes;
+}
+
+/** A server that lists the requests it has started, with the pass of the loop; those for `/slow` are answered after `goOn`. */
+async function startServer(start: Start) {
+  const pass = countPasses();
+  const started: { readonly path: string; readonly pass: number }[] = [];
+  const goOn = Promise.withResolvers<void>();
+  const { port, server } = await start(({ url: path = "" }, response) => {
+    started.push({ path, pass: pass() });
+    const answer = () => void response.end(`<${path}>`);
+    if (path === "/slow") void goOn.promise.then(answer);
+    else answer();
+  });
+  const paths = () => started.map(({ path }) => path);
+  /** The most requests that were started in one pass. */
+  const mostPerPass = () => {
+    const counts = new Map<number, number>();
+    for (const each of started) counts.set(each.pass, (counts.get(each.pass) ?? 0) + 1);
+    return Math.max(...counts.values());
+  };
+  return { port, server, paths, mostPerPass, goOn: goOn.resolve };
+}
+
+async function dial(port: number) {
+  const socket = connect({ ...anyPort, port, ca: certificate.ca, ALPNProtocols: ["http/1.1"] });
+  socket.on("error", () => undefined);
+  closing.push(() => socket.destroy());
+  let got = "";
+  socket.setEncoding("latin1").on("data", (piece: string) => {
+    got += piece;
+  });
+  await once(socket, "secureConnect");
+  return { socket, answers: () => got.match(/<.*?>/g) ?? [] };
+}
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+const numbered = (count: number) => Array.from({ length: count }, (_, i) => `/${i}`);
+
+/** The scheduler's passes end in the same phase of the loop as ours, before or after: two of theirs may be in one of ours. */
+const both = 2;
+
+describe.each(Object.entries(servers))("the server %s", (_, start) => {
+  it.each([
+    ["in one write", (socket: Socket, requests: string[]) => void socket.write(requests.join(""))],
+    [
+      "each in a TLS record of its own, in one packet",
+      (socket: Socket, requests: string[]) => {
+        socket.cork();
+        for (const request of requests) socket.write(request);
+        socket.uncork();
+      },
+    ],
+  ])("starts one request of a connection per pass of the loop: %s", async (_name, send) => {
+    const { port, paths, mostPerPass } = await startServer(start);
+    const { socket, answers } = await dial(port);
+    const wanted = numbered(mostUnanswered);
+    send(socket, wanted.map(get));
+    await expect.poll(answers).toEqual(wanted.map((path) => `<${path}>`));
+    expect(paths()).toEqual(wanted);
+    expect(mostPerPass()).toBeLessThanOrEqual(both);
+  });
+
+  it("starts a request when the one before it is answered, and serves other connections meanwhile", async () => {
+    const { port, paths, goOn } = await startServer(start);
+    const [first, other] = await Promise.all([dial(port), dial(port)]);
+    first.socket.write(["/slow", "/b", "/c"].map(get).join(""));
+    await expect.poll(paths).toEqual(["/slow"]);
+    other.socket.write(get("/other"));
+    await expect.poll(other.answers).toEqual(["</other>"]);
+    expect(paths()).toEqual(["/slow", "/other"]);
+    goOn();
+    await expect.poll(first.answers).toEqual(["</slow>", "</b>", "</c>"]);
+  });
+
+  it("disconnects a client that sends too many requests without waiting, and starts no more of them", async () => {
+    const { port, paths, goOn } = await startServer(start);
+    const [hostile, other] = await Promise.all([dial(port), dial(port)]);
+    const cut = new Promise((resolve) => hostile.socket.once("close", resolve));
+    hostile.socket.write(get("/slow") + numbered(5_000).map(get).join(""));
+    await cut;
+    goOn();
+    other.socket.write(get("/other"));
+    await expect.poll(other.answers).toEqual(["</other>"]);
+    expect(paths()).toEqual(["/slow", "/other"]);
+  });
+
+  it("starts no request of a connection that is gone", async () => {
+    const { port, server, paths, goOn } = await startServer(start);
+    const gone = new Promise((resolve) => {
+      server.once("connection", (peer: Socket) => peer.once("close", resolve));
+    });
+    const { socket } = await dial(port);
+    socket.write(["/slow", "/b", "/c"].map(get).join(""));
+    await expect.poll(paths).toEqual(["/slow"]);
+    socket.destroy();
+    await gone;
+    goOn();
+    const other = await dial(port);
+    other.socket.write(get("/other"));
+    await expect.poll(other.answers).toEqual(["</other>"]);
+    expect(paths()).toEqual(["/slow", "/other"]);
+  });
+
+  it("answers what came before bytes that are no request, and then closes the connection", async () => {
+    const { port, paths, goOn } = await startServer(start);
+    const { socket, answers } = await dial(port);
+    const cut = new Promise((resolve) => socket.once("close", resolve));
+    socket.write(`${get("/slow")}${get("/b")}no HTTP\r\n\r\n`);
+    await expect.poll(paths).toEqual(["/slow"]);
+    goOn();
+    await cut;
+    expect(answers()).toEqual(["</slow>", "</b>"]);
+  });
+
+  it("answers nothing after a request that closes its connection", async () => {
+    const { port, paths } = await startServer(start);
+    const { socket, answers } = await dial(port);
+    const cut = new Promise((resolve) => socket.once("close", resolve));
+    socket.write(`GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n${get("/b")}`);
+    await cut;
+    expect([answers(), paths()]).toEqual([["</last>"], ["/last"]]);
+  });
+});
+
+it("a client that is disconnected for too many requests costs no work for the rest of them", async () => {
+  let made = 0;
+  class CountedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+    readonly number = ++made;
+  }
+  const server = createServer({ ServerResponse: CountedResponse }, () => undefined);
+  scheduleRequests(server);
+  closing.push(() => server.close());
+  const { port } = await listenOn(server, anyPort);
+  const socket = connectPlain(port, "127.0.0.1").on("error", () => undefined);
+  const cut = new Promise((resolve) => socket.once("close", resolve));
+  socket.write(numbered(50_000).map(get).join(""));
+  await cut;
+  expect(made).toBe(mostUnanswered + 1);
+});
+
+it("all connections together start a limited number of requests per pass, and all are answered", async () => {
+  const perPass = 1;
+  const { port, mostPerPass } = await startServer(async (handle) => {
+    const server = createServer(handle);
+    scheduleRequests(server, perPass);
+    closing.push(() => server.close());
+    return { server, port: (await listenOn(server, anyPort)).port };
+  });
+  const ended = Array.from({ length: 40 }, async () => {
+    const socket = connectPlain(port, "127.0.0.1").setEncoding("latin1");
+    let got = "";
+    socket.on("data", (piece: string) => {
+      got += piece;
+    });
+    socket.write(`${get("/a")}GET /b HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    await once(socket, "close");
+    return got.match(/<.*?>/g);
+  });
+  expect(new Set((await Promise.all(ended)).map(String))).toEqual(new Set(["</a>,</b>"]));
+  expect(mostPerPass()).toBeLessThanOrEqual(both * perPass);
+});

@@ -1,0 +1,137 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { framingFault } from "./request-framing.ts";
+import { sendUnreadable } from "./unreadable-request.ts";
+
+type Exchange = {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Why the request is refused. */
+  readonly fault: string | undefined;
+};
+
+/** What a connection has sent and not been answered yet, oldest first. Only the first may be under way. */
+type Connection = {
+  readonly socket: Socket;
+  readonly unanswered: Exchange[];
+  /** The pass of the event loop in which its last request was started. */
+  startedIn: number;
+};
+
+/** A client that sends more requests without waiting for their answers is disconnected. */
+export const mostUnanswered = 32;
+
+/** Enough for a page and for scripts; the process has other work. */
+const fewPerPass = 8;
+
+/**
+ * Decides when the requests of a server are started. Node starts each one as soon as it is parsed, and parses everything that has
+ * arrived: one connection with thousands of pipelined requests would stop everything else in the process. Here, the requests of a
+ * connection are started in order, each after the answer to the one before it, and never two in one pass of the event loop. All
+ * connections together start at most `perPass`. Nothing is started for a connection that is gone. Ambiguous requests are refused.
+ * Call this when the server has its listeners.
+ */
+export function scheduleRequests(server: Server, perPass = fewPerPass): void {
+  const handlers = server.listeners("request") as RequestListener[];
+  const schedule = new RequestSchedule(perPass, (request, response) => {
+    for (const handle of handlers) handle.call(server, request, response);
+  });
+  server.removeAllListeners("request").on("request", (request, response) => schedule.take(request, response));
+  server.removeAllListeners("clientError").on("clientError", (error, socket) => {
+    schedule.refuse(error, socket as Socket);
+  });
+}
+
+class RequestSchedule {
+  readonly #connections = new WeakMap<Socket, Connection>();
+  /** Connections whose next request may be started. */
+  readonly #ready: Connection[] = [];
+  readonly #perPass: number;
+  readonly #handle: RequestListener;
+  #pass = 0;
+  /** Requests in this pass. */
+  #started = 0;
+  #isPlanned = false;
+
+  constructor(perPass: number, handle: RequestListener) {
+    this.#perPass = perPass;
+    this.#handle = handle;
+  }
+
+  take(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    const connection = this.#connections.get(socket) ?? { socket, unanswered: [], startedIn: -1 };
+    const { unanswered } = connection;
+    // What follows an ambiguous request may be a part of it.
+    if (socket.destroyed || unanswered.at(-1)?.fault !== undefined) return;
+    this.#connections.set(socket, connection);
+    unanswered.push({ request, response, fault: framingFault(request) });
+    if (unanswered.length > mostUnanswered) disconnect(connection);
+    else if (unanswered.length === 1) this.#startSoon(connection);
+  }
+
+  /** Bytes that are no request. The answer must not be mistaken for the answer to an earlier request. */
+  refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+    const { unanswered = [] } = this.#connections.get(socket) ?? {};
+    const last = unanswered.at(-1);
+    if (last?.fault !== undefined) return;
+    const before = last?.request.complete ? last : unanswered.at(-2);
+    if (before === undefined) sendUnreadable(error, socket);
+    else before.response.once("close", () => socket.destroy());
+  }
+
+  #startSoon(connection: Connection): void {
+    const isFree = this.#started < this.#perPass && this.#ready.length === 0 && connection.startedIn !== this.#pass;
+    if (isFree) this.#start(connection);
+    else {
+      this.#ready.push(connection);
+      this.#planPass();
+    }
+  }
+
+  #start(connection: Connection): void {
+    const { socket, unanswered } = connection;
+    const [next] = unanswered;
+    // After the last answer of a connection, the socket is ended and no longer writable.
+    if (next === undefined || socket.destroyed || !socket.writable) return;
+    const { request, response, fault } = next;
+    connection.startedIn = this.#pass;
+    this.#started += 1;
+    this.#planPass();
+    response.once("close", () => {
+      unanswered.shift();
+      if (unanswered.length > 0) this.#startSoon(connection);
+    });
+    if (fault === undefined) this.#handle(request, response);
+    else sendFault(response, `${fault}\n`);
+  }
+
+  #planPass(): void {
+    if (this.#isPlanned) return;
+    this.#isPlanned = true;
+    setImmediate(() => {
+      this.#isPlanned = false;
+      this.#pass += 1;
+      this.#started = 0;
+      for (const connection of this.#ready.splice(0, this.#perPass)) this.#start(connection);
+      if (this.#ready.length > 0) this.#planPass();
+    });
+  }
+}
+
+/**
+ * Node would parse the rest of what has arrived, and would make an error with a stack trace for each unanswered request: many times
+ * the work of the requests themselves. So the parser is told to skip the rest, as after an upgrade, and waiting requests are
+ * destroyed first. Node does not document `parser`; without it, this costs more but does the same.
+ */
+function disconnect({ socket, unanswered }: Connection): void {
+  const { parser } = socket as Socket & { readonly parser?: { onIncoming: () => number } | null };
+  if (parser) parser.onIncoming = () => 2;
+  socket.destroy();
+  for (const { request } of unanswered.slice(1)) request.destroy();
+}
+
+function sendFault(response: ServerResponse, text: string): void {
+  const type = { "content-type": "text/plain; charset=utf-8", "content-length": Buffer.byteLength(text) };
+  response.writeHead(400, { ...type, connection: "close" }).end(text);
+}
