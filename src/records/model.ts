@@ -11,6 +11,9 @@ import type { RRset, ZoneRecord } from "../core/records/rrset.ts";
 
 export type Account = { readonly id: number; readonly name: string };
 
+/** The name of the account of the owner of this machine, who operates the service. */
+export const operatorAccount = "main";
+
 export type NewToken = {
   readonly account: number;
   readonly name: string;

@@ -169,7 +169,10 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     const { guesses } = consoleStore;
     const readCa = caFile === undefined ? undefined : () => readFile(caFile, "utf8");
     const { nameservers, hostmaster, allowedPrimaries, pages } = options;
-    const service = createRecordService({ store, now, nameservers, hostmaster, allowedPrimaries, signer });
+    const service = createRecordService({
+      ...{ store, now, nameservers, serviceNames: options.names },
+      ...{ hostmaster, allowedPrimaries, signer },
+    });
     const { findDelegation = findDelegationBy(systemDns()) } = options;
     await server.register(
       serveConsole({

@@ -26,7 +26,7 @@ export async function importObstacles(
   const names = new Set(zones.map(({ entry }) => entry.name));
   for (const { entry } of zones) {
     const { name } = entry;
-    const wish = { name, account: account?.id ?? nobody, reserved: await reservedName(name, []) };
+    const wish = { name, account: account?.id ?? nobody, reserved: await reservedName(name) };
     const obstacle = await store.obstacleTo(wish);
     // If another zone of this import is above it, it will be inside a zone of the same account.
     const isInside = enclosing(name)
@@ -85,7 +85,7 @@ export async function importZone(
   const made = await store.createZone(
     {
       ...{ account: account.id, id: newZoneId(), name: entry.name, serial, created: now },
-      reserved: await reservedName(entry.name, []),
+      reserved: await reservedName(entry.name),
       settings: settingsFrom(entry, undefined, entry.primaries.map(newZoneId), now),
       sets: sets.map((set) => ({
         ...set,

@@ -5,7 +5,7 @@ import { createSessions } from "../../access/session.ts";
 import { createEntrance, type Entrance, type SharedSignIn, sessionOf } from "../../access/shared-sign-in.ts";
 import type { Instant } from "../../core/instant.ts";
 import { wholeAccount } from "../../core/may.ts";
-import type { Account } from "../model.ts";
+import { type Account, operatorAccount } from "../model.ts";
 import type { Actor } from "../service/sight.ts";
 import type { ConsoleStore } from "../store/console-store.ts";
 import type { RecordStore } from "../store/port.ts";
@@ -42,7 +42,7 @@ export function createConsoleSessions(
 ): ConsoleSessions {
   const sessions = createSessions(console.sessions, now);
   const people = createPeople(console, now, passwordCost);
-  const owner = async () => idOf(await console.accountByName(ownAccount));
+  const owner = async () => idOf(await console.accountByName(operatorAccount));
   const entrance = createEntrance({ service: "records", sessions, people, owner }, shared);
   const actorOf = async ({ method, headers, ip: from }: CookieRequest): Promise<Actor | "none" | "forged"> => {
     const found = await sessionOf(entrance, { method, headers, from });
@@ -69,9 +69,6 @@ export function createConsoleSessions(
     },
   };
 }
-
-/** The account of the owner of this machine. */
-const ownAccount = "main";
 
 const idOf = (account: Account | undefined): string | undefined => account && String(account.id);
 

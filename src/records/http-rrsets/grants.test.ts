@@ -114,11 +114,18 @@ describe("a name that no single account should own", () => {
     ["github.io", /public suffix/],
     ["example.net", /example\.net is reserved for the nameservers of this service/],
     ["ns1.example.net", /nameservers/],
+    ["api.service.test", /api\.service\.test is reserved for the name of this service/],
+    ["service.test", /the name of this service/],
   ])("%s is refused by both APIs", async (name, words) => {
     for (const refusal of [await create(ours, name), await createV1(ours, name)]) {
       expect(refusal.status).toBe(422);
       expect(refusal.text).toMatch(words);
     }
+  });
+
+  it("can be created by the operator's account if it holds the name of the service", async () => {
+    expect((await create(await newToken("main"), "service.test")).status).toBe(201);
+    expect((await create(ours, "api.service.test")).text).toContain("inside a zone of another account");
   });
 
   it("can be created with the operator's permission, by that account only", async () => {

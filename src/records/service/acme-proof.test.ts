@@ -30,6 +30,20 @@ describe("proofs over DNS", () => {
     expect(await proofs().canPublish(name)).toBe(can);
   });
 
+  it.each([
+    ["the zone of another account", "dns.customer.test"],
+    ["a CNAME of the service leads into the zone of another account", "dns.example.org"],
+    ["a CNAME of another account leads into a zone of the service", "alias.customer.test"],
+  ])("cannot be published, and change nothing: %s (%s)", async (_, name) => {
+    await moor.makeZone("example.org", "_acme-challenge.dns 60 CNAME proofs.customer.test.");
+    const alias = "_acme-challenge.alias 60 CNAME proofs.example.org.";
+    await moor.makeZone("customer.test", alias, {}, "customer");
+    const before = await moor.store.lastChange();
+    expect(await proofs().canPublish(name)).toBe(false);
+    await proofs().publish(name, ["one"]);
+    expect([await moor.store.lastChange(), awaited]).toEqual([before, []]);
+  });
+
   it("are in DNS until they are removed; what another client wrote stays", async () => {
     await moor.makeZone("example.org", '_acme-challenge.dns 300 TXT "another"');
     await proofs().publish("dns.example.org", ["one", "two"]);

@@ -1,6 +1,6 @@
 import type { Instant } from "../../core/instant.ts";
 import { absoluteName, ownerOf } from "../../core/names/name.ts";
-import type { Zone } from "../model.ts";
+import { operatorAccount, type Zone } from "../model.ts";
 import type { DecideAct, RecordStore } from "../store/port.ts";
 import { checkWrite } from "./edit/check-write.ts";
 import { newRecordIds } from "./edit/new-id.ts";
@@ -16,15 +16,20 @@ export type AwaitServed = (name: string, values: readonly string[]) => Promise<v
 
 type Place = { readonly zone: Zone; readonly owner: string };
 
-/** Proves to an ACME authority over DNS that a name belongs to this service (RFC 8555 section 8.4), if its zone is here. */
+/**
+ * Proves to an ACME authority over DNS that a name belongs to this service (RFC 8555 section 8.4), if its zone is here. Only zones of
+ * the operator's account count: with a CNAME, any other account could make the service write into the zone of a third one.
+ */
 export function acmeProofs(store: RecordStore, now: () => Instant, awaitServed: AwaitServed = async () => undefined) {
   /** A CNAME at `_acme-challenge` leads to the name that the authority asks for instead. */
   const placeOf = async (name: string): Promise<Place | undefined> => {
+    const { id: account } = await store.ensureAccount(operatorAccount, now());
     let challenge = `_acme-challenge.${name}`;
     for (let steps = 0; steps < mostSteps; steps++) {
       const zone = await store.zoneHolding(challenge);
       const owner = zone && ownerOf(challenge, zone.name);
-      if (zone?.settings.mode !== "primary" || owner === undefined) return undefined;
+      const isOurs = zone?.account === account && zone.settings.mode === "primary";
+      if (!isOurs || owner === undefined) return undefined;
       const [alias] = await store.sets(zone, { owner, type: "CNAME" });
       const target = alias?.records[0]?.rdata;
       if (target === undefined) return { zone, owner };

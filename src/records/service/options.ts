@@ -8,6 +8,8 @@ export type RecordServiceOptions = {
   readonly now: () => Instant;
   /** Names of the servers that publish the zones, without a trailing dot; the first one is in each SOA. */
   readonly nameservers: readonly [string, ...string[]];
+  /** The names under which clients reach this service. Only the operator's account may have zones around them. */
+  readonly serviceNames?: readonly string[];
   /** The mailbox in each SOA, as a name without a trailing dot; absent: hostmaster at the first nameserver. */
   readonly hostmaster?: string | undefined;
   /** Non-public addresses that may be primary servers of secondary zones. */

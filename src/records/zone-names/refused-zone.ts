@@ -15,6 +15,8 @@ export function zoneNotCreated(name: string, why: NotCreated): Fault {
       return fault("name-reserved", `${name} is a public suffix: many owners have names below it`, askOperator);
     case "name-server":
       return fault("name-reserved", `${name} is reserved for the nameservers of this service`, askOperator);
+    case "service-name":
+      return fault("name-reserved", `${name} is reserved for the name of this service`, askOperator);
     default:
       return why satisfies never;
   }

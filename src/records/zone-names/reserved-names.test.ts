@@ -2,7 +2,10 @@ import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { reservedName } from "./reserved-names.ts";
 
-const servers = ["ns1.example.net", "NS2.dns.example.org"];
+const own = {
+  nameservers: ["ns1.example.net", "NS2.dns.example.org"],
+  serviceNames: ["API.service.test", "*.wild.test", "192.0.2.1", "2001:db8::1"],
+};
 
 describe("a name that no single account should own", () => {
   it.each([
@@ -20,16 +23,22 @@ describe("a name that no single account should own", () => {
     ["_acme-challenge.ns1.example.net", "name-server"],
     ["dns.example.org", "name-server"],
     ["example.org", "name-server"],
+    ["api.service.test", "service-name"],
+    ["service.test", "service-name"],
+    ["_acme-challenge.api.service.test", "service-name"],
+    ["wild.test", "service-name"],
+    ["any.wild.test", "service-name"],
   ] as const)("%s: %s", async (name, why) => {
-    expect(await reservedName(name, servers)).toBe(why);
+    expect(await reservedName(name, own)).toBe(why);
   });
 
   it.each([
     ...["example.co.uk", "alpha.test", "home.lan", "corp.internal", "home.arpa", "10.in-addr.arpa"],
     ...["168.192.in-addr.arpa", "d.f.ip6.arpa", "www.ck", "city.kawasaki.jp", "me.github.io", "www.example.net"],
     ...["ns.example.net", "_acme-challenge.alpha.test", "0/25.2.0.192.in-addr.arpa", "fritz.box", "unlisted.invalid"],
+    ...["www.service.test", "2.0.192.in-addr.arpa"],
   ])("%s is not such a name", async (name) => {
-    expect(await reservedName(name, servers)).toBeUndefined();
+    expect(await reservedName(name, own)).toBeUndefined();
   });
 
   it("the list of suffixes is loaded on first use", () => {
@@ -38,9 +47,9 @@ describe("a name that no single account should own", () => {
       const { createRequire, registerHooks } = await import("node:module");
       const loaded = [];
       registerHooks({ load: (url, context, next) => { loaded.push(url); return next(url, context); } });
-      await reservedName("ns.test", ["ns.test"]);
+      await reservedName("ns.test", { nameservers: ["ns.test"] });
       const before = loaded.filter((url) => url.includes("tldts")).length;
-      await reservedName("alpha.test", []);
+      await reservedName("alpha.test");
       console.log(before, loaded.filter((url) => url.includes("tldts")).length > 0);`;
     const out = execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
     expect(out.trim()).toBe("0 true");

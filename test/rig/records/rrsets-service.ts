@@ -32,7 +32,15 @@ export function rrsetsService(options: Pick<RecordsOptions, "hostmaster" | "allo
     const log = createLog({ format: "text", level: "error", write: (line) => process.stderr.write(line) });
     const listen = { host: "127.0.0.1", port: 0 };
     const nameservers = ["ns1.example.net", "ns3.example.net", "ns2.example.net"] as const;
-    const usual = { dataFolder, listen, names: [], nameservers, log, plainHttp: true, rateLimit: 1000 };
+    const usual = {
+      dataFolder,
+      listen,
+      names: ["api.service.test"],
+      nameservers,
+      log,
+      plainHttp: true,
+      rateLimit: 1000,
+    };
     service = await startRecords({ ...usual, ...options });
     agent = new Agent();
     token = await newToken("main");

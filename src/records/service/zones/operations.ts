@@ -2,6 +2,7 @@ import { lowestTtl, mostFileRecords } from "../../../contract/rrsets-limits.ts";
 import { parseAddress } from "../../../core/addresses/address.ts";
 import { primaryFaults } from "../../../core/addresses/primary-address.ts";
 import { enclosing, parseName, parseZoneName } from "../../../core/names/name.ts";
+import type { Reserved } from "../../../core/names/zone-neighbours.ts";
 import { checkingNewSets } from "../../../core/records/check-new-sets.ts";
 import { checkingZone } from "../../../core/records/check-zone.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
@@ -12,7 +13,14 @@ import { findingClashes } from "../../../core/zone-file/clashes.ts";
 import { lowTtls } from "../../../core/zone-file/low-ttls.ts";
 import { parsingZoneFile } from "../../../core/zone-file/parse.ts";
 import type { Turns } from "../../../process/turns.ts";
-import type { Action, PrimaryServer, Zone, ZoneKey, ZoneSettings } from "../../model.ts";
+import {
+  type Action,
+  operatorAccount,
+  type PrimaryServer,
+  type Zone,
+  type ZoneKey,
+  type ZoneSettings,
+} from "../../model.ts";
 import type { Page, WriteView, ZoneQuery } from "../../store/port.ts";
 import { zoneNotCreated } from "../../zone-names/refused-zone.ts";
 import { reservedName } from "../../zone-names/reserved-names.ts";
@@ -51,7 +59,14 @@ export function zoneOperations(
   turns: Turns,
   changeSettings: ChangeSettings,
 ) {
-  const { store, now, nameservers, allowedPrimaries = [] } = options;
+  const { store, now, allowedPrimaries = [] } = options;
+
+  /** The operator's own zone holds the name of the service. */
+  const reservedFor = async (account: number, name: string): Promise<Reserved | undefined> => {
+    const reserved = await reservedName(name, options);
+    if (reserved !== "service-name") return reserved;
+    return account === (await store.ensureAccount(operatorAccount, now())).id ? undefined : reserved;
+  };
 
   const faultsOf = (servers: readonly ServerDraft[]): readonly Fault[] =>
     servers.flatMap(({ address: text }, i) => {
@@ -109,7 +124,7 @@ export function zoneOperations(
         locked,
         primaries: mode === "secondary" ? serversFrom(primaries, created) : [],
       };
-      const reserved = await reservedName(name.value, nameservers);
+      const reserved = await reservedFor(actor.account, name.value);
       const identity = { account: actor.account, id: newZoneId(), name: name.value, reserved };
       const zone = { ...identity, settings, serial, created, sets };
       await actor.expectAccess?.();

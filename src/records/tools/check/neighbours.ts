@@ -43,7 +43,7 @@ async function doubtful(tables: Tables, zones: readonly ZoneRow[]): Promise<read
       .slice(1)
       .map((name) => byName.get(name))
       .find((each) => each !== undefined);
-    const reserved = above === undefined ? await reservedName(zone.name, []) : undefined;
+    const reserved = above === undefined ? await reservedName(zone.name) : undefined;
     if (reserved !== undefined || (above && above.account !== zone.account)) placed.push({ zone, above, reserved });
   }
   return placed;
