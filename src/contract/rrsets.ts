@@ -90,7 +90,7 @@ export const RrsetsGrant = Type.Object(
 );
 export type RrsetsGrant = Static<typeof RrsetsGrant>;
 
-const wanted = "the parent should have a DS record of this key; whether it has one is not checked here";
+const wanted = "the parent should have a DS record of this key; `parent_fault` says if it does not";
 
 const SigningKey = Type.Object({
   key_tag: Type.Integer(),
@@ -129,6 +129,19 @@ export const RrsetsSigning = Type.Object(
     since: Nullable(Type.String({ description: "when the stage began" })),
     parent_since: Nullable(
       Type.String({ description: "when the change that the stage waits for was first seen at the parent" }),
+    ),
+    parent_fault: Nullable(
+      Type.Object(
+        {
+          kind: Type.String({
+            description:
+              "wrong-ds: resolvers reject the zone; no-ds: the DS record has disappeared; wrong-digest: a DS record names a key, but has another digest; unverified: a server of the parent does not answer, or not usably; differs: only some of its servers have the change that the stage waits for",
+          }),
+          text: Type.String({ description: "what was found, with the names of the servers, and what to do" }),
+          since: Type.String(),
+        },
+        { description: "what is wrong at the parent; null if nothing is" },
+      ),
     ),
     denial: Nullable(Type.String({ description: "nsec or nsec3" })),
     keys: Type.Array(SigningKey),

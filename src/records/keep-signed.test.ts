@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { fillStore } from "../../test/rig/records/filled-store.ts";
-import type { ParentView } from "../core/dnssec/lifecycle.ts";
+import { dsAt, parentWith, wrongDsAt } from "../../test/rig/records/parent-with.ts";
+import type { ParentView } from "../core/dnssec/parent-view.ts";
 import { headOfSignature } from "../core/dnssec/signed-name.ts";
 import { createLog } from "../process/log.ts";
 import { createSigningRound } from "./keep-signed.ts";
@@ -58,7 +59,7 @@ it("a zone that cannot be signed is reported, and does not delay the others", as
   };
   const state = createSigningState();
   const later = now + 10 * day;
-  const options = { askParent: async () => undefined, now: () => later, log };
+  const options = { askParent: async () => [], now: () => later, log };
   await createSigningRound({ ...options, store: broken })(AbortSignal.timeout(60_000));
   await lookAtSigned({ store, now: () => later, log, state });
   expect([...state.expiring.keys()]).toEqual([bad.name]);
@@ -72,7 +73,7 @@ it("a zone that cannot be signed is reported, and does not delay the others", as
 
 it("a DS record for another key is reported until it is replaced or the zone is deleted, and so is a wrong clock", async () => {
   let at = now;
-  let parent: ParentView = { ds: [{ tag: 70_000, algorithm: 13 }], ttl: 60 };
+  let parent: ParentView = parentWith([{ tag: 70_000, algorithm: 13, digestType: 2, digest: "00" }]);
   const state = createSigningState();
   const round = createSigningRound({ store, askParent: async () => parent, now: () => at, log });
   // As on a node that does not query the parent: it finds the result in the store.
@@ -82,20 +83,21 @@ it("a DS record for another key is reported until it is replaced or the zone is 
   };
   await look();
   expect(state).toMatchObject({ zones: zones.length, ahead: new Set() });
-  expect([...state.mismatched].sort()).toEqual(zones.map(({ name }) => name).sort());
+  const mismatched = () => [...state.parentFaults].flatMap(([zone, { kind }]) => (kind === "wrong-ds" ? [zone] : []));
+  expect(mismatched().sort()).toEqual(zones.map(({ name }) => name).sort());
   const [first] = zones;
   await store.act(
     { account: first?.account ?? 0, at: { number: first?.number ?? 0 }, owners: "all", actor: "test", now },
     () => ({ wanted: undefined, remove: true, result: undefined }),
   );
   at += day;
-  parent = undefined;
+  parent = [];
   await look();
-  expect([...state.mismatched]).toEqual(zones.slice(1).map(({ name }) => name));
-  parent = { ds: [], ttl: 60 };
+  expect(mismatched()).toEqual(zones.slice(1).map(({ name }) => name));
+  parent = parentWith([]);
   at += day;
   await look();
-  expect(state.mismatched.size).toBe(0);
+  expect(state.parentFaults.size).toBe(0);
   expect(state.ahead.size).toBe(0);
   at = now - day;
   await look();
@@ -106,25 +108,31 @@ it("a DS record for another key is reported until it is replaced or the zone is 
 it("the keys of another server stay published while keys are replaced, and its DS record is not a mismatch", async () => {
   const [zone] = zones;
   if (zone === undefined) throw new Error("a zone is needed");
-  const foreign = { tag: 4_711, flags: 257, algorithm: 13 as const, publicKey: Buffer.alloc(64, 7).toString("base64") };
+  const foreign = {
+    tag: 4_711,
+    added: now,
+    flags: 257,
+    algorithm: 13 as const,
+    publicKey: Buffer.alloc(64, 7).toString("base64"),
+  };
   const zoneKey = { ...foreign, tag: 815, flags: 256, publicKey: Buffer.alloc(64, 8).toString("base64") };
   let at = now;
   const by = () => ({ store, actor: "test", now: at });
   const zoneNow = async () => (await store.zoneHolding(zone.name)) ?? zone;
   const signing = async () => (await zoneNow()).settings.dnssec;
   expect(await publishOthers(by(), zone, [foreign, zoneKey])).toMatchObject({ ok: true });
-  let ds = [foreign.tag];
-  const askParent = async () => ({ ds: ds.map((tag) => ({ tag, algorithm: 13 })), ttl: 60 });
+  let ds = dsAt(zone.name, foreign);
+  const askParent = async () => parentWith(ds);
   const round = createSigningRound({ store, askParent, now: () => at, log });
   /** Days pass; the parent has a DS record of the other server, and of those keys that are asked for. */
   const passUntilSecure = async () => {
     for (let i = 0; i < 20; i++) {
       at += day;
       await round(AbortSignal.timeout(60_000));
-      expect((await signing())?.foreignDs).toBeUndefined();
+      expect((await signing())?.parentFault).toBeUndefined();
       if ((await signing())?.stage === "secure") return;
       const { keys = [] } = (await signing()) ?? {};
-      ds = [foreign.tag, ...keys.filter(({ inParent }) => inParent).map(({ tag }) => tag)];
+      ds = [foreign, ...keys.filter(({ inParent }) => inParent)].flatMap((key) => dsAt(zone.name, key));
     }
   };
   const published = async (type: string) => {
@@ -143,11 +151,11 @@ it("the keys of another server stay published while keys are replaced, and its D
   expect((await signing())?.keys).not.toContainEqual(first);
   expect([await published("TYPE48"), await published("TYPE59")]).toEqual([3, 2]);
 
-  ds = [1];
+  ds = wrongDsAt(zone.name, foreign);
   at += day;
   await round(AbortSignal.timeout(60_000));
-  expect((await signing())?.foreignDs).toBe(at);
-  expect(lines.join("")).toContain(`the DS record that \`moor dnssec status ${zone.name}\` shows`);
+  expect((await signing())?.parentFault).toMatchObject({ kind: "wrong-ds", since: at });
+  expect(lines.join("")).toContain("the DS record that `moor dnssec status ZONE` shows");
 });
 
 it("signatures stay valid by the clock of others when this clock jumps an hour or a month, forward or back", async () => {
@@ -156,7 +164,7 @@ it("signatures stay valid by the clock of others when this clock jumps an hour o
   const month = 30 * day;
   let at = now;
   const state = createSigningState();
-  const round = createSigningRound({ store, askParent: async () => undefined, now: () => at, log });
+  const round = createSigningRound({ store, askParent: async () => [], now: () => at, log });
   /** Whether every signature is valid at each of `times`, after a change and a round of work at `clock`. */
   const validAfter = async (clock: number, ...times: readonly number[]): Promise<readonly boolean[]> => {
     at = clock;
@@ -196,4 +204,110 @@ it("signatures stay valid by the clock of others when this clock jumps an hour o
   // It is reported until the clock has caught up.
   expect(await validAfter(now + month, now + month)).toEqual([true]);
   expect(state.ahead.size).toBe(0);
+});
+
+/** The first zone, secure, with a parent that the test sets. */
+async function secureZone() {
+  const [zone] = zones;
+  if (zone === undefined) throw new Error("a zone is needed");
+  const state = createSigningState();
+  const rig = {
+    at: now,
+    parent: [] as ParentView,
+    name: zone.name,
+    zoneNow: async () => (await store.zoneHolding(zone.name)) ?? zone,
+    signing: async () => {
+      const { dnssec } = (await rig.zoneNow()).settings;
+      if (dnssec === undefined) throw new Error("the zone is not signed");
+      return dnssec;
+    },
+    by: () => ({ store, actor: "test", now: rig.at }),
+    /** Hours pass, with a visit in each. */
+    pass: async (hours: number) => {
+      for (let i = 0; i < hours; i++) {
+        rig.at += day / 24;
+        await round(AbortSignal.timeout(60_000));
+      }
+      await lookAtSigned({ store, now: () => rig.at, log, state });
+    },
+    fault: () => state.parentFaults.get(zone.name),
+    logged: (text: string) => lines.filter((line) => line.includes(text) && line.includes(`"${zone.name}"`)).length,
+  };
+  const askParent = async (name: string) => (name === zone.name ? rig.parent : []);
+  const round = createSigningRound({ store, askParent, now: () => rig.at, log });
+  const { keys } = await rig.signing();
+  rig.parent = parentWith(keys.flatMap((key) => dsAt(zone.name, key)));
+  await rig.pass(1);
+  expect(await rig.signing()).toMatchObject({ stage: "secure" });
+  return rig;
+}
+
+it("a DS record with a wrong digest does not count: no stage goes on, no key is removed, and it is reported", async () => {
+  const zone = await secureZone();
+  expect(await rollKey(zone.by(), await zone.zoneNow(), undefined, signer)).toMatchObject({ ok: true });
+  await zone.pass(3);
+  const [old, next] = (await zone.signing()).keys;
+  if (old === undefined || next === undefined) throw new Error("two keys are expected");
+  expect(await zone.signing()).toMatchObject({ stage: "roll-parent" });
+  zone.parent = parentWith([...dsAt(zone.name, old), ...wrongDsAt(zone.name, next)]);
+  await zone.pass(1);
+  expect(zone.fault()).toMatchObject({ kind: "wrong-digest" });
+  zone.parent = parentWith(wrongDsAt(zone.name, next));
+  await zone.pass(200);
+  expect(await zone.signing()).toMatchObject({ stage: "roll-parent", keys: [{ id: old.id }, { id: next.id }] });
+  expect(zone.fault()).toMatchObject({ kind: "wrong-ds" });
+  expect(zone.logged("no DS record at the parent matches a key")).toBe(1);
+  expect(zone.logged("has been waiting for more than a day")).toBeGreaterThan(5);
+  zone.parent = parentWith(dsAt(zone.name, next));
+  await zone.pass(30);
+  expect(await zone.signing()).toMatchObject({ stage: "secure", keys: [{ id: next.id }] });
+  expect(zone.fault()).toBeUndefined();
+});
+
+it("a DS record that disappears from a secure zone is reported until it is there again", async () => {
+  const zone = await secureZone();
+  const before = zone.parent;
+  zone.parent = parentWith([]);
+  await zone.pass(1);
+  expect(zone.fault()).toMatchObject({ kind: "no-ds", text: "the parent has no DS record of the zone" });
+  const noticed = zone.at;
+  await zone.pass(5);
+  expect((await zone.signing()).parentFault).toMatchObject({ since: noticed });
+  expect(zone.logged("has disappeared from the parent")).toBe(1);
+  zone.parent = before;
+  await zone.pass(1);
+  expect(zone.fault()).toBeUndefined();
+  expect(zone.logged("has the expected DS records again")).toBe(1);
+  // Only one of two servers has lost it.
+  const [ds = []] = before.map((each) => ("ds" in each ? each.ds : []));
+  zone.parent = parentWith(ds, []);
+  await zone.pass(1);
+  expect(zone.fault()).toMatchObject({ kind: "no-ds", text: "ns2.parent.test has no DS record of the zone" });
+});
+
+it("a server of the parent that does not answer holds the stage, and is named; a single lost answer is not worth a change", async () => {
+  const zone = await secureZone();
+  const [answering] = zone.parent;
+  if (answering === undefined) throw new Error("a server is expected");
+  const silent = { because: "ns2.parent.test does not answer" };
+  const { serial } = await zone.zoneNow();
+  zone.parent = [answering, silent];
+  await zone.pass(1);
+  zone.parent = [answering];
+  await zone.pass(1);
+  expect((await zone.zoneNow()).serial).toBe(serial);
+
+  await rollKey(zone.by(), await zone.zoneNow(), undefined, signer);
+  await zone.pass(3);
+  const next = (await zone.signing()).keys[1];
+  if (next === undefined) throw new Error("a second key is expected");
+  zone.parent = [...parentWith(dsAt(zone.name, next)), silent];
+  await zone.pass(200);
+  expect(await zone.signing()).toMatchObject({ stage: "roll-parent" });
+  expect(zone.fault()).toMatchObject({ kind: "unverified", text: silent.because });
+  expect(zone.logged("could not be read from every server")).toBe(1);
+  expect(zone.logged(silent.because)).toBeGreaterThan(1);
+  zone.parent = parentWith(dsAt(zone.name, next), dsAt(zone.name, next));
+  await zone.pass(30);
+  expect(await zone.signing()).toMatchObject({ stage: "secure", keys: [{ id: next.id }] });
 });

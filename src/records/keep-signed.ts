@@ -1,14 +1,16 @@
-import type { ParentView, Stage } from "../core/dnssec/lifecycle.ts";
+import type { Stage } from "../core/dnssec/lifecycle.ts";
+import type { ParentView } from "../core/dnssec/parent-view.ts";
 import { beginsAfter, type SignedName, soaExpiry } from "../core/dnssec/signed-name.ts";
 import type { Instant } from "../core/instant.ts";
 import type { AskParent } from "../process/dns/parent-ds.ts";
 import { type EndWork, repeat } from "../process/duties.ts";
 import type { Logger } from "../process/log.ts";
 import type { Zone } from "./model.ts";
-import { continueLife, noteForeignDs, type SigningWriter } from "./service/zones/dnssec.ts";
+import { type LastFaults, noteParent } from "./note-parent.ts";
+import { continueLife } from "./service/zones/dnssec.ts";
 import { readZone } from "./service/zones/read-zone.ts";
 import { clockTolerance, madeAt, renewal } from "./signing/signer.ts";
-import { mayBeInParent } from "./signing/signing-of.ts";
+import { stageInWords } from "./signing/signing-texts.ts";
 import type { RecordStore } from "./store/port.ts";
 
 export type KeepSignedOptions = {
@@ -24,7 +26,11 @@ const minute = 60_000;
 const namesAtOnce = 200;
 const zonesAtOnce = 500;
 /** How often the parent of a zone is queried: rarely if nothing waits for it. */
-const askEvery = { waiting: minute, secure: 60 * minute };
+const askEvery = { waiting: minute, faulty: 10 * minute, secure: 60 * minute };
+/** Zones whose parents are queried simultaneously: one silent server must not delay all others. */
+const parentsAtOnce = 16;
+/** How often the log says what a zone waits for. */
+const remindEvery = 24 * 60 * minute;
 
 /** Renews signatures before they expire, and moves each zone from stage to stage. Only the leading node does this. */
 export function keepSigned(options: KeepSignedOptions): EndWork {
@@ -33,15 +39,20 @@ export function keepSigned(options: KeepSignedOptions): EndWork {
   );
 }
 
-/** By zone number. `asked`: when its parent was last queried. `mended`: when signatures from a clock that was ahead were replaced (`at`), and the time by that clock (`last`). */
+/** What earlier rounds did, by zone number. */
 type Seen = {
+  /** When its parent was last queried. */
   readonly asked: Map<number, Instant>;
+  /** When signatures from a clock that was ahead were replaced (`at`), and the time by that clock (`last`). */
   readonly mended: Map<number, { readonly at: Instant; readonly last: Instant }>;
+  readonly faults: LastFaults;
+  /** When the log last said what it waits for. */
+  readonly reminded: Map<number, Instant>;
 };
 
 /** One round of this work; it remembers when it last queried each parent. */
 export function createSigningRound(options: KeepSignedOptions): (signal: AbortSignal) => Promise<void> {
-  const seen: Seen = { asked: new Map(), mended: new Map() };
+  const seen: Seen = { asked: new Map(), mended: new Map(), faults: new Map(), reminded: new Map() };
   return async (signal) => {
     await renewSignatures(options, signal);
     await visitZones(options, seen, signal);
@@ -80,38 +91,54 @@ const renew = (store: RecordStore, zone: Zone, owners: readonly string[], now: I
     ...{ wanted: undefined, renew: owners, result: undefined },
   }));
 
-async function visitZones(options: KeepSignedOptions, { asked, mended }: Seen, signal: AbortSignal): Promise<void> {
-  const { store, now, log } = options;
+async function visitZones(options: KeepSignedOptions, seen: Seen, signal: AbortSignal): Promise<void> {
+  const { store, now } = options;
   for (let after = 0; !signal.aborted; ) {
     const zones = await store.signedZones(after, zonesAtOnce);
-    for (const zone of zones) {
-      const wait = askEvery[zone.settings.dnssec?.stage === "secure" ? "secure" : "waiting"];
-      // `abs`: a clock that was set back must not delay it.
-      if (signal.aborted || Math.abs(now() - (asked.get(zone.number) ?? 0)) < wait) continue;
-      asked.set(zone.number, now());
-      await visitZone(options, zone, mended, signal).catch((error: unknown) => {
-        // The next zone may be fine: its key may exist, and its parent may answer.
-        if (!signal.aborted) log.error({ err: error, zone: zone.name }, "a signed zone could not be maintained");
-      });
-    }
+    // `abs`: a clock that was set back must not delay it.
+    const due = zones.filter((zone) => Math.abs(now() - (seen.asked.get(zone.number) ?? 0)) >= intervalOf(zone));
+    for (let i = 0; i < due.length && !signal.aborted; i += parentsAtOnce)
+      await visitSome(options, due.slice(i, i + parentsAtOnce), seen, signal);
     const last = zones.at(-1);
     if (last === undefined || zones.length < zonesAtOnce) break;
     after = last.number;
   }
 }
 
-/** Queries the parent, and moves the zone to the next stage if it is time. */
-async function visitZone(
-  { store, askParent, now, log }: KeepSignedOptions,
-  zone: Zone,
-  mended: Seen["mended"],
+function intervalOf({ settings: { dnssec } }: Zone): number {
+  if (dnssec?.stage !== "secure") return askEvery.waiting;
+  return dnssec.parentFault === undefined ? askEvery.secure : askEvery.faulty;
+}
+
+async function visitSome(
+  options: KeepSignedOptions,
+  zones: readonly Zone[],
+  seen: Seen,
   signal: AbortSignal,
 ): Promise<void> {
-  await mendAfterClock({ store, now, log }, zone, mended);
-  const parent = await askParent(zone.name, signal);
+  const { askParent, now, log } = options;
+  const parents = await Promise.all(zones.map((zone) => askParent(zone.name, signal)));
+  for (const [i, zone] of zones.entries()) {
+    if (signal.aborted) return;
+    seen.asked.set(zone.number, now());
+    await visitZone(options, zone, parents[i] ?? [], seen).catch((error: unknown) => {
+      // The next zone may be fine: its key may exist.
+      if (!signal.aborted) log.error({ err: error, zone: zone.name }, "a signed zone could not be maintained");
+    });
+  }
+}
+
+/** Moves the zone to the next stage if it is time. */
+async function visitZone(
+  { store, now, log }: KeepSignedOptions,
+  zone: Zone,
+  parent: ParentView,
+  seen: Seen,
+): Promise<void> {
+  await mendAfterClock({ store, now, log }, zone, seen.mended);
   const by = { store, actor: "moor", now: now() };
   // The rest would work with settings that are now stale.
-  if (await noteMismatch(by, zone, parent, log)) return;
+  if (await noteParent(by, zone, parent, seen.faults, log)) return;
   const { stage, since = 0 } = zone.settings.dnssec ?? {};
   const { ttl } = zone.settings;
   // Not before the zone's default TTL has passed, so that a large zone is not read every minute.
@@ -120,7 +147,28 @@ async function visitZone(
   const next = await continueLife(by, zone, parent, highestTtl);
   if (next === "unsigned") log.info({ zone: zone.name }, "the zone is no longer signed");
   else if (next !== undefined && next.stage !== stage)
-    log.info({ zone: zone.name, stage: next.stage }, "the signed zone has reached the next stage");
+    log.info(
+      { zone: zone.name, stage: next.stage, waitingFor: stageInWords(next) },
+      "the signed zone has reached the next stage",
+    );
+  else remind(zone, by.now, seen.reminded, log);
+}
+
+/** Once a day, if a zone has been waiting for longer than that. */
+function remind({ name, number, settings: { dnssec } }: Zone, now: Instant, reminded: Seen["reminded"], log: Logger) {
+  if (dnssec === undefined || dnssec.stage === "secure") return;
+  const last = Math.max(dnssec.since, reminded.get(number) ?? 0);
+  if (now < last + remindEvery) return;
+  reminded.set(number, now);
+  const { stage, since, parentFault } = dnssec;
+  const facts = {
+    zone: name,
+    stage,
+    since: new Date(since),
+    waitingFor: stageInWords(dnssec),
+    parent: parentFault?.text,
+  };
+  log.warn(facts, "a signed zone has been waiting for more than a day");
 }
 
 /** Comes just before the apex (@) in the order of owners; no owner begins with it. */
@@ -157,19 +205,4 @@ const afterTtls: ReadonlySet<Stage> = new Set(["new", "roll-sign", "algorithm-si
 async function highestTtlIn(store: RecordStore, zone: Zone): Promise<number> {
   const sets = await readZone(store, zone, async () => undefined);
   return sets.reduce((most, { ttl }) => Math.max(most, ttl ?? 0), zone.settings.ttl);
-}
-
-/** Stored, so that every node can report it. Returns whether it has changed. */
-async function noteMismatch(by: SigningWriter, zone: Zone, parent: ParentView, log: Logger): Promise<boolean> {
-  if (parent === undefined) return false;
-  const { keys = [], others = [], foreignDs } = zone.settings.dnssec ?? {};
-  const tags = new Set([...keys.filter(({ shown }) => shown), ...others.filter(mayBeInParent)].map(({ tag }) => tag));
-  const isWrong = parent.ds.length > 0 && !parent.ds.some(({ tag }) => tags.has(tag));
-  if (isWrong === (foreignDs !== undefined)) return false;
-  if (isWrong)
-    log.error(
-      { zone: zone.name },
-      `no DS record at the parent matches a key of the zone, so resolvers reject it; give the registrar the DS record that \`moor dnssec status ${zone.name}\` shows`,
-    );
-  return (await noteForeignDs(by, zone, isWrong)).ok;
 }

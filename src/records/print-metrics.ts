@@ -1,3 +1,4 @@
+import { type ParentFault, parentFaultKinds } from "../core/dnssec/parent-view.ts";
 import type { Instant } from "../core/instant.ts";
 import type { CountedRoute, RequestCounters } from "../process/http/request-counters.ts";
 import { family, histogramFamily, type Sample } from "../process/metrics.ts";
@@ -80,7 +81,7 @@ const certificateFamilies = ({ expiry, failures }: Certificates): readonly strin
 /** In seconds. No signature is valid for longer. */
 const farAway = 14 * 86_400;
 
-const signingFamilies = ({ zones, expiring, mismatched, ahead }: SigningState, now: Instant) => [
+const signingFamilies = ({ zones, expiring, parentFaults, ahead }: SigningState, now: Instant) => [
   family("moor_signed_zones", "gauge", "Zones that are signed with DNSSEC.", [[{}, zones]]),
   family(
     "moor_signatures_expire_seconds",
@@ -89,12 +90,24 @@ const signingFamilies = ({ zones, expiring, mismatched, ahead }: SigningState, n
     [[{}, Math.min(farAway, ...[...expiring.values()].map((at) => (at - now) / 1_000))]],
   ),
   family("moor_ds_mismatches", "gauge", "Signed zones whose parent has DS records, but none for their keys.", [
-    [{}, mismatched.size],
+    [{}, faultsOf(parentFaults, "wrong-ds")],
   ]),
+  family("moor_ds_missing", "gauge", "Signed zones that were secure, but whose parent has no DS record now.", [
+    [{}, faultsOf(parentFaults, "no-ds")],
+  ]),
+  family(
+    "moor_parent_faults",
+    "gauge",
+    "Signed zones with something wrong at their parent, by kind; `moor dnssec status` explains it.",
+    parentFaultKinds.map((kind) => [{ kind }, faultsOf(parentFaults, kind)] as const),
+  ),
   family("moor_signing_clock_wrong", "gauge", "1 if the last change of a signed zone is in the future.", [
     [{}, Number(ahead.size > 0)],
   ]),
 ];
+
+const faultsOf = (faults: SigningState["parentFaults"], kind: ParentFault["kind"]): number =>
+  [...faults.values()].filter((fault) => fault.kind === kind).length;
 
 const connectionFamilies = ({ used, idle, waiting }: ConnectionCount): readonly string[] => [
   family("moor_database_connections", "gauge", "Connections to the database server, by state.", [

@@ -1,3 +1,4 @@
+import type { ParentFault } from "../core/dnssec/parent-view.ts";
 import type { Instant } from "../core/instant.ts";
 import { repeat } from "../process/duties.ts";
 import type { Logger } from "../process/log.ts";
@@ -10,14 +11,14 @@ export type SigningState = {
   zones: number;
   /** Zones with signatures that should have been renewed, and when the first of these expires. */
   expiring: ReadonlyMap<string, Instant>;
-  /** Zones whose parent has DS records, but none for the zone's keys: resolvers reject them. */
-  mismatched: ReadonlySet<string>;
+  /** Zones with something wrong at their parent. */
+  parentFaults: ReadonlyMap<string, ParentFault>;
   /** Zones whose last change is in the future. */
   ahead: ReadonlySet<string>;
 };
 
 export const createSigningState = (): SigningState => ({
-  ...{ zones: 0, expiring: new Map(), mismatched: new Set(), ahead: new Set() },
+  ...{ zones: 0, expiring: new Map(), parentFaults: new Map(), ahead: new Set() },
 });
 
 export type WatchOptions = {
@@ -53,7 +54,11 @@ export async function lookAtSigned({ store, now, log, state }: WatchOptions): Pr
   const expiring = await overdueIn(store, now());
   Object.assign(state, {
     ...{ zones: zones.length, ahead, expiring },
-    mismatched: named(({ settings }) => settings.dnssec?.foreignDs !== undefined),
+    parentFaults: new Map(
+      zones.flatMap(({ name, settings }) =>
+        settings.dnssec?.parentFault ? [[name, settings.dnssec.parentFault] as const] : [],
+      ),
+    ),
   } satisfies SigningState);
 }
 

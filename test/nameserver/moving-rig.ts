@@ -97,11 +97,11 @@ export async function startMovingRig() {
     /** Queries the parents, as the service does once a minute. Returns the zones whose DS records match no key. */
     askParents: async (): Promise<readonly string[]> => {
       const state = createSigningState();
-      const askParent: AskParent = async (zone, signal) => (zone === parentName ? undefined : await ask(zone, signal));
+      const askParent: AskParent = async (zone, signal) => (zone === parentName ? [] : await ask(zone, signal));
       const by = { store: dns.store, now: Date.now, log: silent };
       await createSigningRound({ ...by, askParent })(stopped.signal);
       await lookAtSigned({ ...by, state });
-      return [...state.mismatched];
+      return [...state.parentFaults].flatMap(([zone, { kind }]) => (kind === "wrong-ds" ? [zone] : []));
     },
     makeZone: (zone: string) => dns.makeZone(zone, records),
     /** Creates the zone with the records of another server, which signs it. */

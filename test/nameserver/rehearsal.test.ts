@@ -3,6 +3,7 @@ import { createAsk } from "../../src/publish/rehearsal/ask-all.ts";
 import { createCachedAnswers } from "../../src/publish/rehearsal/cached-answers.ts";
 import { createParentZone, createRegistry } from "../../src/publish/rehearsal/registry.ts";
 import { continueLife, signZone, unsignNow } from "../../src/records/service/zones/dnssec.ts";
+import { parentWith } from "../rig/records/parent-with.ts";
 import { type MoorDns, startMoorDns } from "./moor-dns.ts";
 
 let moor: MoorDns;
@@ -24,7 +25,7 @@ it("a rehearsal finds what a resolver with older cached answers rejects, as long
     const by = { store: moor.store, actor: "test", now };
     expect(await signZone(by, zone, { algorithm: 13, denial: "nsec" }, moor.signer)).toMatchObject({ ok: true });
     const signed = (await moor.store.zoneHolding(zone.name)) ?? zone;
-    await continueLife({ ...by, now: now + hour / 2 }, signed, { ds: [], ttl: 60 }, 300);
+    await continueLife({ ...by, now: now + hour / 2 }, signed, parentWith([]), 300);
     await registry.visit(now);
     await registry.visit(now + hour);
     await cached.look(now + hour);

@@ -3,6 +3,7 @@ import { continueLife, rollKey, signZone, unsignZone } from "../../src/records/s
 import { createSigner } from "../../src/records/signing/signer.ts";
 import { migrations } from "../../src/records/store/sqlite/schema.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
+import { dsAt, parentWith } from "../rig/records/parent-with.ts";
 
 /**
  * Takes a zone from stage to stage without pause, again and again, and prints each stage. The parent acts on every CDS record, and the
@@ -31,7 +32,7 @@ for (;;) {
     await rollKey(by, zone, target.startsWith("roll-") ? undefined : otherThan[key.algorithm], signer);
   else {
     const ds = ["new", "leaving"].includes(dnssec.stage) ? [] : dnssec.keys.filter(({ inParent }) => inParent);
-    await continueLife(by, zone, { ds, ttl: 60 }, 60);
+    await continueLife(by, zone, parentWith(ds.flatMap((each) => dsAt(name, each))), 60);
   }
   process.stdout.write(`${(await store.zoneHolding(name))?.settings.dnssec?.stage ?? "unsigned"}\n`);
 }

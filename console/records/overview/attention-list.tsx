@@ -88,8 +88,20 @@ function Words({ of }: { readonly of: Attention }): ReactNode {
     case "ds-mismatch":
       return (
         <>
-          Resolvers reject <SigningLink zone={of.zone} />: the DS records at its parent belong to other keys. Replace
-          them at your registrar.
+          Resolvers reject <SigningLink zone={of.zone} />: {of.text}. Replace them at your registrar.
+        </>
+      );
+    case "ds-missing":
+      return (
+        <>
+          Resolvers no longer validate <SigningLink zone={of.zone} />: {of.text}. If you moved the domain to another
+          registrar, enter the DS record there.
+        </>
+      );
+    case "parent-fault":
+      return (
+        <>
+          <SigningLink zone={of.zone} />: {of.text}.
         </>
       );
     case "clock-behind":

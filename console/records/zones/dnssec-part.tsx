@@ -202,6 +202,12 @@ function Stages({ dnssec }: { readonly dnssec: RrsetsSigning }) {
         )}
         .
       </Text>
+      {dnssec.parent_fault && (
+        <Text size="sm" role="alert">
+          {capital(dnssec.parent_fault.text)} (since <When at={dnssec.parent_fault.since} />
+          ).
+        </Text>
+      )}
     </>
   );
 }

@@ -7,8 +7,12 @@ import { openTerminal } from "../../../test/rig/cli/terminal.ts";
 import { writtenSets } from "../../../test/rig/core/written-sets.suite.ts";
 import { isLongRun } from "../../../test/rig/long-run.ts";
 import { testLimit } from "../../../test/rig/patience.ts";
+import { dsAt, parentWith } from "../../../test/rig/records/parent-with.ts";
 import { plainSettings } from "../../records/model.ts";
 import { recordsDatabase, signingKeyFile } from "../../records/open-store.ts";
+import { continueLife, noteParentFault } from "../../records/service/zones/dnssec.ts";
+import { createSigner } from "../../records/signing/signer.ts";
+import { migrations } from "../../records/store/sqlite/schema.ts";
 import { openSqliteStore } from "../../records/store/sqlite/store.ts";
 import { runMoor } from "../program.ts";
 
@@ -65,6 +69,29 @@ describe("moor dnssec", () => {
       zone: "example.org",
       stage: "new",
       keys: [{ tag: Number(ds?.[1]), ds: ds?.[0], published: true, signs: true, dsWanted: true }],
+    });
+  });
+
+  it("says what is wrong at the parent, and since when", async () => {
+    await moor("dnssec", "on", "example.org");
+    const signer = createSigner(signingKeyFile(join(cwd, "data")));
+    const store = openSqliteStore(recordsDatabase(join(cwd, "data")), migrations, signer);
+    const zone = await store.zoneHolding("example.org");
+    if (zone?.settings.dnssec === undefined) throw new Error("the zone is not signed");
+    const at = Date.UTC(2026, 0, 2, 3, 4);
+    const by = { store, actor: "test", now: at };
+    const parent = parentWith(zone.settings.dnssec.keys.flatMap((key) => dsAt(zone.name, key)));
+    expect(await continueLife(by, zone, parent, 60)).toMatchObject({ stage: "secure" });
+    await noteParentFault(by, zone, { kind: "no-ds", text: "the parent has no DS record of the zone" });
+    store.close();
+    const { out } = await moor("dnssec", "status", "example.org");
+    expect(out).toMatch(/^Stage secure, .*: the zone was secure, but now the parent has no DS record of the zone$/m);
+    expect(out).toContain(
+      "\nAt the parent, since 2026-01-02 03:04 UTC: the parent has no DS record of the zone, so resolvers do not validate the zone; if",
+    );
+    expect((await moor("dnssec", "status")).out).toContain("but now the parent has no DS record of the zone");
+    expect(JSON.parse((await moor("dnssec", "status", "example.org", "--json")).out)).toMatchObject({
+      parentFault: { kind: "no-ds", since: "2026-01-02T03:04:00.000Z" },
     });
   });
 

@@ -3,7 +3,7 @@ import { algorithmChoices, algorithmName, algorithms } from "../../core/dnssec/c
 import type { Zone, ZoneSigning } from "../../records/model.ts";
 import { rollKey, signZone, unsignNow, unsignZone } from "../../records/service/zones/dnssec.ts";
 import { isDsWanted, mayBeInParent } from "../../records/signing/signing-of.ts";
-import { dnskeyText, dsParts, dsText, stageInWords } from "../../records/signing/signing-texts.ts";
+import { dnskeyText, dsParts, dsText, faultInWords, stageInWords } from "../../records/signing/signing-texts.ts";
 import type { RecordStore } from "../../records/store/port.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
@@ -106,19 +106,25 @@ async function listZones(
           dnssec?.stage ?? "",
           minute(dnssec?.since),
           dnssec?.keys.map(({ tag }) => tag).join(", ") ?? "",
-          dnssec ? stageInWords(dnssec) : "",
+          dnssec ? meaningOf(dnssec) : "",
         ]),
       ),
     );
   return 0;
 }
 
+function meaningOf(signing: ZoneSigning): string {
+  const [stage, fault] = [stageInWords(signing), signing.parentFault?.text];
+  return fault === undefined || stage.includes(fault) ? stage : `${stage}; ${fault}`;
+}
+
 function statusText({ name }: Zone, signing: ZoneSigning): string {
-  const { stage, since, denial, keys, parentSince, others = [] } = signing;
+  const { stage, since, denial, keys, parentSince, parentFault, others = [] } = signing;
   const lines = [
     `${name} is signed, with ${denial.toUpperCase()}`,
     `Stage ${stage}, since ${minute(since)} UTC: ${stageInWords(signing)}${parentSince === undefined ? "" : `; the change at the parent was first seen at ${minute(parentSince)} UTC`}`,
   ];
+  if (parentFault) lines.push(`At the parent, since ${minute(parentFault.since)} UTC: ${faultInWords(parentFault)}`);
   for (const key of keys.filter((each) => isDsWanted(each, stage))) {
     const { digest } = dsParts(key, name);
     lines.push(
@@ -160,6 +166,14 @@ const forPrograms = ({ name, settings: { dnssec } }: Zone) => ({
   signed: dnssec !== undefined,
   ...(dnssec && {
     ...{ stage: dnssec.stage, denial: dnssec.denial, since: new Date(dnssec.since).toISOString() },
+    meaning: stageInWords(dnssec),
+    parentFault: dnssec.parentFault
+      ? {
+          kind: dnssec.parentFault.kind,
+          text: faultInWords(dnssec.parentFault),
+          since: new Date(dnssec.parentFault.since).toISOString(),
+        }
+      : null,
     keys: dnssec.keys.map((key) => ({
       ...{
         tag: key.tag,

@@ -1,10 +1,29 @@
 import { describe, expect, it } from "vitest";
-import { beginLeaving, beginLife, beginRoll, type KeyUse, type Life, nextStage, type ParentView } from "./lifecycle.ts";
+import { beginLeaving, beginLife, beginRoll, type KeyUse, type Life, nextStage } from "./lifecycle.ts";
+import type { Ds, ParentView, ServerView } from "./parent-view.ts";
 
 const key = (tag: number, algorithm: 13 | 15 = 13): KeyUse => ({
   ...{ id: `${tag}`, tag, algorithm, shown: false, signs: false, inParent: false },
 });
-const has = (...tags: number[]): ParentView => ({ ds: tags.map((tag) => ({ tag, algorithm: 13 })), ttl: 7_200 });
+/** Stands for a real digest. */
+const digest = (tag: number): string => `d${tag}`;
+const ds = (tag: number, more: Partial<Ds> = {}): Ds => ({
+  ...{ tag, algorithm: tag === other ? 15 : 13, digestType: 2, digest: digest(tag), ...more },
+});
+const dsOf = ({ tag }: KeyUse): readonly Ds[] => [1, 2, 4].map((digestType) => ds(tag, { digestType }));
+/** The tag of a key with another algorithm. */
+const other = 3;
+const server = (name: string, records: readonly Ds[], ttl = 7_200): ServerView => ({ server: name, ds: records, ttl });
+const silent: ServerView = { because: "ns2 does not answer" };
+/** A parent with one server, with right DS records of these keys. */
+const has = (...tags: number[]): ParentView => [
+  server(
+    "ns1",
+    tags.map((tag) => ds(tag)),
+  ),
+];
+/** A parent with two servers. */
+const both = (one: readonly Ds[], two: readonly Ds[]): ParentView => [server("ns1", one), server("ns2", two)];
 
 const hour = 3_600_000;
 const highestTtl = 600;
@@ -14,7 +33,7 @@ function play(start: Life<KeyUse>, parentAt: (life: Life<KeyUse>, hours: number)
   const seen = [show(start)];
   let life = start;
   for (let now = 0; now <= hours; now++) {
-    const next = nextStage(life, parentAt(life, now), { now: now * hour, highestTtl });
+    const next = nextStage(life, parentAt(life, now), { now: now * hour, highestTtl, dsOf });
     if (next === "gone") return [...seen, "gone"];
     if (next !== undefined && next.stage !== life.stage) seen.push(show(next));
     life = next ?? life;
@@ -46,7 +65,7 @@ describe("the keys of a zone", () => {
 
   it("are not offered to the parent while caches may have unsigned records", () => {
     const life = beginLife(key(1), 0);
-    const at = (minutes: number) => nextStage(life, has(), { now: minutes * 60_000, highestTtl: 3_600 });
+    const at = (minutes: number) => nextStage(life, has(), { now: minutes * 60_000, highestTtl: 3_600, dsOf });
     expect([at(64), at(65)]).toEqual([undefined, expect.objectContaining({ stage: "new-parent" })]);
   });
 
@@ -60,12 +79,12 @@ describe("the keys of a zone", () => {
   });
 
   it("of a new algorithm sign before they are published, and those of the old one are withdrawn before they stop signing (RFC 6840 section 5.11)", () => {
-    expect(play(beginRoll(secure, key(2, 15), 0), follows)).toEqual([
-      "algorithm-sign 1DSP 2-S-",
-      "algorithm-show 1DSP 2DS-",
-      "algorithm-parent 1DS- 2DSP",
-      "algorithm-hide 1-S- 2DSP",
-      "secure 2DSP",
+    expect(play(beginRoll(secure, key(3, 15), 0), follows)).toEqual([
+      "algorithm-sign 1DSP 3-S-",
+      "algorithm-show 1DSP 3DS-",
+      "algorithm-parent 1DS- 3DSP",
+      "algorithm-hide 1-S- 3DSP",
+      "secure 3DSP",
     ]);
   });
 
@@ -73,14 +92,87 @@ describe("the keys of a zone", () => {
     expect(play(beginLeaving(secure, 0), follows)).toEqual(["leaving 1DSP", "gone"]);
   });
 
-  it.each<[string, () => ParentView]>([
-    ["does not answer", () => undefined],
-    ["still has the old DS record", () => has(1)],
-    ["has both", () => has(1, 2)],
-    ["has none", () => has()],
-  ])("wait as long as the parent %s", (_, parent) => {
-    const [, ...stages] = play(beginRoll(secure, key(2), 0), parent, 2_000);
+  const unusable: readonly (readonly [string, ParentView])[] = [
+    ["does not answer", [silent]],
+    ["was not found", []],
+    ["still has the old DS record", has(1)],
+    ["has both", has(1, 2)],
+    ["has none", has()],
+    ["has a DS record with the right tag and a wrong digest", [server("ns1", [ds(2, { digest: "d9" })])]],
+    ["has a wrong digest beside the right one", [server("ns1", [ds(2), ds(2, { digest: "d9" })])]],
+    [
+      "has a right SHA-256 digest, and a wrong SHA-384 digest",
+      [server("ns1", [ds(2), ds(2, { digestType: 4, digest: "d9" })])],
+    ],
+    ["has a SHA-384 digest of another key only", [server("ns1", [ds(2), ds(7, { digestType: 4 })])]],
+    ["has a DS record of another algorithm with the same digest", [server("ns1", [ds(2, { algorithm: 8 })])]],
+    ["has only a digest of an unknown type", [server("ns1", [ds(2, { digestType: 5 })])]],
+    ["may have the old key with a digest of an unknown type", [server("ns1", [ds(2), ds(1, { digestType: 5 })])]],
+    ["has one server that does not answer", [server("ns1", [ds(2)]), silent]],
+    ["has one server with the old DS record", both([ds(2)], [ds(1)])],
+    ["has one server without a DS record", both([ds(2)], [])],
+    ["has one server with a wrong digest", both([ds(2)], [ds(2, { digest: "d9" })])],
+  ];
+  it.each(unusable)("wait as long as the parent %s", (_, parent) => {
+    const [, ...stages] = play(beginRoll(secure, key(2), 0), () => parent, 2_000);
     expect(stages).toEqual(["roll-parent 1DS- 2D-P"]);
+  });
+
+  it.each(unusable)("are never removed if, after the DS record was replaced, the parent %s", (_, parent) => {
+    const signing: Life<KeyUse> = {
+      ...secure,
+      stage: "roll-sign",
+      keys: [
+        { ...key(1), shown: true },
+        { ...key(2), shown: true, signs: true, inParent: true },
+      ],
+    };
+    expect(play(signing, () => parent, 2_000)).toEqual(["roll-sign 1D-- 2DSP"]);
+    const hiding = { ...signing, stage: "algorithm-hide" as const };
+    expect(play(hiding, () => parent, 2_000)).toEqual(["algorithm-hide 1D-- 2DSP"]);
+  });
+
+  it.each<[string, readonly Ds[]]>([
+    ["a SHA-256 digest", [ds(2)]],
+    ["a SHA-384 digest", [ds(2, { digestType: 4 })]],
+    ["a SHA-1 digest alone", [ds(2, { digestType: 1 })]],
+    ["all digests", dsOf(key(2))],
+    ["a digest of an unknown type beside the right one", [ds(2), ds(2, { digestType: 5 })]],
+    ["the DS record of a server that also signs the zone", [ds(2), ds(8), ds(8, { digestType: 1 })]],
+  ])("are replaced if the parent has %s", (_, records) => {
+    const parentOf = (life: Life<KeyUse>) => (life.stage === "roll-show" ? has(1) : both(records, [ds(2)]));
+    expect(play(beginRoll(secure, key(2), 0), parentOf).at(-1)).toBe("secure 2DSP");
+  });
+
+  it.each(unusable.filter(([name]) => !/old|both/.test(name)))("are not secure if the parent %s", (_, parent) => {
+    expect(play(beginLife(key(2), 0), () => parent, 2_000)).toEqual(["new 2DSP", "new-parent 2DSP"]);
+  });
+
+  it("wait for the highest TTL of the old DS set that was seen at any server", () => {
+    const week = 7 * 86_400;
+    const parentOf = (life: Life<KeyUse>, hours: number): ParentView =>
+      life.stage === "roll-show" || hours < 5 ? [server("ns1", [ds(1)]), server("ns2", [ds(1)], week)] : has(2);
+    const stages = (hours: number) =>
+      play(beginRoll(secure, key(2), 0), parentOf, hours).map((each) => each.split(" ")[0]);
+    expect(stages(7 * 24)).toEqual(["roll-show", "roll-parent"]);
+    expect(stages(7 * 24 + 8)).toEqual(["roll-show", "roll-parent", "roll-sign", "secure"]);
+  });
+
+  it("wait again if one server goes back to the old DS record, even while another does not answer", () => {
+    const rolling: Life<KeyUse> = { ...beginRoll(secure, key(2), 0), stage: "roll-parent" };
+    const goesBack = (_: Life<KeyUse>, hours: number) => (hours === 24 ? [silent, server("ns1", [ds(1)])] : has(2));
+    expect(play(rolling, goesBack, 26)).toHaveLength(1);
+    expect(play(rolling, goesBack, 52).at(-1)).toContain("secure 2DS");
+  });
+
+  it("that are no longer wanted wait from the beginning, whatever was seen at the parent before", () => {
+    const rolling: Life<KeyUse> = { ...beginRoll(secure, key(2), 0), stage: "roll-parent", parentSince: 0 };
+    const leaving = beginLeaving(rolling, 25 * hour);
+    const at = (hours: number) => nextStage(leaving, has(), { now: hours * hour, highestTtl, dsOf });
+    expect([at(25), at(26)]).toEqual([
+      expect.objectContaining({ parentSince: 25 * hour }),
+      expect.objectContaining({ parentSince: 26 * hour }),
+    ]);
   });
 
   it("wait again if the parent goes back to the old DS record too early", () => {
@@ -91,6 +183,8 @@ describe("the keys of a zone", () => {
   });
 
   it("are not removed while the parent does not answer", () => {
-    expect(play(beginLeaving(secure, 0), () => undefined, 2_000)).toEqual(["leaving 1DSP"]);
+    expect(play(beginLeaving(secure, 0), () => [silent], 2_000)).toEqual(["leaving 1DSP"]);
+    expect(play(beginLeaving(secure, 0), () => [server("ns1", []), silent], 2_000)).toEqual(["leaving 1DSP"]);
+    expect(play(beginLeaving(secure, 0), () => both([], [ds(1, { digestType: 5 })]), 2_000)).toEqual(["leaving 1DSP"]);
   });
 });

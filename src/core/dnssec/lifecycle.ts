@@ -1,4 +1,14 @@
 import type { Instant } from "../instant.ts";
+import {
+  type Ds,
+  everyServer,
+  highestDsTtl,
+  leadsTo,
+  mayLeadTo,
+  type ParentFault,
+  type ParentView,
+  someServerNot,
+} from "./parent-view.ts";
 import { keyTtl, type UsedKey } from "./plan-signing.ts";
 
 /**
@@ -47,109 +57,136 @@ export type Life<Key extends KeyUse> = {
   readonly keys: readonly Key[];
   /** When the change that the stage waits for was first seen at the parent. */
   readonly parentSince?: Instant | undefined;
-  /** Since when no DS record at the parent has matched a key of the zone: resolvers reject the zone. */
-  readonly foreignDs?: Instant | undefined;
+  /** The highest TTL of DS records that was seen at the parent since the zone was last secure, in seconds, if it is above `longestDs`. */
+  readonly dsTtl?: number | undefined;
+  /** What is wrong at the parent, and since when. It is noted for people; no stage depends on it. */
+  readonly parentFault?: (ParentFault & { readonly since: Instant }) | undefined;
 };
 
-/** The DS records that all servers of the parent returned. `ttl` is in seconds. Undefined: they did not answer, or their answers differ. */
-export type ParentView =
-  | { readonly ds: readonly { readonly tag: number; readonly algorithm: number }[]; readonly ttl: number }
-  | undefined;
-
-export type Clock = {
+export type Clock<Key extends KeyUse> = {
   readonly now: Instant;
   /** The highest TTL in the zone, in seconds. */
   readonly highestTtl: number;
+  /** The DS records that a key can have, one for each digest type that can be compared. */
+  readonly dsOf: (key: Key) => readonly Ds[];
 };
 
 /** Time for secondaries to transfer the change, in milliseconds. */
 const margin = 300_000;
 
-/** The next stage if it is time for it, or the same stage with `parentSince` set or removed; `"gone"`: signing can end now; undefined: nothing changes. */
+/**
+ * The next stage if it is time for it, or the same stage with what was learned about the parent; `"gone"`: signing can end now; undefined: nothing changes. A
+ * stage that depends on the parent goes on only if each of its servers has answered, and none contradicts.
+ */
 export function nextStage<Key extends KeyUse>(
   life: Life<Key>,
   parent: ParentView,
-  clock: Clock,
+  clock: Clock<Key>,
+): Life<Key> | "gone" | undefined {
+  const next = stepFrom(life, parent, clock);
+  const dsTtl = Math.max(life.dsTtl ?? longestDs, highestDsTtl(parent));
+  if (dsTtl === (life.dsTtl ?? longestDs) || life.stage === "secure" || next === "gone") return next;
+  return next?.stage === "secure" ? next : { ...(next ?? life), dsTtl };
+}
+
+function stepFrom<Key extends KeyUse>(
+  life: Life<Key>,
+  parent: ParentView,
+  clock: Clock<Key>,
 ): Life<Key> | "gone" | undefined {
   const { stage, since, keys } = life;
   const { now } = clock;
   const [old, next] = keys;
   const waited = (seconds: number): boolean => now >= since + seconds * 1000 + margin;
-  const noted = life.foreignDs === undefined ? {} : { foreignDs: life.foreignDs };
-  const go = (to: Stage, used: readonly Key[]): Life<Key> => ({ stage: to, since: now, keys: used, ...noted });
-  const whenParent = (fits: (tags: readonly number[]) => boolean, then: () => Life<Key> | "gone") =>
-    onceParentFits(life, parent, now, fits, then);
+  const go = (to: Stage, used: readonly Key[]): Life<Key> => {
+    const { parentSince: _, dsTtl, ...rest } = life;
+    return { ...rest, stage: to, since: now, keys: used, ...(to !== "secure" && dsTtl !== undefined && { dsTtl }) };
+  };
+  const fits = wantedOfParent(life, clock.dsOf);
+  const isThere = fits !== undefined && everyServer(parent, fits);
   if (old === undefined) return undefined;
   switch (stage) {
     case "new":
     case "new-parent":
-      if (parent !== undefined && has(parent, old)) return go("secure", keys);
+      if (isThere) return go("secure", keys);
       return stage === "new" && waited(clock.highestTtl) ? go("new-parent", keys) : undefined;
     case "secure":
       return undefined;
     case "leaving":
-      return whenParent(
-        (tags) => tags.length === 0,
-        () => (waited(0) ? "gone" : life),
-      );
+      return onceParentFits(life, parent, clock, () => (waited(0) ? "gone" : life));
   }
   if (next === undefined) return go("secure", keys);
+  const handOver = [
+    { ...old, inParent: false },
+    { ...next, inParent: true },
+  ];
   switch (stage) {
     case "roll-show":
-      return waited(keyTtl)
-        ? go("roll-parent", [
-            { ...old, inParent: false },
-            { ...next, inParent: true },
-          ])
-        : undefined;
+      return waited(keyTtl) ? go("roll-parent", handOver) : undefined;
     case "roll-parent":
-      return whenParent(
-        (tags) => tags.includes(next.tag) && !tags.includes(old.tag),
-        () =>
-          go("roll-sign", [
-            { ...old, signs: false },
-            { ...next, signs: true },
-          ]),
+      return onceParentFits(life, parent, clock, () =>
+        go("roll-sign", [
+          { ...old, signs: false },
+          { ...next, signs: true },
+        ]),
       );
     case "roll-sign":
-      return waited(clock.highestTtl) ? go("secure", [next]) : undefined;
+      return waited(clock.highestTtl) && isThere ? go("secure", [next]) : undefined;
     case "algorithm-sign":
       return waited(clock.highestTtl) ? go("algorithm-show", [old, { ...next, shown: true }]) : undefined;
     case "algorithm-show":
-      return waited(keyTtl)
-        ? go("algorithm-parent", [
-            { ...old, inParent: false },
-            { ...next, inParent: true },
-          ])
-        : undefined;
+      return waited(keyTtl) ? go("algorithm-parent", handOver) : undefined;
     case "algorithm-parent":
-      return whenParent(
-        (tags) => tags.includes(next.tag) && !tags.includes(old.tag),
-        () => go("algorithm-hide", [{ ...old, shown: false }, next]),
-      );
+      return onceParentFits(life, parent, clock, () => go("algorithm-hide", [{ ...old, shown: false }, next]));
     case "algorithm-hide":
-      return waited(keyTtl) ? go("secure", [next]) : undefined;
+      return waited(keyTtl) && isThere ? go("secure", [next]) : undefined;
   }
 }
 
-const has = ({ ds }: NonNullable<ParentView>, { tag }: KeyUse): boolean => ds.some((each) => each.tag === tag);
+/** What the DS records at each server of the parent must be before the stage can end; undefined if it does not wait for them. */
+export function wantedOfParent<Key extends KeyUse>(
+  { stage, keys: [old, next] }: Pick<Life<Key>, "stage" | "keys">,
+  dsOf: Clock<Key>["dsOf"],
+): ((ds: readonly Ds[]) => boolean) | undefined {
+  switch (stage) {
+    case "secure":
+    case "roll-show":
+    case "algorithm-sign":
+    case "algorithm-show":
+      return undefined;
+    case "leaving":
+      return (ds) => ds.length === 0;
+    case "new":
+    case "new-parent":
+      return old && ((ds) => leadsTo(ds, dsOf(old)));
+    case "roll-parent":
+    case "roll-sign":
+    case "algorithm-parent":
+    case "algorithm-hide":
+      return old && next && ((ds) => leadsTo(ds, dsOf(next)) && !mayLeadTo(ds, dsOf(old)));
+  }
+}
 
-/** Resolvers may use the old DS set until its TTL has passed since the parent's servers stopped returning it. */
+/**
+ * Resolvers may use the old DS set until its TTL has passed since the parent's servers stopped returning it. If one of them returns it again, the wait
+ * begins again.
+ */
 function onceParentFits<Key extends KeyUse>(
   life: Life<Key>,
   parent: ParentView,
-  now: Instant,
-  fits: (tags: readonly number[]) => boolean,
+  { now, dsOf }: Clock<Key>,
   then: () => Life<Key> | "gone",
 ): Life<Key> | "gone" | undefined {
-  if (parent === undefined) return undefined;
   const { parentSince, ...rest } = life;
-  if (!fits(parent.ds.map(({ tag }) => tag))) return parentSince === undefined ? undefined : rest;
+  const fits = wantedOfParent(life, dsOf) ?? (() => false);
+  if (someServerNot(parent, fits)) return parentSince === undefined ? undefined : rest;
+  if (!everyServer(parent, fits)) return undefined;
   if (parentSince === undefined) return { ...life, parentSince: now };
-  return now >= parentSince + Math.max(parent.ttl, longestDs) * 1000 + margin ? then() : undefined;
+  const ttl = Math.max(life.dsTtl ?? longestDs, highestDsTtl(parent));
+  return now >= parentSince + ttl * 1000 + margin ? then() : undefined;
 }
 
-/** In seconds. The TTL of the removed set is not known; most parents use an hour or a day. */
+/** In seconds. The TTL of the removed set may not have been seen; most parents use an hour or a day. */
 const longestDs = 86_400;
 
 /** A new key for the same zone. Only a key of another algorithm must sign before it is published (RFC 6840 section 5.11). */
@@ -157,9 +194,11 @@ export function beginRoll<Key extends KeyUse>(life: Life<Key>, key: Key, now: In
   const [old] = life.keys;
   const isOther = old?.algorithm !== key.algorithm;
   return {
+    ...life,
     stage: isOther ? "algorithm-sign" : "roll-show",
     since: now,
     keys: [...life.keys, { ...key, shown: !isOther, signs: isOther, inParent: false }],
+    parentSince: undefined,
   };
 }
 
@@ -175,7 +214,8 @@ export const beginLife = <Key extends KeyUse>(key: Key, now: Instant, isSignedEl
  * never had one.
  */
 export const beginLeaving = <Key extends KeyUse>(life: Life<Key>, now: Instant): Life<Key> => ({
+  ...life,
   stage: "leaving",
   since: now,
-  keys: life.keys,
+  parentSince: undefined,
 });

@@ -3,6 +3,7 @@ import { nameToWire } from "../names/wire.ts";
 import { hashOf, wireName } from "../records/nsec3-hash.ts";
 import { canonicalData, compareBytes, signedLabels } from "./canonical.ts";
 import { type Algorithm, keyFlags } from "./codes.ts";
+import type { DigestType } from "./parent-view.ts";
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -42,9 +43,14 @@ export function keyTag(dnskey: Uint8Array): number {
   return (sum + (sum >>> 16)) & 0xffff;
 }
 
-/** The data of a DS or CDS record with a SHA-256 digest (RFC 4509). */
-export const dsData = (dnskey: Uint8Array, zone: string, sha256: (data: Uint8Array) => Uint8Array): Bytes =>
-  joined([u16(keyTag(dnskey)), Uint8Array.of(dnskey[3] ?? 0, 2), sha256(joined([nameToWire(zone), dnskey]))]);
+/** The data of a DS or CDS record (RFC 4034 section 5.1). `hash` is that of the digest type. */
+export const dsData = (
+  dnskey: Uint8Array,
+  zone: string,
+  digestType: DigestType,
+  hash: (data: Uint8Array) => Uint8Array,
+): Bytes =>
+  joined([u16(keyTag(dnskey)), Uint8Array.of(dnskey[3] ?? 0, digestType), hash(joined([nameToWire(zone), dnskey]))]);
 
 /** RFC 8078 section 4: they ask the parent to remove its DS records. */
 export const removeDs = { cds: Uint8Array.of(0, 0, 0, 0, 0), cdnskey: Uint8Array.of(0, 0, 3, 0, 0) } as const;

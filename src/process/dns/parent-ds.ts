@@ -1,50 +1,101 @@
-import type { ParentView } from "../../core/dnssec/lifecycle.ts";
-import { askUdp, type Peer } from "./ask.ts";
+import { type ParentView, readDs, type ServerView } from "../../core/dnssec/parent-view.ts";
+import { enclosing } from "../../core/names/name.ts";
+import { type AskOptions, askTcp, askUdp, nameOf, type Peer } from "./ask.ts";
 import { classes, opcodes, rcodes, types } from "./codes.ts";
 import { type DnsTools, serversAbove, systemDns } from "./find-delegation.ts";
+import type { Message } from "./message.ts";
 
+/** Does not reject: what could not be learned is part of the result. */
 export type AskParent = (zone: string, signal: AbortSignal) => Promise<ParentView>;
 
-const limit = 5_000;
-const mostServers = 8;
+/** Milliseconds per query. */
+const limit = 3_000;
+/** Datagrams get lost, so each address is asked twice; the second address of a server may be reachable if the first is not. */
+const tries = 2;
+/** Whoever owns the parent zone chooses how many servers it has. The root has 13. */
+const mostServers = 32;
+
+/** A server of the parent, and its addresses. */
+type ParentServer = { readonly name: string; readonly peers: readonly Peer[] };
 
 /**
- * The DS records of a zone, from the servers of its parent themselves, because a resolver may have older ones. Undefined if a server
- * does not answer, or if they differ. `servers`: asked instead of those that DNS names.
+ * The DS records of a zone, from each server of its parent itself, because a resolver may have older ones. `servers`: asked instead of those
+ * that DNS names.
  */
 export const createAskParent =
   (servers: readonly Peer[] = [], tools: DnsTools = systemDns()): AskParent =>
   async (zone, signal) => {
-    try {
-      const asked = servers.length > 0 ? servers : await peersAbove(zone, tools);
-      const views = await Promise.all(asked.map((server) => dsFrom(server, zone, signal)));
-      const [first] = views;
-      return first !== undefined && views.every((view) => sameDs(view, first)) ? first : undefined;
-    } catch {
-      return undefined;
-    }
+    const asked =
+      servers.length > 0
+        ? servers.map((peer) => ({ name: nameOf(peer), peers: [peer] }))
+        : await parentServers(zone, tools).catch((error: Error) => error.message);
+    if (typeof asked === "string") return [{ because: `the nameservers of the parent zone are not known: ${asked}` }];
+    return await Promise.all(asked.map((server) => viewOf(server, zone, { signal, limit, now: Date.now })));
   };
 
-/** One address of each server. */
-async function peersAbove(zone: string, tools: DnsTools): Promise<readonly Peer[]> {
-  const servers = await serversAbove(zone, tools);
-  const found = await Promise.all(servers.slice(0, mostServers).map((server) => tools.addressesOf(server)));
-  return found.flatMap((addresses) => {
-    const host = addresses.find(tools.mayAsk);
-    return host === undefined ? [] : [{ host, port: 53, key: undefined }];
-  });
+async function parentServers(zone: string, tools: DnsTools): Promise<readonly ParentServer[] | string> {
+  const names = await serversAbove(zone, tools);
+  if (names.length > mostServers) return `it has ${names.length}, but at most ${mostServers} are asked`;
+  return await Promise.all(
+    names.map(async (name) => {
+      const addresses = (await tools.addressesOf(name)).filter(tools.mayAsk);
+      // Those of one family follow each other, and this machine may have no route for one of the families.
+      const chosen = [addresses[0], addresses.find((each) => each.includes(":") !== addresses[0]?.includes(":"))];
+      return { name, peers: chosen.flatMap((host) => (host ? [{ host, port: 53, key: undefined }] : [])) };
+    }),
+  );
 }
 
-async function dsFrom(server: Peer, zone: string, signal: AbortSignal): Promise<ParentView> {
-  const asking = { opcode: opcodes.query, question: { name: zone, type: types.ds, class: classes.in } };
-  const { rcode, truncated, authoritative, answers } = await askUdp(server, asking, { signal, limit, now: Date.now });
-  if (rcode !== rcodes.noError || truncated || !authoritative) return undefined;
+async function viewOf({ name, peers }: ParentServer, zone: string, options: AskOptions): Promise<ServerView> {
+  if (peers.length === 0) return { because: `${name} has no public address, or it was not found` };
+  let because = "does not answer";
+  for (const peer of peers) {
+    const reply = await replyOf(peer, zone, options);
+    const view = typeof reply === "string" ? reply : viewIn(reply, zone);
+    if (typeof view !== "string") return { server: name, ...view };
+    because = view;
+  }
+  return { because: `${name} ${because}` };
+}
+
+/** The whole answer, or why there is none. */
+async function replyOf(peer: Peer, zone: string, options: AskOptions): Promise<Message | string> {
+  const question = { name: zone, type: types.ds, class: classes.in };
+  const asking = { opcode: opcodes.query, question };
+  let reply: Message | undefined;
+  for (let i = 0; i < tries && reply === undefined && !options.signal.aborted; i++)
+    reply = await askUdp(peer, asking, options).catch(() => undefined);
+  if (reply?.truncated) {
+    reply = await firstOver(askTcp(peer, asking, options)).catch(() => undefined);
+    if (reply === undefined || reply.truncated) return "has an answer too large for UDP, and none over TCP";
+  }
+  const [asked] = reply?.questions ?? [];
+  if (reply !== undefined && (asked?.name !== zone || asked.type !== types.ds)) return "answers another question";
+  return reply ?? "does not answer";
+}
+
+async function firstOver(parts: ReturnType<typeof askTcp>): Promise<Message | undefined> {
+  for await (const { message } of parts) return message;
+  return undefined;
+}
+
+/** Only an answer of the parent zone itself counts; a server of the zone below says that there is no DS record. */
+function viewIn({ rcode, authoritative, answers, authorities }: Message, zone: string) {
+  if (rcode !== rcodes.noError && rcode !== rcodes.nxDomain)
+    return `answers with the error ${rcodeNames.get(rcode) ?? rcode}`;
+  if (!authoritative) return "is not authoritative for the parent zone";
   const found = answers.filter(({ name, type }) => name === zone && type === types.ds);
-  const ds = found.map(({ data }) => ({ tag: ((data[0] ?? 0) << 8) | (data[1] ?? 0), algorithm: data[2] ?? 0 }));
-  return { ds: ds.sort((a, b) => a.tag - b.tag), ttl: found[0]?.ttl ?? 0 };
+  const ds = found.flatMap(({ data }) => readDs(data) ?? []);
+  if (ds.length < found.length) return "has a malformed DS record";
+  const above = new Set([...enclosing(zone).slice(1), ""]);
+  if (ds.length === 0 && !authorities.some(({ name, type }) => type === types.soa && above.has(name)))
+    return "answers for another zone than the parent";
+  return { ds, ttl: found.reduce((most, { ttl }) => Math.max(most, ttl), 0) };
 }
 
-const sameDs = (a: ParentView, b: NonNullable<ParentView>): boolean =>
-  a !== undefined &&
-  a.ds.length === b.ds.length &&
-  a.ds.every(({ tag, algorithm }, i) => tag === b.ds[i]?.tag && algorithm === b.ds[i]?.algorithm);
+const rcodeNames: ReadonlyMap<number, string> = new Map([
+  [rcodes.formErr, "FORMERR"],
+  [rcodes.servFail, "SERVFAIL"],
+  [rcodes.notImp, "NOTIMP"],
+  [rcodes.refused, "REFUSED"],
+]);

@@ -135,7 +135,7 @@ async function playOn(play: Opening): Promise<Result<Outcome>> {
   const round = createSigningRound({
     ...{ store, log, now: () => now },
     // The parent of the parent is not simulated.
-    askParent: async (name, stop) => (name === zone.name ? await askDs(name, stop) : undefined),
+    askParent: async (name, stop) => (name === zone.name ? await askDs(name, stop) : []),
   });
   const cached = createCachedAnswers(zone.name, questions, ask);
   const counts = { asked: 0, secure: 0, failed: 0, checked: 0, bogus: 0 };

@@ -32,7 +32,7 @@ export const isSignedBy = (
 
 /** Whether a DS record refers to this key. */
 export const refersTo = (ds: Uint8Array, key: Uint8Array, zone: string): boolean =>
-  Buffer.from(ds).equals(dsData(key, zone, sha256));
+  Buffer.from(ds).equals(dsData(key, zone, 2, sha256));
 
 const sha256 = (data: Uint8Array): Uint8Array => createHash("sha256").update(data).digest();
 

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Attention } from "../../contract/overview.ts";
+import type { ParentFault } from "../../core/dnssec/parent-view.ts";
 import { wholeAccount } from "../../core/may.ts";
 import { createRecordService } from "../service/service.ts";
 import type { Actor } from "../service/sight.ts";
@@ -59,9 +60,18 @@ describe("the overview of an account", () => {
   it("says which signed zones of the account resolvers reject, or will", async () => {
     await addZone("example.org");
     await addZone("example.com");
+    await addZone("lost.test");
+    await addZone("silent.test");
+    await addZone("slow.test");
     const signing = {
       ahead: new Set(["example.com"]),
-      mismatched: new Set(["example.org", "theirs.example"]),
+      parentFaults: new Map<string, ParentFault>([
+        ["example.org", { kind: "wrong-ds", text: "the parent has DS records, but none that matches" }],
+        ["theirs.example", { kind: "wrong-ds", text: "theirs" }],
+        ["lost.test", { kind: "no-ds", text: "the parent has no DS record" }],
+        ["silent.test", { kind: "unverified", text: "ns2.parent.test does not answer" }],
+        ["slow.test", { kind: "differs", text: "ns2.parent.test has not made the change yet" }],
+      ]),
       expiring: new Map([
         ["example.com", start],
         ["theirs.example", start],
@@ -71,10 +81,13 @@ describe("the overview of an account", () => {
       actor.account,
       false,
     );
-    expect(attention).toEqual([
-      { kind: "ds-mismatch", zone: "example.org" },
+    const byZone = attention.toSorted((a, b) => `${"zone" in a && a.zone}`.localeCompare(`${"zone" in b && b.zone}`));
+    expect(byZone).toEqual([
       { kind: "clock-behind", zone: "example.com" },
       { kind: "signatures-expire", zone: "example.com", at: iso(start) },
+      { kind: "ds-mismatch", zone: "example.org", text: "the parent has DS records, but none that matches" },
+      { kind: "ds-missing", zone: "lost.test", text: "the parent has no DS record" },
+      { kind: "parent-fault", zone: "silent.test", text: "ns2.parent.test does not answer" },
     ]);
   });
 

@@ -1,5 +1,6 @@
 import type { Attention, MovingName, Overview } from "../../contract/overview.ts";
 import type { UpdaterState } from "../../contract/updater-page.ts";
+import type { ParentFault } from "../../core/dnssec/parent-view.ts";
 import type { Instant } from "../../core/instant.ts";
 import { ownerOf } from "../../core/names/name.ts";
 import type { LoggedChange, Token } from "../model.ts";
@@ -26,7 +27,7 @@ export type OverviewTools = {
  * zones whose last change is in the future.
  */
 export type SigningTroubles = {
-  readonly mismatched: ReadonlySet<string>;
+  readonly parentFaults: ReadonlyMap<string, ParentFault>;
   readonly expiring: ReadonlyMap<string, Instant>;
   readonly ahead: ReadonlySet<string>;
 };
@@ -82,19 +83,26 @@ export const createOverview =
 async function signingTroubles(
   store: RecordStore,
   account: number,
-  { mismatched, expiring, ahead }: SigningTroubles,
+  { parentFaults, expiring, ahead }: SigningTroubles,
 ): Promise<readonly Attention[]> {
-  const within = [...new Set([...mismatched, ...expiring.keys(), ...ahead])];
+  const within = [...new Set([...parentFaults.keys(), ...expiring.keys(), ...ahead])];
   if (within.length === 0) return [];
   const { items } = await store.zones(account, { within, page: 1, perPage: most.signed });
   return items.flatMap(({ name: zone }): readonly Attention[] => {
-    const at = expiring.get(zone);
+    const [at, fault] = [expiring.get(zone), parentFaults.get(zone)];
+    // Servers that differ while the parent is being changed are normal.
+    const isOdd = fault !== undefined && fault.kind !== "differs";
     return [
-      ...(mismatched.has(zone) ? [{ kind: "ds-mismatch", zone } as const] : []),
+      ...(isOdd ? [{ kind: attentionTo(fault), zone, text: fault.text } as const] : []),
       ...(ahead.has(zone) ? [{ kind: "clock-behind", zone } as const] : []),
       ...(at === undefined ? [] : [{ kind: "signatures-expire", zone, at: iso(at) } as const]),
     ];
   });
+}
+
+function attentionTo({ kind }: ParentFault): "ds-mismatch" | "ds-missing" | "parent-fault" {
+  if (kind === "wrong-ds") return "ds-mismatch";
+  return kind === "no-ds" ? "ds-missing" : "parent-fault";
 }
 
 async function readLatest(store: RecordStore, account: number) {

@@ -1,8 +1,9 @@
 import { expect, it } from "vitest";
+import { parentWith } from "../../../test/rig/records/parent-with.ts";
 import { rrsetsService } from "../../../test/rig/records/rrsets-service.ts";
 import { wholeAccount } from "../../core/may.ts";
 import { updateFromDns } from "../service/from-dns-update.ts";
-import { continueLife } from "../service/zones/dnssec.ts";
+import { continueLife, noteParentFault } from "../service/zones/dnssec.ts";
 import type { TransferKey } from "../store/transfer-keys.ts";
 
 const { call, callV1, newToken, store } = rrsetsService();
@@ -17,7 +18,15 @@ const post = (path: string, body: object = {}, token?: string) =>
 
 it("a zone is signed, shows what the parent needs, and moves on step by step", async () => {
   const zone = await makeZone("signed.test");
-  const none = { signed: false, stage: null, stage_text: null, since: null, parent_since: null, denial: null };
+  const none = {
+    signed: false,
+    stage: null,
+    stage_text: null,
+    since: null,
+    parent_since: null,
+    parent_fault: null,
+    denial: null,
+  };
   expect((await call("GET", `${zone}/dnssec`)).json).toEqual({
     dnssec: { ...none, keys: [], other_keys: [], records: [] },
   });
@@ -42,7 +51,7 @@ it("a zone is signed, shows what the parent needs, and moves on step by step", a
   const held = await store().zoneHolding("signed.test");
   if (held === undefined) throw new Error("the zone is gone");
   const by = { store: store(), actor: "test", now: Date.now() + 3_600_000 };
-  await continueLife(by, held, { ds: [], ttl: 60 }, 3_000);
+  await continueLife(by, held, parentWith([]), 3_000);
   expect((await call("GET", `${zone}/dnssec`)).json.dnssec).toMatchObject({
     stage: "new-parent",
     records: [
@@ -50,6 +59,15 @@ it("a zone is signed, shows what the parent needs, and moves on step by step", a
       { name: "@", type: "CDS", values: [`${key.key_tag} 15 2 ${key.digest}`] },
       { name: "@", type: "CDNSKEY", values: [key.dnskey.slice(key.dnskey.indexOf("257"))] },
     ],
+  });
+  await noteParentFault(by, held, { kind: "unverified", text: "ns2.parent.test does not answer" });
+  expect((await call("GET", `${zone}/dnssec`)).json.dnssec).toMatchObject({
+    stage_text: "waiting for the DS record at the parent",
+    parent_fault: {
+      kind: "unverified",
+      text: "ns2.parent.test does not answer; no key is removed until every server of the parent has answered",
+      since: new Date(by.now).toISOString().replace(/\.\d+/, ""),
+    },
   });
   // The zone had no NS records, so it got those of the service.
   const { rrsets } = (await call("GET", `${zone}/rrsets?type=NS`)).json;

@@ -10,7 +10,7 @@ import { type Actor, missing } from "../service/sight.ts";
 import type { Asked } from "../service/write.ts";
 import { type PublicKey, readDnskeys } from "../signing/other-keys.ts";
 import { isDsWanted, mayBeInParent, signingOf } from "../signing/signing-of.ts";
-import { apexValue, dnskeyText, dsParts, dsText, stageInWords } from "../signing/signing-texts.ts";
+import { apexValue, dnskeyText, dsParts, dsText, faultInWords, stageInWords } from "../signing/signing-texts.ts";
 import { act, type ReadKeys, sendError, zoneAt } from "./answer.ts";
 import { answerTo } from "./errors.ts";
 import { flagAt, type Keys, said } from "./input.ts";
@@ -111,12 +111,16 @@ function signingToWire({ name, settings: { dnssec } }: Zone): RrsetsSigning {
   if (dnssec === undefined)
     return {
       ...{ signed: false, stage: null, stage_text: null, since: null, parent_since: null, denial: null },
+      parent_fault: null,
       ...{ keys: [], other_keys: [], records: [] },
     };
-  const { stage, since, parentSince, denial, keys, others = [] } = dnssec;
+  const { stage, since, parentSince, parentFault, denial, keys, others = [] } = dnssec;
   return {
     ...{ signed: true, stage, stage_text: stageInWords(dnssec), since: timeText(since), denial },
     parent_since: parentSince === undefined ? null : timeText(parentSince),
+    parent_fault: parentFault
+      ? { kind: parentFault.kind, text: faultInWords(parentFault), since: timeText(parentFault.since) }
+      : null,
     keys: keys.map((key) => keyToWire(key, stage, name)),
     other_keys: others.map((key) => otherKeyToWire(key, name)),
     records: signingOf(dnssec, name, since).apexSets.flatMap(({ type, data }) => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { createToken, hashSecret } from "../../access/secret.ts";
 import { parseNetwork } from "../../core/addresses/network.ts";
+import type { ParentFault } from "../../core/dnssec/parent-view.ts";
 import { wholeAccount } from "../../core/may.ts";
 import { createRequestCounters } from "../../process/http/request-counters.ts";
 import { createLog } from "../../process/log.ts";
@@ -82,7 +83,12 @@ describe("the record service, monitored", () => {
     const text = await printRecordMetrics({
       ...{ requests, store: away, streams: { open: 0 }, now: () => 1_000 },
       signing: {
-        ...{ zones: 3, mismatched: new Set(["customer.example"]), ahead: new Set<string>() },
+        ...{ zones: 3, ahead: new Set<string>() },
+        parentFaults: new Map<string, ParentFault>([
+          ["customer.example", { kind: "wrong-ds", text: "" }],
+          ["another.example", { kind: "no-ds", text: "" }],
+          ["third.example", { kind: "unverified", text: "" }],
+        ]),
         expiring: new Map([["customer.example", 61_000]]),
       },
     });
@@ -92,6 +98,9 @@ describe("the record service, monitored", () => {
       ["moor_signed_zones", 3],
       ["moor_signatures_expire_seconds", 60],
       ["moor_ds_mismatches", 1],
+      ["moor_ds_missing", 1],
+      ['moor_parent_faults{kind="unverified"}', 1],
+      ['moor_parent_faults{kind="differs"}', 0],
       ["moor_signing_clock_wrong", 0],
     ])
       expect(text).toContain(`\n${metric} ${value}\n`);

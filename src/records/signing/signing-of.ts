@@ -1,19 +1,42 @@
 import { hash } from "node:crypto";
 import { dnssecTypes, keyFlags } from "../../core/dnssec/codes.ts";
+import { wantedOfParent } from "../../core/dnssec/lifecycle.ts";
+import { type DigestType, type Ds, type Expectation, knownDigests, readDs } from "../../core/dnssec/parent-view.ts";
 import type { Signing } from "../../core/dnssec/plan-signing.ts";
 import { dnskeyData, dsData, nsec3ParamData, removeDs } from "../../core/dnssec/records.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { OtherKey, SigningKey, ZoneSigning } from "../model.ts";
 import { renewal } from "./signer.ts";
 
-const sha256 = (data: Uint8Array): Uint8Array => hash("sha256", data, "buffer");
-
 /** A key of this zone, or of another server that also signs it. */
 export type AnyKey = SigningKey | OtherKey;
 
 export const dnskeyOf = (key: AnyKey) =>
   dnskeyData(key.algorithm, Buffer.from(key.publicKey, "base64"), "flags" in key ? key.flags : keyFlags);
-export const dsOf = (key: AnyKey, zone: string) => dsData(dnskeyOf(key), zone, sha256);
+/** The DS record that the parent should have, with a SHA-256 digest (RFC 4509). */
+export const dsOf = (key: AnyKey, zone: string) => dsWith(key, zone, 2);
+
+const hashNames: Readonly<Record<DigestType, string>> = { 1: "sha1", 2: "sha256", 4: "sha384" };
+const dsWith = (key: AnyKey, zone: string, type: DigestType) =>
+  dsData(dnskeyOf(key), zone, type, (data) => hash(hashNames[type], data, "buffer"));
+
+/** All DS records that a key can have at the parent. */
+export const everyDsOf = (key: AnyKey, zone: string): readonly Ds[] =>
+  knownDigests.flatMap((type) => readDs(dsWith(key, zone, type)) ?? []);
+
+/** What the zone expects of the DS records at its parent. */
+export function expectationOf(signing: ZoneSigning, zone: string): Expectation {
+  const { stage, keys, others = [] } = signing;
+  const published: readonly AnyKey[] = [...keys.filter(({ shown }) => shown), ...others.filter(mayBeInParent)];
+  return {
+    keys: published.map((key) => everyDsOf(key, zone)),
+    isSecure: !beforeOrAfter.has(stage),
+    fits: wantedOfParent(signing, (key) => everyDsOf(key, zone)),
+  };
+}
+
+/** The stages in which the parent may have no DS record. */
+const beforeOrAfter: ReadonlySet<ZoneSigning["stage"]> = new Set(["new", "new-parent", "leaving"]);
 
 /** DS records refer only to keys that sign the DNSKEY set. */
 export const mayBeInParent = ({ flags }: OtherKey): boolean => flags === keyFlags;

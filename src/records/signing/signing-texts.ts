@@ -1,5 +1,6 @@
 import { dnssecTypes } from "../../core/dnssec/codes.ts";
 import type { Stage } from "../../core/dnssec/lifecycle.ts";
+import type { ParentFault } from "../../core/dnssec/parent-view.ts";
 import type { ZoneSigning } from "../model.ts";
 import { type AnyKey, dnskeyOf, dsOf } from "./signing-of.ts";
 
@@ -18,12 +19,28 @@ export const stageWords: Readonly<Record<Stage, string>> = {
   leaving: "waiting until the parent has removed the DS record",
 };
 
+type Told = Pick<ZoneSigning, "stage" | "parentSince" | "parentFault">;
+
 /** What a zone waits for. Once the parent has made the wanted change (`parentSince`), the zone waits only for caches. */
-export function stageInWords({ stage, parentSince }: Pick<ZoneSigning, "stage" | "parentSince">): string {
+export function stageInWords({ stage, parentSince, parentFault }: Told): string {
+  if (stage === "secure" && (parentFault?.kind === "wrong-ds" || parentFault?.kind === "no-ds"))
+    return `the zone was secure, but now ${parentFault.text}`;
   if (parentSince === undefined) return stageWords[stage];
   if (stage === "leaving") return "the parent has no DS record now; waiting until the old one has expired from caches";
   return "the parent has replaced the DS record; waiting until the old one has expired from caches";
 }
+
+/** What is wrong at the parent, what follows from it, and what to do. */
+export const faultInWords = ({ kind, text }: ParentFault): string => `${text}${consequences[kind]}`;
+
+const consequences: Readonly<Record<ParentFault["kind"], string>> = {
+  "wrong-ds": ", so resolvers reject the zone; give the registrar the DS record that the status shows",
+  "no-ds":
+    ", so resolvers do not validate the zone; if it was moved to another registrar, give that one the DS record that the status shows",
+  "wrong-digest": "; correct it at the registrar before you remove another DS record",
+  unverified: "; no key is removed until every server of the parent has answered",
+  differs: "; waiting until all its servers have",
+};
 
 /** The fields that registrars' forms ask for. */
 export function dsParts(key: AnyKey, zone: string) {

@@ -1,13 +1,7 @@
 import { type Algorithm, algorithms } from "../../../core/dnssec/codes.ts";
-import {
-  beginLeaving,
-  beginLife,
-  beginRoll,
-  nextStage,
-  type ParentView,
-  type Stage,
-} from "../../../core/dnssec/lifecycle.ts";
+import { beginLeaving, beginLife, beginRoll, nextStage, type Stage } from "../../../core/dnssec/lifecycle.ts";
 import { isMadeType, madeTypes } from "../../../core/dnssec/made-types.ts";
+import type { ParentFault, ParentView } from "../../../core/dnssec/parent-view.ts";
 import type { Denial } from "../../../core/dnssec/plan-signing.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { apex } from "../../../core/names/name.ts";
@@ -17,6 +11,7 @@ import type { OtherKey, Zone, ZoneSigning } from "../../model.ts";
 import { mergeOthers, type PublicKey } from "../../signing/other-keys.ts";
 import type { ReadKey } from "../../signing/private-key.ts";
 import { describeKey, type SealedKey, type Signer } from "../../signing/signer.ts";
+import { everyDsOf } from "../../signing/signing-of.ts";
 import type { Decision, RecordStore, WriteRequest, WriteView } from "../../store/port.ts";
 
 export type SigningWriter = { readonly store: RecordStore; readonly actor: string; readonly now: Instant };
@@ -212,12 +207,18 @@ function withOthers(before: ZoneSigning, others: readonly OtherKey[]): ZoneSigni
   return others.length === 0 ? signing : { ...signing, others };
 }
 
-/** Notes whether all DS records at the parent belong to other keys. */
-export const noteForeignDs = (by: SigningWriter, zone: Zone, isForeign: boolean): Promise<Result<ZoneSigning>> =>
+/** Notes what is wrong at the parent, so that every node can report it; undefined if nothing is. */
+export const noteParentFault = (
+  by: SigningWriter,
+  zone: Zone,
+  fault: ParentFault | undefined,
+): Promise<Result<ZoneSigning>> =>
   change(by, zone, ({ zone: { name, settings } }) => {
     if (settings.dnssec === undefined) return fail(notSigned(name));
-    const { foreignDs: _, ...signing } = settings.dnssec;
-    return ok({ dnssec: isForeign ? { ...signing, foreignDs: by.now } : signing });
+    const { parentFault: before, ...signing } = settings.dnssec;
+    if (fault === undefined) return ok({ dnssec: signing });
+    const since = before?.kind === fault.kind ? before.since : by.now;
+    return ok({ dnssec: { ...signing, parentFault: { ...fault, since } } });
   });
 
 /** Moves on to the next stage if it is time; otherwise undefined. */
@@ -228,7 +229,8 @@ export async function continueLife(
   highestTtl: number,
 ): Promise<ZoneSigning | "unsigned" | undefined> {
   const { dnssec } = zone.settings;
-  const next = dnssec && nextStage(dnssec, parent, { now: by.now, highestTtl });
+  const next =
+    dnssec && nextStage(dnssec, parent, { ...{ now: by.now, highestTtl }, dsOf: (key) => everyDsOf(key, zone.name) });
   if (dnssec === undefined || next === undefined) return undefined;
   const changed = await change(by, zone, ({ zone: { settings } }) => {
     if (settings.dnssec?.stage !== dnssec.stage || settings.dnssec.since !== dnssec.since)
