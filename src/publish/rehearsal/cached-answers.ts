@@ -33,6 +33,8 @@ export function createCachedAnswers(
   ask: Ask,
   /** The servers of the zone that resolvers query now, if they are not the parent's. */
   servers: () => readonly Ask[] = () => [ask],
+  /** Other servers of the parent. */
+  moreParents: readonly Ask[] = [],
 ): CachedAnswers {
   /** By question, and by the server that answered it. */
   const histories = new Map<string, Map<Ask, Seen[]>>();
@@ -76,7 +78,7 @@ export function createCachedAnswers(
     look: async (now) => {
       for (const question of [dsAsked, keysAsked, ...questions]) {
         const byServer = historiesOf(question);
-        const asked = question === dsAsked ? [ask] : servers();
+        const asked = question === dsAsked ? [ask, ...moreParents] : servers();
         for (const [server, history] of byServer) {
           const last = history.at(-1);
           if (last !== undefined && !asked.includes(server)) last.until ??= now;

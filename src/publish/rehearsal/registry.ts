@@ -54,11 +54,28 @@ export type Registry = {
   readonly tags: () => readonly number[];
 };
 
-/** Acts on the CDS records of the child after a delay, as a registry does (RFC 7344, RFC 8078). */
-export function createRegistry(store: RecordStore, parent: Zone, child: string, ask: Ask): Registry {
+/**
+ * Acts on the CDS records of the child after a delay, as a registry does (RFC 7344, RFC 8078). `mistake`: how long it first has a wrong digest of a
+ * new key, in milliseconds. Meanwhile it keeps the DS record of the old key, so that the zone is not rejected.
+ */
+export function createRegistry(store: RecordStore, parent: Zone, child: string, ask: Ask, mistake = 0): Registry {
   const owner = ownerOf(child, parent.name) ?? "";
   let has: readonly string[] = [];
-  let asked: { readonly wanted: readonly string[]; readonly since: Instant } | undefined;
+  let asked:
+    | { readonly wanted: readonly string[]; readonly since: Instant; readonly wrong: readonly string[] }
+    | undefined;
+  const publish = async (values: readonly string[], now: Instant): Promise<void> => {
+    if (isDeepStrictEqual(values, has)) return;
+    const request = { account: parent.account, at: { zone: parent.id }, owners: () => [owner], actor: "registry", now };
+    await store.write(request, ({ sets }) => {
+      const others = sets.filter(({ type }) => type !== "DS");
+      return {
+        wanted: values.length === 0 ? others : [...others, setOf(parent.name, owner, "DS", dsTtl, values)],
+        result: undefined,
+      };
+    });
+    has = values;
+  };
   return {
     tags: () => has.map((text) => Number(text.split(" ")[0])),
     visit: async (now) => {
@@ -70,23 +87,22 @@ export function createRegistry(store: RecordStore, parent: Zone, child: string, 
         asked = undefined;
         return;
       }
-      if (asked === undefined || !isDeepStrictEqual(asked.wanted, wanted)) asked = { wanted, since: now };
-      if (now < asked.since + delay) return;
-      const request = {
-        account: parent.account,
-        at: { zone: parent.id },
-        owners: () => [owner],
-        actor: "registry",
-        now,
-      };
-      await store.write(request, ({ sets }) => {
-        const others = sets.filter(({ type }) => type !== "DS");
-        return {
-          wanted: wanted.length === 0 ? others : [...others, setOf(parent.name, owner, "DS", dsTtl, wanted)],
-          result: undefined,
+      if (asked === undefined || !isDeepStrictEqual(asked.wanted, wanted))
+        asked = {
+          wanted,
+          since: now,
+          wrong: mistake > 0 && isSameAlgorithm(has, wanted) ? [...has, ...wanted.map(mistaken)] : [],
         };
-      });
-      has = wanted;
+      if (now < asked.since + delay) return;
+      const isMistaken = asked.wrong.length > 0 && now < asked.since + delay + mistake;
+      await publish(isMistaken ? asked.wrong : wanted, now);
     },
   };
 }
+
+/** Resolvers may reject a zone if one of the algorithms at the parent has only a wrong DS record (RFC 6840 section 5.11). */
+const isSameAlgorithm = (has: readonly string[], wanted: readonly string[]): boolean =>
+  new Set([...has, ...wanted].map((text) => text.split(" ")[1])).size === 1 && has.length > 0 && wanted.length > 0;
+
+/** The same DS record with another digest. */
+const mistaken = (text: string): string => text.replace(/.$/, (last) => (last === "0" ? "1" : "0"));

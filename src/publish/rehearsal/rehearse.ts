@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Algorithm, algorithms } from "../../core/dnssec/codes.ts";
+import { type Algorithm, algorithms, dnssecTypes } from "../../core/dnssec/codes.ts";
 import type { Stage } from "../../core/dnssec/lifecycle.ts";
 import type { Denial } from "../../core/dnssec/plan-signing.ts";
 import type { Instant } from "../../core/instant.ts";
@@ -25,6 +25,7 @@ import { createCachedAnswers } from "./cached-answers.ts";
 import { questionsFor } from "./questions.ts";
 import { createParentZone, createRegistry } from "./registry.ts";
 import { type Resolver, type ResolverName, startResolver } from "./resolver.ts";
+import { createSecondServer } from "./second-server.ts";
 
 export type Rehearsal = {
   readonly zone: Pick<Zone, "name" | "serial" | "settings">;
@@ -74,10 +75,15 @@ const step = 300_000;
  * The fast clock starts this long before now. Signatures are valid for at least twelve days, so all of them are also valid by the real clock,
  * which the resolver uses.
  */
-const span = 9 * day;
+const span = 11.5 * day;
 /** In seconds. With longer TTLs, the stages would take longer than `span`. */
 export const longestTtl = 86_400;
 const mostExamples = 10;
+const hour = 3_600_000;
+/** How long the registry has a wrong digest of a new key. */
+const mistake = 3 * hour;
+/** After signing, a new key, another algorithm and unsigning: how much later the parent's second server has the change. Longer than caches have the old one. */
+const delays = [2 * hour, 30 * hour, 2 * hour, 30 * hour] as const;
 
 /** Simulates the whole life of a signed zone with a fast clock, on a store in memory, and checks its answers all the time. */
 export async function rehearse(play: Rehearsal): Promise<Result<Outcome>> {
@@ -130,14 +136,18 @@ async function playOn(play: Opening): Promise<Result<Outcome>> {
   if (resolver) opened.push({ name: resolver.name, close: resolver.close });
   play.onStart(resolver?.name);
 
-  const registry = createRegistry(store, parent, zone.name, ask);
+  const registry = createRegistry(store, parent, zone.name, ask, mistake);
   const askDs = createAskParent([{ host: "127.0.0.1", port, key: undefined }]);
+  const second = createSecondServer(`ns2.${parent.name}`, async () => {
+    const [[view], message] = [await askDs(zone.name, signal), await ask({ name: zone.name, type: dnssecTypes.ds })];
+    return { message, view: view ?? { because: "the first server of the parent does not answer" } };
+  });
   const round = createSigningRound({
     ...{ store, log, now: () => now },
     // The parent of the parent is not simulated.
-    askParent: async (name, stop) => (name === zone.name ? await askDs(name, stop) : []),
+    askParent: async (name, stop) => (name === zone.name ? [...(await askDs(name, stop)), second.view(now)] : []),
   });
-  const cached = createCachedAnswers(zone.name, questions, ask);
+  const cached = createCachedAnswers(zone.name, questions, ask, undefined, [second.ask]);
   const counts = { asked: 0, secure: 0, failed: 0, checked: 0, bogus: 0 };
   const examples: string[] = [];
   const note = (what: string) => {
@@ -158,9 +168,10 @@ async function playOn(play: Opening): Promise<Result<Outcome>> {
   const visit = async (): Promise<ZoneSigning | undefined> => {
     signal.throwIfAborted();
     await registry.visit(now);
+    const isSecondNew = await second.look(now);
     await round(signal);
     const last = await store.lastChange();
-    const isNew = last !== change;
+    const isNew = last !== change || isSecondNew;
     change = last;
     if (isNew) await cached.look(now);
     const found = cached.check(now);
@@ -177,8 +188,9 @@ async function playOn(play: Opening): Promise<Result<Outcome>> {
   };
   /** Lets time pass until the zone is as wanted. */
   const passUntil = async (isThere: (dnssec: ZoneSigning | undefined) => boolean): Promise<void> => {
-    while (!isThere(await visit())) {
-      now += step;
+    for (let dnssec = await visit(); !isThere(dnssec); dnssec = await visit()) {
+      // Larger steps for the long waits, in which nothing else happens.
+      now += dnssec?.parentSince !== undefined || second.isBehind(now) ? 6 * step : step;
       if (now > began + span) throw new Error(`the rehearsal did not finish within ${span / day} simulated days`);
     }
   };
@@ -197,6 +209,7 @@ async function playOn(play: Opening): Promise<Result<Outcome>> {
   ];
   for (const [i, act] of acts.entries()) {
     now += step;
+    second.setDelay(delays[i] ?? 0);
     const begun = await act();
     if (!begun.ok) return fail(...begun.faults);
     await passUntil(i === acts.length - 1 ? (dnssec) => dnssec === undefined : isSecure);
