@@ -112,3 +112,35 @@ describe("a record that cannot work", () => {
     expect(refused([], type, rdata)).toEqual([]);
   });
 });
+
+describe("what other nameservers refuse a whole zone for", () => {
+  const refused = (...[before, wanted]: Parameters<typeof checkNewSets>) =>
+    checkNewSets(before, wanted).map(({ code, where }) => `${code} ${where}`);
+  const target = "\\# 3 016100";
+
+  it("is refused if it is new: data that is not valid for its type", () => {
+    const bad = set("www", "TYPE44", ["\\# 0", "\\# 4 01010000"]);
+    expect(refused([], [bad])).toEqual(["bad-data www TYPE44", "bad-data www TYPE44"]);
+    expect(refused([set("www", "TYPE44", ["\\# 0"])], [bad])).toEqual(["bad-data www TYPE44"]);
+    expect(refused([], [set("www", "TYPE65280", ["\\# 0"]), set("d", "TYPE39", [target])])).toEqual([]);
+    expect(checkNewSets([], [bad])[0]?.message).toContain("SSHFP (TYPE44)");
+  });
+
+  it("is refused if it is new: a DS record at the apex", () => {
+    const [ds, below] = [set("@", "DS"), set("sub", "DS")];
+    expect(refused([], [ds, below])).toEqual(["ds-at-apex @ DS"]);
+    expect(refused([ds], [ds])).toEqual([]);
+  });
+
+  it("is refused if it is new: NS beside DNAME, and names below one", () => {
+    const dname = (owner: string) => set(owner, "TYPE39", [target]);
+    const [ns, below] = [set("d", "NS"), set("a.b.d", "A")];
+    expect(refused([], [dname("d"), ns, below, set("dd", "A"), set("d", "A")])).toEqual([
+      "ns-beside-dname d NS",
+      "below-dname a.b.d A",
+    ]);
+    expect(refused([], [dname("@"), set("@", "NS"), below])).toEqual(["below-dname a.b.d A"]);
+    expect(refused([dname("d"), ns, below], [dname("d"), ns, below])).toEqual([]);
+    expect(refused([ns, below], [dname("d"), ns, below])).toEqual(["ns-beside-dname d NS", "below-dname a.b.d A"]);
+  });
+});

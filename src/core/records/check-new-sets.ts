@@ -1,8 +1,11 @@
 import { parseAddress } from "../addresses/address.ts";
+import { apex, enclosing } from "../names/name.ts";
 import { caaTags } from "../rdata/caa.ts";
+import { bytesOfGeneric } from "../rdata/field-hex.ts";
 import { addressForName } from "../rdata/field-name.ts";
 import { parseRdata } from "../rdata/rdata.ts";
-import type { RecordType } from "../rdata/table.ts";
+import { isKnownType, type RecordType, typeCode } from "../rdata/table.ts";
+import { isValidData, registeredName } from "../rdata/wire-layout.ts";
 import type { Fault } from "../result.ts";
 import { finish, type Steps } from "../steps.ts";
 import { dname } from "./dname.ts";
@@ -24,13 +27,19 @@ export const checkNewSets = (before: readonly SetData[], wanted: readonly SetDat
 export function* checkingNewSets(before: readonly SetData[], wanted: readonly SetData[]): Steps<readonly Fault[]> {
   // Most writes have no faults: the stored sets are indexed only at the first one.
   let sorted: ReadonlyMap<string, SetData> | undefined;
-  const had = ({ owner, type }: SetData): SetData | undefined => {
+  const had: Had = ({ owner, type }) => {
     sorted ??= new Map(before.map((set) => [setKey(set.owner, set.type), set]));
     return sorted.get(setKey(owner, type));
   };
   const faults: Fault[] = [];
+  const redirecting = new Set(wanted.filter(({ type }) => type === dname).map(({ owner }) => owner));
   for (const set of wanted) {
-    const found = sizeFault(set, had) ?? wildcardFault(set, had) ?? dnameFault(set, had);
+    const found =
+      sizeFault(set, had) ??
+      wildcardFault(set, had) ??
+      dnameFault(set, had) ??
+      apexDsFault(set, had) ??
+      (redirecting.size > 0 ? redirectedFault(set, redirecting, had) : undefined);
     faults.push(...(found ? [found] : recordFaults(set, had)));
     if (faults.length >= mostFaults) return faults;
     yield;
@@ -40,11 +49,11 @@ export function* checkingNewSets(before: readonly SetData[], wanted: readonly Se
 
 const mostFaults = 1_000;
 
-type Had = (set: SetData) => SetData | undefined;
+type Had = (set: Pick<SetData, "owner" | "type">) => SetData | undefined;
 
 function recordFaults(set: SetData, had: Had): readonly Fault[] {
   const { owner, type, records } = set;
-  if (type !== "CAA" && !pointing.has(type)) return [];
+  if (type !== "CAA" && !pointing.has(type) && isKnownType(type)) return [];
   const where = setKey(owner, type);
   const bad = records.flatMap(({ rdata }) => rdataFaults(type, rdata, where).map((fault) => ({ rdata, fault })));
   if (bad.length === 0) return [];
@@ -54,12 +63,27 @@ function recordFaults(set: SetData, had: Had): readonly Fault[] {
 
 function rdataFaults(type: RecordType, rdata: string, where: string): readonly Fault[] {
   if (type === "CAA") return checkTag(tagOf(rdata), where);
+  if (!isKnownType(type)) return checkData(type, rdata, where);
   // No top-level domain is a number (RFC 3696 section 2), so an address is never a host name.
   const target = rdata.slice(rdata.lastIndexOf(" ") + 1, -1);
   return parseAddress(target) === undefined ? [] : [addressForName(target, where)];
 }
 
 const pointing: ReadonlySet<RecordType> = new Set(["CNAME", "MX", "NS", "PTR", "SRV"]);
+
+/** Other servers know the type, and refuse the whole zone. */
+function checkData(type: RecordType, rdata: string, where: string): readonly Fault[] {
+  const [code, data] = [typeCode(type), bytesOfGeneric(rdata)];
+  if (data === undefined || isValidData(code, data)) return [];
+  return [
+    {
+      code: "bad-data",
+      where,
+      message: `the data is not valid for a record of type ${registeredName(code)} (${type}); other nameservers would refuse the whole zone`,
+      todo: "correct the data, or remove the record",
+    },
+  ];
+}
 
 /** A tag in upper case makes the text that of an unknown type. */
 function tagOf(rdata: string): string {
@@ -105,6 +129,17 @@ function wildcardFault(set: SetData, had: Had): Fault | undefined {
   };
 }
 
+/** RFC 4035 section 2.4: it belongs to the parent zone. Knot refuses the zone. */
+function apexDsFault(set: SetData, had: Had): Fault | undefined {
+  if (set.type !== "DS" || set.owner !== apex || had(set) !== undefined) return undefined;
+  return {
+    code: "ds-at-apex",
+    where: setKey(apex, "DS"),
+    message: "a DS record at the zone's own name has no effect: it belongs to the parent zone",
+    todo: "give it to the registrar of the zone; add it here only at a delegated name",
+  };
+}
+
 /** RFC 6672 section 2.4. If there already are several, they may stay or become fewer. */
 function dnameFault(set: SetData, had: Had): Fault | undefined {
   const { owner, type, records } = set;
@@ -114,5 +149,23 @@ function dnameFault(set: SetData, had: Had): Fault | undefined {
     where: setKey(owner, type),
     message: `${owner} has more than one DNAME record`,
     todo: "a DNAME record has one target: keep one record",
+  };
+}
+
+/** RFC 6672 section 2.4: nothing can be below a DNAME record, and NS records beside it only at the apex. Knot refuses the zone. */
+function redirectedFault(set: SetData, redirecting: ReadonlySet<string>, had: Had): Fault | undefined {
+  const { owner, type } = set;
+  if (owner === apex) return undefined;
+  const above = [...enclosing(owner).slice(1), apex].find((each) => redirecting.has(each));
+  const at = above ?? (type === "NS" && redirecting.has(owner) ? owner : undefined);
+  if (at === undefined || (had(set) !== undefined && had({ owner: at, type: dname }) !== undefined)) return undefined;
+  return {
+    code: at === owner ? "ns-beside-dname" : "below-dname",
+    where: setKey(owner, type),
+    message:
+      at === owner
+        ? `${owner} has a DNAME record, so it cannot be delegated with NS records`
+        : `${owner} is below ${at}, whose DNAME record redirects all names below it`,
+    todo: "remove one or the other; other nameservers refuse such a zone",
   };
 }
