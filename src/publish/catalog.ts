@@ -17,12 +17,14 @@ export type StoreCatalog = {
   readonly load: () => Promise<ZoneContent>;
   readonly eventsOf: (rows: readonly LoggedRow[]) => readonly ZoneEvent[];
   readonly changesBetween: (from: number, to: number) => readonly Change[] | undefined;
+  /** The changes up to this position are not in the store any more: who has one of their serials gets the whole zone. */
+  readonly startAfter: (position: number) => void;
 };
 
 export const defaultCatalog = "catalog.moor.invalid";
 
 export function openCatalog(store: RecordStore, name: string, start: number): StoreCatalog {
-  const log = createCatalogLog(serialAt(start));
+  let log = createCatalogLog(serialAt(start));
   /** The catalog hides zones of its own name and below, so it does not list them. */
   const isListed = (zone: string) => ownerOf(zone, name) === undefined;
   return {
@@ -43,7 +45,10 @@ export function openCatalog(store: RecordStore, name: string, start: number): St
       log.add(serial, changes);
       return [{ kind: "changed", zone: name, serial, changes }];
     },
-    changesBetween: log.between,
+    changesBetween: (from, to) => log.between(from, to),
+    startAfter: (position) => {
+      log = createCatalogLog(serialAt(position + 1));
+    },
   };
 }
 

@@ -1,104 +1,226 @@
 import { StoreBusy } from "../process/database/store-busy.ts";
 import type { Logger } from "../process/log.ts";
-import type { LoggedRow } from "../records/model.ts";
-import type { ChangeListener, RecordStore } from "../records/store/port.ts";
+import type { LinkedRow, LoggedRow, LogPlace } from "../records/model.ts";
+import type { AddedPlaces, OtherHistory, RecordStore } from "../records/store/port.ts";
 
 export type LogListener = {
   /** All rows of a write are passed together. */
   readonly rows: (rows: readonly LoggedRow[]) => void;
+  /** Rows may be missing: everything has to be read again. */
   readonly lost: () => void;
+  /** The store has lost rows that were passed on: everything has to be read again, and the log continues from its end. */
+  readonly tookBack: (loss: LostRows) => void;
   /** There is a new write, with this number. Called before the writer gets its response. */
   readonly written: (number: number) => void;
-  /** Everything up to this write has been passed to `rows`. */
+  /** Everything up to this write has been passed to `rows`, or cannot be read in time. */
   readonly reported: (number: number) => void;
+};
+
+/** Rows that were followed, and that the log does not have any more. */
+export type LostRows = {
+  /** How many rows, and of which zones; undefined if that is not known. */
+  readonly known: { readonly count: number; readonly zones: ReadonlySet<string> } | undefined;
+  /** The last position that was followed. */
+  readonly position: number;
+  /** The end of the log that the store has now. */
+  readonly end: number;
+  /** What was read from the store before this time is not lost, apart from those rows (`performance.now`). */
+  readonly checked: number;
+  readonly history: OtherHistory;
 };
 
 const mostAtOnce = 1_000;
 /** Milliseconds until the log is read again after the store was unavailable. */
 const pause = 1_000;
+/**
+ * Milliseconds that queries wait for a write to be read from the log: a healthy database needs one or two. After that they get the last
+ * known answer.
+ */
+const longestWait = 40;
+/** Followed rows that are remembered, to know what was lost. */
+const mostRemembered = 20_000;
+
+/** Milliseconds. A commit that is confirmed now is not older. */
+const longestCommit = 20_000;
+
+type Remembered = LogPlace & { readonly zone?: string };
 
 /**
- * Passes on the rows that the store reports if they are next in the log, and reads the log from its last position otherwise, until the
- * returned function is called. While the store is unavailable nothing is lost: reading continues from the same position later.
+ * Passes on the rows that the store reports if they are next in the log, and reads the log from its last place otherwise, until it is
+ * closed. While the store is unavailable nothing is lost: reading continues from the same place later.
  */
-export function followLog(store: RecordStore, start: number, log: Logger, listener: LogListener): () => void {
-  let position = start;
-  let reading = false;
-  let again = false;
-  let written = 0;
-  let held: readonly LoggedRow[] = [];
-  let later: NodeJS.Timeout | undefined;
-  let ended = false;
-  let saidAway = false;
+export class LogFollower {
+  readonly #store: Pick<RecordStore, "logFrom" | "logEnd">;
+  readonly #log: Logger;
+  readonly #listener: LogListener;
+  readonly #unfollow: () => void;
+  #place: LogPlace;
+  #remembered: Remembered[];
+  #held: readonly LinkedRow[] = [];
+  #reading = false;
+  #again = false;
+  #written = 0;
+  #retry: NodeJS.Timeout | undefined;
+  #patience: NodeJS.Timeout | undefined;
+  #lateSince: number | undefined;
+  #checked = performance.now();
+  #closed = false;
+  #saidAway = false;
 
-  const read = async () => {
-    for (;;) {
-      again = false;
-      const covered = written;
-      const rows = [...held, ...(await store.logAfter(position, mostAtOnce))];
-      if (saidAway) log.info("the change log can be read again");
-      saidAway = false;
-      position = rows.at(-1)?.position ?? position;
-      const full = rows.length >= held.length + mostAtOnce;
-      const whole = full ? withoutLastWrite(rows) : rows;
-      held = rows.slice(whole.length);
-      if (whole.length > 0) listener.rows(whole);
-      if (!full) listener.reported(covered);
-      if (!full && !again) return;
-    }
-  };
-  const wake: ChangeListener = (rows = []) => {
-    written = (written + 1) | 0;
-    listener.written(written);
-    if (!reading && later === undefined && followsOn(rows, position)) {
-      position += rows.length;
-      listener.rows(rows);
-      listener.reported(written);
+  constructor(
+    store: Pick<RecordStore, "logFrom" | "logEnd" | "onChange">,
+    start: LogPlace,
+    log: Logger,
+    listener: LogListener,
+  ) {
+    [this.#store, this.#log, this.#listener] = [store, log, listener];
+    [this.#place, this.#remembered] = [start, [start]];
+    this.#unfollow = store.onChange((rows, places) => this.#wake(rows, places));
+  }
+
+  /** When a write was first announced that has not been read yet, and queries no longer wait for it (`performance.now`). */
+  lateSince(): number | undefined {
+    return this.#lateSince;
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#retry);
+    clearTimeout(this.#patience);
+    this.#unfollow();
+  }
+
+  #wake(rows: readonly LoggedRow[] = [], places = placesOf(rows)): void {
+    this.#written = (this.#written + 1) | 0;
+    this.#listener.written(this.#written);
+    const isIdle = !this.#reading && this.#retry === undefined;
+    if (isIdle && places !== undefined && followsOn(places, this.#place)) {
+      this.#place = places.end;
+      this.#checked = Math.max(this.#checked, performance.now() - longestCommit);
+      this.#remember(rows, places.end.link);
+      this.#listener.rows(rows);
+      this.#listener.reported(this.#written);
       return;
     }
-    again = true;
-    if (!reading) begin();
-  };
-  const begin = () => {
-    reading = true;
-    clearTimeout(later);
-    later = undefined;
-    read()
-      .catch(fail)
+    this.#again = true;
+    if (this.#patience === undefined) this.#bePatient();
+    if (!this.#reading) this.#begin();
+  }
+
+  #begin(): void {
+    this.#reading = true;
+    clearTimeout(this.#retry);
+    this.#retry = undefined;
+    this.#read()
+      .catch((error: unknown) => this.#fail(error))
       .finally(() => {
-        reading = false;
-        if (again) begin();
+        this.#reading = false;
+        if (this.#again && !this.#closed) this.#begin();
       });
-  };
-  const fail = (error: unknown) => {
-    if (error instanceof StoreBusy) {
-      if (!error.isLogged && !saidAway) {
-        saidAway = true;
-        log.warn({ err: error }, "the change log cannot be read; trying again every second");
-      }
-      if (!ended) later = setTimeout(begin, pause).unref();
-    } else {
-      held = [];
-      log.error({ err: error }, "the change log could not be read; reloading all zones");
-      listener.lost();
+  }
+
+  async #read(): Promise<void> {
+    for (let isWhole = false; !isWhole || this.#again; ) {
+      this.#again = false;
+      const [covered, begun] = [this.#written, performance.now()];
+      const found = await this.#store.logFrom(this.#place, mostAtOnce);
+      if (this.#saidAway) this.#log.info("the change log can be read again");
+      this.#saidAway = false;
+      isWhole = "shared" in found ? await this.#startAnew(found) : this.#pass(found);
+      if (!isWhole) continue;
+      this.#checked = begun;
+      this.#lateSince = undefined;
+      this.#listener.reported(covered);
+      clearTimeout(this.#patience);
+      this.#patience = undefined;
+      if (this.#written !== covered) this.#bePatient();
     }
-    listener.reported(written);
-  };
-  const unfollow = store.onChange(wake);
-  return () => {
-    ended = true;
-    clearTimeout(later);
-    unfollow();
-  };
+  }
+
+  /** Whether these rows are the end of the log. */
+  #pass(found: readonly LinkedRow[]): boolean {
+    const rows = [...this.#held, ...found];
+    const last = rows.at(-1);
+    if (last) this.#place = { position: last.position, link: last.link };
+    for (const row of found) this.#remember([row], row.link);
+    const isWhole = found.length < mostAtOnce;
+    const whole = isWhole ? rows : withoutLastWrite(rows);
+    this.#held = rows.slice(whole.length);
+    if (whole.length > 0) this.#listener.rows(whole);
+    return isWhole;
+  }
+
+  /** The log has another history than the one that was followed. It is followed from its present end. */
+  async #startAnew(history: OtherHistory): Promise<false> {
+    const [end, shared] = await Promise.all([this.#store.logEnd(), history.shared(this.#remembered)]);
+    const fork = this.#remembered.findLastIndex(({ position }) => shared.has(position));
+    const lost = this.#remembered.slice(fork + 1);
+    const known = fork < 0 ? undefined : { count: lost.length, zones: new Set(lost.flatMap(({ zone }) => zone ?? [])) };
+    const { position } = this.#place;
+    const checked = this.#checked;
+    [this.#place, this.#remembered, this.#held] = [end, [end], []];
+    this.#log.error(
+      { followed: position, end: end.position, ...(known && { lost: known.count, zones: known.zones.size }) },
+      "the database has lost changes that this node had already published: a standby that lagged took over, or a backup was restored; " +
+        "all zones are read again, and serials are raised",
+    );
+    this.#listener.tookBack({ known, position, checked, end: end.position, history });
+    return false;
+  }
+
+  #remember(rows: readonly LoggedRow[], link: string): void {
+    // Such a log has only one history.
+    if (link === "") return;
+    for (const { position, zoneName: zone } of rows) this.#remembered.push({ position, link, zone });
+    if (this.#remembered.length > 2 * mostRemembered) this.#remembered = this.#remembered.slice(-mostRemembered);
+  }
+
+  /** Queries must not wait longer for a database that does not answer. */
+  #bePatient(): void {
+    const since = performance.now();
+    this.#patience = setTimeout(
+      // An answer that has arrived already comes first, in case this thread was busy for so long.
+      () => setImmediate(() => this.#patience !== undefined && this.#giveUp(since)),
+      longestWait,
+    ).unref();
+  }
+
+  #giveUp(since: number): void {
+    this.#patience = undefined;
+    this.#lateSince ??= since;
+    this.#listener.reported(this.#written);
+  }
+
+  #fail(error: unknown): void {
+    if (error instanceof StoreBusy) {
+      if (!error.isLogged && !this.#saidAway) {
+        this.#saidAway = true;
+        this.#log.warn({ err: error }, "the change log cannot be read; trying again every second");
+      }
+      if (!this.#closed) this.#retry = setTimeout(() => this.#begin(), pause).unref();
+    } else {
+      this.#held = [];
+      this.#log.error({ err: error }, "the change log could not be read; reloading all zones");
+      this.#listener.lost();
+    }
+    clearTimeout(this.#patience);
+    this.#giveUp(performance.now());
+  }
 }
 
-/** Whether these are the next rows of the log, with none from another node before or between them. */
-function followsOn(rows: readonly LoggedRow[], position: number): boolean {
-  return rows[0]?.position === position + 1 && rows.at(-1)?.position === position + rows.length;
+/** The places of rows whose store has only one history. */
+function placesOf(rows: readonly LoggedRow[]): AddedPlaces | undefined {
+  const [first, last] = [rows[0], rows.at(-1)];
+  if (first === undefined || last === undefined) return undefined;
+  return { after: { position: first.position - 1, link: "" }, end: { position: last.position, link: "" } };
 }
+
+/** Whether added rows are the next in the log, with none from another node before or between them. */
+const followsOn = ({ after }: AddedPlaces, { position, link }: LogPlace): boolean =>
+  after.position === position && after.link === link;
 
 /** The last row of a page may be in the middle of a write. */
-function withoutLastWrite(rows: readonly LoggedRow[]): readonly LoggedRow[] {
+function withoutLastWrite<Row extends LoggedRow>(rows: readonly Row[]): readonly Row[] {
   const last = rows.at(-1);
   const end = rows.findIndex((row) => row.zone === last?.zone && row.serial === last.serial);
   return rows.slice(0, end);

@@ -14,7 +14,7 @@ import { isSoa } from "./catalog.ts";
 import { notifySecondaries } from "./notify-duty.ts";
 import { secondaryPorts } from "./secondaries.ts";
 import { peerOf, transferPorts } from "./transfers.ts";
-import { zonesFromStore } from "./zones.ts";
+import { type StoreZones, zonesFromStore } from "./zones.ts";
 
 export type DnsOptions = {
   readonly listen: readonly ListenAddress[];
@@ -40,7 +40,7 @@ export type TransferOptions = {
 export type RunningDns = Nameserver & {
   /** The position in the change log that the nameserver has reached. */
   readonly followed: () => number;
-};
+} & Pick<StoreZones, "lateSince" | "lostChanges">;
 
 const noTransfers: TransferOptions = { networks: [], notify: [], catalog: undefined, allowedPrimaries: [] };
 
@@ -79,7 +79,8 @@ export async function startDns(options: DnsOptions): Promise<RunningDns> {
     zones.follow((event) => {
       if (isNews(event)) for (const zone of newIn(event)) secondaries.look(zone);
     });
-    return { ...nameserver, followed: zones.followed, close: () => closeInReverse(opened, log) };
+    const { followed, lateSince, lostChanges } = zones;
+    return { ...nameserver, followed, lateSince, lostChanges, close: () => closeInReverse(opened, log) };
   } catch (error) {
     await closeInReverse(opened, log);
     throw error;

@@ -57,7 +57,7 @@ it("loads a large zone in parts, current as of the last one", async () => {
     begun = view;
     return (sets) => placeSets(view, sets);
   });
-  zones.close();
+  await zones.close();
   expect(content?.sets).toEqual([]);
   const shown = content ? [...setsOfView(finish(zoneViewSteps(content, begun)))] : [];
   const now = await store.zone(account, "z");
@@ -80,7 +80,7 @@ it.each([
   const request = { account, at: { zone: "z" }, owners: () => owners, actor: "test", now: Date.now() };
   const wanted = owners.map((owner) => aSet(owner, "198.51.100.1"));
   await store.write(request, () => ({ wanted, result: undefined }));
-  zones.close();
+  await zones.close();
   expect(reported).toEqual(["written", event, "reported"]);
 });
 
@@ -90,7 +90,7 @@ it("reports what DNS shows of a change, and nothing else", async () => {
   zones.follow((event) => void reported.push(event));
   const request = { account, at: { zone: "z" }, owners: () => ["www"], actor: "test", now: Date.now() };
   await store.write(request, () => ({ wanted: [aSet("www", "198.51.100.1")], result: undefined }));
-  zones.close();
+  await zones.close();
   const after = { owner: "www", type: "A", ttl: aSet("www", "").ttl, records: [{ rdata: "198.51.100.1" }] };
   expect(reported.flatMap((event) => (event.kind === "changed" ? event.changes : []))).toEqual([
     { kind: expect.stringMatching(/create|replace/), owner: "www", type: "A", after },

@@ -14,7 +14,8 @@ import type { LoggedRow, Zone, ZoneSettings } from "../records/model.ts";
 import { readShownZone, shown } from "../records/service/zones/read-zone.ts";
 import type { RecordStore } from "../records/store/port.ts";
 import { openCatalog, warnOfHidden } from "./catalog.ts";
-import { followLog } from "./follow-log.ts";
+import { LogFollower } from "./follow-log.ts";
+import { SerialRaiser } from "./raise-serials.ts";
 import { answerableUntil } from "./secondaries.ts";
 import { watchExpiry } from "./zone-expiry.ts";
 
@@ -30,13 +31,24 @@ export type StoreZones = ZoneSource & {
   readonly changesBetween: ChangesBetween;
   /** The position of the last change that was reported. */
   readonly followed: () => number;
-  readonly close: () => void;
+  /** Since when a write is missing from answers, because the log could not be read in time (`performance.now`). */
+  readonly lateSince: () => number | undefined;
+  readonly lostChanges: LostChanges;
+  readonly close: () => Promise<void>;
+};
+
+/** What a database that has lost changes means for the zones. */
+export type LostChanges = {
+  /** How often it has happened. */
+  readonly count: () => number;
+  /** How many zones still need a new serial. */
+  readonly pending: () => number;
 };
 
 export async function zonesFromStore(store: RecordStore, options: StoreZonesOptions): Promise<StoreZones> {
   const { nameservers, log } = options;
-  const start = await store.lastChange();
-  const catalog = options.catalog === undefined ? undefined : openCatalog(store, options.catalog, start);
+  const start = await store.logEnd();
+  const catalog = options.catalog === undefined ? undefined : openCatalog(store, options.catalog, start.position);
   const warnIfHidden = warnOfHidden(catalog?.name, log);
   const listeners = new Set<(event: ZoneEvent) => void>();
   const emit = (event: ZoneEvent) => {
@@ -47,13 +59,21 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
     expired: (zone) => emit({ kind: "replaced", zone }),
   });
   const turns = createTurns();
-  let followed = start;
-  const unfollow = followLog(store, start, log, {
+  const serials = new SerialRaiser({ store, log, now: Date.now });
+  let followed = start.position;
+  const follower = new LogFollower(store, start, log, {
     rows: (rows) => {
       followed = rows.at(-1)?.position ?? followed;
+      serials.noteRows(rows);
       warnIfHidden(rows.map((row) => row.zoneName));
       const shown = catalog === undefined ? rows : rows.filter((row) => row.zoneName !== catalog.name);
       for (const event of [...eventsOf(shown), ...(catalog?.eventsOf(shown) ?? [])]) emit(event);
+    },
+    tookBack: (loss) => {
+      followed = loss.end;
+      serials.tookBack(loss);
+      catalog?.startAfter(loss.position);
+      emit({ kind: "lost" });
     },
     lost: () => emit({ kind: "lost" }),
     written: (number) => emit({ kind: "written", number }),
@@ -74,7 +94,11 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
       return (listed?.length ?? 0) > (found?.length ?? 0) ? listed : found;
     },
     load: async (name, begin) => {
-      if (name === catalog?.name) return await catalog.load();
+      if (name === catalog?.name) {
+        await serials.allReady();
+        return await catalog.load();
+      }
+      await serials.ready(name);
       const zone = await store.zoneHolding(name);
       if (zone?.name !== name) return undefined;
       const { ttl } = zone.settings;
@@ -91,7 +115,9 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
         if (until < Date.now()) throw new Error(`the zone ${name} has expired`);
         expiry.watch(zone, until);
       }
-      return contentOf(zone, reading, nameservers);
+      const content = contentOf(zone, reading, nameservers);
+      serials.noteSent(name, content.serial);
+      return content;
     },
     follow: (listener) => {
       listeners.add(listener);
@@ -100,9 +126,12 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
     changesBetween: async (name, from, to) =>
       name === catalog?.name ? catalog.changesBetween(from, to) : await changesBetween(store, name, from, to),
     followed: () => followed,
-    close: () => {
-      unfollow();
+    lateSince: () => follower.lateSince(),
+    lostChanges: { count: () => serials.losses(), pending: () => serials.pending() },
+    close: async () => {
+      follower.close();
       expiry.close();
+      await serials.close();
     },
   };
 }
@@ -237,6 +266,9 @@ async function changesBetween(
 ): Promise<readonly Change[] | undefined> {
   const zone = await store.zoneHolding(name);
   if (zone?.name !== name) return undefined;
+  const { historySince } = zone.settings;
+  // The serial may be one that was given out twice, for different content.
+  if (historySince !== undefined && compareSerials(from, historySince) === -1) return undefined;
   const rows: LoggedRow[] = [];
   for (const limit of pages) {
     const before = rows.at(-1)?.position;

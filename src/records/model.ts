@@ -40,6 +40,8 @@ export type ZoneSettings = {
   /** While true, the zone cannot be deleted. */
   readonly locked: boolean;
   readonly primaries: readonly PrimaryServer[];
+  /** The database has lost changes from before this serial: who has an older one may have content that is not in the history. */
+  readonly historySince?: number;
   /** Undefined: the zone is not signed. */
   readonly dnssec?: ZoneSigning;
 };
@@ -141,6 +143,14 @@ export type LoggedChange = {
 export type LoggedRow = Omit<LoggedChange, "change"> & {
   readonly change: LoggedChange["change"] | SignatureChange;
 };
+
+/**
+ * A place in the log. `link` identifies the history that leads to it: if two logs have the same place, they have the same rows
+ * up to there.
+ */
+export type LogPlace = { readonly position: number; readonly link: string };
+
+export type LinkedRow = LoggedRow & LogPlace;
 
 export type SettingsChange = {
   readonly kind: "settings";

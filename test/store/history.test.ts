@@ -83,7 +83,7 @@ describe("with a cut history", () => {
     // Undefined leads to a full transfer (RFC 1995 section 4).
     expect(await between(gone)).toBeUndefined();
     expect(await between(1)).toBeUndefined();
-    zones.close();
+    await zones.close();
   });
 
   it("dropped changes cannot be undone, the others can", async () => {

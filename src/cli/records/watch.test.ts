@@ -8,6 +8,12 @@ import type { RunningDns } from "../../publish/start.ts";
 import type { RunningRecords } from "../../records/start.ts";
 import { watchRecords } from "./watch.ts";
 
+const dnsAt = (state: Partial<RunningDns>): RunningDns =>
+  ({
+    ...{ followed: () => 0, lateSince: () => undefined, lostChanges: { count: () => 0, pending: () => 0 } },
+    ...{ counters: [], ...state },
+  }) as unknown as RunningDns;
+
 describe("health", () => {
   afterEach(() => void vi.useRealTimers());
 
@@ -18,10 +24,23 @@ describe("health", () => {
     vi.useFakeTimers({ toFake: ["performance"] });
     const health = createHealth();
     const service = { health, store: { lastChange: async () => last } } as unknown as RunningRecords;
-    await watchRecords(service, { followed: () => 0 } as unknown as RunningDns, { at: undefined, opened: [] });
+    await watchRecords(service, dnsAt({}), { at: undefined, opened: [] });
     expect((await health.look()).parts).toMatchObject({ nameserver: { ok: true } });
     vi.advanceTimersByTime(11_000);
     expect((await health.look()).parts).toMatchObject({ nameserver: { ok: false, because } });
+  });
+
+  it.each([
+    [{ lateSince: () => performance.now() - 900 }, undefined],
+    [{ lateSince: () => performance.now() - 3_100 }, /outdated: .* could not be read for 3 s/],
+    [{ lostChanges: { count: () => 1, pending: () => 2 } }, /has lost changes; 2 zones must be read again/],
+  ])("says that answers are outdated, without asking the database: %#", async (state, because) => {
+    const health = createHealth();
+    const lastChange = because === undefined ? async () => 0 : () => new Promise<never>(() => undefined);
+    const service = { health, store: { lastChange } } as unknown as RunningRecords;
+    await watchRecords(service, dnsAt(state), { at: undefined, opened: [] });
+    const { nameserver } = (await health.look()).parts;
+    expect(nameserver).toEqual(because ? { ok: false, because: expect.stringMatching(because) } : { ok: true });
   });
 });
 
@@ -51,7 +70,7 @@ describe("metrics", () => {
         return never;
       },
     } as unknown as RunningRecords;
-    const dns = { followed: () => 0, counters: [] } as unknown as RunningDns;
+    const dns = dnsAt({});
     const at = await watchRecords(service, dns, { at: { host: "127.0.0.1", port: 0 }, opened });
     const given = new AbortController();
     const answer = fetch(`${urlOf(at ?? { host: "", port: 0 }, "http")}/metrics`, { signal: given.signal });

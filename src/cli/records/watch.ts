@@ -15,6 +15,8 @@ import { counted } from "../store/words.ts";
 const longestLag = 10;
 /** Milliseconds to wait for the database. */
 const patience = 1_000;
+/** Milliseconds that answers may lack a write that was announced; after that they count as outdated. */
+const longestWait = 1_000;
 
 /** Adds the nameserver to the health checks, and serves metrics on a separate listener if configured. */
 export async function watchRecords(
@@ -24,6 +26,12 @@ export async function watchRecords(
 ): Promise<ListenAddress | undefined> {
   const lag = createLagMeter(service.store, dns.followed);
   service.health.add("nameserver", async () => {
+    const since = dns.lateSince() ?? Number.POSITIVE_INFINITY;
+    const late = performance.now() - since;
+    if (late > longestWait)
+      return `its answers are outdated: the database has announced a change, which could not be read for ${Math.round(late / 1_000)} s`;
+    const pending = dns.lostChanges.pending();
+    if (pending > 0) return `the database has lost changes; ${counted(pending, "zone")} must be read again`;
     const { changes, seconds } = await lag();
     return seconds > longestLag
       ? `${counted(changes, "change")} behind the log, for ${Math.round(seconds)} s`
@@ -58,6 +66,12 @@ export async function watchRecords(
         "gauge",
         "Seconds since the oldest unread change was seen in the log.",
         lagOf((lag) => lag.seconds),
+      ),
+      family(
+        "moor_lost_changes_total",
+        "counter",
+        "How often the database had lost changes that this node had already published.",
+        [[{}, dns.lostChanges.count()]],
       ),
       printDnsMetrics(dns.counters),
       own.print(),

@@ -180,19 +180,26 @@ function* undoingIn(
   return { wanted, ...(settings && { settings }) };
 }
 
-/** Keys are never restored: what signs a zone changes only together with its parent. */
+/** Keys are never restored: what signs a zone changes only together with its parent. What was lost stays lost too. */
 function undoneSettings(zone: Zone, { before, after }: SettingsChange, faults: Fault[]): ZoneSettings {
   const [old, made, current] = [before, after, zone.settings].map((each) => {
-    const { dnssec: _, ...plain } = each;
+    const { dnssec: _, historySince: __, ...plain } = each;
     return JSON.stringify(plain);
   });
-  if (old === made) faults.push(signingStays);
+  if (old === made) faults.push(before.historySince === after.historySince ? signingStays : lossStays);
   else if (made !== current) faults.push(changedSince("the settings of the zone"));
-  const { dnssec: _, ...plain } = before;
-  const { dnssec } = zone.settings;
+  const { dnssec: _, historySince: __, ...plain } = before;
+  const { dnssec, historySince } = zone.settings;
   if (dnssec !== undefined && plain.mode === "secondary") faults.push(signedStaysPrimary(zone.name));
-  return dnssec === undefined ? plain : { ...plain, dnssec };
+  return { ...plain, ...(dnssec && { dnssec }), ...(historySince !== undefined && { historySince }) };
 }
+
+const lossStays: Fault = {
+  code: "loss-stays",
+  where: "serial",
+  message: "this write only raised the serial after the database had lost changes; there is nothing to undo",
+  todo: "make the lost changes again",
+};
 
 const signingStays: Fault = {
   code: "signing-stays",

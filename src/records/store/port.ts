@@ -6,8 +6,10 @@ import type { Steps } from "../../core/steps.ts";
 import type {
   Account,
   Action,
+  LinkedRow,
   LoggedChange,
   LoggedRow,
+  LogPlace,
   NewToken,
   NewZone,
   PlacedRecord,
@@ -79,6 +81,10 @@ export type RecordStore = StoreParts & {
   readonly changesAfter: (position: number, limit: number, account?: number) => Promise<readonly LoggedChange[]>;
   /** The same with the changes of signatures. */
   readonly logAfter: (position: number, limit: number) => Promise<readonly LoggedRow[]>;
+  /** The end of the log. */
+  readonly logEnd: () => Promise<LogPlace>;
+  /** The rows after a place, oldest first; or, if that place is not in this log, what is needed to continue in this one. */
+  readonly logFrom: (place: LogPlace, limit: number) => Promise<readonly LinkedRow[] | OtherHistory>;
   /** The changes of an account, newest first, among the latest rows of its log. */
   readonly latestChanges: (account: number, query: LatestQuery) => Promise<LatestChanges>;
   /** The position of the last change in the log; 0 if it is empty. */
@@ -289,8 +295,19 @@ export type LoggedWrite = {
   readonly begins: boolean;
 };
 
+/** The database has lost the end of the log that somebody followed: a standby that lagged took over, or a backup was restored. */
+export type OtherHistory = {
+  /** Which of these places this log has too. */
+  readonly shared: (places: readonly LogPlace[]) => Promise<ReadonlySet<number>>;
+  /** Later rows get positions after this one. */
+  readonly skipTo: (position: number) => Promise<void>;
+};
+
 /**
  * `rows` are the added rows, if they are known without reading; their positions are contiguous. Rows of other writers that were not
- * passed to the listener may precede them.
+ * passed to the listener may precede them: they follow on if `after` is the last place that the listener knows.
  */
-export type ChangeListener = (rows?: readonly LoggedRow[]) => void;
+export type ChangeListener = (rows?: readonly LoggedRow[], places?: AddedPlaces) => void;
+
+/** The places before and after added rows. */
+export type AddedPlaces = { readonly after: LogPlace; readonly end: LogPlace };

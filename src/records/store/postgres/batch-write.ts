@@ -19,11 +19,11 @@ const mostRows = 5_000;
 
 /**
  * Everything that a batch writes: nearly always one statement, several for a large zone, none if there is nothing to
- * write. The last one returns the end of the log. A statement contains only the parts that have rows, and is named
+ * write. The last one returns the end of the log and the link before it. A statement contains only the parts that have rows, and is named
  * after them.
  */
-export const writeStatements = (outcome: Outcome): readonly Statement[] =>
-  packed(partsOf(outcome)).map((parts, i, all) => statementOf(parts, i === all.length - 1));
+export const writeStatements = (outcome: Outcome, link: number): readonly Statement[] =>
+  packed(partsOf(outcome)).map((parts, i, all) => statementOf(parts, i === all.length - 1, link));
 
 function packed(parts: readonly Part[]): readonly (readonly Part[])[] {
   const groups: Part[][] = [];
@@ -43,7 +43,7 @@ function packed(parts: readonly Part[]): readonly (readonly Part[])[] {
   return groups;
 }
 
-function statementOf(parts: readonly Part[], isLast: boolean): Statement {
+function statementOf(parts: readonly Part[], isLast: boolean, link: number): Statement {
   const values: unknown[] = [];
   const texts = parts.map(({ tag, columns, rows, text }) => {
     const names = Object.keys(columns);
@@ -59,11 +59,13 @@ function statementOf(parts: readonly Part[], isLast: boolean): Statement {
   const name = `${isLast ? "batch" : "part"} ${parts.map(({ tag }) => tag.replace(/([a-z])[a-z]*_?/g, "$1")).join(" ")}`;
   const logged = parts.find(({ tag }) => tag === "log")?.rows.length;
   if (logged === undefined) return { name, text: `WITH ${texts.join(", ")} SELECT NULL AS "end"`, values };
-  values.push(logged);
-  const by = `$${values.length}::bigint`;
-  const head = `head AS (UPDATE log_head SET position = position + ${by} RETURNING position AS "end", position - ${by} AS start)`;
-  const notify = isLast ? `, pg_notify('${changesChannel}', "end"::text)` : "";
-  return { name, text: `WITH ${head}, ${texts.join(", ")} SELECT "end"${notify} FROM head`, values };
+  values.push(logged, link);
+  const [by, its] = [`$${values.length - 1}::bigint`, `$${values.length}::bigint`];
+  const head =
+    `head AS (UPDATE log_head SET position = position + ${by}, link = ${its}, before = link ` +
+    `RETURNING position AS "end", position - ${by} AS start, link, before)`;
+  const notify = isLast ? `, pg_notify('${changesChannel}', concat("end", ' ', link))` : "";
+  return { name, text: `WITH ${head}, ${texts.join(", ")} SELECT "end", before${notify} FROM head`, values };
 }
 
 /**
@@ -214,8 +216,8 @@ function recordParts({ log, actions, keys }: Outcome): readonly Part[] {
         change: JSON.stringify(change),
       })),
       text: (rows) =>
-        "INSERT INTO changes (position, account, zone, zone_name, serial, at, actor, change) " +
-        "SELECT head.start + n.nth, n.account, n.zone, n.zone_name, n.serial, n.at, n.actor, n.change " +
+        "INSERT INTO changes (position, account, zone, zone_name, serial, at, actor, change, link) " +
+        "SELECT head.start + n.nth, n.account, n.zone, n.zone_name, n.serial, n.at, n.actor, n.change, head.link " +
         `FROM head, ${rows}`,
     },
   ];

@@ -2,10 +2,12 @@ import type { Logger } from "../../../process/log.ts";
 import { listenTo } from "../../../process/postgres/listen.ts";
 import { schemaChannel } from "../../../process/postgres/migrate.ts";
 import type { Postgres } from "../../../process/postgres/open.ts";
-import type { LoggedRow } from "../../model.ts";
+import type { LoggedRow, LogPlace } from "../../model.ts";
 import { createChangeFeed } from "../change-feed.ts";
+import type { AddedPlaces } from "../port.ts";
 import { changesChannel } from "./batch-write.ts";
 import { guessesChannel } from "./guesses.ts";
+import { samePlace } from "./log.ts";
 
 /** The channel that notifies every node of access changes: tokens, transfer keys, console sessions. */
 export const tokensChannel = "moor_tokens";
@@ -13,9 +15,9 @@ export const tokensChannel = "moor_tokens";
 export type FeedOptions = {
   readonly postgres: Pick<Postgres, "connect">;
   readonly log: Logger;
-  /** The last position when the feed starts. */
-  readonly position: number;
-  readonly lastChange: () => Promise<number>;
+  /** The end of the log when the feed starts. */
+  readonly start: LogPlace;
+  readonly logEnd: () => Promise<LogPlace>;
   /** Cached tokens may be outdated, and open connections must be checked again. */
   readonly tokensChanged: () => void;
   /** The schema may have changed. */
@@ -29,22 +31,33 @@ const lookEvery = 2_000;
 
 /** Notifies listeners that the change log has grown, no matter which node wrote: by notification, and by regular polling. */
 export function createPostgresFeed(options: FeedOptions) {
-  const { postgres, log, position, lastChange, tokensChanged, schemaChanged, guessed } = options;
+  const { postgres, log, start, logEnd, tokensChanged, schemaChanged, guessed } = options;
   const feed = createChangeFeed();
-  let announced = position;
+  let announced = start;
   let closed = false;
 
-  const heard = (last: number, rows?: readonly LoggedRow[]): void => {
-    // Our own writes arrive twice, as an answer and as a notification.
-    if (last <= announced || closed) return;
-    announced = last;
-    feed.announce(rows);
+  const announce = (end: LogPlace, rows?: readonly LoggedRow[], places?: AddedPlaces): void => {
+    if (closed) return;
+    announced = end;
+    feed.announce(rows, places);
+  };
+  // If the log cannot be read now, the next poll tries again; an outage is logged elsewhere.
+  const lookAtEnd = (): void =>
+    void logEnd().then(
+      // It may also be shorter: then the database has lost changes.
+      (end) => samePlace(end, announced) || announce(end),
+      () => undefined,
+    );
+  const noticed = (end: LogPlace): void => {
+    // Our own writes arrive twice, as an answer and as a notification. Notifications may also arrive late.
+    if (end.position < announced.position || samePlace(end, announced)) return;
+    if (end.position === announced.position) lookAtEnd();
+    else announce(end);
   };
   const look = (): void => {
     tokensChanged();
     schemaChanged();
-    // If the log cannot be read now, the next poll tries again; an outage is logged elsewhere.
-    lastChange().then(heard, () => undefined);
+    lookAtEnd();
   };
   const listening = listenTo({
     connect: postgres.connect,
@@ -54,7 +67,7 @@ export function createPostgresFeed(options: FeedOptions) {
       else if (channel === schemaChannel) schemaChanged();
       else if (channel === guessesChannel) guessed(payload);
       // The answer to one of our own commits may arrive in the same turn, with the rows.
-      else setImmediate(heard, Number(payload));
+      else setImmediate(noticed, placeIn(payload));
     },
     onGap: look,
     log,
@@ -65,11 +78,11 @@ export function createPostgresFeed(options: FeedOptions) {
     listen: feed.listen,
     /** Notifications arrive, so caches that depend on them can be trusted. */
     isUp: listening.isUp,
-    /** Call after one of our own commits; undefined if the positions of its rows are unknown. */
-    committed: (rows: readonly LoggedRow[] | undefined): void => {
-      const last = rows?.at(-1);
-      if (last === undefined) look();
-      else heard(last.position, rows);
+    /** Call after one of our own commits; without rows if their positions are unknown. */
+    committed: (rows?: readonly LoggedRow[], places?: AddedPlaces): void => {
+      if (places === undefined) look();
+      else if (places.end.position > announced.position) announce(places.end, rows, places);
+      else if (!samePlace(places.end, announced)) lookAtEnd();
     },
     close: async (): Promise<void> => {
       closed = true;
@@ -77,4 +90,10 @@ export function createPostgresFeed(options: FeedOptions) {
       await listening.close();
     },
   };
+}
+
+/** Older versions send only the position. */
+function placeIn(payload: string): LogPlace {
+  const [position, link = ""] = payload.split(" ");
+  return { position: Number(position), link };
 }

@@ -143,7 +143,7 @@ describe.each([
         "name-taken",
         "g7.example",
       ]);
-      for (const statement of writeStatements(batch.outcome())) await explain(statement);
+      for (const statement of writeStatements(batch.outcome(), 1)) await explain(statement);
       const above = {
         account: 2,
         id: "e",
@@ -197,7 +197,7 @@ describe.each([
       }
       const batch = createBatch(await loadBatch(run, writes));
       expect(writes.map((write) => write.run(batch))).toEqual(places.map(() => true));
-      for (const statement of writeStatements(batch.outcome())) await explain(statement);
+      for (const statement of writeStatements(batch.outcome(), 1)) await explain(statement);
     });
   });
 });

@@ -1,12 +1,15 @@
+import { randomInt } from "node:crypto";
 import { StoreBusy } from "../../../process/database/store-busy.ts";
 import { observe } from "../../../process/metrics.ts";
 import type { Postgres } from "../../../process/postgres/open.ts";
 import type { LoggedRow } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
 import type { StoreCounters } from "../counters.ts";
+import type { AddedPlaces } from "../port.ts";
 import { type Batch, createBatch, ReadWhole, RunAlone, SpoiledBatch } from "./batch.ts";
 import { loadBatch, type Wish } from "./batch-read.ts";
 import { writeStatements } from "./batch-write.ts";
+import { mostLink, placeAt } from "./log.ts";
 import type { Purge } from "./purge.ts";
 
 /** One write: what it needs to see, and what it does. `run` may be called again, and must touch nothing but the batch. */
@@ -16,8 +19,8 @@ export type QueueOptions = {
   readonly postgres: Postgres;
   readonly purge: Purge;
   readonly counters: StoreCounters;
-  /** Called after each commit with the rows it added to the log; undefined if they are unknown. */
-  readonly committed: (rows: readonly LoggedRow[] | undefined) => void;
+  /** Called after each commit with the rows it added to the log; without them if they are unknown. */
+  readonly committed: (rows?: readonly LoggedRow[], places?: AddedPlaces) => void;
   readonly signer?: Signer | undefined;
   /** Further writes are refused immediately. */
   readonly mostWaiting?: number;
@@ -78,10 +81,11 @@ export function createWriteQueue(options: QueueOptions) {
       const fates = writes.map(({ write }) => fateOf(write, batch));
       await batch.signRest();
       const outcome = batch.outcome();
-      const statements = writeStatements(outcome);
+      const link = randomInt(mostLink);
+      const statements = writeStatements(outcome, link);
       const last = statements.at(-1);
       for (const statement of [...purge(outcome), ...statements.slice(0, -1)]) await run(statement);
-      return { result: { fates, log: outcome.log }, ...(last && { last }) };
+      return { result: { fates, log: outcome.log, link }, ...(last && { last }) };
     });
 
   const settle = (each: Waiting, fate: Fate): void => {
@@ -95,10 +99,13 @@ export function createWriteQueue(options: QueueOptions) {
     const begun = performance.now();
     try {
       const { result, last } = await attempt(writes, locked);
-      const { fates, log } = result;
+      const { fates, log, link } = result;
       counters.commits += 1;
       observe(counters.commitSeconds, (performance.now() - begun) / 1_000);
-      if (log.length > 0) committed(last && positioned(log, last.rows));
+      if (log.length > 0) {
+        const added = last && positioned(log, link, last.rows);
+        committed(added?.rows, added?.places);
+      }
       const alone = writes.filter(
         ({ write }, i) => isAlone(fates[i]) && (writes.length > 1 || (wantsWhole(fates[i]) && !write.whole)),
       );
@@ -152,7 +159,10 @@ function fateOf(write: Write<unknown>, batch: Batch): Fate {
   }
 }
 
-function positioned(log: readonly Omit<LoggedRow, "position">[], rows: readonly unknown[]): readonly LoggedRow[] {
-  const [{ end }] = rows as [{ end: number }];
-  return log.map((row, i) => ({ position: end - log.length + i + 1, ...row }));
+function positioned(log: readonly Omit<LoggedRow, "position">[], link: number, answer: readonly unknown[]) {
+  const [{ end, before }] = answer as [{ end: number; before: number | null }];
+  const start = end - log.length;
+  const rows = log.map((row, i) => ({ position: start + i + 1, ...row }));
+  // After several statements, `before` is the link of this write itself, which nobody knows yet: its rows are then read.
+  return { rows, places: { after: placeAt(start, before), end: placeAt(end, link) } };
 }

@@ -10,6 +10,10 @@ import { budgetTable } from "../../limits/shared-postgres.ts";
  * `log_head`: a sequence would assign positions in the order of requests, but the transaction that asked first may commit
  * last, and followers of the log would have read past its rows. Every write takes its positions by updating this one row
  * right before it commits. It holds the row lock until then, so positions become visible in order.
+ *
+ * `changes.link` also exists only here: a random number per commit. A fail-over may lose the end of the log, and the positions are then
+ * used again; the link shows a follower that the row at its position is another one. `log_head` has the links of the last
+ * two commits. Rows that were copied, or written by an older version, have none.
  */
 export const postgresMigrations: readonly MigrationStep[] = [
   `
@@ -226,6 +230,13 @@ export const postgresMigrations: readonly MigrationStep[] = [
     sql: `
     CREATE INDEX tokens_of_account ON tokens (account, id);
     CREATE INDEX secondary_zones_of_account ON zones (account, number) WHERE (settings::json ->> 'mode') = 'secondary';
+    `,
+    oldest: 9,
+  },
+  {
+    sql: `
+    ALTER TABLE changes ADD COLUMN link BIGINT;
+    ALTER TABLE log_head ADD COLUMN link BIGINT, ADD COLUMN before BIGINT;
     `,
     oldest: 9,
   },

@@ -28,6 +28,7 @@ import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
 import { expectWholeDatabase } from "../unfinished-copy.ts";
 import { createPostgresFeed } from "./feed.ts";
 import { createPostgresGuesses } from "./guesses.ts";
+import { createLogReads } from "./log.ts";
 import { readObstacle } from "./neighbours.ts";
 import { createPurge } from "./purge.ts";
 import { createWriteQueue } from "./queue.ts";
@@ -99,10 +100,10 @@ async function openOn(
   const writeAccess = createWriteAccess(counted, accessChanged);
   const tokens = createPostgresTokens(counted, writeAccess, () => feed.isUp());
   const guesses = createPostgresGuesses(postgres);
-  const position = await reads.lastChange();
+  const logReads = createLogReads(postgres);
+  const start = await logReads.logEnd();
   const feed = createPostgresFeed({
-    ...{ postgres, log, position },
-    lastChange: reads.lastChange,
+    ...{ postgres, log, start, logEnd: logReads.logEnd },
     tokensChanged: accessChanged,
     schemaChanged: schema.look,
     guessed: guesses.heard,
@@ -120,6 +121,7 @@ async function openOn(
       writeAccess((inside) => createSqlTransferKeys(inside).revokeTransferKey(name, now)),
     ...createSqlReads(sql, reads.zoneBy),
     ...reads,
+    ...logReads,
     ...createWrites(queue.add),
     obstacleTo: (wish) => readObstacle(postgres.read, wish),
     onChange: feed.listen,

@@ -225,4 +225,5 @@ export const migrations: readonly MigrationStep[] = [
     `,
     oldest: 9,
   },
+  { sql: "SELECT 'this step is only about PostgreSQL'", oldest: 9 },
 ];

@@ -188,9 +188,10 @@ export function openSqliteStore(
       return { writes: [write], finish: (side) => keep(side, side.createdZone(zone.id)) };
     };
 
+  const lists = createSqlReads(sql, zoneBy);
   return {
     counters,
-    ...createSqlReads(sql, zoneBy),
+    ...lists,
     ...transferKeys,
     ...createSqlGrants(sql),
     ...createSqlSignedZones(beside ? sqliteSql(beside) : sql),
@@ -215,6 +216,10 @@ export function openSqliteStore(
       );
     },
     lastChange: async () => read.lastChange(),
+    // Only one process at a time uses the file, and a restore is refused meanwhile: there is only one history.
+    logEnd: async () => ({ position: read.lastChange(), link: "" }),
+    logFrom: async ({ position }, limit) =>
+      (await lists.logAfter(position, limit)).map((row) => ({ ...row, link: "" })),
     look: async () => {
       const trouble = commit.trouble();
       if (trouble !== undefined) throw trouble;

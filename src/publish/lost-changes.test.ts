@@ -1,0 +1,218 @@
+import type pg from "pg";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { writtenSets } from "../../test/rig/core/written-sets.suite.ts";
+import { aSet } from "../../test/rig/records/a-set.ts";
+import { type PostgresRig, startPostgresRig } from "../../test/rig/records/postgres.ts";
+import { until } from "../../test/rig/until.ts";
+import { compareSerials } from "../core/records/serial.ts";
+import { setsOfView, wireOf } from "../core/records/zone-view.ts";
+import { followZones } from "../nameserver/answer/followed-zones.ts";
+import { keyOfName } from "../nameserver/answer/name-key.ts";
+import { noLog } from "../process/log.ts";
+import { plainSettings, type Zone } from "../records/model.ts";
+import type { RecordStore } from "../records/store/port.ts";
+import type { PostgresStore } from "../records/store/postgres/store.ts";
+import { type StoreZones, zonesFromStore } from "./zones.ts";
+
+type Node = {
+  readonly store: PostgresStore;
+  readonly zones: StoreZones;
+  /** The addresses of a zone by owner, and its serial, as DNS shows them. */
+  readonly shows: (zone: string) => Promise<{ readonly serial: number; readonly sets: readonly string[] } | undefined>;
+  readonly close: () => Promise<void>;
+};
+
+let rig: PostgresRig;
+let url: string;
+let client: pg.Client;
+let nodes: readonly [Node, Node];
+beforeAll(async () => {
+  rig = await startPostgresRig();
+});
+afterAll(() => rig.stop());
+beforeEach(async () => {
+  url = await rig.freshUrl();
+  client = await rig.server.connect(new URL(url).pathname.slice(1));
+  nodes = [await openNode(), await openNode()];
+  await create("lost.example");
+  await create("calm.example");
+});
+afterEach(async () => {
+  for (const node of nodes) await node.close();
+  await client.end();
+});
+
+async function openNode(): Promise<Node> {
+  const store = await rig.open(url);
+  const zones = await zonesFromStore(store as unknown as RecordStore, {
+    ...{ nameservers: ["ns1.example.net"], catalog: "catalog.example", log: noLog },
+  });
+  const { zones: loaded, unfollow } = followZones(zones, { seed: 1, onTrouble: () => undefined });
+  return {
+    ...{ store, zones },
+    shows: async (zone) => {
+      const view = (await loaded.find(keyOfName(zone)))?.view;
+      if (view === undefined) return undefined;
+      const sets = [...setsOfView(view)].flatMap(({ name, set }) =>
+        set.type === "A" ? wireOf(set).map((wire) => `${name[0]} ${[...wire].join(".")}`) : [],
+      );
+      return { serial: view.serial, sets: sets.toSorted() };
+    },
+    close: async () => {
+      unfollow();
+      await zones.close();
+      await store.close();
+    },
+  };
+}
+
+async function create(name: string, store: PostgresStore = nodes[0].store): Promise<void> {
+  const account = (await store.ensureAccount("main", 1)).id;
+  const head = writtenSets(name, "@ 60 SOA ns1 hostmaster 1 7200 900 1209600 300");
+  const sets = head.map((set) => ({ ...set, records: set.records.map((each) => ({ ...each, id: `soa ${name}` })) }));
+  const made = { account, id: name, name, settings: plainSettings(60), serial: 1, created: 1, sets };
+  expect(await store.createZone(made, "test")).toMatchObject({ name });
+}
+
+/** All at one moment, so that only their history tells writes apart. */
+const now = Date.UTC(2026, 10, 18);
+
+async function write(store: PostgresStore, owner: string, address: string, zone = "lost.example"): Promise<Zone> {
+  const found = await store.zoneHolding(zone);
+  if (found === undefined) throw new Error("no zone");
+  const request = { account: found.account, at: { zone: found.id }, owners: () => [owner], actor: "test", now };
+  await store.write(request, () => ({ wanted: [aSet(owner, address)], result: undefined }));
+  return (await store.zoneHolding(zone)) ?? found;
+}
+
+const kept = ["zones", "rrsets", "record_ids", "changes", "log_head", "departed_zones"];
+
+/** What a standby has that will not get anything more. */
+const save = () => client.query(kept.map((table) => `CREATE TABLE old_${table} AS TABLE ${table}`).join(";"));
+
+/** The standby takes over. */
+const goBack = () =>
+  client.query(
+    [
+      "BEGIN; SET LOCAL session_replication_role = replica",
+      ...kept.map((table) => `DELETE FROM ${table}`),
+      ...kept.map((table) => `INSERT INTO ${table} ${table === "zones" ? zoneColumns : `TABLE old_${table}`}`),
+      "COMMIT",
+    ].join(";"),
+  );
+const columns = "number, id, account, name, settings, serial, record_count, created, modified";
+const zoneColumns = `(${columns}) SELECT ${columns} FROM old_zones`;
+
+const stored = async (store: PostgresStore, name = "lost.example") => {
+  const zone = await store.zoneHolding(name);
+  const sets = zone === undefined ? [] : await store.sets(zone, {});
+  return {
+    serial: zone?.serial,
+    sets: sets
+      .flatMap(({ type, owner, records }) => (type === "A" ? records.map((each) => `${owner} ${each.value}`) : []))
+      .toSorted(),
+  };
+};
+
+async function agree(...zones: readonly string[]): Promise<void> {
+  let seen: readonly unknown[] = [];
+  await until(
+    async () => {
+      seen = await Promise.all(
+        nodes.flatMap(({ store, shows }) => zones.map(async (zone) => [await shows(zone), await stored(store, zone)])),
+      );
+      const isSame = seen.every(
+        (pair) => JSON.stringify((pair as unknown[])[0]) === JSON.stringify((pair as unknown[])[1]),
+      );
+      return isSame && nodes.every((node) => node.zones.lostChanges.pending() === 0);
+    },
+    { what: () => `the nodes to show what is stored: ${JSON.stringify(seen)}` },
+  );
+}
+
+describe("a database that has lost changes beneath two running nodes", () => {
+  const [one, two] = [() => nodes[0], () => nodes[1]];
+
+  it.for([
+    ["and nothing else happened", async () => undefined],
+    [
+      "and as much was written by others since",
+      async (other: PostgresStore) => {
+        for (const i of [1, 2, 3]) await write(other, `new${i}`, `203.0.113.${i}`);
+      },
+    ],
+    [
+      "and more was written by others since",
+      async (other: PostgresStore) => {
+        for (const i of [1, 2, 3, 4, 5]) await write(other, `new${i}`, `203.0.113.${i}`);
+      },
+    ],
+    [
+      "and a node that has not noticed it writes next",
+      async () => {
+        await write(one().store, "new1", "203.0.113.1");
+      },
+    ],
+  ] as const)("%s", async ([, meanwhile]) => {
+    await write(one().store, "kept", "192.0.2.1");
+    await write(one().store, "calm", "192.0.2.1", "calm.example");
+    await agree("lost.example", "calm.example");
+    await save();
+    const sent: number[] = [];
+    for (const i of [1, 2, 3]) sent.push((await write(one().store, `lost${i}`, `198.51.100.${i}`)).serial);
+    await agree("lost.example", "calm.example");
+    const catalogBefore = await one().zones.load("catalog.example");
+    const other = await rig.open(url);
+    await goBack();
+    await meanwhile(other);
+    for (const { zones } of nodes)
+      await until(() => zones.lostChanges.count() === 1, { what: () => "a node to notice that changes are lost" });
+    await agree("lost.example", "calm.example");
+
+    const shown = await one().shows("lost.example");
+    expect(shown?.sets).toContain("kept 192.0.2.1");
+    expect(shown?.sets.join()).not.toContain("lost");
+    for (const serial of sent) expect(compareSerials(shown?.serial ?? 0, serial)).toBe(1);
+    for (const { zones } of nodes)
+      for (const from of sent)
+        expect(await zones.changesBetween("lost.example", from, shown?.serial ?? 0)).toBeUndefined();
+    const catalog = await one().zones.load("catalog.example");
+    expect(compareSerials(catalog?.serial ?? 0, catalogBefore?.serial ?? 0)).toBe(1);
+
+    const later = await write(two().store, "later", "192.0.2.9");
+    expect((await two().shows("lost.example"))?.sets).toContain("later 192.0.2.9");
+    await agree("lost.example", "calm.example");
+    expect(await one().zones.changesBetween("lost.example", shown?.serial ?? 0, later.serial)).toHaveLength(1);
+    await other.close();
+  });
+
+  it("and one change was undone by SQL, and another was written", async () => {
+    await write(one().store, "kept", "192.0.2.1");
+    await agree("lost.example");
+    await save();
+    const { serial } = await write(one().store, "undone", "198.51.100.1");
+    await agree("lost.example");
+    await goBack();
+    await write(one().store, "written", "203.0.113.1");
+    await agree("lost.example");
+    const shown = await two().shows("lost.example");
+    expect(shown?.sets).toEqual(["kept 192.0.2.1", "written 203.0.113.1"]);
+    expect(compareSerials(shown?.serial ?? 0, serial)).toBe(1);
+  });
+
+  it("with a zone that was created since: it gets a newer serial when it is created again", async () => {
+    await save();
+    await create("gone.example");
+    const { serial } = await write(one().store, "www", "198.51.100.1", "gone.example");
+    expect((await one().shows("gone.example"))?.serial).toBe(serial);
+    await goBack();
+    for (const { zones } of nodes)
+      await until(() => zones.lostChanges.count() === 1, { what: () => "a node to notice that changes are lost" });
+    await until(async () => (await one().shows("gone.example")) === undefined, { what: () => "the zone to be gone" });
+    await create("gone.example", two().store);
+    await until(async () => compareSerials((await one().shows("gone.example"))?.serial ?? 0, serial) === 1, {
+      what: () => "a newer serial",
+    });
+    await agree("gone.example");
+  });
+});

@@ -1,0 +1,60 @@
+import type { Postgres } from "../../../process/postgres/open.ts";
+import type { LinkedRow, LogPlace } from "../../model.ts";
+import type { OtherHistory, RecordStore } from "../port.ts";
+import { type ChangeRow, changeFromRow } from "../rows.ts";
+
+/** Links are random numbers below this one, so that no two histories have the same. */
+export const mostLink = 2 ** 48 - 1;
+
+type LinkRow = Pick<ChangeRow, "position" | "zone" | "serial" | "at"> & { readonly link: number | null };
+
+/** No row has a link that is `null` here: `log_head` has none before the first write of this version. */
+export const placeAt = (position: number, link: number | null): LogPlace => ({ position, link: String(link) });
+
+/** A row without a link was copied, or written by an older version: its content identifies it. */
+const placeOf = ({ position, link, zone, serial, at }: LinkRow): LogPlace =>
+  link === null ? { position, link: `${zone} ${serial} ${at}` } : placeAt(position, link);
+
+const linkColumns = "position, link, zone, serial, at";
+/** Before the first row there is nothing that could differ. */
+const beginning: LogPlace = { position: 0, link: "" };
+
+/** The log, and whether it still is the one that somebody followed. A check and what it allows are read in one snapshot. */
+export function createLogReads({
+  read,
+  transact,
+}: Pick<Postgres, "read" | "transact">): Pick<RecordStore, "logEnd" | "logFrom"> {
+  const otherHistory: OtherHistory = {
+    shared: async (places) => {
+      const text = `SELECT ${linkColumns} FROM changes WHERE position = ANY($1)`;
+      const { rows } = await read({ name: "log places", text, values: [places.map(({ position }) => position)] });
+      const found = new Map((rows as LinkRow[]).map((row) => [row.position, placeOf(row).link]));
+      return new Set(
+        places.filter(({ position, link }) => found.get(position) === link).map((place) => place.position),
+      );
+    },
+    skipTo: async (position) => {
+      const text = "UPDATE log_head SET position = greatest(position, $1)";
+      await transact(async () => ({ result: undefined, last: { text, values: [position] } }));
+    },
+  };
+  return {
+    logEnd: async () => {
+      const text = `SELECT ${linkColumns} FROM changes ORDER BY position DESC LIMIT 1`;
+      const [last] = (await read({ name: "log end", text })).rows as LinkRow[];
+      return last === undefined ? beginning : placeOf(last);
+    },
+    logFrom: async (place, limit) => {
+      const text = "SELECT * FROM changes WHERE position >= $1 ORDER BY position LIMIT $2";
+      const { rows } = await read({ name: "log from", text, values: [place.position, limit + 1] });
+      const found = (rows as (ChangeRow & LinkRow)[]).map(
+        (row): LinkedRow => ({ ...changeFromRow(row), ...placeOf(row) }),
+      );
+      if (place.position === 0) return found.slice(0, limit);
+      const [first, ...later] = found;
+      return first !== undefined && samePlace(first, place) ? later : otherHistory;
+    },
+  };
+}
+
+export const samePlace = (a: LogPlace, b: LogPlace): boolean => a.position === b.position && a.link === b.link;
