@@ -129,6 +129,9 @@ function logSometimes(log: Logger): (error: unknown) => void {
   return (error) => {
     if (performance.now() - loggedAt < 10_000) return;
     loggedAt = performance.now();
-    log.error({ err: error }, "a zone could not be loaded; its queries get SERVFAIL");
+    log.error(
+      { err: error },
+      "a zone could not be loaded; its queries get the last known answer, or SERVFAIL if there is none",
+    );
   };
 }

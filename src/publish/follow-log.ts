@@ -2,6 +2,7 @@ import { StoreBusy } from "../process/database/store-busy.ts";
 import type { Logger } from "../process/log.ts";
 import type { LinkedRow, LoggedRow, LogPlace } from "../records/model.ts";
 import type { AddedPlaces, OtherHistory, RecordStore } from "../records/store/port.ts";
+import { whenLate } from "./late-reads.ts";
 
 export type LogListener = {
   /** All rows of a write are passed together. */
@@ -32,11 +33,6 @@ export type LostRows = {
 const mostAtOnce = 1_000;
 /** Milliseconds until the log is read again after the store was unavailable. */
 const pause = 1_000;
-/**
- * Milliseconds that queries wait for a write to be read from the log: a healthy database needs one or two. After that they get the last
- * known answer.
- */
-const longestWait = 40;
 /** Followed rows that are remembered, to know what was lost. */
 const mostRemembered = 20_000;
 
@@ -61,7 +57,7 @@ export class LogFollower {
   #again = false;
   #written = 0;
   #retry: NodeJS.Timeout | undefined;
-  #patience: NodeJS.Timeout | undefined;
+  #patience: (() => void) | undefined;
   #lateSince: number | undefined;
   #checked = performance.now();
   #closed = false;
@@ -86,7 +82,7 @@ export class LogFollower {
   close(): void {
     this.#closed = true;
     clearTimeout(this.#retry);
-    clearTimeout(this.#patience);
+    this.#patience?.();
     this.#unfollow();
   }
 
@@ -131,7 +127,7 @@ export class LogFollower {
       this.#checked = begun;
       this.#lateSince = undefined;
       this.#listener.reported(covered);
-      clearTimeout(this.#patience);
+      this.#patience?.();
       this.#patience = undefined;
       if (this.#written !== covered) this.#bePatient();
     }
@@ -178,11 +174,7 @@ export class LogFollower {
   /** Queries must not wait longer for a database that does not answer. */
   #bePatient(): void {
     const since = performance.now();
-    this.#patience = setTimeout(
-      // An answer that has arrived already comes first, in case this thread was busy for so long.
-      () => setImmediate(() => this.#patience !== undefined && this.#giveUp(since)),
-      longestWait,
-    ).unref();
+    this.#patience = whenLate(() => this.#giveUp(since));
   }
 
   #giveUp(since: number): void {
@@ -203,7 +195,7 @@ export class LogFollower {
       this.#log.error({ err: error }, "the change log could not be read; reloading all zones");
       this.#listener.lost();
     }
-    clearTimeout(this.#patience);
+    this.#patience?.();
     this.#giveUp(performance.now());
   }
 }

@@ -35,7 +35,7 @@ export function notifySecondaries({ store, zones, catalog, notifier: options }: 
 
 /** Zones to notify others of. Not a deleted one: secondaries see that in the catalog. */
 function changedIn(event: ZoneNews): readonly string[] {
-  if (event.kind === "lost") return [];
+  if (event.kind === "lost" || event.kind === "late") return [];
   const gone = event.kind === "changed" && event.changes.some((change) => isSoa(change) && change.kind === "delete");
   return gone ? [] : [event.zone];
 }

@@ -89,7 +89,7 @@ export async function startDns(options: DnsOptions): Promise<RunningDns> {
 
 /** Zones that were created or deleted, or may have other primary servers now. */
 function newIn(event: ZoneNews): readonly string[] {
-  if (event.kind === "lost") return [];
-  const isNew = event.kind === "replaced" || event.changes.some((change) => isSoa(change) && change.kind !== "replace");
+  if (event.kind === "lost" || event.kind === "late") return [];
+  const isNew = event.kind !== "changed" || event.changes.some((change) => isSoa(change) && change.kind !== "replace");
   return isNew ? [event.zone] : [];
 }

@@ -15,6 +15,7 @@ import { readShownZone, shown } from "../records/service/zones/read-zone.ts";
 import type { RecordStore } from "../records/store/port.ts";
 import { openCatalog, warnOfHidden } from "./catalog.ts";
 import { LogFollower } from "./follow-log.ts";
+import { noticeLate } from "./late-reads.ts";
 import { SerialRaiser } from "./raise-serials.ts";
 import { answerableUntil } from "./secondaries.ts";
 import { watchExpiry } from "./zone-expiry.ts";
@@ -56,9 +57,13 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
   };
   const expiry = watchExpiry({
     until: (zone) => answerableUntil(store, zone),
-    expired: (zone) => emit({ kind: "replaced", zone }),
+    expired: (zone) => emit({ kind: "withdrawn", zone }),
   });
   const turns = createTurns();
+  const { zoneHolding, sets, setsAfter, lastChange, logOf, signedNames } = store;
+  const reads = noticeLate({ zoneHolding, sets, setsAfter, lastChange, logOf, signedNames }, () =>
+    emit({ kind: "late" }),
+  );
   const serials = new SerialRaiser({ store, log, now: Date.now });
   let followed = start.position;
   const follower = new LogFollower(store, start, log, {
@@ -89,7 +94,7 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
     },
     closest: async (names) => {
       const [name] = names;
-      const found = name === undefined ? undefined : (await store.zoneHolding(name))?.name;
+      const found = name === undefined ? undefined : (await reads.zoneHolding(name))?.name;
       const listed = catalog && names.includes(catalog.name) ? catalog.name : undefined;
       return (listed?.length ?? 0) > (found?.length ?? 0) ? listed : found;
     },
@@ -99,12 +104,12 @@ export async function zonesFromStore(store: RecordStore, options: StoreZonesOpti
         return await catalog.load();
       }
       await serials.ready(name);
-      const zone = await store.zoneHolding(name);
+      const zone = await reads.zoneHolding(name);
       if (zone?.name !== name) return undefined;
       const { ttl } = zone.settings;
       const reading = createReading();
       await readShownZone(
-        store,
+        reads,
         zone,
         () => turns.next(zone.account),
         () => reading.restart(begin?.({ name, ttl })),
@@ -209,6 +214,8 @@ function eventsOf(rows: readonly LoggedRow[]): readonly ZoneEvent[] {
 
 function eventOf({ zoneName: zone, serial }: LoggedRow, write: readonly LoggedRow[]): ZoneEvent {
   if (write.length > mostChanges) return { kind: "replaced", zone };
+  if (write.some(({ change }) => change.kind === "settings" && change.before.mode !== change.after.mode))
+    return { kind: "withdrawn", zone };
   const changes = setChanges(write);
   return changes === undefined || changes.some((change) => goesBack(change, serial) || expiresOtherwise(change))
     ? { kind: "replaced", zone }

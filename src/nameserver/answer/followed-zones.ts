@@ -8,7 +8,7 @@ const pause = 10_000;
 
 /** The zones of a source, kept up to date until `unfollow` is called. */
 export function followZones(source: ZoneSource, { seed, onTrouble }: FollowOptions): FollowedZones {
-  const zones = createLoadedZones(source, { ...defaultLoadLimits, seed });
+  const zones = createLoadedZones(source, { ...defaultLoadLimits, seed }, onTrouble);
   let later: NodeJS.Timeout | undefined;
   let ended = false;
   const learn = () => {

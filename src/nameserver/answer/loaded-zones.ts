@@ -13,6 +13,7 @@ import { finish } from "../../core/steps.ts";
 import { createTurns } from "../../process/turns.ts";
 import { within } from "../../process/within.ts";
 import { createKeptMap } from "./kept-map.ts";
+import { LastKnownZones } from "./last-known.ts";
 import { createNameFilter } from "./name-filter.ts";
 import { isRootKey, keyAbove, keyOfName, type NameKey, nameOfKey } from "./name-key.ts";
 import type { NegativeTail } from "./negative-tail.ts";
@@ -78,23 +79,32 @@ const tries = 4;
 /** The most zones in use that are skipped before one is dropped. */
 const secondChances = 32;
 
-export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits): LoadedZones {
+export function createLoadedZones(
+  source: ZoneSource,
+  limits = defaultLoadLimits,
+  onTrouble: (error: unknown) => void = () => undefined,
+): LoadedZones {
   const zones = new Map<NameKey, LoadedZone>();
   const loading = new Map<string, { readonly result: Promise<LoadedZone | undefined>; readonly missed: ZoneNews[] }>();
   const turns = createTurns();
   const absent = createKeptMap<true>(limits.absent);
-  let names = createNameFilter(limits.seed);
-  let learned = false;
+  const lastKnown = new LastKnownZones<LoadedZone>({ ...limits, onTrouble });
+  /** Never forgets a name: a zone that was deleted is looked up once. */
+  const names = createNameFilter(limits.seed);
+  /** Whether the names are complete, and whether they ever were. */
+  let [learned, everLearned] = [false, false];
+  let losses = 0;
   let generation = 0;
   let held = 0;
 
   const isSurelyNone = (name: NameKey): boolean => (learned && !names.mayHold(name)) || absent.get(name) !== undefined;
 
   const learn = async (): Promise<void> => {
-    const filter = names;
     if (source.names === undefined) return;
-    for await (const part of source.names()) for (const name of part) filter.add(keyOfName(name));
-    learned = filter === names;
+    const before = losses;
+    for await (const part of source.names()) for (const name of part) names.add(keyOfName(name));
+    learned = losses === before;
+    everLearned ||= learned;
   };
 
   /** The nearest zone in memory, and the longer names that may be zones too. */
@@ -127,6 +137,7 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
       for (const each of unknown) {
         if (each === found) break;
         absent.set(each, true);
+        lastKnown.forget(each);
       }
       if (closest === undefined || found === undefined) return nearest;
       // Another query may have loaded it meanwhile; a second copy would replace that one, which would then miss changes.
@@ -163,6 +174,7 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
         missed.length = 0;
         continue;
       }
+      lastKnown.forget(keyOfName(name));
       return view && hold(view, missed);
     }
     throw new Error(`the zone ${name} changes faster than it can be loaded`);
@@ -193,6 +205,7 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
 
   /** The map is in loading order; a zone that was used since the last pass gets a second chance at its end. */
   const makeRoom = (newest: LoadedZone): void => {
+    lastKnown.makeRoom(held);
     let chances = secondChances;
     for (const [name, zone] of zones) {
       if (held <= limits.sets || zones.size === 1) return;
@@ -207,12 +220,20 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
     }
   };
 
+  /** The next query asks the source again. */
+  const outdate = (name: NameKey): void => {
+    const zone = zones.get(name);
+    if (zone) lastKnown.keep(name, zone);
+    drop(name);
+  };
+
   /** The zone was created, deleted or replaced: the next query for it asks the source again. */
-  const forgetZone = (name: NameKey): void => {
+  const forgetZone = (name: NameKey, isOver: boolean): void => {
     generation += 1;
     names.add(name);
     absent.delete(name);
-    drop(name);
+    outdate(name);
+    if (isOver) lastKnown.forget(name);
     for (let above = keyAbove(name); !isRootKey(above); above = keyAbove(above)) {
       const enclosing = zones.get(above);
       if (enclosing === undefined) continue;
@@ -230,30 +251,40 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
       const before = zone.view.size;
       const isComplete = changeZoneView(zone.view, event.serial, event.changes);
       held += zone.view.size - before;
-      if (!isComplete) forgetZone(key);
+      if (!isComplete) forgetZone(key, false);
     } else if (zone && order === undefined) {
-      forgetZone(key);
+      forgetZone(key, false);
     }
   };
 
   const apply = (event: ZoneEvent): void => {
     if (!isNews(event)) return;
+    if (event.kind === "late") {
+      lastKnown.giveUp();
+      return;
+    }
     if (event.kind === "lost") {
       generation += 1;
-      names = createNameFilter(limits.seed);
+      losses += 1;
       learned = false;
       absent.clear();
-      for (const name of [...zones.keys()]) drop(name);
+      for (const name of [...zones.keys()]) outdate(name);
       for (const { missed } of loading.values()) missed.push(event);
       return;
     }
     loading.get(event.zone)?.missed.push(event);
-    if (event.kind === "replaced" || createsOrDeletesZone(event)) forgetZone(keyOfName(event.zone));
+    const isOver = event.kind === "withdrawn" || createsOrDeletesZone(event);
+    if (isOver || event.kind === "replaced") forgetZone(keyOfName(event.zone), isOver);
     else change(event);
   };
 
   return {
-    find: (name) => find(name),
+    find: (name) => {
+      const found = find(name);
+      if (!(found instanceof Promise)) return found;
+      const last = lastKnown.find(name, zones, (other) => !everLearned || names.mayHold(other));
+      return last === undefined ? found : lastKnown.instead(last, found);
+    },
     isKnown: (name) => look(name).unknown === undefined,
     isNoZone: (key, end) => learned && !names.mayHold(key, end),
     apply,
@@ -265,6 +296,6 @@ export function createLoadedZones(source: ZoneSource, limits = defaultLoadLimits
 const isOutdated = (missed: readonly ZoneNews[]): boolean =>
   missed.some((event) => event.kind !== "changed" || createsOrDeletesZone(event));
 
-const createsOrDeletesZone = (event: ZoneNews): boolean =>
+const createsOrDeletesZone = (event: ZoneNews): event is Extract<ZoneNews, { kind: "changed" }> =>
   event.kind === "changed" &&
   event.changes.some((change) => change.type === "SOA" && change.owner === apex && change.kind !== "replace");

@@ -32,8 +32,12 @@ export type ZoneEvent =
     }
   /** A zone was created or deleted, or changed in a way that its sets do not show, such as its default TTL. */
   | { readonly kind: "replaced"; readonly zone: string }
+  /** The same, and its last known state must not be answered from: it has expired, or its records come from elsewhere now. */
+  | { readonly kind: "withdrawn"; readonly zone: string }
   /** Changes may have been missed: everything known so far is invalid. */
   | { readonly kind: "lost" }
+  /** The source does not answer at the moment: queries get the last known answers instead of waiting for it. */
+  | { readonly kind: "late" }
   /** Something was written and will be reported next: from now on every answer must include it. */
   | { readonly kind: "written"; readonly number: number }
   /** Everything up to this number has been reported. */
