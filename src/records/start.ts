@@ -123,19 +123,13 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
   const { dataFolder, log, now = Date.now } = options;
   await openDataFolder(dataFolder);
   const place = options.database ?? { kind: "sqlite", path: recordsDatabase(dataFolder) };
-  const lock = place.kind === "sqlite" ? lockFolder(place.path) : undefined;
   const opening = await openStore(
     place.kind === "postgres" ? { keyFile: signingKeyFile(dataFolder), ...place } : place,
     log,
-  ).catch((error: unknown) => {
-    lock?.close();
-    throw error;
-  });
+  );
   const { store, signer, console: consoleStore, look, connect, connections, outgrown, close } = opening;
-  const opened: Opened[] = [
-    { name: "lock", close: () => lock?.close() },
-    { name: "database", close },
-  ];
+  const opened: Opened[] = [{ name: "database", close }];
+  if (place.kind === "sqlite") await lockStore(place.path, opened, log);
   const ties = tieNodes({ connect, perMinute: options.rateLimit, log });
   opened.push({ name: "connections to other nodes", close: ties.close });
   const signing = createSigningState();
@@ -261,8 +255,12 @@ async function createTlsServer(
 }
 
 /** Two services on one file would both sign, notify and print sign-in links. Several nodes need PostgreSQL. */
-const lockFolder = (database: string) =>
-  lockFor(
-    join(dirname(database), "records.lock"),
-    `another moor records uses ${database}; stop it, or choose another folder with --data`,
-  );
+async function lockStore(database: string, opened: Opened[], log: Logger): Promise<void> {
+  const inUse = `another moor records uses ${database}; stop it, or choose another folder with --data`;
+  try {
+    opened.push({ name: "lock", close: lockFor(join(dirname(database), "records.lock"), inUse).close });
+  } catch (error) {
+    await closeInReverse(opened, log);
+    throw error;
+  }
+}
