@@ -48,8 +48,8 @@ type Limits = { readonly names: number; readonly requests: number; readonly seco
 const rows: readonly [string, Reply, Limits][] = [
   ["500", { status: 500, body: "oops" }, { names: 1_000, requests: 40, seconds: 12 }],
   ["closed connections", { fault: "reset" }, { names: 100, requests: 40, seconds: 12 }],
-  ["401", { status: 401, body: { message: "Invalid credentials" } }, { names: 100, requests: 20, seconds: 300 }],
-  ["403", { status: 403, body: { message: "Forbidden" } }, { names: 100, requests: 20, seconds: 300 }],
+  ["401", { status: 401, body: { message: "Invalid credentials" } }, { names: 100, requests: 40, seconds: 20 }],
+  ["403", { status: 403, body: { message: "Forbidden" } }, { names: 100, requests: 40, seconds: 20 }],
   ["429", { status: 429, body: {} }, { names: 100, requests: 11, seconds: 90 }],
   [
     "429 and Retry-After",

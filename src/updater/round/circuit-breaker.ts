@@ -101,10 +101,11 @@ function delayAfter(failures: number, fault: TargetFault, cap: number, random: n
 }
 
 /**
- * Only a person can correct a credential, and a service that limits requests wants fewer of them. Any other outage is noticed to be
- * over within seconds: after ten seconds, or, after a long one, a twentieth of its length, but at most a minute.
+ * The end of an outage is noticed within seconds: after ten seconds or, after a long outage, a twentieth of its length, but at most a
+ * minute. A service that rejects the credentials or limits requests gets fewer.
  */
 function longestDelay({ kind, throttled }: TargetFault, outage: number): number {
-  if (kind === "unauthorised" || throttled) return usual;
+  if (throttled) return usual;
+  if (kind === "unauthorised") return Math.min(usual, Math.max(10_000, outage / 4));
   return Math.min(60_000, Math.max(10_000, outage / 20));
 }

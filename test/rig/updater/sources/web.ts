@@ -18,6 +18,8 @@ export async function startWeb(): Promise<SourceRig> {
     async say({ ipv4, ipv6 }) {
       // A caller has one address.
       if (ipv4.length > 1 || ipv6.length > 1) return false;
+      // Blanks around it are not part of it.
+      if ([...ipv4, ...ipv6].some((text) => text !== text.trim())) return false;
       for (const echo of echoes) {
         await echo.resume();
         echo.answer = { ipv4: says(ipv4[0] ?? ""), ipv6: says(`${ipv6[0] ?? ""}\n`) };
