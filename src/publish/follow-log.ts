@@ -157,7 +157,7 @@ export class LogFollower {
     [this.#place, this.#remembered, this.#held] = [end, [end], []];
     this.#log.error(
       { followed: position, end: end.position, ...(known && { lost: known.count, zones: known.zones.size }) },
-      "the database has lost changes that this node had already published: a standby that lagged took over, or a backup was restored; " +
+      "the database has lost changes that this node has already published: a standby that lagged took over, or a backup was restored; " +
         "all zones are read again, and serials are raised",
     );
     this.#listener.tookBack({ known, position, checked, end: end.position, history });

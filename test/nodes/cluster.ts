@@ -31,11 +31,18 @@ export type Node = {
   readonly start: () => Promise<void>;
 };
 
-export type ClusterOptions = { readonly count: number; readonly words?: readonly string[] };
+export type ClusterOptions = {
+  readonly count: number;
+  readonly words?: readonly string[];
+  readonly server?: PostgresServer;
+  /** The nodes connect to this address, without cables. */
+  readonly database?: string;
+};
 
-export async function startCluster({ count, words = [] }: ClusterOptions): Promise<Cluster> {
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  const { count, words = [], database } = options;
   const folder = mkdtempSync(join(tmpdir(), "moor-nodes-"));
-  const server = await startPostgres();
+  const server = options.server ?? (await startPostgres());
   const started: StartedProcess[] = [];
   const moor = (...args: readonly string[]): StartedProcess => {
     const begun = startProcess([nodeProgram, builtProgram(), ...args], {
@@ -58,7 +65,8 @@ export async function startCluster({ count, words = [] }: ClusterOptions): Promi
   };
   const { secret: token } = await newToken();
   const nodes: Node[] = [];
-  for (let i = 1; i <= count; i++) nodes.push(await layNode(server, moor, { name: `node${i}`, folder, words }));
+  for (let i = 1; i <= count; i++)
+    nodes.push(await layNode(server, moor, { name: `node${i}`, folder, words, database }));
   await Promise.all(nodes.map((node) => node.start()));
   return {
     ...{ server, nodes, token, run, newToken },
@@ -71,16 +79,22 @@ export async function startCluster({ count, words = [] }: ClusterOptions): Promi
   };
 }
 
-type Place = { readonly name: string; readonly folder: string; readonly words: readonly string[] };
+type Place = {
+  readonly name: string;
+  readonly folder: string;
+  readonly words: readonly string[];
+  readonly database: string | undefined;
+};
 
 async function layNode(
   server: PostgresServer,
   moor: (...words: readonly string[]) => StartedProcess,
-  { name, folder, words }: Place,
+  { name, folder, words, database: address }: Place,
 ): Promise<Node> {
   const cable = await layCable(server.port);
   const [http, dns] = [await freePort(), await freePort()];
-  const database = ["--database", server.openUrl("postgres", cable.port), "--data", join(folder, name)];
+  const at = address ?? server.openUrl("postgres", cable.port);
+  const database = ["--database", at, "--data", join(folder, name)];
   const places = ["--plain-http", "--listen", `127.0.0.1:${http}`, "--dns", `127.0.0.1:${dns}`];
   let process: StartedProcess | undefined;
   return {

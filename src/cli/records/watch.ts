@@ -70,7 +70,7 @@ export async function watchRecords(
       family(
         "moor_lost_changes_total",
         "counter",
-        "How often the database had lost changes that this node had already published.",
+        "How often the database lost changes after this node published them.",
         [[{}, dns.lostChanges.count()]],
       ),
       printDnsMetrics(dns.counters),

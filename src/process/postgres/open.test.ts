@@ -38,7 +38,8 @@ async function databaseOn(greet: (socket: Socket) => void): Promise<Postgres> {
   onTestFinished(() => void server.close());
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
-  const address = { config: { host: "127.0.0.1", port, user: "moor", ssl: false }, shown: "the one of the test" };
+  const config = { host: "127.0.0.1", port, user: "moor", ssl: false };
+  const address = { config, others: [], session: "any", shown: "the one of the test" } as const;
   return openPostgres(address, noLog, { ...usualLimits, ...never, patience: 200 });
 }
 

@@ -6,6 +6,7 @@ import type { Logger } from "../log.ts";
 import { PostgresClient } from "./client.ts";
 import { createCommitMarks } from "./commit-marks.ts";
 import { faultOf, inabilityOf, type PostgresFault } from "./faults.ts";
+import { PostgresHosts } from "./hosts.ts";
 import { logOutages } from "./outages.ts";
 import { type Committed, type Ending, type Rows, type Statement, toQuery } from "./statement.ts";
 import { resultOf } from "./transaction.ts";
@@ -61,13 +62,14 @@ const closePatience = 1_000;
 const farewellPatience = 500;
 
 export function openPostgres(address: PostgresAddress, log: Logger, limits: PostgresLimits = usualLimits): Postgres {
-  const config = clientConfig(address, limits);
+  const config = clientConfig(limits);
+  const hosts = new PostgresHosts(address);
   const open = new Set<pg.Client>();
   const pool = new pg.Pool({
     ...config,
     Client: class extends PostgresClient {
-      constructor(given?: pg.ClientConfig) {
-        super(given);
+      constructor() {
+        super(...hosts.next(config));
         open.add(this);
         this.once("end", () => open.delete(this));
       }
@@ -147,7 +149,7 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
         }),
       ),
     look: (statement) => ask(statement, lookPatience),
-    connect: () => new PostgresClient(config).connect(),
+    connect: () => hosts.connect(config),
     connections: () => {
       const { totalCount, idleCount: idle, waitingCount: waiting } = pool;
       return { used: totalCount - idle, idle, waiting };
@@ -195,10 +197,9 @@ function forCaller(error: unknown, fault: PostgresFault): unknown {
  */
 const plans = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off";
 
-function clientConfig({ config }: PostgresAddress, limits: PostgresLimits): pg.ClientConfig {
+function clientConfig(limits: PostgresLimits): pg.ClientConfig {
   return {
-    ...config,
-    options: [plans, config.options ?? ""].join(" "),
+    options: plans,
     connectionTimeoutMillis: limits.connect,
     statement_timeout: limits.statement,
     lock_timeout: limits.lock,

@@ -21,6 +21,10 @@ describe("the address of a PostgreSQL database", () => {
     ["postgresql://moor@db:6543/dns", {}, "postgres://moor@db:6543/dns"],
     ["postgres://moor@[2001:db8::1]/dns", {}, "postgres://moor@[2001:db8::1]:5432/dns"],
     ["postgres://moor@/dns?host=/run/postgresql", {}, "postgres://moor@/run/postgresql:5432/dns"],
+    ["postgres://moor@a,b:6543,[::1]/dns", {}, "postgres://moor@a:5432,b:6543,[::1]:5432/dns"],
+    ["postgres://moor@a,b/dns", { PGPORT: "1,2" }, "postgres://moor@a:1,b:2/dns"],
+    ["postgres://moor@/dns?host=a,b&port=7", {}, "postgres://moor@a:7,b:7/dns"],
+    ["postgres:///dns", { PGHOST: "a,/run/pg", PGUSER: "u" }, "postgres://u@a:5432,/run/pg:5432/dns"],
     ["postgres:///", { PGHOST: "h", PGUSER: "u", PGDATABASE: "d", PGPORT: "1" }, "postgres://u@h:1/d"],
   ] as const)("%s is shown in full", ([text, env, shown]) => {
     expect(read(text, env).shown).toBe(shown);
@@ -29,6 +33,7 @@ describe("the address of a PostgreSQL database", () => {
   it.for([
     ["its own password", "postgres://moor:p%40ss@db/x", {}, "p@ss"],
     ["a password with a comma", "postgres://moor:p,w@db/x", {}, "p,w"],
+    ["the password of several hosts", "postgres://moor:p,w@a,b/x", {}, "p,w"],
     ["the password in the environment", "postgres://moor@db/x", { PGPASSWORD: "env" }, "env"],
   ] as const)("uses %s, and does not show it", async ([, text, env, password]) => {
     expect(await passwordOf(text, env)).toBe(password);
@@ -53,8 +58,11 @@ describe("the address of a PostgreSQL database", () => {
     ["postgres://moor:100%@db/x", {}, "--database has a % that is not part of an escape: write %25"],
     ["postgres://moor@db/x", { PGPORT: "abc" }, "PGPORT must be a port from 1 to 65535"],
     ["postgres://moor@db/x", { PGSSLMODE: "prefer" }, "PGSSLMODE must be disable, require, verify-ca or verify-full"],
-    ["postgres://moor@a:1,b:2/x", {}, "--database names several hosts; give one:"],
-    ["postgres://moor@a,b/x", {}, "--database names several hosts; give one:"],
+    ["postgres://moor@a,b,c/x?port=1,2", {}, "--database has 2 ports for 3 hosts"],
+    ["postgres://moor@a,b/x", { PGPORT: "1,2,3" }, "PGPORT has 3 ports for 2 hosts"],
+    ["postgres://moor@a:1,b:x/x", {}, "--database has an invalid port; a port is from 1 to 65535"],
+    ["postgres://a,b/x?target_session_attrs=standby", {}, "--database accepts target_session_attrs=any, "],
+    ["postgres://a,b/x", { PGTARGETSESSIONATTRS: "read-only" }, "PGTARGETSESSIONATTRS accepts "],
     ["postgres://moor@db:0/x", {}, "--database has an invalid port; a port is from 1 to 65535"],
     ["postgres://db/x?sslmode=require&sslrootcert=system", {}, "sslrootcert=system only with sslmode=verify-full"],
     [
@@ -70,6 +78,13 @@ describe("the address of a PostgreSQL database", () => {
     const result = readPostgresUrl(text, { env });
     const faults = result.ok ? [] : result.faults.map(({ where, message }) => `${where} ${message}`);
     expect(faults).toEqual([expect.stringContaining(expected)]);
+  });
+
+  it("connects to each host as libpq would, and to the kind of server that is asked for", () => {
+    const { config, others, session } = read("postgres://moor@db,127.0.0.1:6/x?target_session_attrs=read-write");
+    expect(config).toMatchObject({ host: "db", port: 5432, ssl: { rejectUnauthorized: true } });
+    expect(others).toMatchObject([{ host: "127.0.0.1", port: 6, ssl: false, user: "moor", database: "x" }]);
+    expect([session, read("postgres://moor@db/x").session]).toEqual(["read-write", "any"]);
   });
 
   it("uses the system's authorities under the name that libpq has for them", () => {

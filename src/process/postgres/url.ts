@@ -5,11 +5,20 @@ import type { ConnectionOptions } from "node:tls";
 import type { ClientConfig } from "pg";
 import { fail, ok, type Result } from "../../core/result.ts";
 import { bracketed } from "../listen-address.ts";
+import type { SessionKind } from "./client.ts";
+
 import { passwordFromPassfile } from "./passfile.ts";
 import { PasswordMissing } from "./refusals.ts";
+import { readHosts, splitHosts } from "./url-hosts.ts";
 
 /** Which database, and how to connect to it. `shown` contains no secret. */
-export type PostgresAddress = { readonly config: ClientConfig; readonly shown: string };
+export type PostgresAddress = {
+  readonly config: ClientConfig;
+  /** The other hosts, in this order. */
+  readonly others: readonly ClientConfig[];
+  readonly session: SessionKind;
+  readonly shown: string;
+};
 
 export type PasswordSources = {
   /** Read at every connection, so that the password can be changed without a restart. */
@@ -19,12 +28,8 @@ export type PasswordSources = {
 
 /** `postgres://user@host:5432/database?sslmode=…`, with the parameters and defaults of other PostgreSQL clients. */
 export function readPostgresUrl(text: string, sources: PasswordSources): Result<PostgresAddress> {
-  if (severalHosts.test(text)) {
-    return fault(
-      "names several hosts; give one: the server that accepts writes, or an address or proxy that leads to it",
-    );
-  }
-  const url = parsed(text);
+  const { single, listed } = splitHosts(text);
+  const url = parsed(single);
   if (url === undefined) {
     return fault("is not a URL such as postgres://moor@db.example.org/moor");
   }
@@ -34,15 +39,40 @@ export function readPostgresUrl(text: string, sources: PasswordSources): Result<
   if (unknown.length > 0) return fault(`has a parameter that moor does not know; remove it: ${unknown.join(", ")}`);
   const { env } = sources;
   const asked = (name: string, variable: string) => url.searchParams.get(name) ?? env[variable];
-  const host = asked("host", url.hostname === "" ? "PGHOST" : "") ?? (said.host || "localhost");
-  const port = Number(url.port || env.PGPORT || 5432);
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-    return url.port === ""
-      ? fault("must be a port from 1 to 65535", "PGPORT")
-      : fault("has an invalid port; a port is from 1 to 65535");
+  const hosts = readHosts({ url, listed, host: said.host, env });
+  if (!hosts.ok) return hosts;
+  const session = asked("target_session_attrs", "PGTARGETSESSIONATTRS") ?? "any";
+  if (!isSessionKind(session)) {
+    const where = url.searchParams.has("target_session_attrs") ? "--database" : "PGTARGETSESSIONATTRS";
+    return fault(
+      `accepts ${sessionKinds.map((kind) => `target_session_attrs=${kind}`).join(", ")}: moor writes`,
+      where,
+    );
   }
   const user = said.user || env.PGUSER || env.USER || "postgres";
   const database = said.database || env.PGDATABASE || user;
+  const configs: ClientConfig[] = [];
+  for (const { host, port } of hosts.value) {
+    const ssl = readTls(host, url, env);
+    if (!ssl.ok) return ssl;
+    const options = asked("options", "PGOPTIONS");
+    configs.push({
+      ...{ host, port, user, database, ssl: ssl.value },
+      ...(options !== undefined && { options }),
+      application_name: asked("application_name", "PGAPPNAME") ?? "moor",
+      password: passwordFor(said.password, sources, { host, port, database, user }),
+    });
+  }
+  const [config = {}, ...others] = configs;
+  const shown = hosts.value.map(({ host, port }) => `${bracketed(host)}:${port}`).join(",");
+  return ok({ config, others, session, shown: `postgres://${user}@${shown}/${database}` });
+}
+
+const sessionKinds = ["any", "read-write", "primary"] as const;
+const isSessionKind = (text: string): text is SessionKind => (sessionKinds as readonly string[]).includes(text);
+
+function readTls(host: string, url: URL, env: PasswordSources["env"]): Result<false | ConnectionOptions> {
+  const asked = (name: string, variable: string) => url.searchParams.get(name) ?? env[variable];
   const mode = asked("sslmode", "PGSSLMODE") ?? defaultMode(host);
   if (!modes.has(mode) && !host.startsWith("/")) {
     return url.searchParams.has("sslmode")
@@ -60,32 +90,22 @@ export function readPostgresUrl(text: string, sources: PasswordSources): Result<
       ? fault("accepts sslrootcert=system only with sslmode=verify-full")
       : fault("can be system only with sslmode=verify-full", ca.where);
   }
-  const tls = tlsFor(mode, host, [
+  return tlsFor(mode, host, [
     // The authorities that Node comes with.
     ...(ca === undefined || ca.path === "system" ? [] : [ca]),
     ...file("cert", "sslcert", "PGSSLCERT"),
     ...file("key", "sslkey", "PGSSLKEY"),
   ]);
-  if (!tls.ok) return tls;
-  const options = asked("options", "PGOPTIONS");
-  return ok({
-    config: {
-      ...{ host, port, user, database, ssl: tls.value },
-      ...(options !== undefined && { options }),
-      application_name: asked("application_name", "PGAPPNAME") ?? "moor",
-      password: passwordFor(said.password, sources, { host, port, database, user }),
-    },
-    shown: `postgres://${user}@${bracketed(host)}:${port}/${database}`,
-  });
 }
 
 /** Whether the address carries a password. */
-export const hasPassword = (text: string): boolean => (parsed(text)?.password ?? "") !== "";
+export const hasPassword = (text: string): boolean => (parsed(splitHosts(text).single)?.password ?? "") !== "";
 
-/** A comma before the @ belongs to the password. */
-const severalHosts = /^postgres(?:ql)?:\/\/[^/?#]*,(?![^/?#]*@)|[?&]host=[^&]*,/i;
 const modes = new Set(["disable", "require", "verify-ca", "verify-full"]);
-const parameters = new Set(["host", "sslmode", "sslrootcert", "sslcert", "sslkey", "options", "application_name"]);
+const parameters = new Set([
+  ...["host", "port", "target_session_attrs", "sslmode", "sslrootcert", "sslcert", "sslkey"],
+  ...["options", "application_name"],
+]);
 
 const fault = (message: string, where = "--database"): Result<never> => fail({ code: "bad-database", where, message });
 

@@ -197,7 +197,7 @@ function undoneSettings(zone: Zone, { before, after }: SettingsChange, faults: F
 const lossStays: Fault = {
   code: "loss-stays",
   where: "serial",
-  message: "this write only raised the serial after the database had lost changes; there is nothing to undo",
+  message: "this write only raised the serial because the database has lost changes; there is nothing to undo",
   todo: "make the lost changes again",
 };
 

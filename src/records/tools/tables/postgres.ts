@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { DatabaseTrouble } from "../../../process/database/migration-steps.ts";
-import { PostgresClient } from "../../../process/postgres/client.ts";
+import { PostgresHosts } from "../../../process/postgres/hosts.ts";
 import { migratePostgres, schemaOf } from "../../../process/postgres/migrate.ts";
 import { type PostgresLimits, usualLimits } from "../../../process/postgres/open.ts";
 import { reasonOf } from "../../../process/postgres/refusals.ts";
@@ -98,25 +98,22 @@ const trimLimits: Limits = { connect: usualLimits.connect, lock: usualLimits.loc
 const withoutLimits = `SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN ('statement_timeout',
   'lock_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout')`;
 
-async function connectTo({ config, shown }: PostgresAddress, limits: Limits, signal?: AbortSignal): Promise<pg.Client> {
+async function connectTo(address: PostgresAddress, limits: Limits, signal?: AbortSignal): Promise<pg.Client> {
   const { connect, lock, statement } = limits;
-  const client = new PostgresClient({
-    ...config,
+  const config = {
     connectionTimeoutMillis: connect,
     lock_timeout: lock,
     statement_timeout: statement,
     // A server that vanished cannot enforce its own timeout.
     query_timeout: statement && statement + 2_000,
-  });
-  // A pending query then fails with this reason.
-  signal?.addEventListener("abort", () => client.connection.stream.destroy(signal.reason), { once: true });
+  };
   try {
-    await client.connect();
+    const client = await new PostgresHosts(address).connect(config, signal);
     if (statement === 0) await client.query(withoutLimits);
+    return client;
   } catch (error) {
-    throw asTrouble(error, shown, signal);
+    throw asTrouble(error, address.shown, signal);
   }
-  return client;
 }
 
 function asTrouble(error: unknown, shown: string, signal?: AbortSignal): unknown {
