@@ -90,6 +90,12 @@ const damages: [what: string, statement: string, code: string, where: RegExp][] 
   ["an index entry with the wrong owner", `UPDATE record_ids SET owner = 'mail' WHERE ${www}`, "index-wrong", /www A/],
   ["an index entry without a record", "INSERT INTO record_ids VALUES ('0', 1, 'www', 'A')", "index-wrong", /www A/],
   [
+    "a zone that was renamed",
+    "UPDATE zones SET name = 'other.example' WHERE number = 1",
+    "name-differs",
+    /other\.example/,
+  ],
+  [
     "a serial that is not the last one in the log",
     "UPDATE zones SET serial = serial + 1 WHERE number = 1",
     "serial-differs",

@@ -12,6 +12,8 @@ type Logged = ChangeRow & { readonly read: LoggedRow["change"] };
 /** What the log has said about one zone so far. Sets are kept as digests, by owner and type. */
 export type History = {
   readonly zone: number;
+  /** A zone keeps its name. */
+  readonly name: string;
   first: number;
   last: { readonly serial: number; readonly position: number };
   /** Its log begins with the creation of the zone, so it covers every set. */
@@ -58,8 +60,8 @@ function isChange(value: unknown): value is LoggedRow["change"] {
 
 const isSet = (value: unknown): boolean => isObject(value) && Array.isArray(value.records);
 
-const begin = ({ zone, serial }: Logged): History => ({
-  zone,
+const begin = ({ zone, zone_name: name, serial }: Logged): History => ({
+  ...{ zone, name },
   first: serial,
   last: { serial, position: 0 },
   whole: false,
@@ -96,7 +98,18 @@ function follow(history: History, entry: Logged, step: Step): void {
 /** The key of a set contains a space, so no set has this key. */
 const settingsKey = "settings";
 
-export function compareZone({ sets, last }: History, { name, serial, settings }: ZoneRow, step: Step): void {
+export function compareZone(
+  { name: logged, sets, last }: History,
+  { name, serial, settings }: ZoneRow,
+  step: Step,
+): void {
+  if (name !== logged)
+    step.fault(
+      "name-differs",
+      `zone ${name}`,
+      `its name in the log is ${logged}`,
+      "a zone cannot be renamed: give it back its name, or create a new zone and import its records",
+    );
   if (serial !== last.serial)
     step.fault(
       "serial-differs",
