@@ -1,3 +1,4 @@
+import { parseIpJson } from "../../process/kernel/ip-json.ts";
 import { type RunIpOptions, runIp } from "../../process/kernel/run-ip.ts";
 import { describe, type FirewallConfig } from "../config.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -18,7 +19,7 @@ export async function readArp(options: RunIpOptions = {}): Promise<readonly Neig
 }
 
 export function parseNeighbours(printed: string): readonly Neighbour[] {
-  const parsed: unknown = printed.trim() === "" ? [] : JSON.parse(printed);
+  const parsed: unknown = printed.trim() === "" ? [] : parseIpJson(printed);
   if (!Array.isArray(parsed)) throw new Error("the output of `ip neigh` is not a list of neighbours");
   return parsed.flatMap(({ dst, dev, lladdr, state }: Readonly<Record<string, unknown>>) => {
     // Without a hardware address, the neighbour has not answered.

@@ -1,3 +1,4 @@
+import { parseIpJson } from "../../process/kernel/ip-json.ts";
 import { type RunIpOptions, runIp } from "../../process/kernel/run-ip.ts";
 import { describe, type FirewallConfig } from "../config.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -33,7 +34,7 @@ export async function readRoutes(which: "default" | "all", options: RunIpOptions
 }
 
 export function parseRoutes(printed: string, family: Route["family"]): readonly Route[] {
-  const parsed: unknown = printed.trim() === "" ? [] : JSON.parse(printed);
+  const parsed: unknown = printed.trim() === "" ? [] : parseIpJson(printed);
   if (!Array.isArray(parsed)) throw new Error("the output of `ip route` is not a list of routes");
   return parsed.flatMap((row: Fields) => {
     // A multipath route lists its gateways.

@@ -17,6 +17,7 @@ describe("readKernel", () => {
     ["`ip` fails without an error", "exit 1", 15_000, /failed: it ended with code 1 and printed no error$/],
     ["`ip` prints no JSON", "echo hello", 15_000, /cannot parse the output/],
     ["`ip` prints nothing", "exit 0", 15_000, /cannot parse the output/],
+    ["`ip` lists nothing", "echo '[]'", 15_000, /there is none that can be read/],
     ["`ip` hangs", "exec sleep 30", 300, /timed out after 300 ms/],
     ["`ip` never stops printing", "exec cat /dev/zero", 15_000, /maxBuffer/],
   ])("throws, and never returns an empty list, if %s", async (_, text, limit, message) => {

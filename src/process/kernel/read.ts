@@ -8,12 +8,18 @@ import { type RunIpOptions, runIp } from "./run-ip.ts";
  */
 export async function readKernel(options: RunIpOptions = {}): Promise<readonly KernelRow[]> {
   const found = await runIp(["-json", "-details", "-statistics", "addr"], options);
-  if (found === undefined) return rowsFromNode(networkInterfaces());
+  if (found === undefined) return knownRows(rowsFromNode(networkInterfaces()));
   try {
     return parseKernelRows(found.printed);
   } catch (error) {
     throw new Error(`cannot parse the output of \`${found.command}\`: ${(error as Error).message}`, { cause: error });
   }
+}
+
+/** Node lists only devices that are up, so a machine where all are down is not the same as one without any. */
+function knownRows(rows: readonly KernelRow[]): readonly KernelRow[] {
+  if (rows.length === 0) throw new Error("no interface is up, and others can be read only with `ip` (iproute2)");
+  return rows;
 }
 
 /** Node knows less than `ip`, so some fields are missing. It lists only devices that are up and running. */

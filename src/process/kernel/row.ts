@@ -1,4 +1,5 @@
 import { isObject } from "../../core/is-object.ts";
+import { parseIpJson } from "./ip-json.ts";
 
 /**
  * One network device as the kernel describes it, in the format of `ip -json -details -statistics addr`. Only the fields that moor
@@ -108,30 +109,40 @@ const addressFields: Partial<Record<keyof KernelAddress, Kind>> = {
   preferred_life_time: "number?",
 };
 
-/** Parses the output of `ip`. Anything but a list of devices throws: invalid output never means "no devices". */
+/**
+ * Parses the output of `ip`. Anything but a list of devices throws, and so does a list without any readable device, because every
+ * machine has one: invalid output never means "no devices". A device that cannot be read is left out, as unknown: it never hides
+ * the others. So is one with an address that cannot be read; other fields that cannot be read are left out of their device.
+ */
 export function parseKernelRows(text: string): readonly KernelRow[] {
-  const parsed: unknown = JSON.parse(text);
+  const parsed = parseIpJson(text);
   if (!Array.isArray(parsed)) throw new Error("not a list of devices");
-  // Some releases print `{}` for a device that disappears during the listing.
-  const rows: readonly unknown[] = parsed.filter((row) => !isObject(row) || Object.keys(row).length > 0);
-  return rows.map((row, at) => {
-    if (isKernelRow(row)) return row;
-    throw new Error(`not a list of devices: entry ${at + 1} is invalid`);
-  });
+  const rows = parsed.flatMap(readRow);
+  if (rows.length === 0) throw new Error("not a list of devices: there is none that can be read");
+  return rows;
 }
 
-function isKernelRow(row: unknown): row is KernelRow {
-  return (
-    isObject(row) &&
-    fits(row, rowFields) &&
-    fits(row.linkinfo ?? {}, linkFields) &&
-    fits(row.stats64 ?? {}, counterFields) &&
-    Array.isArray(row.flags) &&
-    row.flags.every((flag) => typeof flag === "string") &&
-    Array.isArray(row.addr_info) &&
-    row.addr_info.every((address) => fits(address, addressFields))
-  );
+function readRow(row: unknown): KernelRow[] {
+  if (!isObject(row) || typeof row.ifname !== "string") return [];
+  const { flags, addr_info, linkinfo, stats64 } = row;
+  if (!Array.isArray(flags) || !flags.every((flag) => typeof flag === "string")) return [];
+  if (!Array.isArray(addr_info) || !addr_info.every((address) => fits(address, addressFields))) return [];
+  const readable = {
+    ...whatFits(row, rowFields),
+    ...(isObject(linkinfo) && { linkinfo: whatFits(linkinfo, linkFields) }),
+    ...(isObject(stats64) && { stats64: whatFits(stats64, counterFields) }),
+  };
+  // `fits` has checked each field that has a type.
+  return [readable as unknown as KernelRow];
 }
+
+/** The value without the fields that are of another kind. */
+const whatFits = (value: Readonly<Record<string, unknown>>, fields: Readonly<Record<string, Kind>>) =>
+  Object.fromEntries(
+    Object.entries(value).filter(
+      ([key, found]) => fields[key] === undefined || fits({ [key]: found }, { [key]: fields[key] }),
+    ),
+  );
 
 function fits(value: unknown, fields: Readonly<Record<string, Kind>>): boolean {
   return (

@@ -7,6 +7,7 @@ import { isMarked, type KernelAddress, type KernelRow } from "../../process/kern
 import { watchKernel } from "../../process/kernel/watch.ts";
 import { noLog } from "../../process/log.ts";
 import { mapping } from "../../process/settings/mapping.ts";
+import { showable } from "./showable.ts";
 import { type SourceKind, type SourceReading, unavailable } from "./source.ts";
 
 /** The interfaces of the machine that the updater runs on. */
@@ -51,14 +52,14 @@ async function readInterfaces(signal: AbortSignal): Promise<SourceReading> {
 /** In the order of the kernel's index. */
 export function reportKernel(rows: readonly KernelRow[]): InterfaceReport {
   const inOrder = rows.toSorted((a, b) => (a.ifindex ?? 0) - (b.ifindex ?? 0));
-  return new Map(inOrder.map((row) => [row.ifname, reportDevice(row)]));
+  return new Map(inOrder.map((row) => [showable(row.ifname), reportDevice(row)]));
 }
 
 function reportDevice({ ifname, flags, link_type, addr_info }: KernelRow): ReportedInterface {
   const hasLink = link_type !== "ether" || flags.includes("LOWER_UP");
   const addressesOf = (family: string) => bestFirst(addr_info.filter((address) => address.family === family));
   return {
-    device: ifname,
+    device: showable(ifname),
     up: flags.includes("UP") && hasLink,
     ipv4: addressesOf("inet").map(({ local }) => ({ text: local })),
     ipv6: addressesOf("inet6").map(reportIpv6),
