@@ -24,11 +24,15 @@ export function cookieOf(service: string, headers: Headers): string | undefined 
   return found?.slice(name.length) || undefined;
 }
 
-/** Browsers send the page's origin with every request that changes something, and most also send Sec-Fetch-Site. */
-export function isOwnOrigin(headers: Headers): boolean {
+/**
+ * Browsers send the page's origin with every request that changes something, and most also send Sec-Fetch-Site. Only the updater's page
+ * without a password is served over plain HTTP; a proxy in front of another service speaks HTTPS.
+ */
+export function isOwnOrigin(headers: Headers, scheme: "https:" | "http:" = "https:"): boolean {
   const [origin, host, site] = [one(headers.origin), one(headers.host), one(headers["sec-fetch-site"])];
   if (origin === undefined || host === undefined || !URL.canParse(origin)) return false;
-  return new URL(origin).host === host.toLowerCase() && (site === undefined || site === "same-origin");
+  const { protocol, host: from } = new URL(origin);
+  return protocol === scheme && from === host.toLowerCase() && (site === undefined || site === "same-origin");
 }
 
 const one = (header: string | readonly string[] | undefined): string | undefined =>

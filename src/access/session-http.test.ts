@@ -12,7 +12,10 @@ it("at most two passwords are checked at the same time, because each takes 128 M
   const sessions = createSessions(createSessionStore(sqliteSql(database)), () => 1);
   const waiting: (() => void)[] = [];
   const check = () => new Promise<string>((resolve) => waiting.push(() => resolve("anna")));
-  const people = { check, describe: async () => undefined, setPassword: async () => undefined };
+  const people = {
+    ...{ check, hasName: async () => true, describe: async () => undefined },
+    setPassword: async () => undefined,
+  };
   const owner = async () => undefined;
   const entrance = createEntrance({ service: "records", sessions, people, owner });
   const signIn = createSignIn({ entrance, people, now: () => 1, note: () => undefined });
@@ -25,4 +28,29 @@ it("at most two passwords are checked at the same time, because each takes 128 M
   expect(third?.body).toContain("Try again in a second");
   for (const go of waiting) go();
   expect((await Promise.all(both)).map((answer) => answer?.status)).toEqual([204, 204]);
+});
+
+it("a name that no user has is not noted: people type passwords into the wrong field", async () => {
+  const database = new DatabaseSync(":memory:");
+  database.exec(sessionTables);
+  const sessions = createSessions(createSessionStore(sqliteSql(database)), () => 1);
+  const people = {
+    check: async () => undefined,
+    hasName: async (name: string) => name === "anna",
+    describe: async () => undefined,
+    setPassword: async () => undefined,
+  };
+  const entrance = createEntrance({ service: "records", sessions, people, owner: async () => undefined });
+  const noted: unknown[] = [];
+  const note = (what: string, fields: object) => void noted.push({ what, ...fields });
+  const signIn = createSignIn({ entrance, people, now: () => 1, note });
+  const headers = { origin: "https://moor.example", host: "moor.example" };
+  const enter = (name: string) => {
+    const body = JSON.stringify({ name, password: "x" });
+    return signIn({ method: "POST", path: "/console/sign-in", headers, body, from: "192.0.2.1" });
+  };
+  expect((await enter("anna"))?.status).toBe(401);
+  expect((await enter("a ship in the harbour"))?.status).toBe(401);
+  const refused = { what: "sign-in refused", because: "name or password is wrong", from: "192.0.2.1" };
+  expect(noted).toEqual([{ ...refused, name: "anna" }, refused]);
 });

@@ -71,7 +71,8 @@ export function createSignIn(options: SignInOptions) {
       const delayed = failed(name, request.from);
       // The response must not reveal that the password is right.
       const because = who === undefined ? "name or password is wrong" : `the user is ${who.shutOut}`;
-      note("sign-in refused", { name: name.slice(0, 100), because, ...delayed, ...whence(request) });
+      const named = (await people.hasName(name)) ? { name } : {};
+      note("sign-in refused", { ...named, because, ...delayed, ...whence(request) });
       return problem(401, "Name or password is wrong.");
     }
     throttle.succeeded(name, request.from);

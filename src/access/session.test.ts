@@ -127,6 +127,7 @@ describe("a request that changes something", () => {
     ["our own page in a newer browser", { origin, host, "sec-fetch-site": "same-origin" }, true],
     ["another port of this host", { origin: "https://127.0.0.1:8443", host, "sec-fetch-site": "same-site" }, false],
     ["another site", { origin: "https://evil.example", host }, false],
+    ["a page of this host without TLS", { origin: `http://${host}`, host }, false],
     ["a page without origin", { origin: "null", host }, false],
     ["no browser", { host }, false],
   ] as const)("is accepted only from our own page: %s", ([, headers, own]) => {

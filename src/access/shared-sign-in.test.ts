@@ -19,6 +19,7 @@ function serve(service: string, owners: Names, clock: { now: number }, shared?: 
   const withPassword = new Set<string>();
   const people = {
     check: async () => undefined,
+    hasName: async () => true,
     describe: async (who: string) => ({ name: who, hasPassword: withPassword.has(who) }),
     setPassword: async (who: string) => void withPassword.add(who),
   };

@@ -2,12 +2,15 @@
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The fields of a JSON object; none when the text is not an object, or not JSON. */
-export function fieldsOfJson(text: string): Readonly<Record<string, unknown>> {
+/** Undefined when the text is not a JSON object. */
+export function objectOfJson(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const read: unknown = JSON.parse(text);
-    return isObject(read) ? read : {};
+    return isObject(read) ? read : undefined;
   } catch {
-    return {};
+    return undefined;
   }
 }
+
+/** The fields of a JSON object; none when the text is not an object, or not JSON. */
+export const fieldsOfJson = (text: string): Readonly<Record<string, unknown>> => objectOfJson(text) ?? {};

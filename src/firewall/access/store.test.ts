@@ -1,5 +1,5 @@
 import { scryptSync } from "node:crypto";
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -225,5 +225,27 @@ describe("audit", () => {
       { at: now, actor: "anna", source: "192.0.2.1", action: "key added", subject: "x…" },
     ]);
     expect(audit.latest(1)).toHaveLength(1);
+  });
+});
+
+describe("the file", () => {
+  it("is not taken for a new database if it is there and empty", async () => {
+    await writeFile(path, "");
+    expect(() => openAccess(path)).toThrow(/cannot be used: the file is empty\nNothing was changed\. .*good copy/);
+    expect((await stat(path)).size).toBe(0);
+  });
+
+  it("has a write-ahead log in proportion to it", async () => {
+    const { users, signIns } = open();
+    users.add({ name: "anna", now });
+    for (let i = 0; i < 3_000; i++)
+      signIns.note({
+        at: new Date(now.getTime() + i),
+        actor: "anna",
+        source: `10.0.${i >> 8}.${i & 255}`,
+        action: "x",
+        failed: true,
+      });
+    expect((await stat(`${path}-wal`)).size).toBeLessThan(3 * 1024 * 1024);
   });
 });

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
 import type { PasswordCost } from "../../access/password.ts";
 import type { SessionStore } from "../../access/session.ts";
 import { createSessionStore } from "../../access/session-store.ts";
@@ -20,6 +21,8 @@ export type AccessStore = {
   readonly signIns: SignIns;
   /** Sessions of the pages. */
   readonly sessions: SessionStore;
+  /** Makes a change, and undoes it if the condition does not hold afterwards; returns whether it holds. */
+  readonly attempt: (change: () => void, holds: () => boolean) => boolean;
   /** Changes with every write, including those of another process: open streams must be checked again. */
   readonly version: () => string;
   readonly close: () => void;
@@ -31,10 +34,12 @@ export const keysFile = (dataFolder: string): string => join(dataFolder, "firewa
 /** Without `passwordCost`, passwords are hashed at the current cost. */
 export function openAccess(path: string, passwordCost?: PasswordCost): AccessStore {
   const database = openSqlite(path, migrations);
+  database.exec(smallLog);
   const users = openUsers(database, passwordCost);
   // https://sqlite.org/pragma.html#pragma_data_version counts the writes of others, total_changes() our own.
   const version = database.prepare("SELECT data_version, total_changes() AS own FROM pragma_data_version");
   return {
+    attempt: (change, holds) => attempt(database, change, holds),
     version: () => Object.values(version.get() ?? {}).join(" "),
     keys: openKeyStore(database, users),
     users,
@@ -45,3 +50,18 @@ export function openAccess(path: string, passwordCost?: PasswordCost): AccessSto
     close: () => database.close(),
   };
 }
+
+function attempt(database: DatabaseSync, change: () => void, holds: () => boolean): boolean {
+  database.exec("BEGIN IMMEDIATE");
+  let isDone = false;
+  try {
+    change();
+    isDone = holds();
+  } finally {
+    database.exec(isDone ? "COMMIT" : "ROLLBACK");
+  }
+  return isDone;
+}
+
+/** In pages of 4 KB, and in bytes: the write-ahead log must not become many times as large as this small database. */
+const smallLog = "PRAGMA wal_autocheckpoint = 250; PRAGMA journal_size_limit = 1048576";

@@ -142,10 +142,11 @@ function toColumns(change: UserChange): Partial<Omit<UserRow, "id" | "name" | "p
   };
 }
 
-const nameRule = /^[A-Za-z0-9._@-]{1,64}$/;
+/** Names are parts of paths, in which `.` and `..` mean something else. */
+const nameRule = /^(?!\.{1,2}$)[A-Za-z0-9._@-]{1,64}$/;
 
 /** What is wrong with the name of a new user or group. */
 export function nameFault(what: "user" | "group", name: unknown): string | undefined {
   if (typeof name === "string" && nameRule.test(name)) return undefined;
-  return `A ${what} name can contain only letters, digits and . _ @ -, at most 64 characters.`;
+  return `A ${what} name can contain only letters, digits and . _ @ -, at most 64 characters, and is not “.” or “..”.`;
 }

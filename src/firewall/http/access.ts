@@ -1,4 +1,5 @@
 import { hostname } from "node:os";
+import { createFewLines } from "../../process/few-lines.ts";
 import type { Logger } from "../../process/log.ts";
 import type { Actor } from "../access/audit.ts";
 import { shortKey } from "../access/keys.ts";
@@ -14,14 +15,15 @@ import { askedPage } from "./page-rows.ts";
 export function accessEndpoints(access: AccessStore, log: Logger, now: () => Date) {
   const { keys, users, groups, audit } = access;
   const standings = openStandings(access);
+  const few = createFewLines(
+    () => now().getTime(),
+    (count) => log.warn({ count }, "more calls were refused"),
+  );
   const isTooMuch = (call: Call, wish: { before?: Standing; after?: Standing }, subject: string): boolean => {
     const actor = countingFrom(keys.standing(call.key.key) ?? { grants: [] }, call.from);
     const excess = excessOf(actor, wish);
-    if (excess !== undefined)
-      log.warn(
-        { from: call.from, name: call.key.name, subject, excess },
-        "call refused: the key may not manage this user",
-      );
+    const fields = { from: call.from, name: call.key.name, subject, excess };
+    if (excess !== undefined) few(() => log.warn(fields, "call refused: the key may not manage this user"));
     return excess !== undefined;
   };
   return {

@@ -53,6 +53,13 @@ describe("calls with a key", () => {
     expect(logged[1]).not.toHaveProperty("name");
   });
 
+  it("that are refused do not fill the disk with log lines, wherever they come from", async () => {
+    const { logged, ask } = rig();
+    for (let i = 0; i < 200; i++) void ask(`192.0.2.${i}`, "wrong");
+    for (let i = 0; i < 200; i++) await ask("198.51.100.1", "right", "core/firmware/status");
+    expect(logged).toHaveLength(60);
+  });
+
   it("that is wrong do not fill the disk with log lines", async () => {
     const { logged, ask } = rig();
     for (const _ of ten) void ask("192.0.2.1", "wrong");

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { createFewLines } from "../../process/few-lines.ts";
 import type { Logger } from "../../process/log.ts";
 import { createFailedLogins, createHoldBack } from "../access/failed-logins.ts";
 import type { ApiKey, KeyStore, Refusal } from "../access/keys.ts";
@@ -30,6 +31,10 @@ export function createAuthorising(
 ): (asking: Asking) => Promise<Authorised> {
   const failedLogins = createFailedLogins();
   const holdBack = createHoldBack(mostHeldBack);
+  const few = createFewLines(
+    () => now().getTime(),
+    (count) => log.warn({ count }, "more calls were refused"),
+  );
   const refused = (answer: answers.Answer): Authorised => ({ kind: "refused", answer });
   return async ({ url, authorization, endpoint, from, gone }) => {
     const credentials = readCredentials(authorization);
@@ -42,13 +47,13 @@ export function createAuthorising(
       if (Number.isInteger(Math.log2(failures))) {
         const why = keys.whyRefused(credentials.key, credentials.secret, now());
         const whose = why.kind === "unknown" ? {} : { name: why.name };
-        log.warn({ from, endpoint, failures, ...whose }, `call refused: ${refusals[why.kind]}`);
+        few(() => log.warn({ from, endpoint, failures, ...whose }, `call refused: ${refusals[why.kind]}`));
       }
       await holdBack(delay, gone);
       return refused(answers.authenticationFailed);
     }
     if (mayCall(key.privileges, endpoint)) return { kind: "key", key };
-    log.warn({ from, endpoint, name: key.name }, "call refused: the key lacks the privilege");
+    few(() => log.warn({ from, endpoint, name: key.name }, "call refused: the key lacks the privilege"));
     return refused(answers.forbidden);
   };
 }

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import type { MadeKey, UserWish } from "../../contract/console-firewall.ts";
 import type { Actor } from "../access/audit.ts";
 import { openAccess } from "../access/store.ts";
@@ -16,10 +16,15 @@ describe("a request for a user, whatever was sent", () => {
     ["no name", "name", { name: undefined }, /^A user name can contain only/],
     ["null for a name", "name", { name: null }, /^A user name can contain only/],
     ["a name with a space", "name", { name: "an na" }, /^A user name can contain only/],
+    ["a name that is a dot in a path", "name", { name: "." }, /^A user name can contain only/],
+    ["a name that is two dots in a path", "name", { name: ".." }, /^A user name can contain only/],
     ["a name that is taken", "name", { name: "root" }, /^A user root already exists/],
     ["no full name", "fullName", { fullName: undefined }, /^The full name can have/],
     ["no expiry", "expires", { expires: undefined }, /^The expiry is not a valid date/],
     ["a number for an expiry", "expires", { expires: 5 }, /^The expiry is not a valid date/],
+    ["a day that does not exist", "expires", { expires: "2027-02-30" }, /^The expiry is not a valid date/],
+    ["a time on such a day", "expires", { expires: "2027-02-30T12:00:00.000Z" }, /^The expiry is not a valid date/],
+    ["words for an expiry", "expires", { expires: "March 7" }, /^The expiry is not a valid date/],
     ["no privileges", "privileges", { privileges: undefined }, /^Privileges must be a list/],
     ["an unknown privilege", "privileges", { privileges: ["fly"] }, /^There is no privilege fly/],
   ])("%s is reported, with its field: %s", (_, field, sent, wrong) => {
@@ -58,6 +63,51 @@ it("lets nobody lock themselves out of the pages; others may lock them out", asy
   });
   expect(await people.changeUser("anna", { ...anna, fullName: "Anna", privileges: ["all"] }, herself)).toBe("done");
   expect(await people.changeUser("anna", anna, by)).toBe("done");
+});
+
+describe("the last administrator", () => {
+  const last = { wrong: expect.stringMatching(/^This would leave no administrator/) };
+  const crew = { name: "crew", privileges: ["all"], networks: [], members: ["boss"] };
+  const boss = { name: "boss", source: "203.0.113.1" };
+  const rig = () => {
+    const own = openAccess(":memory:");
+    onTestFinished(own.close);
+    const now = new Date("2026-11-15T12:00:00Z");
+    const managed = consolePeople(own, () => now);
+    own.users.add({ name: "first", privileges: ["all"], now });
+    own.users.add({ name: "boss", now });
+    expect(managed.addGroup(crew, { ...boss, name: "first" })).toBe("done");
+    own.users.remove("first");
+    return { managed, now, own };
+  };
+
+  it.each([
+    ["their own expiry", { expires: "2026-11-14" }, /^You cannot set your own expiry to the past/],
+    ["their own expiry, now", { expires: "2026-11-15T12:00:00.000Z" }, /^You cannot set your own expiry to the past/],
+    ["disabling themselves", { disabled: true }, /^You cannot disable yourself/],
+  ])("cannot lock themselves out by %s", async (_, change, wrong) => {
+    expect(await rig().managed.changeUser("boss", change, boss)).toMatchObject({ wrong: expect.stringMatching(wrong) });
+  });
+
+  it.each([
+    ["networks elsewhere", { networks: ["192.0.2.0/24"] }],
+    ["fewer privileges", { privileges: ["traffic"] }],
+    ["no members", { members: [] }],
+  ])("cannot lock themselves out by changing their group: %s", (_, change) => {
+    const { managed } = rig();
+    expect(managed.changeGroup({ name: "crew", ...change }, boss)).toEqual(last);
+    expect(managed.list(boss).groups).toEqual([crew]);
+    expect(managed.removeGroup("crew", boss)).toEqual(last);
+    expect(managed.changeGroup({ name: "crew", networks: ["203.0.113.0/24"] }, boss)).toBe("done");
+  });
+
+  it("may go when there is another one, but not when that one has expired", () => {
+    const { managed, now, own } = rig();
+    own.users.add({ name: "late", privileges: ["all"], expires: new Date(now.getTime() - 1), now });
+    expect(managed.removeGroup("crew", boss)).toEqual(last);
+    own.users.add({ name: "other", privileges: ["all"], now });
+    expect(managed.removeGroup("crew", boss)).toBe("done");
+  });
 });
 
 it("leaves fields unchanged that a change does not include", async () => {

@@ -17,7 +17,7 @@ import { shortKey } from "../access/keys.ts";
 import { excessOf, type Standing } from "../access/may-manage.ts";
 import { presets } from "../access/presets.ts";
 import { displayNames, isPrivilege, type Privilege, privileges } from "../access/privileges.ts";
-import { rightsOf } from "../access/rights.ts";
+import { isInForce, rightsOf } from "../access/rights.ts";
 import { excessInWords, openStandings, standingOf } from "../access/standings.ts";
 import type { AccessStore } from "../access/store.ts";
 import { nameFault, type User } from "../access/users.ts";
@@ -92,6 +92,19 @@ export function consolePeople(access: AccessStore, now: () => Date) {
     for (const user of members) if (!before.includes(user)) groups.join(name, user);
   };
 
+  /** Whether somebody could undo a change from there. */
+  const hasAdministrator = (from: string): boolean =>
+    users
+      .list()
+      .filter((user) => isInForce(user, now()))
+      .some((user) => rightsOf(standings.holder(user), undefined, { from, now: now() }).includes("all"));
+
+  /** Makes a change, unless nobody could undo it afterwards from where the caller is. */
+  const keepingAdministrator = (by: Actor, change: () => void): Wrong | undefined => {
+    const had = hasAdministrator(by.source);
+    return access.attempt(change, () => !had || hasAdministrator(by.source)) ? undefined : { wrong: lastAdministrator };
+  };
+
   const noted = (by: Actor, action: string, subject: string): "done" => {
     audit.note(by, action, subject, now());
     return "done";
@@ -129,13 +142,14 @@ export function consolePeople(access: AccessStore, now: () => Date) {
       const user = users.find(name);
       if (user === undefined) return "missing";
       const wish = { ...user, expires: user.expires?.toISOString() ?? null, ...change };
-      const wrong = userFault(wish) ?? (name === by.name ? shutOut(user, wish) : undefined);
+      const wrong = userFault(wish) ?? (name === by.name ? shutOut(user, wish, now()) : undefined);
       if (wrong !== undefined) return wrong;
       const before = standings.holder(user);
       const after = { ...toHolder(wish), groups: before.groups };
       const forbidden = excess(by, { before: standingOf(before), after: standingOf(after) });
       if (forbidden !== undefined) return forbidden;
-      users.change(name, toChange(wish));
+      const last = keepingAdministrator(by, () => users.change(name, toChange(wish)));
+      if (last !== undefined) return last;
       if (wish.disabled) await sessions.removeAll(name);
       return noted(by, "user changed", described({ ...wish, name }));
     },
@@ -146,7 +160,8 @@ export function consolePeople(access: AccessStore, now: () => Date) {
       if (user === undefined) return "missing";
       const forbidden = excess(by, { before: standings.ofUser(user) });
       if (forbidden !== undefined) return forbidden;
-      users.remove(name);
+      const last = keepingAdministrator(by, () => users.remove(name));
+      if (last !== undefined) return last;
       await sessions.removeAll(name);
       return noted(by, "user removed", name);
     },
@@ -185,7 +200,8 @@ export function consolePeople(access: AccessStore, now: () => Date) {
       if (wrong !== undefined) return wrong;
       const forbidden = groupExcess(by, group, wish);
       if (forbidden !== undefined) return forbidden;
-      fillGroup(wish);
+      const last = keepingAdministrator(by, () => fillGroup(wish));
+      if (last !== undefined) return last;
       return noted(by, "group changed", describedGroup(wish));
     },
 
@@ -194,7 +210,8 @@ export function consolePeople(access: AccessStore, now: () => Date) {
       if (group === undefined) return "missing";
       const forbidden = groupExcess(by, group, undefined);
       if (forbidden !== undefined) return forbidden;
-      groups.remove(name);
+      const last = keepingAdministrator(by, () => groups.remove(name));
+      if (last !== undefined) return last;
       return noted(by, "group removed", name);
     },
 
@@ -222,14 +239,26 @@ function nameWrong(what: "user" | "group", name: unknown): Wrong | undefined {
 function userFault({ fullName, expires, privileges: held }: UserWish): Wrong | undefined {
   if (typeof fullName !== "string" || fullName.length > 200)
     return wrongIn("fullName", "The full name can have at most 200 characters.");
-  if (expires !== null && (typeof expires !== "string" || Number.isNaN(Date.parse(expires))))
-    return wrongIn("expires", "The expiry is not a valid date.");
+  if (expires !== null && !isDate(expires)) return wrongIn("expires", "The expiry is not a valid date.");
   return privilegeFault(held);
 }
 
+const lastAdministrator =
+  "This would leave no administrator who can sign in from your address. Make somebody else an administrator first.";
+
+/** An ISO 8601 date, or such a time in UTC. JavaScript takes 30 February for 2 March. */
+function isDate(text: unknown): boolean {
+  if (typeof text !== "string" || !/^\d{4}-\d\d-\d\d(?:T[\d:.]+Z)?$/.test(text)) return false;
+  const time = new Date(text);
+  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text.slice(0, 10));
+}
+
 /** Users must not lock themselves out: perhaps nobody else could undo it. */
-function shutOut({ privileges: had }: User, { disabled, privileges: held }: UserWish): Wrong | undefined {
+function shutOut({ privileges: had }: User, wish: UserWish, now: Date): Wrong | undefined {
+  const { disabled, expires, privileges: held } = wish;
   if (disabled) return { wrong: "You cannot disable yourself." };
+  if (expires !== null && Date.parse(expires) <= now.getTime())
+    return wrongIn("expires", "You cannot set your own expiry to the past.");
   if (!had.includes("all") || held.includes("all")) return undefined;
   return wrongIn("privileges", `You cannot remove “${displayNames.all}” from yourself; another administrator can.`);
 }

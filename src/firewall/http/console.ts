@@ -6,7 +6,8 @@ import { createSignIn, forged, json, problem } from "../../access/session-http.t
 import { createEntrance, type SharedSignIn, sessionOf } from "../../access/shared-sign-in.ts";
 import type { ServiceLink } from "../../contract/console.ts";
 import type { ConsoleGroup, ConsoleTraffic, NewUserWish, UserWish } from "../../contract/console-firewall.ts";
-import { fieldsOfJson } from "../../core/is-object.ts";
+import { objectOfJson } from "../../core/is-object.ts";
+import { createFewLines } from "../../process/few-lines.ts";
 import { type PlainRequest, readPlainRequest } from "../../process/http/plain-request.ts";
 import { createStaticPages, type PageAnswer } from "../../process/http/static-pages.ts";
 import type { Logger } from "../../process/log.ts";
@@ -94,6 +95,7 @@ function createAnswering(options: FirewallConsoleOptions, sessions: ReturnType<t
       const found = await access.users.checkPassword(name, password, now());
       return typeof found === "string" ? { shutOut: found } : found?.name;
     },
+    hasName: async (name) => access.users.find(name) !== undefined,
     describe: async (who, from) => {
       const user = userBehind(who);
       const held = user && people.rightsOf(user, from);
@@ -109,8 +111,14 @@ function createAnswering(options: FirewallConsoleOptions, sessions: ReturnType<t
     return user && people.rightsOf(user, from).includes("all") ? user.name : undefined;
   };
   const entrance = createEntrance({ service: "firewall", sessions, people: users, owner }, shared);
+  const few = createFewLines(
+    () => now().getTime(),
+    (count) => log.warn({ count }, "console: more requests were refused"),
+  );
   const note = (what: string, fields: Readonly<Record<string, unknown>>) => {
-    log.info(fields, `console: ${what}`);
+    const write = () => log.info(fields, `console: ${what}`);
+    if (what.includes("refused")) few(write);
+    else write();
     tryTo(() => noteSignIn(access, what, fields, now()));
   };
   const signIn = createSignIn({ entrance, people: users, services, now: () => now().getTime(), note });
@@ -143,7 +151,8 @@ function createAnswering(options: FirewallConsoleOptions, sessions: ReturnType<t
     }
     if (!isAllowed(user, "user-management", plain)) return problem(403, "You are not allowed to manage users.");
     const managed = await manage(people, plain, { name: user.name, source: plain.from });
-    if (managed.status === 403) log.warn({ who: user.name, from: plain.from, route }, "console: a change was refused");
+    if (managed.status === 403)
+      few(() => log.warn({ who: user.name, from: plain.from, route }, "console: a change was refused"));
     return managed;
   };
 }
@@ -165,15 +174,20 @@ type Management = ReturnType<typeof consolePeople>;
 async function manage(people: Management, { method, path, body }: PlainRequest, by: { name: string; source: string }) {
   const [, , kind, given = "", part] = path.split("/");
   const name = decoded(given);
+  // Every field is checked where it is used.
+  const wish = objectOfJson(body) as unknown;
+  // Only a new key needs no fields.
+  if (wish === undefined && (method === "PUT" || (method === "POST" && part === undefined)))
+    return problem(400, "The request is not a JSON object.");
   switch (`${method} ${kind}${name === "" ? "" : "/:name"}${part === undefined ? "" : `/${part}`}`) {
     case "GET people":
       return json(200, people.list(by));
     case "GET audit":
       return json(200, { audit: people.audit() });
     case "POST users":
-      return toAnswer(people.addUser(parsed<NewUserWish>(body), by));
+      return toAnswer(people.addUser(wish as NewUserWish, by));
     case "PUT users/:name":
-      return toAnswer(await people.changeUser(name, parsed<Partial<UserWish>>(body), by));
+      return toAnswer(await people.changeUser(name, wish as Partial<UserWish>, by));
     case "DELETE users/:name":
       return toAnswer(await people.removeUser(name, by));
     case "POST users/:name/keys":
@@ -181,9 +195,9 @@ async function manage(people: Management, { method, path, body }: PlainRequest, 
     case "DELETE keys/:name":
       return toAnswer(people.revokeKey(name, by));
     case "POST groups":
-      return toAnswer(people.addGroup(parsed<ConsoleGroup>(body), by));
+      return toAnswer(people.addGroup(wish as ConsoleGroup, by));
     case "PUT groups/:name":
-      return toAnswer(people.changeGroup({ ...parsed<Partial<ConsoleGroup>>(body), name }, by));
+      return toAnswer(people.changeGroup({ ...(wish as Partial<ConsoleGroup>), name }, by));
     case "DELETE groups/:name":
       return toAnswer(people.removeGroup(name, by));
     default:
@@ -199,6 +213,3 @@ function toAnswer(changed: Changed) {
   const { wrong: message, field } = changed;
   return json(422, { error: { message, ...(field && { code: `field:${field}` }) } });
 }
-
-/** Every field is checked where it is used. */
-const parsed = <T>(body: string): T => fieldsOfJson(body) as T;

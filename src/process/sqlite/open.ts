@@ -19,6 +19,7 @@ export { DatabaseTrouble };
 export function openSqlite(path: string, migrations: readonly MigrationStep[]): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
+    if (path !== ":memory:") refuseEmpty(path);
     database = new DatabaseSync(path);
     database.exec(settings);
     if (path !== ":memory:") checkFile(database, path);
@@ -51,6 +52,22 @@ const settings = `
  * store a third faster, but use 64 KB of memory per page.
  */
 const cache = "PRAGMA cache_size = -65536";
+
+/**
+ * SQLite takes an empty file for a new database. But one that is there already has lost its content, for example on a full disk or by a
+ * failed copy. A file is also empty for a moment while another process creates it.
+ */
+function refuseEmpty(path: string): void {
+  const isEmpty = () => statSync(path, { throwIfNoEntry: false })?.size === 0;
+  const clock = new Int32Array(new SharedArrayBuffer(4));
+  for (let waited = 0; isEmpty(); waited += pause) {
+    if (waited >= creationTime) throw new Error("the file is empty");
+    Atomics.wait(clock, 0, 0, pause);
+  }
+}
+
+/** Milliseconds. */
+const [creationTime, pause] = [2_000, 100];
 
 /** Checking all of a larger file would delay every start; damage to a page shows when the page is read. */
 const checkedWhole = 64 * 1024 * 1024;

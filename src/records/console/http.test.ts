@@ -37,10 +37,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
+const behindProxy = () => service.url.replace("http:", "https:");
 const call = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
   fetch(service.url + path, {
     method,
-    headers: { origin: service.url, ...(body !== undefined && { "content-type": "application/json" }), ...headers },
+    headers: { origin: behindProxy(), ...(body !== undefined && { "content-type": "application/json" }), ...headers },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
 
@@ -97,7 +98,7 @@ describe("the console's calls", () => {
     const answer = async (by: Record<string, string>) => {
       const got = await fetch(service.url + path, {
         method,
-        headers: { origin: service.url, ...by },
+        headers: { origin: behindProxy(), ...by },
         ...(method === "POST" && { body: "{" }),
       });
       expect([got.status, got.headers.get("content-type")]).toEqual([status, "application/json; charset=utf-8"]);
@@ -140,7 +141,7 @@ describe("the console's calls", () => {
           "networks[0]: this is not a network; use one such as 192.0.2.0/24",
       },
     });
-    const form = { ...headers, "content-type": "text/plain", origin: service.url };
+    const form = { ...headers, "content-type": "text/plain", origin: behindProxy() };
     expect((await fetch(`${service.url}/console/tokens`, { method: "POST", headers: form, body: "x" })).status).toBe(
       415,
     );

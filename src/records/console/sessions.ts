@@ -83,6 +83,7 @@ const createPeople = (console: ConsoleStore, now: () => Instant, cost: PasswordC
       await console.renewHash(account.id, { from, to }).catch(() => undefined);
     return String(account.id);
   },
+  hasName: async (name) => (await console.accountByName(name)) !== undefined,
   describe: async (who) => {
     const account = await console.account(Number(who));
     return account && { name: account.name, hasPassword: account.passwordHash !== undefined };

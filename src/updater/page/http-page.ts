@@ -99,7 +99,7 @@ export function createUpdaterPage(options: PageOptions): UpdaterPage {
     if (answer === undefined)
       return method === "GET" ? pages(path, String(request.headers["accept-encoding"] ?? "")) : undefined;
     if (asker === "none") return problem(401, "Sign in first.");
-    const isForged = asker === "nobody-asked" && method !== "GET" && !isOwnOrigin(request.headers);
+    const isForged = asker === "nobody-asked" && method !== "GET" && !isOwnOrigin(request.headers, "http:");
     if (asker === "forged" || isForged) return forged;
     return asker === "nobody-asked" && changes[route] ? problem(403, noSignIn) : answer(request);
   };

@@ -42,6 +42,7 @@ export function openPageSignIn({ log, now, shared, services }: SignInTools): Pag
   const people: People = {
     check: async (_name, password) =>
       known !== undefined && sameHash(hashSecret(password), known) ? pageUser : undefined,
+    hasName: async (name) => name === pageUser,
     describe: async () => ({ name: pageUser, hasPassword: known !== undefined, privileges: [mayChange] }),
     setPassword: async () => undefined,
   };
