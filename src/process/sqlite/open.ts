@@ -14,12 +14,16 @@ export { DatabaseTrouble };
 
 /**
  * Opens `path` (or `:memory:`), checks it, and runs the missing migration steps. WAL with `synchronous=FULL`: a commit is on disk
- * when it returns, and other processes may read and write the same file.
+ * when it returns, and other processes may read and write the same file. `mayBeEmpty`: the caller has just made the file.
  */
-export function openSqlite(path: string, migrations: readonly MigrationStep[]): DatabaseSync {
+export function openSqlite(
+  path: string,
+  migrations: readonly MigrationStep[],
+  { mayBeEmpty = false }: { readonly mayBeEmpty?: boolean } = {},
+): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
-    if (path !== ":memory:") refuseEmpty(path);
+    if (path !== ":memory:" && !mayBeEmpty) refuseEmpty(path);
     database = new DatabaseSync(path);
     database.exec(settings);
     if (path !== ":memory:") checkFile(database, path);

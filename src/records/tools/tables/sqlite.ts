@@ -46,7 +46,7 @@ export function copySqliteTables(path: string, source: string): CopyTarget {
 }
 
 function openToWrite(path: string): DatabaseSync {
-  const database = openSqlite(path, migrations);
+  const database = openSqlite(path, migrations, { mayBeEmpty: true });
   // The next run copies again whatever a power cut lost.
   database.exec("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF");
   chmodSync(path, 0o600);
