@@ -19,6 +19,8 @@ import { describeTarget } from "../rig/updater/target-suite.ts";
 
 const secret = "t0ken-0123456789abcdefghijklmnopqrstuvwx";
 const ours = { secret, several: "left alone" } as const;
+/** Where the protocol encodes it, a secret is any text. */
+const spoken = "a ship in the Hafen – größer als 密码 🔑 0123456789";
 const opened = (
   fake: Pick<ReturnType<typeof fakeDesec>, "reply" | "fill" | "held">,
   settings = "token: { file: secret }",
@@ -337,10 +339,16 @@ for (const [title, idOf] of [
   ["inwx", String],
   ["inwx, with the ids of 2024", Number],
 ] as const) {
-  const inwx = fakeInwx("me", secret, idOf);
+  const inwx = fakeInwx("me", spoken, idOf);
   const isWrite = ({ body }: Asked) => /"nameserver\.(?:update|create)Record"/.test(body);
   describeTarget({
-    ...{ ...ours, api: "inwx", title, open: async () => opened(inwx, "user: me, password: { file: secret }") },
+    ...{
+      ...ours,
+      secret: spoken,
+      api: "inwx",
+      title,
+      open: async () => opened(inwx, "user: me, password: { file: secret }"),
+    },
     isWrite,
     // Any status but 200 comes from a server in front of the API, and keeps its meaning.
     http: { calls: 4, error: (status, msg) => ({ status, body: { code: 2400, msg } }) },
@@ -348,11 +356,11 @@ for (const [title, idOf] of [
   });
 }
 
-const netcup = fakeNetcup("123456", secret);
+const netcup = fakeNetcup("123456", spoken);
 const isNetcupWrite = ({ body }: Asked) => body.includes('"updateDnsRecords"');
 
 describeTarget({
-  ...{ ...ours, api: "netcup", lists: "records only" },
+  ...{ ...ours, secret: spoken, api: "netcup", lists: "records only" },
   open: async () => opened(netcup, "customer: 123456, key: { file: secret }, password: { file: secret }"),
   isWrite: isNetcupWrite,
   http: {
@@ -363,7 +371,14 @@ describeTarget({
 });
 
 describeTarget({
-  ...{ ...ours, api: "namecheap", open: () => openNamecheap(secret), lists: false, several: "replaced" },
+  ...{
+    ...ours,
+    secret: spoken,
+    api: "namecheap",
+    open: () => openNamecheap(spoken),
+    lists: false,
+    several: "replaced",
+  },
   isWrite: () => true,
   http: { calls: 1, error: (status, message) => ({ status, body: namecheapError(message) }) },
 });

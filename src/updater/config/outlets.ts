@@ -15,11 +15,11 @@ import {
   type Value,
 } from "../../process/settings/setting.ts";
 import { endpointFields, oneTrust, withTrust } from "./endpoint.ts";
-import { password, readTextFile, type Secret, secret } from "./secret.ts";
+import { headerSecret, password, readTextFile, type Secret, secret } from "./secret.ts";
 
 const overHttp = (title: string, url: string, example: string) =>
   mapping(
-    { ...endpointFields(url, example, true), token: secret("Sent as `Authorization: Bearer`.") },
+    { ...endpointFields(url, example, true), token: headerSecret("Sent as `Authorization: Bearer`.") },
     { title, keys: oneTrust, turn: withTrust },
   );
 
@@ -148,7 +148,7 @@ export const controlSettings = mapping(
   {
     listen: needed(listen),
     token: needed(
-      secret(
+      headerSecret(
         "The token for `POST /check`. If there is a password, /status and /metrics need the password or this token.",
       ),
     ),

@@ -46,3 +46,47 @@ describe("files that were saved on Windows", () => {
     });
   });
 });
+
+describe("a secret", () => {
+  const withTarget = (target: string) => config.replace(/targets: .*/, `targets: { dns: { ${target} } }`);
+  const inBody = withTarget("api: inwx, user: me, password: { file: token }");
+  const inBasic = withTarget("api: dyndns2, service: noip, user: me, password: { file: token }");
+  const inHeader = withTarget("api: cloudflare, token: { file: token }");
+  const passwordIn = (outcome: ReturnType<typeof read>) =>
+    outcome.ok
+      ? (outcome.value.targets.get("dns") as unknown as { password: () => string }).password()
+      : outcome.faults.map(({ message }) => message).join();
+
+  it.each(["two words", "pässwörd", "密码 🔑", '"quoted", with: every $ign\\', " at the ends "])(
+    "may be %j where the protocol encodes it",
+    (token) => {
+      for (const text of [inBody, inBasic])
+        expect(passwordIn(read({ "moor.yaml": text, token: `${token}\r\n` }))).toBe(token);
+    },
+  );
+
+  it("may come from an OPNsense with spaces in it", () => {
+    const outcome = read({ key: "key=the key\r\nsecret=dä secret\r\n" });
+    if (!outcome.ok) throw new Error(JSON.stringify(outcome.faults));
+    const fw = outcome.value.sources.get("fw") as SourceConfig & FirewallSource;
+    expect([fw.key(), fw.secret()]).toEqual(["the key", "dä secret"]);
+  });
+
+  it.each<[string, string, RegExp]>([
+    [inBody, "two\nlines", /contains a line break or a control character/],
+    [inBody, "a\u0007bell", /contains a line break or a control character/],
+    [inBody, " \n", /is empty/],
+    [inHeader, "two words", /contains a space, a line break or another character that is not visible ASCII/],
+    [inHeader, "pässwörd", /not visible ASCII/],
+  ])("is refused otherwise: %#", (text, token, message) => {
+    const outcome = read({ "moor.yaml": text, token });
+    expect(outcome.ok || outcome.faults.map((fault) => fault.message).join()).toMatch(message);
+  });
+
+  it("with a space at its end is used as it is, with a warning", () => {
+    const outcome = read({ "moor.yaml": inBody, token: "word \n" });
+    expect(outcome.ok && outcome.value.warnings).toEqual([
+      "password of target dns begins or ends with a space, which moor sends too",
+    ]);
+  });
+});

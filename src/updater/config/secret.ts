@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { passwordFault } from "../../access/weak-password.ts";
+import { hasControls } from "../../core/visible-text.ts";
 import { mapping } from "../../process/settings/mapping.ts";
 import { type Place, path, refined, type Setting, text, typeInWords } from "../../process/settings/setting.ts";
 import type { FaultDetail } from "../../process/settings/yaml-reader.ts";
@@ -11,11 +12,24 @@ export type Secret = () => string;
 
 type Half = "key" | "secret";
 
-/** `{ file: path }` or `{ env: NAME }`. `line` is the one to look for in a downloaded `key=…`, `secret=…` file. */
+/**
+ * `{ file: path }` or `{ env: NAME }`: any text on one line, for protocols that encode it (JSON, Basic authentication, a query, a
+ * signature). `line` is the one to look for in a downloaded `key=…`, `secret=…` file.
+ */
 export const secret = (description: string, line?: Half): Setting<Secret> =>
-  secretOf(description, (content, place) =>
-    visibleAscii((line && downloadedLine(content, line)) ?? content.trim(), place),
-  );
+  secretOf(description, (content, place) => oneLine((line && downloadedLine(content, line)) ?? content, place));
+
+/** For a token in an HTTP header. */
+export const headerSecret = (description: string): Setting<Secret> =>
+  secretOf(description, (content, place) => visibleAscii(content.trim(), place));
+
+/** For a key that people choose, and that is the whole value of an HTTP header. */
+export const spacedHeaderSecret = (description: string): Setting<Secret> =>
+  secretOf(description, (content, place) => {
+    const value = content.trim();
+    if (/^[\x20-\x7e]+$/.test(value)) return () => value;
+    return bad(value, "a line break or a character that is not ASCII, which an HTTP header cannot carry", place);
+  });
 
 /** A password that people type; its first line counts, and may contain spaces. */
 export const password = (description: string): Setting<Secret> =>
@@ -80,7 +94,7 @@ export const keyFile = (description: string): Setting<{ readonly key: Secret; re
     }
     const half = (line: Half) =>
       fromFile(file, { ...place, what: `the ${line} in ${place.what}` }, (text, at) =>
-        visibleAscii(downloadedLine(text, line) ?? "", at),
+        oneLine(downloadedLine(text, line) ?? "", at),
       );
     const key = half("key");
     const secret = key && half("secret");
@@ -149,15 +163,23 @@ function fromEnvironment(name: string, place: Place, accept: Accept): Secret | u
   });
 }
 
-/** HTTP headers carry visible ASCII only; anything else means the wrong file. No message contains the value. */
-function visibleAscii(value: string, { what, fault }: Place): Secret | undefined {
+/** Spaces at the ends are kept, because they may belong to it. No message contains the value. */
+function oneLine(content: string, place: Place): Secret | undefined {
+  const value = content.replace(/^[\r\n]+|[\r\n]+$/g, "");
+  if (value.trim() === "" || hasControls(value)) return bad(value, "a line break or a control character", place);
+  if (value !== value.trim()) place.reading.warn(`${place.what} begins or ends with a space, which moor sends too`);
+  return () => value;
+}
+
+/** HTTP headers carry visible ASCII only; anything else means the wrong file. */
+function visibleAscii(value: string, place: Place): Secret | undefined {
   if (/^[\x21-\x7e]+$/.test(value)) return () => value;
-  return fault({
+  return bad(value, "a space, a line break or another character that is not visible ASCII", place);
+}
+
+const bad = (value: string, lack: string, { what, fault }: Place): undefined =>
+  fault({
     code: "bad-secret",
-    message:
-      value === ""
-        ? `${what} is empty`
-        : `${what} contains a space, a line break or another character that is not visible ASCII`,
+    message: value.trim() === "" ? `${what} is empty` : `${what} contains ${lack}`,
     todo: "put only the secret there",
   });
-}

@@ -62,6 +62,7 @@ describe("secrets are known from what is sent", () => {
     [{ authorization: "Bearer abc" }, ["abc"]],
     [{ "Auth-API-Token": "abc", accept: "x" }, ["abc"]],
     [{ authorization: `Basic ${btoa("key:a:b")}` }, [btoa("key:a:b"), "key:a:b", "key", "a:b"]],
+    [{ "x-api-key": "a key with spaces" }, ["a key with spaces"]],
     [{ accept: "application/json" }, []],
   ] as const)("%j", (headers, secrets) => {
     expect(secretsIn(headers)).toEqual(secrets);

@@ -31,7 +31,9 @@ export function hiderOf(secrets: readonly string[]): Hide {
 export function secretsIn(headers: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(headers)
     .filter(([name]) => /auth|token|key|secret/i.test(name))
-    .flatMap(([, value]) => {
+    .flatMap(([name, value]) => {
+      // Only this header has a scheme before the secret; elsewhere, a space is part of it.
+      if (name.toLowerCase() !== "authorization") return [value.trim()];
       const [, scheme = "", sent = ""] = /^(?:(\S+) +)?(.+)$/.exec(value.trim()) ?? [];
       if (scheme.toLowerCase() !== "basic") return [sent];
       const both = Buffer.from(sent, "base64").toString();

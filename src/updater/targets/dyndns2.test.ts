@@ -10,7 +10,7 @@ import { openStateFile } from "../round/state-file.ts";
 import { openUpdater } from "../updater.ts";
 import type { RecordTarget, ReplaceOrder, TargetFault } from "./target.ts";
 
-const password = "p4ssw0rd-0123456789";
+const password = "p4ss wörd: 密码 0123456789";
 const never = new AbortController().signal;
 const order: ReplaceOrder = { zone: "example.org", name: "home", family: "ipv4", value: "9.9.9.9" };
 

@@ -1,15 +1,15 @@
 import { mapping, needed } from "../../process/settings/mapping.ts";
 import type { Value } from "../../process/settings/setting.ts";
 import { endpointFields, hostedFields, oneTrust, withTrust } from "../config/endpoint.ts";
-import { secret } from "../config/secret.ts";
+import { headerSecret, secret } from "../config/secret.ts";
 import type { TargetConfig } from "./target.ts";
 
 /** The settings of an API that needs a URL and a token. */
-export const tokenSettings = (title: string, description: string, example: string) =>
+export const tokenSettings = (title: string, description: string, example: string, token = headerSecret) =>
   mapping(
     {
       ...endpointFields("The URL of the record service.", example),
-      token: needed(secret("A token that may write the records.")),
+      token: needed(token("A token that may write the records.")),
     },
     { title, description, keys: oneTrust, turn: withTrust },
   );
@@ -17,14 +17,14 @@ export const tokenSettings = (title: string, description: string, example: strin
 /** The settings of a hosted service: only the token is needed. */
 export const hostedSettings = (title: string, description: string, url: string, token: string) =>
   mapping(
-    { ...hostedFields(url), token: needed(secret(token)) },
+    { ...hostedFields(url), token: needed(headerSecret(token)) },
     { title, description, keys: oneTrust, turn: withTrust },
   );
 
 /** The settings of a hosted service whose key has two halves. */
 export const keyPairSettings = (title: string, description: string, url: string, key: string, half: string) =>
   mapping(
-    { ...hostedFields(url), key: needed(secret(key)), secret: needed(secret(half)) },
+    { ...hostedFields(url), key: needed(headerSecret(key)), secret: needed(secret(half)) },
     { title, description, keys: oneTrust, turn: withTrust },
   );
 

@@ -15,7 +15,7 @@ export type UpdateServer = {
 export type UpdateServerName = "BIND" | "Knot" | "PowerDNS";
 
 export const tsigSecret = Buffer.from("a secret of thirty-two bytes, ok").toString("base64");
-export const pdnsKey = "pdns-api-key-0123456789";
+export const pdnsKey = "a key for PowerDNS 0123456789";
 
 const zoneText = `$ORIGIN example.org.
 $TTL 3600

@@ -2,7 +2,7 @@ import type { ReportedInterface } from "../../../core/addresses/interface-report
 import { isObject } from "../../../core/is-object.ts";
 import { mapping, needed } from "../../../process/settings/mapping.ts";
 import { endpointFields, oneTrust, withTrust } from "../../config/endpoint.ts";
-import { type Secret, secret } from "../../config/secret.ts";
+import { headerSecret, type Secret } from "../../config/secret.ts";
 import type { HttpClient } from "../../http/client.ts";
 import type { Endpoint } from "../../http/endpoint.ts";
 import { showable } from "../showable.ts";
@@ -16,7 +16,7 @@ export const pfsense = {
   ...mapping(
     {
       ...endpointFields("The URL of the firewall.", "https://192.168.1.1"),
-      key: needed(secret("A key of the REST API (System: REST API: Keys).")),
+      key: needed(headerSecret("A key of the REST API (System: REST API: Keys).")),
     },
     {
       title: "Source: pfsense",

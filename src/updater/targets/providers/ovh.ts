@@ -3,7 +3,7 @@ import { isObject } from "../../../core/is-object.ts";
 import { mapping, needed } from "../../../process/settings/mapping.ts";
 import type { Value } from "../../../process/settings/setting.ts";
 import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
-import { secret } from "../../config/secret.ts";
+import { headerSecret, secret } from "../../config/secret.ts";
 import type { HttpClient, HttpRequest } from "../../http/client.ts";
 import { LastStep } from "../last-step.ts";
 import { type Dialect, errorIn, later, readAnswer, unexpected, unknownCall } from "../service-answer.ts";
@@ -16,9 +16,9 @@ import { keepSession } from "./session.ts";
 const settings = mapping(
   {
     ...hostedFields("https://eu.api.ovh.com/1.0"),
-    applicationKey: needed(secret("The application key.")),
+    applicationKey: needed(headerSecret("The application key.")),
     applicationSecret: needed(secret("The application secret.")),
-    consumerKey: needed(secret("A consumer key with GET, PUT and POST on /domain/zone/*.")),
+    consumerKey: needed(headerSecret("A consumer key with GET, PUT and POST on /domain/zone/*.")),
   },
   {
     title: "Target: ovh",

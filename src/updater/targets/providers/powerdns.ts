@@ -1,5 +1,6 @@
 import { isObject } from "../../../core/is-object.ts";
 import { absoluteName, askedZoneName } from "../../../core/names/name.ts";
+import { spacedHeaderSecret } from "../../config/secret.ts";
 import type { HttpClient } from "../../http/client.ts";
 import { LastStep } from "../last-step.ts";
 import { type Body, type Dialect, errorIn, noZone, unexpected } from "../service-answer.ts";
@@ -16,6 +17,7 @@ export const powerdns = {
     "Target: powerdns",
     "The HTTP API of a PowerDNS Authoritative Server. `token` is its `api-key`. Comments and disabled records are kept.",
     "https://pdns.example.org",
+    spacedHeaderSecret,
   ),
   can: { create: true, ttl: true, remove: true },
   open: async (config: TokenTarget, connect) => createZoneTarget(powerdnsCalls(config, await connect(config))),
