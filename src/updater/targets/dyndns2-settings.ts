@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { mapping, needed } from "../../process/settings/mapping.ts";
 import { choice, listOf, missing, refined, text } from "../../process/settings/setting.ts";
+import { version } from "../../process/version.ts";
 import { dnsServer } from "../config/dns-server.ts";
 import { oneTrust, trustFields, webAddress, withTrust } from "../config/endpoint.ts";
 import { type Secret, secret } from "../config/secret.ts";
@@ -12,6 +13,8 @@ type Service = {
   /** The parameter for an IPv6 address, if it is not `myip`. */
   readonly ipv6?: string;
   readonly query?: string;
+  /** Its rules ask for a User-Agent with the mail address of a contact. */
+  readonly contact?: true;
 };
 
 /** Where well-known services accept updates. Sorted by name. */
@@ -23,7 +26,7 @@ const services = {
   infomaniak: { url: "https://infomaniak.com/nic/update" },
   inwx: { url: "https://dyndns.inwx.com/nic/update", ipv6: "myipv6" },
   joker: { url: "https://svc.joker.com/nic/update" },
-  noip: { url: "https://dynupdate.no-ip.com/nic/update" },
+  noip: { url: "https://dynupdate.no-ip.com/nic/update", contact: true },
   ovh: { url: "https://dns.eu.ovhapis.com/nic/update", query: "system=dyndns" },
   selfhost: { url: "https://carol.selfhost.de/nic/update" },
   spdyn: { url: "https://update.spdyn.de/nic/update" },
@@ -43,6 +46,7 @@ export type Dyndns2Target = TargetConfig &
     readonly password: Secret;
     readonly ipv6: string;
     readonly query: string;
+    readonly agent: string;
     readonly dns: readonly string[];
   };
 
@@ -53,6 +57,7 @@ export const dyndns2Settings = mapping(
     ...trustFields,
     user: needed(userName()),
     password: needed(secret("The password, or the key of this host.")),
+    contact: mailAddress(),
     dns: listOf(
       dnsServer,
       "DNS servers to ask what the record holds, instead of the zone's own: the protocol cannot read records.",
@@ -70,7 +75,7 @@ export const dyndns2Settings = mapping(
         : []),
     ],
     turn(value, place) {
-      const { service, user, password, dns = [], url: written, ...rest } = withTrust(value, place);
+      const { service, user, password, contact, dns = [], url: written, ...rest } = withTrust(value, place);
       const known: Service | undefined = service === undefined ? undefined : services[service];
       const address = known ? new URL(known.url) : written;
       if (address === undefined) return undefined;
@@ -79,10 +84,32 @@ export const dyndns2Settings = mapping(
       return {
         ...{ ...rest, url: address, user: () => user, password, dns, account },
         ...{ ipv6: known?.ipv6 ?? "myip", query: known?.query ?? "" },
+        agent: agentFor(known?.contact === true, contact ?? (isMailAddress(user) ? user : undefined)),
       };
     },
   },
 );
+
+/**
+ * The protocol asks for a name and a version; some services refuse the names of libraries. No-IP's rule for programs is
+ * `Company NameOfProgram/OSVersion-ReleaseVersion maintainer-contact@example.com` (https://www.noip.com/integrate/request).
+ */
+function agentFor(wantsContact: boolean, contact: string | undefined): string {
+  if (!wantsContact) return `moor/${version}`;
+  return ["moor", `moor/${process.platform}-${version}`, ...(contact === undefined ? [] : [contact])].join(" ");
+}
+
+const isMailAddress = (text: string): boolean => /^[\x21-\x7e]+@[\x21-\x7e]+$/.test(text);
+
+function mailAddress() {
+  const description =
+    "With `service: noip`: a mail address for the User-Agent, which No-IP requires. Not needed if the user name is one.";
+  return refined(text(description, "me@example.org"), (written, { what, fault }) =>
+    isMailAddress(written)
+      ? written
+      : fault({ code: "bad-contact", message: `${what} is not a mail address`, todo: "write me@example.org" }),
+  );
+}
 
 function userName() {
   return refined(text("The user name.", "me"), (written, { what, fault }) =>

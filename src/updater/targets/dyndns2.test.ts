@@ -8,6 +8,7 @@ import { type Asked, type Reply, startServer, type TestServer } from "../../../t
 import { readConfig } from "../config/read.ts";
 import { openStateFile } from "../round/state-file.ts";
 import { openUpdater } from "../updater.ts";
+import type { Dyndns2Target } from "./dyndns2-settings.ts";
 import type { RecordTarget, ReplaceOrder, TargetFault } from "./target.ts";
 
 const password = "p4ss wörd: 密码 0123456789";
@@ -195,10 +196,16 @@ test.each([
 test.each([
   ["service: nowhere", /cannot be "nowhere"/],
   ["service: strato, url: https://dns.example.org", /exactly one of service and url/],
+  ["service: noip, contact: me", /contact of target dns is not a mail address/],
   ["user: me", /exactly one of service and url/],
 ])("%s is a fault", (where, fault) => expect(configOf(where)).toMatch(fault));
 
 function configOf(where: string): string {
+  const read = configWith(where);
+  return read.ok ? (read.value.targets.get("dns")?.url.href ?? "") : read.faults.map(({ message }) => message).join();
+}
+
+function configWith(where: string): ReturnType<typeof readConfig> {
   const folder = mkdtempSync(join(tmpdir(), "moor-dyndns2-"));
   writeFileSync(join(folder, "k"), "key=k\nsecret=s\n", { mode: 0o600 });
   const user = where.includes("user:") ? "" : ", user: me";
@@ -209,5 +216,30 @@ names: [{ name: home, zone: example.org, ipv4: wan0 }]
   writeFileSync(join(folder, "moor.yaml"), text.replace("file: k", "env: PASSWORD"));
   const read = readConfig("moor.yaml", { PASSWORD: password }, folder);
   rmSync(folder, { recursive: true });
-  return read.ok ? (read.value.targets.get("dns")?.url.href ?? "") : read.faults.map(({ message }) => message).join();
+  return read;
+}
+
+/** `Company NameOfProgram/OSVersion-ReleaseVersion contact`, from https://www.noip.com/integrate/request. */
+const noipAgent = /^\S+ [^\s/]+\/[^\s/]+-\S+ (\S+@\S+)$/;
+
+test.each([
+  ["service: noip, user: me@example.org", "me@example.org"],
+  ["service: noip, user: me, contact: admin@example.org", "admin@example.org"],
+  ["service: noip, user: me@example.org, contact: admin@example.org", "admin@example.org"],
+])("%s is announced to No-IP by its rule", (where, contact) => {
+  expect(noipAgent.exec(agentOf(where))?.[1]).toBe(contact);
+});
+
+it("sends no contact to No-IP if there is none", () => {
+  expect(agentOf("service: noip, user: me")).toMatch(/^moor moor\/\S+$/);
+});
+
+it("tells other services its name and version, and not the mail address of the user", () => {
+  expect(agentOf("service: strato, user: me@example.org")).toMatch(/^moor\/\d\S+$/);
+});
+
+function agentOf(where: string): string {
+  const read = configWith(where);
+  if (!read.ok) throw new Error(JSON.stringify(read.faults));
+  return (read.value.targets.get("dns") as Dyndns2Target).agent;
 }

@@ -1,7 +1,6 @@
 import { parseAddress } from "../../core/addresses/address.ts";
 import { absoluteName } from "../../core/names/name.ts";
 import { printable } from "../../core/visible-text.ts";
-import { version } from "../../process/version.ts";
 import type { HttpClient, HttpOutcome } from "../http/client.ts";
 import { parseRetryAfter } from "../http/retry-after.ts";
 import { readingByDns } from "./ask-dns.ts";
@@ -27,8 +26,7 @@ function createDyndns2Target(config: Dyndns2Target, client: HttpClient, now: () 
       const host = absoluteName(order.name, order.zone);
       const parameter = order.family === "ipv6" ? config.ipv6 : "myip";
       const query = `?${config.query && `${config.query}&`}hostname=${encodeURIComponent(host)}&${parameter}=${order.value}`;
-      // The protocol asks for a name and a version; some services refuse the names of libraries.
-      const headers = { authorization: authorization(), "user-agent": `moor/${version}`, accept: "text/plain, */*" };
+      const headers = { authorization: authorization(), "user-agent": config.agent, accept: "text/plain, */*" };
       return outcomeOf(await client.send({ method: "GET", path: query, headers }, signal), order, host, now());
     },
     ...readingByDns(config.dns, cannotList(service, notListed)),
@@ -108,7 +106,13 @@ const refusals: Readonly<Record<string, (host: string) => TargetFault>> = {
       "correct `user:` and `password:`",
       false,
     ),
-  badagent: () => stop("refused", "the service blocks this program (badagent)", "ask the service to allow moor", false),
+  badagent: () =>
+    stop(
+      "refused",
+      "the service blocks this program (badagent)",
+      "with No-IP, set `contact:` to a mail address; otherwise ask the service to allow moor",
+      false,
+    ),
   abuse: (host) =>
     stop("refused", `the service blocked ${host} because of too many updates (abuse)`, "ask the service to unblock it"),
   "!donator": (host) =>
