@@ -11,15 +11,20 @@ import { usageOf } from "../process-usage.ts";
 import type { Table } from "../table.ts";
 import { grownZones, type Neighbour, neighboursOf, type Ports } from "./hostile.ts";
 import { fillStreet, type Street } from "./store.ts";
+import { benchWorstZone } from "./worst-zone.ts";
 
 /** Seconds: long enough for a large write and the pause after it. */
 const secondsOf = (name: string): number => (name === grownZones ? 20 : 4);
+
+/** As the only name: no neighbours, only the search for the zone whose queries cost most. */
+const worstZone = "worst zone";
 
 /**
  * How long one account's DNS answers and API calls take while another account, or a stranger, does its worst. `only`:
  * parts of the names of the neighbours to run; all if empty.
  */
 export async function benchNeighbours(only: readonly string[]): Promise<readonly Table[]> {
+  if (only.includes(worstZone)) return [await benchWorstZone()];
   buildService();
   const folder = mkdtempSync(join(tmpdir(), "moor-bench-neighbours-"));
   try {
@@ -34,7 +39,7 @@ export async function benchNeighbours(only: readonly string[]): Promise<readonly
       tables.push(await tableOf(copy, street, workers, only));
       await rm(copy, { recursive: true });
     }
-    return tables;
+    return [...tables, await benchWorstZone()];
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

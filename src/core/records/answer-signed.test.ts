@@ -173,7 +173,7 @@ describe("a zone that is only partly signed is answered with what there is", () 
     ["signatures without a chain", { kind: "none" }, "no-name |  | @ SOA+ |"],
     [
       "too many iterations to hash names (RFC 9276)",
-      { kind: "nsec3", iterations: 200 },
+      { kind: "nsec3", iterations: 51 },
       /^no-name \| {2}\| @ SOA\+ \S+ NSEC3\+ \|$/,
     ],
   ] as const)("%s", (_, chaining, expected) => {

@@ -1,10 +1,11 @@
 import { type Label, printLabels } from "../names/label.ts";
-import { labelsOf } from "../names/name.ts";
-import type { Rdata } from "../rdata/rdata.ts";
 import type { RecordType } from "../rdata/table.ts";
+import { type AnswerWork, answerLimits, noWork } from "./answer-work.ts";
 import { type Denial, type Denied, type Link, proofOf, sharedProof } from "./denial.ts";
-import { dname, redirected, targetOfDname } from "./dname.ts";
-import { isPacked, isSamePacked, isSignatures, nsec, type PackedSet, rrsig } from "./packed-sets.ts";
+import { dname, redirected } from "./dname.ts";
+import { wireName } from "./nsec3-hash.ts";
+import { firstOf, isPacked, isSamePacked, isSignatures, nsec, type PackedSet, rrsig } from "./packed-sets.ts";
+import { targetsOf } from "./targets.ts";
 import {
   anySetAt,
   listSignatures,
@@ -13,7 +14,6 @@ import {
   setAt,
   signaturesAt,
   type ViewSet,
-  wireOf,
   type ZoneNode,
   type ZoneView,
 } from "./zone-view.ts";
@@ -52,20 +52,19 @@ export type Answer = {
  */
 export type AnswerSet = PlacedSet & { readonly ttl: number };
 
-/** Longer chains are cut here; resolvers follow the rest themselves, or give up. */
-const longestChain = 16;
-
-/** With `dnssecOk`, the answer has signatures and proofs, if the zone is signed. */
+/** With `dnssecOk`, the answer has signatures and proofs, if the zone is signed. `work` counts what it costs. */
 export function answerQuestion(
   view: ZoneView,
   name: readonly Label[],
   type: QuestionType,
   dnssecOk: boolean = false,
+  work: AnswerWork = noWork(),
 ): Answer {
-  const asked = { view, type, signed: dnssecOk && view.signed > 0 };
+  const asked = { view, type, signed: dnssecOk && view.signed > 0, work };
   const chain: AnswerSet[] = [];
   const proofs: AnswerSet[] = [];
   let next = name;
+  let links = 0;
   let open = false;
   let forManyNames = false;
   for (;;) {
@@ -83,13 +82,16 @@ export function answerQuestion(
       const authority = [...proofs, ...newIn(proofs, step.authority)];
       return { ...whole, kind: "alias", end: endOf(step), answer: [...chain, ...newIn(chain, step.answer)], authority };
     }
-    const target = targetIn(step);
-    if (target === undefined) throw new Error("an alias without a target");
+    if (step.target === undefined) throw new Error("an alias without a target");
     chain.push(...newIn(chain, step.answer));
     proofs.push(...newIn(proofs, step.authority));
-    next = target;
-    const links = chain.filter((each) => !isSignature(each));
-    if (links.length >= longestChain || links.some((each) => isAliasOf(each, next))) return alias("loop");
+    next = step.target;
+    links += 1;
+    work.labels += next.length;
+    // With more hashes, the rest of the chain would lack its proofs.
+    const isLong = links >= answerLimits.links || work.labels > answerLimits.labels;
+    if (isLong || work.blocks > answerLimits.blocks / 5 || chain.some((each) => isAliasOf(each, next)))
+      return alias("loop");
   }
 
   function alias(end: "elsewhere" | "loop"): Answer {
@@ -97,7 +99,12 @@ export function answerQuestion(
   }
 }
 
-type Asked = { readonly view: ZoneView; readonly type: QuestionType; readonly signed: boolean };
+type Asked = {
+  readonly view: ZoneView;
+  readonly type: QuestionType;
+  readonly signed: boolean;
+  readonly work: AnswerWork;
+};
 
 const notOurs: Answer = {
   kind: "not-ours",
@@ -145,11 +152,12 @@ function findPlace(view: ZoneView, relative: readonly Label[]): Place {
 /** A DNAME answers for all names below its node, whatever records they have (RFC 6672 section 2.4). */
 function redirectAt(node: ZoneNode): Redirect | undefined {
   const set = setAt(node, dname);
-  const target = set && targetOfDname(wireOf(set)[0]);
+  const target = set && targetsOf(set)[0];
   return set && target && { node, set, target };
 }
 
-type Step = Omit<Answer, "forManyNames">;
+/** `target`: what an alias points to. */
+type Step = Omit<Answer, "forManyNames"> & { readonly target?: readonly Label[] | undefined };
 
 /** A name inside the zone: absolute, and relative to it. */
 type InZone = { readonly name: readonly Label[]; readonly relative: readonly Label[] };
@@ -179,9 +187,9 @@ function dataAt(asked: Asked, { name, relative }: InZone, { node, depth, byWildc
   const { type } = asked;
   const denied = { relative, existing: depth };
   const authority = byWildcard ? proof(asked, "wildcard", denied) : [];
-  const signatures = type === rrsig ? listSignatures(node) : [];
+  const signatures = type === rrsig ? listSignatures(node, answerLimits.signatures) : [];
   if (signatures.length > 0) {
-    const answer = signatures.map((set) => ({ name, ttl: set.ttl, set }));
+    const answer = signatures.map((set) => ({ name, ttl: set.ttl, set: firstOf(set, answerLimits.signatures) }));
     return { kind: "found", answer, authority, additional: [], open: true };
   }
   const set = type === "ANY" ? oneOf(node) : type && anySetAt(node, type);
@@ -195,7 +203,7 @@ function dataAt(asked: Asked, { name, relative }: InZone, { node, depth, byWildc
   const cname = type === nsec || type === rrsig ? undefined : setAt(node, "CNAME");
   if (cname !== undefined) {
     const answer = withSignatures(asked, node, { name, ttl: cname.ttl, set: cname });
-    return { kind: "alias", answer, authority, additional: [], open: false };
+    return { kind: "alias", answer, authority, additional: [], open: false, target: targetsOf(cname)[0] };
   }
   return negative(asked, "no-data", proof(asked, byWildcard ? "wildcard-no-data" : "no-data", denied));
 }
@@ -207,7 +215,7 @@ function withSignatures({ signed }: Asked, node: ZoneNode, each: AnswerSet): rea
 
 function proof(asked: Asked, denial: Denial, denied: Denied): readonly AnswerSet[] {
   if (!asked.signed) return [];
-  return proofOf(asked.view, denial, denied).flatMap((link) => signedLink(asked, link));
+  return proofOf(asked.view, denial, denied, asked.work).flatMap((link) => signedLink(asked, link));
 }
 
 /**
@@ -215,9 +223,10 @@ function proof(asked: Asked, denial: Denial, denied: Denied): readonly AnswerSet
  * name (`coveringName`), unless that is shared too. Undefined if they share less.
  */
 export function sharedDenial(view: ZoneView, encloser: readonly Label[]): SharedDenial | undefined {
-  const links = sharedProof(view, encloser.slice(0, encloser.length - view.labels.length));
+  const work = noWork();
+  const links = sharedProof(view, encloser.slice(0, encloser.length - view.labels.length), work);
   if (links === undefined) return undefined;
-  const asked = { view, type: undefined, signed: true };
+  const asked = { view, type: undefined, signed: true, work };
   const proofs = links.flatMap((link) => signedLink(asked, link));
   return { authority: negative(asked, "no-name", proofs).authority, nodes: links.map(({ node }) => node) };
 }
@@ -234,14 +243,24 @@ function redirection(asked: Asked, name: readonly Label[], above: number, { node
   const rest = { authority: [], additional: [], open: false };
   const to = redirected(name.slice(0, above), target);
   if (to === undefined) return { kind: "too-long", answer: rule, ...rest };
-  const made: ViewSet = {
-    type: "CNAME",
-    ttl,
-    values: [`${printLabels(to)}.`],
-    ...{ gone: false, rdata: undefined, wire: undefined },
-  };
+  const answer = [...rule, { name, ttl, set: aliasTo(to, ttl) }];
   const isEnd = asked.type === "CNAME" || asked.type === "ANY";
-  return { kind: isEnd ? "found" : "alias", answer: [...rule, { name, ttl, set: made }], ...rest };
+  return { kind: isEnd ? "found" : "alias", answer, ...rest, target: to };
+}
+
+/** Its text is printed only if somebody reads it: names may be long, and each query makes other sets. */
+const aliasTo = (target: readonly Label[], ttl: number): ViewSet => ({
+  ...{ type: "CNAME", ttl, gone: false, rdata: undefined },
+  wire: [bytesOf(wireName(target))],
+  get values() {
+    return [`${printLabels(target)}.`];
+  },
+});
+
+function bytesOf(text: string): Uint8Array {
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
 }
 
 /** A chain may pass the same DNAME twice, and need the same proof twice; each is included once. */
@@ -255,7 +274,9 @@ const isSignature = ({ set }: AnswerSet): boolean => isSignatures(set);
 
 /** RFC 8482 section 4.1: one set is enough for `ANY`; most clients want addresses. */
 const oneOf = (node: ZoneNode): AnswerSet["set"] | undefined =>
-  setAt(node, "A") ?? setAt(node, "AAAA") ?? setAt(node, "CNAME") ?? node.sets[0] ?? anySetAt(node, nsec);
+  setAt(node, "A") ?? setAt(node, "AAAA") ?? setAt(node, "CNAME") ?? firstSet(node) ?? anySetAt(node, nsec);
+
+const firstSet = (node: ZoneNode): ViewSet | undefined => node.sets.values().next().value;
 
 function negative(asked: Asked, kind: "no-data" | "no-name", proofs: readonly AnswerSet[]): Step {
   const { apex, labels, name } = asked.view;
@@ -281,15 +302,17 @@ function referral(asked: Asked, { name, relative }: InZone, node: ZoneNode): Ste
 
 type Addresses = { readonly asked: boolean; readonly sets: readonly AnswerSet[] };
 
-/** The zone's addresses of the hosts that a set points to; below a cut they are glue. */
+/** The zone's addresses of the hosts that a set points to; below a cut they are glue. Only of the first hosts, if there are many. */
 function addressesFor(asked: Asked, set: ViewSet | PackedSet): Addresses {
-  const field = hostField[set.type];
-  if (field === undefined || isPacked(set)) return { asked: false, sets: [] };
-  const hosts = new Set(rdataOf(set).map((rdata) => hostOf(rdata, field)));
+  // A large set leaves little room for more; only a referral needs it.
+  const isLarge = set.type !== "NS" && !isPacked(set) && set.values.length > answerLimits.hosts;
+  if (isPacked(set) || isLarge || !withAddresses.has(set.type)) return { asked: false, sets: [] };
+  const { view, work } = asked;
   const sets: AnswerSet[] = [];
-  for (const host of hosts) {
-    const name = labelsOf(host);
-    const node = nodeOf(asked.view, name);
+  for (const name of targetsOf(set)) {
+    work.labels += Math.max(name.length - view.labels.length, 0);
+    if (work.labels > answerLimits.labels) break;
+    const node = nodeOf(view, name);
     for (const type of ["A", "AAAA"] as const) {
       const addresses = node && setAt(node, type);
       if (addresses) sets.push(...withSignatures(asked, node, { name, ttl: addresses.ttl, set: addresses }));
@@ -298,7 +321,7 @@ function addressesFor(asked: Asked, set: ViewSet | PackedSet): Addresses {
   return { asked: true, sets: [...sets.filter((each) => !isSignature(each)), ...sets.filter(isSignature)] };
 }
 
-const hostField: Readonly<Partial<Record<RecordType, string>>> = { NS: "host", MX: "exchange", SRV: "target" };
+const withAddresses: ReadonlySet<RecordType> = new Set<RecordType>(["NS", "MX", "SRV"]);
 
 /** The node of a name, if it exists and no DNAME above hides it. */
 export function nodeOf(view: ZoneView, name: readonly Label[]): ZoneNode | undefined {
@@ -310,14 +333,6 @@ export function nodeOf(view: ZoneView, name: readonly Label[]): ZoneNode | undef
     node = node.children?.get(relative[i] ?? "");
   }
   return node;
-}
-
-const hostOf = (rdata: Rdata, field: string): string => String(rdata.fields[field]).slice(0, -1);
-
-function targetIn({ answer }: Step): readonly Label[] | undefined {
-  const set = answer.map((each) => each.set).find((each): each is ViewSet => each.type === "CNAME");
-  const [rdata] = set ? rdataOf(set) : [];
-  return rdata && labelsOf(hostOf(rdata, "target"));
 }
 
 function endOf(step: Step): NonNullable<Answer["end"]> {

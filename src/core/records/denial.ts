@@ -1,18 +1,20 @@
 import type { Label } from "../names/label.ts";
 import type { RecordType } from "../rdata/table.ts";
+import { type AnswerWork, answerLimits } from "./answer-work.ts";
 import { countBefore } from "./canonical-order.ts";
 import { dname } from "./dname.ts";
 import {
   base32hex,
+  blocksFor,
   type HashParameters,
   hashOf,
   hashParameters,
   hasParameters,
-  iterationsOf,
+  isAffordable,
   wireName,
 } from "./nsec3-hash.ts";
-import { nsec, nsec3, type PackedSet, packedAt } from "./packed-sets.ts";
-import { setAt, wireOf, type ZoneNode, type ZoneView } from "./zone-view.ts";
+import { nsec, nsec3, type PackedSet } from "./packed-sets.ts";
+import { answeringAt, setAt, wireOf, type ZoneNode, type ZoneView } from "./zone-view.ts";
 
 /**
  * What has to be proved about a name (RFC 4035 section 3.1.3, RFC 5155 section 7.2). `wildcard`: that there is no closer match than the wildcard that
@@ -27,15 +29,15 @@ export type Denied = { readonly relative: readonly Label[]; readonly existing: n
 export type Link = { readonly name: readonly Label[]; readonly set: PackedSet; readonly node: ZoneNode };
 
 /**
- * The records that prove a denial. If the zone's chain is missing or incomplete, so is the proof: resolvers then reject
- * the answer if the zone is secure, and accept it if it is not.
+ * The records that prove a denial. If the zone's chain is missing or incomplete, or would cost more than `answerLimits`, so is the proof: resolvers
+ * then reject the answer if the zone is secure, and accept it if it is not.
  */
-export function proofOf(view: ZoneView, denial: Denial, denied: Denied): readonly Link[] {
+export function proofOf(view: ZoneView, denial: Denial, denied: Denied, work: AnswerWork): readonly Link[] {
   const parameters = chainParameters(view);
   const links = parameters
-    ? proofByHash({ view, parameters }, denial, denied)
+    ? proofByHash({ view, parameters, work }, denial, denied)
     : view.order?.has(view.apex)
-      ? proofByName(view, denial, denied)
+      ? proofByName(view, denial, denied, work)
       : [];
   const found = links.filter((link) => link !== undefined);
   return found.filter((link, i) => found.findIndex((each) => each.node === link.node) === i);
@@ -49,14 +51,14 @@ export function gapOf(view: ZoneView, encloser: ZoneNode, name: string): number 
   const parameters = chainParameters(view);
   if (parameters === undefined)
     return countBefore(view.order?.get(encloser) ?? [], name.slice(1, 1 + name.charCodeAt(0)));
-  return iterationsOf(parameters) > mostIterations ? 0 : hashesBefore(view, hashOf(name, parameters));
+  return isAffordable(parameters) ? hashesBefore(view, hashOf(name, parameters)) : 0;
 }
 
 /** With NSEC3, the part of the proof that is the same for all missing names directly below an existing one; undefined if there is none. */
-export function sharedProof(view: ZoneView, encloser: readonly Label[]): readonly Link[] | undefined {
+export function sharedProof(view: ZoneView, encloser: readonly Label[], work: AnswerWork): readonly Link[] | undefined {
   const parameters = chainParameters(view);
-  if (parameters === undefined || iterationsOf(parameters) > mostIterations) return undefined;
-  const chain = { view, parameters };
+  if (parameters === undefined || !isAffordable(parameters)) return undefined;
+  const chain = { view, parameters, work };
   const [own, wildcard] = [matching(chain, encloser), covering(chain, ["*", ...encloser])];
   return own && wildcard && (own.node === wildcard.node ? [own] : [own, wildcard]);
 }
@@ -82,62 +84,58 @@ const wildcardOf = ({ relative, existing }: Denied): readonly Label[] => ["*", .
 const encloserOf = (relative: readonly Label[], existing: number): readonly Label[] =>
   relative.slice(relative.length - existing);
 
-function proofByName(view: ZoneView, denial: Denial, denied: Denied): readonly (Link | undefined)[] {
-  const own = nsecAtOrBefore(view, denied.relative);
-  return denial === "no-data" || denial === "wildcard" ? [own] : [own, nsecAtOrBefore(view, wildcardOf(denied))];
+function proofByName(view: ZoneView, denial: Denial, denied: Denied, work: AnswerWork): readonly (Link | undefined)[] {
+  const own = nsecAtOrBefore(view, denied.relative, work);
+  if (denial === "no-data" || denial === "wildcard") return [own];
+  return [own, nsecAtOrBefore(view, wildcardOf(denied), work)];
 }
 
-/** Far more than any complete chain needs, because few of its names have no NSEC record. */
-const mostSteps = 1_000;
-
 /** The NSEC set of the name or, if it has none, of the last name before it in canonical order. */
-function nsecAtOrBefore(view: ZoneView, relative: readonly Label[]): Link | undefined {
+function nsecAtOrBefore(view: ZoneView, relative: readonly Label[], work: AnswerWork): Link | undefined {
   const path = [view.apex];
   for (let i = relative.length - 1; i >= 0; i--) {
     const child = path.at(-1)?.children?.get(relative[i] ?? "");
     if (child === undefined) break;
     path.push(child);
   }
-  const budget = { left: mostSteps };
   const exists = path.length > relative.length;
   const own = exists ? linkAt(view, relative, path.at(-1)) : undefined;
   if (own) return own;
   // Names below the name come after it.
   for (let depth = path.length - (exists ? 2 : 1); depth >= 0; depth--) {
     const node = path[depth];
+    const before = node && lastBelow(view, node, relative[relative.length - 1 - depth], work);
     const above = relative.slice(relative.length - depth);
-    const before = node && lastBelow(view, above, node, relative[relative.length - 1 - depth], budget);
-    const link = before ?? linkAt(view, above, node);
+    const link = before
+      ? linkAt(view, [...before.labels.toReversed(), ...above], before.node)
+      : linkAt(view, above, node);
     if (link) return link;
   }
   return undefined;
 }
 
-/** The last NSEC set below a node, of names whose label comes before the given one. */
-function lastBelow(
-  view: ZoneView,
-  above: readonly Label[],
-  parent: ZoneNode,
-  limit: Label | undefined,
-  budget: { left: number },
-): Link | undefined {
+type Found = { readonly node: ZoneNode; readonly labels: Label[] };
+
+/** The last name below a node that has an NSEC set, among those whose label comes before the given one. Its labels are listed from the node down. */
+function lastBelow(view: ZoneView, parent: ZoneNode, limit: Label | undefined, work: AnswerWork): Found | undefined {
   // Names below a cut or a DNAME are not part of the chain.
   if (parent !== view.apex && (setAt(parent, "NS") || setAt(parent, dname))) return undefined;
   const labels = view.order?.get(parent) ?? [];
   for (let i = (limit === undefined ? labels.length : countBefore(labels, limit)) - 1; i >= 0; i--) {
     const label = labels[i] ?? "";
     const node = parent.children?.get(label);
-    budget.left -= 1;
-    if (node === undefined || budget.left < 0) return undefined;
-    const name = [label, ...above];
-    const link = lastBelow(view, name, node, undefined, budget) ?? linkAt(view, name, node);
-    if (link) return link;
+    work.steps += 1;
+    if (node === undefined || work.steps > answerLimits.steps) return undefined;
+    const below = lastBelow(view, node, undefined, work);
+    below?.labels.unshift(label);
+    const found = below ?? (answeringAt(node, nsec) && { node, labels: [label] });
+    if (found) return found;
   }
   return undefined;
 }
 
 function linkAt(view: ZoneView, relative: readonly Label[], node: ZoneNode | undefined): Link | undefined {
-  const set = node && packedAt(node, nsec);
+  const set = node && answeringAt(node, nsec);
   return node && set && { name: [...relative, ...view.labels], set, node };
 }
 
@@ -148,23 +146,22 @@ function linkAt(view: ZoneView, relative: readonly Label[], node: ZoneNode | und
 function chainParameters(view: ZoneView): HashParameters | undefined {
   const set = view.order?.has(view.hashed) ? setAt(view.apex, nsec3param) : undefined;
   // RFC 5155 section 4.1.2: servers ignore those with flags.
-  const data = set && wireOf(set).find((each) => each[1] === 0);
-  return hashParameters(data);
+  const data = set && set.values.length <= mostParameters && wireOf(set).find((each) => each[1] === 0);
+  return data ? hashParameters(data) : undefined;
 }
+
+/** A zone has one chain, or two while one replaces the other. */
+const mostParameters = 16;
 
 const nsec3param = "TYPE51" satisfies RecordType;
 
-/**
- * RFC 9276 section 3.2: resolvers treat a chain with more iterations as insecure, as soon as they see one of its records.
- * So any of its records will do, and no name is hashed.
- */
-const mostIterations = 150;
-
 type HashChain = { readonly view: ZoneView; readonly parameters: HashParameters };
+type CountedChain = HashChain & { readonly work: AnswerWork };
 
-function proofByHash(chain: HashChain, denial: Denial, denied: Denied): readonly (Link | undefined)[] {
+function proofByHash(chain: CountedChain, denial: Denial, denied: Denied): readonly (Link | undefined)[] {
   const { relative, existing } = denied;
-  if (iterationsOf(chain.parameters) > mostIterations) return [linkBefore(chain, 0)];
+  // Resolvers treat such a chain as insecure as soon as they see one of its records: any of them will do.
+  if (!isAffordable(chain.parameters)) return [linkBefore(chain, 0)];
   const own = denial === "no-data" ? matching(chain, relative) : undefined;
   if (own) return [own];
   if (denial === "wildcard") return [covering(chain, encloserOf(relative, existing + 1))];
@@ -183,28 +180,37 @@ function proofByHash(chain: HashChain, denial: Denial, denied: Denied): readonly
 }
 
 /** RFC 5155 section 7.2.1. With opt-out, the closest encloser may have no NSEC3 record; then the closest one that has a record is used. */
-function provableEncloser(chain: HashChain, relative: readonly Label[], existing: number) {
-  for (let depth = existing; depth >= 0; depth--) {
+function provableEncloser(chain: CountedChain, relative: readonly Label[], existing: number) {
+  // Half of the work is left for the rest of the proof.
+  for (let depth = existing; depth >= 0 && chain.work.blocks < answerLimits.blocks / 2; depth--) {
     const link = matching(chain, encloserOf(relative, depth));
     if (link) return { link, depth };
   }
   return undefined;
 }
 
-const hashIn = ({ view, parameters }: HashChain, relative: readonly Label[]): Uint8Array =>
-  hashOf(wireName([...relative, ...view.labels]), parameters);
+/** Undefined when no more names may be hashed for this answer. */
+function hashIn({ view, parameters, work }: CountedChain, relative: readonly Label[]): Uint8Array | undefined {
+  const name = wireName([...relative, ...view.labels]);
+  work.blocks += blocksFor(parameters, name.length);
+  return work.blocks > answerLimits.blocks ? undefined : hashOf(name, parameters);
+}
 
-const matching = (chain: HashChain, relative: readonly Label[]): Link | undefined =>
-  hashedLink(chain, base32hex(hashIn(chain, relative)));
+function matching(chain: CountedChain, relative: readonly Label[]): Link | undefined {
+  const hash = hashIn(chain, relative);
+  return hash && hashedLink(chain, base32hex(hash));
+}
 
 /** No name has this hash, so the record before the hash covers it. */
-const covering = (chain: HashChain, relative: readonly Label[]): Link | undefined =>
-  linkBefore(chain, hashesBefore(chain.view, hashIn(chain, relative)));
+function covering(chain: CountedChain, relative: readonly Label[]): Link | undefined {
+  const hash = hashIn(chain, relative);
+  return hash && linkBefore(chain, hashesBefore(chain.view, hash));
+}
 
 /** The last record is before the first: the chain is a circle. `start`: how many records come before the hash. */
 function linkBefore(chain: HashChain, start: number): Link | undefined {
   const labels = chain.view.order?.get(chain.view.hashed) ?? [];
-  for (let steps = 1; steps <= Math.min(labels.length, mostSteps); steps++) {
+  for (let steps = 1; steps <= Math.min(labels.length, 1 + answerLimits.otherChains); steps++) {
     const link = hashedLink(chain, labels.at((start - steps) % labels.length) ?? "");
     if (link) return link;
   }
@@ -213,7 +219,7 @@ function linkBefore(chain: HashChain, start: number): Link | undefined {
 
 function hashedLink({ view, parameters }: HashChain, label: Label): Link | undefined {
   const node = view.hashed.children?.get(label);
-  const set = node && packedAt(node, nsec3);
+  const set = node && answeringAt(node, nsec3);
   // The data comes after its length.
   if (!set || !hasParameters(set.data, 2, parameters)) return undefined;
   return { name: [label, ...view.labels], set, node };

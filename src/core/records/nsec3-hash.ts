@@ -13,7 +13,26 @@ export function hashParameters(data: Uint8Array | undefined): HashParameters | u
   return isValid ? data : undefined;
 }
 
-export const iterationsOf = (parameters: HashParameters): number => ((parameters[2] ?? 0) << 8) | (parameters[3] ?? 0);
+const iterationsOf = (parameters: HashParameters): number => ((parameters[2] ?? 0) << 8) | (parameters[3] ?? 0);
+
+/** The blocks that SHA-1 processes to hash a name of this many bytes. */
+export function blocksFor(parameters: HashParameters, nameLength: number): number {
+  const salt = saltLength(parameters);
+  return blocksOf(nameLength + salt) + iterationsOf(parameters) * blocksOf(hashLength + salt);
+}
+
+/** The message, a bit, and its length in eight bytes (FIPS 180-4 section 5.1.1). */
+const blocksOf = (length: number): number => Math.ceil((length + 9) / 64);
+const hashLength = 20;
+
+/**
+ * Whether names are hashed with these parameters: those of 50 iterations and a salt of 35 bytes, or of fewer iterations and a longer salt. RFC
+ * 9276 section 3.1 allows no iterations, and section 3.2 lets resolvers treat more as insecure; BIND, Knot Resolver and PowerDNS do so from 51 on.
+ */
+export const isAffordable = (parameters: HashParameters): boolean =>
+  iterationsOf(parameters) * blocksOf(hashLength + saltLength(parameters)) <= mostIterations;
+
+const mostIterations = 50;
 
 /** Whether an NSEC3 record is part of the chain with these parameters. `data`: one character per byte, from `start` on. */
 export function hasParameters(data: string, start: number, parameters: HashParameters): boolean {
@@ -25,9 +44,7 @@ export function hasParameters(data: string, start: number, parameters: HashParam
 /** RFC 5155 section 5: the hash of a name in wire format, one character per byte. */
 export function hashOf(name: string, parameters: HashParameters): Uint8Array {
   const salt = textOf(parameters, saltAt, saltAt + saltLength(parameters));
-  let hash = sha1(name, salt);
-  for (let left = iterationsOf(parameters); left > 0; left--) hash = sha1(textOf(hash, 0, hash.length), salt);
-  return hash;
+  return sha1(name, salt, iterationsOf(parameters));
 }
 
 const flagsAt = 1;

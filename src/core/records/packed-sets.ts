@@ -52,16 +52,48 @@ export const isSamePacked = (a: PackedSet, b: PackedSet): boolean =>
 export function packedAt(holder: Holder, type: PackedType, covers = 0): PackedSet | undefined {
   const { packed } = holder;
   const code = packedCodes[type];
+  if (packed.length > longText) {
+    const at = placesIn(holder).get(code * 0x1_0000 + covers);
+    return at === undefined ? undefined : setAt(holder, at, type);
+  }
   for (let at = 0; at < packed.length; at = endOf(packed, at))
     if (u16At(packed, at) === code && u16At(packed, at + 2) === covers) return setAt(holder, at, type);
   return undefined;
 }
 
-export function packedSets(holder: Holder): readonly PackedSet[] {
+/** The set with at most this many records, the first ones. */
+export function firstOf(set: PackedSet, most: number): PackedSet {
+  let end = 0;
+  for (let left = most; left > 0 && end < set.data.length; left--) end += 2 + u16At(set.data, end);
+  return end < set.data.length ? { ...set, data: set.data.slice(0, end) } : set;
+}
+
+/** Longer texts have an index: any name may have thousands of sets. */
+const longText = 8_192;
+
+type Places = { readonly from: Packed; readonly at: ReadonlyMap<number, number> };
+const indexed = new WeakMap<Holder, Places>();
+
+/** Where the sets in a long text start, by their type and the type that they cover. */
+function placesIn(holder: Holder): Places["at"] {
+  const { packed } = holder;
+  const known = indexed.get(holder);
+  if (known?.from === packed) return known.at;
+  const at = new Map<number, number>();
+  for (let start = 0; start < packed.length; start = endOf(packed, start))
+    at.set(u16At(packed, start) * 0x1_0000 + u16At(packed, start + 2), start);
+  indexed.set(holder, { from: packed, at });
+  return at;
+}
+
+/** All sets; of signatures, at most `mostSignatures` sets. */
+export function packedSets(holder: Holder, mostSignatures = Number.POSITIVE_INFINITY): readonly PackedSet[] {
   const { packed } = holder;
   const all: PackedSet[] = [];
-  for (let at = 0; at < packed.length; at = endOf(packed, at)) {
+  let left = mostSignatures;
+  for (let at = 0; at < packed.length && left > 0; at = endOf(packed, at)) {
     const code = u16At(packed, at);
+    if (code === packedCodes[rrsig]) left -= 1;
     all.push(setAt(holder, at, code === packedCodes[rrsig] ? rrsig : code === packedCodes[nsec] ? nsec : nsec3));
   }
   return all;
@@ -74,7 +106,7 @@ export function withPacked(holder: Holder, old: PackedSet | undefined, wanted: N
 }
 
 /** Joined, not concatenated: V8 would keep the pieces. */
-const packed = (sets: readonly NewPacked[]): Packed =>
+export const packed = (sets: readonly NewPacked[]): Packed =>
   sets
     .flatMap(({ type, covers, ttl, data }) => [
       u16(packedCodes[type]) + u16(covers) + u32(ttl) + u32(data.length),

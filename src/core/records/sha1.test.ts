@@ -12,3 +12,14 @@ it("gives the hash that node:crypto gives, for all lengths up to three blocks an
     expect(Buffer.from(sha1(text.slice(0, at), text.slice(at))).toString("hex")).toBe(byCrypto(text));
   }
 });
+
+it("hashes the hash again, with a salt of any length", () => {
+  for (const length of [0, 1, 8, 34, 35, 36, 100, 255]) {
+    const salt = String.fromCharCode(...Array.from({ length }, (_, i) => (i * 11 + 7) & 0xff));
+    let expected = byCrypto(`name${salt}`);
+    for (const rounds of [1, 2, 3]) {
+      expected = byCrypto(Buffer.from(expected, "hex").toString("latin1") + salt);
+      expect(Buffer.from(sha1("name", salt, rounds)).toString("hex")).toBe(expected);
+    }
+  }
+});

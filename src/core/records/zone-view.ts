@@ -1,14 +1,18 @@
 import type { Label } from "../names/label.ts";
 import { apex, labelsOf } from "../names/name.ts";
-import { parseRdata, type Rdata, rdataToWire } from "../rdata/rdata.ts";
+import { type Rdata, rdataToWire } from "../rdata/rdata.ts";
+import { readRdata } from "../rdata/read-rdata.ts";
 import { type RecordType, typeCode } from "../rdata/table.ts";
 import { finish, type Steps } from "../steps.ts";
+import { answerLimits } from "./answer-work.ts";
 import { insertLabel, type OrderedLabels, removeLabel, sortedSteps } from "./canonical-order.ts";
 import type { Change } from "./changes.ts";
 import { dname } from "./dname.ts";
+import { findSet, hasSets, type NodeSets, replaceSet } from "./node-sets.ts";
 import {
   countPacked,
   countsIn,
+  firstOf,
   isPacked,
   isPackedType,
   isUnpacked,
@@ -17,6 +21,8 @@ import {
   nsec3,
   type Packed,
   type PackedSet,
+  type PackedType,
+  packed,
   packedAt,
   packedOf,
   packedSets,
@@ -61,7 +67,7 @@ export type ZoneView = {
 };
 
 export type ZoneNode = {
-  sets: readonly ViewSet[];
+  sets: NodeSets<ViewSet>;
   children: Map<Label, ZoneNode> | undefined;
   /** Signatures, NSEC and NSEC3 sets. */
   packed: Packed;
@@ -79,6 +85,8 @@ export type ViewSet = {
   rdata: readonly Rdata[] | undefined;
   /** Wire format; made when first needed. */
   wire: readonly Uint8Array[] | undefined;
+  /** The names that its first records point to; read when first needed. */
+  targets?: readonly (readonly Label[])[] | undefined;
 };
 
 export type ZoneContent<Set extends ShownSet = RRset> = {
@@ -169,23 +177,23 @@ function* orderingSteps(view: ZoneView): Steps<void> {
 }
 
 /** For the types that are not packed. */
-export const setAt = (node: ZoneNode, type: RecordType): ViewSet | undefined =>
-  node.sets.find((set) => set.type === type);
+export const setAt = (node: ZoneNode, type: RecordType): ViewSet | undefined => findSet(node.sets, type);
 
 /** For any type, except that signatures are found by what they cover. */
 export const anySetAt = (node: ZoneNode, type: RecordType): ViewSet | PackedSet | undefined =>
-  isPackedType(type) ? packedAt(node, type) : setAt(node, type);
+  isPackedType(type) ? answeringAt(node, type) : setAt(node, type);
+
+/** Of more records than an answer may have, the first ones: signatures are not a set, so some of them are enough for a resolver. */
+export function answeringAt(node: ZoneNode, type: PackedType, covers = 0): PackedSet | undefined {
+  const set = packedAt(node, type, covers);
+  return set && firstOf(set, answerLimits.signatures);
+}
 
 /** Whether it is no longer in its zone. */
 export const isGone = (set: ViewSet | PackedSet): boolean => (isPacked(set) ? isUnpacked(set) : set.gone);
 
-/** Values were checked when they were written, so an invalid one is a bug. */
 export function rdataOf(set: ViewSet): readonly Rdata[] {
-  set.rdata ??= set.values.map((text) => {
-    const read = parseRdata(set.type, text, "");
-    if (!read.ok) throw new Error(`the value of a ${set.type} record cannot be read: ${text}`);
-    return read.value;
-  });
+  set.rdata ??= set.values.map((text) => readRdata(set.type, text));
   return set.rdata;
 }
 
@@ -199,7 +207,7 @@ export const countRecords = (set: ViewSet | PackedSet): number =>
   isPacked(set) ? countPacked(set) : set.values.length;
 
 export const signaturesAt = (node: ZoneNode, type: RecordType): PackedSet | undefined =>
-  packedAt(node, rrsig, typeCode(type));
+  answeringAt(node, rrsig, typeCode(type));
 
 /** All sets of the zone and their signatures, the SOA first, as a transfer needs them. Names are absolute. */
 export function* setsOfView(view: ZoneView): Generator<PlacedSet> {
@@ -211,7 +219,7 @@ export function* setsOfView(view: ZoneView): Generator<PlacedSet> {
   ];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { name, node } = next;
-    for (const set of node.sets) if (set !== soa) yield { name, set };
+    for (const set of node.sets.values()) if (set !== soa) yield { name, set };
     for (const each of packedSets(node)) yield { name, set: each };
     for (const [label, child] of node.children ?? []) waiting.push({ name: [label, ...name], node: child });
   }
@@ -240,9 +248,7 @@ function placeSet(view: ZoneView, owner: string, type: RecordType, after: ShownS
   const old = setAt(node, type);
   const set = after === null || after.records.length === 0 ? undefined : toViewSet(after, view.ttl);
   if (old !== undefined) old.gone = true;
-  const others = node.sets.filter((each) => each !== old);
-  // Concatenated, not spread: V8 would reserve room for sixteen more sets.
-  node.sets = set ? others.concat([set]) : others;
+  node.sets = replaceSet(node.sets, type, set);
   view.size += (set ? 1 : 0) - (old ? 1 : 0);
   if ((old === undefined) !== (set === undefined)) {
     view.shape += 1;
@@ -261,25 +267,31 @@ export function placeSignatures(view: ZoneView, owner: string, covers: RecordTyp
 
 /** An RRSIG set contains the signatures of all sets of its owner. */
 function placeAllSignatures(view: ZoneView, owner: string, after: ShownSet | null): void {
-  const values = after?.records.map((record) => record.rdata) ?? [];
-  const wanted = signaturesIn(values, after?.ttl ?? view.ttl);
-  for (const type of [rrsig, nsec3] as const) {
-    const node = openPlace(view, owner, type, false)?.node;
-    for (const { covers } of node ? listSignatures(node) : []) {
-      if (!wanted.some((each) => each.covers === covers))
-        replacePacked(view, owner, { type: rrsig, covers }, undefined);
-    }
+  const wanted = signaturesIn(after?.records.map((record) => record.rdata) ?? [], after?.ttl ?? view.ttl);
+  const ofHashed = typeCode(nsec3);
+  for (const root of [rrsig, nsec3] as const) {
+    const own = wanted.filter(({ covers }) => (covers === ofHashed) === (root === nsec3));
+    const place = openPlace(view, owner, root, own.length > 0);
+    if (place === undefined) continue;
+    const { node } = place;
+    const [old, before] = [listSignatures(node), view.signed];
+    const covered = new Set(old.map(({ covers }) => covers));
+    node.packed = packed([...packedSets(node).filter((set) => set.type !== rrsig), ...own]);
+    view.size += own.length - old.length;
+    view.signed += own.length - old.length;
+    if (own.length !== old.length || own.some(({ covers }) => !covered.has(covers))) view.shape += 1;
+    if (before === 0 && view.signed > 0) view.cuts += 1;
+    if (own.length === 0) prune(view, place);
   }
-  for (const each of wanted) replacePacked(view, owner, each, each);
 }
 
 /** In a new view. */
-function placePacked(view: ZoneView, owner: string, packed: Packed): void {
-  const { sets, signatures, isHashed } = countsIn(packed);
+function placePacked(view: ZoneView, owner: string, text: Packed): void {
+  const { sets, signatures, isHashed } = countsIn(text);
   const { node } = openPlace(view, owner, isHashed ? nsec3 : rrsig, true) ?? {};
   if (node === undefined) return;
   const old = countsIn(node.packed);
-  node.packed = packed;
+  node.packed = text;
   view.size += sets - old.sets;
   view.signed += signatures - old.signatures;
 }
@@ -304,8 +316,9 @@ function replacePacked(
   if (wanted === undefined) prune(view, place);
 }
 
-export const listSignatures = (node: ZoneNode): readonly PackedSet[] =>
-  packedSets(node).filter((set) => set.type === rrsig);
+/** All, or the first `most`. */
+export const listSignatures = (node: ZoneNode, most?: number): readonly PackedSet[] =>
+  packedSets(node, most).filter((set) => set.type === rrsig);
 
 /** The nodes from a root down to an owner. */
 type NodePlace = { readonly path: readonly ZoneNode[]; readonly labels: readonly Label[]; readonly node: ZoneNode };
@@ -337,7 +350,7 @@ function prune(view: ZoneView, { path, labels }: NodePlace): void {
   for (let depth = path.length - 1; depth > 0; depth--) {
     const node = path[depth];
     const parent = path[depth - 1];
-    if (!node || !parent || node.sets.length > 0 || node.packed || node.children !== undefined) return;
+    if (!node || !parent || hasSets(node.sets) || node.packed || node.children !== undefined) return;
     const label = labels[labels.length - depth] ?? "";
     parent.children?.delete(label);
     const order = view.order?.get(parent);
@@ -370,5 +383,5 @@ function renewSoa(view: ZoneView, serial: number): void {
   soa.gone = true;
   const values = soa.values.map((text) => withSerial(text, serial));
   const renewed = { ...soa, values, gone: false, rdata: undefined, wire: undefined };
-  view.apex.sets = view.apex.sets.map((set) => (set === soa ? renewed : set));
+  view.apex.sets = replaceSet(view.apex.sets, "SOA", renewed);
 }

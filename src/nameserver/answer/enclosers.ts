@@ -26,6 +26,8 @@ type Tails = { readonly all: object; readonly byGap: Map<number, NegativeTail> }
 
 /** Tails with proofs that are kept: about 5 MB. */
 const mostTails = 5_000;
+/** Larger ones are made again for each query. */
+const mostBytes = 4_096;
 
 /**
  * A flood of random names hits few existing parents. Missing siblings get the same answer, so one lookup among the parent's
@@ -82,8 +84,9 @@ export function createEnclosers(zones: Pick<LoadedZones, "isNoZone">, limit: num
       kept.set(above, encloser);
       if (tail === zone.tail) return;
       const shared = sharedDenial(zone.view, labelsOfKey(above));
-      encloser.shared = shared && { tail: createNegativeTail(zone.view, shared.authority), nodes: shared.nodes };
-      if (shared === undefined) keepTail(encloser, name, tail);
+      const sharedTail = shared && createNegativeTail(zone.view, shared.authority);
+      encloser.shared = shared && sharedTail && { tail: sharedTail, nodes: shared.nodes };
+      if (shared === undefined && tail.bytes.length <= mostBytes) keepTail(encloser, name, tail);
     },
   };
 

@@ -97,8 +97,6 @@ export function createLoadedZones(
   let generation = 0;
   let held = 0;
 
-  const isSurelyNone = (name: NameKey): boolean => (learned && !names.mayHold(name)) || absent.get(name) !== undefined;
-
   const learn = async (): Promise<void> => {
     if (source.names === undefined) return;
     const before = losses;
@@ -111,11 +109,14 @@ export function createLoadedZones(
   const look = (name: NameKey) => {
     let unknown: NameKey[] | undefined;
     let nearest: LoadedZone | undefined;
+    const mayBeZone = learned ? names.mayHoldEnds(name) : undefined;
     // moor never serves the root zone.
-    for (let candidate = name; !isRootKey(candidate); candidate = keyAbove(candidate)) {
+    for (let start = 0; name.charCodeAt(start) > 0; start += 1 + name.charCodeAt(start)) {
+      if (mayBeZone && !mayBeZone(start)) continue;
+      const candidate = name.slice(start);
       nearest = zones.get(candidate);
       if (nearest !== undefined) break;
-      if (isSurelyNone(candidate)) continue;
+      if (absent.get(candidate) !== undefined) continue;
       unknown ??= [];
       unknown.push(candidate);
     }

@@ -6,6 +6,8 @@ export type NameFilter = {
   readonly add: (name: string) => void;
   /** Looks only at the first `end` characters, if given. */
   readonly mayHold: (name: string, end?: number) => boolean;
+  /** The same for every end of a name, by where it begins, in one pass over the name. Valid until the next call. */
+  readonly mayHoldEnds: (name: string) => (start: number) => boolean;
 };
 
 const smallest = 1_024;
@@ -19,6 +21,12 @@ export function createNameFilter(seed: number): NameFilter {
     let at = hash & mask;
     while (slots[at] !== 0 && slots[at] !== hash) at = (at + 1) & mask;
     return at;
+  };
+
+  const ends = new Int32Array(longestName);
+  const mayHoldEnd = (start: number): boolean => {
+    const hash = mixed(ends[start] ?? 0);
+    return slots[place(hash)] === hash;
   };
 
   const grow = () => {
@@ -40,13 +48,32 @@ export function createNameFilter(seed: number): NameFilter {
       const hash = hashOf(name, end, seed);
       return slots[place(hash)] === hash;
     },
+    mayHoldEnds: (name) => {
+      let hash = firstState(seed);
+      for (let i = name.length - 1; i >= 0; i--) {
+        hash = nextState(hash, name, i);
+        ends[i] = hash;
+      }
+      return mayHoldEnd;
+    },
   };
 }
 
-/** FNV-1a with its bits mixed once more, because the lowest bits choose the slot. Never zero, which marks an empty slot. */
+/** Bytes of a name on the wire. */
+const longestName = 255;
+
+/** FNV-1a from the end to the start, so that the hash of a name continues that of its parent. */
 export function hashOf(name: string, end: number, seed: number): number {
-  let hash = (0x811c9dc5 ^ seed) | 0;
-  for (let i = 0; i < end; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
-  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+  let hash = firstState(seed);
+  for (let i = end - 1; i >= 0; i--) hash = nextState(hash, name, i);
+  return mixed(hash);
+}
+
+const firstState = (seed: number): number => (0x811c9dc5 ^ seed) | 0;
+const nextState = (hash: number, name: string, i: number): number => Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
+
+/** The lowest bits choose the slot, so the others are mixed into them. Never zero, which marks an empty slot. */
+function mixed(state: number): number {
+  const hash = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d);
   return (hash ^ (hash >>> 13)) >>> 0 || 1;
 }

@@ -1,7 +1,7 @@
 import type { AnswerSet } from "../../core/records/answer.ts";
 import type { Link } from "../../core/records/denial.ts";
-import { type PackedSet, packedAt, packedCodes, rrsig } from "../../core/records/packed-sets.ts";
-import { countRecords, type ZoneView } from "../../core/records/zone-view.ts";
+import { type PackedSet, packedCodes } from "../../core/records/packed-sets.ts";
+import { countRecords, signaturesAt, type ZoneView } from "../../core/records/zone-view.ts";
 import { classes, headerLength } from "../../process/dns/codes.ts";
 import { createMessageWriter } from "../../process/dns/message-writer.ts";
 import { writeSets } from "../wire/write-sets.ts";
@@ -21,7 +21,8 @@ export type NegativeTail = {
   readonly nameLength: number;
 };
 
-export function createNegativeTail(view: ZoneView, authority: readonly AnswerSet[]): NegativeTail {
+/** Undefined when no message could hold it. */
+export function createNegativeTail(view: ZoneView, authority: readonly AnswerSet[]): NegativeTail | undefined {
   const writer = createMessageWriter();
   writer.bytes(new Uint8Array(headerLength));
   writer.name(view.labels);
@@ -29,6 +30,7 @@ export function createNegativeTail(view: ZoneView, authority: readonly AnswerSet
   writer.u32(0);
   const start = writer.length();
   writeSets(writer, authority);
+  if (!writer.fits()) return undefined;
   const message = writer.finish();
   return {
     sets: authority.map((each) => each.set),
@@ -50,7 +52,7 @@ export type LastLink = {
 };
 
 export function lastLink({ name: [label = ""], set, node }: Link): LastLink {
-  const signatures = packedAt(node, rrsig, packedCodes[set.type]);
+  const signatures = signaturesAt(node, set.type);
   const records = countRecords(set) + (signatures ? countRecords(signatures) : 0);
   const data = set.data.length + (signatures?.data.length ?? 0);
   // The first owner is written out; the data of each record has its length in front.

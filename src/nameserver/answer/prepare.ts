@@ -4,7 +4,9 @@ import { type Answer, type AnswerSet, answerQuestion, type QuestionType } from "
 import { isSignatures } from "../../core/records/packed-sets.ts";
 import { countRecords, isGone } from "../../core/records/zone-view.ts";
 import { classes, flags, headerLength, maximumMessage, rcodes, types } from "../../process/dns/codes.ts";
+import { ednsUdpSize } from "../../process/dns/edns.ts";
 import { createMessageWriter } from "../../process/dns/message-writer.ts";
+import type { Transport } from "../wire/read-query.ts";
 import { writeSets } from "../wire/write-sets.ts";
 import type { LoadedZone } from "./loaded-zones.ts";
 import { createNegativeTail, type LastLink, type NegativeTail } from "./negative-tail.ts";
@@ -14,6 +16,7 @@ export type Prepared = WrittenAnswer | NegativeAnswer;
 
 type WrittenAnswer = {
   readonly kind: "written";
+  /** Only valid until the next answer is prepared, unless this one is worth keeping. */
   readonly bytes: Buffer;
   /** The length without the records that may be left out when there is no room (RFC 2181 section 9). */
   readonly withoutExtras: number;
@@ -21,6 +24,8 @@ type WrittenAnswer = {
   readonly additionals: number;
   /** Where the question ends. */
   readonly questionEnd: number;
+  /** It was written for UDP, and something was left out: all records, or those that may be. */
+  readonly isCut: boolean;
   /** Undefined when the answer is not worth caching, or not safe to cache. */
   readonly dependsOn: Dependencies | undefined;
 };
@@ -56,6 +61,17 @@ export function stillHolds({ dependsOn }: Prepared): boolean {
   return true;
 }
 
+/** Whether this answer, which was prepared for another query, is what a query over this transport gets. */
+export const isFor = (prepared: Prepared, transport: Transport): boolean =>
+  transport === "udp" || prepared.kind === "negative" || !prepared.isCut;
+
+/** Larger answers, in bytes, are made again for each query: thousands of them would take too much memory. */
+const mostKept = 4_096;
+
+export const isWorthKeeping = (prepared: Prepared): boolean =>
+  prepared.dependsOn !== undefined &&
+  (prepared.kind === "written" ? prepared.bytes : prepared.tail.bytes).length <= mostKept;
+
 export const isNoName = (prepared: Prepared): prepared is NegativeAnswer =>
   prepared.kind === "negative" && (prepared.bits & 0xf) === rcodes.nxDomain;
 
@@ -65,6 +81,7 @@ export type Asked = {
   readonly type: number;
   /** The client wants signatures and proofs, if the zone has them. */
   readonly dnssecOk: boolean;
+  readonly transport: Transport;
 };
 
 /** Undefined when the answer does not fit in any message. */
@@ -80,7 +97,10 @@ export function createPrepare(): Prepare {
       answer.forManyNames || isOfParent(zone, asked)
         ? undefined
         : { zone, below, cuts, shape: answer.open ? shape : undefined, sets: setsIn(answer) };
-    if (isNegative(answer)) return { kind: "negative", tail: tailFor(zone, answer), bits: bitsOf(answer), dependsOn };
+    if (isNegative(answer)) {
+      const tail = tailFor(zone, answer);
+      return tail && { kind: "negative", tail, bits: bitsOf(answer), dependsOn };
+    }
     return writeAnswer(answer, asked, scratch, dependsOn);
   };
 }
@@ -88,13 +108,15 @@ export function createPrepare(): Prepare {
 const setsIn = ({ answer, authority, additional }: Answer): Dependencies["sets"] =>
   [...answer, ...authority, ...additional].map((each) => each.set);
 
+/** Writes no more than the transport can carry: how much a zone has at one name does not matter. */
 function writeAnswer(
   answer: Answer,
-  { key, name, type }: Asked,
+  { key, name, type, transport }: Asked,
   scratch: Buffer,
   dependsOn: Dependencies | undefined,
 ): WrittenAnswer | undefined {
-  const writer = createMessageWriter(maximumMessage, scratch);
+  const isUdp = transport === "udp";
+  const writer = createMessageWriter(isUdp ? ednsUdpSize : maximumMessage, scratch);
   writer.u16(0);
   writer.u16(bitsOf(answer));
   writer.u16(1);
@@ -110,21 +132,25 @@ function writeAnswer(
   // may always be left out (RFC 4035 section 3.1.1).
   const needed = isReferral(answer) ? answer.additional.filter(({ set }) => !isSignatures(set)) : [];
   writeSets(writer, needed);
+  const questionEnd = headerLength + key.length + 2;
+  const fits = writer.fits();
+  if (!fits && !isUdp) return undefined;
   const withoutExtras = writer.length();
-  writeSets(writer, answer.additional.slice(needed.length));
-  if (!writer.fits()) return undefined;
+  const additionals = countAll(needed);
+  if (fits) writeSets(writer, answer.additional.slice(needed.length));
+  const isCut = !writer.fits();
+  const bytes = writer.finish().subarray(0, !fits ? questionEnd : isCut ? withoutExtras : undefined);
+  if (isCut) bytes.writeUInt16BE(fits ? additionals : 0, 10);
   return {
-    kind: "written",
-    dependsOn,
-    questionEnd: headerLength + key.length + 2,
-    bytes: Buffer.from(writer.finish()),
-    withoutExtras,
-    additionals: countAll(needed),
+    ...{ kind: "written", dependsOn, questionEnd, additionals, isCut: isCut && isUdp },
+    bytes: dependsOn && bytes.length <= mostKept ? Buffer.from(bytes) : bytes,
+    // Longer than any reply: only the question is sent.
+    withoutExtras: fits ? withoutExtras : Number.POSITIVE_INFINITY,
   };
 }
 
 /** Tails without proofs are the same for the whole zone. */
-function tailFor(zone: LoadedZone, { authority }: Answer): NegativeTail {
+function tailFor(zone: LoadedZone, { authority }: Answer): NegativeTail | undefined {
   if (authority.length > 1) return createNegativeTail(zone.view, authority);
   if (!zone.tail || zone.tail.sets[0] !== authority[0]?.set) zone.tail = createNegativeTail(zone.view, authority);
   return zone.tail;
@@ -161,4 +187,9 @@ function rcodeOf(answer: Answer): number {
   }
 }
 
-const countAll = (sets: readonly AnswerSet[]): number => sets.reduce((sum, { set }) => sum + countRecords(set), 0);
+/** At most what a header can say; more records do not fit in a message. */
+const countAll = (sets: readonly AnswerSet[]): number =>
+  Math.min(
+    sets.reduce((sum, { set }) => sum + countRecords(set), 0),
+    0xffff,
+  );

@@ -1,17 +1,15 @@
 import { flags, headerLength, maximumMessage, types } from "../../process/dns/codes.ts";
 import { bareOptLength, ednsUdpSize, udpRoomFor } from "../../process/dns/edns.ts";
-import type { Query } from "../wire/read-query.ts";
+import type { Query, Transport } from "../wire/read-query.ts";
 import { placeLink, placeTail } from "./negative-tail.ts";
 import type { NegativeAnswer, Prepared } from "./prepare.ts";
-
-export type Transport = "udp" | "tcp";
 
 /** A prepared answer for one client: within its size limit, with its id, its case and, if it uses EDNS, an OPT record. */
 export function replyWith(prepared: Prepared, query: Query, transport: Transport): Buffer {
   const room = roomFor(query, transport) - (query.edns ? bareOptLength : 0);
   if (prepared.kind === "negative") return replyNegative(prepared, query, room);
   const { bytes, withoutExtras, additionals, questionEnd } = prepared;
-  if (bytes.length <= room) return finish(bytes, bytes.length, query);
+  if (bytes.length <= room && withoutExtras <= room) return finish(bytes, bytes.length, query);
   if (withoutExtras <= room) {
     const reply = finish(bytes, withoutExtras, query);
     reply.writeUInt16BE(additionals + (query.edns ? 1 : 0), 10);

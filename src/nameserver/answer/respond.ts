@@ -1,11 +1,11 @@
 import { classes, rcodes, types } from "../../process/dns/codes.ts";
-import { type Query, readQuery } from "../wire/read-query.ts";
+import { type Query, readQuery, type Transport } from "../wire/read-query.ts";
 import { createEnclosers } from "./enclosers.ts";
 import { createKeptMap } from "./kept-map.ts";
 import type { LoadedZone, LoadedZones } from "./loaded-zones.ts";
 import { isRootKey, keyAbove, labelsOfKey, type NameKey } from "./name-key.ts";
-import { createPrepare, isNoName, type Prepared, stillHolds } from "./prepare.ts";
-import { refuseUnread, replyWith, replyWithCode, type Transport } from "./reply.ts";
+import { createPrepare, isFor, isNoName, isWorthKeeping, type Prepared, stillHolds } from "./prepare.ts";
+import { refuseUnread, replyWith, replyWithCode } from "./reply.ts";
 
 /**
  * Bytes in, bytes out; undefined when no reply is to be sent. A promise only when a zone has to be loaded first, and never with
@@ -48,9 +48,9 @@ export function createResponder(options: ResponderOptions): Respond {
     if (zone === undefined) return replyWithCode(query, rcodes.refused);
     const { key, type } = query;
     const dnssecOk = wantsSignatures(query);
-    const prepared = prepare(zone, { key, name: labelsOfKey(key), type, dnssecOk });
+    const prepared = prepare(zone, { key, name: labelsOfKey(key), type, dnssecOk, transport });
     if (prepared === undefined) return replyWithCode(query, rcodes.servFail);
-    if (prepared.dependsOn) (dnssecOk ? keptSigned : kept).set(key, prepared);
+    if (isWorthKeeping(prepared)) (dnssecOk ? keptSigned : kept).set(key, prepared);
     else if (isNoName(prepared)) enclosers.note(zone, key.slice(0, -2), prepared);
     return replyWith(prepared, query, transport);
   };
@@ -68,7 +68,8 @@ export function createResponder(options: ResponderOptions): Respond {
     if (rcode !== undefined) return replyWithCode(query, rcode);
     const dnssecOk = wantsSignatures(query);
     const prepared = (dnssecOk ? keptSigned : kept).get(query.key);
-    if (prepared !== undefined && stillHolds(prepared)) return replyWith(prepared, query, transport);
+    if (prepared !== undefined && isFor(prepared, transport) && stillHolds(prepared))
+      return replyWith(prepared, query, transport);
     const noName = enclosers.noName(query.key, query.key.length - 2, dnssecOk);
     if (noName !== undefined) return replyWith(noName, query, transport);
     const name = query.key.slice(0, -2);

@@ -7,7 +7,8 @@ import { emptyMessage, encodeMessage, type Message } from "../../process/dns/mes
 import { soaSerialOf } from "../../process/dns/resource-record.ts";
 import type { LoadedZones } from "../answer/loaded-zones.ts";
 import { keyOfName } from "../answer/name-key.ts";
-import { bareOpt, type Transport } from "../answer/reply.ts";
+import { bareOpt } from "../answer/reply.ts";
+import type { Transport } from "../wire/read-query.ts";
 import { type PackOptions, packRecords, type TransferRecord } from "./pack.ts";
 import type { PackedZones } from "./packed-zones.ts";
 import { soaOf, wholeZone, zoneDifference } from "./records.ts";

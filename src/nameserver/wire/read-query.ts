@@ -2,6 +2,8 @@ import { headerLength, opcodes, rcodes, types } from "../../process/dns/codes.ts
 import { bareOptLength } from "../../process/dns/edns.ts";
 import { decodeMessage } from "../../process/dns/message.ts";
 
+export type Transport = "udp" | "tcp";
+
 /** The parts of a query that answering needs. The bytes are not copied: most of them go back unchanged. */
 export type Query = {
   readonly kind: "query";

@@ -1,0 +1,26 @@
+/**
+ * What the answer to one query may cost. The limits do not depend on the zone: its owner must not decide how long other zones wait. Ordinary
+ * zones stay far below them; an answer that reaches one lacks what it would still need: the rest of a chain of aliases, additional
+ * addresses, or a proof.
+ */
+export const answerLimits = {
+  /** Aliases followed. Resolvers follow the rest of a longer chain themselves, or give up. */
+  links: 8,
+  /** Hosts whose addresses are looked up for the additional section. */
+  hosts: 32,
+  /** Labels of the names that are looked up for these two. */
+  labels: 128,
+  /** Blocks hashed by SHA-1: four names with the most iterations (`mostBlocks`), or dozens without. */
+  blocks: 256,
+  /** Names looked at to find an NSEC record: a complete chain needs at most one per label of a name. */
+  steps: 256,
+  /** NSEC3 records of other chains that are skipped. */
+  otherChains: 32,
+  /** Signatures of one set, and covered types if only signatures are queried. */
+  signatures: 16,
+} as const;
+
+/** What an answer has cost so far. */
+export type AnswerWork = { labels: number; blocks: number; steps: number };
+
+export const noWork = (): AnswerWork => ({ labels: 0, blocks: 0, steps: 0 });
