@@ -1,64 +1,78 @@
 /**
- * The CPU time of a request in two checkouts of moor: `node bench/records/two-checkouts.ts ONE OTHER [postgres]`.
- * Both answer the same requests in turns, so that the ratio is valid even on a busy machine, where requests per
- * second mean nothing.
+ * The CPU time of a request in two or more checkouts of moor: `node bench/records/two-checkouts.ts ONE OTHER... [postgres]`.
+ * They answer the same requests in turns, so that the ratios to the first one are valid even on a busy machine, where requests
+ * per second mean little.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
-import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
-import { Agent, request } from "node:http";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { freePort } from "../../test/rig/free-port.ts";
 import { startPostgres } from "../../test/rig/postgres.ts";
 import { fillManyZones } from "./postgres-store.ts";
-import { type FilledStore, fillStore, type Sample } from "./store.ts";
+import type { FilledStore, Sample } from "./store.ts";
 
-const [one, other, kind = "sqlite"] = process.argv.slice(2);
-if (one === undefined || other === undefined) throw new Error("name two checkouts");
+const kind = process.argv.at(-1) === "postgres" ? "postgres" : "sqlite";
+const checkouts = process.argv.slice(2).filter((each) => each !== "postgres");
+if (checkouts.length < 2) throw new Error("name two checkouts");
 const zones = Number(process.env.BENCH_ZONES ?? 50);
 const requests = Number(process.env.BENCH_REQUESTS ?? 5_000);
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5);
-const clients = 32;
+const only = process.env.BENCH_CALLS?.split(",");
 
-type Target = FilledStore & { readonly url: string; readonly cost: () => number };
+/** A program with the arguments file, folder and zones. */
+const fill = [
+  "const [file, folder, zones] = process.argv.slice(1);",
+  "const { fillStore } = await import(file);",
+  "process.stdout.write(JSON.stringify(await fillStore(folder, Number(zones))));",
+].join("\n");
 
-let filled: FilledStore | undefined;
+type Call = "GET record" | "PUT record" | "GET set" | "set_records";
+const calls: readonly Call[] = ["GET record", "PUT record", "GET set", "set_records"];
+type Target = FilledStore & { readonly port: number; readonly cost: () => number };
+
 const folder = await mkdtemp(join(tmpdir(), "moor-two-"));
 const server = kind === "postgres" ? await startPostgres(["max_connections=200", "shared_buffers=256MB"]) : undefined;
 const started: ChildProcess[] = [];
 try {
-  const targets = [await open(one, "one"), await open(other, "other")] as const;
-  for (const call of ["GET", "PUT"] as const) {
-    const costs: [number[], number[]] = [[], []];
-    const seconds: [number[], number[]] = [[], []];
-    for (let round = 0; round < rounds + 1; round += 1)
-      for (const [i, target] of targets.entries()) {
-        const [before, begun] = [target.cost(), performance.now()];
-        await drive(target, call);
-        // The first round warms both up.
-        if (round === 0) continue;
-        costs[i as 0 | 1].push(((target.cost() - before) * 1e6) / requests);
-        seconds[i as 0 | 1].push(requests / ((performance.now() - begun) / 1_000));
-      }
-    const [a, b] = costs.map(median) as [number, number];
-    const [p, q] = seconds.map(median) as [number, number];
-    process.stdout.write(
-      `${kind} ${call}: ${a.toFixed(0)} and ${b.toFixed(0)} µs of processor time a request (${(b / a).toFixed(2)}), ` +
-        `${p.toFixed(0)} and ${q.toFixed(0)} a second (${(q / p).toFixed(2)})\n`,
-    );
-  }
+  const targets: Target[] = [];
+  for (const [i, checkout] of checkouts.entries()) targets.push(await open(resolve(checkout), `n${i}`));
+  for (const call of calls)
+    for (const clients of [32, 1])
+      if (only?.includes(call) ?? true) process.stdout.write(`${await measure(targets, call, clients)}\n`);
 } finally {
   for (const child of started) child.kill();
   await server?.stop();
   await rm(folder, { recursive: true, force: true });
 }
 
+async function measure(targets: readonly Target[], call: Call, clients: number): Promise<string> {
+  const count = clients === 1 ? Math.ceil(requests / 5) : requests;
+  const costs = targets.map((): number[] => []);
+  const rates = targets.map((): number[] => []);
+  for (let round = 0; round < rounds + 1; round += 1)
+    for (const [i, target] of targets.entries()) {
+      const [before, begun] = [target.cost(), performance.now()];
+      await drive(target, call, clients, count);
+      // The first round warms them up.
+      if (round === 0) continue;
+      costs[i]?.push(((target.cost() - before) * 1e6) / count);
+      rates[i]?.push(count / ((performance.now() - begun) / 1_000));
+    }
+  const shown = (values: readonly number[]) =>
+    values.map((value) => `${value.toFixed(0)} (${(value / (values[0] ?? 1)).toFixed(2)})`).join(", ");
+  return `${kind} ${call}, ${clients} connections: ${shown(costs.map(median))} µs of CPU time per request; ${shown(rates.map(median))} per second`;
+}
+
 async function open(checkout: string, name: string): Promise<Target> {
   const data = join(folder, name);
   await mkdir(data);
-  const filled = server ? await fillManyZones(server, name, zones) : await filledOnce(data);
+  const filled = server ? await fillManyZones(server, name, zones) : await fillBy(checkout, data);
   const port = await freePort();
   const place = server ? ["--database", server.openUrl(name)] : [];
   const options = ["--data", data, "--plain-http", "--listen", `127.0.0.1:${port}`, "--rate-limit", "100000000"];
@@ -71,13 +85,22 @@ async function open(checkout: string, name: string): Promise<Target> {
   const gone = once(child, "exit").then(() => Promise.reject(new Error("no moor")));
   await Promise.race([once(child.stdout, "data"), gone]);
   const cost = () => secondsOf(String(child.pid)) + (server ? backendsOf(name) : 0);
-  return { ...filled, url: `http://127.0.0.1:${port}`, cost };
+  return { ...filled, port, cost };
 }
 
-async function filledOnce(data: string): Promise<FilledStore> {
-  filled ??= await fillStore(join(folder, "one"), zones);
-  if (!data.endsWith("one")) await cp(join(folder, "one"), data, { recursive: true });
-  return filled;
+/** By the checkout's own code: an older one cannot open a newer file. */
+async function fillBy(checkout: string, data: string): Promise<FilledStore> {
+  // Where it was until the bench got folders.
+  const old = join(checkout, "bench/records-store.ts");
+  const file = pathToFileURL(existsSync(old) ? old : join(checkout, "bench/records/store.ts")).href;
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ["--input-type=module", "-e", fill, file, data, String(zones)],
+    {
+      maxBuffer: 64 * 1024 * 1024,
+    },
+  );
+  return JSON.parse(stdout) as FilledStore;
 }
 
 /** CPU time of all threads of a process, in seconds. */
@@ -99,33 +122,63 @@ function backendsOf(database: string): number {
   return sum;
 }
 
-async function drive({ url, token, samples }: Target, call: "GET" | "PUT"): Promise<void> {
-  const agent = new Agent({ keepAlive: true, maxSockets: clients });
+async function drive(target: Target, call: Call, clients: number, count: number): Promise<void> {
   let next = 0;
   const client = async () => {
-    for (let n = next++; n < requests; n = next++) {
-      const sample = samples[n % samples.length] as Sample;
-      const { id, name, zone } = sample;
-      const value = `192.0.${n % 250}.${Math.floor(Math.random() * 250)}`;
-      const body = call === "PUT" ? JSON.stringify({ zone_id: zone, type: "A", name, value, ttl: 60 }) : "";
-      await ask(`${url}/api/v1/records/${id}`, { method: call, body, token, agent });
-    }
+    const socket = connect(target.port, "127.0.0.1");
+    await once(socket, "connect");
+    const ask = asking(socket);
+    for (let n = next++; n < count; n = next++) await ask(requestOf(target, call, n));
+    socket.destroy();
   };
   await Promise.all(Array.from({ length: clients }, client));
-  agent.destroy();
 }
 
-type Ask = { readonly method: string; readonly body: string; readonly token: string; readonly agent: Agent };
+function requestOf({ token, samples }: Target, call: Call, n: number): string {
+  const { id, name, zone } = samples[n % samples.length] as Sample;
+  const value = `192.0.${n % 250}.${Math.floor(Math.random() * 250)}`;
+  const set = `/v1/zones/z${n % zones}.example/rrsets/h${n % 99}/A`;
+  switch (call) {
+    case "GET record":
+      return textOf("GET", `/api/v1/records/${id}`, token);
+    case "PUT record":
+      return textOf("PUT", `/api/v1/records/${id}`, token, { zone_id: zone, type: "A", name, value, ttl: 60 });
+    case "GET set":
+      return textOf("GET", set, token);
+    case "set_records":
+      return textOf("POST", `${set}/actions/set_records`, token, { records: [{ value, comment: "" }] });
+    default:
+      return call satisfies never;
+  }
+}
 
-function ask(url: string, { method, body, token, agent }: Ask): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const headers = { "auth-api-token": token, "content-type": "application/json", "content-length": body.length };
-    const sent = request(url, { method, headers, agent }, (answer) => {
-      if (answer.statusCode !== 200) reject(new Error(`${method} ${url}: ${answer.statusCode}`));
-      answer.resume().on("end", resolve);
-    });
-    sent.on("error", reject).end(body);
+function textOf(method: string, path: string, token: string, body?: object): string {
+  const text = body === undefined ? "" : JSON.stringify(body);
+  const secret = path.startsWith("/v1/") ? `Authorization: Bearer ${token}` : `Auth-API-Token: ${token}`;
+  const content = body && `Content-Type: application/json\r\nContent-Length: ${text.length}\r\n`;
+  return `${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${secret}\r\n${content ?? ""}\r\n${text}`;
+}
+
+/** A client that costs little, so that more of the machine is left for what is measured. One request at a time. */
+function asking(socket: Socket): (text: string) => Promise<void> {
+  let read = "";
+  let done: PromiseWithResolvers<void> | undefined;
+  socket.on("data", (bytes) => {
+    read += bytes.toString("latin1");
+    const end = read.indexOf("\r\n\r\n");
+    const length = /content-length: (\d+)/i.exec(read.slice(0, end))?.[1];
+    if (end < 0 || read.length < end + 4 + Number(length)) return;
+    const status = read.slice(9, 12);
+    if (status.startsWith("2")) done?.resolve();
+    else done?.reject(new Error(read));
+    read = "";
   });
+  socket.on("error", (error) => done?.reject(error));
+  return (text) => {
+    done = Promise.withResolvers();
+    socket.write(text);
+    return done.promise;
+  };
 }
 
 function median(values: readonly number[]): number {

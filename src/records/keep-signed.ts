@@ -9,6 +9,7 @@ import type { Zone } from "./model.ts";
 import { type LastFaults, noteParent } from "./note-parent.ts";
 import { continueLife } from "./service/zones/dnssec.ts";
 import { readZone } from "./service/zones/read-zone.ts";
+import { renewNamesRule } from "./service/zones/renew.ts";
 import { clockTolerance, madeAt, renewal } from "./signing/signer.ts";
 import { stageInWords } from "./signing/signing-texts.ts";
 import type { RecordStore } from "./store/port.ts";
@@ -86,10 +87,10 @@ async function renewSignatures(
 }
 
 /** Signs these names again. */
-const renew = (store: RecordStore, zone: Zone, owners: readonly string[], now: Instant): Promise<unknown> =>
-  store.write({ account: zone.account, at: { zone: zone.id }, owners: () => owners, actor: "moor", now }, () => ({
-    ...{ wanted: undefined, renew: owners, result: undefined },
-  }));
+function renew(store: RecordStore, zone: Zone, owners: readonly string[], now: Instant): Promise<unknown> {
+  const rule = renewNamesRule({ kind: "renew-names", account: zone.account, zone: zone.id, owners, now });
+  return store.write(rule.request, rule.decide);
+}
 
 async function visitZones(options: KeepSignedOptions, seen: Seen, signal: AbortSignal): Promise<void> {
   const { store, now } = options;

@@ -5,6 +5,7 @@ import type { DatabaseTrouble } from "../process/database/migration-steps.ts";
 import type { Logger } from "../process/log.ts";
 import type { ConnectionCount } from "../process/postgres/open.ts";
 import type { PostgresAddress } from "../process/postgres/url.ts";
+import { startThread } from "../process/shipped-files.ts";
 import { createSigner, type Signer } from "./signing/signer.ts";
 import type { ConsoleStore } from "./store/console-store.ts";
 import type { RecordStore } from "./store/port.ts";
@@ -12,6 +13,7 @@ import { openConsoleStore } from "./store/sqlite/console.ts";
 import { migrations } from "./store/sqlite/schema.ts";
 import { openSqliteStore } from "./store/sqlite/store.ts";
 import { startWalCheckpoints } from "./store/sqlite/wal-checkpoints.ts";
+import type { WriterStart } from "./store/sqlite/writer-thread.ts";
 
 /** Where a service keeps its records. */
 export type StorePlace =
@@ -59,8 +61,10 @@ export async function openStore(place: StorePlace, log: Logger): Promise<OpenSto
 }
 
 function openFile(path: string, log: Logger): OpenStore {
-  const signer = createSigner(signingKeyFile(dirname(path)));
-  const store = openSqliteStore(path, migrations, signer);
+  const keyFile = signingKeyFile(dirname(path));
+  const signer = createSigner(keyFile);
+  const workerData: WriterStart = { path, keyFile };
+  const store = openSqliteStore(path, migrations, signer, () => startThread("store-writer", { workerData }));
   try {
     const opened = openConsoleStore(path, migrations);
     const console = { ...opened, sessions: tellingEnds(opened.sessions, store.accessChanged) };
@@ -69,6 +73,7 @@ function openFile(path: string, log: Logger): OpenStore {
     const close = async () => {
       await checkpoints.close();
       console.close();
+      await store.drain();
       store.close();
     };
     return { store, signer, console, look: store.look, connect: undefined, connections: undefined, close };

@@ -29,7 +29,7 @@ const house: Readonly<Record<string, Room>> = {
   "src/publish": { from: [...below, "src/records", "src/nameserver"] },
   "src/cli": { from: [...below, ...features, "src/publish"] },
   // moor itself, and the programs of its threads.
-  bin: { from: ["src/cli", "src/process", "src/nameserver"] },
+  bin: { from: ["src/cli", "src/process", "src/nameserver", "src/records"] },
   console: { from: ["src/core", "src/contract"], browser: true },
   // Benches start the same real processes as the tests.
   bench: { from: [...below, ...features, "src/publish", "src/cli", "bin", "test"] },

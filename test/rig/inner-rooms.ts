@@ -35,12 +35,24 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     "store/postgres": ["store", "store/sql", "signing", "limits", "model.ts"],
     limits: [],
     "service/edit": ["store", "model.ts"],
-    service: ["service/edit", "service/zones", "signing", "store", "model.ts"],
+    service: ["service/commands", "service/edit", "service/zones", "signing", "store", "model.ts"],
+    // What each command means; the thread that writes needs no more of the service.
+    "service/commands": ["service", "service/edit", "service/zones", "store", "model.ts"],
     // The service assembles its rooms; they use the shared files.
     "service/zones": ["service", "service/edit", "signing", "zone-names", "store", "model.ts"],
-    http: ["service", "service/edit", "limits", "store", "model.ts"],
-    "http-v1": ["http", "service", "service/zones", "service/edit", "limits", "store", "model.ts"],
-    "http-rrsets": ["http", "service", "service/zones", "service/edit", "signing", "limits", "store", "model.ts"],
+    http: ["service", "service/commands", "service/edit", "limits", "store", "model.ts"],
+    "http-v1": ["http", "service", "service/commands", "service/zones", "service/edit", "limits", "store", "model.ts"],
+    "http-rrsets": [
+      "http",
+      "service",
+      "service/commands",
+      "service/zones",
+      "service/edit",
+      "signing",
+      "limits",
+      "store",
+      "model.ts",
+    ],
     // The console is a client of the record-set API, and shows changes as it does.
     console: ["service", "service/zones", "service/edit", "store", "http-rrsets/wire.ts", "model.ts"],
     "zone-names": ["store"],

@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import { largestZoneFile } from "../../contract/rrsets-limits.ts";
 import { StoreBusy } from "../../process/database/store-busy.ts";
-import { AccessEnded, admitBody, type BodyRead, leaveBody, parseBody } from "../http/admit-body.ts";
+import { admitBody, type BodyRead, leaveBody, parseBody } from "../http/admit-body.ts";
 import { actorOf, actorStill } from "../http/authenticate.ts";
 import { type FaceOptions, openFace } from "../http/face.ts";
 import { type FailedRequest, failureText, type NoteFailure } from "../http/failed-requests.ts";
 import { takeCall } from "../limits/rate-limit.ts";
 import type { Actor } from "../service/sight.ts";
+import { AccessEnded } from "../store/access-ended.ts";
 import { rrsetsActionRoutes } from "./actions.ts";
 import { sendError } from "./answer.ts";
 import { rrsetsChangeRoutes } from "./changes.ts";

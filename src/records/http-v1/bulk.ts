@@ -9,7 +9,7 @@ import {
 import type { Result } from "../../core/result.ts";
 import { mapInSteps } from "../../core/steps.ts";
 import { sendRefused } from "../http/refused-requests.ts";
-import type { BulkOutcome, OrFaults } from "../service/bulk-operations.ts";
+import type { BulkOutcome, OrFaults } from "../service/commands/edit-records.ts";
 import type { RecordService } from "../service/service.ts";
 import { deniedBody, errorOf, messageOfAll } from "./errors.ts";
 import { bulkFromWire, changedRecordFromWire, echoOf, recordFromWire, subjectOf } from "./input.ts";

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { mayWriteZones } from "../../core/may.ts";
 import { StoreBusy } from "../../process/database/store-busy.ts";
 import type { Turns } from "../../process/turns.ts";
+import { AccessEnded } from "../store/access-ended.ts";
 import { slowToParse } from "./json-shape.ts";
 
 declare module "fastify" {
@@ -54,11 +55,9 @@ export function leaveBody(request: FastifyRequest, reply: FastifyReply): void {
 export type StillAdmitted = {
   /** Whether the token or session of the request is still valid. */
   readonly stillGood: (request: FastifyRequest) => Promise<boolean>;
+  /** Also the answer to `AccessEnded`. */
   readonly refuse: (reply: FastifyReply) => FastifyReply;
 };
-
-/** The token or session ended while the request was worked on; nothing was written. The face answers with `refuse`. */
-export class AccessEnded extends Error {}
 
 /**
  * Makes routes marked as heavy take turns, so that other requests are answered in between. A token may be revoked while its

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { StoreBusy } from "../../process/database/store-busy.ts";
 import { takeCall } from "../limits/rate-limit.ts";
-import type { HostOutcome } from "../service/dyndns-operations.ts";
+import type { HostOutcome } from "../service/commands/point-hosts.ts";
 import { readDyndns } from "../service/edit/dyndns-request.ts";
 import type { RecordService } from "../service/service.ts";
 import { actorOf } from "./authenticate.ts";

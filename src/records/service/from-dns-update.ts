@@ -11,12 +11,13 @@ import {
 import type { RRset } from "../../core/records/rrset.ts";
 import { serialOf } from "../../core/records/serial.ts";
 import type { Fault } from "../../core/result.ts";
+import { AccessEnded } from "../store/access-ended.ts";
 import { signatures } from "../store/kept-actions.ts";
-import type { Decision, RecordStore, WriteView } from "../store/port.ts";
+import type { ActRule, Decision, RecordStore, WriteView } from "../store/port.ts";
 import type { TransferKey } from "../store/transfer-keys.ts";
 import { checkWrite } from "./edit/check-write.ts";
 import { newRecordId } from "./edit/new-id.ts";
-import { noChange } from "./write.ts";
+import { ifSmall, noChange } from "./write.ts";
 
 /** One DNS UPDATE message, and who sent it. */
 export type DnsUpdate = {
@@ -41,23 +42,51 @@ export type DnsUpdated =
  * signature is stored in the transaction of the update, so this also holds after a restart and on other nodes.
  */
 export async function updateFromDns(store: RecordStore, update: DnsUpdate): Promise<DnsUpdated> {
-  const { key, now } = update;
+  const { key } = update;
   const zone = await store.zoneHolding(update.zone);
   if (zone?.name !== update.zone) return { kind: "not-ours" };
   if (key.account !== undefined && key.account !== zone.account) return { kind: "denied" };
-  const owners = [...new Set([...update.prerequisites, ...update.updates].map((each) => each.owner))];
+  const { name, scope } = key;
+  const plain = { ...update, key: { name, scope } };
   const ids = update.updates.map(newRecordId);
-  const once = { key: update.signature, fingerprint: signatures.fingerprint };
-  const by = { actor: `key ${key.name}`, now, once };
-  const request = { account: zone.account, at: { number: zone.number }, owners: () => owners, ...by };
-  const acted = await store.act<DnsUpdated>(request, (view) => {
-    const decision = decide(update, view, ids);
-    return { ...decision, remember: decision.result.kind === "done" };
+  const { account, number } = zone;
+  const rule = dnsUpdateRule({ kind: "dns-update", account, number, actor: { key: name }, update: plain, ids });
+  const acted = await store.act(rule.request, rule.decide).catch((error: unknown) => {
+    if (error instanceof AccessEnded) return { result: { kind: "denied" } as const };
+    throw error;
   });
   return typeof acted === "string" ? { kind: "not-ours" } : acted.result;
 }
 
-function decide(update: DnsUpdate, view: WriteView, ids: readonly string[]): Decision & { result: DnsUpdated } {
+type PlainUpdate = Omit<DnsUpdate, "key"> & { readonly key: Pick<TransferKey, "name" | "scope"> };
+
+export type UpdateByDns = {
+  readonly kind: "dns-update";
+  readonly account: number;
+  /** Of the zone. */
+  readonly number: number;
+  readonly actor: { readonly key: string };
+  readonly update: PlainUpdate;
+  /** For new records. */
+  readonly ids: readonly string[];
+};
+
+export function dnsUpdateRule(command: UpdateByDns): ActRule<DnsUpdated> {
+  const { account, number, update, ids } = command;
+  const owners = [...new Set([...update.prerequisites, ...update.updates].map((each) => each.owner))];
+  const once = { key: update.signature, fingerprint: signatures.fingerprint };
+  const by = { actor: `key ${update.key.name}`, now: update.now, once };
+  return {
+    kind: "act",
+    request: { account, at: { number }, owners: () => owners, ...by, ...ifSmall(command, update.updates) },
+    decide: (view) => {
+      const decision = decide(update, view, ids);
+      return { ...decision, remember: decision.result.kind === "done" };
+    },
+  };
+}
+
+function decide(update: PlainUpdate, view: WriteView, ids: readonly string[]): Decision & { result: DnsUpdated } {
   if (!mayDo(update, view.sets)) return noChange({ kind: "denied" });
   const unmet = unmetPrerequisite(view.sets, update.prerequisites);
   if (unmet !== undefined) return noChange({ kind: "unmet", what: unmet });
@@ -69,7 +98,7 @@ function decide(update: DnsUpdate, view: WriteView, ids: readonly string[]): Dec
 }
 
 /** Checks every set that is named, and every set at a name that is deleted completely. */
-function mayDo({ zone, key, from, now, prerequisites, updates }: DnsUpdate, sets: readonly RRset[]): boolean {
+function mayDo({ zone, key, from, now, prerequisites, updates }: PlainUpdate, sets: readonly RRset[]): boolean {
   const allowed = (kind: "read-set" | "write-set", { owner, type }: Pick<RRset, "owner" | "type">) =>
     may(key.scope, { kind, zone, owner, type, from, now }).kind === "yes";
   return (

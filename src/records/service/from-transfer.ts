@@ -4,8 +4,9 @@ import { checkZone } from "../../core/records/check-zone.ts";
 import { setsAfterSteps, setsFromLines, type ZoneLine, type ZoneStep } from "../../core/records/zone-lines.ts";
 import type { Fault } from "../../core/result.ts";
 import type { Zone } from "../model.ts";
-import type { RecordStore } from "../store/port.ts";
+import type { RecordStore, WriteRule } from "../store/port.ts";
 import { newRecordId } from "./edit/new-id.ts";
+import { ifSmall } from "./write.ts";
 
 /** What a primary server sent for a secondary zone. */
 export type TransferredContent =
@@ -25,10 +26,25 @@ export async function storeTransfer(
   content: TransferredContent,
   now: Instant,
 ): Promise<StoredTransfer> {
-  const { serial } = content;
+  const rule = transferRule({ kind: "transfer", account, zone: id, content, now });
+  return (await store.write(rule.request, rule.decide)) ?? { kind: "does-not-fit" };
+}
+
+export type Transfer = {
+  readonly kind: "transfer";
+  readonly account: number;
+  readonly zone: string;
+  readonly content: TransferredContent;
+  readonly now: Instant;
+};
+
+export function transferRule(command: Transfer): WriteRule<StoredTransfer> {
+  const { account, zone: id, content, now } = command;
   const owners = content.kind === "whole" ? ("all" as const) : () => ownersIn(content.steps);
-  const request = { account, at: { zone: id }, owners, actor: "transfer", now };
-  const outcome = await store.write<StoredTransfer>(request, ({ zone, sets }) => {
+  const lines =
+    content.kind === "whole" ? content.lines : content.steps.flatMap((step) => [...step.removed, ...step.added]);
+  const request = { account, at: { zone: id }, owners, actor: "transfer", now, ...ifSmall(command, lines) };
+  const decide: WriteRule<StoredTransfer>["decide"] = ({ zone, sets }) => {
     const how = { now, newId: newRecordId };
     const fits = zone.settings.mode === "secondary" && (content.kind === "whole" || zone.serial === content.since);
     const wanted = !fits
@@ -39,9 +55,9 @@ export async function storeTransfer(
     if (wanted === undefined) return { wanted, result: { kind: "does-not-fit" } };
     const faults = checkZone(wanted);
     if (faults.length > 0) return { wanted: undefined, result: { kind: "refused", faults } };
-    return { wanted, serial, result: { kind: "done" } };
-  });
-  return outcome ?? { kind: "does-not-fit" };
+    return { wanted, serial: content.serial, result: { kind: "done" } };
+  };
+  return { kind: "write", request, decide };
 }
 
 const ownersIn = (steps: readonly ZoneStep[]): readonly string[] => [

@@ -2,26 +2,19 @@ import { parseOwner } from "../../core/names/name.ts";
 import { isRecordType } from "../../core/rdata/table.ts";
 import type { Turns } from "../../process/turns.ts";
 import type { PlacedRecord, Zone } from "../model.ts";
-import type { RecordStore } from "../store/port.ts";
+import type { RecordStore, WriteRule } from "../store/port.ts";
+import { createRecordRule, deleteRecordRule, replaceRecordRule, type Written } from "./commands/edit-record.ts";
 import { inParts } from "./edit/in-parts.ts";
 import { newRecordId } from "./edit/new-id.ts";
-import { deleteRecord, editRecord, holds } from "./edit/record.ts";
 import type { RecordServiceOptions } from "./options.ts";
-import { ownersOf, type PlacedDraft, type RecordDraft, type RecordRules } from "./record-rules.ts";
-import { type Actor, missing, type NotDone, type Sight } from "./sight.ts";
-import { noChange, writtenBy } from "./write.ts";
+import type { PlacedDraft, RecordDraft } from "./record-rules.ts";
+import { type Actor, missing, type NotDone, plainActor, type Sight } from "./sight.ts";
 import { largeZone } from "./zones/read-zone.ts";
 
 export type RecordsQuery = { readonly zone?: string; readonly name?: string; readonly type?: string };
 
-type Written = { readonly kind: "done"; readonly placed: PlacedRecord } | NotDone;
-
-export function recordOperations(
-  { store, now }: RecordServiceOptions,
-  sight: Sight,
-  rules: RecordRules,
-  turns: Pick<Turns, "next">,
-) {
+export function recordOperations({ store, now }: RecordServiceOptions, sight: Sight, turns: Pick<Turns, "next">) {
+  const run = <T>({ request, decide }: WriteRule<T>) => store.write(request, decide);
   return {
     /** Whether the answer for a whole zone, or for all zones if none is named, may be long. */
     isLarge: async ({ account }: Actor, zone: string | undefined): Promise<boolean> =>
@@ -41,35 +34,26 @@ export function recordOperations(
       return { kind: "done" as const, records: found.flat() };
     },
 
-    createRecord: async (actor: Actor, zoneId: string, draft: RecordDraft): Promise<Written> => {
-      const [at, id] = [now(), newRecordId()];
-      const request = { ...writtenBy(actor, at), at: { zone: zoneId }, owners: ownersOf([draft]) };
-      const outcome = await store.write<Written>(request, (view) => {
-        const read = rules.newContent(actor, view.zone, draft);
-        return read.kind === "content" ? editRecord(view, { id, content: read.content }, at) : noChange(read);
-      });
-      return outcome ?? missing("zone");
+    createRecord: async (actor: Actor, zone: string, draft: RecordDraft): Promise<Written> => {
+      const command = {
+        kind: "create-record",
+        actor: plainActor(actor),
+        zone,
+        id: newRecordId(),
+        draft,
+        now: now(),
+      } as const;
+      return (await run(createRecordRule(command))) ?? missing("zone");
     },
 
     replaceRecord: async (actor: Actor, id: string, next: PlacedDraft): Promise<Written> => {
-      const at = now();
-      const request = { ...writtenBy(actor, at), at: { record: id }, owners: ownersOf([next.draft]) };
-      const outcome = await store.write<Written>(request, (view) => {
-        const set = view.sets.find((set) => holds(set, id));
-        const read = rules.nextContent(actor, view.zone, set, next);
-        return read.kind === "content" ? editRecord(view, { id, content: read.content }, at) : noChange(read);
-      });
-      return outcome ?? missing("record");
+      const command = { kind: "replace-record", actor: plainActor(actor), id, next, now: now() } as const;
+      return (await run(replaceRecordRule(command))) ?? missing("record");
     },
 
     deleteRecord: async (actor: Actor, id: string): Promise<{ kind: "done" } | NotDone> => {
-      const request = { ...writtenBy(actor, now()), at: { record: id }, owners: () => [] };
-      const outcome = await store.write<{ kind: "done" } | NotDone>(request, (view) => {
-        const set = view.sets.find((set) => holds(set, id));
-        const inTheWay = rules.obstacle(actor, view.zone, set);
-        return inTheWay ? noChange(inTheWay) : deleteRecord(view, id);
-      });
-      return outcome ?? missing("record");
+      const command = { kind: "delete-record", actor: plainActor(actor), id, now: now() } as const;
+      return (await run(deleteRecordRule(command))) ?? missing("record");
     },
   };
 }

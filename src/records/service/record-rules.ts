@@ -6,7 +6,7 @@ import type { Fault } from "../../core/result.ts";
 import type { Zone } from "../model.ts";
 import { soaStays } from "./edit/check-write.ts";
 import type { RecordContent } from "./edit/record.ts";
-import { type Actor, denied, missing, type NotDone, placeOf, refused, type Sight } from "./sight.ts";
+import { type Actor, denied, missing, type NotDone, type Permissions, placeOf, refused } from "./sight.ts";
 
 export type RecordDraft = {
   readonly type: RecordType;
@@ -35,7 +35,7 @@ type Content = { readonly kind: "content"; readonly content: RecordContent };
 export type RecordRules = ReturnType<typeof recordRules>;
 
 /** What an actor may do with a record, before the rest of the zone is checked. */
-export function recordRules(sight: Sight) {
+export function recordRules(sight: Permissions) {
   const writeRefusal = (actor: Actor, zone: Zone, { owner, type }: { owner: string; type: RecordType }) => {
     const refusal = sight.refusal(actor, { kind: "write-set", zone: zone.name, owner, type });
     return refusal && denied(refusal);

@@ -5,7 +5,6 @@ import { dyndnsOperations } from "./dyndns-operations.ts";
 import { historyOperations } from "./history.ts";
 import type { RecordServiceOptions } from "./options.ts";
 import { recordOperations } from "./record-operations.ts";
-import { recordRules } from "./record-rules.ts";
 import { changesOperations } from "./set-changes.ts";
 import { setOperations } from "./set-operations.ts";
 import { createSight } from "./sight.ts";
@@ -25,7 +24,6 @@ export type RecordService = ReturnType<typeof createRecordService>;
 export function createRecordService(options: RecordServiceOptions) {
   const turns = createTurns();
   const sight = createSight(options.store, options.now, turns);
-  const rules = recordRules(sight);
   const changeSettings = createChangeSettings(options, sight);
   return {
     nameservers: options.nameservers,
@@ -33,13 +31,13 @@ export function createRecordService(options: RecordServiceOptions) {
     turns,
     ...zoneOperations(options, sight, turns, changeSettings),
     ...setOperations(options, sight, turns),
-    ...changesOperations(options, sight),
+    ...changesOperations(options),
     ...historyOperations(options, sight, turns),
     ...writesOperations(options, sight, turns),
     ...grantOperations(options, sight),
     ...actionOperations(options),
-    ...recordOperations(options, sight, rules, turns),
-    ...bulkOperations(options, sight, rules, turns),
+    ...recordOperations(options, sight, turns),
+    ...bulkOperations(options, sight, turns),
     ...zoneFileOperations(options, sight, turns),
     ...dyndnsOperations(options, sight),
     ...primaryServerOperations(options, sight, changeSettings),

@@ -2,14 +2,24 @@ import type { Instant } from "../../core/instant.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import type { Fault } from "../../core/result.ts";
 import type { Zone, ZoneKey } from "../model.ts";
-import type { DecideAct, WriteView } from "../store/port.ts";
+import type { ActRule, DecideAct, WriteView } from "../store/port.ts";
 import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
 import { newRecordIds } from "./edit/new-id.ts";
 import { placed, type SetDraft, setAt, withDraft } from "./edit/set.ts";
 import { readPlace } from "./edit/values.ts";
 import type { RecordServiceOptions } from "./options.ts";
-import { type Actor, denied, missing, type NotDone, refused, type Sight } from "./sight.ts";
-import { type Asked, type Done, noChange, type Written, writtenBy, writtenIn } from "./write.ts";
+import {
+  type Actor,
+  denied,
+  missing,
+  type NotDone,
+  type Permissions,
+  type PlainActor,
+  permissionsAt,
+  plainActor,
+  refused,
+} from "./sight.ts";
+import { type Asked, type Done, ifSmall, noChange, type Written, writtenBy, writtenIn } from "./write.ts";
 
 /** One of several sets that change together: its new content, or that it is deleted. */
 export type SetChange = {
@@ -18,36 +28,51 @@ export type SetChange = {
   readonly to: SetDraft | "gone";
 };
 
-type Wanted = { readonly changes: readonly SetChange[]; readonly expectedSerial: number | undefined };
+type Wanted = { readonly changes: readonly SetChange[]; readonly expectedSerial?: number | undefined };
 
 /** Changes many sets of one zone in one transaction. Only the result is checked, so a CNAME can replace an A record and vice versa. */
-export function changesOperations({ store, now }: RecordServiceOptions, sight: Sight) {
+export function changesOperations({ store, now }: RecordServiceOptions) {
   return {
     changeSets: async (actor: Actor, key: ZoneKey, wanted: Wanted, asked: Asked = {}): Promise<Written> => {
-      const at = now();
-      const newIds = wanted.changes.map(newRecordIds);
-      const owners = (zone: Zone) =>
-        wanted.changes.flatMap(({ name, type }) => {
-          const place = readPlace(name, type, zone.name);
-          return place.ok ? [place.value.owner] : [];
-        });
-      const decide: DecideAct<Done | NotDone> = (view) => {
-        if (!sight.allows(actor, { kind: "read-zone", zone: view.zone.name })) return noChange(missing("zone"));
-        const { expectedSerial = view.zone.serial } = wanted;
-        if (expectedSerial !== view.zone.serial) return noChange(refused([serialMoved(view.zone, expectedSerial)]));
-        const after = applied(view, wanted.changes, { now: at, newIds }, (owner, type) =>
-          sight.refusal(actor, { kind: "write-set", zone: view.zone.name, owner, type }),
-        );
-        if ("kind" in after) return noChange(after);
-        return { wanted: after, command: "change_rrsets", result: { kind: "done" } };
-      };
-      const request = { ...writtenBy(actor, at), at: key, owners, ...asked };
-      return writtenIn<Done>(await store.act(request, decide));
+      const by = { actor: plainActor(actor), now: now(), ...asked };
+      const rule = changeSetsRule({ kind: "change-sets", ...by, zone: key, ...wanted });
+      return writtenIn<Done>(await store.act(rule.request, rule.decide));
     },
   };
 }
 
-type Refuses = (owner: string, type: RRset["type"]) => ReturnType<Sight["refusal"]>;
+export type ChangeSets = Asked &
+  Wanted & {
+    readonly kind: "change-sets";
+    readonly actor: PlainActor;
+    readonly zone: ZoneKey;
+    readonly now: Instant;
+  };
+
+export function changeSetsRule(command: ChangeSets): ActRule<Done | NotDone> {
+  const { actor, zone: key, changes, expectedSerial, now, once } = command;
+  const sight = permissionsAt(() => now);
+  const newIds = changes.map(newRecordIds);
+  const owners = (zone: Zone) =>
+    changes.flatMap(({ name, type }) => {
+      const place = readPlace(name, type, zone.name);
+      return place.ok ? [place.value.owner] : [];
+    });
+  const decide: DecideAct<Done | NotDone> = (view) => {
+    if (!sight.allows(actor, { kind: "read-zone", zone: view.zone.name })) return noChange(missing("zone"));
+    const expected = expectedSerial ?? view.zone.serial;
+    if (expected !== view.zone.serial) return noChange(refused([serialMoved(view.zone, expected)]));
+    const after = applied(view, changes, { now, newIds }, (owner, type) =>
+      sight.refusal(actor, { kind: "write-set", zone: view.zone.name, owner, type }),
+    );
+    if ("kind" in after) return noChange(after);
+    return { wanted: after, command: "change_rrsets", result: { kind: "done" } };
+  };
+  const request = { ...writtenBy(actor, now), at: key, owners, ...(once && { once }), ...ifSmall(command, changes) };
+  return { kind: "act", request, decide };
+}
+
+type Refuses = (owner: string, type: RRset["type"]) => ReturnType<Permissions["refusal"]>;
 
 /** Reports all faults of all changes; missing permissions come first. */
 function applied(

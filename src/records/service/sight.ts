@@ -23,6 +23,18 @@ export type Actor = {
   readonly expectAccess?: () => Promise<void>;
 };
 
+/** An actor as plain data, for a command. */
+export type PlainActor = Omit<Actor, "expectAccess">;
+
+export function plainActor({ account, token, session, label, scope, from }: Actor): PlainActor {
+  return {
+    ...{ account, label, scope },
+    ...(token !== undefined && { token }),
+    ...(session !== undefined && { session }),
+    ...(from !== undefined && { from }),
+  };
+}
+
 /** A zone by its id in the v1 API, or by its key in the record-set API. */
 export type AnyZoneKey = ZoneKey | { readonly zone: string };
 
@@ -38,13 +50,24 @@ export const missing = (what: Missing): NotDone => ({ kind: "missing", what });
 export const denied = (because: Refusal): NotDone => ({ kind: "denied", because });
 export const refused = (faults: readonly Fault[]): NotDone => ({ kind: "refused", faults });
 
-/** The store as an actor sees it: what they may not see does not exist. */
-export function createSight(store: RecordStore, now: () => Instant, turns: Pick<Turns, "next">) {
-  const refusal = (actor: Actor, operation: Untimed<Operation>): Refusal | undefined => {
+export type Permissions = ReturnType<typeof permissionsAt>;
+
+/** What actors may do. */
+export function permissionsAt(now: () => Instant) {
+  const refusal = (actor: Pick<Actor, "scope" | "from">, operation: Untimed<Operation>): Refusal | undefined => {
     const verdict = may(actor.scope, { ...operation, from: actor.from, now: now() });
     return verdict.kind === "no" ? verdict.because : undefined;
   };
-  const allows = (actor: Actor, operation: Untimed<Operation>) => refusal(actor, operation) === undefined;
+  return {
+    refusal,
+    allows: (actor: Pick<Actor, "scope" | "from">, operation: Untimed<Operation>) =>
+      refusal(actor, operation) === undefined,
+  };
+}
+
+/** The store as an actor sees it: what they may not see does not exist. */
+export function createSight(store: RecordStore, now: () => Instant, turns: Pick<Turns, "next">) {
+  const { refusal, allows } = permissionsAt(now);
 
   /** The sets that the actor may see. If only certain owners are visible, no others are read: a zone can be very large. */
   const sets = async (actor: Actor, zone: Zone, query: SetQuery = {}): Promise<readonly RRset[]> => {

@@ -1,14 +1,25 @@
 import type { Instant } from "../../core/instant.ts";
 import type { Fault } from "../../core/result.ts";
 import type { Action, ZoneKey } from "../model.ts";
-import type { Acted, Once, RecordStore } from "../store/port.ts";
+import type { Acted, Command, Once, RecordStore } from "../store/port.ts";
 import { type Actor, missing, type NotDone, refused } from "./sight.ts";
 
 /** Options of a write by an API that stores its writes as actions. */
 export type Asked = { readonly once?: Once };
 
 /** The actor and time of a write, as the store needs them. */
-export const writtenBy = ({ account, label }: Actor, now: Instant) => ({ account, actor: label, now });
+export const writtenBy = ({ account, label }: Pick<Actor, "account" | "label">, now: Instant) => ({
+  account,
+  actor: label,
+  now,
+});
+
+/** A command with more parts than this is not sent to the thread that writes: it would be a large write, and copying it takes long. */
+const mostParts = 1_000;
+
+/** The command of a request, if its parts are few. */
+export const ifSmall = (command: Command, parts: readonly unknown[]): { readonly command?: Command } =>
+  parts.length > mostParts ? {} : { command };
 
 /** A decision to change nothing. */
 export const noChange = <T>(result: T) => ({ wanted: undefined, result });

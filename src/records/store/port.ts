@@ -51,7 +51,7 @@ export type RecordStore = StoreParts & {
   readonly zoneHolding: (name: string) => Promise<Zone | undefined>;
   readonly zones: (account: number, query: ZoneQuery) => Promise<Page<Zone>>;
   /** Whether the name may become a zone is decided inside the transaction (core/names/zone-neighbours.ts). */
-  readonly createZone: (zone: NewZone, actor: string) => Promise<Zone | NotCreated>;
+  readonly createZone: (zone: NewZone, actor: string, command?: Command) => Promise<Zone | NotCreated>;
   /** Why such a zone cannot be created at the moment. */
   readonly obstacleTo: (wish: NewZoneName) => Promise<NotCreated | undefined>;
 
@@ -73,7 +73,11 @@ export type RecordStore = StoreParts & {
    * `once`, returns the earlier result for that key, or `"key-taken"` if the key was used for another request.
    */
   readonly act: <T>(request: ActRequest, decide: DecideAct<T>) => Promise<Acted<T> | "no-zone" | "key-taken">;
-  readonly actCreateZone: (zone: NewZone, act: NewAction) => Promise<Acted<Zone> | NotCreated | "key-taken">;
+  readonly actCreateZone: (
+    zone: NewZone,
+    act: NewAction,
+    command?: Command,
+  ) => Promise<Acted<Zone> | NotCreated | "key-taken">;
   /** Actions are dropped after a week, or earlier if there are very many newer ones. */
   readonly actions: (account: number, query: ActionQuery) => Promise<Page<Action>>;
 
@@ -173,7 +177,36 @@ export type WriteRequest = {
   readonly records?: readonly string[];
   readonly actor: string;
   readonly now: Instant;
+  /** The same write as plain data. A store with a thread that writes runs it there. */
+  readonly command?: Command;
 };
+
+/** What a caller wants, as plain data. The service knows the kinds, and which rule each becomes. */
+export type Command = {
+  readonly kind: string;
+  /** If the token, session or transfer key has ended when the command is decided, it is rejected with `AccessEnded`. */
+  readonly actor?: { readonly token?: number; readonly session?: number; readonly key?: string };
+};
+
+/** What a command means: what has to be read, and the rule that decides. */
+export type Rule<T> = WriteRule<T> | WriteAllRule<T> | ActRule<T> | CreateRule;
+
+export type WriteRule<T> = { readonly kind: "write"; readonly request: WriteRequest; readonly decide: Decide<T> };
+export type WriteAllRule<T> = {
+  readonly kind: "write-all";
+  readonly requests: readonly WriteRequest[];
+  readonly decide: DecideAll<T>;
+};
+/** `act`: if it is stored as an action. */
+export type CreateRule = {
+  readonly kind: "create";
+  readonly zone: NewZone;
+  readonly actor: string;
+  readonly act?: NewAction;
+};
+export type ActRule<T> = { readonly kind: "act"; readonly request: ActRequest; readonly decide: DecideAct<T> };
+
+export type RuleOf = (command: Command) => Rule<unknown>;
 
 /**
  * The rule of one write. It sees the zone inside the transaction and returns what the sets of the requested owners
@@ -205,7 +238,8 @@ export type Decision = {
 };
 
 /** `owners` and `records` as in `WriteRequest`. */
-export type ActRequest = NewAct & Pick<WriteRequest, "account" | "owners" | "records"> & { readonly at: ZoneKey };
+export type ActRequest = NewAct &
+  Pick<WriteRequest, "account" | "owners" | "records" | "command"> & { readonly at: ZoneKey };
 
 type NewAct = { readonly actor: string; readonly now: Instant; readonly once?: Once };
 export type NewAction = NewAct & { readonly command: string };

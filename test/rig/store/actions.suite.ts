@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { wholeAccount } from "../../../src/core/may.ts";
 import type { RecordType } from "../../../src/core/rdata/table.ts";
 import type { RRset } from "../../../src/core/records/rrset.ts";
 import { type NewZone, plainSettings, type Zone } from "../../../src/records/model.ts";
+import { AccessEnded } from "../../../src/records/store/access-ended.ts";
 import { signatures } from "../../../src/records/store/kept-actions.ts";
 import type { ActRequest, Once, RecordStore } from "../../../src/records/store/port.ts";
 
@@ -70,6 +72,22 @@ export function describeActions(name: string, open: () => Promise<RecordStore>):
       });
       await expect(bug).rejects.toThrow(/bug/);
       expect(await commands()).toEqual([]);
+    });
+
+    it("rejects commands whose token was revoked while they waited, and no others", async () => {
+      const newToken = { account, name: "t", scope: wholeAccount, created: at };
+      const [one, two] = [
+        await store.addToken({ ...newToken, hash: "1" }),
+        await store.addToken({ ...newToken, hash: "2" }),
+      ];
+      const by = (token: number) => ({ command: { kind: "put", actor: { token } } });
+      await store.revokeToken(one.id, at);
+      await expect(put("192.0.2.1", by(one.id))).rejects.toBeInstanceOf(AccessEnded);
+      await expect(store.createZone(newZone("two.example"), "tester", by(one.id).command)).rejects.toBeInstanceOf(
+        AccessEnded,
+      );
+      expect([await commands(), await store.zoneBy(account, { name: "two.example" })]).toEqual([[], undefined]);
+      expect(await put("192.0.2.2", by(two.id))).toMatchObject({ result: "192.0.2.2" });
     });
 
     it("keeps the actions of a zone that was created and deleted", async () => {

@@ -22,8 +22,8 @@ import { newRecordIds } from "../edit/new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, type AnyZoneKey, missing, type NotDone, refused, type Sight } from "../sight.ts";
 import { type Asked, type Done, noChange, type Written, writtenBefore, writtenBy, writtenIn } from "../write.ts";
+import { setsLocked } from "./create-delete.ts";
 import { importedSets } from "./first-sets.ts";
-import { setsLocked } from "./operations.ts";
 import { withZone, writeObstacle } from "./settings.ts";
 
 /** How one of the APIs turns a zone file into sets, and what it refuses. */

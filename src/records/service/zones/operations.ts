@@ -21,14 +21,24 @@ import {
   type ZoneKey,
   type ZoneSettings,
 } from "../../model.ts";
-import type { Page, WriteView, ZoneQuery } from "../../store/port.ts";
+import type { Page, ZoneQuery } from "../../store/port.ts";
 import { zoneNotCreated } from "../../zone-names/refused-zone.ts";
 import { reservedName } from "../../zone-names/reserved-names.ts";
 import { newRecordIds, newZoneId } from "../edit/new-id.ts";
 import type { SetDraft } from "../edit/set.ts";
 import type { RecordServiceOptions } from "../options.ts";
-import { type Actor, type AnyZoneKey, denied, missing, type NotDone, refused, type Sight } from "../sight.ts";
-import { type Asked, type Done, keyTaken, noChange, type Written, writtenBy, writtenIn } from "../write.ts";
+import {
+  type Actor,
+  type AnyZoneKey,
+  denied,
+  missing,
+  type NotDone,
+  plainActor,
+  refused,
+  type Sight,
+} from "../sight.ts";
+import { type Asked, type Done, ifSmall, keyTaken, type Written, writtenIn } from "../write.ts";
+import { type CreateZone, deleteZoneRule } from "./create-delete.ts";
 import { firstSets, importedSets, setsFromDrafts } from "./first-sets.ts";
 import { type ChangeSettings, type SettingsRule, withZone } from "./settings.ts";
 import { zoneStatuses } from "./status.ts";
@@ -128,10 +138,12 @@ export function zoneOperations(
       const identity = { account: actor.account, id: newZoneId(), name: name.value, reserved };
       const zone = { ...identity, settings, serial, created, sets };
       await actor.expectAccess?.();
-      const made =
-        asked === undefined
-          ? await store.createZone(zone, actor.label)
-          : await store.actCreateZone(zone, { command: "create_zone", actor: actor.label, now: created, ...asked });
+      const act = asked && { command: "create_zone", actor: actor.label, now: created, ...asked };
+      const wish: CreateZone = { kind: "create-zone", actor: plainActor(actor), zone, ...(act && { act }) };
+      const { command } = ifSmall(wish, sets);
+      const made = act
+        ? await store.actCreateZone(zone, act, command)
+        : await store.createZone(zone, actor.label, command);
       if (made === "key-taken") return refused([keyTaken]);
       if (typeof made === "string") return refused([zoneNotCreated(name.value, made)]);
       return "result" in made
@@ -143,27 +155,25 @@ export function zoneOperations(
     deleteZone: async (actor: Actor, key: AnyZoneKey, asked?: Asked): Promise<Written> => {
       const at = await sight.keyForWriting(actor, key);
       if (at === undefined) return missing("zone");
-      const request = { ...writtenBy(actor, now()), at, owners: "all", ...asked } as const;
-      const acted = await store.act<Done | NotDone>(request, (view) => {
-        const obstacle = removalObstacle(sight, actor, view);
-        if (obstacle) return noChange(obstacle);
-        return { ...noChange({ kind: "done" }), remove: true, ...(asked && { command: "delete_zone" }) };
-      });
-      return writtenIn<Done>(acted);
+      const by = { actor: plainActor(actor), at, isAction: asked !== undefined, now: now(), ...asked };
+      const rule = deleteZoneRule({ kind: "delete-zone", ...by });
+      return writtenIn<Done>(await store.act(rule.request, rule.decide));
     },
 
     labelZone: async (actor: Actor, key: ZoneKey, labels: ZoneSettings["labels"] | undefined) => {
-      const rule: SettingsRule = ({ settings }) => (labels === undefined ? settings : { ...settings, labels });
-      return await withZone(sight, actor, key, await changeSettings(actor, key, rule));
+      return await withZone(
+        sight,
+        actor,
+        key,
+        await changeSettings(actor, key, labels === undefined ? {} : { labels }),
+      );
     },
 
     changeZoneTtl: (actor: Actor, key: ZoneKey, ttl: number, asked?: Asked) =>
-      changeSettings(actor, key, ({ settings }) => ({ ...settings, ttl }), { command: "change_ttl", ...asked }),
+      changeSettings(actor, key, { ttl }, { command: "change_ttl", ...asked }),
 
-    lockZone: (actor: Actor, key: ZoneKey, locked: boolean | undefined, asked?: Asked) => {
-      const rule: SettingsRule = ({ settings }) => (locked === undefined ? settings : { ...settings, locked });
-      return changeSettings(actor, key, rule, { command: "change_protection", ...asked });
-    },
+    lockZone: (actor: Actor, key: ZoneKey, locked: boolean | undefined, asked?: Asked) =>
+      changeSettings(actor, key, locked === undefined ? {} : { locked }, { command: "change_protection", ...asked }),
 
     changePrimaries: (actor: Actor, key: ZoneKey, servers: readonly ServerDraft[], asked?: Asked) => {
       const primaries = serversFrom(servers, now());
@@ -223,31 +233,8 @@ function* checkingFirst(sets: readonly RRset[]): Steps<readonly Fault[]> {
   return [...(yield* checkingZone(sets)), ...(yield* checkingNewSets([], sets))];
 }
 
-/** Why this actor cannot delete the zone. A protected set also prevents the deletion of its zone. */
-function removalObstacle(sight: Sight, actor: Actor, { zone, sets }: WriteView): NotDone | undefined {
-  if (!sight.allows(actor, { kind: "read-zone", zone: zone.name })) return missing("zone");
-  const refusal = sight.refusal(actor, { kind: "delete-zone", zone: zone.name });
-  if (refusal) return denied(refusal);
-  if (zone.settings.locked) return refused([zoneLocked(zone.name)]);
-  return sets.some((set) => set.locked) ? refused([setsLocked]) : undefined;
-}
-
 const serversFrom = (drafts: readonly ServerDraft[], now: number): readonly PrimaryServer[] =>
   drafts.map((draft) => ({ id: newZoneId(), ...draft, created: now, modified: now }));
-
-const zoneLocked = (name: string): Fault => ({
-  code: "zone-locked",
-  where: "zone",
-  message: `the zone ${name} is protected against deletion`,
-  todo: "remove its protection first",
-});
-
-export const setsLocked: Fault = {
-  code: "set-locked",
-  where: "zone",
-  message: "some record sets of the zone are protected against changes",
-  todo: "remove their protection first",
-};
 
 const zoneIsPrimary: Fault = {
   code: "zone-is-primary",

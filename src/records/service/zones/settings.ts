@@ -1,7 +1,19 @@
-import type { Zone, ZoneSettings } from "../../model.ts";
-import type { DecideAct } from "../../store/port.ts";
+import type { Instant } from "../../../core/instant.ts";
+import type { Zone, ZoneKey, ZoneSettings } from "../../model.ts";
+import type { ActRule } from "../../store/port.ts";
 import type { RecordServiceOptions } from "../options.ts";
-import { type Actor, type AnyZoneKey, denied, missing, type NotDone, type Sight } from "../sight.ts";
+import {
+  type Actor,
+  type AnyZoneKey,
+  denied,
+  missing,
+  type NotDone,
+  type Permissions,
+  type PlainActor,
+  permissionsAt,
+  plainActor,
+  type Sight,
+} from "../sight.ts";
 import { type Asked, type Done, noChange, type Written, writtenBy, writtenIn } from "../write.ts";
 
 /** Decides on new settings inside the transaction; must be pure. */
@@ -10,26 +22,54 @@ export type SettingsRule = (zone: Zone) => ZoneSettings | NotDone;
 export type ChangeSettings = ReturnType<typeof createChangeSettings>;
 
 export function createChangeSettings({ store, now }: RecordServiceOptions, sight: Sight) {
+  /** `change`: the new values of some settings, or a rule that depends on the zone. `command` is the name of the action. */
   return async (
     actor: Actor,
     key: AnyZoneKey,
-    rule: SettingsRule,
-    { command, ...asked }: Asked & { readonly command?: string } = {},
+    change: Partial<ZoneSettings> | SettingsRule,
+    { command: action, ...asked }: Asked & { readonly command?: string } = {},
   ): Promise<Written> => {
     const at = await sight.keyForWriting(actor, key);
     if (at === undefined) return missing("zone");
-    const decide: DecideAct<Done | NotDone> = ({ zone }) => {
-      const settings = writeObstacle(sight, actor, zone) ?? rule(zone);
-      if ("kind" in settings) return noChange(settings);
-      return { ...noChange({ kind: "done" }), settings, ...(command && { command }) };
-    };
-    const request = { ...writtenBy(actor, now()), at, owners: () => [], ...asked };
+    const by = { actor: plainActor(actor), at, now: now(), ...(action && { action }), ...asked };
+    const { request, decide } =
+      typeof change === "function"
+        ? settingsRule(by, change)
+        : patchSettingsRule({ kind: "patch-settings", ...by, patch: change });
     return writtenIn<Done>(await store.act(request, decide));
   };
 }
 
+type By = Asked & {
+  readonly actor: PlainActor;
+  readonly at: ZoneKey;
+  readonly now: Instant;
+  /** The name of the action, if it is one. */
+  readonly action?: string;
+};
+
+export type PatchSettings = By & { readonly kind: "patch-settings"; readonly patch: Partial<ZoneSettings> };
+
+export function patchSettingsRule(command: PatchSettings): ActRule<Done | NotDone> {
+  const rule = settingsRule(command, ({ settings }) => ({ ...settings, ...command.patch }));
+  return { ...rule, request: { ...rule.request, command } };
+}
+
+function settingsRule({ actor, at, now, action, once }: By, rule: SettingsRule): ActRule<Done | NotDone> {
+  const sight = permissionsAt(() => now);
+  return {
+    kind: "act",
+    request: { ...writtenBy(actor, now), at, owners: () => [], ...(once && { once }) },
+    decide: ({ zone }) => {
+      const settings = writeObstacle(sight, actor, zone) ?? rule(zone);
+      if ("kind" in settings) return noChange(settings);
+      return { ...noChange({ kind: "done" }), settings, ...(action && { command: action }) };
+    },
+  };
+}
+
 /** Why this actor may not change the whole zone. */
-export function writeObstacle(sight: Sight, actor: Actor, { name: zone }: Zone): NotDone | undefined {
+export function writeObstacle(sight: Permissions, actor: PlainActor, { name: zone }: Zone): NotDone | undefined {
   if (!sight.allows(actor, { kind: "read-zone", zone })) return missing("zone");
   const refusal = sight.refusal(actor, { kind: "write-zone", zone });
   return refusal && denied(refusal);

@@ -2,7 +2,7 @@ import { apex } from "../../../core/names/name.ts";
 import type { Rows, Statement } from "../../../process/postgres/statement.ts";
 import type { NewZone, Zone } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
-import type { Once } from "../port.ts";
+import type { Command, Once } from "../port.ts";
 import { type ZoneRow, zoneFromRow } from "../rows.ts";
 import { type KeptKey, type Loaded, type Need, ownersOf, type Place, type PlacedSet, wishKey } from "./batch.ts";
 import { readNeighbours } from "./neighbours.ts";
@@ -15,6 +15,8 @@ export type Wish = {
   readonly once?: Once & { readonly actor: string };
   /** It may be recorded as an action. */
   readonly acts: boolean;
+  /** Who sent the command. */
+  readonly by?: Command["actor"];
   /** Its zones are read completely, because signing turned out to need that. */
   readonly whole?: boolean;
 };
@@ -50,9 +52,16 @@ export async function loadBatch(run: Run, wishes: readonly Wish[], signer?: Sign
   const known = (names?.rows ?? []) as { name: string; serial: number | null }[];
   const [numbers] = (fresh?.rows ?? []) as { actions: string[]; zones: string[] }[];
   const owners = ownersToRead(needs, zones, places);
-  const [sets, signedNames] = await Promise.all([readSets(run, owners), readSignedNames(run, zones, owners, signer)]);
+  const [sets, signedNames, ended] = await Promise.all([
+    readSets(run, owners),
+    readSignedNames(run, zones, owners, signer),
+    readEnded(
+      run,
+      wishes.flatMap(({ by }) => by ?? []),
+    ),
+  ]);
   return {
-    ...{ zones, places, owners, sets, signedNames },
+    ...{ zones, places, owners, sets, signedNames, ended },
     keys: (keys?.rows ?? []) as KeptKey[],
     neighbours: new Map(newZones.flatMap((wish, i) => (around[i] ? [[wishKey(wish), around[i]]] : []))),
     taken: new Set(known.flatMap(({ name, serial }) => (serial === null ? [name] : []))),
@@ -60,6 +69,24 @@ export async function loadBatch(run: Run, wishes: readonly Wish[], signer?: Sign
     freshActions: (numbers?.actions ?? []).map(Number),
     freshZones: (numbers?.zones ?? []).map(Number),
   };
+}
+
+/** Which of these tokens, sessions and transfer keys have ended, by `accessKeys`. Under the locks: until then, the command waited. */
+async function readEnded(run: Run, actors: readonly NonNullable<Wish["by"]>[]): Promise<ReadonlySet<string>> {
+  const values = (["token", "session", "key"] as const).map((kind) => [
+    ...new Set(actors.flatMap((actor) => actor[kind] ?? [])),
+  ]);
+  if (values.every(({ length }) => length === 0)) return new Set();
+  const { rows } = await run({
+    name: "ended access",
+    text:
+      "SELECT 'token ' || id AS ended FROM tokens WHERE id = ANY($1) AND revoked IS NOT NULL UNION ALL " +
+      "SELECT 'session ' || asked FROM unnest($2::bigint[]) AS asked WHERE NOT EXISTS " +
+      "(SELECT FROM console_sessions WHERE id = asked) UNION ALL " +
+      "SELECT 'key ' || name FROM transfer_keys WHERE name = ANY($3) AND revoked IS NOT NULL",
+    values,
+  });
+  return new Set((rows as { readonly ended: string }[]).map(({ ended }) => ended));
 }
 
 const recordsIn = ({ at, records = [] }: Need): readonly string[] =>

@@ -9,9 +9,10 @@ import type { RRset } from "../../../core/records/rrset.ts";
 import { finish } from "../../../core/steps.ts";
 import type { Action, LoggedRow, NewZone, Zone, ZoneKey } from "../../model.ts";
 import type { SealedKey, Signer } from "../../signing/signer.ts";
+import { AccessEnded, accessKeys } from "../access-ended.ts";
 import { keysKept } from "../kept-actions.ts";
 import { concernsSigning, mostSignatures, type PlannedSignatures, planningSignatures } from "../plan-signatures.ts";
-import type { NotCreated, Once, WriteRequest, WriteView } from "../port.ts";
+import type { Command, NotCreated, Once, WriteRequest, WriteView } from "../port.ts";
 import { marksToText, type SetRow, setFromRow } from "../rows.ts";
 import { signPartsBeside, signPartsNow } from "../sign-parts.ts";
 import { signedNameToRow } from "../signed-zones.ts";
@@ -50,6 +51,8 @@ export type Loaded = {
   readonly departed: ReadonlyMap<string, number>;
   readonly freshZones: readonly number[];
   readonly freshActions: readonly number[];
+  /** Tokens, sessions and transfer keys that have ended, by `accessKeys`. */
+  readonly ended: ReadonlySet<string>;
   /** Of signed zones, by their number. */
   readonly signedNames: ReadonlyMap<number, readonly SignedName[]>;
 };
@@ -217,6 +220,11 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
   };
 
   return {
+    /** Throws if the token, session or transfer key of the command has ended. */
+    expectAccess: (actor: Command["actor"]): void => {
+      if (accessKeys(actor ?? {}).some((key) => loaded.ended.has(key))) throw new AccessEnded();
+    },
+
     view: (need: Need): WriteView | undefined => {
       const number = numberOf(need.at);
       const zone = number === undefined ? undefined : zones.get(number);

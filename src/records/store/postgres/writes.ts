@@ -1,6 +1,6 @@
 import { finish, inSteps } from "../../../core/steps.ts";
 import type { Zone } from "../../model.ts";
-import type { Acted, ActRequest, DecideAct, NewAction, Once, RecordStore } from "../port.ts";
+import type { Acted, ActRequest, Command, DecideAct, NewAction, Once, RecordStore } from "../port.ts";
 import type { Batch } from "./batch.ts";
 import type { Write } from "./queue.ts";
 
@@ -11,14 +11,22 @@ type Kept = By & { readonly command: string | undefined };
 /** Every write, as what it needs to see and what it does. */
 export function createWrites(add: <T>(write: Write<T>) => Promise<T>): Writes {
   return {
-    createZone: (zone, actor) =>
-      add({ needs: [], creates: zone, acts: false, run: (batch) => batch.create(zone, actor) }),
+    createZone: (zone, actor, command) =>
+      add({
+        ...{ needs: [], creates: zone, acts: false, ...byOf(command) },
+        run: (batch) => {
+          batch.expectAccess(command?.actor);
+          return batch.create(zone, actor);
+        },
+      }),
 
     write: (request, decide) =>
       add({
         needs: [request],
         acts: false,
+        ...byOf(request.command),
         run: (batch) => {
+          batch.expectAccess(request.command?.actor);
           const view = batch.view(request);
           if (view === undefined) return undefined;
           const { wanted, result, ...decision } = decide(view);
@@ -31,7 +39,9 @@ export function createWrites(add: <T>(write: Write<T>) => Promise<T>): Writes {
       add({
         needs: requests,
         acts: false,
+        ...byOf(requests[0]?.command),
         run: (batch) => {
+          batch.expectAccess(requests[0]?.command?.actor);
           const views = requests.map(batch.view);
           const { decisions, result } = finish(inSteps(decide(views)));
           const planned = requests.flatMap((request, i) => {
@@ -50,7 +60,9 @@ export function createWrites(add: <T>(write: Write<T>) => Promise<T>): Writes {
         needs: [request],
         ...onceOf(request),
         acts: true,
+        ...byOf(request.command),
         run: (batch) => {
+          batch.expectAccess(request.command?.actor);
           const known = knownAct<T>(batch, request);
           if (known !== undefined) return known;
           const view = batch.view(request);
@@ -65,13 +77,15 @@ export function createWrites(add: <T>(write: Write<T>) => Promise<T>): Writes {
         },
       }),
 
-    actCreateZone: (zone, act) =>
+    actCreateZone: (zone, act, command) =>
       add({
         needs: [],
         creates: zone,
         ...onceOf(act),
         acts: true,
+        ...byOf(command),
         run: (batch) => {
+          batch.expectAccess(command?.actor);
           const known = knownAct<Zone>(batch, act);
           if (known !== undefined) return known;
           const made = batch.create(zone, act.actor);
@@ -80,6 +94,8 @@ export function createWrites(add: <T>(write: Write<T>) => Promise<T>): Writes {
       }),
   };
 }
+
+const byOf = (command: Command | undefined) => (command?.actor === undefined ? {} : { by: command.actor });
 
 const onceOf = ({ actor, once }: By): { readonly once?: Once & { readonly actor: string } } =>
   once === undefined ? {} : { once: { ...once, actor } };

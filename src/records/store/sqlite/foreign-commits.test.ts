@@ -41,7 +41,7 @@ describe("commits of other connections", () => {
     foreign.check();
     theirs.exec("UPDATE t SET value = 'new'");
     ours.exec("BEGIN IMMEDIATE");
-    foreign.checkLocked();
+    foreign.checkNow();
     expect(noticed).toBe(1);
     ours.exec("ROLLBACK");
   });

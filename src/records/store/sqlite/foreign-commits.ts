@@ -33,8 +33,8 @@ export function watchForeignCommits(database: DatabaseSync) {
       setImmediate(lookNextTurn);
       look();
     },
-    /** Call under the write lock, when no other connection can commit. */
-    checkLocked: look,
+    /** Call under the write lock, when no other connection can commit, or after a commit that must be seen in this turn. */
+    checkNow: look,
   };
 }
 

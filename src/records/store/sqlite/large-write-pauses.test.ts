@@ -1,13 +1,11 @@
 import { afterEach, expect, it } from "vitest";
 import { StoreBusy } from "../../../process/database/store-busy.ts";
 import { openSqlite } from "../../../process/sqlite/open.ts";
-import type { LoggedRow } from "../../model.ts";
 import { createStoreCounters } from "../counters.ts";
-import { createGroupCommit } from "./group-commit.ts";
 import { createLargeWritePauses } from "./large-write-pauses.ts";
 import { createLargeWrites, type Planning } from "./large-writes.ts";
 import { migrations } from "./schema.ts";
-import { openWalSync } from "./wal-sync.ts";
+import { openWalSync, runBatch, WriteQueue } from "./write-queue.ts";
 import { prepareWriteSide } from "./write-side.ts";
 
 let time = 0;
@@ -76,17 +74,15 @@ it("a pause ends, and concerns no other account", () => {
 const database = openSqlite(":memory:", migrations);
 const main = prepareWriteSide(database);
 const nothing = () => undefined;
-const edges = { begun: nothing, ending: nothing, rolledBack: nothing, committed: () => [], durable: nothing };
-const commit = createGroupCommit<readonly LoggedRow[]>(
-  database,
-  edges,
-  openWalSync(database, ":memory:"),
-  createStoreCounters(),
-);
+const edges = { begun: nothing, ending: nothing, rolledBack: nothing, committed: () => [] };
+const queue = new WriteQueue({
+  runHere: (works) => runBatch(database, edges, works),
+  ...{ thread: undefined, durable: nothing, disk: openWalSync(database, ":memory:"), counters: createStoreCounters() },
+});
 let writes: ReturnType<typeof createLargeWrites> | undefined;
 const open = (left: number) => {
   const opened = createLargeWrites({
-    ...{ commit, main, pauses: { ...createLargeWritePauses(), left: () => left } },
+    ...{ queue, main, pauses: { ...createLargeWritePauses(), left: () => left } },
     open: () => prepareWriteSide(openSqlite(":memory:", migrations)),
   });
   writes = opened;

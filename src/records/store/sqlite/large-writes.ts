@@ -5,11 +5,12 @@ import { StoreBusy } from "../../../process/database/store-busy.ts";
 import { createTurns } from "../../../process/turns.ts";
 import type { LoggedRow } from "../../model.ts";
 import { mostSignatures } from "../plan-signatures.ts";
+import type { Command } from "../port.ts";
 import type { SigningWay } from "../sign-parts.ts";
 import type { WriteEffect } from "../write-effect.ts";
-import type { GroupCommit } from "./group-commit.ts";
 import { createLargeWritePauses } from "./large-write-pauses.ts";
 import { type ManyRows, preparingRows } from "./many-rows.ts";
+import type { WriteQueue } from "./write-queue.ts";
 import type { WriteSide } from "./write-side.ts";
 
 /** What a write does to one zone. */
@@ -61,8 +62,11 @@ export type Plan<T> = {
 /** It must be pure: it is called again if the transaction is repeated. */
 export type Planning<T> = (on: WriteSide) => Steps<Plan<T>>;
 
+/** `command`: the same write as plain data, if it can be sent to the thread that writes. */
+export type LargeOrSmall<T> = { readonly planning: Planning<T>; readonly command?: Command | undefined };
+
 export type LargeWritesOptions = {
-  readonly commit: GroupCommit<readonly LoggedRow[]>;
+  readonly queue: WriteQueue;
   readonly main: WriteSide;
   /** Opens another connection; undefined if there can be only one. */
   readonly open: (() => WriteSide) | undefined;
@@ -71,6 +75,8 @@ export type LargeWritesOptions = {
 
 /** A write is large if it takes more steps to plan, or has more changes or signatures. */
 const most = { steps: 2_000, changes: 1_000, signatures: mostSignatures };
+/** The same in the thread that writes. Other writes wait there, but nothing else does. */
+export const mostInThread = { steps: 10_000, changes: 1_000, signatures: 500 };
 /** A write is also large if planning takes longer than `after` milliseconds. Its first `steps` steps are exempt: if so few are slow, the machine is the cause. */
 const late = { after: 5, steps: 200 };
 /** If the zone changes during this many attempts, the write is planned again while other writes wait. */
@@ -95,24 +101,16 @@ const longestWait = 30_000;
  * requests read the state before it; only other writes wait while it is written. Each account has one large write at
  * a time, and must pause after one that made others wait long.
  */
-export function createLargeWrites({ commit, main, open, pauses = createLargeWritePauses() }: LargeWritesOptions) {
+export function createLargeWrites({ queue, main, open, pauses = createLargeWritePauses() }: LargeWritesOptions) {
   const turns = createTurns({ part: partOfPlan, mostWaiting });
   const sides = new Set<WriteSide>();
   const closing = new AbortController();
 
-  const small = <T>(planning: Planning<T>, isOnly: boolean) =>
-    commit(() => {
-      const plan = isOnly ? finish(planning(main)) : finishWithin(planning(main), most.steps, lateness());
-      if (plan === undefined) return undefined;
-      const changes = plan.writes.reduce((sum, write) => sum + write.changes.length, 0);
-      const signatures = plan.writes.reduce((sum, { signing }) => sum + (signing?.count ?? 0), 0);
-      if ((changes > most.changes || signatures > most.signatures) && !isOnly) return undefined;
-      for (const write of plan.writes) {
-        write.signing?.now();
-        write.apply(main);
-      }
-      return { result: plan.finish(main) };
-    });
+  const small = <T>(write: LargeOrSmall<T>, isOnly: boolean) =>
+    queue.commit(
+      () => planSmall(write, main, isOnly ? undefined : most),
+      write.command && { kind: "command", command: write.command },
+    );
 
   const ready = async (account: number, write: PlannedWrite, ahead?: Ahead): Promise<ReadyWrite> => ({
     ...{ write, ahead },
@@ -154,7 +152,7 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
       const steps = ahead.writing(side, names);
       for (;;) {
         closing.signal.throwIfAborted();
-        const some = await commit.apart(() => inTransaction(steps));
+        const some = await queue.apart(() => inTransaction(steps));
         if (some === undefined || some.isDone) return some !== undefined;
         await next();
       }
@@ -163,21 +161,27 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
   };
 
   /** Undefined if the plan is out of date. That cannot happen if `plans` creates the plan inside this transaction, under the write lock. */
-  const written = <T>(account: number, side: WriteSide, plans: () => Promise<ReadyPlan<T>>) =>
-    commit.apart(async () => {
+  const written = <T>(
+    account: number,
+    side: WriteSide,
+    command: Command | undefined,
+    plans: () => Promise<ReadyPlan<T>>,
+  ) =>
+    queue.apart(async () => {
       const { database, known, writer } = side;
       const begun = process.threadCpuUsage();
       try {
         database.exec(`BEGIN IMMEDIATE; PRAGMA cache_size = -${cache}`);
         // What was read for the plan may be outdated.
         known.forget();
+        if (command !== undefined) side.expectAccess(command);
         const { plan, writes } = await plans();
         if (!isCurrent(plan, side) || writes.some(({ ahead }) => ahead?.isThere(side) === false)) return undefined;
         writer.begun();
         for (const { write, rows, ahead } of writes) await inParts(write.applying(side, rows, ahead !== undefined));
         const result = plan.finish(side);
         writer.ending();
-        const trouble = commit.trouble();
+        const { trouble } = queue;
         if (trouble !== undefined) throw trouble;
         database.exec("COMMIT");
         main.known.forget();
@@ -189,7 +193,7 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
     });
 
   /** Undefined if the zone has changed meanwhile. */
-  const tried = async <T>(account: number, planning: Planning<T>, side: WriteSide) => {
+  const tried = async <T>(account: number, { planning, command }: LargeOrSmall<T>, side: WriteSide) => {
     side.database.exec("BEGIN");
     const plan = await planned(account, planning, side, false);
     side.database.exec("COMMIT");
@@ -199,11 +203,12 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
       if (signing?.ahead && !(await writtenAhead(account, side, plan, signing, signing.ahead))) return undefined;
       writes.push(await ready(account, write, signing?.ahead));
     }
-    if (writes.length > 0) return await written(account, side, async () => ({ plan, writes }));
-    return await commit(() => (isCurrent(plan, main) ? { result: plan.finish(main) } : undefined));
+    if (writes.length > 0) return await written(account, side, command, async () => ({ plan, writes }));
+    return await queue.commit(() => (isCurrent(plan, main) ? { result: plan.finish(main) } : undefined));
   };
 
-  const large = async <T>(account: number, planning: Planning<T>, openSide: () => WriteSide): Promise<T> => {
+  const large = async <T>(account: number, write: LargeOrSmall<T>, openSide: () => WriteSide): Promise<T> => {
+    const { planning, command } = write;
     for (let left = tries; ; left--) {
       closing.signal.throwIfAborted();
       const side = openSide();
@@ -211,8 +216,8 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
       try {
         const done =
           left > 0
-            ? await tried(account, planning, side)
-            : await written(account, side, async () => {
+            ? await tried(account, write, side)
+            : await written(account, side, command, async () => {
                 const plan = await planned(account, planning, side, true);
                 return { plan, writes: await Promise.all(plan.writes.map((write) => ready(account, write))) };
               });
@@ -239,12 +244,13 @@ export function createLargeWrites({ commit, main, open, pauses = createLargeWrit
   };
 
   return {
-    commit: async <T>(account: number, planning: Planning<T>): Promise<T> => {
+    commit: async <T>(account: number, planning: Planning<T>, command?: Command): Promise<T> => {
       pauses.arrived(account);
-      const done = await small(planning, open === undefined);
+      const write = { planning, command };
+      const done = await small(write, open === undefined);
       if (done !== undefined) return done.result;
       if (open === undefined) throw new Error("a store with one connection makes every write small");
-      return await inTurn(account, () => large(account, planning, open));
+      return await inTurn(account, () => large(account, write, open));
     },
     /** Rolls back large writes that have not ended. */
     close: (): void => {
@@ -259,6 +265,29 @@ const tooLong = (pause: number) =>
   new StoreBusy("the last large write of this account delayed other accounts too long; send smaller writes", {
     ...{ retryAfter: Math.ceil(pause / 1_000), isLogged: true },
   });
+
+const never = () => false;
+
+/** Undefined if the write exceeds the limits. Call it inside a transaction. */
+export function planSmall<T>(
+  { planning, command }: LargeOrSmall<T>,
+  on: WriteSide,
+  limits: typeof most | undefined,
+): { readonly result: T } | undefined {
+  if (command !== undefined) on.expectAccess(command);
+  const plan = limits
+    ? finishWithin(planning(on), limits.steps, limits === most ? lateness() : never)
+    : finish(planning(on));
+  if (plan === undefined) return undefined;
+  const changes = plan.writes.reduce((sum, write) => sum + write.changes.length, 0);
+  const signatures = plan.writes.reduce((sum, { signing }) => sum + (signing?.count ?? 0), 0);
+  if (limits && (changes > limits.changes || signatures > limits.signatures)) return undefined;
+  for (const write of plan.writes) {
+    write.signing?.now();
+    write.apply(on);
+  }
+  return { result: plan.finish(on) };
+}
 
 function lateness(): (taken: number) => boolean {
   const end = performance.now() + late.after;

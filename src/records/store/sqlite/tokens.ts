@@ -1,11 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
+import { sql } from "../../../process/database/sql.ts";
 import { sqliteSql } from "../../../process/sqlite/sql.ts";
 import type { Token } from "../../model.ts";
 import { type TokenRow, tokenFromRow } from "../rows.ts";
 import { createSqlTokens, type TokenStore } from "../sql/tokens.ts";
 import { type Counted, createUseCounter, withUses } from "../use-counter.ts";
 import type { ForeignCommits } from "./foreign-commits.ts";
-import type { Commit } from "./group-commit.ts";
+import type { Commit } from "./write-queue.ts";
 
 type TokenOptions = {
   readonly database: DatabaseSync;
@@ -20,7 +21,9 @@ export function prepareTokens({ database, commit, foreign, accessChanged }: Toke
   readonly store: TokenStore;
   readonly flushUses: () => void;
 } {
-  const cold = createSqlTokens(sqliteSql(database, commit));
+  const statements = sqliteSql(database, commit);
+  const { write } = statements;
+  const cold = createSqlTokens(statements);
   const selectByHash = database.prepare(
     "SELECT tokens.*, accounts.name AS account_name FROM tokens JOIN accounts ON accounts.id = tokens.account " +
       "WHERE tokens.hash = ?",
@@ -40,11 +43,12 @@ export function prepareTokens({ database, commit, foreign, accessChanged }: Toke
     return token;
   };
 
-  const updateUses = database.prepare("UPDATE tokens SET uses = uses + ?, last_used = ? WHERE id = ?");
   const writeUses = (counted: Counted) =>
-    commit(() => {
-      for (const [id, { count, last }] of counted) updateUses.run(count, last, id);
-    });
+    Promise.all(
+      [...counted].map(([id, { count, last }]) =>
+        write(sql`UPDATE tokens SET uses = uses + ${count}, last_used = ${last} WHERE id = ${id}`),
+      ),
+    );
   // A lost count is harmless; writes that matter report their own errors.
   const uses = createUseCounter((counted) => void writeUses(counted).catch(() => undefined));
 

@@ -3,8 +3,9 @@ import { type NewZoneName, refusalOfName } from "../../../core/names/zone-neighb
 import type { RRset } from "../../../core/records/rrset.ts";
 import type { Steps } from "../../../core/steps.ts";
 import type { NewZone, Zone } from "../../model.ts";
+import { AccessEnded } from "../access-ended.ts";
 import type { SignedReads } from "../plan-signatures.ts";
-import type { NotCreated, WriteRequest, WriteView } from "../port.ts";
+import type { Command, NotCreated, WriteRequest, WriteView } from "../port.ts";
 import { serialAfter } from "../write-effect.ts";
 import { prepareActions } from "./actions.ts";
 import { createKnownRows } from "./known-rows.ts";
@@ -36,6 +37,9 @@ export function prepareWriteSide(database: DatabaseSync) {
   const insertDeparted = database.prepare(
     "INSERT INTO departed_zones (name, serial) VALUES (?, ?) ON CONFLICT DO UPDATE SET serial = excluded.serial",
   );
+  const selectToken = database.prepare("SELECT 1 FROM tokens WHERE id = ? AND revoked IS NOT NULL");
+  const selectSession = database.prepare("SELECT 1 FROM console_sessions WHERE id = ?");
+  const selectKey = database.prepare("SELECT 1 FROM transfer_keys WHERE name = ? AND revoked IS NOT NULL");
   const selectDeparted = database.prepare("SELECT serial FROM departed_zones WHERE name = ?");
 
   function* viewingAll(zone: Zone): Steps<WriteView> {
@@ -89,6 +93,15 @@ export function prepareWriteSide(database: DatabaseSync) {
       const place = "record" in at ? known.place(at.record) : { zone: at.zone, owner: undefined };
       const zone = place && known.zone(place.zone);
       return zone?.account === request.account ? viewInto(zone, request, place?.owner) : undefined;
+    },
+
+    /** Throws if the token, session or transfer key of the command has ended. */
+    expectAccess: ({ actor }: Command): void => {
+      const ended =
+        (actor?.token !== undefined && selectToken.get(actor.token) !== undefined) ||
+        (actor?.session !== undefined && selectSession.get(actor.session) === undefined) ||
+        (actor?.key !== undefined && selectKey.get(actor.key) !== undefined);
+      if (ended) throw new AccessEnded();
     },
 
     /** Reads from the database, because the cache may be older than what another process committed. */

@@ -1,11 +1,12 @@
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
+import type { LoggedRow } from "../../model.ts";
 import { createStoreCounters, type StoreCounters } from "../counters.ts";
-import { createGroupCommit } from "./group-commit.ts";
+import { runBatch, WriteQueue } from "./write-queue.ts";
 
 let database: DatabaseSync;
-let commit: ReturnType<typeof createGroupCommit<number>>;
+let queue: WriteQueue;
 /** Syncs that were requested and are not done yet. */
 let asked: { done: () => void; fail: (error: Error) => void }[];
 let events: (string | number)[];
@@ -21,8 +22,7 @@ beforeEach(() => {
     begun: () => undefined,
     ending: () => undefined,
     rolledBack: () => void events.push("rolled back"),
-    committed: () => ++transactions,
-    durable: (transaction: number) => void events.push(transaction),
+    committed: () => [row(++transactions)],
   };
   const disk = {
     sync: () => new Promise<void>((done, fail) => void asked.push({ done, fail })),
@@ -30,13 +30,22 @@ beforeEach(() => {
     close: () => undefined,
   };
   counters = createStoreCounters();
-  commit = createGroupCommit(database, edges, disk, counters);
+  queue = new WriteQueue({
+    ...{ disk, counters, thread: undefined },
+    runHere: (works) => runBatch(database, edges, works),
+    durable: (rows) => void events.push(...rows.map(({ position }) => position)),
+  });
+});
+
+const row = (position: number): LoggedRow => ({
+  ...{ position, account: 1, zone: 1, zoneName: "a.example", serial: 1, at: 1, actor: "tester" },
+  change: { kind: "signatures", sets: null },
 });
 
 const insert = async (value: number) => {
-  const answer = await commit(() => void database.prepare("INSERT INTO t VALUES (?)").run(value)).catch(
-    (error: Error) => error.message,
-  );
+  const answer = await queue
+    .commit(() => void database.prepare("INSERT INTO t VALUES (?)").run(value))
+    .catch((error: Error) => error.message);
   events.push(`answer ${value}${answer === undefined ? "" : `: ${answer}`}`);
 };
 const stored = () => database.prepare("SELECT value FROM t").all().length;
@@ -79,10 +88,10 @@ describe("a group of writes", () => {
     expect(events).toEqual([
       "rolled back",
       "rolled back",
-      "answer 1: UNIQUE constraint failed: t.value",
       1,
       2,
       "answer 1",
+      "answer 1: UNIQUE constraint failed: t.value",
       "answer 2",
     ]);
     expect(counters).toMatchObject({ writes: 2, failed: 1, commits: 2, waiting: 0 });
@@ -91,24 +100,50 @@ describe("a group of writes", () => {
   it("fails if the disk fails, as does every later write, and the health check says why", async () => {
     const first = insert(1);
     await nextTurn();
-    expect(commit.trouble()).toBeUndefined();
+    expect(queue.trouble).toBeUndefined();
     asked[0]?.fail(new Error("EIO"));
     await first;
     await insert(2);
     expect(events).toEqual([1, 2].map((each) => `answer ${each}: ${broken}`));
     expect(stored()).toBe(1);
     expect(counters).toMatchObject({ writes: 0, failed: 2, waiting: 0 });
-    expect(commit.trouble()?.message).toBe(broken);
+    expect(queue.trouble?.message).toBe(broken);
+  });
+
+  it("leaves nothing to do when it is settled", async () => {
+    const all = insert(1);
+    await nextTurn();
+    asked[0]?.done();
+    await all;
+    await nextTurn();
+    expect(process.getActiveResourcesInfo().filter((kind) => kind === "Immediate")).toEqual([]);
   });
 
   it("is finished before the database is closed", async () => {
     const first = insert(1);
     await nextTurn();
     const second = insert(2);
-    commit.flush();
+    queue.flush();
     await Promise.all([first, second]);
     expect(events).toEqual(["synced now", 1, 2, "answer 1", "answer 2"]);
   });
+});
+
+it("a batch that another program keeps from the lock fails as a whole, after one try", () => {
+  let tries = 0;
+  const busy = Object.assign(new Error("database is locked"), { errcode: 5 });
+  const works = [1, 2].map(() => () => {
+    tries += 1;
+    throw busy;
+  });
+  const nothing = () => undefined;
+  const edges = { begun: nothing, ending: nothing, rolledBack: nothing, committed: () => [] };
+  expect(runBatch(database, edges, works)).toEqual({
+    outcomes: [{ error: busy }, { error: busy }],
+    rows: [],
+    commits: 0,
+  });
+  expect(tries).toBe(1);
 });
 
 describe("a transaction of another connection", () => {
@@ -117,10 +152,10 @@ describe("a transaction of another connection", () => {
     const ended = new Promise<string | undefined>((resolve) => {
       end = resolve;
     });
-    const result = await commit
+    const result = await queue
       .apart(async () => {
         const text = await ended;
-        return text === undefined ? undefined : { result: text, committed: 99 };
+        return text === undefined ? undefined : { result: text, committed: [row(99)] };
       })
       .catch((error: Error) => error.message);
     events.push(`answer ${result}`);
@@ -138,8 +173,12 @@ describe("a transaction of another connection", () => {
     end("apart");
     await nextTurn();
     await nextTurn();
-    expect([stored(), asked.length]).toEqual([2, 2]);
+    expect([stored(), asked.length]).toEqual([1, 2]);
     asked[1]?.done();
+    await nextTurn();
+    await nextTurn();
+    expect([stored(), asked.length]).toEqual([2, 3]);
+    asked[2]?.done();
     await Promise.all(all);
     expect(events.slice(2).filter((event) => typeof event === "number")).toEqual([99, 2]);
     expect(counters).toMatchObject({ writes: 3, waiting: 0 });

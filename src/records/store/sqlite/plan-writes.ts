@@ -1,0 +1,228 @@
+import type { NameChange } from "../../../core/dnssec/plan-signing.ts";
+import type { SignedName } from "../../../core/dnssec/signed-name.ts";
+import { diffingSets } from "../../../core/records/changes.ts";
+import { inSteps, type Steps } from "../../../core/steps.ts";
+import type { NewZone, Zone } from "../../model.ts";
+import type { Signer } from "../../signing/signer.ts";
+import { concernsSigning, mostListed, planningSignatures } from "../plan-signatures.ts";
+import type {
+  Acted,
+  ActRequest,
+  Decide,
+  DecideAct,
+  DecideAll,
+  Decision,
+  NewAction,
+  NotCreated,
+  Rule,
+  WriteRequest,
+  WriteView,
+} from "../port.ts";
+import { signPartsBeside, signPartsNow } from "../sign-parts.ts";
+import { effectWith, type WriteEffect, type Writer } from "../write-effect.ts";
+import type { Ahead, Plan, PlannedWrite, Planning } from "./large-writes.ts";
+import type { WriteSide } from "./write-side.ts";
+
+export type PlannerOptions = {
+  /** Without a signer, zones cannot be signed. */
+  readonly signer: Signer | undefined;
+  /** Called with the number of signed names that were written ahead. */
+  readonly wroteAhead?: (count: number) => void;
+};
+
+/** Turns each kind of write into what it does to the rows. */
+export function createPlanner(options: PlannerOptions) {
+  const write = <T>(request: WriteRequest, decide: Decide<T>): Planning<T | undefined> =>
+    function* (on) {
+      const view = yield* inSteps(on.view(request));
+      if (view === undefined) return { writes: [], finish: () => undefined };
+      const decision = decide(view);
+      return {
+        writes: yield* planningWrite(options, on, request, view, decision),
+        finish: () => decision.result,
+      };
+    };
+
+  const writeAll = <T>(requests: readonly WriteRequest[], decide: DecideAll<T>): Planning<T> =>
+    function* (on) {
+      const views = [];
+      for (const request of requests) views.push(yield* inSteps(on.view(request)));
+      const { decisions, result } = yield* inSteps(decide(views));
+      const writes = [];
+      for (const [i, request] of requests.entries()) {
+        const [view, decision] = [views[i], decisions[i]];
+        if (view !== undefined && decision !== undefined)
+          writes.push(...(yield* planningWrite(options, on, request, view, decision)));
+      }
+      return { writes, finish: () => result };
+    };
+
+  const act = <T>(request: ActRequest, decide: DecideAct<T>): Planning<Acted<T> | "no-zone" | "key-taken"> =>
+    function* (on): Steps<Plan<Acted<T> | "no-zone" | "key-taken">> {
+      const before = on.actions.known<T>(request);
+      const zone = on.known.zoneBy(request.at);
+      if (before !== undefined || zone?.account !== request.account)
+        return { writes: [], finish: () => before ?? "no-zone" };
+      const view = yield* inSteps(on.viewInto(zone, request));
+      const { command, remember, remove, result, ...decision } = yield* inSteps(decide(view));
+      const writes = yield* planningWrite(options, on, request, view, remove ? { wanted: [] } : decision, remove);
+      const after = writes[0]?.after ?? zone;
+      return {
+        writes,
+        isCurrent: (side) => side.actions.known(request) === undefined,
+        finish: (side) => {
+          if (remove) side.removeZone(after);
+          return command === undefined && !remember
+            ? { result, action: undefined, serial: after.serial }
+            : side.actions.keep(after, command, request, result);
+        },
+      };
+    };
+
+  const createZone = (zone: NewZone, actor: string): Planning<Zone | NotCreated> =>
+    creating(zone, { actor, now: zone.created }, { keep: (_, made) => made });
+
+  const actCreateZone = (zone: NewZone, given: NewAction): Planning<Acted<Zone> | NotCreated | "key-taken"> =>
+    creating<Acted<Zone> | "key-taken">(
+      zone,
+      { actor: given.actor, now: zone.created },
+      {
+        known: (on) => on.actions.known<Zone>(given),
+        keep: (on, made) => on.actions.keep(made, given.command, given, made),
+      },
+    );
+
+  return {
+    ...{ write, writeAll, act, createZone, actCreateZone },
+    /** Whatever the rule is. */
+    rule: (rule: Rule<unknown>): Planning<unknown> => {
+      switch (rule.kind) {
+        case "write":
+          return write(rule.request, rule.decide);
+        case "write-all":
+          return writeAll(rule.requests, rule.decide);
+        case "act":
+          return act(rule.request, rule.decide);
+        case "create":
+          return rule.act ? actCreateZone(rule.zone, rule.act) : createZone(rule.zone, rule.actor);
+        default:
+          return rule satisfies never;
+      }
+    },
+  };
+}
+
+/** The effect of a write with what it signs; `signed` is known once the signatures are made. */
+function* planningEffect(
+  { signer, wroteAhead = () => undefined }: PlannerOptions,
+  on: WriteSide,
+  by: Writer,
+  zone: Zone,
+  effect: WriteEffect,
+  renew: readonly string[] | undefined,
+): Steps<Pick<PlannedWrite, "signing"> & { readonly signed: () => WriteEffect }> {
+  if (!concernsSigning(zone, effect.zone)) return { signed: () => effect };
+  const planned = yield* planningSignatures(zone, effect, on.signedReads(zone), by, renew);
+  if (signer === undefined)
+    throw new Error("this store was opened without a key file, so signed zones cannot be changed");
+  const used = effect.zone.settings.dnssec?.keys ?? [];
+  if (signer.missing(used).length > 0) signer.open([...on.signedNames().keysOf(zone), ...(effect.keys ?? [])]);
+  let signed: WriteEffect | undefined;
+  return {
+    signed: () => {
+      if (signed === undefined) throw new Error("a write is used before it is signed");
+      return signed;
+    },
+    signing: {
+      count: planned.count,
+      now: () => {
+        signed = planned.signed(signPartsNow(signer, zone.name, planned));
+      },
+      beside: async ({ write, ...way }) => {
+        const names: NameChange[] = [];
+        let count = 0;
+        for await (const some of signPartsBeside(signer, zone.name, planned, way)) {
+          count += some.length;
+          if (write === undefined || count <= mostListed) names.push(...some);
+          if (write !== undefined && !(await write(some))) return false;
+        }
+        signed = planned.signed(names, count);
+        return true;
+      },
+      ...(planned.isNewlySigned && { ahead: namesAhead(zone, wroteAhead) }),
+    },
+  };
+}
+
+/** The signed part of a zone that is removed is deleted with its row. */
+function* planningWrite(
+  options: PlannerOptions,
+  on: WriteSide,
+  by: Writer,
+  { zone, sets }: WriteView,
+  { wanted, settings, serial, renew, keys = [] }: Decision,
+  isRemoved = false,
+): Steps<readonly (PlannedWrite & { readonly after: Zone })[]> {
+  const found = wanted === undefined ? [] : yield* diffingSets(sets, wanted);
+  const effect = effectWith(zone, found, { settings, serial, renew }, by);
+  if (effect === undefined) return [];
+  const { signed, ...signing } = isRemoved
+    ? { signed: () => effect }
+    : yield* planningEffect(options, on, by, zone, { ...effect, keys }, renew);
+  return [
+    {
+      ...{ after: effect.zone, changes: effect.changes },
+      get log() {
+        return signed().log;
+      },
+      isCurrent: (side) => {
+        const now = side.known.zone(zone.id);
+        return now?.serial === zone.serial && now.modified === zone.modified;
+      },
+      ...signing,
+      apply: ({ writer: its }) => its.apply(signed(), sets),
+      applying: ({ writer: its }, rows, isAhead) => its.applying(signed(), rows, isAhead),
+    },
+  ];
+}
+
+/** `keep` stores the action, if there is one, and returns the result. */
+const creating = <T>(
+  zone: NewZone,
+  by: Writer,
+  { known, keep }: { known?: (on: WriteSide) => T | undefined; keep: (on: WriteSide, made: Zone) => T },
+): Planning<T | NotCreated> =>
+  function* (on) {
+    const before = known?.(on) ?? on.obstacleTo(zone);
+    if (before !== undefined) return { writes: [], finish: () => before };
+    const changes = yield* diffingSets([], zone.sets);
+    const write: PlannedWrite = {
+      changes,
+      log: changes.map((change) => ({ change })),
+      isCurrent: (side) => known?.(side) === undefined && side.obstacleTo(zone) === undefined,
+      apply: (side) => {
+        side.createZone(zone);
+        side.writer.createSets(side.createdZone(zone.id), changes, by);
+      },
+      *applying(side, rows) {
+        side.createZone(zone);
+        yield* side.writer.creatingSets(side.createdZone(zone.id), changes, by, rows);
+      },
+    };
+    return { writes: [write], finish: (side) => keep(side, side.createdZone(zone.id)) };
+  };
+
+/** Writes the names of a zone that was not signed before. */
+function namesAhead(zone: Zone, wrote: (count: number) => void): Ahead {
+  let first: SignedName | undefined;
+  return {
+    *writing(on, changes) {
+      const names = changes.flatMap(({ after }) => after ?? []);
+      const isFirst = first === undefined;
+      first ??= names[0];
+      yield* on.signedNames().writingAhead(zone, names, isFirst);
+      wrote(names.length);
+    },
+    isThere: (on) => first === undefined || on.signedNames().isAt(zone, first),
+  };
+}

@@ -1,0 +1,345 @@
+import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+import { StoreBusy } from "../../../process/database/store-busy.ts";
+import { observe } from "../../../process/metrics.ts";
+import { asStoreBusy, sqliteKind, sqliteKinds } from "../../../process/sqlite/faults.ts";
+import type { SqlJob } from "../../../process/sqlite/sql.ts";
+import type { LoggedRow } from "../../model.ts";
+import type { StoreCounters } from "../counters.ts";
+import type { Command } from "../port.ts";
+
+/**
+ * Runs `work` inside a transaction; resolves when the transaction is on disk. With `job`, which says the same as plain data, the thread
+ * that writes may do it instead.
+ */
+export type Commit = <T>(work: () => T, job?: Job) => Promise<T>;
+
+export type Job =
+  | { readonly kind: "command"; readonly command: Command }
+  | SqlJob
+  /** Only looks for commits of other connections. */
+  | { readonly kind: "look" };
+
+/** Hooks of a transaction. */
+export type Edges = {
+  readonly begun: () => void;
+  /** Called right before it is committed. */
+  readonly ending: () => void;
+  /** It was rolled back. */
+  readonly rolledBack: () => void;
+  /** It is on disk. Returns the rows that it added to the log. */
+  readonly committed: () => readonly LoggedRow[];
+};
+
+export type Outcome = { readonly result: unknown } | { readonly error: unknown };
+export type Batch = {
+  readonly outcomes: readonly Outcome[];
+  readonly rows: readonly LoggedRow[];
+  /** How many transactions it took. */
+  readonly commits: number;
+};
+
+/**
+ * Runs all in one transaction, so that they share one sync of the disk. One never fails because of another: if one throws, everything
+ * is rolled back and each is run again alone. So it must be repeatable: it may touch the database and nothing else.
+ */
+export function runBatch(database: DatabaseSync, edges: Edges, works: readonly (() => unknown)[]): Batch {
+  try {
+    const { outcomes, rows } = inTransaction(database, edges, works);
+    return { outcomes, rows, commits: 1 };
+  } catch (error) {
+    // If another program has the lock, each of them would wait for it as long again.
+    if (works.length === 1 || sqliteKind(error) === sqliteKinds.busy)
+      return { outcomes: works.map(() => ({ error })), rows: [], commits: 0 };
+  }
+  const each = works.map((work) => runBatch(database, edges, [work]));
+  return {
+    outcomes: each.flatMap(({ outcomes }) => outcomes),
+    rows: each.flatMap(({ rows }) => rows),
+    commits: each.reduce((sum, { commits }) => sum + commits, 0),
+  };
+}
+
+function inTransaction(database: DatabaseSync, edges: Edges, works: readonly (() => unknown)[]) {
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    edges.begun();
+    const outcomes = works.map((work) => ({ result: work() }));
+    edges.ending();
+    database.exec("COMMIT");
+    return { outcomes, rows: edges.committed() };
+  } catch (error) {
+    // SQLite rolls back automatically on some errors, such as a full disk; rolling back twice would hide the first error.
+    if (database.isTransaction) database.exec("ROLLBACK");
+    edges.rolledBack();
+    throw error;
+  }
+}
+
+/** The thread that writes. */
+export type JobRunner = {
+  readonly isStarted: boolean;
+  readonly run: (jobs: readonly Job[]) => Promise<Batch>;
+  readonly end: () => Promise<void>;
+};
+
+type Waiting = {
+  readonly work: () => unknown;
+  readonly job: Job | undefined;
+  readonly settle: (result: unknown) => void;
+  readonly fail: (error: unknown) => void;
+};
+
+export type QueueOptions = {
+  /** Runs a batch on the connection of this thread. */
+  readonly runHere: (works: readonly (() => unknown)[]) => Batch;
+  /** Undefined: everything is written by this thread. */
+  readonly thread: JobRunner | undefined;
+  /** Called before the writers get their answers. */
+  readonly durable: (rows: readonly LoggedRow[]) => void;
+  readonly disk: DiskSync;
+  readonly counters: StoreCounters;
+};
+
+/**
+ * Everything that waits is written as one batch; while it is written, the next batch collects. Transactions of other connections of this
+ * process (`apart`) take turns with the batches.
+ */
+export class WriteQueue {
+  readonly #options: QueueOptions;
+  #waiting: Waiting[] = [];
+  #isScheduled = false;
+  /** The thread has a batch, or another connection of this process is writing. */
+  #isBusy = false;
+  /** Each begins the transaction of another connection. */
+  readonly #others: (() => void)[] = [];
+  #isOthersTurn = false;
+  /** Settles the batch of this thread that is visible, but not on disk yet. */
+  #unsynced: (() => void) | undefined;
+  #broken: Error | undefined;
+  /** Called when nothing is left to do. */
+  #drained: (() => void) | undefined;
+
+  constructor(options: QueueOptions) {
+    this.#options = options;
+  }
+
+  readonly commit: Commit = <T>(work: () => T, job?: Job) =>
+    new Promise<T>((resolve, reject) => {
+      this.#waiting.push({ work, job, settle: resolve as (result: unknown) => void, fail: reject });
+      this.#options.counters.waiting += 1;
+      this.#schedule();
+    });
+
+  /**
+   * Runs a transaction of another connection, which takes several turns of the event loop. Later writes wait for its end. Resolves when
+   * it is on disk, or with undefined if there is nothing to commit. Without `committed`, nobody is notified.
+   */
+  readonly apart = async <T>(
+    transaction: () => Promise<{ result: T; committed?: readonly LoggedRow[] } | undefined>,
+  ): Promise<T | undefined> => {
+    const { counters, disk, durable } = this.#options;
+    counters.waiting += 1;
+    await new Promise<void>((begin) => {
+      this.#others.push(begin);
+      this.#schedule();
+    });
+    try {
+      if (this.#broken !== undefined) throw this.#broken;
+      const begun = performance.now();
+      const ended = await transaction();
+      if (ended === undefined) return undefined;
+      await disk.sync().catch((error: Error) => Promise.reject(this.#breakDown(error)));
+      this.#count(1, 1, begun);
+      if (ended.committed !== undefined) durable(ended.committed);
+      return ended.result;
+    } catch (error) {
+      counters.failed += 1;
+      throw asStoreBusy(error);
+    } finally {
+      counters.waiting -= 1;
+      this.#isBusy = false;
+      this.#schedule();
+    }
+  };
+
+  /** Why no more writes are accepted until the service is restarted. */
+  get trouble(): Error | undefined {
+    return this.#broken;
+  }
+
+  /** Waits for the batch that the thread has, and for those that are waiting. */
+  async drain(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#drained = resolve;
+      this.#schedule();
+    });
+    await this.#options.thread?.end();
+  }
+
+  /** Finishes pending writes, before the database is closed. */
+  flush(): void {
+    const { runHere, disk } = this.#options;
+    const writes = this.#taken();
+    const batch = writes.length > 0 ? runHere(writes.map(({ work }) => work)) : undefined;
+    if (this.#unsynced === undefined && batch === undefined) return;
+    disk.syncNow();
+    this.#unsynced?.();
+    if (batch !== undefined) this.#settle(batch, writes, performance.now());
+  }
+
+  #schedule(): void {
+    const isIdle = this.#waiting.length === 0 && this.#others.length === 0;
+    if (isIdle && !this.#isBusy) this.#drained?.();
+    if (isIdle || this.#isScheduled || this.#isBusy) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      if (!this.#isBusy) this.#next();
+    });
+  }
+
+  #next(): void {
+    const other = this.#isOthersTurn || this.#waiting.length === 0 ? this.#others.shift() : undefined;
+    if (other !== undefined) {
+      this.#isOthersTurn = false;
+      this.#isBusy = true;
+      other();
+      return;
+    }
+    this.#isOthersTurn = true;
+    const writes = this.#taken();
+    const there = this.#forThread(writes);
+    const here = there.length === writes.length ? [] : writes.filter((write) => !there.includes(write));
+    // What the thread cannot do is done first; the rest waits for the next turn.
+    if (here.length > 0) this.#waiting = [...there, ...this.#waiting];
+    if (here.length > 0) this.#runHere(here);
+    else if (there.length > 0) this.#runThere(there);
+    if (!this.#isBusy) this.#schedule();
+  }
+
+  #taken(): readonly Waiting[] {
+    const writes = this.#waiting;
+    this.#waiting = [];
+    if (this.#broken === undefined) return writes;
+    this.#fail(this.#broken, writes);
+    return [];
+  }
+
+  /** The thread is started by the first command, so that a process that only reads does without it. */
+  #forThread(writes: readonly Waiting[]): readonly Waiting[] {
+    const { thread } = this.#options;
+    if (thread === undefined || !(thread.isStarted || writes.some(({ job }) => job?.kind === "command"))) return [];
+    return writes.every(({ job }) => job !== undefined) ? writes : writes.filter(({ job }) => job !== undefined);
+  }
+
+  #runHere(writes: readonly Waiting[]): void {
+    const begun = performance.now();
+    const { runHere, disk } = this.#options;
+    const batch = runHere(writes.map(({ work }) => work));
+    if (batch.commits === 0) {
+      this.#settle(batch, writes, begun);
+      return;
+    }
+    this.#isBusy = true;
+    this.#unsynced = () => {
+      this.#unsynced = undefined;
+      this.#settle(batch, writes, begun);
+    };
+    disk.sync().then(
+      () => this.#ended(() => this.#unsynced?.()),
+      (error: Error) => this.#ended(() => this.#unsynced && this.#fail(this.#breakDown(error), writes)),
+    );
+  }
+
+  #ended(settle: () => void): void {
+    this.#isBusy = false;
+    settle();
+    this.#schedule();
+  }
+
+  #runThere(writes: readonly Waiting[]): void {
+    const begun = performance.now();
+    this.#isBusy = true;
+    this.#options.thread?.run(writes.flatMap(({ job }) => job ?? [])).then(
+      (batch) => {
+        this.#isBusy = false;
+        // The thread works on the next batch while this one is answered.
+        const isNext = this.#waiting.length > 0 && this.#waiting.every(({ job }) => job) && this.#others.length === 0;
+        if (isNext) this.#next();
+        this.#settle(batch, writes, begun);
+        if (!isNext) this.#schedule();
+      },
+      (error: unknown) => this.#ended(() => this.#fail(error, writes)),
+    );
+  }
+
+  #settle({ outcomes, rows, commits }: Batch, writes: readonly Waiting[], begun: number): void {
+    const failed = outcomes.filter((outcome) => "error" in outcome).length;
+    const { counters, durable } = this.#options;
+    this.#count(writes.length - failed, commits, begun);
+    counters.waiting -= writes.length;
+    counters.failed += failed;
+    durable(rows);
+    for (const [i, { settle, fail }] of writes.entries()) {
+      const outcome = outcomes[i] as Outcome;
+      if ("error" in outcome) fail(asStoreBusy(outcome.error));
+      else settle(outcome.result);
+    }
+  }
+
+  #count(writes: number, commits: number, begun: number): void {
+    const { counters } = this.#options;
+    counters.writes += writes;
+    counters.commits += commits;
+    if (commits > 0) observe(counters.commitSeconds, (performance.now() - begun) / 1_000);
+  }
+
+  #fail(error: unknown, writes: readonly Waiting[]): void {
+    const { counters } = this.#options;
+    counters.failed += writes.length;
+    counters.waiting -= writes.length;
+    const busy = asStoreBusy(error);
+    for (const { fail } of writes) fail(busy);
+  }
+
+  /** Writes must not build on data that is visible but may be lost: PostgreSQL panics for the same reason. */
+  #breakDown(error: Error): Error {
+    this.#broken ??= new StoreBusy("writing to the disk failed; restart the service", { cause: error });
+    return this.#broken;
+  }
+}
+
+/** Syncs everything that was committed before the call. */
+export type DiskSync = {
+  readonly sync: () => Promise<void>;
+  readonly syncNow: () => void;
+  readonly close: () => void;
+};
+
+/**
+ * In the main thread, nothing may wait for the disk. With `synchronous=FULL`, SQLite ends a commit with a sync of the write-ahead log;
+ * with NORMAL it skips only that sync (https://sqlite.org/pragma.html#pragma_synchronous), and this does it instead. The log stays the
+ * same file while a connection is open.
+ */
+export function openWalSync(database: DatabaseSync, path: string): DiskSync {
+  if (path === ":memory:") return { sync: async () => undefined, syncNow: () => undefined, close: () => undefined };
+  database.exec("PRAGMA synchronous = NORMAL");
+  // The log is created by the first write, so it may not exist yet.
+  let file: number | undefined;
+  const log = () => {
+    file ??= openSync(`${path}-wal`, "r+");
+    return file;
+  };
+  return {
+    sync: () =>
+      new Promise((resolve, reject) => {
+        fdatasync(log(), (error) => (error ? reject(error) : resolve()));
+      }),
+    syncNow: () => fdatasyncSync(log()),
+    close: () => {
+      if (file !== undefined) closeSync(file);
+      file = undefined;
+    },
+  };
+}

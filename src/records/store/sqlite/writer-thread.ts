@@ -1,0 +1,168 @@
+import { DatabaseSync } from "node:sqlite";
+import { parentPort, type Worker } from "node:worker_threads";
+import { StoreBusy } from "../../../process/database/store-busy.ts";
+import { sqliteRows } from "../../../process/sqlite/sql.ts";
+import type { Signer } from "../../signing/signer.ts";
+import { AccessEnded } from "../access-ended.ts";
+import type { RuleOf } from "../port.ts";
+import { watchForeignCommits } from "./foreign-commits.ts";
+import { mostInThread, planSmall } from "./large-writes.ts";
+import { createPlanner } from "./plan-writes.ts";
+import { type Batch, type Job, type JobRunner, runBatch } from "./write-queue.ts";
+import { prepareWriteSide } from "./write-side.ts";
+
+/** Instead of a batch. */
+const close = "close";
+
+type ThreadBatch = Batch & { readonly isForeign: boolean };
+
+/** The thread that writes, as the main thread sees it. A batch goes there and back as one text: JSON costs half of a structured clone. */
+export class WriterThread implements JobRunner {
+  readonly #start: () => Worker;
+  readonly #onForeign: () => void;
+  #worker: Worker | undefined;
+  #answer: PromiseWithResolvers<Batch> | undefined;
+
+  /** `onForeign` is called if another connection has committed since the batch before. */
+  constructor(start: () => Worker, onForeign: () => void) {
+    this.#start = start;
+    this.#onForeign = onForeign;
+  }
+
+  get isStarted(): boolean {
+    return this.#worker !== undefined;
+  }
+
+  /** One batch at a time. Rejects if the thread ends; its batch was written completely or not at all. */
+  run(jobs: readonly Job[]): Promise<Batch> {
+    const answer = Promise.withResolvers<Batch>();
+    try {
+      this.#worker ??= this.#begin();
+      this.#worker.ref();
+      this.#worker.postMessage(JSON.stringify(jobs));
+      this.#answer = answer;
+    } catch (error) {
+      answer.reject(new StoreBusy("the thread that writes could not be started", { cause: error }));
+    }
+    return answer.promise;
+  }
+
+  /** After the last batch. */
+  async end(): Promise<void> {
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    const ended = new Promise((resolve) => worker.once("exit", resolve));
+    worker.ref();
+    worker.postMessage(close);
+    await ended;
+  }
+
+  #begin(): Worker {
+    const worker = this.#start();
+    let cause: Error | undefined;
+    worker.on("message", (text: string) => {
+      worker.unref();
+      const { outcomes, isForeign, ...batch } = JSON.parse(text) as ThreadBatch;
+      this.#answer?.resolve({ ...batch, outcomes: outcomes.map(asThrown) });
+      if (isForeign) this.#onForeign();
+    });
+    worker.on("error", (error) => {
+      cause = error;
+    });
+    worker.on("exit", () => {
+      // The next batch starts another one.
+      this.#worker = undefined;
+      this.#answer?.reject(
+        new StoreBusy("the thread that writes has ended; the last writes may or may not have been stored", { cause }),
+      );
+    });
+    return worker;
+  }
+}
+
+export type WriterStart = { readonly path: string; readonly keyFile: string };
+
+/** The program of the thread. An error outside of a batch ends it, and the main thread starts another one. */
+export function writeAsThread(path: string, signer: Signer, ruleOf: RuleOf): void {
+  const database = openWriter(path);
+  const foreign = watchForeignCommits(database);
+  const side = prepareWriteSide(database);
+  const { known, writer } = side;
+  let isForeign = false;
+  foreign.onCommit(() => {
+    known.forget();
+    isForeign = true;
+  });
+  const edges = {
+    begun: () => {
+      foreign.checkNow();
+      writer.begun();
+    },
+    ending: writer.ending,
+    rolledBack: known.forget,
+    committed: writer.logged,
+  };
+  const planner = createPlanner({ signer });
+  const rows = sqliteRows(database);
+  const workOf = (job: Job): (() => unknown) => {
+    switch (job.kind) {
+      case "sql":
+        return () => rows(job.words, job.values);
+      case "command": {
+        const { command } = job;
+        return () => planSmall({ planning: planner.rule(ruleOf(command)), command }, side, mostInThread);
+      }
+      case "look":
+        return () => undefined;
+      default:
+        return job satisfies never;
+    }
+  };
+  parentPort?.on("message", (text: string) => {
+    if (text === close) {
+      database.close();
+      parentPort?.close();
+      return;
+    }
+    const jobs = JSON.parse(text) as readonly Job[];
+    isForeign = false;
+    const { outcomes, ...batch } = runBatch(database, edges, jobs.map(workOf));
+    parentPort?.postMessage(JSON.stringify({ ...batch, isForeign, outcomes: outcomes.map(asPlain) }));
+  });
+}
+
+/** Checkpoints are the task of another thread (`wal-checkpoints.ts`); beyond that, they are rare. */
+function openWriter(path: string): DatabaseSync {
+  const database = new DatabaseSync(path);
+  database.exec(settings);
+  return database;
+}
+
+const settings = `
+  PRAGMA busy_timeout = 5000;
+  PRAGMA synchronous = FULL;
+  PRAGMA foreign_keys = ON;
+  PRAGMA wal_autocheckpoint = 16000;
+  PRAGMA cache_size = -65536;
+`;
+
+type PlainError = {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string | undefined;
+  readonly errcode: unknown;
+  readonly isAccessEnded: boolean;
+};
+
+function asPlain(outcome: Batch["outcomes"][number]): object {
+  if (!("error" in outcome)) return outcome;
+  const { name, message, stack, errcode } = outcome.error as Error & { readonly errcode?: unknown };
+  const isAccessEnded = outcome.error instanceof AccessEnded;
+  return { error: { name, message, stack, errcode, isAccessEnded } satisfies PlainError };
+}
+
+function asThrown(outcome: Batch["outcomes"][number]): Batch["outcomes"][number] {
+  if (!("error" in outcome)) return outcome;
+  const { message, isAccessEnded, ...rest } = outcome.error as PlainError;
+  return { error: isAccessEnded ? new AccessEnded() : Object.assign(new Error(message), rest) };
+}
