@@ -30,6 +30,9 @@ it("DNSSEC is switched on, gives the DS record in every form, publishes keys of 
     .getByText(/IN DNSKEY 257 3 13 /)
     .waitFor();
   expect(await section().locator("[aria-current=step]").textContent()).toBe("No unsigned records in caches");
+  await section()
+    .getByText(/The next stage begins in 1 hour \d+ minutes?, at \d+ \w+ \d+/)
+    .waitFor();
   expect(await axeFinds(page)).toEqual([]);
   await page.setViewportSize({ width: 360, height: 740 });
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(360);

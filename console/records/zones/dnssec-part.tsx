@@ -2,14 +2,17 @@ import { Button, Group, Select, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Fragment, useState } from "react";
 import type { RrsetsSigning, RrsetsZone } from "../../../src/contract/rrsets.ts";
+import { stageEnd } from "../../../src/core/dnssec/stage-end.ts";
 import { CopyText } from "../../shared/copy-text.tsx";
 import { Problem } from "../../shared/live/problem.tsx";
 import { usePassingError } from "../../shared/live/use-passing-error.ts";
 import { Waiting } from "../../shared/live/waiting.tsx";
 import { useSession } from "../../shared/session/session.tsx";
 import { SureButton } from "../../shared/sure-button.tsx";
-import { When } from "../../shared/time/when.tsx";
+import { useNow, When } from "../../shared/time/when.tsx";
+import { dayAndTime, durationInWords } from "../../shared/time/words-of-time.ts";
 import { zonePath } from "../api.ts";
+import { useEverySet } from "../sets/read-sets.ts";
 import "./dnssec-part.css";
 import { OtherKeys } from "./other-keys-part.tsx";
 
@@ -43,7 +46,7 @@ export default function DnssecPart({ zone }: { readonly zone: RrsetsZone }) {
       <Problem error={read.error} retry={() => void read.refetch()} />
       {read.isPending && <Waiting />}
       {dnssec && !dnssec.signed && <Unsigned act={act} />}
-      {dnssec?.signed && <Signed dnssec={dnssec} act={act} />}
+      {dnssec?.signed && <Signed zone={zone} dnssec={dnssec} act={act} />}
       <Problem error={write.error} />
     </Stack>
   );
@@ -91,12 +94,14 @@ function Unsigned({ act }: { readonly act: Acting }) {
   );
 }
 
-function Signed({ dnssec, act }: { readonly dnssec: RrsetsSigning; readonly act: Acting }) {
+type SignedProps = { readonly zone: RrsetsZone; readonly dnssec: RrsetsSigning; readonly act: Acting };
+
+function Signed({ zone, dnssec, act }: SignedProps) {
   const { stage, keys } = dnssec;
   const wanted = keys.filter((key) => key.ds_wanted);
   return (
     <>
-      <Stages dnssec={dnssec} />
+      <Stages zone={zone} dnssec={dnssec} />
       {stage === "leaving" && (
         <Text size="sm" className="warn">
           A CDS record asks the parent to remove the DS record. If that does not happen automatically, remove it at your
@@ -178,11 +183,14 @@ function stepsOf(stage: string) {
 }
 
 /** All stages, with the current one marked, and what it waits for. */
-function Stages({ dnssec }: { readonly dnssec: RrsetsSigning }) {
+function Stages({ zone, dnssec }: Omit<SignedProps, "act">) {
   const stage = dnssec.stage ?? "";
   const steps = stepsOf(stage);
   const at = steps.findIndex((step) => step.stage === stage);
   const since = dnssec.parent_since ?? dnssec.since;
+  const sets = useEverySet(zone).data?.sets;
+  const highest = sets?.reduce((most, { ttl }) => Math.max(most, ttl ?? 0), zone.ttl);
+  const ends = since && highest !== undefined ? stageEnd(stage, Date.parse(since), highest) : undefined;
   return (
     <>
       <ol className="stages" aria-label="Stages">
@@ -200,7 +208,7 @@ function Stages({ dnssec }: { readonly dnssec: RrsetsSigning }) {
             (since <When at={since} />)
           </>
         )}
-        .
+        .{ends !== undefined && <Until at={ends} />}
       </Text>
       {dnssec.parent_fault && (
         <Text size="sm" role="alert">
@@ -208,6 +216,18 @@ function Stages({ dnssec }: { readonly dnssec: RrsetsSigning }) {
           ).
         </Text>
       )}
+    </>
+  );
+}
+
+function Until({ at }: { readonly at: number }) {
+  const left = at - useNow(15_000);
+  if (left <= 0) return " The next stage begins within minutes.";
+  return (
+    <>
+      {" "}
+      The next stage begins in {durationInWords(left)}, at{" "}
+      <time dateTime={new Date(at).toISOString()}>{dayAndTime(at)}</time>.
     </>
   );
 }
