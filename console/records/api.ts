@@ -13,7 +13,8 @@ export type ZonePage = {
   readonly zones: readonly RrsetsZone[];
   readonly meta: { readonly pagination: RrsetsPagination };
 };
-type SetPage = { readonly rrsets: readonly Rrset[]; readonly meta: { readonly pagination: RrsetsPagination } };
+type SetPage = { readonly rrsets: readonly Rrset[]; readonly meta: { readonly pagination: LastPage } };
+type LastPage = Pick<RrsetsPagination, "last_page">;
 export type HistoryPage = {
   readonly history: readonly ChangeEvent[];
   readonly meta: { readonly next_before: number | null; readonly rest_of_write: number | null };
@@ -87,7 +88,7 @@ export function readHistory(request: Request, zone: string, before: number | nul
 }
 
 /** The first page says how many there are; the others are fetched a few at a time. */
-async function everyPage<T extends { readonly meta: { readonly pagination: RrsetsPagination } }>(
+async function everyPage<T extends { readonly meta: { readonly pagination: LastPage } }>(
   read: (page: number) => Promise<T>,
   most = 1_000,
 ): Promise<readonly T[]> {

@@ -145,7 +145,7 @@ function NamesPage() {
         <Problem error={check.error} />
         <Problem error={begin.error ?? names.error} />
         {saved && (
-          <p className="note" role="status">
+          <p className="note good-note" role="status">
             Saved. The updater uses the new config.
           </p>
         )}

@@ -54,7 +54,7 @@ export type TokenWish = { readonly name: string; readonly scope: Scope; readonly
 /** The only answer that ever contains the secret. */
 export type MadeToken = { readonly token: TokenEntry; readonly secret: string };
 
-/** Sets on a page of `/console/zones/Z/rrsets`, which has the shape of a page of the record-set API. */
+/** Sets on a page of `/console/zones/Z/rrsets`, which is like a page of the record-set API. */
 export const setsPerConsolePage = 1_000;
 
 /** One write in the history of a zone. */

@@ -27,7 +27,7 @@ import { leaveHalfTheFiles } from "../process/open-files.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import { lockFor } from "../process/sqlite/sole.ts";
 import { type CertificateFiles, openTlsMaterial } from "../process/tls/material.ts";
-import { serveConsole } from "./console/http.ts";
+import { createUnknownPage, serveConsole } from "./console/http.ts";
 import type { KnownUpdater } from "./console/overview.ts";
 import { createConsoleSessions } from "./console/sessions.ts";
 import { serveDocs } from "./http/docs.ts";
@@ -155,7 +155,10 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     opened.push({ name: "connections", close: () => cutAllConnections(server.server) });
     opened.push({ name: "record service", close: () => server.close() });
     leaveHalfTheFiles(server.server, log);
-    server.setNotFoundHandler(sendNoRoute);
+    const unknownPage = createUnknownPage(options.pages);
+    server.setNotFoundHandler(
+      async (request, reply) => (await unknownPage(request, reply)) ?? sendNoRoute(request, reply),
+    );
     observeHttp(server, { health, log, accessLog: options.accessLog });
     await serveDocs(server, options.pages);
     const { shared, services, updater, passwordCost } = options;

@@ -85,6 +85,7 @@ describe("the names on the updater's page", () => {
     expect(config()).toBe(before);
     await press("Save");
     await closed();
+    expect(await page.getByText("Saved. The updater uses the new config.").getAttribute("class")).toContain("good");
     await card("nas").getByText("up to date", { exact: true }).waitFor();
     expect(record("nas")).toBe("9.9.9.9");
     expect(config()).toBe(`${before.trimEnd()}\n  - { name: nas, zone: example.org, ipv4: wan0 }\n`);

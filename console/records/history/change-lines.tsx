@@ -32,10 +32,10 @@ const longest = 200;
 /** Shortens long texts: a key in a TXT record would fill the page. */
 function Cut({ text }: { readonly text: string }) {
   const [isWhole, setWhole] = useState(false);
-  if (isWhole || text.length <= longest) return text;
+  if (isWhole || text.length <= longest) return <bdi dir="ltr">{text}</bdi>;
   return (
     <>
-      {text.slice(0, longest)}…{" "}
+      <bdi dir="ltr">{text.slice(0, longest)}…</bdi>{" "}
       <Button size="compact-xs" variant="default" onClick={() => setWhole(true)}>
         Show all {counted(text.length, "character")}
       </Button>

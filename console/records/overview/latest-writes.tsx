@@ -4,6 +4,7 @@ import type { ChangedPlace, LatestWrite } from "../../../src/contract/overview.t
 import { nameToUnicode } from "../../../src/core/names/unicode.ts";
 import { counted } from "../../shared/counted.ts";
 import { ListTable } from "../../shared/list-table.tsx";
+import { NameText } from "../../shared/name-text.tsx";
 import { When } from "../../shared/time/when.tsx";
 import { zoneAddress } from "../zones/zone-address.ts";
 
@@ -25,7 +26,9 @@ export function LatestWrites({ writes }: { readonly writes: readonly LatestWrite
               </td>
               <td data-label="Who">{by}</td>
               <td data-label="Zone" className="breaks">
-                <Link href={zoneAddress(zone, "history")}>{nameToUnicode(zone)}</Link>
+                <Link href={zoneAddress(zone, "history")}>
+                  <NameText name={zone} />
+                </Link>
               </td>
               <td data-label="What">
                 <Stack gap={2}>

@@ -2,10 +2,10 @@ import { Group, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, Redirect, useSearch } from "wouter";
 import type { MovingName, Overview } from "../../../src/contract/overview.ts";
-import { nameToUnicode } from "../../../src/core/names/unicode.ts";
 import { counted } from "../../shared/counted.ts";
 import { ListTable } from "../../shared/list-table.tsx";
 import { Loading } from "../../shared/live/loading.tsx";
+import { NameText } from "../../shared/name-text.tsx";
 import { useSession } from "../../shared/session/session.tsx";
 import { When } from "../../shared/time/when.tsx";
 import { dayAndTime } from "../../shared/time/words-of-time.ts";
@@ -37,7 +37,9 @@ export function OverviewPage() {
         <Title order={1}>Overview</Title>
         {data && (
           <Text size="sm">
-            <Link href="/zones">{counted(data.zones, "zone")}</Link>
+            <Link href="/zones" className="alone">
+              {counted(data.zones, "zone")}
+            </Link>
           </Text>
         )}
       </Group>
@@ -101,7 +103,7 @@ function MovingNames({ overview: { names, updater, since } }: { readonly overvie
 }
 
 function NameLink({ name: { name, type, at, moves } }: { readonly name: MovingName }) {
-  const shown = nameToUnicode(name);
+  const shown = <NameText name={name} />;
   if (at === null) return shown;
   const record = `${zoneAddress(at.zone)}?${new URLSearchParams({ edit: `${at.owner}/${type}` })}`;
   return <Link href={moves > 0 ? zoneAddress(at.zone, "moving") : record}>{shown}</Link>;

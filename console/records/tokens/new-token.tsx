@@ -162,8 +162,8 @@ export function NewToken(props: {
       </Text>
       {asks && (
         <p className="note" role="alert" style={{ margin: 0 }}>
-          Whoever has this token can change and delete every record in every zone, delete zones and create new ones. Is
-          that what you want? To limit it, choose zones, a name or types above.
+          A program with this token can change and delete every record in every zone, delete zones and create new ones.
+          Is that what you want? To limit it, choose zones, a name or types above.
         </p>
       )}
     </FormDialog>

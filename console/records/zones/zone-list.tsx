@@ -4,7 +4,6 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Suspense, useEffect, useRef, useState } from "react";
 import { Link } from "wouter";
 import type { RrsetsZone } from "../../../src/contract/rrsets.ts";
-import { nameToUnicode } from "../../../src/core/names/unicode.ts";
 import { counted } from "../../shared/counted.ts";
 import { ListTable } from "../../shared/list-table.tsx";
 import { lazyPart } from "../../shared/live/lazy-part.tsx";
@@ -12,6 +11,7 @@ import { Loading } from "../../shared/live/loading.tsx";
 import { ServiceGoneNote } from "../../shared/live/service-gone.tsx";
 import { TypedAhead } from "../../shared/live/typed-ahead.tsx";
 import { useLongWait } from "../../shared/live/waiting.tsx";
+import { NameText } from "../../shared/name-text.tsx";
 import { useSearchPart } from "../../shared/search-part.ts";
 import { useSession } from "../../shared/session/session.tsx";
 import { durationInWords } from "../../shared/time/words-of-time.ts";
@@ -124,7 +124,9 @@ function ZoneTable({ zones }: { readonly zones: readonly RrsetsZone[] }) {
       {zones.map((zone) => (
         <tr key={zone.id}>
           <td className="breaks">
-            <Link href={zoneAddress(zone.name)}>{nameToUnicode(zone.name)}</Link>
+            <Link href={zoneAddress(zone.name)}>
+              <NameText name={zone.name} />
+            </Link>
           </td>
           <td data-label="Records" className="number">
             {zone.record_count.toLocaleString("en-GB")}

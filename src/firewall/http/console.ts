@@ -49,7 +49,8 @@ export function createFirewallConsole(options: FirewallConsoleOptions) {
       try {
         const answer = path.startsWith("/console/")
           ? await answerTo(request, response)
-          : request.method === "GET" && (await pages(path, String(request.headers["accept-encoding"] ?? "")));
+          : request.method === "GET" &&
+            (await pages(path, String(request.headers["accept-encoding"] ?? ""), acceptOf(path, request)));
         // Without built pages, the root path is answered by the API.
         if (!answer || (answer !== "taken" && answer.status === 503)) return false;
         if (answer !== "taken") response.writeHead(answer.status, answer.headers).end(answer.body);
@@ -67,6 +68,10 @@ export function createFirewallConsole(options: FirewallConsoleOptions) {
     isNew: (): boolean => !access.users.list().some(({ hasPassword }) => hasPassword),
   };
 }
+
+/** A browser may show the answer of the API. */
+const acceptOf = (path: string, { headers }: IncomingMessage): string | undefined =>
+  path.startsWith("/api/") ? undefined : headers.accept;
 
 const pagePaths = /^\/(?:sign-in|users|groups|audit|account)?$/;
 

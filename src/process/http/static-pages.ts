@@ -61,9 +61,15 @@ export function createStaticPages({ page, isPage, folder }: StaticPagesOptions) 
     return reading;
   };
 
-  return async (path: string, acceptEncoding: string | undefined): Promise<PageAnswer | undefined> => {
+  return async (
+    path: string,
+    acceptEncoding: string | undefined,
+    /** Of the request: people who mistype a path get a page that says so, programs get the answer of the API. */
+    accept = "",
+  ): Promise<PageAnswer | undefined> => {
     const asset = assetPath.exec(path)?.[1];
-    if (asset === undefined && !isPage(path)) return undefined;
+    const isKnown = asset !== undefined || isPage(path);
+    if (!isKnown && !accept.includes("text/html")) return undefined;
     const name = asset === undefined ? `${page}.html` : `assets/${asset}`;
     const zipped = acceptEncoding?.includes("gzip") ? await fileOf(`${name}.gz`) : undefined;
     const body = zipped ?? (await fileOf(name));
@@ -76,7 +82,7 @@ export function createStaticPages({ page, isPage, folder }: StaticPagesOptions) 
       vary: "Accept-Encoding",
       ...(zipped && { "content-encoding": "gzip" }),
     };
-    return { status: 200, headers, body };
+    return { status: isKnown ? 200 : 404, headers, body };
   };
 }
 

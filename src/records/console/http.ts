@@ -91,10 +91,21 @@ export function serveConsole(options: ConsoleOptions) {
       "/assets/*",
     ]) {
       server.get(path, { schema: { hide: true } }, async (request, reply) => {
-        const answer = await pages(pathOf(request), request.headers["accept-encoding"]);
+        const { "accept-encoding": encoding, accept } = request.headers;
+        const answer = await pages(pathOf(request), encoding, accept);
         return send(reply, answer ?? problem(404, "Not found."));
       });
     }
+  };
+}
+
+/** What people see who mistype a path; undefined for programs. */
+export function createUnknownPage(folder: string | undefined) {
+  const pages = createStaticPages({ page: "records", isPage: () => false, folder });
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+    const { "accept-encoding": encoding, accept } = request.headers;
+    const answer = request.method === "GET" ? await pages(pathOf(request), encoding, accept) : undefined;
+    return answer && send(reply, answer);
   };
 }
 

@@ -1,6 +1,5 @@
 import { json, type PlainAnswer, problem } from "../../access/session-http.ts";
 import { setsPerConsolePage } from "../../contract/console.ts";
-import { paginationToWire } from "../http-rrsets/paging.ts";
 import { setToWire } from "../http-rrsets/wire.ts";
 import type { RecordService } from "../service/service.ts";
 import type { Actor } from "../service/sight.ts";
@@ -19,6 +18,6 @@ export async function answerSets(
   const { items, total } = outcome.page;
   return json(200, {
     rrsets: items.map((set) => setToWire(set, outcome.zone.number)),
-    meta: { pagination: paginationToWire(paging, total) },
+    meta: { pagination: { last_page: Math.max(1, Math.ceil(total / setsPerConsolePage)) } },
   });
 }

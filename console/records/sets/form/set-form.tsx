@@ -1,5 +1,5 @@
 import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
-import { useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Link } from "wouter";
 import type { Rrset, RrsetsZone } from "../../../../src/contract/rrsets.ts";
 import { absoluteName } from "../../../../src/core/names/name.ts";
@@ -66,6 +66,7 @@ function Form({ zone, onClose, ...props }: Props) {
   const [draft, setDraft] = useState<SetDraft>(() => startOf({ zone, onClose, ...props }));
   const [original, setOriginal] = useState(props.edited);
   const [tried, setTried] = useState(false);
+  const [opened, setOpened] = useState(false);
   const body = useRef<HTMLFieldSetElement>(null);
   const edited = original && sets.find(({ id }) => id === original.id);
   const owner = typedOwner(draft.name, zone.name);
@@ -100,7 +101,12 @@ function Form({ zone, onClose, ...props }: Props) {
     setOriginal(set);
     // Drops values that are still empty.
     setDraft({ ...draftOf(set), values: values.filter(({ texts }) => texts.some((text) => text.trim() !== "")) });
+    setOpened(true);
   };
+  // The button that had the focus is gone: the focus goes to the value that was brought along.
+  useEffect(() => {
+    if (opened) body.current?.querySelector<HTMLElement>("[data-value] :is(input, textarea)")?.focus();
+  }, [opened]);
 
   return (
     <FormDialog

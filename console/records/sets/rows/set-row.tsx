@@ -36,21 +36,23 @@ export const SetRow = memo(function SetRow({ set, index, start, size, isSelected
       style={{ minHeight: size, transform: `translateY(${start}px)` }}
     >
       <div role="cell" className="set-pick">
-        <input
-          type="checkbox"
-          data-part="pick"
-          tabIndex={tabIndex}
-          checked={isSelected}
-          aria-label={`Select ${name} ${set.type}`}
-          onChange={({ nativeEvent }) =>
-            props.act({
-              kind: "select",
-              set,
-              index,
-              isRange: nativeEvent instanceof MouseEvent && nativeEvent.shiftKey,
-            })
-          }
-        />
+        <label>
+          <input
+            type="checkbox"
+            data-part="pick"
+            tabIndex={tabIndex}
+            checked={isSelected}
+            aria-label={`Select ${name} ${set.type}`}
+            onChange={({ nativeEvent }) =>
+              props.act({
+                kind: "select",
+                set,
+                index,
+                isRange: nativeEvent instanceof MouseEvent && nativeEvent.shiftKey,
+              })
+            }
+          />
+        </label>
       </div>
       <div role="cell" className="set-name">
         <Link
@@ -73,7 +75,7 @@ export const SetRow = memo(function SetRow({ set, index, start, size, isSelected
         {set.records.map(({ value, comment }, i) => (
           <span key={value} className="set-one">
             <Value set={set} value={value} part={`value${i}`} tabIndex={tabIndex} {...props} />
-            {comment && <span className="quiet"> {comment}</span>}
+            {comment && <bdi className="quiet"> {comment}</bdi>}
           </span>
         ))}
         <Marks set={set} />
@@ -104,7 +106,12 @@ function Value(
 ) {
   const { set, value, editing, act } = props;
   if (editing?.value === value) return <InlineValue editing={editing} act={act} />;
-  if (!props.mayEdit) return <span className="mono">{shownValue(value)}</span>;
+  if (!props.mayEdit)
+    return (
+      <bdi dir="ltr" className="mono">
+        {shownValue(value)}
+      </bdi>
+    );
   return (
     <button
       type="button"
@@ -114,7 +121,7 @@ function Value(
       title="Edit here"
       onClick={() => act({ kind: "edit", set, value })}
     >
-      {shownValue(value)}
+      <bdi dir="ltr">{shownValue(value)}</bdi>
     </button>
   );
 }

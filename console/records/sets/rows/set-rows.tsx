@@ -184,13 +184,15 @@ function Head(props: Props & { readonly isAll: boolean; readonly isSome: boolean
     <div role="rowgroup" className="sets-head">
       <div role="row" className="set-row">
         <div role="columnheader" className="set-pick">
-          <input
-            ref={pick}
-            type="checkbox"
-            checked={props.isAll}
-            aria-label="Select all records shown"
-            onChange={props.onAll}
-          />
+          <label>
+            <input
+              ref={pick}
+              type="checkbox"
+              checked={props.isAll}
+              aria-label="Select all records shown"
+              onChange={props.onAll}
+            />
+          </label>
         </div>
         {columns.map((column) => (
           <div
