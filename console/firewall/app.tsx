@@ -1,8 +1,7 @@
 import { useState } from "react";
-import { Route, Switch } from "wouter";
+import { Route } from "wouter";
 import { lazyPart } from "../shared/live/lazy-part.tsx";
 import { useLive } from "../shared/live/live.ts";
-import { NotFound } from "../shared/not-found.tsx";
 import { SessionGate, useSession } from "../shared/session/session.tsx";
 import { SignedInFrame } from "../shared/session/signed-in.tsx";
 import { InterfacePage } from "./interface-page.tsx";
@@ -47,14 +46,11 @@ function SignedIn() {
   const places = [{ to: "/", name: "Interfaces" }, ...(manages ? managing : []), { to: "/account", name: "Account" }];
   return (
     <SignedInFrame service="firewall" title={words.title} places={places} live={live}>
-      <Switch>
-        <Route path="/">{() => <InterfacePage report={report} sees={sees} />}</Route>
-        <Route path="/users">{() => (manages ? <UserPage /> : <NoPrivilege />)}</Route>
-        <Route path="/groups">{() => (manages ? <GroupPage /> : <NoPrivilege />)}</Route>
-        <Route path="/audit">{() => (manages ? <AuditPage /> : <NoPrivilege />)}</Route>
-        <Route path="/account">{() => <AccountPage service="firewall" nameLabel="User" />}</Route>
-        <Route>{() => <NotFound />}</Route>
-      </Switch>
+      <Route path="/">{() => <InterfacePage report={report} sees={sees} />}</Route>
+      <Route path="/users">{() => (manages ? <UserPage /> : <NoPrivilege />)}</Route>
+      <Route path="/groups">{() => (manages ? <GroupPage /> : <NoPrivilege />)}</Route>
+      <Route path="/audit">{() => (manages ? <AuditPage /> : <NoPrivilege />)}</Route>
+      <Route path="/account">{() => <AccountPage service="firewall" nameLabel="User" />}</Route>
     </SignedInFrame>
   );
 }

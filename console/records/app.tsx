@@ -1,7 +1,6 @@
-import { Redirect, Route, Switch, useRoute, useSearch } from "wouter";
+import { Redirect, Route, useRoute, useSearch } from "wouter";
 import { nameToUnicode } from "../../src/core/names/unicode.ts";
 import { lazyPart } from "../shared/live/lazy-part.tsx";
-import { NotFound } from "../shared/not-found.tsx";
 import { SessionGate } from "../shared/session/session.tsx";
 import { SignedInFrame } from "../shared/session/signed-in.tsx";
 import { Toasts } from "../shared/toasts/toasts.tsx";
@@ -44,16 +43,13 @@ function SignedIn() {
   const zone = at?.zone && nameToUnicode(keptZone(zoneInAddress(at.zone)));
   return (
     <SignedInFrame service="records" title={words.title} places={places} subject={zone} live={live}>
-      <Switch>
-        <Route path="/">{() => <OverviewPage />}</Route>
-        <Route path="/zones">{() => <ZoneList />}</Route>
-        <Route path="/zones/:zone/:part?">
-          {({ zone, part }) => <OneZone asked={zoneInAddress(zone ?? "")} part={part} />}
-        </Route>
-        <Route path="/tokens">{() => <TokenPage />}</Route>
-        <Route path="/account">{() => <AccountPage service="records" nameLabel="Account" />}</Route>
-        <Route>{() => <NotFound />}</Route>
-      </Switch>
+      <Route path="/">{() => <OverviewPage />}</Route>
+      <Route path="/zones">{() => <ZoneList />}</Route>
+      <Route path="/zones/:zone/:part?">
+        {({ zone, part }) => <OneZone asked={zoneInAddress(zone ?? "")} part={part} />}
+      </Route>
+      <Route path="/tokens">{() => <TokenPage />}</Route>
+      <Route path="/account">{() => <AccountPage service="records" nameLabel="Account" />}</Route>
     </SignedInFrame>
   );
 }

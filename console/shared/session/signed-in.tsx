@@ -1,9 +1,10 @@
 import { type ReactNode, Suspense } from "react";
-import { Link, Redirect, Route, Switch } from "wouter";
+import { Redirect, Route, Switch } from "wouter";
 import type { ServiceName } from "../../../src/contract/console.ts";
 import type { LiveState } from "../live/live.ts";
 import { LiveMark } from "../live/live-mark.tsx";
 import { Waiting } from "../live/waiting.tsx";
+import { NotFound } from "../not-found.tsx";
 import { type Place, Shell } from "../shell.tsx";
 import { NoPassword } from "./no-password.tsx";
 import { SignOutButton } from "./sign-out-button.tsx";
@@ -35,9 +36,7 @@ export function SignedInFrame(props: {
           <Route path="/sign-in">
             <Redirect to="/" replace />
           </Route>
-          <Route>
-            Page not found. <Link href="/">Go to the {props.places[0]?.name.toLowerCase()}</Link>
-          </Route>
+          <Route>{() => <NotFound />}</Route>
         </Switch>
       </Suspense>
     </Shell>
