@@ -47,11 +47,10 @@ const dialect: Dialect = {
   errorIn(status, body) {
     const error = errorIn(status, body);
     // A wrong signature, or one that is too old, is a 400.
-    return { ...error, status: status === 400 && signatureCodes.includes(body?.errorCode) ? 401 : error.status };
+    const isSignature = body?.errorCode === "INVALID_SIGNATURE" || /signature|out of time/i.test(error.message);
+    return { ...error, status: status === 400 && isSignature ? 401 : error.status };
   },
 };
-
-const signatureCodes: readonly unknown[] = ["INVALID_SIGNATURE", "QUERY_TIME_OUT"];
 
 const timeDialect: Dialect = {
   ...dialect,

@@ -7,7 +7,7 @@ import { type KeptRecord, keepRecords } from "./kept-records.ts";
  * - A call without a session gets the code 2002: inwx/nodejs-client#28.
  * - Ids of records are above 2^31, and strings in nameserver.info and createRecord, since November 2025: inwx/python-client#19.
  *   They were numbers before; updateRecord takes what these calls return.
- * - Without a record that matches, nameserver.info has no list: goinwx, `nameserver.go`.
+ * - Without a record that matches, nameserver.info has no list: an assumption, the stricter of two.
  */
 export function fakeInwx(user: string, password: string, idOf: (number: number) => unknown = String) {
   const kept = keepRecords();

@@ -9,8 +9,8 @@ const window = 180;
  * OVHcloud's calls below /domain/zone.
  * - Signature, and GET /auth/time without one: go-ovh, `ovh/ovh.go`; python-ovh, `ovh/client.py`.
  * - Errors as `{errorCode, httpCode, message}`; a wrong signature is a 400: qdm12/ddns-updater#319. 403 with INVALID_KEY: python-ovh.
- * - A timestamp that is minutes off is rejected: rmbolger/Posh-ACME#162.
- * - A changed record is served only after POST /domain/zone/{zone}/refresh: OVHcloud's API console, and lego's provider.
+ * - A timestamp that is minutes off is rejected: rmbolger/Posh-ACME#162. No document says how; the answer here is an assumption.
+ * - A changed record is served only after POST /domain/zone/{zone}/refresh: OVHcloud's API console.
  */
 export function fakeOvh(key: string) {
   const kept = keepRecords();
@@ -31,7 +31,7 @@ export function fakeOvh(key: string) {
   const refusal = ({ method, path, headers, body }: Asked): Reply | undefined => {
     if (headers["x-ovh-application"] !== key) return error(403, "This application key is invalid", "INVALID_KEY");
     const time = String(headers["x-ovh-timestamp"]);
-    if (Math.abs(Number(time) - now()) > window) return error(400, "Query out of time", "QUERY_TIME_OUT");
+    if (Math.abs(Number(time) - now()) > window) return error(400, "Query out of time");
     const text = [key, key, method, `http://${headers.host}${path}`, body, time].join("+");
     const signature = `$1$${createHash("sha1").update(text).digest("hex")}`;
     return headers["x-ovh-signature"] === signature ? undefined : error(400, "Invalid signature", "INVALID_SIGNATURE");
