@@ -48,9 +48,9 @@ const rehearsals = [
 const { privateKey: rsa } = generateKeyPairSync("rsa", { modulusLength: 1024 });
 const rsaKey = rsa.export({ type: "pkcs8", format: "pem" }).toString();
 
-/** The key in RFC 6605 section 6.1; another key if the flags are not 257. */
+/** The keys in RFC 6605 section 6.1 (flags 257), and of cloudflare.com (other flags). */
 const otherKey = (zone: string, flags = 257): string =>
-  `${zone}. 3600 IN DNSKEY ${flags} 3 13 ${flags === 257 ? "G" : "H"}ojIhhXUN/u4v54ZQqGSnyhWJwaubCvTmeexv7bR6edbkrSqQpF64cYbcB7wNcP+e+MAnLr+Wi9xMWyQLc8NAA==`;
+  `${zone}. 3600 IN DNSKEY ${flags} 3 13 ${flags === 257 ? "GojIhhXUN/u4v54ZQqGSnyhWJwaubCvTmeexv7bR6edbkrSqQpF64cYbcB7wNcP+e+MAnLr+Wi9xMWyQLc8NAA==" : "mdsswUyr3DPW132mOi8V9xESWE8jTo0dxCjjnopKl+GqJxpVXckHAeF+KkxLbxILfDLUT0rAK9iUzy1L53eKGQ=="}`;
 
 describe("moor dnssec", () => {
   it("signs a zone, shows what the registrar needs in every form, and lists the zone", async () => {
@@ -191,6 +191,13 @@ describe("moor dnssec", () => {
     ["--also-publish", "example.org. IN DNSKEY 257 3 13 c2VjcmV0", "a DNSKEY record is not complete"],
     ["--also-publish", "example.org. IN DNSKEY 385 3 13 c2VjcmV0", "has flags 385"],
     ["--also-publish", "c2VjcmV0", "there is no DNSKEY record"],
+    ["--also-publish", otherKey("example.com"), "belongs to example.com, not to example.org"],
+    ["--also-publish", otherKey("example.org").replace("Goj", "Hoj"), "is not a point of its curve"],
+    [
+      "--key",
+      `Private-key-format: v1.3\nAlgorithm: 13\nPrivateKey: ${Buffer.alloc(32, 255).toString("base64")}`,
+      "not a number in the range of the curve",
+    ],
   ])("%s %# is refused, and no message quotes the file", async (option, text, because) => {
     writeFileSync(join(cwd, "given"), text);
     const { code, out, err } = await moor("dnssec", "on", "example.org", option, "given");

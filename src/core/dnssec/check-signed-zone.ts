@@ -1,14 +1,47 @@
-import { apex } from "../names/name.ts";
+import { fitsInName } from "../names/label.ts";
+import { absoluteName, apex, labelsOf } from "../names/name.ts";
 import { type RRset, setKey } from "../records/rrset.ts";
 import type { Fault } from "../result.ts";
 import { madeTypeFaults } from "./made-types.ts";
+import type { Denial } from "./plan-signing.ts";
 
 /** What a signed zone refuses. Pass all sets of the owners that a write touches, before and after it. */
-export const checkSignedZone = (zone: string, before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] => [
+export const checkSignedZone = (
+  { zone, denial }: { readonly zone: string; readonly denial: Denial },
+  before: readonly RRset[],
+  wanted: readonly RRset[],
+): readonly Fault[] => [
+  ...(denial === "nsec3" ? longNameFaults(zone, before, wanted) : []),
   ...madeTypeFaults(zone, before, wanted),
   ...serverFaults(zone, before, wanted),
   ...delegationFaults(zone, before, wanted),
 ];
+
+function longNameFaults(zone: string, before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] {
+  const long = longNames(zone, wanted);
+  if (long.length === 0) return [];
+  const old = new Set(longNames(zone, before));
+  return long.filter((owner) => !old.has(owner)).map((owner) => longNameFault(zone, owner));
+}
+
+/** The owners that are so long that no wildcard fits below them: NSD 4.6 (Debian 12) crashes when it hashes that wildcard, and stops serving all its zones. */
+export function longNames(zone: string, sets: readonly Pick<RRset, "owner">[]): readonly string[] {
+  const long = new Set<string>();
+  for (const { owner } of sets)
+    if (owner.length + zone.length > nearlyTooLong && !fitsInName(["*", ...labelsOf(absoluteName(owner, zone))]))
+      long.add(owner);
+  return [...long];
+}
+
+/** No shorter text has more than 253 bytes on the wire. */
+const nearlyTooLong = 245;
+
+export const longNameFault = (zone: string, owner: string): Fault => ({
+  code: "name-too-long-for-nsec3",
+  where: owner,
+  message: `the name ${owner} is too long for ${zone}, which uses NSEC3: some nameservers crash if no wildcard fits below a name`,
+  todo: "use a name that is at least two bytes shorter, or sign the zone with NSEC",
+});
 
 /** An unsigned zone without NS records is served with those of the service. In a signed one, they would have no signature. */
 function serverFaults(zone: string, before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] {

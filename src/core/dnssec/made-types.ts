@@ -9,9 +9,15 @@ const { ds: _, ...made } = dnssecTypes;
 const names = new Map(Object.entries(made).map(([name, code]) => [typeNamed(code), name.toUpperCase()]));
 
 /** The types of the records that signing generates. */
-export const madeTypes: readonly RecordType[] = [...names.keys()];
+const madeTypes: readonly RecordType[] = [...names.keys()];
 
-export const isMadeType = (type: RecordType): boolean => names.has(type);
+const isMadeType = (type: RecordType): boolean => names.has(type);
+
+/** BIND keeps the progress of its own signing in records of this type, which mean nothing to another server. */
+const bindProgress: RecordType = "TYPE65534";
+
+/** What is left out when a zone from a server that signs is signed here. */
+export const leftOutTypes: readonly RecordType[] = [...madeTypes, bindProgress];
 
 /** In a signed zone, users cannot write these records. */
 export function madeTypeFaults(zone: string, before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] {

@@ -35,6 +35,8 @@ export function readQuery(bytes: Buffer): Query | Unreadable {
   const name = scanName(bytes);
   if (name === undefined || name.end + 4 > bytes.length) return malformed(bytes);
   const end = name.end + 4;
+  // RFC 9824 section 3.2: it only appears in NSEC records.
+  if (u16(bytes, name.end) === types.nxname) return malformed(bytes);
   const edns = readEdns(bytes, end);
   if (edns === "malformed") return malformed(bytes);
   return {

@@ -24,6 +24,7 @@ export const types = {
   soa: 6,
   opt: 41,
   ds: 43,
+  nxname: 128,
   tkey: 249,
   tsig: 250,
   ixfr: 251,

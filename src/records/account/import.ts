@@ -129,7 +129,10 @@ async function replaceZone(store: RecordStore, { account, id }: Zone, zone: Read
 function signedFault({ zone, sets: before }: WriteView, { entry, sets }: ReadZone): Fault | undefined {
   const { name, settings } = zone;
   if (settings.dnssec === undefined) return undefined;
-  const fault = entry.mode === "secondary" ? signedStaysPrimary(name) : checkSignedZone(name, before, sets)[0];
+  const fault =
+    entry.mode === "secondary"
+      ? signedStaysPrimary(name)
+      : checkSignedZone({ zone: name, denial: settings.dnssec.denial }, before, sets)[0];
   return fault && { ...fault, where: `zone ${name}` };
 }
 

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { parentWith } from "../../../test/rig/records/parent-with.ts";
 import { rrsetsService } from "../../../test/rig/records/rrsets-service.ts";
 import { wholeAccount } from "../../core/may.ts";
+import type { RecordType } from "../../core/rdata/table.ts";
 import { updateFromDns } from "../service/from-dns-update.ts";
 import { continueLife, noteParentFault } from "../service/zones/dnssec.ts";
 import type { TransferKey } from "../store/transfer-keys.ts";
@@ -89,20 +90,26 @@ it("a zone is signed, shows what the parent needs, and moves on step by step", a
   expect(await store().signedZones(0, 10)).toEqual([]);
 });
 
+/** Of RFC 6605 section 6.1, and of cloudflare.com. */
+const publicKeys = [
+  "GojIhhXUN/u4v54ZQqGSnyhWJwaubCvTmeexv7bR6edbkrSqQpF64cYbcB7wNcP+e+MAnLr+Wi9xMWyQLc8NAA==",
+  "mdsswUyr3DPW132mOi8V9xESWE8jTo0dxCjjnopKl+GqJxpVXckHAeF+KkxLbxILfDLUT0rAK9iUzy1L53eKGQ==",
+] as const;
+
 it("keys of another server are published and withdrawn", async () => {
   const zone = await makeZone("both.test");
-  const other = (byte: number, flags: number) => `${flags} 3 13 ${Buffer.alloc(64, byte).toString("base64")}`;
-  const first = await post(`${zone}/actions/sign`, { also_publish: [other(1, 257)] });
+  const other = (i: 0 | 1, flags: number) => `${flags} 3 13 ${publicKeys[i]}`;
+  const first = await post(`${zone}/actions/sign`, { also_publish: [other(0, 257)] });
   const [own] = first.json.dnssec.keys;
-  const second = await post(`${zone}/actions/publish_keys`, { dnskeys: [`both.test. IN DNSKEY ${other(2, 256)}`] });
+  const second = await post(`${zone}/actions/publish_keys`, { dnskeys: [`both.test. IN DNSKEY ${other(1, 256)}`] });
   expect([second.status, second.json.action.command]).toEqual([201, "publish_keys"]);
   const { other_keys: others, records } = second.json.dnssec;
   expect(others).toMatchObject([{ ds_wanted: true }, { ds_wanted: false, ds: null }]);
   const ownKey = own.dnskey.slice(own.dnskey.indexOf("257"));
   expect(records).toMatchObject([
-    { type: "DNSKEY", values: [ownKey, other(1, 257), other(2, 256)] },
+    { type: "DNSKEY", values: [ownKey, other(0, 257), other(1, 256)] },
     { type: "CDS", values: [own.ds, others[0].ds].map((ds: string) => ds.replace(/.* DS /, "")) },
-    { type: "CDNSKEY", values: [ownKey, other(1, 257)] },
+    { type: "CDNSKEY", values: [ownKey, other(0, 257)] },
   ]);
   const [last] = (await call("GET", `${zone}/history`)).json.history;
   expect(last).toMatchObject({
@@ -123,7 +130,7 @@ it("signing needs a token for the whole zone", async () => {
   const some = await newToken("main", { ...wholeAccount, sets: [{ owner: "www" }] });
   const other = await newToken("main", { ...wholeAccount, zones: ["other.test"] });
   const reader = await newToken("main", { access: "read" });
-  const body = { dnskeys: [`257 3 13 ${Buffer.alloc(64, 1).toString("base64")}`] };
+  const body = { dnskeys: [`257 3 13 ${publicKeys[0]}`] };
   for (const action of ["sign", "roll_key", "unsign", "publish_keys", "withdraw_keys"]) {
     const statuses = await Promise.all(
       [some, other, reader].map(async (token) => (await post(`${zone}/actions/${action}`, body, token)).status),
@@ -145,7 +152,8 @@ it("a request repeated with the same idempotency key signs once", async () => {
   expect(second.json).toEqual(first.json);
 });
 
-const madeText = "\\# 4 00000000";
+/** Valid for an RRSIG record, and for a DNSKEY record. */
+const madeText = "\\# 20 0001 0d 01 0000003c 70000000 60000000 1267 00 ff".replaceAll(/(?<=# 20 .*) /g, "");
 
 it("records that signing generates cannot be written, and are replaced when a zone is signed", async () => {
   const rrsets = [
@@ -189,6 +197,44 @@ it("records that signing generates cannot be written, and are replaced when a zo
     updates: [{ kind: "add", owner: "www", type: "TYPE46", ttl: 60, rdata: madeText }],
   });
   expect(updated).toMatchObject({ kind: "refused", faults: [{ message }] });
+});
+
+it("a prerequisite of a DNS UPDATE finds the records that signing generates", async () => {
+  const zone = await makeZone("asked.test");
+  const met = async (owner: string, type: RecordType) => {
+    const held = await store().zoneHolding("asked.test");
+    const key: TransferKey = {
+      ...{ name: "key", secret: "", account: held?.account, scope: wholeAccount, created: 0 },
+      ...{ accountName: "main", revoked: undefined, algorithm: "hmac-sha256" },
+    };
+    const prerequisites = [{ kind: "set-exists" as const, owner, type }];
+    const by = { key, from: "192.0.2.1", signature: `${owner} ${type} ${Math.random()}`, now: Date.now() };
+    return (await updateFromDns(store(), { zone: "asked.test", prerequisites, updates: [], ...by })).kind;
+  };
+  expect(await met("@", "TYPE48")).toBe("unmet");
+  expect((await post(`${zone}/actions/sign`)).status).toBe(201);
+  expect(await Promise.all([met("@", "TYPE48"), met("@", "TYPE46"), met("@", "TYPE47")])).toEqual([
+    "done",
+    "done",
+    "done",
+  ]);
+  expect(await Promise.all([met("www", "TYPE46"), met("@", "TYPE51"), met("@", "TYPE59")])).toEqual([
+    "unmet",
+    "unmet",
+    "unmet",
+  ]);
+});
+
+it("signing with NSEC3 refuses a zone with a name below which no wildcard fits, and leaves out what BIND notes for itself", async () => {
+  const zone = await makeZone("long.test");
+  const name = [60, 60, 60, 60].map((count) => "a".repeat(count)).join(".");
+  expect((await post(`${zone}/rrsets`, { name, type: "A", records: [{ value: "192.0.2.1" }] })).status).toBe(201);
+  const refused = await post(`${zone}/actions/sign`, { denial: "nsec3" });
+  expect([refused.status, refused.text]).toEqual([422, expect.stringContaining("some nameservers crash")]);
+  const moved = await makeZone("moved.test", { zonefile: "$TTL 60\n@ TYPE65534 \\# 5 0d12340001\nwww A 192.0.2.1\n" });
+  expect((await call("GET", `${moved}/zonefile`)).json.zonefile).toContain("TYPE65534");
+  expect((await post(`${moved}/actions/sign`, { denial: "nsec3" })).status).toBe(201);
+  expect((await call("GET", `${moved}/zonefile`)).json.zonefile).not.toContain("TYPE65534");
 });
 
 it("undo does not restore keys, and a signed zone cannot become secondary", async () => {

@@ -1,6 +1,11 @@
+import { dnssecTypes } from "../../core/dnssec/codes.ts";
+import { setOf } from "../../core/dnssec/made-changes.ts";
+import { keyTtl } from "../../core/dnssec/plan-signing.ts";
+import { typeNamed } from "../../core/dnssec/signed-name.ts";
 import type { Instant } from "../../core/instant.ts";
 import { may } from "../../core/may.ts";
 import { apex } from "../../core/names/name.ts";
+import { genericOfBytes } from "../../core/rdata/field-hex.ts";
 import {
   type Prerequisite,
   type RecordUpdate,
@@ -11,6 +16,7 @@ import {
 import type { RRset } from "../../core/records/rrset.ts";
 import { serialOf } from "../../core/records/serial.ts";
 import type { Fault } from "../../core/result.ts";
+import { signingOf } from "../signing/signing-of.ts";
 import { AccessEnded } from "../store/access-ended.ts";
 import { signatures } from "../store/kept-actions.ts";
 import type { ActRule, Decision, RecordStore, WriteView } from "../store/port.ts";
@@ -88,13 +94,28 @@ export function dnsUpdateRule(command: UpdateByDns): ActRule<DnsUpdated> {
 
 function decide(update: PlainUpdate, view: WriteView, ids: readonly string[]): Decision & { result: DnsUpdated } {
   if (!mayDo(update, view.sets)) return noChange({ kind: "denied" });
-  const unmet = unmetPrerequisite(view.sets, update.prerequisites);
+  const unmet = unmetPrerequisite([...view.sets, ...generatedSets(view, update.now)], update.prerequisites);
   if (unmet !== undefined) return noChange({ kind: "unmet", what: unmet });
   const context = { zoneTtl: view.zone.settings.ttl, now: update.now, ids };
   const wanted = updatedSets(view.sets, update.updates, context);
   const faults = checkWrite(view, wanted);
   if (faults.length > 0) return noChange({ kind: "refused", faults });
   return { wanted, serial: newSerial(view.sets, wanted), result: { kind: "done" } };
+}
+
+/** A signed zone has these too, although nobody has written them: the keys at the apex, and signatures and proofs at every name. */
+function generatedSets({ zone, sets }: WriteView, now: Instant): readonly RRset[] {
+  const { dnssec } = zone.settings;
+  if (dnssec === undefined) return [];
+  const generated = (owner: string, code: number, data: readonly Uint8Array[]): RRset =>
+    setOf({ owner, type: typeNamed(code), ttl: keyTtl, values: data.map(genericOfBytes) });
+  const atNames = [dnssecTypes.rrsig, ...(dnssec.denial === "nsec" ? [dnssecTypes.nsec] : [])];
+  return [
+    ...signingOf(dnssec, zone.name, now).apexSets.map(({ type, data }) => generated(apex, type, data)),
+    ...[...new Set(sets.map(({ owner }) => owner))].flatMap((owner) =>
+      atNames.map((code) => generated(owner, code, [])),
+    ),
+  ];
 }
 
 /** Checks every set that is named, and every set at a name that is deleted completely. */

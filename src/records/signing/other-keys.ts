@@ -1,11 +1,13 @@
 import { type Algorithm, algorithmName, algorithms, keyFlags, zoneKeyFlags } from "../../core/dnssec/codes.ts";
 import { dnskeyData, keyTag } from "../../core/dnssec/records.ts";
 import type { Instant } from "../../core/instant.ts";
+import { askedZoneName } from "../../core/names/name.ts";
 import { type Fault, fail, failAll, ok, type Result } from "../../core/result.ts";
 import type { OtherKey, ZoneSigning } from "../model.ts";
+import { isOnCurve } from "./curve-point.ts";
 
-/** What a DNSKEY record of another server contains. */
-export type PublicKey = Omit<OtherKey, "added">;
+/** What a DNSKEY record of another server contains. `owner`: in lower case, without the last dot; undefined if the text has only the data. */
+export type PublicKey = Omit<OtherKey, "added"> & { readonly owner?: string };
 
 /** More would make the DNSKEY set too large for a datagram. */
 const mostOthers = 8;
@@ -18,20 +20,23 @@ export function readDnskeys(text: string): Result<readonly PublicKey[]> {
     .replaceAll(/;.*$/gm, "")
     .replaceAll(/\([^)]*\)/g, (inside) => inside.replaceAll(/[()\s]+/g, " "))
     .split("\n");
-  const found = lines.flatMap((line) => (/\sRRSIG\s/i.test(line) ? [] : (dnskey.exec(line)?.slice(1) ?? [])));
+  const found = lines.flatMap((line) => (/\sRRSIG\s/i.test(line) ? [] : (dnskey.exec(line) ?? [])).slice(0, 1));
   const keys: PublicKey[] = [];
   const faults: Fault[] = [];
-  for (let at = 0; at < found.length; at += 3) {
-    const [flags, algorithm] = [Number(found[at]), Number(found[at + 1])];
-    const bytes = Buffer.from(found[at + 2] ?? "", "base64");
+  for (const line of found) {
+    const { before = "", ...data } = dnskey.exec(line)?.groups ?? {};
+    const [flags, algorithm] = [Number(data.flags), Number(data.algorithm)];
+    const bytes = Buffer.from(data.key ?? "", "base64");
     if (!isOurs(algorithm)) faults.push(otherAlgorithm(algorithm));
     else if (flags !== keyFlags && flags !== zoneKeyFlags)
       faults.push(badKey(`a DNSKEY record has flags ${flags}`, "give only records with flags 256 or 257"));
     else if (bytes.length !== publicLengths[algorithm])
       faults.push(badKey("a DNSKEY record is not complete", "copy the whole record"));
+    else if (!isOnCurve(algorithm, bytes))
+      faults.push(badKey("the key in a DNSKEY record is not a point of its curve", "copy the whole record again"));
     else {
       const tag = keyTag(dnskeyData(algorithm, bytes, flags));
-      keys.push({ tag, flags, algorithm, publicKey: bytes.toString("base64") });
+      keys.push({ tag, flags, algorithm, publicKey: bytes.toString("base64"), ...ownerIn(before) });
     }
   }
   if (found.length === 0)
@@ -44,7 +49,13 @@ export function readDnskeys(text: string): Result<readonly PublicKey[]> {
   return faults.length > 0 ? failAll(faults) : ok(keys);
 }
 
-const dnskey = /(?:^|\sDNSKEY)\s*\b(\d+)\s+3\s+(\d+)\s+([\w+/=\s]+)$/i;
+const dnskey = /(?:^|^(?<before>.*)\sDNSKEY)\s*\b(?<flags>\d+)\s+3\s+(?<algorithm>\d+)\s+(?<key>[\w+/=\s]+)$/i;
+
+/** `@` and an empty owner mean the zone, whatever it is called. */
+function ownerIn(before: string): { readonly owner?: string } {
+  const [first = ""] = before.split(/\s/);
+  return /^(?:@|IN|\d+|)$/i.test(first) ? {} : { owner: askedZoneName(first) };
+}
 
 const publicLengths: Readonly<Record<Algorithm, number>> = { 13: 64, 15: 32 };
 const isOurs = (algorithm: number): algorithm is Algorithm => Object.values<number>(algorithms).includes(algorithm);
@@ -63,6 +74,10 @@ export const notInParent = ({ tag, flags }: PublicKey): Fault =>
 
 const badKey = (message: string, todo: string): Fault => ({ code: "bad-key", where: "key", message, todo });
 
+const published = ({ tag, flags, algorithm, publicKey }: PublicKey, added: Instant): OtherKey => ({
+  ...{ tag, flags, algorithm, publicKey, added },
+});
+
 /** Ignores the zone's own keys, so that the whole DNSKEY set of the other server can be given. */
 export function mergeOthers(
   zone: string,
@@ -71,6 +86,14 @@ export function mergeOthers(
   now: Instant,
 ): Result<readonly OtherKey[]> {
   const isSame = (a: Pick<PublicKey, "publicKey">) => (b: Pick<PublicKey, "publicKey">) => a.publicKey === b.publicKey;
+  const misplaced = given.find(({ owner }) => owner !== undefined && owner !== zone);
+  if (misplaced !== undefined)
+    return fail(
+      badKey(
+        `key ${misplaced.tag} belongs to ${misplaced.owner}, not to ${zone}`,
+        `give the DNSKEY records of ${zone}`,
+      ),
+    );
   const foreign = given.filter((each) => !keys.some(isSame(each)));
   const different = foreign.find(({ algorithm }) => keys.some((key) => key.algorithm !== algorithm));
   if (different !== undefined)
@@ -83,7 +106,7 @@ export function mergeOthers(
   const zoneKey = given.find((each) => keys.some(isSame(each)) && each.flags !== keyFlags);
   if (zoneKey !== undefined) return fail(notInParent(zoneKey));
   const isNew = (key: PublicKey, at: number) => !others.some(isSame(key)) && foreign.findIndex(isSame(key)) === at;
-  const all = [...others, ...foreign.filter(isNew).map((key) => ({ ...key, added: now }))];
+  const all = [...others, ...foreign.filter(isNew).map((key) => published(key, now))];
   return all.length > mostOthers
     ? fail(
         badKey(

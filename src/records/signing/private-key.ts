@@ -33,7 +33,11 @@ function fromPem(text: string): Result<ReadKey> {
   try {
     const key = createPrivateKey(text);
     const algorithm = algorithmOf(key);
-    if (algorithm === algorithms.ecdsap256 || algorithm === algorithms.ed25519) return ok({ key, algorithm });
+    if (algorithm === algorithms.ecdsap256) {
+      const { d = "" } = key.export({ format: "jwk" });
+      return isInRange(Buffer.from(d, "base64url")) ? ok({ key, algorithm }) : fail(outOfRange);
+    }
+    if (algorithm === algorithms.ed25519) return ok({ key, algorithm });
     if (algorithm !== undefined) return fail(otherAlgorithm(algorithm));
   } catch {
     // The error is dropped, because it could quote the secret text.
@@ -63,6 +67,7 @@ function fromBind(text: string): Result<ReadKey> {
       badKey("the private key is in a hardware module (HSM)", "move the zone without its key: see docs/dnssec.md"),
     );
   const secret = Buffer.from(field("PrivateKey") ?? "", "base64");
+  if (algorithm === algorithms.ecdsap256 && secret.length === 32 && !isInRange(secret)) return fail(outOfRange);
   try {
     if (secret.length === 32)
       return ok({
@@ -80,7 +85,19 @@ const frames: Readonly<Record<Algorithm, Buffer>> = {
   15: Buffer.from("302e020100300506032b657004220420", "hex"),
 };
 
+/** The number of points of P-256. */
+const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
+
+function isInRange(secret: Buffer): boolean {
+  const number = BigInt(`0x${secret.toString("hex") || "0"}`);
+  return number > 0n && number < order;
+}
+
 const badKey = (message: string, todo: string): Fault => ({ code: "bad-key", where: "key", message, todo });
+const outOfRange = badKey(
+  "the private key is not a number in the range of the curve P-256, so it is damaged",
+  "copy it from the other server again",
+);
 const noKey = badKey(
   "this is not a private key for algorithm 13 (ECDSAP256SHA256) or 15 (ED25519)",
   "give a .private file (BIND, PowerDNS), or a PEM file (PKCS #8), as Knot stores it",

@@ -24,7 +24,7 @@ export function* checkingWrite({ zone, sets }: WriteView, wanted: readonly RRset
 }
 
 export const signingFaults = ({ name, settings }: Zone, before: readonly RRset[], wanted: readonly RRset[]) =>
-  settings.dnssec === undefined ? [] : checkSignedZone(name, before, wanted);
+  settings.dnssec === undefined ? [] : checkSignedZone({ zone: name, denial: settings.dnssec.denial }, before, wanted);
 
 export function zoneFaults(zone: Zone): readonly Fault[] {
   if (zone.settings.mode === "primary") return [];

@@ -1,6 +1,7 @@
+import { longNameFault, longNames } from "../../../core/dnssec/check-signed-zone.ts";
 import { type Algorithm, algorithms } from "../../../core/dnssec/codes.ts";
 import { beginLeaving, beginLife, beginRoll, nextStage, type Stage } from "../../../core/dnssec/lifecycle.ts";
-import { isMadeType, madeTypes } from "../../../core/dnssec/made-types.ts";
+import { leftOutTypes } from "../../../core/dnssec/made-types.ts";
 import type { ParentFault, ParentView } from "../../../core/dnssec/parent-view.ts";
 import type { Denial } from "../../../core/dnssec/plan-signing.ts";
 import type { Instant } from "../../../core/instant.ts";
@@ -13,6 +14,7 @@ import type { ReadKey } from "../../signing/private-key.ts";
 import { describeKey, type SealedKey, type Signer } from "../../signing/signer.ts";
 import { everyDsOf } from "../../signing/signing-of.ts";
 import type { Decision, RecordStore, WriteRequest, WriteView } from "../../store/port.ts";
+import { readZone } from "./read-zone.ts";
 
 export type SigningWriter = { readonly store: RecordStore; readonly actor: string; readonly now: Instant };
 
@@ -42,6 +44,8 @@ export async function signZone(
   signer: Signer,
 ): Promise<Result<ZoneSigning>> {
   await checkKeyFile(by.store, signer);
+  const long = await longNameIn(by.store, zone, choice.denial);
+  if (long !== undefined) return fail(long);
   return await change(by, zone, signingRule(choice, signer, by.now), await ownersToSign(by.store, zone));
 }
 
@@ -52,6 +56,13 @@ export async function signZone(
 export async function checkKeyFile(store: RecordStore, signer: Signer): Promise<void> {
   const [signed] = await store.signedZones(0, 1);
   for (const key of signed ? await store.sealedKeys(signed) : []) signer.unseal(key);
+}
+
+/** A name that the zone must not have with NSEC3. */
+export async function longNameIn(store: RecordStore, zone: Zone, denial: Denial): Promise<Fault | undefined> {
+  if (denial !== "nsec3") return undefined;
+  const [owner] = longNames(zone.name, await readZone(store, zone, async () => undefined));
+  return owner === undefined ? undefined : longNameFault(zone.name, owner);
 }
 
 /** `servers` becomes the NS set of a zone that has none. */
@@ -70,7 +81,7 @@ export function signingRule(
     const hasServers = sets.some(({ owner, type }) => owner === apex && type === "NS");
     if (!hasServers && servers === undefined)
       return fail(notNow(`the zone ${name} has no NS records`, "add its nameservers to the apex (@) first"));
-    const kept = sets.filter(({ type }) => !isMadeType(type));
+    const kept = sets.filter(({ type }) => !leftOutTypes.includes(type));
     const merged = mergeOthers(name, dnssec, others, now);
     if (!merged.ok) return merged;
     return ok({
@@ -86,7 +97,7 @@ export function signingRule(
  * generated here.
  */
 export async function ownersToSign(store: RecordStore, zone: Zone): Promise<WriteRequest["owners"]> {
-  const { total } = await store.setPage(zone, { types: madeTypes, page: 1, perPage: 1 });
+  const { total } = await store.setPage(zone, { types: leftOutTypes, page: 1, perPage: 1 });
   return total > 0 ? "all" : () => [apex];
 }
 

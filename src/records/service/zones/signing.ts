@@ -11,6 +11,7 @@ import { type Asked, type Done, noChange, type Written, writtenBefore, writtenBy
 import {
   checkKeyFile,
   leavingRule,
+  longNameIn,
   ownersToSign,
   publishingRule,
   rollingRule,
@@ -70,7 +71,11 @@ export function signingOperations(options: RecordServiceOptions, sight: Sight) {
         key,
         {
           command: "sign_zone",
-          ruleFor: () => withSigner((own) => signingRule(choice, own, now(), nameserverSet(options, now()))),
+          ruleFor: async (zone) => {
+            const long = await longNameIn(store, zone, choice.denial);
+            if (long !== undefined) return () => fail(long);
+            return await withSigner((own) => signingRule(choice, own, now(), nameserverSet(options, now())));
+          },
           ownersFor: (zone) => ownersToSign(store, zone),
         },
         asked,
