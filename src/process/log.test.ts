@@ -15,6 +15,15 @@ describe("a log line", () => {
     );
   });
 
+  it("has dates in ISO 8601, and leaves out what is undefined", () => {
+    for (const format of ["text", "json"] as const) {
+      const { log, written } = lines(format);
+      log.info({ since: new Date(0), found: undefined }, "waiting");
+      expect(written[0]).toContain("1970-01-01T00:00:00.000Z");
+      expect(written[0]).not.toContain("found");
+    }
+  });
+
   it("for people has the message of an error", () => {
     const { log, written } = lines("text");
     log.error({ err: new Error("disk full") }, "a request failed");

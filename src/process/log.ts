@@ -39,9 +39,10 @@ const withoutSecrets = (fields: object, print: (value: unknown) => unknown): obj
     Object.entries(fields).map(([key, value]) => [key, secretFields.has(key) ? hidden : print(value)]),
   );
 
-/** JSON would print an error as `{}`. A nested object, such as the headers of a request, may contain a secret. */
+/** JSON would print an error as `{}`, and so would the loop over the fields of a date. A nested object, such as the headers of a request, may contain a secret. */
 function printable(value: unknown): unknown {
   if (value instanceof Error) return errorFields(value);
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? String(value) : value.toISOString();
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return withoutSecrets(value, (inner) => inner);
 }
@@ -58,7 +59,8 @@ function errorFields(error: Error): object {
 /** `10:32:07 warn  address could not be read  source=home because="connection refused"` */
 function textLine({ level, time, msg, err, ...fields }: TextLine): string {
   const cause = err === undefined ? {} : { error: (err as { message?: unknown }).message ?? err };
-  const rest = Object.entries({ ...fields, ...cause }).map(([key, value]) => ` ${key}=${textValue(value)}`);
+  const known = Object.entries({ ...fields, ...cause }).filter(([, value]) => value !== undefined);
+  const rest = known.map(([key, value]) => ` ${key}=${textValue(value)}`);
   return `${time.slice(11, 19)} ${level.padEnd(5)} ${msg ?? ""}${rest.length > 0 ? " " : ""}${rest.join("")}\n`;
 }
 
