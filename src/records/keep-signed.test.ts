@@ -311,3 +311,18 @@ it("a server of the parent that does not answer holds the stage, and is named; a
   await zone.pass(30);
   expect(await zone.signing()).toMatchObject({ stage: "secure", keys: [{ id: next.id }] });
 });
+
+it("a new key never has the tag of one in use", async () => {
+  const zone = await secureZone();
+  const [old] = (await zone.signing()).keys;
+  if (old === undefined) throw new Error("a key is expected");
+  let made = 0;
+  const makeKey: Signer["makeKey"] = (algorithm, at) => {
+    made += 1;
+    const { key, sealed } = signer.makeKey(algorithm, at);
+    return { key: made < 3 ? { ...key, tag: old.tag } : key, sealed };
+  };
+  expect(await rollKey(zone.by(), await zone.zoneNow(), undefined, { ...signer, makeKey })).toMatchObject({ ok: true });
+  expect(made).toBe(3);
+  expect(new Set((await zone.signing()).keys.map(({ tag }) => tag)).size).toBe(2);
+});

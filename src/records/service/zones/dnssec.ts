@@ -72,7 +72,7 @@ export function signingRule(
   now: Instant,
   servers?: RRset,
 ): SigningRule {
-  const { key, sealed } = brought ? bring(brought, signer, now) : signer.makeKey(algorithm, now);
+  const { key, sealed } = brought ? bring(brought, signer, now) : newKey(signer, algorithm, now, others);
   const dnssec = { denial, ...beginLife(key, now, brought !== undefined || others.length > 0) };
   return ({ zone: { name, settings }, sets }) => {
     if (settings.dnssec !== undefined) return fail(notNow(`the zone ${name} is already signed`));
@@ -99,6 +99,14 @@ export function signingRule(
 export async function ownersToSign(store: RecordStore, zone: Zone): Promise<WriteRequest["owners"]> {
   const { total } = await store.setPage(zone, { types: leftOutTypes, page: 1, perPage: 1 });
   return total > 0 ? "all" : () => [apex];
+}
+
+/** Its tag differs from those in use: with equal tags, resolvers try each key, and people cannot tell the DS records apart. */
+function newKey(signer: Signer, algorithm: Algorithm, now: Instant, used: readonly { readonly tag: number }[]) {
+  for (;;) {
+    const made = signer.makeKey(algorithm, now);
+    if (!used.some(({ tag }) => tag === made.key.tag)) return made;
+  }
 }
 
 function bring({ key: privateKey, algorithm }: ReadKey, signer: Signer, now: Instant) {
@@ -149,7 +157,8 @@ export function rollingRule(
   signer: Signer,
   now: Instant,
 ): SigningRule {
-  const { key, sealed } = signer.makeKey(algorithm ?? old?.keys[0]?.algorithm ?? algorithms.ecdsap256, now);
+  const used = [...(old?.keys ?? []), ...(old?.others ?? [])];
+  const { key, sealed } = newKey(signer, algorithm ?? old?.keys[0]?.algorithm ?? algorithms.ecdsap256, now, used);
   return ({ zone: { name, settings } }) => {
     if (settings.dnssec === undefined) return fail(notSigned(name));
     const { stage } = settings.dnssec;
