@@ -23,7 +23,7 @@ describe("zone (wire section 3.1)", () => {
       authoritative_nameservers: {
         assigned: ["ns1.example.net.", "ns3.example.net.", "ns2.example.net."],
         delegated: [],
-        delegation_last_check: zone.created,
+        delegation_last_check: null,
         delegation_status: "unknown",
       },
       registrar: "other",

@@ -27,8 +27,8 @@ export function zoneToWire(zone: Zone, status: ZoneStatus, nameservers: readonly
     authoritative_nameservers: {
       assigned: nameservers.map((server) => `${server}.`),
       delegated: [],
-      // This API does not check delegations. For null, the vendor's CLI prints the year 1.
-      delegation_last_check: timeText(zone.created),
+      // This API does not check delegations; the vendor's reference says null until a check was made.
+      delegation_last_check: null,
       delegation_status: "unknown",
     },
     registrar: "other",
