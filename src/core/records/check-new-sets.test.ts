@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { writtenSets } from "../../../test/rig/core/written-sets.suite.ts";
 import type { RecordType } from "../rdata/table.ts";
-import { checkNewSets } from "./check-new-sets.ts";
+import { checkEdit, checkNewSets } from "./check-new-sets.ts";
 
 const set = (owner: string, type: RecordType, values: readonly string[] = []) => ({
   owner,
@@ -143,4 +144,33 @@ describe("what other nameservers refuse a whole zone for", () => {
     expect(refused([dname("d"), ns, below], [dname("d"), ns, below])).toEqual([]);
     expect(refused([ns, below], [dname("d"), ns, below])).toEqual(["ns-beside-dname d NS", "below-dname a.b.d A"]);
   });
+});
+
+describe("an edit", () => {
+  const addresses = (count: number) =>
+    writtenSets("example.org", Array.from({ length: count }, (_, i) => `www - A 10.0.${i >> 8}.${i & 255}`).join("\n"));
+  it.each<[number, number, boolean]>([
+    [0, 100, true],
+    [0, 101, false],
+    [100, 101, false],
+    [300, 300, true],
+    [300, 200, true],
+    [300, 301, false],
+  ])("of a set with %i values that leaves %i", (before, after, passes) =>
+    expect(checkEdit(addresses(before), addresses(after)).map(({ code }) => code)).toEqual(
+      passes ? [] : ["too-many-values"],
+    ),
+  );
+
+  it.each(["TYPE46", "TYPE47", "TYPE50", "TYPE51"])(
+    "cannot write %s, but what is there may stay or become less",
+    (type) => {
+      const one = writtenSets("example.org", `www - ${type} \\# 1 00`);
+      const two = writtenSets("example.org", `www - ${type} \\# 1 00\nwww - ${type} \\# 1 01`);
+      expect(checkEdit([], one).map(({ code }) => code)).toEqual(["made-by-signing"]);
+      expect(checkEdit(one, two).map(({ code }) => code)).toEqual(["made-by-signing"]);
+      expect(checkEdit(two, one)).toEqual([]);
+      expect(checkEdit(two, two)).toEqual([]);
+    },
+  );
 });

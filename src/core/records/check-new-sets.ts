@@ -117,6 +117,54 @@ function sizeFault(set: SetData, had: Had): Fault | undefined {
   };
 }
 
+/** Values that an edit may leave in one set. BIND has the same limit (`max-records-per-type`). */
+const mostValues = 100;
+
+/**
+ * What is refused in edits, but not in zones that arrive as a whole: a file, or a transfer. What a zone already has may stay, and large sets may
+ * become smaller.
+ */
+export function checkEdit(before: readonly SetData[], wanted: readonly SetData[]): readonly Fault[] {
+  const suspects = wanted.filter(({ type, records }) => records.length > mostValues || chainTypes.has(type));
+  if (suspects.length === 0) return [];
+  const old = new Map(before.map((set) => [setKey(set.owner, set.type), set.records]));
+  return suspects.flatMap((set) => editFaults(set, old.get(setKey(set.owner, set.type)) ?? []));
+}
+
+function editFaults({ owner, type, records }: SetData, old: SetData["records"]): readonly Fault[] {
+  const where = setKey(owner, type);
+  const chained = chainTypes.get(type);
+  if (chained !== undefined) {
+    const known = new Set(old.map(({ rdata }) => rdata));
+    if (records.every(({ rdata }) => known.has(rdata))) return [];
+    return [
+      {
+        code: "made-by-signing",
+        where,
+        message: `${chained} records are made by signing a zone, and cannot be written one by one`,
+        todo: "sign the zone here (DNSSEC), or import the signed zone as a whole",
+      },
+    ];
+  }
+  if (records.length <= Math.max(mostValues, old.length)) return [];
+  return [
+    {
+      code: "too-many-values",
+      where,
+      message: `the ${type} set at ${owner} would have ${records.length} values; at most ${mostValues} are allowed`,
+      todo: "spread them over several names",
+    },
+  ];
+}
+
+/** The types of a signed chain: by hand, they would only make queries expensive. */
+const chainTypes: ReadonlyMap<RecordType, string> = new Map<RecordType, string>([
+  ["TYPE46", "RRSIG"],
+  ["TYPE47", "NSEC"],
+  ["TYPE50", "NSEC3"],
+  ["TYPE51", "NSEC3PARAM"],
+]);
+
 /** RFC 4592 section 4.2 leaves its meaning undefined, and BIND rejects the whole zone. */
 function wildcardFault(set: SetData, had: Had): Fault | undefined {
   const { owner, type } = set;

@@ -1,6 +1,6 @@
 import { checkSignedZone } from "../../../core/dnssec/check-signed-zone.ts";
 import { diffSets } from "../../../core/records/changes.ts";
-import { checkingNewSets } from "../../../core/records/check-new-sets.ts";
+import { checkEdit, checkingNewSets } from "../../../core/records/check-new-sets.ts";
 import { checkingOwners } from "../../../core/records/check-zone.ts";
 import { type RRset, setKey } from "../../../core/records/rrset.ts";
 import type { Fault } from "../../../core/result.ts";
@@ -9,10 +9,13 @@ import type { Zone } from "../../model.ts";
 import type { WriteView } from "../../store/port.ts";
 
 /** All reasons why the zone cannot take these sets, independent of the actor. */
-export const checkWrite = (view: WriteView, wanted: readonly RRset[]): readonly Fault[] =>
-  finish(checkingWrite(view, wanted));
+export function checkWrite(view: WriteView, wanted: readonly RRset[]): readonly Fault[] {
+  const faults = finish(checkingWrite(view, wanted));
+  // A signed zone refuses the types of its chain itself.
+  return faults.length > 0 ? faults : checkEdit(view.sets, wanted);
+}
 
-/** The same in steps. */
+/** The same in steps, for sets that the zone has had before: they may be larger than what an edit may write. */
 export function* checkingWrite({ zone, sets }: WriteView, wanted: readonly RRset[]): Steps<readonly Fault[]> {
   return [
     ...zoneFaults(zone),
