@@ -30,7 +30,7 @@ export class Refused extends Error {
     const error = isObject(body.error) ? body.error : {};
     const fields = isObject(error.details) && Array.isArray(error.details.fields) ? error.details.fields : [];
     const details = fields.flatMap((field) => (isObject(field) && Array.isArray(field.messages) ? field.messages : []));
-    const message = String(error.message ?? `the service answered ${status}`);
+    const message = typeof error.message === "string" ? error.message : `the service answered ${status}`;
     super(details.length > 0 && !details.includes(message) ? `${message}: ${details.join("; ")}` : message);
     this.status = status;
   }

@@ -41,7 +41,9 @@ export function zoneList(options: ManageOptions, io: CommandIo): Promise<number>
 
 const row = ({ name, mode, record_count: records, ttl }: Body): readonly string[] => [
   nameToUnicode(String(name)),
-  ...[mode, records, ttl].map((value) => String(value ?? "")),
+  ...[mode, records, ttl].map((value) =>
+    ["string", "number"].includes(typeof value) ? `${value as string | number}` : "",
+  ),
 ];
 
 export type ZoneExport = ManageOptions & { readonly to?: string };
@@ -125,8 +127,9 @@ export function zoneDelete(typed: string, options: ZoneDelete, io: CommandIo): P
     const found = await call(api, "GET", `/zones/${zone}`, { expected: [404] });
     const shown = nameToUnicode(zone);
     if (found.status !== 404 && options.yes !== true) {
-      const { record_count: records = "all its" } = isObject(found.body.zone) ? found.body.zone : {};
-      return refuse(2, `This deletes ${shown} with ${records} records; to confirm, add --yes`, io);
+      const { record_count: records } = isObject(found.body.zone) ? found.body.zone : {};
+      const what = typeof records === "number" ? `${records} records` : "all its records";
+      return refuse(2, `This deletes ${shown} with ${what}; to confirm, add --yes`, io);
     }
     if (found.status !== 404) await write(api, "DELETE", `/zones/${zone}`, { expected: [404], signal: io.signal });
     const changed = found.status !== 404;
