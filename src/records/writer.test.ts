@@ -3,14 +3,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { parseNetwork } from "../core/addresses/network.ts";
 import { wholeAccount } from "../core/may.ts";
 import { StoreBusy } from "../process/database/store-busy.ts";
 import { startThread } from "../process/shipped-files.ts";
 import { plainSettings } from "./model.ts";
 import { recordsDatabase, signingKeyFile } from "./open-store.ts";
+import { updateFromDns } from "./service/from-dns-update.ts";
+import { storeTransfer } from "./service/from-transfer.ts";
 import { createRecordService, type RecordService } from "./service/service.ts";
 import type { Actor } from "./service/sight.ts";
 import { AccessEnded } from "./store/access-ended.ts";
+import type { RecordStore } from "./store/port.ts";
 import { migrations } from "./store/sqlite/schema.ts";
 import { openSqliteStore, type SqliteStore } from "./store/sqlite/store.ts";
 
@@ -120,6 +124,87 @@ it("a thread that dies ends in an error for what it had, and the next write star
   else expect(error).toMatchObject({ kind: "done" });
   expect(await put("www", "192.0.2.3")).toMatchObject({ kind: "done" });
   expect([workers.length, await valueAt("www")]).toEqual([2, ["192.0.2.3"]]);
+});
+
+/** Writes of every kind, and what they return. A new zone has a random id, which must not matter. */
+async function writesOfEveryKind(its: RecordService, on: RecordStore): Promise<readonly unknown[]> {
+  const made = await its.createZone(actor, { name: "b.example", ttl: 60 }, {});
+  if (made.kind !== "done") throw new Error(made.kind);
+  const { id: zoneId, account } = made.zone;
+  const zone = { name: "b.example" };
+  const draft = (name: string, value: string, type: "A" | "AAAA" = "A") => ({
+    ...{ zoneId, draft: { type, name, value, text: value, ttl: 60 } },
+  });
+  const first = await its.createRecord(actor, zoneId, draft("one", "192.0.2.1").draft);
+  const id = first.kind === "done" ? first.placed.record.id : "";
+  const prefix = parseNetwork("2001:db8:1::/48");
+  const key = {
+    name: "k",
+    algorithm: "hmac-sha256",
+    secret: "",
+    account,
+    accountName: "main",
+    scope: wholeAccount,
+  } as const;
+  const secondary = await its.createZone(actor, { name: "c.example", mode: "secondary", ttl: 60 });
+  const soa = "ns1.example.net. h.example.net. 7 86400 10800 3600000 3600";
+  const outcomes = [
+    made,
+    first,
+    await its.replaceRecord(actor, id, draft("one", "192.0.2.2")),
+    await its.createRecords(actor, [draft("two", "192.0.2.3"), draft("six", "2001:db8::6", "AAAA")]),
+    await its.createRecords(actor, [draft("two", "192.0.2.3"), draft("three", "192.0.2.3")]),
+    await its.replaceRecords(actor, [{ ...draft("one", "192.0.2.4"), id }]),
+    await its.changeSets(actor, zone, {
+      changes: [{ name: "four", type: "A", to: { records: [{ value: "192.0.2.5", comment: "c" }] } }],
+    }),
+    await its.changeSets(actor, zone, { changes: [{ name: "four", type: "A", to: "gone" }], expectedSerial: 1 }),
+    await its.pointHosts(actor, ["one.b.example", "six.b.example"], {
+      ...{ ipv4: { family: "ipv4", text: "192.0.2.6" } },
+      ...(prefix && { ipv6: { prefix } }),
+    }),
+    await updateFromDns(on, {
+      ...{
+        zone: "b.example",
+        prerequisites: [{ kind: "name-in-use", owner: "one" }],
+        from: "192.0.2.1",
+        signature: "s",
+        now,
+      },
+      ...{ key: { ...key, created: 0, revoked: undefined } },
+      updates: [{ kind: "add", owner: "five", type: "A", ttl: 60, rdata: "192.0.2.7" }],
+    }),
+    await its.labelZone(actor, zone, { a: "b" }),
+    await its.changeZoneTtl(actor, zone, 120),
+    await its.deleteRecord(actor, id),
+    secondary.kind === "done" &&
+      (await storeTransfer(
+        on,
+        secondary.zone,
+        { kind: "whole", serial: 7, lines: [{ owner: "@", type: "SOA", ttl: 60, rdata: soa }] },
+        now,
+      )),
+    await its.exportZone(actor, zone, "rrsets"),
+    await its.deleteZone(actor, zone, {}),
+  ];
+  return outcomes.map((outcome) => JSON.parse(JSON.stringify(outcome, withoutChance)));
+}
+
+/** Ids are random, and numbers depend on what was written before. */
+const withoutChance = (key: string, value: unknown): unknown =>
+  ["id", "number", "zone_id", "account"].includes(key) || key === "zone" ? undefined : value;
+
+it("does with every kind of command what a store without it does", async () => {
+  await put("www", "192.0.2.1");
+  const memory = openSqliteStore(":memory:");
+  const plain = createRecordService({ store: memory, now: () => now, nameservers: ["ns1.example.net"] });
+  await memory.ensureAccount("main", now);
+  await memory.addToken({ account: actor.account, name: "t", hash: "h", scope: wholeAccount, created: now });
+  const before = store.counters.commits;
+  const [threaded, expected] = [await writesOfEveryKind(service, store), await writesOfEveryKind(plain, memory)];
+  memory.close();
+  expect(threaded).toEqual(expected);
+  expect(store.counters.commits - before).toBeGreaterThan(10);
 });
 
 it("closes the file when the store is closed", async () => {

@@ -75,8 +75,8 @@ export type LargeWritesOptions = {
 
 /** A write is large if it takes more steps to plan, or has more changes or signatures. */
 const most = { steps: 2_000, changes: 1_000, signatures: mostSignatures };
-/** The same in the thread that writes. Other writes wait there, but nothing else does. */
-export const mostInThread = { steps: 10_000, changes: 1_000, signatures: 500 };
+/** For the thread that writes, and commands of nobody: duties, such as renewing signatures, which come one at a time. */
+const mostOfDuty = { ...most, signatures: 500 };
 /** A write is also large if planning takes longer than `after` milliseconds. Its first `steps` steps are exempt: if so few are slow, the machine is the cause. */
 const late = { after: 5, steps: 200 };
 /** If the zone changes during this many attempts, the write is planned again while other writes wait. */
@@ -266,7 +266,8 @@ const tooLong = (pause: number) =>
     ...{ retryAfter: Math.ceil(pause / 1_000), isLogged: true },
   });
 
-const never = () => false;
+/** In the thread that writes. Other writes wait there, so each caller's are limited as in the main thread. */
+export const limitsInThread = ({ actor }: Command) => (actor === undefined ? mostOfDuty : most);
 
 /** Undefined if the write exceeds the limits. Call it inside a transaction. */
 export function planSmall<T>(
@@ -275,9 +276,7 @@ export function planSmall<T>(
   limits: typeof most | undefined,
 ): { readonly result: T } | undefined {
   if (command !== undefined) on.expectAccess(command);
-  const plan = limits
-    ? finishWithin(planning(on), limits.steps, limits === most ? lateness() : never)
-    : finish(planning(on));
+  const plan = limits ? finishWithin(planning(on), limits.steps, lateness()) : finish(planning(on));
   if (plan === undefined) return undefined;
   const changes = plan.writes.reduce((sum, write) => sum + write.changes.length, 0);
   const signatures = plan.writes.reduce((sum, { signing }) => sum + (signing?.count ?? 0), 0);

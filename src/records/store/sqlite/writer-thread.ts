@@ -6,7 +6,7 @@ import type { Signer } from "../../signing/signer.ts";
 import { AccessEnded } from "../access-ended.ts";
 import type { RuleOf } from "../port.ts";
 import { watchForeignCommits } from "./foreign-commits.ts";
-import { mostInThread, planSmall } from "./large-writes.ts";
+import { limitsInThread, planSmall } from "./large-writes.ts";
 import { createPlanner } from "./plan-writes.ts";
 import { type Batch, type Job, type JobRunner, runBatch } from "./write-queue.ts";
 import { prepareWriteSide } from "./write-side.ts";
@@ -110,7 +110,7 @@ export function writeAsThread(path: string, signer: Signer, ruleOf: RuleOf): voi
         return () => rows(job.words, job.values);
       case "command": {
         const { command } = job;
-        return () => planSmall({ planning: planner.rule(ruleOf(command)), command }, side, mostInThread);
+        return () => planSmall({ planning: planner.rule(ruleOf(command)), command }, side, limitsInThread(command));
       }
       case "look":
         return () => undefined;
