@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import type { Client } from "pg";
 import { tellingEnds } from "../access/session.ts";
@@ -64,7 +65,8 @@ function openFile(path: string, log: Logger): OpenStore {
   const keyFile = signingKeyFile(dirname(path));
   const signer = createSigner(keyFile);
   const workerData: WriterStart = { path, keyFile };
-  const store = openSqliteStore(path, migrations, signer, () => startThread("store-writer", { workerData }));
+  const writerThread = { start: () => startThread("store-writer", { workerData }) };
+  const store = openSqliteStore(path, migrations, signer, availableParallelism() > 1 ? writerThread : undefined);
   try {
     const opened = openConsoleStore(path, migrations);
     const console = { ...opened, sessions: tellingEnds(opened.sessions, store.accessChanged) };

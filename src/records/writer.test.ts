@@ -24,16 +24,19 @@ let store: SqliteStore;
 let service: RecordService;
 let actor: Actor & { readonly token: number };
 let workers: Worker[];
+let startStore: (together: number) => SqliteStore;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "moor-writer-"));
   workers = [];
   const workerData = { path: recordsDatabase(folder), keyFile: signingKeyFile(folder) };
-  store = openSqliteStore(workerData.path, migrations, undefined, () => {
+  const start = () => {
     const worker = startThread("store-writer", { workerData });
     workers.push(worker);
     return worker;
-  });
+  };
+  startStore = (together) => openSqliteStore(workerData.path, migrations, undefined, { start, together });
+  store = startStore(1);
   const account = (await store.ensureAccount("main", now)).id;
   const token = await store.addToken({ account, name: "t", hash: "h", scope: wholeAccount, created: now });
   actor = { account, token: token.id, label: "token", scope: wholeAccount };
@@ -69,6 +72,20 @@ it("is started by the first command, and its writes can be read", async () => {
     action: { command: "create_rrset" },
   });
   expect([before, workers.length, await valueAt("www")]).toEqual([0, 1, ["192.0.2.1"]]);
+});
+
+it("is started when commands wait together, and used until they no longer do", async () => {
+  store.close();
+  store = startStore(2);
+  service = createRecordService({ store, now: () => now, nameservers: ["ns1.example.net"] });
+  await put("www", "192.0.2.1");
+  expect(workers.length).toBe(0);
+  await Promise.all([put("www", "192.0.2.2"), put("w3", "192.0.2.3")]);
+  expect(workers.length).toBe(1);
+  // The last ones are written by this thread, the others by the other one.
+  for (let i = 0; i < 20; i++) await put("www", `198.51.100.${i}`);
+  await Promise.all([put("a", "192.0.2.4"), put("b", "192.0.2.5")]);
+  expect([await valueAt("www"), await valueAt("a"), workers.length]).toEqual([["198.51.100.19"], ["192.0.2.4"], 1]);
 });
 
 it("followers know a write before its writer gets the answer", async () => {

@@ -37,14 +37,14 @@ export type SqliteStore = Omit<RecordStore, "close"> & {
 };
 
 /**
- * `path` may be `:memory:`, for tests. `steps` other than the default are for tests of upgrades.  Without a signer, zones cannot be signed. `startWriter` starts the
- * thread that writes; without it, this thread does.
+ * `path` may be `:memory:`, for tests. `steps` other than the default are for tests of upgrades. Without a signer, zones cannot be signed. `writerThread` starts the
+ * thread that writes when `together` commands wait (default: 2); without it, this thread does.
  */
 export function openSqliteStore(
   path: string,
   steps: readonly MigrationStep[] = migrations,
   signer?: Signer,
-  startWriter?: () => Worker,
+  writerThread?: { readonly start: () => Worker; readonly together?: number },
 ): SqliteStore {
   expectWholeFile(path);
   const database = openSqlite(path, steps);
@@ -65,9 +65,9 @@ export function openSqliteStore(
     rolledBack: known.forget,
     committed: writer.logged,
   };
-  const thread = startWriter && new WriterThread(startWriter, () => accessChanged());
+  const thread = writerThread && new WriterThread(writerThread.start, () => accessChanged());
   const queue = new WriteQueue({
-    ...{ thread, disk, counters },
+    ...{ thread, together: writerThread?.together, disk, counters },
     runHere: (works) => runBatch(database, edges, works),
     durable: (rows) => {
       // What the thread has written is not in the cache; the next read may be in this turn of the event loop.

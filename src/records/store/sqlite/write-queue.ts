@@ -83,6 +83,9 @@ export type JobRunner = {
   readonly end: () => Promise<void>;
 };
 
+/** Batches that the thread gets after commands have waited together. */
+const crowdedFor = 16;
+
 type Waiting = {
   readonly work: () => unknown;
   readonly job: Job | undefined;
@@ -95,6 +98,8 @@ export type QueueOptions = {
   readonly runHere: (works: readonly (() => unknown)[]) => Batch;
   /** Undefined: everything is written by this thread. */
   readonly thread: JobRunner | undefined;
+  /** The thread is used when this many commands wait together. */
+  readonly together?: number | undefined;
   /** Called before the writers get their answers. */
   readonly durable: (rows: readonly LoggedRow[]) => void;
   readonly disk: DiskSync;
@@ -117,6 +122,8 @@ export class WriteQueue {
   /** Settles the batch of this thread that is visible, but not on disk yet. */
   #unsynced: (() => void) | undefined;
   #broken: Error | undefined;
+  /** For how many more batches the thread is used. */
+  #crowded = 0;
   /** Called when nothing is left to do. */
   #drained: (() => void) | undefined;
 
@@ -226,10 +233,14 @@ export class WriteQueue {
     return [];
   }
 
-  /** The thread is started by the first command, so that a process that only reads does without it. */
+  /** A command that waits alone takes less time here. So does a process that only reads, or has one caller, without the thread. */
   #forThread(writes: readonly Waiting[]): readonly Waiting[] {
-    const { thread } = this.#options;
-    if (thread === undefined || !(thread.isStarted || writes.some(({ job }) => job?.kind === "command"))) return [];
+    const { thread, together = 2 } = this.#options;
+    const commands = writes.reduce((sum, { job }) => (job?.kind === "command" ? sum + 1 : sum), 0);
+    this.#crowded = commands >= together ? crowdedFor : Math.max(0, this.#crowded - 1);
+    // What the thread alone knows must be asked there.
+    const isLook = writes.some(({ job }) => job?.kind === "look") && thread?.isStarted === true;
+    if (thread === undefined || (this.#crowded === 0 && !isLook)) return [];
     return writes.every(({ job }) => job !== undefined) ? writes : writes.filter(({ job }) => job !== undefined);
   }
 
