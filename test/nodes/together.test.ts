@@ -135,7 +135,7 @@ describe("three nodes on one PostgreSQL", () => {
 
   it("share sessions: a user can sign in at one node and sign out at another", async () => {
     const link = /\/sign-in#(\S+)/.exec(await cluster.run("sign-in", "--url", at(0).url))?.[1];
-    const origin = { origin: at(0).url, "content-type": "application/json" };
+    const origin = { origin: at(0).url.replace("http:", "https:"), "content-type": "application/json" };
     const entered = await fetch(`${at(0).url}/console/sign-in-link`, {
       method: "POST",
       headers: origin,
@@ -157,7 +157,7 @@ describe("three nodes on one PostgreSQL", () => {
 
   it("count wrong passwords together", async () => {
     const guess = async (node: Node, from: string) => {
-      const headers = { origin: node.url, "content-type": "application/json", "x-forwarded-for": from };
+      const headers = { origin: node.url.replace("http:", "https:"), "content-type": "application/json", "x-forwarded-for": from };
       const body = JSON.stringify({ name: "main", password: "not the right one" });
       return (await fetch(`${node.url}/console/sign-in`, { method: "POST", headers, body })).status;
     };

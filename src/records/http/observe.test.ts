@@ -147,7 +147,7 @@ describe("the record service, monitored", () => {
     const secret = await start({ accessLog: true, proxies: from("127.0.0.1") });
     const basic = Buffer.from(`router:${secret}`).toString("base64");
     const link = (await service.createSignInLink("main")).split("#")[1] ?? "";
-    const own = { origin: service.url, "content-type": "application/json" };
+    const own = { origin: service.url.replace("http:", "https:"), "content-type": "application/json" };
     await call("/v1/zones?token=query-secret", {
       authorization: `Bearer ${secret}`,
       "x-forwarded-for": "203.0.113.5",
