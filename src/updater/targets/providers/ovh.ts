@@ -52,6 +52,9 @@ const dialect: Dialect = {
   },
 };
 
+/** Calls without a result answered 200 with `null` until October 2023, and 204 since then. */
+const success = [200, 201, 204];
+
 const timeDialect: Dialect = {
   ...dialect,
   parse: (text) => (/^\s*\d{9,11}\s*$/.test(text) ? { time: Number(text) } : parseAny(text)),
@@ -119,11 +122,11 @@ function ovhCalls(config: OvhTarget, client: HttpClient): RecordCalls<number> {
       const content = { target: value, ...(ttl === undefined ? {} : { ttl }) };
       const created = { fieldType: type, subDomain: name === "@" ? "" : name, ...content };
       const written = held
-        ? await api.send("PUT", `${pathOf(zone)}/record/${held.rest}`, content, [200], signal)
-        : await api.send("POST", `${pathOf(zone)}/record`, created, [200, 201], signal);
+        ? await api.send("PUT", `${pathOf(zone)}/record/${held.rest}`, content, success, signal)
+        : await api.send("POST", `${pathOf(zone)}/record`, created, success, signal);
       return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
     },
-    lastStep: new LastStep(service, (zone, signal) => api.send("POST", `${pathOf(zone)}/refresh`, {}, [200], signal)),
+    lastStep: new LastStep(service, (zone, signal) => api.send("POST", `${pathOf(zone)}/refresh`, {}, success, signal)),
     async zones(signal) {
       const answer = await api.get("/domain/zone", signal);
       const found = listIn(answer, { service, key: "list", what: "zones", isItem: isText });
