@@ -24,14 +24,16 @@ type Service = {
   zone?: Lookup<readonly []>;
   outcome?: WriteOutcome;
   stored?: StoredAddress;
+  isServedLater?: boolean;
 };
 
-function rig({ held = found(), zone = { kind: "found", value: [] }, outcome, stored }: Service = {}) {
+function rig({ held = found(), zone = { kind: "found", value: [] }, outcome, stored, isServedLater }: Service = {}) {
   const asked: string[] = [];
   const kept = new Map(stored ? [["home A", stored]] : []);
   const recall = createRecall();
   const { signal } = new AbortController();
   const target = {
+    ...(isServedLater && { isServedLater }),
     current: async () => {
       asked.push("current");
       return held;
@@ -87,6 +89,23 @@ describe("a planned update", () => {
     expect((await write(planned))?.outcome?.kind).toBe(kind);
     expect(seen.asked).toEqual(asked);
   });
+
+  it.each<[string, StoredAddress | undefined, readonly string[]]>([
+    ["no write of it was stored", undefined, ["current", "replace 9.9.9.9"]],
+    ["another address is stored", { address: "9.9.9.1", storedAt: "x" }, ["current", "replace 9.9.9.9"]],
+    ["a write is in doubt", { address: "9.9.9.9", storedAt: "x", inDoubt: true }, ["current", "replace 9.9.9.9"]],
+    ["it was confirmed", { address: "9.9.9.9", storedAt: "x" }, ["current"]],
+  ])(
+    "that the record holds, at a service that serves it only after another step, when %s",
+    async (_, stored, asked) => {
+      const outcome = { kind: "done", recordId: "1", ttl: 60, already: true } as const;
+      const seen = rig({ ...{ held: found("9.9.9.9"), outcome, isServedLater: true }, ...(stored && { stored }) });
+      expect((await seen.write(update("compare")))?.outcome?.kind).toBe("same");
+      expect(seen.asked).toEqual(asked);
+      expect(seen.kept.get("home A")).toMatchObject({ address: "9.9.9.9" });
+      expect(seen.kept.get("home A")?.inDoubt).toBeUndefined();
+    },
+  );
 
   it("is stored after a write, and counts as a change", async () => {
     const { write, kept, recall } = rig();

@@ -33,7 +33,7 @@ export async function writeRecord(update: ActingUpdate, tools: WriteTools, signa
     return unsent(update, before);
   }
   const found = before?.kind === "found" ? before.value : undefined;
-  if (found && isRight(found, update, state)) {
+  if (found && isRight(found, update, state) && (!target.isServedLater || isStored(update, state))) {
     recall.verified(subject.key, now());
     return remembered({ ...update, outcome: { kind: "same" }, found }, value, found, tools);
   }
@@ -91,6 +91,12 @@ export async function markDoubt(key: string, state: StateFile): Promise<Doubt> {
 
 /** `isOld`: the outcome of an earlier write is unknown. `takeBack` removes the mark. */
 export type Doubt = { readonly isOld: boolean; readonly takeBack: () => Promise<void> };
+
+/** Whether a write of this address was confirmed, and none has begun since then. */
+function isStored({ subject, plan }: ActingUpdate, state: StateFile): boolean {
+  const kept = state.get(subject.key);
+  return kept?.address === plan.address.text && !kept.inDoubt;
+}
 
 export function isRight({ values, ttl }: Held, { subject, plan }: ActingUpdate, state: StateFile): boolean {
   if (values.length !== 1 || parseAddress(values[0] ?? "")?.text !== plan.address.text) return false;

@@ -70,6 +70,7 @@ export function createSetTarget<Rest>(calls: SetCalls<Rest>): RecordTarget {
   return {
     replace: (order, signal) => replaceSet(calls, order, signal),
     ...(calls.remove && { remove: removingSet(calls, calls.remove) }),
+    ...(calls.lastStep && { isServedLater: true }),
     async current(order, signal) {
       // What is stored says nothing about what is served until the last step of our own write is confirmed.
       const open = calls.lastStep?.isOpen(order.zone) && (await calls.lastStep.confirm(order.zone, signal));

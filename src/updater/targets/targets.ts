@@ -85,6 +85,7 @@ function namingCommands(target: RecordTarget, { program = "moor", flags }: Targe
     replace: async (order, signal) => ended(await target.replace(order, signal)),
     ...(target.replaceAll && { replaceAll: withWords(target.replaceAll) }),
     ...(target.remove && { remove: withWordsFor(target.remove) }),
+    ...(target.isServedLater && { isServedLater: true }),
     current: async (order, signal) => named(await target.current(order, signal)),
     zones: async (signal) => named(await target.zones(signal)),
     records: async (zone, signal) => named(await target.records(zone, signal)),
