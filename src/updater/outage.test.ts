@@ -58,6 +58,16 @@ const rows: readonly [string, Reply, Limits][] = [
   ],
 ];
 
+it("after an outage, names that fail for a reason of their own do not delay the others", async () => {
+  await openMany(20);
+  const existing = loop.records.filter(({ name }) => name === "n0");
+  loop.records.splice(0, loop.records.length, ...existing);
+  loop.says.service = () => ({ status: 500, body: "oops" });
+  await pass(60);
+  loop.says.service = () => undefined;
+  expect(await pass(31, () => holding(9) === 1)).toBeLessThanOrEqual(30);
+});
+
 describe("many names at a service that for a minute answers nothing but", () => {
   it.each(rows)("%s: few requests, and all names are written soon after it works again", async (_, reply, limits) => {
     await openMany(limits.names);

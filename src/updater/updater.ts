@@ -243,6 +243,7 @@ function openSteps(
         ? await writeTogether(updates, tools, withTimeout(ends.writes))
         : [{ subject, result: await writeRecord(current.latest, tools, withTimeout(ends.writes)) }];
     await Promise.all(written.map(async ({ result }) => result && schedule.ended(result)));
+    schedule.tried(subject);
     for (const each of written) ended(each, ends);
     news.wake();
   };

@@ -76,6 +76,46 @@ describe("the circuit", () => {
   });
 });
 
+describe("a probe", () => {
+  const begin = () => {
+    fail("abcd");
+    now += wait() ?? 0;
+    breaker.probe("p");
+    expect(wait()).toBe(100_000);
+  };
+
+  it("that fails ends the wait of the others, even if a name failed meanwhile that was under way before", () => {
+    begin();
+    fail("ef");
+    expect(wait()).toBe(100_000);
+    fail("p");
+    expect(wait()).toBe(4_000);
+  });
+
+  it("that fails counts, even if that name failed before while the service worked", () => {
+    fail("p");
+    breaker.succeeded("ok");
+    begin();
+    expect(fail("p")).toEqual([undefined]);
+    expect(wait()).toBe(4_000);
+  });
+
+  it("that showed nothing about the service lets another name try", () => {
+    begin();
+    breaker.ended("a");
+    expect(wait()).toBe(100_000);
+    breaker.ended("p");
+    expect(wait()).toBe(0);
+  });
+
+  it("whose failure is known already changes nothing when it ends", () => {
+    begin();
+    fail("p");
+    breaker.ended("p");
+    expect(wait()).toBe(4_000);
+  });
+});
+
 describe("the back-off", () => {
   it.each([
     ["is short, so that the end of an outage is noticed within seconds", down, [4_000, 5_000, 5_000, 5_000]],

@@ -13,6 +13,8 @@ export type CircuitBreaker = {
   probe(name: string): void;
   /** The name failed because of the service. Returns the back-off of this name alone, undefined if the whole service waits. */
   failed(name: string, fault: TargetFault): Own | undefined;
+  /** The try of this name has ended. If it was the probe and showed nothing about the service, another name may try now. */
+  ended(name: string): void;
   /** Returns the names that failed because the service was down, and may try again now. */
   succeeded(name: string): readonly string[];
   /** Ends the back-off: one name may try. */
@@ -62,7 +64,7 @@ export function createCircuitBreaker(now: () => Instant, random: () => number): 
       if (outage) outage = { ...outage, probe: name, failedAt: now(), until: now() + longestProbe };
     },
     failed(name, fault) {
-      if (suspects.has(name)) return { longest: usual };
+      if (suspects.has(name) && outage?.probe !== name) return { longest: usual };
       const before: Pick<Outage, "since" | "names" | "failures" | "isOpen" | "until" | "probe"> = outage ?? {
         ...{ since: now(), names: new Set(), failures: 0, isOpen: false, until: 0 },
       };
@@ -75,8 +77,13 @@ export function createCircuitBreaker(now: () => Instant, random: () => number): 
       const failures = before.failures + (isNews ? 1 : 0);
       const longest = longestDelay(fault, now() - before.since);
       const until = isNews ? now() + delayAfter(failures, fault, longest, random()) : before.until;
-      outage = { since: before.since, names: before.names, failures, isOpen, fault, failedAt: now(), until };
+      const { since, names, probe } = before;
+      outage = { since, names, failures, isOpen, fault, failedAt: now(), until, ...(!isNews && probe && { probe }) };
       return isOpen ? undefined : { longest };
+    },
+    ended(name) {
+      const { probe, ...rest } = outage ?? {};
+      if (probe === name) outage = { ...(rest as Outage), until: now() };
     },
     succeeded(name) {
       suspects.delete(name);

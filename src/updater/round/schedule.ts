@@ -103,6 +103,11 @@ export class Schedule {
     else await this.#succeeded(subject);
   }
 
+  /** After `ended` for all names of a write that `admit` allowed for this one. */
+  tried({ key, target }: Subject): void {
+    this.#breakerOf(target).ended(key);
+  }
+
   /** Someone wants a check now: ends all back-offs, and allows one request to each service that sent a Retry-After. */
   allowOneTry(): void {
     this.#pacing.retryNow();
