@@ -9,11 +9,22 @@ export const longestSilence = 2 * longestPause;
 
 type Rhythm = { readonly interval: number; readonly sources: ReadonlyMap<string, SourceConfig> };
 
-/** How soon a change is noticed, in plain words. */
+/** How soon a change is noticed, in plain words. Sources with an interval of their own are named if there are others. */
 export function describeRhythm({ interval, sources }: Rhythm): string {
-  const every = `every ${interval / 1_000} s`;
-  const pushing = [...sources.values()].filter(({ kind }) => sourceKinds[kind]?.can.push);
-  if (sources.size > 0 && pushing.length === 0) return `checks ${every}`;
-  const called = pushing.every((source) => calledOf(source) === "firewall") ? "firewall" : "source";
-  return `checks immediately when the ${called} pushes a change, otherwise ${every}`;
+  const all = [...sources.values()];
+  const usual = all.filter(({ every }) => every === undefined);
+  const parts = all.flatMap(({ name, every }) =>
+    every === undefined ? [] : [`${all.length > 1 ? `${name} ` : ""}${everyOf(every)}`],
+  );
+  if (usual.length > 0 || all.length === 0) parts.unshift(rhythmOf(interval, usual));
+  return `checks ${parts.join("; ")}`;
 }
+
+function rhythmOf(interval: number, sources: readonly SourceConfig[]): string {
+  const pushing = sources.filter(({ kind }) => sourceKinds[kind]?.can.push);
+  if (sources.length > 0 && pushing.length === 0) return everyOf(interval);
+  const called = pushing.every((source) => calledOf(source) === "firewall") ? "firewall" : "source";
+  return `immediately when the ${called} pushes a change, otherwise ${everyOf(interval)}`;
+}
+
+const everyOf = (milliseconds: number) => `every ${milliseconds / 1_000} s`;
