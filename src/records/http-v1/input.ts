@@ -17,7 +17,7 @@ export function recordFromWire(body: unknown): Result<PlacedDraft> {
   const { zone_id: zoneId, type, name, value, ttl } = fields.value;
   // The SOA is created with its zone and cannot be created or edited through this API.
   if (!isKnownType(type) || type === "SOA") return fail(typeNotAllowed(type));
-  return ok({ zoneId, draft: { type, name, ttl: ttl ?? undefined, ...readV1Value(type, value) } });
+  return ok({ zoneId, draft: { type, name, ttl: ttl ?? undefined, value, text: readV1Value(type, value) } });
 }
 
 /** A record, and the id of the record that it replaces. */

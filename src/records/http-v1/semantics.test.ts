@@ -117,18 +117,14 @@ describe("5.4: TXT", () => {
     ["two strings", '"a" "b"', '"a" "b"', '"a" "b"'],
     ["254 quoted bytes", `"${"y".repeat(254)}"`, `"${"y".repeat(254)}"`, `"${"y".repeat(254)}"`],
     ["255 quoted bytes", `"${"y".repeat(255)}"`, `"${"y".repeat(255)}"`, `"${"y".repeat(255)}"`],
-    ["300 bytes", long, `"${"x".repeat(255)}" "${"x".repeat(45)}" `, `"${"x".repeat(255)}" "${"x".repeat(45)}"`],
+    ["300 bytes", long, `"${"x".repeat(255)}" "${"x".repeat(45)}"`, `"${"x".repeat(255)}" "${"x".repeat(45)}"`],
     ["an empty string", '""', '""', '""'],
     ["beyond ASCII", "grün", "grün", '"gr\\195\\188n"'],
     ["escaped quotes, not quoted", '{\\"a\\":\\"b\\"}', '{\\"a\\":\\"b\\"}', '"{\\"a\\":\\"b\\"}"'],
     ["an escaped backslash, not quoted", "back\\\\slash", "back\\\\slash", '"back\\\\slash"'],
+    ["an escaped semicolon", "a\\;b", '"a;b"', '"a;b"'],
     ["a lone quote", 'say "hi"', '"say \\"hi\\""', '"say \\"hi\\""'],
-    [
-      "a word of 255 bytes and another",
-      `${"y".repeat(255)} z`,
-      `"${"y".repeat(255)}" "z" `,
-      `"${"y".repeat(255)}" "z"`,
-    ],
+    ["a word of 255 bytes and another", `${"y".repeat(255)} z`, `"${"y".repeat(255)}" "z"`, `"${"y".repeat(255)}" "z"`],
   ])("%s", async (_, sent, echoed, meaning) => {
     const zone = await newZone();
     const { id } = await newRecord(zone.id, { type: "TXT", value: sent });

@@ -1,32 +1,52 @@
+import { isUtf8 } from "node:buffer";
 import type { RecordType } from "../../core/rdata/table.ts";
 import { quote, tokenBytes } from "../../core/rdata/tokens.ts";
-
-/** A value of the v1 API as it is returned, and `text`, its meaning in zone-file syntax. */
-export type V1Value = { readonly value: string; readonly text: string };
+import type { ZoneRecord } from "../../core/records/rrset.ts";
 
 /**
- * Values of the v1 API are zone-file text, except TXT values that do not begin with a quote: there, blanks, semicolons and lone quotes
- * belong to the text, and escapes mean the same as inside quotes. Such a value is returned as sent, up to the 255 bytes of one string.
- * Longer text is returned as quoted strings, each followed by a blank, and text with a lone quote is returned quoted, because a
- * widely installed Ansible version cannot read it otherwise.
+ * The meaning of a v1 value in zone-file syntax. Values are zone-file text, except TXT values that do not begin with a quote: there,
+ * blanks, semicolons and lone quotes belong to the text, and escapes mean the same as inside quotes.
  */
-export function readV1Value(type: RecordType, value: string): V1Value {
-  if (type !== "TXT" || value === "" || isZoneFileText.test(value)) return { value, text: value };
+export function readV1Value(type: RecordType, value: string): string {
+  if (type !== "TXT" || value === "" || isZoneFileText.test(value)) return value;
   const { words, rest } = fullWords(value);
   const decoded = [...words, ...(isZoneFileText.test(rest) ? [] : [rest])].map(bytesOf);
   // A bad escape or half a surrogate pair: the TXT parser rejects it.
-  if (decoded.includes(undefined)) return { value, text: value };
-  const strings = decoded.flatMap((bytes) => chunksOf(bytes ?? "", 255)).map(quote);
+  if (decoded.includes(undefined)) return value;
+  const strings = decoded.flatMap((bytes) => stringsOf(bytes ?? "")).map(quote);
   if (isZoneFileText.test(rest)) strings.push(rest.trim());
-  const text = strings.join(" ");
-  return { value: strings.length === 1 ? withoutLoneQuotes(value) : `${text} `, text };
+  return strings.join(" ");
+}
+
+/**
+ * The value that this API shows: as it was sent, whichever API or file it came from. Some TXT values are printed again, because
+ * clients could not read them. community.dns gives up on the whole zone at an escape other than `\"` and `\\`, at a quote in
+ * unquoted text and at tabs between strings; its version 2 also reads `\DDD` as octal. octoDNS joins strings only at `" "`, and
+ * removes the last character as the closing quote.
+ */
+export function shownV1Value(type: RecordType, { value, rdata }: Pick<ZoneRecord, "value" | "rdata">): string {
+  if (type !== "TXT" || quotedStrings.test(value) || (bareText.test(value) && oneString.test(rdata))) return value;
+  return rdata.replaceAll(escapes, (found) => (/^\\\d/.test(found) ? characters(found) : found));
+}
+
+const quotedStrings = /^"(?:[^"\\]|\\["\\])*"(?: "(?:[^"\\]|\\["\\])*")*$/;
+const bareText = /^(?:[^"\\]|\\["\\])*$/;
+const oneString = /^"(?:[^"\\]|\\.)*"$/;
+
+/** An escaped quote or backslash, or bytes beyond ASCII. */
+const escapes = /\\["\\]|(?:\\(?:12[89]|1[3-9]\d|2\d\d))+/g;
+
+/** The characters of escaped bytes, if they are UTF-8. */
+function characters(escaped: string): string {
+  const bytes = Buffer.from(escaped.split("\\").slice(1).map(Number));
+  return isUtf8(bytes) ? bytes.toString("utf8") : escaped;
 }
 
 /** Already quoted; or with a line break or NUL, which the TXT parser rejects. */
 const isZoneFileText = /^\s*"|[\0\r\n]/;
 
 /**
- * That Ansible version sends long text as words of 255 bytes separated by one blank, and quotes only the words that contain a blank.
+ * Version 2 of community.dns sends long text as words of 255 bytes separated by one blank, and quotes only the words that contain a blank.
  * So a blank after a word of exactly 255 bytes is a boundary; any other blank belongs to the text, as in a long SPF record.
  */
 function fullWords(value: string): { readonly words: readonly string[]; readonly rest: string } {
@@ -46,10 +66,16 @@ function bytesOf(text: string): string | undefined {
   return bytes.ok ? bytes.value : undefined;
 }
 
-const chunksOf = (bytes: string, size: number): readonly string[] =>
-  Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.slice(i * size, (i + 1) * size));
-
-function withoutLoneQuotes(value: string): string {
-  const escaped = value.replaceAll(/\\.|"/gsu, (part) => (part === '"' ? '\\"' : part));
-  return escaped === value ? value : `"${escaped}"`;
+/** Strings of up to 255 bytes. None ends inside a UTF-8 character, so that each can be shown as text. */
+function stringsOf(bytes: string): readonly string[] {
+  const strings: string[] = [];
+  for (let start = 0; start < bytes.length; ) {
+    const end = start + 255;
+    const cut = [end, end - 1, end - 2, end - 3].find((at) => !isContinuation(bytes.charCodeAt(at))) ?? end;
+    strings.push(bytes.slice(start, cut));
+    start = cut;
+  }
+  return strings;
 }
+
+const isContinuation = (byte: number): boolean => byte >= 0x80 && byte < 0xc0;

@@ -3,6 +3,7 @@ import type { Instant } from "../../core/instant.ts";
 import { utcText } from "../../core/utc-text.ts";
 import type { PlacedRecord, Zone } from "../model.ts";
 import type { PlacedServer } from "../service/zones/primary-servers.ts";
+import { shownV1Value } from "./text.ts";
 
 /** Objects of the v1 API. Their key order is part of the contract: some clients read them with grep. */
 
@@ -35,7 +36,7 @@ export function recordToWire({ zone, type, ttl, record }: PlacedRecord): WireRec
     id: record.id,
     type,
     name: record.name,
-    value: record.value,
+    value: shownV1Value(type, record),
     ...(ttl === null ? {} : { ttl }),
     zone_id: zone.id,
     created: timeText(record.created),
