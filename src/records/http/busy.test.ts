@@ -33,7 +33,11 @@ describe("a busy store: each API says so in its own format, and when to retry", 
   it("dyndns2", async () => {
     const authorization = `Basic ${Buffer.from(`x:${token}`).toString("base64")}`;
     const answer = await rig.call("/nic/update?hostname=a.example.org", { authorization }, "192.0.2.1");
-    expect([answer.statusCode, answer.body, answer.headers["retry-after"]]).toEqual([503, "911\n", "10"]);
+    expect([answer.statusCode, answer.body, answer.headers["retry-after"]]).toEqual([
+      503,
+      "911 the service is busy: try again in 10 seconds\n",
+      "10",
+    ]);
   });
 
   it("and the log says why, once per request", () => {

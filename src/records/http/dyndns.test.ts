@@ -3,6 +3,7 @@ import { remoteCallers } from "../../../test/rig/records/remote-callers.ts";
 import type { Scope } from "../../core/may.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
 
+const paths = ["/nic/update", "/update", "/v3/update", "/nic/update/", "/update/", "/v3/update/"];
 const json = { "content-type": "application/json" };
 
 describe("dyndns2", () => {
@@ -43,13 +44,13 @@ describe("dyndns2", () => {
   };
   const serial = async () => (await rig.store.zone(1, zone))?.serial;
 
-  it.each(["/nic/update", "/update", "/v3/update"])("writes nothing for a HEAD at %s", async (path) => {
+  it.each(paths)("writes nothing for a HEAD at %s", async (path) => {
     const url = `${path}?hostname=home.example.org&myip=192.0.2.2`;
     expect((await rig.call(url, basic(token), caller, "HEAD")).statusCode).toBe(404);
     expect(await has("home")).toEqual(["A 192.0.2.1"]);
   });
 
-  it.each(["/nic/update", "/update", "/v3/update"])("answers at %s, in plain text", async (path) => {
+  it.each(paths)("answers at %s, in plain text", async (path) => {
     const answer = await update("hostname=home.example.org&myip=192.0.2.2", token, caller, path);
     expect([answer.statusCode, answer.body, answer.headers["content-type"]]).toEqual([
       200,
@@ -79,7 +80,7 @@ describe("dyndns2", () => {
 
     it("refuses a body longer than a form, and a wrong token", async () => {
       expect(await post("", form, "hostname=home.example.org", "wrong")).toBe("401 badauth\n");
-      expect(await post("", form, `hostname=${"x".repeat(20_000)}`)).toBe("413 911\n");
+      expect(await post("", form, `hostname=${"x".repeat(20_000)}`)).toBe("413 911 Request body is too large\n");
       expect(rig.log()).toBe("");
     });
   });
@@ -150,6 +151,14 @@ describe("dyndns2", () => {
       caller,
       "good 192.0.2.5,2001:db8::5\n",
     ],
+    ["IPv4 written as IPv6", "hostname=home.example.org&myip=::ffff:192.0.2.20", caller, "good 192.0.2.20\n"],
+    [
+      "IPv6 beside an IPv4 line that is down",
+      "hostname=six.example.org&myip=0.0.0.0&myipv6=2001:db8::5",
+      caller,
+      "good 2001:db8::5\n",
+    ],
+    ["IPv4 beside text", "hostname=home.example.org&myip=192.0.2.5&myipv6=(none)", caller, "good 192.0.2.5\n"],
     ["only myipv6", "hostname=six.example.org&myip=&myipv6=2001:db8::5", caller, "good 2001:db8::5\n"],
     [
       "other parameters",
@@ -206,8 +215,16 @@ describe("dyndns2", () => {
       `hostname=${Array.from({ length: 21 }, (_, i) => `h${i}.example.org`).join(",")}`,
       "numhost\n",
     ],
-    ["911: an invalid address", "hostname=home.example.org&myip=1.2.3.4.5", "911\n"],
-    ["911: an IPv4 prefix", "hostname=home.example.org&myip=192.0.2.0/24", "911\n"],
+    ["911: not an address", "hostname=home.example.org&myip=1.2.3.4.5", '911 "1.2.3.4.5" is not an address\n'],
+    ["911: an IPv4 prefix", "hostname=home.example.org&myip=192.0.2.0/24", '911 "192.0.2.0/24" is not an address\n'],
+    ["911: a second line", "hostname=home.example.org&myip=a%0Agood", '911 "a\\ngood" is not an address\n'],
+    ["911: a line that is down", "hostname=home.example.org&myip=0.0.0.0", "911 0.0.0.0 cannot be published\n"],
+    [
+      "911: two addresses of one family",
+      "hostname=home.example.org&myip=192.0.2.7,192.0.2.8&myipv6=2001:db8::5",
+      "911 192.0.2.7 and 192.0.2.8 are of one family: send one of them\n",
+    ],
+    ["!donator: offline", "hostname=home.example.org&offline=YES", "!donator\n"],
   ])("%s", async (_, query, answer) => {
     const before = await serial();
     expect(await lines(query)).toBe(answer);
@@ -236,6 +253,15 @@ describe("dyndns2", () => {
     expect(await has("home")).toEqual(["A 192.0.2.3", "AAAA 2001:db8::1", 'TXT "kept"']);
   });
 
+  it("911: when the zone refuses the address, with the reason", async () => {
+    await rig.service.editSet(
+      actor,
+      { zone: { name: "example.org" }, name: "home", type: "A" },
+      { kind: "lock", locked: true },
+    );
+    expect(await lines("hostname=home.example.org")).toBe("911 the A set at home is protected against changes\n");
+  });
+
   it("abuse: when a token has used up its calls", async () => {
     for (let i = 0; i < 100; i += 1) await lines("hostname=home.example.org");
     const answer = await update("hostname=home.example.org");
@@ -254,7 +280,8 @@ describe("dyndns2", () => {
     const broken = await remoteCallers(100, { zoneBy: () => Promise.reject(new Error("disk on fire")) });
     const secret = await broken.newToken();
     const answer = await broken.call("/nic/update?hostname=home.example.org", basic(secret), caller);
-    expect([answer.statusCode, answer.body]).toEqual([500, "911\n"]);
+    const reason = `the service failed; its log has request ${String(answer.headers["x-request-id"])}`;
+    expect([answer.statusCode, answer.body]).toEqual([500, `911 ${reason}\n`]);
     expect(broken.log()).toContain("disk on fire");
     expect(broken.log()).not.toContain(secret);
     await broken.close();

@@ -12,7 +12,7 @@ import { createFailureNotes, type FailedRequest } from "./failed-requests.ts";
 
 export type DyndnsOptions = Omit<FaceOptions, "service"> & { readonly service: Pick<RecordService, "pointHosts"> };
 
-const paths = ["/nic/update", "/update", "/v3/update"] as const;
+const paths = ["/nic/update", "/update", "/v3/update"].flatMap((path) => [path, `${path}/`]);
 
 /** Some clients post a form. */
 const bodyLimit = 16 * 1024;
@@ -22,13 +22,14 @@ const schema = {
   summary: "Point host names at addresses, as routers do",
   description:
     "HTTP Basic with a token as the password; the user name is ignored. A POST may send the parameters as a form. " +
-    "The answer has one line per host name (good, nochg, notfqdn, nohost) or one line for all of them (badauth, abuse, 911).",
+    "The answer has one line per host name (good, nochg, notfqdn, nohost) or one line for all of them (badauth, abuse, !donator, 911 with the reason).",
   security: [{ basic: [] }],
   querystring: Type.Object({
     hostname: Type.String({
       description: "fully qualified names, separated by commas; each must already have A or AAAA records",
     }),
-    myip: Type.Optional(Type.String({ description: "addresses of either family; default: the caller's address" })),
+    myip: Type.Optional(Type.String({ description: "one address of each family; default: the caller's address" })),
+    offline: Type.Optional(Type.String({ description: "YES is answered with !donator: hosts cannot be set offline" })),
     myipv6: Type.Optional(
       Type.String({
         description:
@@ -57,18 +58,20 @@ export function dyndnsApi(options: DyndnsOptions) {
     const noteFailure = createFailureNotes(options.log, options.now);
     api.setErrorHandler((error: FailedRequest, { id }, reply) => {
       const { statusCode = 500 } = error;
-      if (statusCode < 500) return sendLine(reply.code(statusCode), "911");
+      if (statusCode < 500) return sendLine(reply.code(statusCode), `911 ${error.message}`);
       noteFailure(error, id);
       reply.code(500).header("x-request-id", id);
-      if (error instanceof StoreBusy) reply.code(503).header("retry-after", error.retryAfter);
-      return sendLine(reply, "911");
+      if (!(error instanceof StoreBusy)) return sendLine(reply, `911 the service failed; its log has request ${id}`);
+      reply.code(503).header("retry-after", error.retryAfter);
+      return sendLine(reply, `911 the service is busy: try again in ${error.retryAfter} seconds`);
     });
     for (const path of paths) {
       const operationId = `dyndns2${path.replaceAll("/", "-")}`;
+      const hide = path.endsWith("/");
       const handler = async (request: FastifyRequest, reply: FastifyReply) => await answer(options, request, reply);
       // This GET writes, but a HEAD must not.
-      api.get(path, { schema: { ...schema, operationId }, exposeHeadRoute: false }, handler);
-      api.post(path, { schema: { ...schema, operationId: `${operationId}-post` } }, handler);
+      api.get(path, { schema: { ...schema, operationId, hide }, exposeHeadRoute: false }, handler);
+      api.post(path, { schema: { ...schema, operationId: `${operationId}-post`, hide } }, handler);
     }
   };
 }
@@ -87,10 +90,11 @@ async function answer(options: DyndnsOptions, request: FastifyRequest, reply: Fa
       return sendLine(reply, "notfqdn");
     case "too-many-hosts":
       return sendLine(reply, "numhost");
-    case "bad-address":
-      return sendLine(reply, "911");
-    case "caller-without-address":
-      return sendLine(reply, `911 ${asked.caller} cannot be published: send an address as myip`);
+    case "offline":
+      // The protocol's answer of a service that has no page for hosts that are offline. Nothing is written.
+      return sendLine(reply, "!donator");
+    case "no-address":
+      return sendLine(reply, `911 ${asked.reason}`);
     case "update": {
       const outcomes = await service.pointHosts(actor, asked.hosts, asked.wanted);
       return sendLine(reply, outcomes.map(lineOf).join("\n"));
@@ -113,7 +117,7 @@ function lineOf(outcome: HostOutcome): string {
     case "read-only":
       return "badauth";
     case "refused":
-      return "911";
+      return `911 ${outcome.reason}`;
     default:
       return outcome satisfies never;
   }

@@ -11,7 +11,8 @@ import { writtenBy } from "../write.ts";
 /** The outcome for one host. */
 export type HostOutcome =
   | { readonly kind: "changed" | "unchanged"; readonly addresses: readonly string[] }
-  | { readonly kind: "not-a-full-name" | "unknown" | "read-only" | "refused" };
+  | { readonly kind: "not-a-full-name" | "unknown" | "read-only" }
+  | { readonly kind: "refused"; readonly reason: string };
 
 /** `place`: its index in the request. `id` is for a new record. */
 export type PlacedHost = { readonly place: number; readonly owner: string; readonly id: string };
@@ -94,7 +95,8 @@ function point(
   const refusal = mayWrite(command, view, pointed.wanted.filter(isAddress(wanted)));
   if (refusal) return { sets: own, outcome: refusal };
   if (touched.length === 0) return { sets: own, outcome: { kind: "unchanged", addresses: pointed.addresses } };
-  if (checkWrite({ ...view, sets: own }, sets).length > 0) return { sets: own, outcome: { kind: "refused" } };
+  const [fault] = checkWrite({ ...view, sets: own }, sets);
+  if (fault) return { sets: own, outcome: { kind: "refused", reason: fault.message } };
   return { sets, outcome: { kind: "changed", addresses: pointed.addresses } };
 }
 

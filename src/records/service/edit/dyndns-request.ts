@@ -1,7 +1,7 @@
-import { type Address, parseAddress } from "../../../core/addresses/address.ts";
-import { type Network, parseNetwork } from "../../../core/addresses/network.ts";
-import { unmapped } from "../../../core/addresses/peer-address.ts";
-import { scopeOf } from "../../../core/addresses/scope.ts";
+import { type Address, addressBytes, addressFromBytes, parseAddress } from "../../../core/addresses/address.ts";
+import { type Network, parseNetwork, sharesPrefix } from "../../../core/addresses/network.ts";
+import { plainAddress } from "../../../core/addresses/peer-address.ts";
+import { isUnreachable, scopeOf } from "../../../core/addresses/scope.ts";
 import { labelsOf, parseName } from "../../../core/names/name.ts";
 
 /** The addresses that a router requests for its hosts. A prefix replaces the network part of a host's addresses. */
@@ -14,8 +14,8 @@ export type DyndnsRequest =
   | { readonly kind: "update"; readonly hosts: readonly Host[]; readonly wanted: WantedAddresses }
   | { readonly kind: "no-host" }
   | { readonly kind: "too-many-hosts" }
-  | { readonly kind: "bad-address" }
-  | { readonly kind: "caller-without-address"; readonly caller: string };
+  | { readonly kind: "offline" }
+  | { readonly kind: "no-address"; readonly reason: string };
 
 /** Undefined: not a fully qualified name. */
 export type Host = string | undefined;
@@ -23,41 +23,62 @@ export type Host = string | undefined;
 const maximumHosts = 20;
 
 /**
- * The dyndns2 protocol. `myip` and `myipv6` may each hold several addresses of either family, separated by commas; empty parameters
- * count as not given. Without any, the caller's address is used if others can reach it.
+ * The dyndns2 protocol. `myip` and `myipv6` may each hold addresses of either family, separated by commas; empty parameters count as
+ * not given. Without any, the caller's address is used if others can reach it.
  */
 export function readDyndns(query: Readonly<Record<string, unknown>>, caller: string): DyndnsRequest {
   const names = words(query.hostname);
   if (names.length === 0) return { kind: "no-host" };
   if (names.length > maximumHosts) return { kind: "too-many-hosts" };
-  const texts = [...words(query.myip), ...words(query.myipv6)];
-  if (texts.length === 0 && isHere(unmapped(caller))) return { kind: "caller-without-address", caller };
-  const wanted = readWanted(texts.length > 0 ? texts : [unmapped(caller)]);
-  return wanted === undefined ? { kind: "bad-address" } : { kind: "update", hosts: names.map(readHost), wanted };
+  if (words(query.offline).some((word) => word.toUpperCase() === "YES")) return { kind: "offline" };
+  const given = [...words(query.myip), ...words(query.myipv6)];
+  const { wanted, faults } = readWanted(given.length > 0 ? given : [plainAddress(caller)]);
+  if (faults.length === 0) return { kind: "update", hosts: names.map(readHost), wanted };
+  return { kind: "no-address", reason: `${faults.join("; ")}${given.length > 0 ? "" : ": send an address as myip"}` };
 }
 
-/** The caller is on this machine, or behind a proxy on it whose headers are not trusted. Nobody else could use that address. */
-function isHere(caller: string): boolean {
-  const address = parseAddress(caller);
-  return address !== undefined && ["loopback", "unspecified", "link-local"].includes(scopeOf(address));
-}
-
-/** An address takes precedence over a prefix; of two addresses in one family the last one counts. */
-function readWanted(texts: readonly string[]): WantedAddresses | undefined {
-  let ipv4: Address | undefined;
-  let ipv6: Address | undefined;
-  let prefix: Network | undefined;
+/**
+ * An address that cannot be published is a fault only if nothing else can be: a router whose IPv4 line is down sends 0.0.0.0 beside
+ * its IPv6 address. An address takes precedence over a prefix.
+ */
+function readWanted(texts: readonly string[]): {
+  readonly wanted: WantedAddresses;
+  readonly faults: readonly string[];
+} {
+  const found = {
+    ipv4: new Map<string, Address>(),
+    ipv6: new Map<string, Address>(),
+    prefix: new Map<string, Network>(),
+  };
+  const unusable: string[] = [];
   for (const text of texts) {
-    const address = parseAddress(text);
-    const network = text.includes("/") ? parseNetwork(text) : undefined;
-    if (address?.family === "ipv4") ipv4 = address;
-    else if (address !== undefined) ipv6 = address;
-    else if (network?.family === "ipv6") prefix = network;
-    else return undefined;
+    const address = parsePlainAddress(text);
+    const prefix = text.includes("/") ? parseNetwork(text) : undefined;
+    const start = address ?? (prefix?.family === "ipv6" ? addressFromBytes(prefix.bytes) : undefined);
+    if (start === undefined) unusable.push(`${JSON.stringify(text.slice(0, 60))} is not an address`);
+    else if (isUnreachable(scopeOf(start))) unusable.push(`${text} cannot be published`);
+    else if (address !== undefined) found[address.family].set(address.text, address);
+    else if (prefix !== undefined) found.prefix.set(`${start.text}/${prefix.length}`, prefix);
   }
+  const several = Object.values(found).filter((each) => each.size > 1);
+  const [ipv4, ipv6, prefix] = [first(found.ipv4), first(found.ipv6), first(found.prefix)];
   const six = ipv6 ?? (prefix && { prefix });
-  return { ...(ipv4 && { ipv4 }), ...(six && { ipv6: six }) };
+  const faults = several.map((each) => `${[...each.keys()].join(" and ")} are of one family: send one of them`);
+  if (ipv4 === undefined && six === undefined) faults.push(...unusable);
+  return { wanted: { ...(ipv4 && { ipv4 }), ...(six && { ipv6: six }) }, faults };
 }
+
+const first = <T>(values: ReadonlyMap<string, T>): T | undefined => values.values().next().value;
+
+/** An IPv4 address written as IPv6 (`::ffff:192.0.2.1`) is an IPv4 address. */
+function parsePlainAddress(text: string): Address | undefined {
+  const address = parseAddress(text);
+  if (address?.family !== "ipv6" || mapped === undefined) return address;
+  const bytes = addressBytes(address);
+  return sharesPrefix(bytes, mapped) ? addressFromBytes(bytes.subarray(12)) : address;
+}
+
+const mapped = parseNetwork("::ffff:0:0/96");
 
 function readHost(text: string): Host {
   const name = parseName(text);
