@@ -27,6 +27,19 @@ describe("clients of the firewall service", () => {
     ]);
   });
 
+  it("aiopnsense finds one that stays the same on a machine with virtual cards only", async () => {
+    const ids = ["02:00:5e:10:00:02", "02:00:5e:10:00:03"].map(async (address) => {
+      const virtual = await openRig({ read: async () => [{ ...card, address, linkinfo: { info_kind: "macvlan" } }] });
+      const { body } = await virtual.ask("/api/interfaces/overview/export", { key: virtual.key("home", ["overview"]) });
+      await virtual.close();
+      expect(JSON.parse(body)).toEqual([expect.objectContaining({ is_physical: true, macaddr: address })]);
+      return JSON.parse(body)[0].macaddr_hw;
+    });
+    const [before, after] = await Promise.all(ids);
+    expect(after).toBe(before);
+    expect(before).toMatch(/^[0-9a-f][26ae](?::[0-9a-f]{2}){5}$/);
+  });
+
   it("aiopnsense reads the counters from the export, as strings", async () => {
     const statistics = expect.objectContaining({ "bytes received": "12", "packets transmitted": "1" });
     expect(await read("/api/interfaces/overview/export")).toEqual([expect.objectContaining({ statistics })]);

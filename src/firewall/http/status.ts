@@ -1,7 +1,13 @@
 import type { KeyStore } from "../access/keys.ts";
 import { type EndpointName, mayCall } from "../access/privileges.ts";
 import { describe, describeShortly, type FirewallConfig } from "../config.ts";
-import { firmwareInfo, firmwareStatus, systemInformation, systemStatus } from "../kernel/about-machine.ts";
+import {
+  firmwareInfo,
+  firmwareStatus,
+  machineAddress,
+  systemInformation,
+  systemStatus,
+} from "../kernel/about-machine.ts";
 import type { activityOf } from "../report/activity.ts";
 import { statisticsOf, trafficOf } from "../report/counters.ts";
 import { gatewayItems, gatewayRows } from "../report/gateways.ts";
@@ -33,7 +39,7 @@ export function statusEndpoints(options: StatusOptions) {
   const mayListen = createListenerCheck(options);
   const readOverview = async (statistics: boolean) => {
     const [snapshot, routes] = await Promise.all([readSnapshot(), readRoutes("default")]);
-    return overviewOf(snapshot, config, { statistics, routes });
+    return overviewOf(snapshot, config, { statistics, routes, machineAddress: machineAddress() });
   };
   const readArpRows = async () => {
     const [neighbours, snapshot] = await Promise.all([readArp(), readSnapshot()]);

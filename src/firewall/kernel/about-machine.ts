@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { arch, hostname, release, type } from "node:os";
 import { version } from "../../process/version.ts";
 
@@ -61,3 +63,22 @@ export const systemInformation = () => ({
   versions: [`moor ${version}-${machine()}`, operatingSystem(), `OpenSSL ${process.versions.openssl}`],
   updates: "moor is updated by the system it runs on.",
 });
+
+/**
+ * An address that identifies this machine if it has no network card: from systemd's machine id, which may be shown only hashed
+ * (machine-id(5)), or from the host name. It is locally administered, so no vendor's card has it.
+ */
+export function machineAddress(): string {
+  const id = readMachineId() || hostname();
+  const bytes = createHash("sha256").update(`moor firewall ${id}`).digest().subarray(0, 6);
+  bytes[0] = ((bytes[0] ?? 0) & 0xfc) | 0x02;
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(":");
+}
+
+function readMachineId(): string {
+  try {
+    return readFileSync("/etc/machine-id", "utf8").trim();
+  } catch {
+    return "";
+  }
+}

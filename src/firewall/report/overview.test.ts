@@ -19,9 +19,14 @@ const device = (ifname: string, more: Partial<KernelRow> = {}): KernelRow => ({
   ...{ ifindex: 2, ifname, flags: ["UP", "LOWER_UP"], mtu: 1500, link_type: "ether", addr_info: [] },
   ...more,
 });
+const machineAddress = "02:00:5e:10:00:ff";
 const config = { interfaces: [["ppp0", { hidden: false, description: "Line", identifier: "wan" }]] } as const;
 const row = (one: KernelRow) =>
-  overviewOf(takeSnapshot([one], config, 0), config, { statistics: false, routes: [] })[0];
+  overviewOf(takeSnapshot([one], config, 0), config, { statistics: false, routes: [], machineAddress })[0];
+
+const wish = { statistics: false, routes: [], machineAddress };
+const lo = device("lo", { ifindex: 1, link_type: "loopback", flags: ["LOOPBACK", "UP", "LOWER_UP"] });
+const virtual = (ifname: string, info_kind: string) => device(ifname, { linkinfo: { info_kind } });
 
 describe("overviewOf", () => {
   it("adds the administrator's settings, and writes addresses with their prefix", () => {
@@ -53,6 +58,23 @@ describe("overviewOf", () => {
     expect(row(device("eth0", more))).toMatchObject(expected);
   });
 
+  it.each<[string, readonly KernelRow[], readonly string[]]>([
+    [
+      "a card",
+      [lo, device("eth0", { address: "02:00:5e:10:00:01" }), virtual("br0", "bridge")],
+      ["eth0 02:00:5e:10:00:01"],
+    ],
+    ["virtual cards only", [lo, virtual("br0", "bridge"), virtual("mv0", "macvlan")], [`br0 ${machineAddress}`]],
+    ["a tunnel only", [lo, device("wg0", { link_type: "none", ifindex: 3 })], [`wg0 ${machineAddress}`]],
+    ["loopback only", [lo], [`lo ${machineAddress}`]],
+    ["devices whose kind is unknown", [lo, { ...device("eth0"), link_type: undefined as never }], []],
+    ["no device", [], []],
+  ])("a machine with %s is identified by one address", (_, rows, cards) => {
+    const shown = overviewOf(takeSnapshot(rows, noConfig, 0), noConfig, wish);
+    const physical = shown.filter(({ is_physical }) => is_physical === true);
+    expect(physical.map((each) => `${String(each.device)} ${String(each.macaddr_hw)}`)).toEqual(cards);
+  });
+
   it.each<[string, readonly KernelAddress[], string]>([
     ["the longest-lived", [inet6("2001:db8:a::1", 60), inet6("2001:db8:b::1", 600)], "2001:db8:b::1/64"],
     ["global before local", [inet6("fd00::1"), inet6("2001:db8::1")], "2001:db8::1/64"],
@@ -71,7 +93,7 @@ describe("overviewOf", () => {
   it("adds counters as text on request", () => {
     const stats64 = { rx: { bytes: 12, packets: 3 }, tx: { bytes: 9007199254740991 } };
     const snapshot = takeSnapshot([device("eth0", { stats64 })], noConfig, 0);
-    const [shown] = overviewOf(snapshot, noConfig, { statistics: true, routes: [] });
+    const [shown] = overviewOf(snapshot, noConfig, { statistics: true, routes: [], machineAddress });
     expect(shown?.statistics).toMatchObject({
       ...{ "bytes received": "12", "packets received": "3", "bytes transmitted": "9007199254740991", collisions: "0" },
     });
@@ -86,7 +108,7 @@ it("lists the gateways of each device, and none if a line has no address at its 
     { family: "inet", destination, dev: "ppp0", flags: [] },
   ] as const;
   const snapshot = takeSnapshot([device("eth0"), device("ppp0"), device("eth1")], noConfig, 0);
-  const rows = overviewOf(snapshot, noConfig, { statistics: false, routes });
+  const rows = overviewOf(snapshot, noConfig, { statistics: false, routes, machineAddress });
   expect(rows.map(({ gateways }) => gateways)).toEqual([["192.0.2.9", "fe80::9"], [], []]);
 });
 

@@ -9,13 +9,30 @@ import type { Snapshot } from "./snapshot.ts";
 export type OverviewRow = Readonly<Record<string, unknown>>;
 
 /** What to include besides the report itself. */
-export type OverviewWish = { readonly statistics: boolean; readonly routes: readonly Route[] };
+export type OverviewWish = {
+  readonly statistics: boolean;
+  readonly routes: readonly Route[];
+  /** Identifies a machine without network cards. */
+  readonly machineAddress: string;
+};
 
 export function overviewOf({ rows, report }: Snapshot, config: FirewallConfig, wish: OverviewWish): OverviewRow[] {
+  const standIn = standInOf([...report.values()]);
   return [...report].map(([name, device]) => {
     const row = rows.find(({ ifname }) => ifname === name);
-    return overviewRow(device, row, config, wish);
+    const shown = overviewRow(device, row, config, wish);
+    return device === standIn ? { ...shown, is_physical: true, macaddr_hw: wish.machineAddress } : shown;
   });
+}
+
+/**
+ * Home Assistant identifies a firewall by the hardware address of a card, and refuses one that has none. Virtual devices may get
+ * a new address at every start, so the first of them is shown as a card with the machine's own.
+ */
+function standInOf(devices: readonly WireInterface[]): WireInterface | undefined {
+  if (devices.some(({ is_physical }) => is_physical !== false)) return undefined;
+  const isEthernet = ({ macaddr_hw }: WireInterface): boolean => macaddr_hw !== undefined;
+  return devices.find(isEthernet) ?? devices.find(({ flags }) => !flags.includes("loopback")) ?? devices[0];
 }
 
 function overviewRow(
