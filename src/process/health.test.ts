@@ -29,6 +29,12 @@ describe("a service", () => {
     });
   });
 
+  it("is ready despite the trouble of a part that it does not need for requests, and shows it", async () => {
+    const health = createHealth();
+    health.add("keys", () => "the key file is missing", { isNeeded: false });
+    expect(await health.look()).toMatchObject({ ready: true, parts: { keys: { ok: false } } });
+  });
+
   it("is not ready once it is stopping, even if its parts are well", async () => {
     const health = createHealth();
     health.add("store", () => undefined);

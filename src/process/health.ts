@@ -8,9 +8,10 @@ export type Readiness = {
   readonly parts: Readonly<Record<string, { readonly ok: boolean; readonly because?: string }>>;
 };
 
-/** Whether a service can take requests: all of its parts are well, and it is not stopping. */
+/** Whether a service can take requests: all parts that it needs for them are well, and it is not stopping. */
 export type Health = {
-  readonly add: (part: string, check: Check) => void;
+  /** `isNeeded: false`: its trouble is shown, but the service is ready anyway. */
+  readonly add: (part: string, check: Check, options?: { readonly isNeeded: boolean }) => void;
   readonly look: () => Promise<Readiness>;
   /** From now on it is not ready, whatever its parts say. */
   readonly stop: () => void;
@@ -23,6 +24,7 @@ const keptFor = 250;
 
 export function createHealth(now = () => performance.now()): Health {
   const checks = new Map<string, Check>();
+  const unneeded = new Set<string>();
   let stopping = false;
   let known: { readonly at: number; readonly parts: Promise<Readiness["parts"]> } | undefined;
 
@@ -38,8 +40,9 @@ export function createHealth(now = () => performance.now()): Health {
   };
 
   return {
-    add: (part, check) => {
+    add: (part, check, { isNeeded } = { isNeeded: true }) => {
       checks.set(part, check);
+      if (!isNeeded) unneeded.add(part);
       known = undefined;
     },
     look: async () => {
@@ -47,7 +50,8 @@ export function createHealth(now = () => performance.now()): Health {
       const parts = await known.parts;
       if (stopping)
         return { ready: false, parts: { ...parts, running: { ok: false, because: "the service is stopping" } } };
-      return { ready: Object.values(parts).every(({ ok }) => ok), parts: { ...parts, running: { ok: true } } };
+      const ready = Object.entries(parts).every(([name, { ok }]) => ok || unneeded.has(name));
+      return { ready, parts: { ...parts, running: { ok: true } } };
     },
     stop: () => {
       stopping = true;

@@ -41,6 +41,7 @@ import type { RecordsAcme } from "./open-acme.ts";
 import { openStore, recordsDatabase, type StorePlace, signingKeyFile } from "./open-store.ts";
 import { printRecordMetrics } from "./print-metrics.ts";
 import { createRecordService } from "./service/service.ts";
+import { checkKeyFile } from "./service/zones/dnssec.ts";
 import type { RecordStore } from "./store/port.ts";
 import { createSigningState, watchSigned } from "./watch-signed.ts";
 
@@ -139,6 +140,8 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
   opened.push({ name: "state of signed zones", close: watchSigned({ store, now, log, state: signing }) });
   const health = createHealth();
   health.add("store", async () => void (await look()));
+  // Without the key file, signed zones are still served, and other zones can be changed.
+  health.add("keys", () => checkKeyFile(store, signer), { isNeeded: false });
   const requests = createRequestCounters();
   const streams = { open: 0 };
   try {

@@ -8,6 +8,7 @@ import type { ParentFault } from "../../core/dnssec/parent-view.ts";
 import { wholeAccount } from "../../core/may.ts";
 import { createRequestCounters } from "../../process/http/request-counters.ts";
 import { createLog } from "../../process/log.ts";
+import { signingKeyFile } from "../open-store.ts";
 import { printRecordMetrics } from "../print-metrics.ts";
 import { type RecordsOptions, type RunningRecords, startRecords } from "../start.ts";
 
@@ -117,6 +118,48 @@ describe("the record service, monitored", () => {
     await expect.poll(() => service.metrics()).toContain("\nmoor_event_streams 0\n");
   });
 
+  it("without the key file, refuses to change or sign a zone with the reason, and shows it in its health", async () => {
+    const dataFolder = await mkdtemp(join(tmpdir(), "moor-keyless-"));
+    const post = (secret: string, path: string, body: object) =>
+      call(
+        `/v1/zones${path}`,
+        { authorization: `Bearer ${secret}` },
+        { method: "POST", body: JSON.stringify({ mode: "primary", ...body }) },
+      );
+    const first = await start({ dataFolder });
+    for (const name of ["signed.example", "plain.example"]) await post(first, "", { name });
+    expect((await post(first, "/signed.example/actions/sign", {})).status).toBe(201);
+    expect(await service.health.look()).toMatchObject({ ready: true, parts: { keys: { ok: true } } });
+    await service.close();
+    await rm(folder, { recursive: true });
+    await rm(signingKeyFile(dataFolder));
+
+    const second = await start({ dataFolder });
+    const set = { name: "www", type: "A", records: [{ value: "192.0.2.1" }] };
+    for (const [path, body] of [
+      ["/signed.example/rrsets", set],
+      ["/plain.example/actions/sign", {}],
+      ["/signed.example/actions/unsign", {}],
+    ] as const) {
+      const answer = await post(second, path, body);
+      expect([answer.status, await answer.json()]).toEqual([
+        503,
+        { error: { code: "unavailable", message: expect.stringMatching(/key is missing.*restore/), details: null } },
+      ]);
+    }
+    const v1 = await call("/api/v1/zones", { "auth-api-token": second });
+    const { zones } = (await v1.json()) as { zones: readonly { id: string; name: string }[] };
+    const { id: zone_id } = zones.find(({ name }) => name === "signed.example") ?? {};
+    const body = JSON.stringify({ zone_id, name: "www", type: "A", value: "192.0.2.1" });
+    const record = await call("/api/v1/records", { "auth-api-token": second }, { method: "POST", body });
+    expect([record.status, await record.text()]).toEqual([503, expect.stringContaining("key is missing")]);
+    expect((await post(second, "/plain.example/rrsets", set)).status).toBe(201);
+    const because = expect.stringMatching(/key is missing.*restore/);
+    expect(await service.health.look()).toMatchObject({ ready: true, parts: { keys: { ok: false, because } } });
+    expect(lines.join()).not.toContain('"a request failed"');
+    await rm(dataFolder, { recursive: true });
+  });
+
   it("without the access log does not log a successful request", async () => {
     const secret = await start();
     await call("/v1/zones", { authorization: `Bearer ${secret}` });
@@ -198,7 +241,7 @@ describe("the record service, monitored", () => {
     const ready = await call("/health/ready");
     expect([ready.status, await ready.json()]).toEqual([
       200,
-      { ready: true, parts: { store: { ok: true }, running: { ok: true } } },
+      { ready: true, parts: { store: { ok: true }, keys: { ok: true }, running: { ok: true } } },
     ]);
     service.health.add("followers", () => "database at db.internal is away");
     const waiting = await call("/health/ready");

@@ -9,11 +9,13 @@ import {
   sign,
 } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
+import { basename } from "node:path";
 import { promisify } from "node:util";
 import { type Algorithm, algorithms } from "../../core/dnssec/codes.ts";
 import type { ToSign, UsedKey } from "../../core/dnssec/plan-signing.ts";
 import { dnskeyData, joined, keyTag, signatureInput } from "../../core/dnssec/records.ts";
 import type { Instant } from "../../core/instant.ts";
+import { StoreBusy } from "../../process/database/store-busy.ts";
 import type { SigningKey } from "../model.ts";
 import { type SigningThread, startSigningThread } from "./signing-thread.ts";
 
@@ -42,8 +44,15 @@ export type BesideSigner = {
 /** `until`: when the signatures expire, in seconds; if undefined, after the usual time. */
 export type SigningTime = { readonly now: Instant; readonly until: number | undefined };
 
-/** The key file is missing, unreadable, or not the one that the keys were encrypted with. */
-class KeyFileTrouble extends Error {}
+/**
+ * The key file is missing, unreadable, or not the one that the keys were encrypted with. Callers of the APIs see the message, so it does not
+ * contain the folder. It works again once the file is there, without a restart.
+ */
+export class KeyFileTrouble extends StoreBusy {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, { ...options, retryAfter: 60 });
+  }
+}
 
 const day = 86_400;
 /** How long signatures are valid, in seconds. They begin in the past, because other clocks may be slow. */
@@ -79,7 +88,7 @@ export function createSigner(keyFile: string): Signer {
     secret ??= readKeyFile(keyFile) ?? (mayMake ? makeKeyFile(keyFile) : undefined);
     if (secret === undefined) {
       throw new KeyFileTrouble(
-        `the key file ${keyFile} is missing, so signed zones cannot be changed; restore your copy of it (database backups do not contain it)`,
+        `the key file ${basename(keyFile)} is missing in the data folder of the service, so zones cannot be signed and signed zones cannot be changed; restore your copy of it, or copy it from another node (database backups do not contain it)`,
       );
     }
     return secret;
@@ -101,7 +110,7 @@ export function createSigner(keyFile: string): Signer {
       return createPrivateKey({ key: der, format: "der", type: "pkcs8" });
     } catch (error) {
       throw new KeyFileTrouble(
-        `the keys in this store were encrypted with another file than ${keyFile}; restore the original file`,
+        `the keys in this store were encrypted with another file than the ${basename(keyFile)} of this service; restore the original file`,
         { cause: error },
       );
     }
@@ -213,18 +222,29 @@ export function publicPart(privateKey: KeyObject): Buffer {
 function readKeyFile(path: string): Buffer | undefined {
   try {
     const bytes = Buffer.from(readFileSync(path, "utf8").trim(), "base64");
-    if (bytes.length !== 32) throw new KeyFileTrouble(`the key file ${path} does not contain 32 bytes in base64`);
+    if (bytes.length !== 32)
+      throw new KeyFileTrouble(
+        `the key file ${basename(path)} does not contain 32 bytes in base64; restore your copy of it`,
+      );
     return bytes;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error instanceof KeyFileTrouble
-      ? error
-      : new KeyFileTrouble(`the key file ${path} cannot be read: ${(error as Error).message}`, { cause: error });
+    throw error instanceof KeyFileTrouble ? error : cannot("be read", path, error);
   }
 }
 
 function makeKeyFile(path: string): Buffer {
   const bytes = randomBytes(32);
-  writeFileSync(path, `${bytes.toString("base64")}\n`, { mode: 0o600, flag: "wx", flush: true });
+  try {
+    writeFileSync(path, `${bytes.toString("base64")}\n`, { mode: 0o600, flag: "wx", flush: true });
+  } catch (error) {
+    throw cannot("be created", path, error);
+  }
   return bytes;
 }
+
+const cannot = (what: string, path: string, cause: unknown): KeyFileTrouble =>
+  new KeyFileTrouble(
+    `the key file ${basename(path)} cannot ${what} (${(cause as NodeJS.ErrnoException).code}); make sure that the user who runs the service can read and write its data folder`,
+    { cause },
+  );

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -16,7 +16,7 @@ import { plainSettings, type Zone } from "../../../src/records/model.ts";
 import { newRecordId } from "../../../src/records/service/edit/new-id.ts";
 import { signZone, unsignNow } from "../../../src/records/service/zones/dnssec.ts";
 import { readShownZone } from "../../../src/records/service/zones/read-zone.ts";
-import { createSigner, type Signer } from "../../../src/records/signing/signer.ts";
+import { createSigner, KeyFileTrouble, type Signer } from "../../../src/records/signing/signer.ts";
 import { signingOf } from "../../../src/records/signing/signing-of.ts";
 import type { RecordStore } from "../../../src/records/store/port.ts";
 import { createZoneView, writtenSets } from "../core/written-sets.suite.ts";
@@ -39,7 +39,8 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
     beforeEach(async () => {
       folder = mkdtempSync(join(tmpdir(), "moor-signing-"));
       signer = createSigner(join(folder, "key"));
-      store = await open(signer);
+      // A test can replace the signer, as a restart does.
+      store = await open(new Proxy(signer, { get: (_, key) => signer[key as keyof Signer] }));
       const { id: account } = await store.ensureAccount("main", now);
       const sets = withIds("@ 60 SOA ns1 hostmaster 1 7200 900 1209600 300\n@ 60 NS ns1\nns1 60 A 192.0.2.1");
       const made = await store.createZone(
@@ -208,6 +209,29 @@ export function describeSigning(title: string, open: (signer: Signer) => Promise
       expect(inShort(await store.signedNames(zone, undefined, 1_000))).toEqual(inShort(await anew()));
       for (let i = 0; i < 8; i += 2) await write(`a.b.c${i}`, []);
       expect(inShort(await store.signedNames(zone, undefined, 1_000))).toEqual(inShort(await anew()));
+    });
+
+    it("without the key file, a signed zone cannot be changed, but unsigned, and other zones are not affected", async () => {
+      await signZone({ store, actor: "tester", now }, zone, { algorithm: 15, denial: "nsec" }, signer);
+      const keyFile = join(folder, "key");
+      const plain = { account: zone.account, settings: plainSettings(600), serial: 1, created: now };
+      await store.createZone({ ...plain, id: "plain.example", name: "plain.example", sets: [] }, "tester");
+      const write = (id: string) =>
+        store.write({ account: zone.account, at: { zone: id }, owners: () => ["a"], actor: "tester", now }, () => ({
+          wanted: withIds("a 60 A 192.0.2.1"),
+          result: "done",
+        }));
+      renameSync(keyFile, `${keyFile}.away`);
+      signer = createSigner(keyFile);
+      const [signed, unsigned] = await Promise.allSettled([write(zone.id), write("plain.example")]);
+      expect(signed).toMatchObject({ reason: expect.any(KeyFileTrouble) });
+      expect(signed).toMatchObject({ reason: { message: expect.stringMatching(/key is missing.*restore your copy/) } });
+      expect(unsigned).toMatchObject({ value: "done" });
+      renameSync(`${keyFile}.away`, keyFile);
+      expect(await write(zone.id)).toBe("done");
+      renameSync(keyFile, `${keyFile}.away`);
+      signer = createSigner(keyFile);
+      expect(await unsignNow({ store, actor: "tester", now }, zone)).toMatchObject({ ok: true });
     });
 
     it("signs a large zone, and a large write to it", async () => {

@@ -50,10 +50,10 @@ export async function signZone(
 }
 
 /**
- * Throws if the key file is missing, or is not the one that the keys in the store are encrypted with. Call it before making a
+ * Throws `KeyFileTrouble` if the key file is missing, or is not the one that the keys in the store are encrypted with. Call it before making a
  * key: with a second file, no node could use all keys.
  */
-export async function checkKeyFile(store: RecordStore, signer: Signer): Promise<void> {
+export async function checkKeyFile(store: RecordStore, signer: Signer): Promise<undefined> {
   const [signed] = await store.signedZones(0, 1);
   for (const key of signed ? await store.sealedKeys(signed) : []) signer.unseal(key);
 }

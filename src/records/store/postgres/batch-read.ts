@@ -52,7 +52,7 @@ export async function loadBatch(run: Run, wishes: readonly Wish[], signer?: Sign
   const known = (names?.rows ?? []) as { name: string; serial: number | null }[];
   const [numbers] = (fresh?.rows ?? []) as { actions: string[]; zones: string[] }[];
   const owners = ownersToRead(needs, zones, places);
-  const [sets, signedNames, ended] = await Promise.all([
+  const [sets, signed, ended] = await Promise.all([
     readSets(run, owners),
     readSignedNames(run, zones, owners, signer),
     readEnded(
@@ -61,7 +61,7 @@ export async function loadBatch(run: Run, wishes: readonly Wish[], signer?: Sign
     ),
   ]);
   return {
-    ...{ zones, places, owners, sets, signedNames, ended },
+    ...{ zones, places, owners, sets, ended, signedNames: signed.names, sealedKeys: signed.keys },
     keys: (keys?.rows ?? []) as KeptKey[],
     neighbours: new Map(newZones.flatMap((wish, i) => (around[i] ? [[wishKey(wish), around[i]]] : []))),
     taken: new Set(known.flatMap(({ name, serial }) => (serial === null ? [name] : []))),

@@ -55,6 +55,8 @@ export type Loaded = {
   readonly ended: ReadonlySet<string>;
   /** Of signed zones, by their number. */
   readonly signedNames: ReadonlyMap<number, readonly SignedName[]>;
+  /** Of signed zones, if the signer has not opened them yet. */
+  readonly sealedKeys: readonly SealedKey[];
 };
 
 /**
@@ -192,7 +194,9 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
     if (signer === undefined)
       throw new Error("this store was opened without a key file, so signed zones cannot be changed");
     if (planned.count > mostSignatures && !alone) throw new RunAlone();
-    if (effect.keys) signer.open(effect.keys);
+    const missing = signer.missing(effect.zone.settings.dnssec?.keys ?? []);
+    if (missing.length > 0)
+      signer.open([...loaded.sealedKeys, ...(effect.keys ?? [])].filter(({ id }) => missing.includes(id)));
     return planned;
   };
 

@@ -9,17 +9,20 @@ import { type SignedNameRow, signedNameColumns, signedNameFromRow } from "../sig
 type Owners = ReadonlyMap<number, "all" | ReadonlySet<string>>;
 type Row = SignedNameRow & { readonly zone: number };
 
-/** Reads the signed names that writes to these owners may change: the owners themselves, the names above them, and the neighbours of all these in the chain. */
+/**
+ * Reads the signed names that writes to these owners may change: the owners themselves, the names above them, and the neighbours of all these in the
+ * chain; and the keys that the signer has not opened yet.
+ */
 export async function readSignedNames(
   run: (statement: Statement) => Promise<Rows>,
   zones: readonly Zone[],
   owners: Owners,
   signer: Signer | undefined,
-): Promise<ReadonlyMap<number, readonly SignedName[]>> {
+): Promise<{ readonly names: ReadonlyMap<number, readonly SignedName[]>; readonly keys: readonly SealedKey[] }> {
   // If the database was copied from a SQLite file, a zone that is not signed may have names left over; they are deleted
   // when the zone is signed.
   const signed = zones.filter(({ settings, number }) => settings.dnssec !== undefined || owners.get(number) === "all");
-  if (signed.length === 0) return new Map();
+  if (signed.length === 0) return { names: new Map(), keys: [] };
   const whole = signed.filter(({ number }) => owners.get(number) === "all").map(({ number }) => number);
   const parts = signed.flatMap((zone) => {
     const set = owners.get(zone.number);
@@ -32,10 +35,12 @@ export async function readSignedNames(
     parts.length > 0 ? run(besideLinks(parts.map(linkAt))) : undefined,
     locked.length > 0 ? run(sealedKeys(locked.map(({ number }) => number))) : undefined,
   ]);
-  if (keys !== undefined) signer?.open(keys.rows as SealedKey[]);
   const rows = [...(all?.rows ?? []), ...(named?.rows ?? []), ...(linked?.rows ?? [])] as Row[];
   const byZone = Map.groupBy(rows, ({ zone }) => Number(zone));
-  return new Map([...byZone].map(([zone, found]) => [zone, found.map(signedNameFromRow)]));
+  return {
+    names: new Map([...byZone].map(([zone, found]) => [zone, found.map(signedNameFromRow)])),
+    keys: (keys?.rows ?? []) as SealedKey[],
+  };
 }
 
 type Part = { readonly zone: Zone; readonly owner: string };

@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { parentPort, type Worker } from "node:worker_threads";
 import { StoreBusy } from "../../../process/database/store-busy.ts";
 import { sqliteRows } from "../../../process/sqlite/sql.ts";
-import type { Signer } from "../../signing/signer.ts";
+import { KeyFileTrouble, type Signer } from "../../signing/signer.ts";
 import { AccessEnded } from "../access-ended.ts";
 import type { RuleOf } from "../port.ts";
 import { watchForeignCommits } from "./foreign-commits.ts";
@@ -152,17 +152,20 @@ type PlainError = {
   readonly stack: string | undefined;
   readonly errcode: unknown;
   readonly isAccessEnded: boolean;
+  readonly isKeyFileTrouble: boolean;
 };
 
 function asPlain(outcome: Batch["outcomes"][number]): object {
   if (!("error" in outcome)) return outcome;
   const { name, message, stack, errcode } = outcome.error as Error & { readonly errcode?: unknown };
   const isAccessEnded = outcome.error instanceof AccessEnded;
-  return { error: { name, message, stack, errcode, isAccessEnded } satisfies PlainError };
+  const isKeyFileTrouble = outcome.error instanceof KeyFileTrouble;
+  return { error: { name, message, stack, errcode, isAccessEnded, isKeyFileTrouble } satisfies PlainError };
 }
 
 function asThrown(outcome: Batch["outcomes"][number]): Batch["outcomes"][number] {
   if (!("error" in outcome)) return outcome;
-  const { message, isAccessEnded, ...rest } = outcome.error as PlainError;
+  const { message, isAccessEnded, isKeyFileTrouble, ...rest } = outcome.error as PlainError;
+  if (isKeyFileTrouble) return { error: new KeyFileTrouble(message) };
   return { error: isAccessEnded ? new AccessEnded() : Object.assign(new Error(message), rest) };
 }
