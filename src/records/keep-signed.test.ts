@@ -62,12 +62,23 @@ it("a zone that cannot be signed is reported, and does not delay the others", as
   const options = { askParent: async () => [], now: () => later, log };
   await createSigningRound({ ...options, store: broken })(AbortSignal.timeout(60_000));
   await lookAtSigned({ store, now: () => later, log, state });
+  await lookAtSigned({ store, now: () => later, log, state });
   expect([...state.expiring.keys()]).toEqual([bad.name]);
   expect(Math.min(...(await expiriesOf(good)))).toBeGreaterThan(later + 6 * day);
   expect(state.expiring.get(bad.name)).toBe(Math.min(...(await expiriesOf(bad))));
   expect(lines.join()).toContain("signatures could not be renewed");
   await createSigningRound({ ...options, store })(AbortSignal.timeout(60_000));
   await lookAtSigned({ store, now: () => later, log, state });
+  expect(state.expiring.size).toBe(0);
+});
+
+it("after a late start, signatures that have expired are renewed before they count as not renewed", async () => {
+  const state = createSigningState();
+  const options = { store, now: () => now + 30 * day, log, state };
+  await lookAtSigned(options);
+  expect(state.expiring.size).toBe(0);
+  await createSigningRound({ ...options, askParent: async () => [] })(AbortSignal.timeout(60_000));
+  await lookAtSigned(options);
   expect(state.expiring.size).toBe(0);
 });
 

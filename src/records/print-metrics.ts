@@ -17,7 +17,7 @@ export type RecordMetrics = {
   /** Absent without TLS. */
   readonly certificates?: Certificates | undefined;
   /** What this node last read about the signed zones. */
-  readonly signing: SigningState;
+  readonly signing: Omit<SigningState, "overdue">;
   readonly now: () => Instant;
 };
 
@@ -81,7 +81,7 @@ const certificateFamilies = ({ expiry, failures }: Certificates): readonly strin
 /** In seconds. No signature is valid for longer. */
 const farAway = 14 * 86_400;
 
-const signingFamilies = ({ zones, expiring, parentFaults, ahead }: SigningState, now: Instant) => [
+const signingFamilies = ({ zones, expiring, parentFaults, ahead }: RecordMetrics["signing"], now: Instant) => [
   family("moor_signed_zones", "gauge", "Zones that are signed with DNSSEC.", [[{}, zones]]),
   family(
     "moor_signatures_expire_seconds",

@@ -9,8 +9,10 @@ import type { RecordStore } from "./store/port.ts";
 /** What the store says about signed zones, for `/metrics` and the pages. Every node reads it, not only the leading one. */
 export type SigningState = {
   zones: number;
-  /** Zones with signatures that should have been renewed, and when the first of these expires. */
+  /** Zones with signatures that should have been renewed, and when the first of these expires. Seen twice: after a late start, the leading node renews them first. */
   expiring: ReadonlyMap<string, Instant>;
+  /** Zones with such signatures when this was last read. */
+  overdue: ReadonlySet<string>;
   /** Zones with something wrong at their parent. */
   parentFaults: ReadonlyMap<string, ParentFault>;
   /** Zones whose last change is in the future. */
@@ -18,7 +20,7 @@ export type SigningState = {
 };
 
 export const createSigningState = (): SigningState => ({
-  ...{ zones: 0, expiring: new Map(), parentFaults: new Map(), ahead: new Set() },
+  ...{ zones: 0, expiring: new Map(), overdue: new Set(), parentFaults: new Map(), ahead: new Set() },
 });
 
 export type WatchOptions = {
@@ -51,9 +53,10 @@ export async function lookAtSigned({ store, now, log, state }: WatchOptions): Pr
       { now: new Date(now()), latest: new Date(Math.max(...zones.map(({ modified }) => modified))) },
       "the clock is behind the last change of a signed zone: it was set back, or differs from another node's; correct it",
     );
-  const expiring = await overdueIn(store, now());
+  const overdue = await overdueIn(store, now());
+  const expiring = new Map([...overdue].filter(([name]) => state.overdue.has(name)));
   Object.assign(state, {
-    ...{ zones: zones.length, ahead, expiring },
+    ...{ zones: zones.length, ahead, expiring, overdue: new Set(overdue.keys()) },
     parentFaults: new Map(
       zones.flatMap(({ name, settings }) =>
         settings.dnssec?.parentFault ? [[name, settings.dnssec.parentFault] as const] : [],
