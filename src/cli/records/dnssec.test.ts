@@ -8,13 +8,14 @@ import { writtenSets } from "../../../test/rig/core/written-sets.suite.ts";
 import { isLongRun } from "../../../test/rig/long-run.ts";
 import { testLimit } from "../../../test/rig/patience.ts";
 import { dsAt, parentWith } from "../../../test/rig/records/parent-with.ts";
-import { plainSettings } from "../../records/model.ts";
+import { plainSettings, type Zone } from "../../records/model.ts";
 import { recordsDatabase, signingKeyFile } from "../../records/open-store.ts";
 import { continueLife, noteParentFault } from "../../records/service/zones/dnssec.ts";
 import { createSigner } from "../../records/signing/signer.ts";
 import { migrations } from "../../records/store/sqlite/schema.ts";
 import { openSqliteStore } from "../../records/store/sqlite/store.ts";
 import { runMoor } from "../program.ts";
+import { notePublisher } from "./publisher.ts";
 
 let cwd: string;
 beforeEach(async () => {
@@ -232,14 +233,24 @@ describe("moor dnssec", () => {
     expect(await moor("dnssec", verb, zone)).toMatchObject({ code, err: expect.stringMatching(because) });
   });
 
-  it("refuses to sign a zone twice, to replace a key before the parent has its DS record, and to sign a zone without NS records", async () => {
+  it("refuses to sign a zone twice, and to replace a key before the parent has its DS record", async () => {
     await moor("dnssec", "on", "example.org");
     expect((await moor("dnssec", "on", "example.org")).err).toContain("is already signed");
     expect((await moor("dnssec", "roll", "example.org")).err).toMatch(
       /example\.org cannot be replaced at the stage new\b.*wait for the stage new-parent, and give the DS record/s,
     );
+  });
+
+  it("gives a zone without NS records the nameservers of the service, as the v1 API shows them", async () => {
+    await notePublisher(join(cwd, "data"), { nameservers: ["ns1.example.net", "ns2.example.net"] });
     await makeZone("bare.org", "@ 60 SOA ns1 hostmaster 1 7200 900 1209600 300");
-    expect((await moor("dnssec", "on", "bare.org")).err).toContain("has no NS records");
+    expect(await moor("dnssec", "on", "bare.org")).toMatchObject({ code: 0, err: "" });
+    const store = openSqliteStore(recordsDatabase(join(cwd, "data")));
+    const zone = await store.zoneHolding("bare.org");
+    const { items } = await store.setPage(zone as Zone, { types: ["NS"], page: 1, perPage: 10 });
+    store.close();
+    const values = items.flatMap(({ records }) => records.map(({ rdata }) => rdata));
+    expect(values).toEqual(["ns1.example.net.", "ns2.example.net."]);
   });
 
   it.each(rehearsals)("rehearses on a copy: %s %s", { timeout: 20 * testLimit }, async (...words) => {

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { algorithmChoices, algorithmName, algorithms } from "../../core/dnssec/codes.ts";
 import type { Zone, ZoneSigning } from "../../records/model.ts";
 import { rollKey, signZone, unsignNow, unsignZone } from "../../records/service/zones/dnssec.ts";
+import { nameserverSet } from "../../records/service/zones/first-sets.ts";
 import { isDsWanted, mayBeInParent } from "../../records/signing/signing-of.ts";
 import { dnskeyText, dsParts, dsText, faultInWords, stageInWords } from "../../records/signing/signing-texts.ts";
 import type { RecordStore } from "../../records/store/port.ts";
@@ -11,6 +12,7 @@ import { minute, printTable } from "../io/print-table.ts";
 import { sameStore } from "../store/read-store-place.ts";
 import { withStore } from "../store/with-store.ts";
 import { forOtherServer, readKeyFile, readPublicKeys } from "./dnssec-keys.ts";
+import { readPublisher } from "./publisher.ts";
 import { failed, withZone } from "./with-zone.ts";
 
 export type DnssecOn = DatabaseOptions & {
@@ -29,7 +31,8 @@ export async function dnssecOn(typed: string, options: DnssecOn, io: CommandIo):
     const algorithm = algorithmChoices[options.algorithm] ?? algorithms.ecdsap256;
     const denial = options.nsec3 ? ("nsec3" as const) : ("nsec" as const);
     const choice = { algorithm, denial, key: key?.value, others: others.value };
-    const signed = await signZone(by, zone, choice, signer);
+    const servers = nameserverSet(await readPublisher(resolve(io.cwd, options.data)), by.now);
+    const signed = await signZone(by, zone, choice, signer, servers);
     if (!signed.ok) return failed(signed, io);
     io.out(
       key === undefined

@@ -42,11 +42,12 @@ export async function signZone(
   zone: Zone,
   choice: SigningChoice,
   signer: Signer,
+  servers?: RRset,
 ): Promise<Result<ZoneSigning>> {
   await checkKeyFile(by.store, signer);
   const long = await longNameIn(by.store, zone, choice.denial);
   if (long !== undefined) return fail(long);
-  return await change(by, zone, signingRule(choice, signer, by.now), await ownersToSign(by.store, zone));
+  return await change(by, zone, signingRule(choice, signer, by.now, servers), await ownersToSign(by.store, zone));
 }
 
 /**
