@@ -273,6 +273,7 @@ export const bodies = {
       }),
     ),
   }),
+  keepSigned: Type.Object({}),
   put: Type.Object({ records: Records, ttl: TtlInput, labels: Type.Optional(Labels) }),
   comments: Type.Object({ records: Type.Array(SetRecord, { minItems: 1, maxItems: mostRecords }) }),
   changes: Type.Object({

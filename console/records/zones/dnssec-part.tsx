@@ -17,7 +17,7 @@ import "./dnssec-part.css";
 import { OtherKeys } from "./other-keys-part.tsx";
 
 type Act = {
-  readonly action: "sign" | "roll_key" | "unsign" | "publish_keys" | "withdraw_keys";
+  readonly action: "sign" | "roll_key" | "unsign" | "keep_signed" | "publish_keys" | "withdraw_keys";
   readonly body?: object;
 };
 
@@ -131,6 +131,11 @@ function Signed({ zone, dnssec, act }: SignedProps) {
             loading={act.busy}
             onSure={() => act.run({ action: "unsign" })}
           />
+        )}
+        {stage === "leaving" && (
+          <Button variant="default" loading={act.busy} onClick={() => act.run({ action: "keep_signed" })}>
+            Keep the zone signed
+          </Button>
         )}
         {stage === "leaving" && (
           <SureButton

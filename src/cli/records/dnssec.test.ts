@@ -286,6 +286,15 @@ describe("moor dnssec", () => {
     expect((await moor("dnssec", "status", "example.org")).out).toBe("example.org is not signed.\n");
   });
 
+  it("stays signed after all with --cancel", async () => {
+    await moor("dnssec", "on", "example.org");
+    expect((await moor("dnssec", "off", "example.org", "--cancel")).err).toContain("is not being unsigned");
+    await moor("dnssec", "off", "example.org");
+    expect((await moor("dnssec", "off", "example.org", "--cancel")).out).toMatch(/^example\.org stays signed: /);
+    expect((await moor("dnssec", "status", "example.org")).out).toContain("Stage new,");
+    expect((await moor("dnssec", "off", "example.org", "--cancel", "--now")).code).toBe(2);
+  });
+
   it("an export contains no keys; an import reports what it did not sign, and keeps the keys of a zone that it replaces", async () => {
     await moor("dnssec", "on", "example.org");
     const status = () => moor("dnssec", "status", "example.org", "--json");

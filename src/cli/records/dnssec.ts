@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { algorithmChoices, algorithmName, algorithms } from "../../core/dnssec/codes.ts";
 import type { Zone, ZoneSigning } from "../../records/model.ts";
-import { rollKey, signZone, unsignNow, unsignZone } from "../../records/service/zones/dnssec.ts";
+import { keepZoneSigned, rollKey, signZone, unsignNow, unsignZone } from "../../records/service/zones/dnssec.ts";
 import { nameserverSet } from "../../records/service/zones/first-sets.ts";
 import { isDsWanted, mayBeInParent } from "../../records/signing/signing-of.ts";
 import { dnskeyText, dsParts, dsText, faultInWords, stageInWords } from "../../records/signing/signing-texts.ts";
@@ -49,8 +49,16 @@ export async function dnssecOn(typed: string, options: DnssecOn, io: CommandIo):
   });
 }
 
-export const dnssecOff = (typed: string, options: DatabaseOptions & { readonly now?: boolean }, io: CommandIo) =>
+type DnssecOff = DatabaseOptions & { readonly now?: boolean; readonly cancel?: boolean };
+
+export const dnssecOff = (typed: string, options: DnssecOff, io: CommandIo) =>
   withZone(typed, options, io, async (zone, by) => {
+    if (options.cancel) {
+      const kept = await keepZoneSigned(by, zone);
+      if (!kept.ok) return failed(kept, io);
+      io.out(`${zone.name} stays signed: ${stageInWords(kept.value)}.\n`);
+      return 0;
+    }
     const done = options.now ? await unsignNow(by, zone) : await unsignZone(by, zone);
     if (!done.ok) return failed(done, io);
     io.out(

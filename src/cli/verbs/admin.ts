@@ -73,6 +73,9 @@ function addDnssecVerbs(dnssec: Command, io: CommandIo, run: Run): void {
   )
     .argument(...zone)
     .option("--now", "do not wait; while the parent still has a DS record, resolvers reject the zone")
+    .addOption(
+      new Option("--cancel", "keep the zone signed after all, while it still waits for the parent").conflicts("now"),
+    )
     .action((name, options) => run(async () => (await load()).dnssecOff(name, options, io)));
   storeVerb(
     dnssec,

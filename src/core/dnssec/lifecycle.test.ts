@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { beginLeaving, beginLife, beginRoll, type KeyUse, type Life, nextStage } from "./lifecycle.ts";
+import { beginLeaving, beginLife, beginRoll, cancelLeaving, type KeyUse, type Life, nextStage } from "./lifecycle.ts";
 import type { Ds, ParentView, ServerView } from "./parent-view.ts";
 
 const key = (tag: number, algorithm: 13 | 15 = 13): KeyUse => ({
@@ -90,6 +90,33 @@ describe("the keys of a zone", () => {
 
   it("are removed when the DS record is gone from the parent and has expired from caches", () => {
     expect(play(beginLeaving(secure, 0), follows)).toEqual(["leaving 1DSP", "gone"]);
+  });
+
+  describe("that were to be removed, but are kept after all,", () => {
+    const rolling = beginRoll(secure, key(2), 0);
+    const keys = [
+      { ...key(1), shown: true, signs: true },
+      { ...key(2), shown: true, inParent: true },
+    ];
+    it.each<[string, Life<KeyUse>, ParentView, readonly string[]]>([
+      ["the DS record is still there", secure, has(1), ["new-parent 1DSP", "secure 1DSP"]],
+      ["the DS record is gone", secure, has(), ["new-parent 1DSP"]],
+      ["the parent never had a DS record", beginLife(key(1), 0), has(), ["new 1DSP", "new-parent 1DSP"]],
+      ["the next key was published", rolling, has(1), ["roll-show 1DSP 2D--", "roll-parent 1DS- 2D-P"]],
+      [
+        "the parent was asked for the next key",
+        { ...rolling, stage: "roll-parent", keys },
+        has(2),
+        ["roll-parent 1DS- 2D-P", "roll-sign 1D-- 2DSP", "secure 2DSP"],
+      ],
+    ])("continue: %s", (_, before, parent, stages) => {
+      const leaving = nextStage(beginLeaving(before, 0), has(), { now: 0, highestTtl, dsOf });
+      if (leaving === undefined || leaving === "gone") throw new Error("the parent has no DS record");
+      const kept = cancelLeaving(leaving, 0);
+      expect(play(kept, () => parent)).toEqual(stages);
+      expect(kept).not.toHaveProperty("parentSince");
+      expect(kept).not.toHaveProperty("left");
+    });
   });
 
   const unusable: readonly (readonly [string, ParentView])[] = [

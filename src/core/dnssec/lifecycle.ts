@@ -59,6 +59,8 @@ export type Life<Key extends KeyUse> = {
   readonly parentSince?: Instant | undefined;
   /** The highest TTL of DS records that was seen at the parent since the zone was last secure, in seconds, if it is above `longestDs`. */
   readonly dsTtl?: number | undefined;
+  /** The stage before "leaving". */
+  readonly left?: Exclude<Stage, "leaving"> | undefined;
   /** What is wrong at the parent, and since when. It is noted for people; no stage depends on it. */
   readonly parentFault?: (ParentFault & { readonly since: Instant }) | undefined;
 };
@@ -216,6 +218,16 @@ export const beginLife = <Key extends KeyUse>(key: Key, now: Instant, isSignedEl
 export const beginLeaving = <Key extends KeyUse>(life: Life<Key>, now: Instant): Life<Key> => ({
   ...life,
   stage: "leaving",
+  left: life.stage === "leaving" ? life.left : life.stage,
   since: now,
   parentSince: undefined,
 });
+
+/**
+ * Back to the stage before, whose wait begins again. Until now the zone was signed with the same keys, so nothing in caches contradicts them. The parent may
+ * have removed the DS record meanwhile, so a secure zone asks for it again; if the record is still there, the zone is secure when the parent is next queried.
+ */
+export function cancelLeaving<Key extends KeyUse>(life: Life<Key>, now: Instant): Life<Key> {
+  const { left = "new", parentSince: _, ...rest } = life;
+  return { ...rest, stage: left === "secure" ? "new-parent" : left, since: now };
+}

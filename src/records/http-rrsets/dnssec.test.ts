@@ -86,6 +86,10 @@ it("a zone is signed, shows what the parent needs, and moves on step by step", a
   const leaving = await post(`${zone}/actions/unsign`);
   expect(leaving.json.dnssec).toMatchObject({ signed: true, stage: "leaving", keys: [{ ds_wanted: false }] });
   expect(leaving.json.dnssec.records[1]).toEqual({ name: "@", type: "CDS", values: ["0 0 0 00"] });
+  const kept = await post(`${zone}/actions/keep_signed`);
+  expect([kept.status, kept.json.action.command, kept.json.dnssec.stage]).toEqual([201, "keep_signed", "new-parent"]);
+  expect(kept.json.dnssec.records).toHaveLength(3);
+  expect((await post(`${zone}/actions/keep_signed`)).error.message).toBe("the zone signed.test is not being unsigned");
   expect((await post(`${zone}/actions/unsign`, { immediately: true })).json.dnssec.signed).toBe(false);
   expect(await store().signedZones(0, 10)).toEqual([]);
 });

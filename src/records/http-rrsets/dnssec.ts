@@ -72,6 +72,10 @@ export function rrsetsDnssecRoutes(api: FastifyInstance, service: RecordService)
     read: (keys, faults) => said(keys.immediately) && flagAt(keys, "immediately", faults),
     run: service.unsignZone,
   });
+  action("keep_signed", "Cancel the unsigning of a zone that still waits for the parent", bodies.keepSigned, {
+    read: () => ({}),
+    run: service.keepSigned,
+  });
 }
 
 type Run<Draft> = (actor: Actor, zone: ZoneKey, draft: Draft, asked: Asked) => ReturnType<RecordService["signZone"]>;

@@ -1,6 +1,13 @@
 import { longNameFault, longNames } from "../../../core/dnssec/check-signed-zone.ts";
 import { type Algorithm, algorithms } from "../../../core/dnssec/codes.ts";
-import { beginLeaving, beginLife, beginRoll, nextStage, type Stage } from "../../../core/dnssec/lifecycle.ts";
+import {
+  beginLeaving,
+  beginLife,
+  beginRoll,
+  cancelLeaving,
+  nextStage,
+  type Stage,
+} from "../../../core/dnssec/lifecycle.ts";
 import { leftOutTypes } from "../../../core/dnssec/made-types.ts";
 import type { ParentFault, ParentView } from "../../../core/dnssec/parent-view.ts";
 import type { Denial } from "../../../core/dnssec/plan-signing.ts";
@@ -132,6 +139,18 @@ export const leavingRule =
         ),
       );
     return ok({ dnssec: { ...settings.dnssec, ...beginLeaving(settings.dnssec, now) } });
+  };
+
+/** Keeps a zone signed that was to be unsigned. */
+export const keepZoneSigned = (by: SigningWriter, zone: Zone): Promise<Result<ZoneSigning>> =>
+  change(by, zone, keepingRule(by.now));
+
+export const keepingRule =
+  (now: Instant): SigningRule =>
+  ({ zone: { name, settings } }) => {
+    if (settings.dnssec === undefined) return fail(notSigned(name));
+    if (settings.dnssec.stage !== "leaving") return fail(notNow(`the zone ${name} is not being unsigned`));
+    return ok({ dnssec: { denial: settings.dnssec.denial, ...cancelLeaving(settings.dnssec, now) } });
   };
 
 /** Unsigns a zone immediately. While its parent still has a DS record, resolvers reject the zone. */

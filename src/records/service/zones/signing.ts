@@ -10,6 +10,7 @@ import { type Actor, missing, type NotDone, refused, type Sight } from "../sight
 import { type Asked, type Done, noChange, type Written, writtenBefore, writtenBy, writtenIn } from "../write.ts";
 import {
   checkKeyFile,
+  keepingRule,
   leavingRule,
   longNameIn,
   ownersToSign,
@@ -97,6 +98,10 @@ export function signingOperations(options: RecordServiceOptions, sight: Sight) {
         { command: "unsign_zone", ruleFor: () => (isImmediate ? unsigningRule : leavingRule(now())) },
         asked,
       ),
+
+    /** Cancels `unsignZone` while it waits for the parent. */
+    keepSigned: (actor: Actor, key: ZoneKey, _: object, asked: Asked = {}) =>
+      change(actor, key, { command: "keep_signed", ruleFor: () => keepingRule(now()) }, asked),
   };
 }
 
