@@ -1,4 +1,4 @@
-import type { Stage } from "../core/dnssec/lifecycle.ts";
+import { isTtlNeeded } from "../core/dnssec/lifecycle.ts";
 import type { ParentView } from "../core/dnssec/parent-view.ts";
 import { beginsAfter, type SignedName, soaExpiry } from "../core/dnssec/signed-name.ts";
 import type { Instant } from "../core/instant.ts";
@@ -7,8 +7,7 @@ import { type EndWork, repeat } from "../process/duties.ts";
 import type { Logger } from "../process/log.ts";
 import type { Zone } from "./model.ts";
 import { type LastFaults, noteParent } from "./note-parent.ts";
-import { continueLife } from "./service/zones/dnssec.ts";
-import { readZone } from "./service/zones/read-zone.ts";
+import { continueLife, highestTtlIn } from "./service/zones/dnssec.ts";
 import { renewNamesRule } from "./service/zones/renew.ts";
 import { clockTolerance, madeAt, renewal } from "./signing/signer.ts";
 import { stageInWords } from "./signing/signing-texts.ts";
@@ -140,11 +139,10 @@ async function visitZone(
   const by = { store, actor: "moor", now: now() };
   // The rest would work with settings that are now stale.
   if (await noteParent(by, zone, parent, seen.faults, log)) return;
-  const { stage, since = 0 } = zone.settings.dnssec ?? {};
-  const { ttl } = zone.settings;
-  // Not before the zone's default TTL has passed, so that a large zone is not read every minute.
-  const isRead = stage !== undefined && afterTtls.has(stage) && now() >= since + ttl * 1000;
-  const highestTtl = isRead ? await highestTtlIn(store, zone) : ttl;
+  const { dnssec } = zone.settings;
+  const stage = dnssec?.stage;
+  // A large zone is not read every minute.
+  const highestTtl = dnssec && isTtlNeeded(dnssec, by.now) ? await highestTtlIn(store, zone) : 0;
   const next = await continueLife(by, zone, parent, highestTtl);
   if (next === "unsigned") log.info({ zone: zone.name }, "the zone is no longer signed");
   else if (next !== undefined && next.stage !== stage)
@@ -198,12 +196,4 @@ async function mendAfterClock(
     after = names.at(-1)?.owner;
   }
   mended.set(zone.number, { at: now(), last });
-}
-
-/** The stages that wait until older records of the zone have expired from caches. */
-const afterTtls: ReadonlySet<Stage> = new Set(["new", "roll-sign", "algorithm-sign"]);
-
-async function highestTtlIn(store: RecordStore, zone: Zone): Promise<number> {
-  const sets = await readZone(store, zone, async () => undefined);
-  return sets.reduce((most, { ttl }) => Math.max(most, ttl ?? 0), zone.settings.ttl);
 }

@@ -1,5 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { beginLeaving, beginLife, beginRoll, cancelLeaving, type KeyUse, type Life, nextStage } from "./lifecycle.ts";
+import {
+  beginLeaving,
+  beginLife,
+  beginRoll,
+  cancelLeaving,
+  isTtlNeeded,
+  type KeyUse,
+  type Life,
+  nextStage,
+} from "./lifecycle.ts";
 import type { Ds, ParentView, ServerView } from "./parent-view.ts";
 
 const key = (tag: number, algorithm: 13 | 15 = 13): KeyUse => ({
@@ -66,7 +75,30 @@ describe("the keys of a zone", () => {
   it("are not offered to the parent while caches may have unsigned records", () => {
     const life = beginLife(key(1), 0);
     const at = (minutes: number) => nextStage(life, has(), { now: minutes * 60_000, highestTtl: 3_600, dsOf });
-    expect([at(64), at(65)]).toEqual([undefined, expect.objectContaining({ stage: "new-parent" })]);
+    expect([at(64), at(65)]).toMatchObject([{ stage: "new", zoneTtl: 3_600 }, { stage: "new-parent" }]);
+  });
+
+  const rollsOn: Life<KeyUse> = {
+    ...{ ...secure, stage: "roll-sign" },
+    keys: [
+      { ...key(1), shown: true },
+      { ...key(2), shown: true, signs: true, inParent: true },
+    ],
+  };
+  it.each<[string, Life<KeyUse>]>([
+    ["new", beginLife(key(1), 0)],
+    ["roll-sign", rollsOn],
+    ["algorithm-sign", beginRoll(secure, key(3, 15), 0)],
+  ])("wait for the highest TTL since the stage %s began, even if that record is deleted meanwhile", (stage, start) => {
+    const ttlAt = (hours: number) => (hours < 1 ? 86_400 : 60);
+    let life = start;
+    const stages = Array.from({ length: 26 }, (_, hours) => {
+      const clock = { now: hours * hour, highestTtl: isTtlNeeded(life, hours * hour) ? ttlAt(hours) : 0, dsOf };
+      const next = nextStage(life, stage === "roll-sign" ? has(2) : has(), clock);
+      if (next !== undefined && next !== "gone") life = next;
+      return life.stage;
+    });
+    expect([stages[24], stages[25] === stage]).toEqual([stage, false]);
   });
 
   it("are replaced so that every resolver always has a path from the DS record to a signature", () => {

@@ -59,6 +59,8 @@ export type Life<Key extends KeyUse> = {
   readonly parentSince?: Instant | undefined;
   /** The highest TTL of DS records that was seen at the parent since the zone was last secure, in seconds, if it is above `longestDs`. */
   readonly dsTtl?: number | undefined;
+  /** The highest TTL in the zone since the stage began, in seconds; only if the stage waits for it. Records may be deleted or change their TTL during the wait. */
+  readonly zoneTtl?: number | undefined;
   /** The stage before "leaving". */
   readonly left?: Exclude<Stage, "leaving"> | undefined;
   /** What is wrong at the parent, and since when. It is noted for people; no stage depends on it. */
@@ -67,7 +69,7 @@ export type Life<Key extends KeyUse> = {
 
 export type Clock<Key extends KeyUse> = {
   readonly now: Instant;
-  /** The highest TTL in the zone, in seconds. */
+  /** The highest TTL in the zone now, in seconds; used only if `isTtlNeeded`. */
   readonly highestTtl: number;
   /** The DS records that a key can have, one for each digest type that can be compared. */
   readonly dsOf: (key: Key) => readonly Ds[];
@@ -85,10 +87,24 @@ export function nextStage<Key extends KeyUse>(
   parent: ParentView,
   clock: Clock<Key>,
 ): Life<Key> | "gone" | undefined {
-  const next = stepFrom(life, parent, clock);
+  const next = stepFrom(life, parent, clock) ?? withZoneTtl(life, clock);
   const dsTtl = Math.max(life.dsTtl ?? longestDs, highestDsTtl(parent));
   if (dsTtl === (life.dsTtl ?? longestDs) || life.stage === "secure" || next === "gone") return next;
   return next?.stage === "secure" ? next : { ...(next ?? life), dsTtl };
+}
+
+/** The stages that wait until older records of the zone have expired from caches. */
+const afterTtls: ReadonlySet<Stage> = new Set(["new", "roll-sign", "algorithm-sign"]);
+
+/** Whether the next step depends on the highest TTL in the zone: when such a wait begins, and when it would end. */
+export function isTtlNeeded({ stage, since, parentSince, dsTtl, zoneTtl }: Life<KeyUse>, now: Instant): boolean {
+  if (afterTtls.has(stage)) return zoneTtl === undefined || now >= since + zoneTtl * 1000;
+  return stage === "roll-parent" && parentSince !== undefined && now >= parentSince + (dsTtl ?? longestDs) * 1000;
+}
+
+function withZoneTtl<Key extends KeyUse>(life: Life<Key>, { now, highestTtl }: Clock<Key>): Life<Key> | undefined {
+  const isHigher = afterTtls.has(life.stage) && isTtlNeeded(life, now) && highestTtl > (life.zoneTtl ?? -1);
+  return isHigher ? { ...life, zoneTtl: highestTtl } : undefined;
 }
 
 function stepFrom<Key extends KeyUse>(
@@ -100,9 +116,14 @@ function stepFrom<Key extends KeyUse>(
   const { now } = clock;
   const [old, next] = keys;
   const waited = (seconds: number): boolean => now >= since + seconds * 1000 + margin;
+  const zoneTtl = Math.max(life.zoneTtl ?? 0, clock.highestTtl);
   const go = (to: Stage, used: readonly Key[]): Life<Key> => {
-    const { parentSince: _, dsTtl, ...rest } = life;
-    return { ...rest, stage: to, since: now, keys: used, ...(to !== "secure" && dsTtl !== undefined && { dsTtl }) };
+    const { parentSince: _, zoneTtl: __, dsTtl, ...rest } = life;
+    return {
+      ...{ ...rest, stage: to, since: now, keys: used },
+      ...(to !== "secure" && dsTtl !== undefined && { dsTtl }),
+      ...(to === "roll-sign" && { zoneTtl: clock.highestTtl }),
+    };
   };
   const fits = wantedOfParent(life, clock.dsOf);
   const isThere = fits !== undefined && everyServer(parent, fits);
@@ -111,7 +132,7 @@ function stepFrom<Key extends KeyUse>(
     case "new":
     case "new-parent":
       if (isThere) return go("secure", keys);
-      return stage === "new" && waited(clock.highestTtl) ? go("new-parent", keys) : undefined;
+      return stage === "new" && waited(zoneTtl) ? go("new-parent", keys) : undefined;
     case "secure":
       return undefined;
     case "leaving":
@@ -133,9 +154,9 @@ function stepFrom<Key extends KeyUse>(
         ]),
       );
     case "roll-sign":
-      return waited(clock.highestTtl) && isThere ? go("secure", [next]) : undefined;
+      return waited(zoneTtl) && isThere ? go("secure", [next]) : undefined;
     case "algorithm-sign":
-      return waited(clock.highestTtl) ? go("algorithm-show", [old, { ...next, shown: true }]) : undefined;
+      return waited(zoneTtl) ? go("algorithm-show", [old, { ...next, shown: true }]) : undefined;
     case "algorithm-show":
       return waited(keyTtl) ? go("algorithm-parent", handOver) : undefined;
     case "algorithm-parent":
@@ -192,7 +213,7 @@ function onceParentFits<Key extends KeyUse>(
 const longestDs = 86_400;
 
 /** A new key for the same zone. Only a key of another algorithm must sign before it is published (RFC 6840 section 5.11). */
-export function beginRoll<Key extends KeyUse>(life: Life<Key>, key: Key, now: Instant): Life<Key> {
+export function beginRoll<Key extends KeyUse>(life: Life<Key>, key: Key, now: Instant, zoneTtl?: number): Life<Key> {
   const [old] = life.keys;
   const isOther = old?.algorithm !== key.algorithm;
   return {
@@ -201,6 +222,7 @@ export function beginRoll<Key extends KeyUse>(life: Life<Key>, key: Key, now: In
     since: now,
     keys: [...life.keys, { ...key, shown: !isOther, signs: isOther, inParent: false }],
     parentSince: undefined,
+    ...(isOther && zoneTtl !== undefined && { zoneTtl }),
   };
 }
 

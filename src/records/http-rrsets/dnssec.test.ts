@@ -51,7 +51,7 @@ it("a zone is signed, shows what the parent needs, and moves on step by step", a
   // Once unsigned records have expired from caches, the parent is asked for the DS record.
   const held = await store().zoneHolding("signed.test");
   if (held === undefined) throw new Error("the zone is gone");
-  const by = { store: store(), actor: "test", now: Date.now() + 3_600_000 };
+  const by = { store: store(), actor: "test", now: Date.now() + 7_200_000 };
   await continueLife(by, held, parentWith([]), 3_000);
   expect((await call("GET", `${zone}/dnssec`)).json.dnssec).toMatchObject({
     stage: "new-parent",

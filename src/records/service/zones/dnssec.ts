@@ -32,6 +32,8 @@ export type SigningChoice = {
   readonly key?: ReadKey | undefined;
   /** Keys of another server that also signs the zone; published from the beginning. */
   readonly others?: readonly PublicKey[];
+  /** The highest TTL in the zone before it is signed. */
+  readonly zoneTtl?: number;
 };
 
 type Planned = {
@@ -54,7 +56,8 @@ export async function signZone(
   await checkKeyFile(by.store, signer);
   const long = await longNameIn(by.store, zone, choice.denial);
   if (long !== undefined) return fail(long);
-  return await change(by, zone, signingRule(choice, signer, by.now, servers), await ownersToSign(by.store, zone));
+  const noted = { ...choice, zoneTtl: await highestTtlIn(by.store, zone) };
+  return await change(by, zone, signingRule(noted, signer, by.now, servers), await ownersToSign(by.store, zone));
 }
 
 /**
@@ -73,15 +76,21 @@ export async function longNameIn(store: RecordStore, zone: Zone, denial: Denial)
   return owner === undefined ? undefined : longNameFault(zone.name, owner);
 }
 
+export async function highestTtlIn(store: RecordStore, zone: Zone): Promise<number> {
+  const sets = await readZone(store, zone, async () => undefined);
+  return sets.reduce((most, { ttl }) => Math.max(most, ttl ?? 0), zone.settings.ttl);
+}
+
 /** `servers` becomes the NS set of a zone that has none. */
 export function signingRule(
-  { algorithm, denial, key: brought, others = [] }: SigningChoice,
+  { algorithm, denial, key: brought, others = [], zoneTtl }: SigningChoice,
   signer: Signer,
   now: Instant,
   servers?: RRset,
 ): SigningRule {
   const { key, sealed } = brought ? bring(brought, signer, now) : newKey(signer, algorithm, now, others);
-  const dnssec = { denial, ...beginLife(key, now, brought !== undefined || others.length > 0) };
+  const life = beginLife(key, now, brought !== undefined || others.length > 0);
+  const dnssec = { denial, ...life, ...(life.stage === "new" && zoneTtl !== undefined && { zoneTtl }) };
   return ({ zone: { name, settings }, sets }) => {
     if (settings.dnssec !== undefined) return fail(notNow(`the zone ${name} is already signed`));
     if (settings.mode !== "primary")
@@ -167,7 +176,7 @@ export async function rollKey(
   signer: Signer,
 ): Promise<Result<ZoneSigning>> {
   await checkKeyFile(by.store, signer);
-  return await change(by, zone, rollingRule(zone, algorithm, signer, by.now));
+  return await change(by, zone, rollingRule(zone, algorithm, signer, by.now, await highestTtlIn(by.store, zone)));
 }
 
 /** Without `algorithm`, the new key uses that of the old one. */
@@ -176,6 +185,7 @@ export function rollingRule(
   algorithm: Algorithm | undefined,
   signer: Signer,
   now: Instant,
+  zoneTtl: number,
 ): SigningRule {
   const used = [...(old?.keys ?? []), ...(old?.others ?? [])];
   const { key, sealed } = newKey(signer, algorithm ?? old?.keys[0]?.algorithm ?? algorithms.ecdsap256, now, used);
@@ -191,7 +201,7 @@ export function rollingRule(
           "withdraw its keys first, then change the algorithm",
         ),
       );
-    return ok({ dnssec: { ...settings.dnssec, ...beginRoll(settings.dnssec, key, now) }, keys: [sealed] });
+    return ok({ dnssec: { ...settings.dnssec, ...beginRoll(settings.dnssec, key, now, zoneTtl) }, keys: [sealed] });
   };
 }
 

@@ -10,6 +10,7 @@ import { type Actor, missing, type NotDone, refused, type Sight } from "../sight
 import { type Asked, type Done, noChange, type Written, writtenBefore, writtenBy, writtenIn } from "../write.ts";
 import {
   checkKeyFile,
+  highestTtlIn,
   keepingRule,
   leavingRule,
   longNameIn,
@@ -75,7 +76,8 @@ export function signingOperations(options: RecordServiceOptions, sight: Sight) {
           ruleFor: async (zone) => {
             const long = await longNameIn(store, zone, choice.denial);
             if (long !== undefined) return () => fail(long);
-            return await withSigner((own) => signingRule(choice, own, now(), nameserverSet(options, now())));
+            const noted = { ...choice, zoneTtl: await highestTtlIn(store, zone) };
+            return await withSigner((own) => signingRule(noted, own, now(), nameserverSet(options, now())));
           },
           ownersFor: (zone) => ownersToSign(store, zone),
         },
@@ -86,7 +88,13 @@ export function signingOperations(options: RecordServiceOptions, sight: Sight) {
       change(
         actor,
         key,
-        { command: "roll_key", ruleFor: (zone) => withSigner((own) => rollingRule(zone, algorithm, own, now())) },
+        {
+          command: "roll_key",
+          ruleFor: async (zone) => {
+            const zoneTtl = await highestTtlIn(store, zone);
+            return await withSigner((own) => rollingRule(zone, algorithm, own, now(), zoneTtl));
+          },
+        },
         asked,
       ),
 
