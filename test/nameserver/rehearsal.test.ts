@@ -25,7 +25,7 @@ it("a rehearsal finds what a resolver with older cached answers rejects, as long
     const by = { store: moor.store, actor: "test", now };
     expect(await signZone(by, zone, { algorithm: 13, denial: "nsec" }, moor.signer)).toMatchObject({ ok: true });
     const signed = (await moor.store.zoneHolding(zone.name)) ?? zone;
-    await continueLife({ ...by, now: now + hour / 2 }, signed, parentWith([]), 300);
+    await continueLife({ ...by, now: now + 1.1 * hour }, signed, parentWith([]), 300);
     await registry.visit(now);
     await registry.visit(now + hour);
     await cached.look(now + hour);
