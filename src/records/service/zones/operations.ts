@@ -3,7 +3,7 @@ import { parseAddress } from "../../../core/addresses/address.ts";
 import { primaryFaults } from "../../../core/addresses/primary-address.ts";
 import { enclosing, parseName, parseZoneName } from "../../../core/names/name.ts";
 import type { Reserved } from "../../../core/names/zone-neighbours.ts";
-import { checkingNewSets } from "../../../core/records/check-new-sets.ts";
+import { checkEdit, checkingNewSets } from "../../../core/records/check-new-sets.ts";
 import { checkingZone } from "../../../core/records/check-zone.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { nextSerial } from "../../../core/records/serial.ts";
@@ -125,7 +125,7 @@ export function zoneOperations(
       if ("kind" in first) return first;
       const isServed = mode === "primary" && draft.content !== undefined;
       const sets = [...firstSets(first.sets, options, isServed, { serial, now: created }), ...first.sets];
-      const faults = [...faultsOf(primaries), ...(await turns.run(actor.account, checkingFirst(sets)))];
+      const faults = [...faultsOf(primaries), ...(await turns.run(actor.account, checkingFirst(sets, draft)))];
       if (faults.length > 0) return refused(faults);
       const settings = {
         ttl: draft.ttl ?? first.ttl ?? defaultTtl,
@@ -229,8 +229,9 @@ function* readingContent(
   return { sets, ttl: file.value.ttl };
 }
 
-function* checkingFirst(sets: readonly RRset[]): Steps<readonly Fault[]> {
-  return [...(yield* checkingZone(sets)), ...(yield* checkingNewSets([], sets))];
+function* checkingFirst(sets: readonly RRset[], { content }: NewZoneDraft): Steps<readonly Fault[]> {
+  const edited = content?.kind === "sets" ? checkEdit([], sets) : [];
+  return [...(yield* checkingZone(sets)), ...(yield* checkingNewSets([], sets)), ...edited];
 }
 
 const serversFrom = (drafts: readonly ServerDraft[], now: number): readonly PrimaryServer[] =>
