@@ -204,7 +204,7 @@ export function wireOf(set: ViewSet | PackedSet): readonly Uint8Array[] {
 }
 
 export const countRecords = (set: ViewSet | PackedSet): number =>
-  isPacked(set) ? countPacked(set) : set.values.length;
+  isPacked(set) ? countPacked(set) : (set.wire ?? set.values).length;
 
 export const signaturesAt = (node: ZoneNode, type: RecordType): PackedSet | undefined =>
   answeringAt(node, rrsig, typeCode(type));

@@ -3,7 +3,7 @@ import { readRdata } from "../../core/rdata/read-rdata.ts";
 import { typeCode } from "../../core/rdata/table.ts";
 import type { AnswerSet } from "../../core/records/answer.ts";
 import { isPacked } from "../../core/records/packed-sets.ts";
-import { type ViewSet, wireOf } from "../../core/records/zone-view.ts";
+import { countRecords, type ViewSet, wireOf } from "../../core/records/zone-view.ts";
 import { classes } from "../../process/dns/codes.ts";
 import { createBlock, type MessageWriter, type RecordBlock } from "../../process/dns/message-writer.ts";
 import { compressibleLayout } from "../../process/dns/rdata-layout.ts";
@@ -13,7 +13,7 @@ export function writeSets(writer: MessageWriter, sets: readonly AnswerSet[]): vo
   for (const { name, ttl, set } of sets) {
     if (!writer.fits()) return;
     const type = typeCode(set.type);
-    if (!isPacked(set) && set.values.length >= (compressibleLayout(type) ? manyNames : manyRecords)) {
+    if (!isPacked(set) && countRecords(set) >= (compressibleLayout(type) ? manyNames : manyRecords)) {
       writer.block(name, blockOf(set));
       continue;
     }
