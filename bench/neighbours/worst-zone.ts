@@ -9,7 +9,7 @@ import type { Table } from "../table.ts";
 
 /** Zones that the search makes; each is queried this often. */
 const zones = 60;
-const queries = 400;
+const queries = 1_500;
 const worstShown = 5;
 
 /**

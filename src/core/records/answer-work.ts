@@ -7,11 +7,13 @@ export const answerLimits = {
   /** Aliases followed. Resolvers follow the rest of a longer chain themselves, or give up. */
   links: 8,
   /** Hosts whose addresses are looked up for the additional section. */
-  hosts: 32,
+  hosts: 20,
   /** Labels of the names that are looked up for these two. */
   labels: 128,
-  /** Blocks hashed by SHA-1: four names with the most iterations (`mostBlocks`), or dozens without. */
-  blocks: 256,
+  /** Sets that prove the aliases of a chain; each wildcard in it needs one, with its signatures. */
+  proofs: 8,
+  /** Blocks hashed by SHA-1: three names with the most iterations (`isAffordable`), as a proof needs, or dozens without. */
+  blocks: 168,
   /** Names looked at to find an NSEC record: a complete chain needs at most one per label of a name. */
   steps: 256,
   /** NSEC3 records of other chains that are skipped. */

@@ -88,10 +88,10 @@ export function answerQuestion(
     next = step.target;
     links += 1;
     work.labels += next.length;
-    // With more hashes, the rest of the chain would lack its proofs.
     const isLong = links >= answerLimits.links || work.labels > answerLimits.labels;
-    if (isLong || work.blocks > answerLimits.blocks / 5 || chain.some((each) => isAliasOf(each, next)))
-      return alias("loop");
+    // With more hashes, the rest of the chain would lack its proofs.
+    const isProved = proofs.length >= answerLimits.proofs || work.blocks > answerLimits.blocks / 4;
+    if (isLong || isProved || chain.some((each) => isAliasOf(each, next))) return alias("loop");
   }
 
   function alias(end: "elsewhere" | "loop"): Answer {
@@ -186,24 +186,24 @@ type Data = { readonly node: ZoneNode; readonly depth: number; readonly byWildca
 function dataAt(asked: Asked, { name, relative }: InZone, { node, depth, byWildcard }: Data): Step {
   const { type } = asked;
   const denied = { relative, existing: depth };
-  const authority = byWildcard ? proof(asked, "wildcard", denied) : [];
+  const closest = () => (byWildcard ? proof(asked, "wildcard", denied) : []);
   const signatures = type === rrsig ? listSignatures(node, answerLimits.signatures) : [];
   if (signatures.length > 0) {
     const answer = signatures.map((set) => ({ name, ttl: set.ttl, set: firstOf(set, answerLimits.signatures) }));
-    return { kind: "found", answer, authority, additional: [], open: true };
+    return { kind: "found", answer, authority: closest(), additional: [], open: true };
   }
   const set = type === "ANY" ? oneOf(node) : type && anySetAt(node, type);
   if (set !== undefined) {
     const additional = addressesFor(asked, set);
     const answer = withSignatures(asked, node, { name, ttl: set.ttl, set });
     const open = type === "ANY" || additional.asked;
-    return { kind: "found", answer, authority, additional: additional.sets, open };
+    return { kind: "found", answer, authority: closest(), additional: additional.sets, open };
   }
   // RFC 4035 section 2.5: an alias has its own NSEC and RRSIG sets, so they are not looked for at its target.
   const cname = type === nsec || type === rrsig ? undefined : setAt(node, "CNAME");
   if (cname !== undefined) {
     const answer = withSignatures(asked, node, { name, ttl: cname.ttl, set: cname });
-    return { kind: "alias", answer, authority, additional: [], open: false, target: targetsOf(cname)[0] };
+    return { kind: "alias", answer, authority: closest(), additional: [], open: false, target: targetsOf(cname)[0] };
   }
   return negative(asked, "no-data", proof(asked, byWildcard ? "wildcard-no-data" : "no-data", denied));
 }

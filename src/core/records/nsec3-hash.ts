@@ -27,7 +27,7 @@ const hashLength = 20;
 
 /**
  * Whether names are hashed with these parameters: those of 50 iterations and a salt of 35 bytes, or of fewer iterations and a longer salt. RFC
- * 9276 section 3.1 allows no iterations, and section 3.2 lets resolvers treat more as insecure; BIND, Knot Resolver and PowerDNS do so from 51 on.
+ * 9276 section 3.1 allows no iterations, and section 3.2 lets resolvers treat more as insecure; BIND 9.20, Knot Resolver 5.7.1 and PowerDNS Recursor 5.0 do so from 51 on.
  */
 export const isAffordable = (parameters: HashParameters): boolean =>
   iterationsOf(parameters) * blocksOf(hashLength + saltLength(parameters)) <= mostIterations;

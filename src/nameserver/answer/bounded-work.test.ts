@@ -16,7 +16,7 @@ import { createLoadedZones } from "./loaded-zones.ts";
 import { createResponder } from "./respond.ts";
 
 /** What any answer may cost, whatever is in the zone. An ordinary one needs a handful of each. */
-const most = { lookups: 1_000, blocks: 320, sets: 160, records: 400 };
+const most = { lookups: 1_000, blocks: 230, sets: 110, records: 250 };
 
 describe("the work of an answer has a bound that does not depend on the zone", () => {
   it.each(Object.entries(attacks))("%s", async (_, make) => {

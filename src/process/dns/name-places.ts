@@ -1,5 +1,7 @@
 /** Characters; longer names are also found as a whole, and by what follows their first label, without following the other labels. */
 const longName = 40;
+/** The labels of a name, from its end, that later names can point to. An address below ip6.arpa has 34. */
+const mostLabels = 36;
 
 /**
  * Where the names of a message and their ends are, so that later names can point there. Names are in wire format, one character per byte. An end is
@@ -47,7 +49,7 @@ export class NamePlaces {
   keep(name: string, at: number): void {
     if (this.from === 0 || at >= this.#reach) return;
     let parent = this.place;
-    for (let i = this.#starts.length - 1; i >= 0; i--) {
+    for (let i = this.#starts.length - 1; i >= Math.max(this.#starts.length - mostLabels, 0); i--) {
       const start = this.#starts[i] ?? 0;
       if (start >= this.from) continue;
       if (at + start >= this.#reach) break;
