@@ -44,10 +44,13 @@ export function writeEdns(writer: MessageWriter, edns: Edns, rcode: number): voi
   }
 }
 
+/** A message with more is malformed: reading thousands would take longer than the answer. */
+const mostOptions = 100;
+
 function readOptions(data: Uint8Array): readonly EdnsOption[] | undefined {
   const options: EdnsOption[] = [];
   for (let at = 0; at < data.length; ) {
-    if (at + 4 > data.length) return undefined;
+    if (at + 4 > data.length || options.length === mostOptions) return undefined;
     const code = ((data[at] ?? 0) << 8) | (data[at + 1] ?? 0);
     const end = at + 4 + (((data[at + 2] ?? 0) << 8) | (data[at + 3] ?? 0));
     if (end > data.length) return undefined;
