@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { DatabaseTrouble } from "../database/migration-steps.ts";
 import { sqliteKind, sqliteKinds } from "./faults.ts";
@@ -37,6 +37,8 @@ export function isInUse(path: string): boolean {
  * ends.
  */
 export function lockFor(path: string, message: string): { readonly close: () => void } {
+  // SQLite would let everybody read it.
+  closeSync(openSync(path, "a", 0o600));
   const lock = takeSole(path);
   if (lock === "in-use") throw new DatabaseTrouble(message);
   return { close: () => lock.close() };
