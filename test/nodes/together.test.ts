@@ -157,7 +157,11 @@ describe("three nodes on one PostgreSQL", () => {
 
   it("count wrong passwords together", async () => {
     const guess = async (node: Node, from: string) => {
-      const headers = { origin: node.url.replace("http:", "https:"), "content-type": "application/json", "x-forwarded-for": from };
+      const headers = {
+        origin: node.url.replace("http:", "https:"),
+        "content-type": "application/json",
+        "x-forwarded-for": from,
+      };
       const body = JSON.stringify({ name: "main", password: "not the right one" });
       return (await fetch(`${node.url}/console/sign-in`, { method: "POST", headers, body })).status;
     };
