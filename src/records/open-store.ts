@@ -61,12 +61,15 @@ export async function openStore(place: StorePlace, log: Logger): Promise<OpenSto
   }
 }
 
+/** The main thread and the one for DNS have two: with no third, a thread that writes only takes their time (decisions/0019). */
+const hasSpareProcessor = (): boolean => availableParallelism() > 2;
+
 function openFile(path: string, log: Logger): OpenStore {
   const keyFile = signingKeyFile(dirname(path));
   const signer = createSigner(keyFile);
   const workerData: WriterStart = { path, keyFile };
   const writerThread = { start: () => startThread("store-writer", { workerData }) };
-  const store = openSqliteStore(path, migrations, signer, availableParallelism() > 1 ? writerThread : undefined);
+  const store = openSqliteStore(path, migrations, signer, hasSpareProcessor() ? writerThread : undefined);
   try {
     const opened = openConsoleStore(path, migrations);
     const console = { ...opened, sessions: tellingEnds(opened.sessions, store.accessChanged) };
