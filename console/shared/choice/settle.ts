@@ -5,7 +5,7 @@ export type Settled = { readonly chosen: readonly string[]; readonly left: strin
 
 /**
  * The text chooses the option that it names, or the only one that contains it; several names may be separated by commas or spaces.
- * The rest is never dropped: whoever typed it meant something by it.
+ * The rest is never dropped: it was typed for a reason.
  */
 export function settle(typed: string, options: readonly Option[]): Settled {
   const text = typed.trim();

@@ -94,7 +94,8 @@ export function dnsUpdateRule(command: UpdateByDns): ActRule<DnsUpdated> {
 
 function decide(update: PlainUpdate, view: WriteView, ids: readonly string[]): Decision & { result: DnsUpdated } {
   if (!mayDo(update, view.sets)) return noChange({ kind: "denied" });
-  const unmet = unmetPrerequisite([...view.sets, ...generatedSets(view, update.now)], update.prerequisites);
+  const generated = update.prerequisites.length > 0 ? generatedSets(view, update.now) : [];
+  const unmet = unmetPrerequisite([...view.sets, ...generated], update.prerequisites);
   if (unmet !== undefined) return noChange({ kind: "unmet", what: unmet });
   const context = { zoneTtl: view.zone.settings.ttl, now: update.now, ids };
   const wanted = updatedSets(view.sets, update.updates, context);

@@ -39,7 +39,7 @@ export type RecordTarget = {
   readonly replaceAll?: (orders: readonly ReplaceOrder[], signal: AbortSignal) => Promise<readonly TogetherOutcome[]>;
   /** Removes the record if it holds this address and no other. Only for APIs that can. */
   readonly remove?: (order: ReplaceOrder, signal: AbortSignal) => Promise<RemoveOutcome>;
-  /** What `current` finds may not be served yet: only `replace` makes sure of the last step, whoever wrote the record. */
+  /** What `current` finds may not be served yet: only `replace` makes sure of the last step, no matter who wrote the record. */
   readonly isServedLater?: boolean;
   /** The current content of the record with that name and type. */
   current(order: Omit<ReplaceOrder, "value">, signal: AbortSignal): Promise<Lookup<Held>>;

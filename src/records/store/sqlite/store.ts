@@ -21,7 +21,7 @@ import { createPlanner } from "./plan-writes.ts";
 import { migrations } from "./schema.ts";
 import { prepareTokens } from "./tokens.ts";
 import { openWalSync, runBatch, WriteQueue } from "./write-queue.ts";
-import { openWriteSide, prepareWriteSide } from "./write-side.ts";
+import { edgesOf, openWriteSide, prepareWriteSide } from "./write-side.ts";
 import { WriterThread } from "./writer-thread.ts";
 
 export type SqliteStore = Omit<RecordStore, "close"> & {
@@ -50,21 +50,13 @@ export function openSqliteStore(
   const database = openSqlite(path, steps);
   const foreign = watchForeignCommits(database);
   const main = prepareWriteSide(database);
-  const { read, known, writer } = main;
+  const { read, known } = main;
   foreign.onCommit(known.forget);
   const disk = openWalSync(database, path);
   const counters = createStoreCounters();
   let wrote: (count: number) => void = () => undefined;
   const feed = createSqliteFeed({ foreign, lastChange: read.lastChange, isWriting: () => counters.waiting > 0 });
-  const edges = {
-    begun: () => {
-      foreign.checkNow();
-      writer.begun();
-    },
-    ending: writer.ending,
-    rolledBack: known.forget,
-    committed: writer.logged,
-  };
+  const edges = edgesOf(main, foreign);
   const thread = writerThread && new WriterThread(writerThread.start, () => accessChanged());
   const queue = new WriteQueue({
     ...{ thread, together: writerThread?.together, disk, counters },

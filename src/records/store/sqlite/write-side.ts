@@ -8,11 +8,13 @@ import type { SignedReads } from "../plan-signatures.ts";
 import type { Command, NotCreated, WriteRequest, WriteView } from "../port.ts";
 import { serialAfter } from "../write-effect.ts";
 import { prepareActions } from "./actions.ts";
+import type { ForeignCommits } from "./foreign-commits.ts";
 import { createKnownRows } from "./known-rows.ts";
 import { prepareNeighbours } from "./neighbours.ts";
 import { prepareReads } from "./read.ts";
 import { prepareSignedNames, type SignedNames } from "./signed-names.ts";
 import { prepareSetWriter } from "./write.ts";
+import type { Edges } from "./write-queue.ts";
 
 /** Up to this many owners are read in one step; if there are more, each takes one step. */
 const fewOwners = 10;
@@ -134,6 +136,20 @@ export function prepareWriteSide(database: DatabaseSync) {
 }
 
 export type WriteSide = ReturnType<typeof prepareWriteSide>;
+
+/** What a transaction of this connection does to its rows in memory and its log. */
+export const edgesOf = (
+  { known, writer }: Pick<WriteSide, "known" | "writer">,
+  foreign: Pick<ForeignCommits, "checkNow">,
+): Edges => ({
+  begun: () => {
+    foreign.checkNow();
+    writer.begun();
+  },
+  ending: writer.ending,
+  rolledBack: known.forget,
+  committed: writer.logged,
+});
 
 /**
  * Another connection to the file of a store. It never checkpoints, which would take long, and writes pages to the log

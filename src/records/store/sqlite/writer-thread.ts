@@ -9,7 +9,7 @@ import { watchForeignCommits } from "./foreign-commits.ts";
 import { limitsInThread, planSmall } from "./large-writes.ts";
 import { createPlanner } from "./plan-writes.ts";
 import { type Batch, type Job, type JobRunner, runBatch } from "./write-queue.ts";
-import { prepareWriteSide } from "./write-side.ts";
+import { edgesOf, prepareWriteSide } from "./write-side.ts";
 
 /** Instead of a batch. */
 const close = "close";
@@ -87,21 +87,13 @@ export function writeAsThread(path: string, signer: Signer, ruleOf: RuleOf): voi
   const database = openWriter(path);
   const foreign = watchForeignCommits(database);
   const side = prepareWriteSide(database);
-  const { known, writer } = side;
+  const { known } = side;
   let isForeign = false;
   foreign.onCommit(() => {
     known.forget();
     isForeign = true;
   });
-  const edges = {
-    begun: () => {
-      foreign.checkNow();
-      writer.begun();
-    },
-    ending: writer.ending,
-    rolledBack: known.forget,
-    committed: writer.logged,
-  };
+  const edges = edgesOf(side, foreign);
   const planner = createPlanner({ signer });
   const rows = sqliteRows(database);
   const workOf = (job: Job): (() => unknown) => {
