@@ -18,7 +18,7 @@ const [verb = ""] = process.argv.slice(2);
 const mostlyWaits = verb === "firewall" || (verb === "update" && !process.argv.includes("--once"));
 if (mostlyWaits) {
   for (const compiler of ["opt", "maglev", "sparkplug"]) setFlagsFromString(`--no-${compiler}`);
-  (await import("../src/process/small-footprint.ts")).collectAfterStart();
+  (await import("../src/cli/io/small-footprint.ts")).collectAfterStart();
 } else {
   // A compile cache makes later starts a third faster. It costs memory, so the verbs above do without it.
   (await import("node:module")).enableCompileCache();

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { type Schema, sharedTable, typeInWords } from "../src/process/settings/setting.ts";
+import { type Schema, sharedTable, typeInWords } from "../src/lib/settings/setting.ts";
 import { configSettings } from "../src/updater/config/config.ts";
 import { abilitiesInWords } from "../src/updater/sources/source.ts";
 import { sourceKinds } from "../src/updater/sources/sources.ts";

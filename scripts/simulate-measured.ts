@@ -12,7 +12,7 @@ import { nameToWire } from "../src/core/names/wire.ts";
 import { transferIn } from "../src/nameserver/transfer/in.ts";
 import { createSharedMemory } from "../src/nameserver/transfer/memory.ts";
 import { recordsDatabase } from "../src/records/open-store.ts";
-import { createRecordService } from "../src/records/service/service.ts";
+import { createRecordService } from "../src/records/service.ts";
 import { openSqliteStore } from "../src/records/store/sqlite/store.ts";
 import type { Measured } from "../test/scale/arithmetic.ts";
 

@@ -7,7 +7,7 @@ import type { Denial } from "../../src/core/dnssec/plan-signing.ts";
 import { noLog } from "../../src/process/log.ts";
 import { createAsk } from "../../src/publish/rehearsal/ask-all.ts";
 import { openStore, recordsDatabase } from "../../src/records/open-store.ts";
-import { signZone } from "../../src/records/service/zones/dnssec.ts";
+import { signZone } from "../../src/records/signing/life/dnssec.ts";
 import { clock, type Pause, watchMachine } from "../machine-pauses.ts";
 import { inTurn, median, usageOf } from "../process-usage.ts";
 import type { Table } from "../table.ts";

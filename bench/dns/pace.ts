@@ -1,6 +1,6 @@
 import { createSocket } from "node:dgram";
 import { setTimeout as sleep } from "node:timers/promises";
-import { encodeMessage } from "../../src/process/dns/message.ts";
+import { encodeMessage } from "../../src/lib/dns/message.ts";
 import { queryFor } from "../../test/nameserver/ask-over-tcp.ts";
 
 /**

@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { encodeMessage } from "../../src/process/dns/message.ts";
+import { encodeMessage } from "../../src/lib/dns/message.ts";
 import { queryFor } from "../../test/nameserver/ask-over-tcp.ts";
 import { startBindPrimary } from "../../test/nameserver/bind-primary.ts";
 import { freePort } from "../../test/rig/free-port.ts";

@@ -2,7 +2,7 @@ import { createSocket } from "node:dgram";
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { encodeMessage } from "../../src/process/dns/message.ts";
+import { encodeMessage } from "../../src/lib/dns/message.ts";
 import { queryFor } from "../../test/nameserver/ask-over-tcp.ts";
 import { largeZoneName, type Street } from "./store.ts";
 

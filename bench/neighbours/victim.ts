@@ -1,7 +1,7 @@
 import { createSocket } from "node:dgram";
 import { Agent, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { encodeMessage } from "../../src/process/dns/message.ts";
+import { encodeMessage } from "../../src/lib/dns/message.ts";
 import { queryFor } from "../../test/nameserver/ask-over-tcp.ts";
 
 /**

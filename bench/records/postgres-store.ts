@@ -1,10 +1,10 @@
 import { createToken, hashSecret } from "../../src/access/secret.ts";
 import { wholeAccount } from "../../src/core/may.ts";
 import type { RRset } from "../../src/core/records/rrset.ts";
+import { readPostgresUrl } from "../../src/lib/postgres/url.ts";
 import { createLog } from "../../src/process/log.ts";
-import { readPostgresUrl } from "../../src/process/postgres/url.ts";
+import { newRecordId, newZoneId } from "../../src/records/commands/edit/new-id.ts";
 import { plainSettings } from "../../src/records/model.ts";
-import { newRecordId, newZoneId } from "../../src/records/service/edit/new-id.ts";
 import type { RecordStore } from "../../src/records/store/port.ts";
 import { openPostgresStore } from "../../src/records/store/postgres/store.ts";
 import type { PostgresServer } from "../../test/rig/postgres.ts";

@@ -1,7 +1,7 @@
 import type { ServiceLink, Services } from "../contract/console.ts";
 import type { Instant } from "../core/instant.ts";
 import { fieldsOfJson } from "../core/is-object.ts";
-import type { PlainRequest } from "../process/http/plain-request.ts";
+import type { PlainRequest } from "../lib/http/plain-request.ts";
 import type { People } from "./people.ts";
 import { dropCookie, isOwnOrigin, setCookie } from "./session-cookie.ts";
 import { createThrottle, type SharedGuesses } from "./session-throttle.ts";

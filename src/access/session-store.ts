@@ -1,4 +1,4 @@
-import { type Sql, sql } from "../process/database/sql.ts";
+import { type Sql, sql } from "../lib/sqlite/sql.ts";
 import type { SessionStore, StoredSession } from "./session.ts";
 
 /** One migration step on SQLite, for all services that have pages to sign in to. */

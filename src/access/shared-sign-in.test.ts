@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
-import { sqliteSql } from "../process/sqlite/sql.ts";
+import { sqliteSql } from "../lib/sqlite/run-sql.ts";
 import { createSessions } from "./session.ts";
 import { createSignIn } from "./session-http.ts";
 import { createSessionStore, sessionTables } from "./session-store.ts";

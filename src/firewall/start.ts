@@ -5,21 +5,21 @@ import type { PasswordCost } from "../access/password.ts";
 import { signInLink } from "../access/session.ts";
 import type { SharedSignIn } from "../access/shared-sign-in.ts";
 import type { ServiceLink } from "../contract/console.ts";
-import type { AcmeCertificate } from "../process/acme/keep-certificate.ts";
-import type { AcmeOptions } from "../process/acme/obtain-certificate.ts";
+import type { AcmeCertificate } from "../lib/acme/keep-certificate.ts";
+import type { AcmeOptions } from "../lib/acme/obtain-certificate.ts";
+import { neverCached, transportSecurity } from "../lib/http/answer-headers.ts";
+import { listenOn } from "../lib/http/listen-on.ts";
+import { closeServer, createTlsServer, showPair } from "../lib/http/tls-server.ts";
+import { readKernel } from "../lib/kernel/read.ts";
+import type { KernelRow } from "../lib/kernel/row.ts";
+import type { RunIpOptions } from "../lib/kernel/run-ip.ts";
+import { watchKernel } from "../lib/kernel/watch.ts";
+import { lockFor } from "../lib/sqlite/sole.ts";
+import { type CertificateFiles, openTlsMaterial } from "../lib/tls/material.ts";
 import { openDataFolder } from "../process/data-folder.ts";
-import { neverCached, transportSecurity } from "../process/http/answer-headers.ts";
-import { listenOn } from "../process/http/listen-on.ts";
-import { closeServer, createTlsServer, showPair } from "../process/http/tls-server.ts";
-import { readKernel } from "../process/kernel/read.ts";
-import type { KernelRow } from "../process/kernel/row.ts";
-import type { RunIpOptions } from "../process/kernel/run-ip.ts";
-import { watchKernel } from "../process/kernel/watch.ts";
 import { addressesOf, hereOf, type ListenAddress, urlOf } from "../process/listen-address.ts";
 import type { Logger } from "../process/log.ts";
 import { closeInReverse, type Opened } from "../process/shutdown.ts";
-import { lockFor } from "../process/sqlite/sole.ts";
-import { type CertificateFiles, openTlsMaterial } from "../process/tls/material.ts";
 import { keysFile, openAccess } from "./access/store.ts";
 import { type FirewallConfig, noConfig } from "./config.ts";
 import { accessEndpoints } from "./http/access.ts";
@@ -157,9 +157,9 @@ export async function startFirewall(options: FirewallOptions): Promise<RunningFi
 /** There are no zones here, so names are proved over HTTP. The code is loaded only if it is used. */
 async function openAcme(acme: AcmeOptions, { dataFolder, log }: FirewallOptions, opened: Opened[]) {
   const [{ openAcmeCertificate }, { savedInFile }, { serveChallenges }] = await Promise.all([
-    import("../process/acme/keep-certificate.ts"),
-    import("../process/acme/saved.ts"),
-    import("../process/acme/http-challenge.ts"),
+    import("../lib/acme/keep-certificate.ts"),
+    import("../lib/acme/saved.ts"),
+    import("../lib/acme/http-challenge.ts"),
   ]);
   const kept = await openAcmeCertificate({
     ...{ ...acme, log, saved: savedInFile(dataFolder, "firewall-acme.json") },

@@ -1,7 +1,7 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { emptyMessage, encodeMessage } from "../process/dns/message.ts";
+import { emptyMessage, encodeMessage } from "../lib/dns/message.ts";
 import { createLog } from "../process/log.ts";
 import { startNameserver } from "./start.ts";
 

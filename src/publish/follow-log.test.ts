@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { StoreBusy } from "../process/database/store-busy.ts";
+import { StoreBusy } from "../lib/limits/store-busy.ts";
 import { createLog } from "../process/log.ts";
 import type { LinkedRow, LogPlace } from "../records/model.ts";
 import type { ChangeListener, OtherHistory, RecordStore } from "../records/store/port.ts";

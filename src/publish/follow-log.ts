@@ -1,4 +1,4 @@
-import { StoreBusy } from "../process/database/store-busy.ts";
+import { StoreBusy } from "../lib/limits/store-busy.ts";
 import type { Logger } from "../process/log.ts";
 import type { LinkedRow, LoggedRow, LogPlace } from "../records/model.ts";
 import type { AddedPlaces, OtherHistory, RecordStore } from "../records/store/port.ts";

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Instant } from "../core/instant.ts";
 import { apex } from "../core/names/name.ts";
 import { compareSerials, nextSerial } from "../core/records/serial.ts";
-import { StoreBusy } from "../process/database/store-busy.ts";
+import { StoreBusy } from "../lib/limits/store-busy.ts";
 import type { Logger } from "../process/log.ts";
 import type { LoggedRow, Zone } from "../records/model.ts";
 import type { Decision, RecordStore } from "../records/store/port.ts";

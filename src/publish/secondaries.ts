@@ -5,13 +5,13 @@ import { primaryFaults } from "../core/addresses/primary-address.ts";
 import type { Instant } from "../core/instant.ts";
 import { timersIn } from "../core/records/soa-timers.ts";
 import { faultInWords } from "../core/result.ts";
+import type { Peer } from "../lib/dns/ask.ts";
+import { isTsigAlgorithm, type TsigKey } from "../lib/dns/tsig.ts";
 import type { SecondaryZone } from "../nameserver/transfer/secondary-refresh.ts";
 import type { SecondaryPorts } from "../nameserver/transfer/secondary-zones.ts";
-import type { Peer } from "../process/dns/ask.ts";
-import { isTsigAlgorithm, type TsigKey } from "../process/dns/tsig.ts";
+import { storeTransfer } from "../records/commands/from-transfer.ts";
 import type { PrimaryServer, Zone } from "../records/model.ts";
-import { storeTransfer } from "../records/service/from-transfer.ts";
-import { expiryOf } from "../records/service/zones/status.ts";
+import { expiryOf } from "../records/queries/status.ts";
 import type { RecordStore } from "../records/store/port.ts";
 
 /** Keeps secondary zones in the store. */

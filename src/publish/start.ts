@@ -1,10 +1,10 @@
 import type { Network } from "../core/addresses/network.ts";
+import { askUdp } from "../lib/dns/ask.ts";
 import { isNews, type ZoneNews } from "../nameserver/answer/zone-source.ts";
 import { createDnsCounters } from "../nameserver/metrics/counters.ts";
 import { type Nameserver, startNameserver } from "../nameserver/start.ts";
 import type { NotifyTarget } from "../nameserver/transfer/notify-out.ts";
 import { startSecondaries } from "../nameserver/transfer/secondary-zones.ts";
-import { askUdp } from "../process/dns/ask.ts";
 import { type Duties, leadAlways } from "../process/duties.ts";
 import type { ListenAddress } from "../process/listen-address.ts";
 import type { Logger } from "../process/log.ts";

@@ -1,10 +1,10 @@
 import type { Client } from "pg";
+import { createRateLimit, type RateLimit } from "../lib/limits/rate-limit.ts";
+import { createSharedRateLimit } from "../lib/limits/shared-rate-limit.ts";
+import { takeTurns } from "../lib/postgres/turn.ts";
 import { type Duties, leadAlways } from "../process/duties.ts";
 import type { Logger } from "../process/log.ts";
-import { takeTurns } from "../process/postgres/turn.ts";
-import { createRateLimit, type RateLimit } from "./limits/rate-limit.ts";
-import { createSharedRateLimit } from "./limits/shared.ts";
-import { openPostgresBudget } from "./limits/shared-postgres.ts";
+import { openPostgresBudget } from "./store/postgres/shared-limits.ts";
 
 /** What a node shares with other nodes on the same database: the duties that only one of them does, and the rate limits. */
 export type NodeTies = {

@@ -1,9 +1,9 @@
 import type { Instant } from "../core/instant.ts";
-import { serveChallenges } from "../process/acme/http-challenge.ts";
-import { type AcmeCertificate, openAcmeCertificate } from "../process/acme/keep-certificate.ts";
-import type { AcmeOptions } from "../process/acme/obtain-certificate.ts";
+import { serveChallenges } from "../lib/acme/http-challenge.ts";
+import { type AcmeCertificate, openAcmeCertificate } from "../lib/acme/keep-certificate.ts";
+import type { AcmeOptions } from "../lib/acme/obtain-certificate.ts";
 import type { Logger } from "../process/log.ts";
-import { type AwaitServed, acmeProofs } from "./service/acme-proof.ts";
+import { type AwaitServed, acmeProofs } from "./commands/acme-proof.ts";
 import type { RecordStore } from "./store/port.ts";
 
 /** The certificate is in the database: all nodes on it serve the same one. */

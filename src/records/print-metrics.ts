@@ -1,11 +1,11 @@
 import { type ParentFault, parentFaultKinds } from "../core/dnssec/parent-view.ts";
 import type { Instant } from "../core/instant.ts";
-import type { CountedRoute, RequestCounters } from "../process/http/request-counters.ts";
+import type { CountedRoute, RequestCounters } from "../lib/http/request-counters.ts";
+import type { ConnectionCount } from "../lib/postgres/open.ts";
 import { family, histogramFamily, type Sample } from "../process/metrics.ts";
-import type { ConnectionCount } from "../process/postgres/open.ts";
 import { within } from "../process/within.ts";
+import type { SigningState } from "./signing/life/watch-signed.ts";
 import type { RecordStore } from "./store/port.ts";
-import type { SigningState } from "./watch-signed.ts";
 
 export type RecordMetrics = {
   readonly requests: RequestCounters;

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { interfaceEventsPath } from "../../src/contract/interface-events.ts";
 import { keysFile, openAccess } from "../../src/firewall/access/store.ts";
 import { type RunningFirewall, startFirewall } from "../../src/firewall/start.ts";
-import type { KernelRow } from "../../src/process/kernel/row.ts";
+import type { KernelRow } from "../../src/lib/kernel/row.ts";
 import { createLog } from "../../src/process/log.ts";
 import { builtPages } from "../rig/bundle.ts";
 

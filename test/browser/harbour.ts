@@ -1,6 +1,6 @@
 import { wholeAccount } from "../../src/core/may.ts";
-import { createRecordService } from "../../src/records/service/service.ts";
-import type { Actor } from "../../src/records/service/sight.ts";
+import type { Actor } from "../../src/records/queries/sight.ts";
+import { createRecordService } from "../../src/records/service.ts";
 import type { RecordStore } from "../../src/records/store/port.ts";
 
 const hour = 3_600_000;

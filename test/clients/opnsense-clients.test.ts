@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { NewApiKey } from "../../src/firewall/access/keys.ts";
-import type { KernelRow } from "../../src/process/kernel/row.ts";
+import type { KernelRow } from "../../src/lib/kernel/row.ts";
 import { openRig, type Rig } from "../firewall/rig.ts";
 
 /** What released clients of the original read apart from the interface report: a wrong type or a missing key makes them fail. */

@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { parse, stringify } from "yaml";
 import { readFirewallConfig } from "../../src/cli/firewall/read-config.ts";
 import { runMoor } from "../../src/cli/program.ts";
-import { issueAuthority } from "../../src/process/tls/issue-certificate.ts";
+import { issueAuthority } from "../../src/lib/tls/issue-certificate.ts";
 import { openTerminal } from "../rig/cli/terminal.ts";
 import { repository } from "../rig/namespace.ts";
 import { type Block, pages } from "./pages.ts";

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { interfaceEventsPath } from "../../src/contract/interface-events.ts";
-import type { KernelRow } from "../../src/process/kernel/row.ts";
+import type { KernelRow } from "../../src/lib/kernel/row.ts";
 import { type Asking, openRig, type Rig } from "./rig.ts";
 
 const report = "/api/diagnostics/interface/getinterfaceconfig";

@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { decodeMessage, emptyMessage, encodeMessage, type Message } from "../../src/process/dns/message.ts";
+import { decodeMessage, emptyMessage, encodeMessage, type Message } from "../../src/lib/dns/message.ts";
 import { patience } from "../rig/patience.ts";
 
 export type Asked = {

@@ -1,5 +1,5 @@
 import { createSocket } from "node:dgram";
-import { decodeMessage, encodeMessage, type Message } from "../../src/process/dns/message.ts";
+import { decodeMessage, encodeMessage, type Message } from "../../src/lib/dns/message.ts";
 import { patience } from "../rig/patience.ts";
 import { type Asked, queryFor } from "./ask-over-tcp.ts";
 

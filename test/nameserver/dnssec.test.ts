@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Message, ResourceRecord } from "../../src/process/dns/message.ts";
+import type { Message, ResourceRecord } from "../../src/lib/dns/message.ts";
 import { createRandom, pick } from "../rig/random.ts";
 import { seed } from "../rig/seed.ts";
 import { until } from "../rig/until.ts";

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { nameToWire } from "../../src/core/names/wire.ts";
-import { decodeMessage, emptyMessage, encodeMessage } from "../../src/process/dns/message.ts";
+import { decodeMessage, emptyMessage, encodeMessage } from "../../src/lib/dns/message.ts";
 import { until } from "../rig/until.ts";
 import { startMoorDns } from "./moor-dns.ts";
 

@@ -1,7 +1,7 @@
 import { type RRset, setKey } from "../../src/core/records/rrset.ts";
 import type { ZoneContent } from "../../src/core/records/zone-view.ts";
+import { encodeMessage } from "../../src/lib/dns/message.ts";
 import type { Transport } from "../../src/nameserver/wire/read-query.ts";
-import { encodeMessage } from "../../src/process/dns/message.ts";
 import { type Chaining, signedZone } from "../rig/core/signed-zone.suite.ts";
 import { dnameTo, writtenSets, writtenZone } from "../rig/core/written-sets.suite.ts";
 import { pick, type Random } from "../rig/random.ts";

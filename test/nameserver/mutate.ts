@@ -1,4 +1,4 @@
-import { encodeMessage, type Message } from "../../src/process/dns/message.ts";
+import { encodeMessage, type Message } from "../../src/lib/dns/message.ts";
 import { pick, type Random } from "../rig/random.ts";
 import { queryFor } from "./ask-over-tcp.ts";
 

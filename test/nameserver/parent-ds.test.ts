@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { ParentView } from "../../src/core/dnssec/parent-view.ts";
-import type { Peer } from "../../src/process/dns/ask.ts";
-import { classes, rcodes, types } from "../../src/process/dns/codes.ts";
-import type { DnsTools } from "../../src/process/dns/find-delegation.ts";
-import { decodeMessage, emptyMessage, encodeMessage, type Message } from "../../src/process/dns/message.ts";
-import { createAskParent } from "../../src/process/dns/parent-ds.ts";
-import { framed } from "../../src/process/dns/tcp-frames.ts";
+import type { Peer } from "../../src/lib/dns/ask.ts";
+import { classes, rcodes, types } from "../../src/lib/dns/codes.ts";
+import type { DnsTools } from "../../src/lib/dns/find-delegation.ts";
+import { decodeMessage, emptyMessage, encodeMessage, type Message } from "../../src/lib/dns/message.ts";
+import { createAskParent } from "../../src/lib/dns/parent-ds.ts";
+import { framed } from "../../src/lib/dns/tcp-frames.ts";
 import { writtenSets } from "../rig/core/written-sets.suite.ts";
 import { type RealServer, type ServerName, startRealServer } from "./real-servers.ts";
 

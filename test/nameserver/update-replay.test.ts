@@ -2,9 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { emptyMessage, encodeMessage, type ResourceRecord } from "../../src/process/dns/message.ts";
-import type { TsigKey } from "../../src/process/dns/tsig.ts";
-import { signRequest } from "../../src/process/dns/tsig-client.ts";
+import { emptyMessage, encodeMessage, type ResourceRecord } from "../../src/lib/dns/message.ts";
+import type { TsigKey } from "../../src/lib/dns/tsig.ts";
+import { signRequest } from "../../src/lib/dns/tsig-client.ts";
 import { sendOverUdp } from "./ask-over-udp.ts";
 import { type MoorDns, startMoorDns } from "./moor-dns.ts";
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { hashSecret } from "../../src/access/secret.ts";
 import { wholeAccount } from "../../src/core/may.ts";
-import { rcodes } from "../../src/process/dns/codes.ts";
+import { rcodes } from "../../src/lib/dns/codes.ts";
 import { plainSettings } from "../../src/records/model.ts";
 import { recordsDatabase } from "../../src/records/open-store.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";

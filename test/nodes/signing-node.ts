@@ -1,8 +1,8 @@
-import { createAskParent } from "../../src/process/dns/parent-ds.ts";
+import { createAskParent } from "../../src/lib/dns/parent-ds.ts";
 import { noLog } from "../../src/process/log.ts";
-import { createSigningRound } from "../../src/records/keep-signed.ts";
 import { tieNodes } from "../../src/records/node-ties.ts";
 import { openStore } from "../../src/records/open-store.ts";
+import { createSigningRound } from "../../src/records/signing/life/keep-signed.ts";
 import { addressOf } from "../rig/records/postgres.ts";
 
 /**

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ensureCertificate } from "../../src/process/tls/certificates.ts";
+import { ensureCertificate } from "../../src/lib/tls/certificates.ts";
 import { freePort } from "./free-port.ts";
 import { environment } from "./namespace.ts";
 import { type StartedProcess, startProcess } from "./started-process.ts";

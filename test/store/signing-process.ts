@@ -1,5 +1,5 @@
 import { signingKeyFile } from "../../src/records/open-store.ts";
-import { continueLife, rollKey, signZone, unsignZone } from "../../src/records/service/zones/dnssec.ts";
+import { continueLife, rollKey, signZone, unsignZone } from "../../src/records/signing/life/dnssec.ts";
 import { createSigner } from "../../src/records/signing/signer.ts";
 import { migrations } from "../../src/records/store/sqlite/schema.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";

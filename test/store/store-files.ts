@@ -4,7 +4,7 @@ import { runMoor } from "../../src/cli/program.ts";
 import { wholeAccount } from "../../src/core/may.ts";
 import type { Fault } from "../../src/core/result.ts";
 import { recordsDatabase } from "../../src/records/open-store.ts";
-import { createRecordService } from "../../src/records/service/service.ts";
+import { createRecordService } from "../../src/records/service.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";
 import { checkStore } from "../../src/records/tools/check/check.ts";
 import { readSqliteTables } from "../../src/records/tools/tables/sqlite.ts";

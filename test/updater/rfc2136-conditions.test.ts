@@ -1,8 +1,8 @@
 import { connect, createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { opcodes } from "../../src/process/dns/codes.ts";
-import { createFrameReader, framed } from "../../src/process/dns/tcp-frames.ts";
-import { appendTsig, readTsig, type TsigKey } from "../../src/process/dns/tsig.ts";
+import { opcodes } from "../../src/lib/dns/codes.ts";
+import { createFrameReader, framed } from "../../src/lib/dns/tcp-frames.ts";
+import { appendTsig, readTsig, type TsigKey } from "../../src/lib/dns/tsig.ts";
 import { updateCalls } from "../../src/updater/targets/rfc2136.ts";
 import type { Rfc2136Target } from "../../src/updater/targets/rfc2136-settings.ts";
 import type { SetName } from "../../src/updater/targets/set-target.ts";

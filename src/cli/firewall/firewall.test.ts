@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { openTerminal } from "../../../test/rig/cli/terminal.ts";
 import { openServiceManager } from "../../../test/rig/systemd.ts";
-import { ensureCertificate } from "../../process/tls/certificates.ts";
+import { ensureCertificate } from "../../lib/tls/certificates.ts";
 import { curlForInterfaces } from "../io/try-lines.ts";
 import { firewall } from "./firewall.ts";
 import { keyAdd } from "./key.ts";

@@ -2,21 +2,21 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { aborted } from "node:util";
 import type { ServiceLink } from "../../contract/console.ts";
+import { shellWord } from "../../core/shell-word.ts";
 import { type FirewallConfig, noConfig } from "../../firewall/config.ts";
 import { startFirewall } from "../../firewall/start.ts";
 import { openDataFolder, readFileIfThere } from "../../process/data-folder.ts";
 import { alsoAt, type ListenAddress } from "../../process/listen-address.ts";
 import { createLog } from "../../process/log.ts";
-import { noteServiceUrl } from "../../process/service-url.ts";
-import { shellWord } from "../../process/shell-word.ts";
-import { letCompilersRun } from "../../process/small-footprint.ts";
 import { openSystemd } from "../../process/systemd.ts";
 import { type AcmeFlags, describeAcme, publicUrl, readAcme } from "../io/acme-options.ts";
 import { type CertificateOptions, readCertificate } from "../io/certificate-option.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import type { LogOptions } from "../io/options.ts";
 import { printFaults } from "../io/print-faults.ts";
+import { noteServiceUrl } from "../io/service-url.ts";
 import { printSignIn } from "../io/sign-in.ts";
+import { letCompilersRun } from "../io/small-footprint.ts";
 import { curlForInterfaces, dataFlag } from "../io/try-lines.ts";
 
 export type FirewallCommand = LogOptions &

@@ -1,8 +1,8 @@
+import { shellWord } from "../../core/shell-word.ts";
 import { type ApiKey, type NewApiKey, shortKey } from "../../firewall/access/keys.ts";
 import type { Privilege } from "../../firewall/access/privileges.ts";
 import type { AccessStore } from "../../firewall/access/store.ts";
 import type { User } from "../../firewall/access/users.ts";
-import { shellWord } from "../../process/shell-word.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import type { NewOption } from "../io/options.ts";
 import { minute, printTable } from "../io/print-table.ts";

@@ -1,8 +1,8 @@
 import { type Document, isNode } from "yaml";
 import type { Fault } from "../../core/result.ts";
+import { isUtf16 } from "../../core/utf8-text.ts";
 import { type ConfigFault, type FirewallConfig, readConfig } from "../../firewall/config.ts";
-import { createYamlReader } from "../../process/settings/yaml-reader.ts";
-import { isUtf16 } from "../../process/utf8-text.ts";
+import { createYamlReader } from "../../lib/settings/yaml-reader.ts";
 import { utf16 } from "../../updater/config/secret.ts";
 
 type Read =

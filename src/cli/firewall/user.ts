@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
 import { createToken } from "../../access/secret.ts";
 import { passwordFault } from "../../access/weak-password.ts";
+import { shellWord } from "../../core/shell-word.ts";
+import { isUtf16, withoutMark } from "../../core/utf8-text.ts";
 import type { AccessStore } from "../../firewall/access/store.ts";
 import { nameFault, type User, type UserChange } from "../../firewall/access/users.ts";
 import { readFileIfThere } from "../../process/data-folder.ts";
-import { shellWord } from "../../process/shell-word.ts";
-import { isUtf16, withoutMark } from "../../process/utf8-text.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import type { NewOption } from "../io/options.ts";
 import { minute, printTable } from "../io/print-table.ts";

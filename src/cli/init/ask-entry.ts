@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { parse } from "yaml";
-import type { Mapping } from "../../process/settings/mapping.ts";
+import type { Mapping } from "../../lib/settings/mapping.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { type Asker, type Question, WrongAnswer } from "./asker.ts";
 import { type Settings, type SetupEntry, type SetupFile, secretFile, trustSettings, type Value } from "./files.ts";

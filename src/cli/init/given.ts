@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { isUtf16, withoutMark } from "../../process/utf8-text.ts";
+import { isUtf16, withoutMark } from "../../core/utf8-text.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { WrongAnswer } from "./asker.ts";
 

@@ -1,5 +1,5 @@
-import type { Mapping } from "../../process/settings/mapping.ts";
-import { type Schema, sharedTable, typeInWords } from "../../process/settings/setting.ts";
+import type { Mapping } from "../../lib/settings/mapping.ts";
+import { type Schema, sharedTable, typeInWords } from "../../lib/settings/setting.ts";
 
 /** A setting of a kind of source or target, as its own description shows it. */
 export type KindSetting = {

@@ -1,8 +1,8 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import type { Setting } from "../../process/settings/setting.ts";
-import { createYamlReader } from "../../process/settings/yaml-reader.ts";
+import type { Setting } from "../../lib/settings/setting.ts";
+import { createYamlReader } from "../../lib/settings/yaml-reader.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { defaultConfig } from "../update/load-config.ts";
 import { WrongAnswer } from "./asker.ts";

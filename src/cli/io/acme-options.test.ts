@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openTerminal } from "../../../test/rig/cli/terminal.ts";
-import { letsEncrypt } from "../../process/acme/plan.ts";
+import { letsEncrypt } from "../../lib/acme/plan.ts";
 import { type AcmeFlags, publicUrl, readAcme } from "./acme-options.ts";
 
 const terminal = async () => {

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import type { CertificateFiles } from "../../process/tls/material.ts";
+import type { CertificateFiles } from "../../lib/tls/material.ts";
 import type { CommandIo } from "./command-io.ts";
 import { readPath } from "./options.ts";
 

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Network } from "../../core/addresses/network.ts";
-import { type ProxyHeader, proxyHeaders, type TrustedProxies } from "../../process/http/client-address.ts";
+import { type ProxyHeader, proxyHeaders, type TrustedProxies } from "../../lib/http/client-address.ts";
 import type { ListenAddress } from "../../process/listen-address.ts";
 import { readListen, readNetworks } from "./options.ts";
 

@@ -4,8 +4,8 @@ import { parseAddress } from "../../core/addresses/address.ts";
 import { type Network, parseNetwork } from "../../core/addresses/network.ts";
 import { parseMailbox } from "../../core/names/mailbox.ts";
 import { asAscii } from "../../core/names/unicode.ts";
+import { tokenNameFault } from "../../core/read-scope.ts";
 import type { ListenAddress } from "../../process/listen-address.ts";
-import { tokenNameFault } from "../../records/service/read-scope.ts";
 
 /** A verb that works on the data folder of a service. */
 export const dataVerb = (parent: Command, name: string, text: string): Command => onData(parent.command(name), text);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { shellWord } from "../../process/shell-word.ts";
+import { shellWord } from "../../core/shell-word.ts";
 import { readStorePlace } from "../store/read-store-place.ts";
 import { scriptToType, storeFlags } from "./try-lines.ts";
 

@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import { shellWord } from "../../process/shell-word.ts";
+import { shellWord } from "../../core/shell-word.ts";
 import type { StorePlace } from "../../records/open-store.ts";
 import type { DatabaseOptions } from "./database-options.ts";
 

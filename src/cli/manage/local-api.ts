@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
 import { wholeAccount } from "../../core/may.ts";
-import { createHttpServer } from "../../process/http/server.ts";
+import { createHttpServer } from "../../lib/http/server.ts";
 import { createLog } from "../../process/log.ts";
-import { rrsetsApi } from "../../records/http-rrsets/routes.ts";
+import { rrsetsApi } from "../../records/api/rrsets/routes.ts";
 import { openStore } from "../../records/open-store.ts";
-import { createRecordService } from "../../records/service/service.ts";
+import { createRecordService } from "../../records/service.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { readPublisher } from "../records/publisher.ts";
 import { findStore } from "../store/with-store.ts";

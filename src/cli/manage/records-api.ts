@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isObject } from "../../core/is-object.ts";
-import { shellWord } from "../../process/shell-word.ts";
+import { shellWord } from "../../core/shell-word.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 
 /** Which record service: that of a config, or the store of this machine. */

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { type Fault, fail, ok, type Result } from "../../core/result.ts";
 import { asNewFile, readFileIfThere, replaceFile } from "../../process/data-folder.ts";
 import type { ZoneSigning } from "../../records/model.ts";
-import { publishOthers, withdrawOthers } from "../../records/service/zones/dnssec.ts";
+import { publishOthers, withdrawOthers } from "../../records/signing/life/dnssec.ts";
 import { type PublicKey, readDnskeys } from "../../records/signing/other-keys.ts";
 import { printKeyState, printPrivateKey, type ReadKey, readPrivateKey } from "../../records/signing/private-key.ts";
 import { mayBeInParent } from "../../records/signing/signing-of.ts";

@@ -10,7 +10,7 @@ import { testLimit } from "../../../test/rig/patience.ts";
 import { dsAt, parentWith } from "../../../test/rig/records/parent-with.ts";
 import { plainSettings, type Zone } from "../../records/model.ts";
 import { recordsDatabase, signingKeyFile } from "../../records/open-store.ts";
-import { continueLife, noteParentFault } from "../../records/service/zones/dnssec.ts";
+import { continueLife, noteParentFault } from "../../records/signing/life/dnssec.ts";
 import { createSigner } from "../../records/signing/signer.ts";
 import { migrations } from "../../records/store/sqlite/schema.ts";
 import { openSqliteStore } from "../../records/store/sqlite/store.ts";

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { algorithmChoices, algorithmName, algorithms } from "../../core/dnssec/codes.ts";
+import { nameserverSet } from "../../records/commands/zones/first-sets.ts";
 import type { Zone, ZoneSigning } from "../../records/model.ts";
-import { keepZoneSigned, rollKey, signZone, unsignNow, unsignZone } from "../../records/service/zones/dnssec.ts";
-import { nameserverSet } from "../../records/service/zones/first-sets.ts";
+import { keepZoneSigned, rollKey, signZone, unsignNow, unsignZone } from "../../records/signing/life/dnssec.ts";
 import { isDsWanted, mayBeInParent } from "../../records/signing/signing-of.ts";
 import { dnskeyText, dsParts, dsText, faultInWords, stageInWords } from "../../records/signing/signing-texts.ts";
 import type { RecordStore } from "../../records/store/port.ts";

@@ -6,7 +6,7 @@ import { openTerminal } from "../../../test/rig/cli/terminal.ts";
 import { wholeAccount } from "../../core/may.ts";
 import { plainSettings } from "../../records/model.ts";
 import { recordsDatabase } from "../../records/open-store.ts";
-import { createRecordService } from "../../records/service/service.ts";
+import { createRecordService } from "../../records/service.ts";
 import type { RecordStore } from "../../records/store/port.ts";
 import { openSqliteStore } from "../../records/store/sqlite/store.ts";
 import { runMoor } from "../program.ts";

@@ -1,7 +1,7 @@
 import { algorithmChoices, algorithms } from "../../core/dnssec/codes.ts";
 import { longestTtl, type Moment, rehearse, sinceText } from "../../publish/rehearsal/rehearse.ts";
 import type { ResolverName } from "../../publish/rehearsal/resolver.ts";
-import { readZone } from "../../records/service/zones/read-zone.ts";
+import { readZone } from "../../records/queries/read-zone.ts";
 import { stageWords } from "../../records/signing/signing-texts.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { refuse } from "../io/command-io.ts";

@@ -3,10 +3,10 @@ import { keysFile } from "../../firewall/access/store.ts";
 import * as firewallConsole from "../../firewall/http/console-link.ts";
 import { findDatabase } from "../../process/data-folder.ts";
 import { createLog } from "../../process/log.ts";
-import { type NotedService, readServiceUrl } from "../../process/service-url.ts";
-import * as recordsConsole from "../../records/make-sign-in-link.ts";
+import * as recordsConsole from "../../records/console/make-sign-in-link.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
+import { type NotedService, readServiceUrl } from "../io/service-url.ts";
 import { findStore } from "../store/with-store.ts";
 
 export type SignInCommand = DatabaseOptions & {

@@ -1,5 +1,5 @@
+import { openMetricsListener } from "../../lib/http/metrics-listener.ts";
 import { printDnsMetrics } from "../../nameserver/metrics/print.ts";
-import { openMetricsListener } from "../../process/http/metrics-listener.ts";
 import type { ListenAddress } from "../../process/listen-address.ts";
 import { family, type Sample } from "../../process/metrics.ts";
 import { openProcessMetrics } from "../../process/metrics-process.ts";

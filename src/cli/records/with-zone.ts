@@ -2,7 +2,7 @@ import { parseZoneName } from "../../core/names/name.ts";
 import { parseTyped } from "../../core/names/unicode.ts";
 import { faultInWords, type Result } from "../../core/result.ts";
 import type { Zone } from "../../records/model.ts";
-import type { SigningWriter } from "../../records/service/zones/dnssec.ts";
+import type { SigningWriter } from "../../records/signing/life/dnssec.ts";
 import type { Signer } from "../../records/signing/signer.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";

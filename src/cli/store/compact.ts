@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
-import { isFullDisk } from "../../process/sqlite/faults.ts";
-import { takeSole } from "../../process/sqlite/sole.ts";
+import { isFullDisk } from "../../lib/sqlite/faults.ts";
+import { takeSole } from "../../lib/sqlite/sole.ts";
 import type { StorePlace } from "../../records/open-store.ts";
 import { dropHistory } from "../../records/tools/keep-history.ts";
 import { trimTables } from "../../records/tools/tables/open.ts";

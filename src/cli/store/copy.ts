@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
+import { asDiskTrouble } from "../../lib/sqlite/faults.ts";
 import { giveToOwnerOf } from "../../process/data-folder.ts";
-import { asDiskTrouble } from "../../process/sqlite/faults.ts";
 import type { StorePlace } from "../../records/open-store.ts";
 import { partOf } from "../../records/store/unfinished-copy.ts";
 import { expectFree, placeNew, syncFile } from "../../records/tools/backup.ts";

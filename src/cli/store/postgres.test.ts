@@ -8,7 +8,7 @@ import { openTerminal } from "../../../test/rig/cli/terminal.ts";
 import { patience } from "../../../test/rig/patience.ts";
 import { fillStore } from "../../../test/rig/records/filled-store.ts";
 import { type PostgresRig, startPostgresRig } from "../../../test/rig/records/postgres.ts";
-import { openSqlite } from "../../process/sqlite/open.ts";
+import { openSqlite } from "../../lib/sqlite/open.ts";
 import { migrations } from "../../records/store/sqlite/schema.ts";
 import { openSqliteStore } from "../../records/store/sqlite/store.ts";
 import { runMoor } from "../program.ts";

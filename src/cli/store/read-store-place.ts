@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { CommanderError } from "commander";
-import { hasPassword, readPostgresUrl } from "../../process/postgres/url.ts";
+import { hasPassword, readPostgresUrl } from "../../lib/postgres/url.ts";
 import { recordsDatabase, type StorePlace, signingKeyFile } from "../../records/open-store.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { nearest } from "../../core/names/nearest.ts";
 import { ok, type Result } from "../../core/result.ts";
-import { shellWord } from "../../process/shell-word.ts";
+import { shellWord } from "../../core/shell-word.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
 import { readConfig } from "../../updater/config/read.ts";
 import { openStateFile, type StateFile } from "../../updater/round/state-file.ts";

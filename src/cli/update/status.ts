@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { caFileIn } from "../../process/tls/certificates.ts";
+import { caFileIn } from "../../lib/tls/certificates.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
 import { type ControlConfig, controlUrl } from "../../updater/config/outlets.ts";
 import type { HttpTrust } from "../../updater/http/endpoint.ts";

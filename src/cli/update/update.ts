@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
+import { lockFor } from "../../lib/sqlite/sole.ts";
 import { noLog } from "../../process/log.ts";
-import { lockFor } from "../../process/sqlite/sole.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
 import type { Endpoint } from "../../updater/http/endpoint.ts";
 import { type Summary, summarise } from "../../updater/report/describe-round.ts";

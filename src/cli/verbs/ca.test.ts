@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { openTerminal } from "../../../test/rig/cli/terminal.ts";
-import { ensureCertificate } from "../../process/tls/certificates.ts";
+import { ensureCertificate } from "../../lib/tls/certificates.ts";
 import { ca } from "./ca.ts";
 
 it("shows file, fingerprint and certificate, as openssl does", async () => {

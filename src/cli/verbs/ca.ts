@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { resolve } from "node:path";
-import { caFileIn, readAuthorityCertificate } from "../../process/tls/certificates.ts";
+import { caFileIn, readAuthorityCertificate } from "../../lib/tls/certificates.ts";
 import type { CommandIo } from "../io/command-io.ts";
 
 /** The certificate that clients import, and the fingerprint for comparing it. */

@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { cheapPasswords } from "../../../test/rig/cheap-passwords.ts";
 import type { PasswordCost } from "../../access/password.ts";
 import { hashWithSalt } from "../../access/secret.ts";
-import { openSqlite } from "../../process/sqlite/open.ts";
+import { openSqlite } from "../../lib/sqlite/open.ts";
 import { migrations } from "./schema.ts";
 import { type AccessStore, openAccess } from "./store.ts";
 import type { UserChange } from "./users.ts";

@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { createFewLines } from "../../process/few-lines.ts";
+import { createFewLines } from "../../lib/limits/few-lines.ts";
 import type { Logger } from "../../process/log.ts";
 import type { Actor } from "../access/audit.ts";
 import { shortKey } from "../access/keys.ts";

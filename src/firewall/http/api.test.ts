@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { connect } from "node:tls";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import type { KernelRow } from "../../process/kernel/row.ts";
+import type { KernelRow } from "../../lib/kernel/row.ts";
 import { createLog } from "../../process/log.ts";
 import type { NewApiKey } from "../access/keys.ts";
 import { type AccessStore, keysFile, openAccess } from "../access/store.ts";

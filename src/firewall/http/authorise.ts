@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { createFewLines } from "../../process/few-lines.ts";
+import { createFewLines } from "../../lib/limits/few-lines.ts";
 import type { Logger } from "../../process/log.ts";
 import { createFailedLogins, createHoldBack } from "../access/failed-logins.ts";
 import type { ApiKey, KeyStore, Refusal } from "../access/keys.ts";

@@ -7,9 +7,9 @@ import { createEntrance, type SharedSignIn, sessionOf } from "../../access/share
 import type { ServiceLink } from "../../contract/console.ts";
 import type { ConsoleGroup, ConsoleTraffic, NewUserWish, UserWish } from "../../contract/console-firewall.ts";
 import { objectOfJson } from "../../core/is-object.ts";
-import { createFewLines } from "../../process/few-lines.ts";
-import { type PlainRequest, readPlainRequest } from "../../process/http/plain-request.ts";
-import { createStaticPages, type PageAnswer } from "../../process/http/static-pages.ts";
+import { type PlainRequest, readPlainRequest } from "../../lib/http/plain-request.ts";
+import { createStaticPages, type PageAnswer } from "../../lib/http/static-pages.ts";
+import { createFewLines } from "../../lib/limits/few-lines.ts";
 import type { Logger } from "../../process/log.ts";
 import type { Privilege } from "../access/privileges.ts";
 import { decoded } from "../access/resolve-endpoint.ts";

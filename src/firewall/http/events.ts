@@ -5,7 +5,7 @@ import {
   interfaceEvents,
   reconnectDelay,
 } from "../../contract/interface-events.ts";
-import { createSeats, type Holder, type Seat } from "../../process/seats.ts";
+import { createSeats, type Holder, type Seat } from "../../lib/limits/seats.ts";
 import type { FeedState, ReportFeed } from "../report/feed.ts";
 
 export type EventsOptions = {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { fieldsOfJson } from "../../core/is-object.ts";
-import { readPlainRequest } from "../../process/http/plain-request.ts";
+import { readPlainRequest } from "../../lib/http/plain-request.ts";
 
 type Cells = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { KernelRow } from "../../process/kernel/row.ts";
+import type { KernelRow } from "../../lib/kernel/row.ts";
 import { reportMedia, reportNd6 } from "../report/report.ts";
 import { type DetailFolders, withDetails } from "./read-details.ts";
 

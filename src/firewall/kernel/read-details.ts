@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { DeviceDetails, Ipv6Settings, KernelRow } from "../../process/kernel/row.ts";
+import type { DeviceDetails, Ipv6Settings, KernelRow } from "../../lib/kernel/row.ts";
 
 /** Folders where the kernel shows what `ip` does not print. */
 export type DetailFolders = { readonly devices: string; readonly ipv6: string };

@@ -1,5 +1,5 @@
 import type { ConsoleTraffic } from "../../contract/console-firewall.ts";
-import type { Counters, KernelRow } from "../../process/kernel/row.ts";
+import type { Counters, KernelRow } from "../../lib/kernel/row.ts";
 import { describe, type FirewallConfig, identify } from "../config.ts";
 import type { Route } from "./routes.ts";
 import type { Snapshot } from "./snapshot.ts";

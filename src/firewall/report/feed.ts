@@ -1,4 +1,4 @@
-import { foldTriggers } from "../../process/kernel/fold-triggers.ts";
+import { foldTriggers } from "../../lib/kernel/fold-triggers.ts";
 import type { Logger } from "../../process/log.ts";
 import { sameReport } from "./same-report.ts";
 import type { Snapshot } from "./snapshot.ts";

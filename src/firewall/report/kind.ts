@@ -1,5 +1,5 @@
 import type { WireInterface } from "../../contract/interfaces.ts";
-import type { KernelRow } from "../../process/kernel/row.ts";
+import type { KernelRow } from "../../lib/kernel/row.ts";
 
 type Extra = Pick<
   WireInterface,

@@ -1,5 +1,5 @@
-import { parseIpJson } from "../../process/kernel/ip-json.ts";
-import { type RunIpOptions, runIp } from "../../process/kernel/run-ip.ts";
+import { parseIpJson } from "../../lib/kernel/ip-json.ts";
+import { type RunIpOptions, runIp } from "../../lib/kernel/run-ip.ts";
 import { describe, type FirewallConfig } from "../config.ts";
 import type { Snapshot } from "./snapshot.ts";
 

@@ -1,5 +1,5 @@
 import type { WireInterface, WireIpv6 } from "../../contract/interfaces.ts";
-import type { KernelRow } from "../../process/kernel/row.ts";
+import type { KernelRow } from "../../lib/kernel/row.ts";
 import { describe, type FirewallConfig, identify } from "../config.ts";
 import { countersOf } from "./counters.ts";
 import type { Route } from "./routes.ts";

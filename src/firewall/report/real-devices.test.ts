@@ -9,7 +9,7 @@ const run = promisify(execFile);
 /** The report of a new network namespace after `setUp` has run in it. Needs no root. */
 async function reportAfter(setUp: string): Promise<Record<string, WireInterface>> {
   const program = `
-    const { readKernel } = await import(${JSON.stringify(new URL("../../process/kernel/read.ts", import.meta.url).href)});
+    const { readKernel } = await import(${JSON.stringify(new URL("../../lib/kernel/read.ts", import.meta.url).href)});
     const { reportOf } = await import(${JSON.stringify(new URL("report.ts", import.meta.url).href)});
     const { phpJson } = await import(${JSON.stringify(new URL("php-json.ts", import.meta.url).href)});
     console.log(phpJson(reportOf(await readKernel())));`;

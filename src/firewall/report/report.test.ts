@@ -1,8 +1,8 @@
 import { Check } from "typebox/value";
 import { describe, expect, it } from "vitest";
 import { InterfaceConfig } from "../../contract/interfaces.ts";
-import { rowsFromNode } from "../../process/kernel/read.ts";
-import type { KernelAddress, KernelRow } from "../../process/kernel/row.ts";
+import { rowsFromNode } from "../../lib/kernel/read.ts";
+import type { KernelAddress, KernelRow } from "../../lib/kernel/row.ts";
 import { phpJson } from "./php-json.ts";
 import { reportOf } from "./report.ts";
 

@@ -1,6 +1,6 @@
 import type { WireInterface, WireIpv4, WireIpv6 } from "../../contract/interfaces.ts";
-import { bestFirst, isLinkLocal, isUnproven, withoutZone } from "../../process/kernel/best-first.ts";
-import { isMarked, type KernelAddress, type KernelRow } from "../../process/kernel/row.ts";
+import { bestFirst, isLinkLocal, isUnproven, withoutZone } from "../../lib/kernel/best-first.ts";
+import { isMarked, type KernelAddress, type KernelRow } from "../../lib/kernel/row.ts";
 import { reportKind } from "./kind.ts";
 
 /** A map, not an object: a device may be called `7` or `__proto__`, and the order is the kernel's. */

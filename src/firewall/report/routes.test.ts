@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { KernelRow } from "../../process/kernel/row.ts";
+import type { KernelRow } from "../../lib/kernel/row.ts";
 import { gatewayRows } from "./gateways.ts";
 import { arpRows, parseNeighbours, readArp } from "./neighbours.ts";
 import { parseRoutes, readRoutes, routeRows } from "./routes.ts";

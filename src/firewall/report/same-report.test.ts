@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { KernelAddress, KernelRow } from "../../process/kernel/row.ts";
+import type { KernelAddress, KernelRow } from "../../lib/kernel/row.ts";
 import { noConfig } from "../config.ts";
 import { sameReport } from "./same-report.ts";
 import { takeSnapshot } from "./snapshot.ts";

@@ -1,4 +1,4 @@
-import type { KernelRow } from "../../process/kernel/row.ts";
+import type { KernelRow } from "../../lib/kernel/row.ts";
 import { type FirewallConfig, settingsOf } from "../config.ts";
 import { phpJson } from "./php-json.ts";
 import { type Report, reportOf } from "./report.ts";

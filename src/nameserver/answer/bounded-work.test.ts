@@ -9,9 +9,9 @@ import { typeCode, typeFromCode } from "../../core/rdata/table.ts";
 import { answerQuestion } from "../../core/records/answer.ts";
 import { noWork } from "../../core/records/answer-work.ts";
 import { countRecords, type ZoneNode, type ZoneView } from "../../core/records/zone-view.ts";
-import { ednsUdpSize } from "../../process/dns/edns.ts";
-import { decodeMessage } from "../../process/dns/message.ts";
-import { compressibleLayout } from "../../process/dns/rdata-layout.ts";
+import { ednsUdpSize } from "../../lib/dns/edns.ts";
+import { decodeMessage } from "../../lib/dns/message.ts";
+import { compressibleLayout } from "../../lib/dns/rdata-layout.ts";
 import { createLoadedZones } from "./loaded-zones.ts";
 import { createResponder } from "./respond.ts";
 

@@ -5,8 +5,8 @@ import { zonesInMemory } from "../../../test/nameserver/zones-in-memory.ts";
 import { type Chaining, signedZone } from "../../../test/rig/core/signed-zone.suite.ts";
 import { dnameTo, writtenSets, writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
 import { typeCode } from "../../core/rdata/table.ts";
-import { types } from "../../process/dns/codes.ts";
-import { encodeMessage } from "../../process/dns/message.ts";
+import { types } from "../../lib/dns/codes.ts";
+import { encodeMessage } from "../../lib/dns/message.ts";
 import { createLoadedZones } from "./loaded-zones.ts";
 import { createResponder } from "./respond.ts";
 

@@ -1,7 +1,7 @@
 import { nodeOf, sharedDenial } from "../../core/records/answer.ts";
 import { coveringName, gapOf } from "../../core/records/denial.ts";
 import { isGone, type ZoneNode } from "../../core/records/zone-view.ts";
-import { flags, rcodes } from "../../process/dns/codes.ts";
+import { flags, rcodes } from "../../lib/dns/codes.ts";
 import { createKeptMap } from "./kept-map.ts";
 import type { LoadedZone, LoadedZones } from "./loaded-zones.ts";
 import { keyAbove, labelsOfKey, type NameKey } from "./name-key.ts";

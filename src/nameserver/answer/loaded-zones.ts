@@ -10,7 +10,7 @@ import {
   zoneViewSteps,
 } from "../../core/records/zone-view.ts";
 import { finish } from "../../core/steps.ts";
-import { createTurns } from "../../process/turns.ts";
+import { createTurns } from "../../lib/limits/turns.ts";
 import { within } from "../../process/within.ts";
 import { createKeptMap } from "./kept-map.ts";
 import { LastKnownZones } from "./last-known.ts";

@@ -6,7 +6,7 @@ import { printLabels } from "../../core/names/label.ts";
 import { labelsOf } from "../../core/names/name.ts";
 import { answerQuestion } from "../../core/records/answer.ts";
 import { wireOf } from "../../core/records/zone-view.ts";
-import { decodeMessage, encodeMessage } from "../../process/dns/message.ts";
+import { decodeMessage, encodeMessage } from "../../lib/dns/message.ts";
 import { readQuery } from "../wire/read-query.ts";
 import { createNegativeTail } from "./negative-tail.ts";
 import { replyNegative } from "./reply.ts";

@@ -2,8 +2,8 @@ import type { AnswerSet } from "../../core/records/answer.ts";
 import type { Link } from "../../core/records/denial.ts";
 import { type PackedSet, packedCodes } from "../../core/records/packed-sets.ts";
 import { countRecords, signaturesAt, type ZoneView } from "../../core/records/zone-view.ts";
-import { classes, headerLength } from "../../process/dns/codes.ts";
-import { createMessageWriter } from "../../process/dns/message-writer.ts";
+import { classes, headerLength } from "../../lib/dns/codes.ts";
+import { createMessageWriter } from "../../lib/dns/message-writer.ts";
 import { writeSets } from "../wire/write-sets.ts";
 
 /**

@@ -1,5 +1,5 @@
-import { flags, headerLength, maximumMessage, types } from "../../process/dns/codes.ts";
-import { bareOptLength, ednsUdpSize, udpRoomFor } from "../../process/dns/edns.ts";
+import { flags, headerLength, maximumMessage, types } from "../../lib/dns/codes.ts";
+import { bareOptLength, ednsUdpSize, udpRoomFor } from "../../lib/dns/edns.ts";
 import type { Query, Transport } from "../wire/read-query.ts";
 import { placeLink, placeTail } from "./negative-tail.ts";
 import type { NegativeAnswer, Prepared } from "./prepare.ts";

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { type ZonesInMemory, zonesInMemory } from "../../../test/nameserver/zones-in-memory.ts";
 import { signedZone } from "../../../test/rig/core/signed-zone.suite.ts";
 import { dnameTo, writtenSets, writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
-import { decodeMessage, emptyMessage, encodeMessage, type Message } from "../../process/dns/message.ts";
+import { decodeMessage, emptyMessage, encodeMessage, type Message } from "../../lib/dns/message.ts";
 import { createLoadedZones } from "./loaded-zones.ts";
 import { createResponder, type Respond } from "./respond.ts";
 

@@ -1,4 +1,4 @@
-import { classes, rcodes, types } from "../../process/dns/codes.ts";
+import { classes, rcodes, types } from "../../lib/dns/codes.ts";
 import { type Query, readQuery, type Transport } from "../wire/read-query.ts";
 import { createEnclosers } from "./enclosers.ts";
 import { createKeptMap } from "./kept-map.ts";

@@ -1,5 +1,5 @@
 import { createServer, isIPv6, type Server, type Socket } from "node:net";
-import { boundTo } from "../../process/http/listen-on.ts";
+import { boundTo } from "../../lib/http/listen-on.ts";
 import type { ListenAddress } from "../../process/listen-address.ts";
 import type { Logger } from "../../process/log.ts";
 import { partOfFiles } from "../../process/open-files.ts";

@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { nameToWire } from "../../core/names/wire.ts";
-import type { ResourceRecord } from "../../process/dns/message.ts";
+import type { ResourceRecord } from "../../lib/dns/message.ts";
 import { createTransferAssembly } from "./assemble.ts";
 
 const zone = "example.org";

@@ -3,9 +3,9 @@ import { exactRdata, rdataFromFields } from "../../core/rdata/rdata.ts";
 import { typeFromCode } from "../../core/rdata/table.ts";
 import { compareSerials } from "../../core/records/serial.ts";
 import type { ZoneLine, ZoneStep } from "../../core/records/zone-lines.ts";
-import { classes } from "../../process/dns/codes.ts";
-import type { ResourceRecord } from "../../process/dns/message.ts";
-import { soaSerialOf, ttlOf } from "../../process/dns/resource-record.ts";
+import { classes } from "../../lib/dns/codes.ts";
+import type { ResourceRecord } from "../../lib/dns/message.ts";
+import { soaSerialOf, ttlOf } from "../../lib/dns/resource-record.ts";
 
 export type Received =
   /** The primary has nothing newer. */

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { nameToWire } from "../../core/names/wire.ts";
-import { emptyMessage, encodeMessage, type Message } from "../../process/dns/message.ts";
-import { signRequest } from "../../process/dns/tsig-client.ts";
+import { emptyMessage, encodeMessage, type Message } from "../../lib/dns/message.ts";
+import { signRequest } from "../../lib/dns/tsig-client.ts";
 import { asksBelow, glanceAt } from "./glance.ts";
 
 const query = (name: string, type = 1, more: Partial<Message> = {}): Buffer =>

@@ -1,4 +1,4 @@
-import { headerLength, opcodes, types } from "../../process/dns/codes.ts";
+import { headerLength, opcodes, types } from "../../lib/dns/codes.ts";
 
 /** What can be seen without parsing the whole packet: every query is checked this way first. */
 export type Glance =

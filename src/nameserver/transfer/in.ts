@@ -1,8 +1,8 @@
 import { parseRdata, rdataToWire } from "../../core/rdata/rdata.ts";
 import { compareSerials, serialOf } from "../../core/records/serial.ts";
-import { type Asking, type AskOptions, askTcp, askUdp, nameOf, type Peer } from "../../process/dns/ask.ts";
-import { classes, opcodes, rcodes, types } from "../../process/dns/codes.ts";
-import type { Message, ResourceRecord } from "../../process/dns/message.ts";
+import { type Asking, type AskOptions, askTcp, askUdp, nameOf, type Peer } from "../../lib/dns/ask.ts";
+import { classes, opcodes, rcodes, types } from "../../lib/dns/codes.ts";
+import type { Message, ResourceRecord } from "../../lib/dns/message.ts";
 import { createTransferAssembly, type Received, type TransferAssembly, toLine } from "./assemble.ts";
 import { noRoom, type TransferMemory } from "./memory.ts";
 

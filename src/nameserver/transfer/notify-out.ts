@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Instant } from "../../core/instant.ts";
-import { type Asking, type AskOptions, nameOf, type Peer } from "../../process/dns/ask.ts";
-import { classes, opcodes, types } from "../../process/dns/codes.ts";
+import { type Asking, type AskOptions, nameOf, type Peer } from "../../lib/dns/ask.ts";
+import { classes, opcodes, types } from "../../lib/dns/codes.ts";
 import type { Logger } from "../../process/log.ts";
 
 /** Notifies other nameservers that a zone has changed (RFC 1996). */

@@ -1,10 +1,10 @@
 import type { Change } from "../../core/records/changes.ts";
 import { compareSerials } from "../../core/records/serial.ts";
 import type { ZoneView } from "../../core/records/zone-view.ts";
-import { flags, opcodes, rcodes, types } from "../../process/dns/codes.ts";
-import { type Edns, ednsUdpSize, udpRoomFor } from "../../process/dns/edns.ts";
-import { emptyMessage, encodeMessage, type Message } from "../../process/dns/message.ts";
-import { soaSerialOf } from "../../process/dns/resource-record.ts";
+import { flags, opcodes, rcodes, types } from "../../lib/dns/codes.ts";
+import { type Edns, ednsUdpSize, udpRoomFor } from "../../lib/dns/edns.ts";
+import { emptyMessage, encodeMessage, type Message } from "../../lib/dns/message.ts";
+import { soaSerialOf } from "../../lib/dns/resource-record.ts";
 import type { LoadedZones } from "../answer/loaded-zones.ts";
 import { keyOfName } from "../answer/name-key.ts";
 import { bareOpt } from "../answer/reply.ts";

@@ -1,5 +1,5 @@
 import type { Label } from "../../core/names/label.ts";
-import { maximumMessage } from "../../process/dns/codes.ts";
+import { maximumMessage } from "../../lib/dns/codes.ts";
 
 /** One record of a transfer; the name is absolute. */
 export type TransferRecord = {

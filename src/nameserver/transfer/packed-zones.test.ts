@@ -3,9 +3,9 @@ import { createZoneView, writtenSets, writtenZone } from "../../../test/rig/core
 import { labelsOf } from "../../core/names/name.ts";
 import { diffSets } from "../../core/records/changes.ts";
 import { changeZoneView } from "../../core/records/zone-view.ts";
-import { decodeMessage } from "../../process/dns/message.ts";
-import { createMessageWriter } from "../../process/dns/message-writer.ts";
-import { createTurns, type Turns } from "../../process/turns.ts";
+import { decodeMessage } from "../../lib/dns/message.ts";
+import { createMessageWriter } from "../../lib/dns/message-writer.ts";
+import { createTurns, type Turns } from "../../lib/limits/turns.ts";
 import { bareOpt } from "../answer/reply.ts";
 import { createPackedZones, type PackedZones } from "./packed-zones.ts";
 

@@ -1,7 +1,7 @@
 import { setAt, type ViewSet, type ZoneView } from "../../core/records/zone-view.ts";
 import { finish } from "../../core/steps.ts";
-import { headerLength } from "../../process/dns/codes.ts";
-import type { Turns } from "../../process/turns.ts";
+import { headerLength } from "../../lib/dns/codes.ts";
+import type { Turns } from "../../lib/limits/turns.ts";
 import { type PackOptions, packRecords } from "./pack.ts";
 import { snapshotSteps, type ZoneSnapshot } from "./records.ts";
 

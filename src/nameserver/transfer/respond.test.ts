@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { writtenZone } from "../../../test/rig/core/written-sets.suite.ts";
-import { decodeMessage, emptyMessage, encodeMessage, type Message } from "../../process/dns/message.ts";
-import { readTsig, type TsigKey } from "../../process/dns/tsig.ts";
-import { signRequest } from "../../process/dns/tsig-client.ts";
+import { decodeMessage, emptyMessage, encodeMessage, type Message } from "../../lib/dns/message.ts";
+import { readTsig, type TsigKey } from "../../lib/dns/tsig.ts";
+import { signRequest } from "../../lib/dns/tsig-client.ts";
 import { createLoadedZones } from "../answer/loaded-zones.ts";
 import { createResponder } from "../answer/respond.ts";
 import type { UpdateRequest } from "../wire/update-read.ts";

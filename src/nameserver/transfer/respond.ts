@@ -1,12 +1,12 @@
 import type { Instant } from "../../core/instant.ts";
 import { nameToWire } from "../../core/names/wire.ts";
 import type { Unmet } from "../../core/records/dns-update.ts";
-import { classes, opcodes, rcodes, types } from "../../process/dns/codes.ts";
-import { udpRoomFor } from "../../process/dns/edns.ts";
-import { decodeMessage, type Message } from "../../process/dns/message.ts";
-import { type TsigKey, tsigRoom } from "../../process/dns/tsig.ts";
-import { checkRequest, type Signer } from "../../process/dns/tsig-server.ts";
-import { createTurns } from "../../process/turns.ts";
+import { classes, opcodes, rcodes, types } from "../../lib/dns/codes.ts";
+import { udpRoomFor } from "../../lib/dns/edns.ts";
+import { decodeMessage, type Message } from "../../lib/dns/message.ts";
+import { type TsigKey, tsigRoom } from "../../lib/dns/tsig.ts";
+import { checkRequest, type Signer } from "../../lib/dns/tsig-server.ts";
+import { createTurns } from "../../lib/limits/turns.ts";
 import type { LoadedZones } from "../answer/loaded-zones.ts";
 import { cutShort, refuseUnread } from "../answer/reply.ts";
 import type { Reply, Respond, RespondTo, Stream } from "../answer/respond.ts";

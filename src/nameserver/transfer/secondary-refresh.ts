@@ -1,7 +1,7 @@
 import type { Instant } from "../../core/instant.ts";
 import { compareSerials } from "../../core/records/serial.ts";
 import type { SoaTimers } from "../../core/records/soa-timers.ts";
-import { nameOf, type Peer } from "../../process/dns/ask.ts";
+import { nameOf, type Peer } from "../../lib/dns/ask.ts";
 import { askSerial, type Current, type Transferred, transferIn } from "./in.ts";
 import type { TransferMemory } from "./memory.ts";
 

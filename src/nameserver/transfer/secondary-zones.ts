@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { unmapped } from "../../core/addresses/peer-address.ts";
 import type { Instant } from "../../core/instant.ts";
-import { nameOf } from "../../process/dns/ask.ts";
+import { nameOf } from "../../lib/dns/ask.ts";
 import type { Logger } from "../../process/log.ts";
 import { partOfFiles } from "../../process/open-files.ts";
 import { countTransfer, type DnsCounters } from "../metrics/counters.ts";

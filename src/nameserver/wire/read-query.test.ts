@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { emptyMessage, encodeMessage } from "../../process/dns/message.ts";
+import { emptyMessage, encodeMessage } from "../../lib/dns/message.ts";
 import { readQuery } from "./read-query.ts";
 
 const queryFor = (type: number) =>

@@ -1,6 +1,6 @@
-import { headerLength, opcodes, rcodes, types } from "../../process/dns/codes.ts";
-import { bareOptLength } from "../../process/dns/edns.ts";
-import { decodeMessage } from "../../process/dns/message.ts";
+import { headerLength, opcodes, rcodes, types } from "../../lib/dns/codes.ts";
+import { bareOptLength } from "../../lib/dns/edns.ts";
+import { decodeMessage } from "../../lib/dns/message.ts";
 
 export type Transport = "udp" | "tcp";
 

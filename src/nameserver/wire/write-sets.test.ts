@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { ViewSet } from "../../core/records/zone-view.ts";
-import { createMessageWriter } from "../../process/dns/message-writer.ts";
+import { createMessageWriter } from "../../lib/dns/message-writer.ts";
 import { writeSets } from "./write-sets.ts";
 
 it("does not print a set that already has its wire format, as the alias that a DNAME makes for each query", () => {

@@ -4,9 +4,9 @@ import { typeCode } from "../../core/rdata/table.ts";
 import type { AnswerSet } from "../../core/records/answer.ts";
 import { isPacked } from "../../core/records/packed-sets.ts";
 import { countRecords, type ViewSet, wireOf } from "../../core/records/zone-view.ts";
-import { classes } from "../../process/dns/codes.ts";
-import { createBlock, type MessageWriter, type RecordBlock } from "../../process/dns/message-writer.ts";
-import { compressibleLayout } from "../../process/dns/rdata-layout.ts";
+import { classes } from "../../lib/dns/codes.ts";
+import { createBlock, type MessageWriter, type RecordBlock } from "../../lib/dns/message-writer.ts";
+import { compressibleLayout } from "../../lib/dns/rdata-layout.ts";
 
 /** Stops when the message is full. */
 export function writeSets(writer: MessageWriter, sets: readonly AnswerSet[]): void {

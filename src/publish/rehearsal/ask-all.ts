@@ -1,7 +1,7 @@
-import { askTcp, askUdp, type Peer } from "../../process/dns/ask.ts";
-import { classes, opcodes } from "../../process/dns/codes.ts";
-import { ednsUdpSize } from "../../process/dns/edns.ts";
-import type { Message } from "../../process/dns/message.ts";
+import { askTcp, askUdp, type Peer } from "../../lib/dns/ask.ts";
+import { classes, opcodes } from "../../lib/dns/codes.ts";
+import { ednsUdpSize } from "../../lib/dns/edns.ts";
+import type { Message } from "../../lib/dns/message.ts";
 
 export type Question = { readonly name: string; readonly type: number };
 export type Ask = (question: Question) => Promise<Message>;

@@ -1,6 +1,6 @@
 import { dnssecTypes } from "../../core/dnssec/codes.ts";
 import type { Instant } from "../../core/instant.ts";
-import type { Message, ResourceRecord } from "../../process/dns/message.ts";
+import type { Message, ResourceRecord } from "../../lib/dns/message.ts";
 import type { Ask, Question } from "./ask-all.ts";
 import { isSignedBy, refersTo, type SeenSet } from "./verify.ts";
 

@@ -5,7 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { typeNamed } from "../../core/dnssec/signed-name.ts";
-import { rcodes } from "../../process/dns/codes.ts";
+import { rcodes } from "../../lib/dns/codes.ts";
 import { within } from "../../process/within.ts";
 import { createAsk, type Question } from "./ask-all.ts";
 import { tellUnbound, unboundConfig } from "./unbound.ts";

@@ -1,6 +1,6 @@
 import type { ServerView } from "../../core/dnssec/parent-view.ts";
 import type { Instant } from "../../core/instant.ts";
-import type { Message } from "../../process/dns/message.ts";
+import type { Message } from "../../lib/dns/message.ts";
 import type { Ask } from "./ask-all.ts";
 
 /** A second nameserver of the parent, which has the records of the first one only after a while. */

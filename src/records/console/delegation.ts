@@ -1,7 +1,7 @@
 import type { DelegationState } from "../../contract/console.ts";
 import type { Instant } from "../../core/instant.ts";
-import type { Delegation, FindDelegation } from "../../process/dns/find-delegation.ts";
-import { createSeats } from "../../process/seats.ts";
+import type { Delegation, FindDelegation } from "../../lib/dns/find-delegation.ts";
+import { createSeats } from "../../lib/limits/seats.ts";
 
 /** Milliseconds that an answer is kept. */
 const keep = 30_000;

@@ -1,10 +1,10 @@
 import { json, type PlainAnswer, problem } from "../../access/session-http.ts";
 import type { WriteEntry, WritePage } from "../../contract/console.ts";
-import { changeToWire } from "../http-rrsets/wire.ts";
-import type { RecordService } from "../service/service.ts";
-import type { Actor } from "../service/sight.ts";
-import { noVeil } from "../service/veiled-numbers.ts";
-import type { ShownWrite } from "../service/writes.ts";
+import { changeToWire } from "../api/rrsets/wire.ts";
+import type { Actor } from "../queries/sight.ts";
+import { noVeil } from "../queries/veiled-numbers.ts";
+import type { ShownWrite } from "../queries/writes.ts";
+import type { RecordService } from "../service.ts";
 
 export type HistoryRequest = { readonly zone: string; readonly query: unknown };
 

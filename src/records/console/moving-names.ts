@@ -1,8 +1,8 @@
 import type { LatestWrite, MovingName } from "../../contract/overview.ts";
 import { absoluteName } from "../../core/names/name.ts";
 import type { RRset } from "../../core/records/rrset.ts";
+import { shownValue } from "../commands/edit/values.ts";
 import type { LoggedChange } from "../model.ts";
-import { shownValue } from "../service/edit/values.ts";
 import { isByHand } from "./actor-label.ts";
 
 /** What the overview shows of an account's latest changes, which are sorted newest first. */

@@ -4,7 +4,7 @@ import type { ParentFault } from "../../core/dnssec/parent-view.ts";
 import type { Instant } from "../../core/instant.ts";
 import { ownerOf } from "../../core/names/name.ts";
 import type { LoggedChange, Token } from "../model.ts";
-import { secondaryTroubles } from "../service/zones/status.ts";
+import { secondaryTroubles } from "../queries/status.ts";
 import type { RecordStore } from "../store/port.ts";
 import { iso, latestWrites, movingNames, valuesOf } from "./moving-names.ts";
 

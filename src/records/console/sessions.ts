@@ -6,7 +6,7 @@ import { createEntrance, type Entrance, type SharedSignIn, sessionOf } from "../
 import type { Instant } from "../../core/instant.ts";
 import { wholeAccount } from "../../core/may.ts";
 import { type Account, operatorAccount } from "../model.ts";
-import type { Actor } from "../service/sight.ts";
+import type { Actor } from "../queries/sight.ts";
 import type { ConsoleStore } from "../store/console-store.ts";
 import type { RecordStore } from "../store/port.ts";
 import { labelOf } from "./actor-label.ts";

@@ -1,8 +1,8 @@
 import { json, type PlainAnswer, problem } from "../../access/session-http.ts";
 import { setsPerConsolePage } from "../../contract/console.ts";
-import { setToWire } from "../http-rrsets/wire.ts";
-import type { RecordService } from "../service/service.ts";
-import type { Actor } from "../service/sight.ts";
+import { setToWire } from "../api/rrsets/wire.ts";
+import type { Actor } from "../queries/sight.ts";
+import type { RecordService } from "../service.ts";
 
 /** A page of a zone's sets, like that of the record-set API but larger: the pages show whole zones. */
 export async function answerSets(

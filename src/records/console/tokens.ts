@@ -3,9 +3,9 @@ import type { MadeToken, TokenEntry, TokenWish } from "../../contract/console.ts
 import type { Instant } from "../../core/instant.ts";
 import { isObject } from "../../core/is-object.ts";
 import { writesAllZones } from "../../core/may.ts";
+import { badToken, readScope, tokenNameFault } from "../../core/read-scope.ts";
 import { type Fault, fail, ok, type Result } from "../../core/result.ts";
 import type { Token } from "../model.ts";
-import { badToken, readScope, tokenNameFault } from "../service/read-scope.ts";
 import type { RecordStore } from "../store/port.ts";
 
 const most = 100;

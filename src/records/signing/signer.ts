@@ -15,7 +15,7 @@ import { type Algorithm, algorithms } from "../../core/dnssec/codes.ts";
 import type { ToSign, UsedKey } from "../../core/dnssec/plan-signing.ts";
 import { dnskeyData, joined, keyTag, signatureInput } from "../../core/dnssec/records.ts";
 import type { Instant } from "../../core/instant.ts";
-import { StoreBusy } from "../../process/database/store-busy.ts";
+import { StoreBusy } from "../../lib/limits/store-busy.ts";
 import type { SigningKey } from "../model.ts";
 import { type SigningThread, startSigningThread } from "./signing-thread.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Client } from "pg";
-import { DatabaseTrouble } from "../../process/database/migration-steps.ts";
-import { hasTable } from "../../process/postgres/migrate.ts";
+import { hasTable } from "../../lib/postgres/migrate.ts";
+import { DatabaseTrouble } from "../../lib/sqlite/migration-steps.ts";
 
 /** A copy is written to a file beside its target, and renamed when it is complete. */
 export const partOf = (path: string): string => `${path}.part`;

@@ -234,7 +234,7 @@ describe("a restore", () => {
     const store = openSqliteStore(path);
     const trimming = trimSqliteTables(path);
     await trimming.close();
-    const take = `import { isInUse } from ${JSON.stringify(join(import.meta.dirname, "../../process/sqlite/sole.ts"))};
+    const take = `import { isInUse } from ${JSON.stringify(join(import.meta.dirname, "../../lib/sqlite/sole.ts"))};
       process.exitCode = isInUse(${JSON.stringify(path)}) ? 7 : 0;`;
     const { status } = spawnSync(process.execPath, ["--input-type=module", "-e", take]);
     store.close();

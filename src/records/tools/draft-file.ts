@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { DatabaseTrouble } from "../../process/database/migration-steps.ts";
-import { asDiskTrouble } from "../../process/sqlite/faults.ts";
-import { isInUse, takeSole } from "../../process/sqlite/sole.ts";
+import { asDiskTrouble } from "../../lib/sqlite/faults.ts";
+import { DatabaseTrouble } from "../../lib/sqlite/migration-steps.ts";
+import { isInUse, takeSole } from "../../lib/sqlite/sole.ts";
 
 /**
  * A temporary place, on the same disk, for a file that will become `path` when it is complete. It is removed when

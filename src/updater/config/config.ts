@@ -1,5 +1,5 @@
-import { mapping, usually } from "../../process/settings/mapping.ts";
-import { duration, named, type Place, path } from "../../process/settings/setting.ts";
+import { mapping, usually } from "../../lib/settings/mapping.ts";
+import { duration, named, type Place, path } from "../../lib/settings/setting.ts";
 import type { SourceConfig } from "../sources/source.ts";
 import { sourceSettings } from "../sources/sources.ts";
 import type { TargetConfig } from "../targets/target.ts";

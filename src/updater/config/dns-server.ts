@@ -1,5 +1,5 @@
 import { parseAddress } from "../../core/addresses/address.ts";
-import { refined, text } from "../../process/settings/setting.ts";
+import { refined, text } from "../../lib/settings/setting.ts";
 
 /** `192.0.2.53`, `192.0.2.54:5353` or `[2001:db8::53]:53`. */
 export const dnsServer = refined(

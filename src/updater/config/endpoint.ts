@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
-import { isLoopbackName } from "../../process/http/loopback-name.ts";
-import { type KeyFault, needed, shared, usually } from "../../process/settings/mapping.ts";
+import { isLoopbackName } from "../../lib/http/loopback-name.ts";
+import { type KeyFault, needed, shared, usually } from "../../lib/settings/mapping.ts";
 import {
   duration,
   flag,
@@ -10,7 +10,7 @@ import {
   type Setting,
   text,
   typeInWords,
-} from "../../process/settings/setting.ts";
+} from "../../lib/settings/setting.ts";
 import type { HttpTrust } from "../http/endpoint.ts";
 import { readTextFile } from "./secret.ts";
 

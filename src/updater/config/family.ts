@@ -1,7 +1,7 @@
 import { isScalar } from "yaml";
 import type { Family } from "../../core/addresses/address.ts";
 import { type HostPart, hostPartOfMac, parseHostPart, usualPrefixLength } from "../../core/addresses/host-part.ts";
-import { mapping } from "../../process/settings/mapping.ts";
+import { mapping } from "../../lib/settings/mapping.ts";
 import {
   integer,
   missing,
@@ -11,7 +11,7 @@ import {
   type Setting,
   text,
   type Value,
-} from "../../process/settings/setting.ts";
+} from "../../lib/settings/setting.ts";
 import { vhid } from "./rules.ts";
 
 export type FamilyConfig = {

@@ -1,6 +1,6 @@
 import { parseIpv6 } from "../../core/addresses/address.ts";
-import { mapping, needed } from "../../process/settings/mapping.ts";
-import { listOf, missing, named, type Place, refined, text } from "../../process/settings/setting.ts";
+import { mapping, needed } from "../../lib/settings/mapping.ts";
+import { listOf, missing, named, type Place, refined, text } from "../../lib/settings/setting.ts";
 import { devices, hostFields, hostPart } from "./family.ts";
 import { checkOwner, type EntrySettings, type NameConfig } from "./names.ts";
 import { ruleFields } from "./rules.ts";

@@ -1,6 +1,6 @@
 import { type Stats, statSync } from "node:fs";
 import { basename } from "node:path";
-import type { Place } from "../../process/settings/setting.ts";
+import type { Place } from "../../lib/settings/setting.ts";
 import { linkTarget } from "./link-target.ts";
 
 type Named = { readonly state?: string; readonly history?: string };

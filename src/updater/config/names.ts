@@ -3,17 +3,8 @@ import { absoluteName, parseOwner, parseZoneName } from "../../core/names/name.t
 import { parseTyped } from "../../core/names/unicode.ts";
 import { highestTtl } from "../../core/records/rrset.ts";
 import { fail, type Result } from "../../core/result.ts";
-import { mapping, needed, usually, type ValueOf } from "../../process/settings/mapping.ts";
-import {
-  flag,
-  integer,
-  listOf,
-  missing,
-  type Place,
-  refined,
-  type Setting,
-  text,
-} from "../../process/settings/setting.ts";
+import { mapping, needed, usually, type ValueOf } from "../../lib/settings/mapping.ts";
+import { flag, integer, listOf, missing, type Place, refined, type Setting, text } from "../../lib/settings/setting.ts";
 import { targetKinds } from "../targets/targets.ts";
 import { type FamilyConfig, familySettings, type OwnFamily, type Sources } from "./family.ts";
 import { checkDevices, noReference, reference, sourcesSetting, withSources } from "./references.ts";

@@ -1,7 +1,6 @@
 import type { ServiceLink } from "../../contract/console.ts";
 import { parseAddress } from "../../core/addresses/address.ts";
-import { hereOf, type ListenAddress, urlOf } from "../../process/listen-address.ts";
-import { kindsOf, mapping, needed, usually } from "../../process/settings/mapping.ts";
+import { kindsOf, mapping, needed, usually } from "../../lib/settings/mapping.ts";
 import {
   choice,
   duration,
@@ -13,7 +12,8 @@ import {
   text,
   typeInWords,
   type Value,
-} from "../../process/settings/setting.ts";
+} from "../../lib/settings/setting.ts";
+import { hereOf, type ListenAddress, urlOf } from "../../process/listen-address.ts";
 import { endpointFields, oneTrust, withTrust } from "./endpoint.ts";
 import { headerSecret, password, readTextFile, type Secret, secret } from "./secret.ts";
 

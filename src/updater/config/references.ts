@@ -1,6 +1,6 @@
 import { type Family, families } from "../../core/addresses/address.ts";
 import { nearest } from "../../core/names/nearest.ts";
-import { mapping, needed } from "../../process/settings/mapping.ts";
+import { mapping, needed } from "../../lib/settings/mapping.ts";
 import {
   integer,
   missing,
@@ -10,8 +10,8 @@ import {
   refined,
   type Setting,
   text,
-} from "../../process/settings/setting.ts";
-import { quoted } from "../../process/settings/yaml-reader.ts";
+} from "../../lib/settings/setting.ts";
+import { quoted } from "../../lib/settings/yaml-reader.ts";
 import { sourceKinds } from "../sources/sources.ts";
 import type { FamilyConfig, OwnFamily, Sources } from "./family.ts";
 

@@ -1,5 +1,5 @@
 import { mostChangesPerHour, type UpdateRules } from "../../core/updates/plan-update.ts";
-import { mapping, needed, shared, type ValueOf } from "../../process/settings/mapping.ts";
+import { mapping, needed, shared, type ValueOf } from "../../lib/settings/mapping.ts";
 import {
   choice,
   duration,
@@ -10,7 +10,7 @@ import {
   type Place,
   refined,
   type Setting,
-} from "../../process/settings/setting.ts";
+} from "../../lib/settings/setting.ts";
 import { dnsServer } from "./dns-server.ts";
 
 export type NameRules = UpdateRules & {

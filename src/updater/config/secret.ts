@@ -1,11 +1,11 @@
 import { readFileSync, statSync } from "node:fs";
 import { passwordFault } from "../../access/weak-password.ts";
+import { shellWord } from "../../core/shell-word.ts";
+import { isUtf16, withoutMark } from "../../core/utf8-text.ts";
 import { hasControls } from "../../core/visible-text.ts";
-import { mapping } from "../../process/settings/mapping.ts";
-import { type Place, path, refined, type Setting, text, typeInWords } from "../../process/settings/setting.ts";
-import type { FaultDetail } from "../../process/settings/yaml-reader.ts";
-import { shellWord } from "../../process/shell-word.ts";
-import { isUtf16, withoutMark } from "../../process/utf8-text.ts";
+import { mapping } from "../../lib/settings/mapping.ts";
+import { type Place, path, refined, type Setting, text, typeInWords } from "../../lib/settings/setting.ts";
+import type { FaultDetail } from "../../lib/settings/yaml-reader.ts";
 
 /** A function, so that printing or logging a config by mistake shows no secret. */
 export type Secret = () => string;

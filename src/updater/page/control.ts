@@ -1,6 +1,6 @@
 import { hashSecret, sameHash } from "../../access/secret.ts";
-import { isLoopbackName } from "../../process/http/loopback-name.ts";
-import type { PlainRequest } from "../../process/http/plain-request.ts";
+import { isLoopbackName } from "../../lib/http/loopback-name.ts";
+import type { PlainRequest } from "../../lib/http/plain-request.ts";
 import { metricsType } from "../../process/metrics.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import type { ControlConfig } from "../config/outlets.ts";

@@ -1,8 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { dirname } from "node:path";
-import { listenOn } from "../../process/http/listen-on.ts";
-import { type PlainRequest, readPlainRequest } from "../../process/http/plain-request.ts";
-import { scheduleRequests } from "../../process/http/schedule-requests.ts";
+import { listenOn } from "../../lib/http/listen-on.ts";
+import { type PlainRequest, readPlainRequest } from "../../lib/http/plain-request.ts";
+import { scheduleRequests } from "../../lib/http/schedule-requests.ts";
 import { addressesOf } from "../../process/listen-address.ts";
 import type { Logger } from "../../process/log.ts";
 import type { UpdaterConfig } from "../config/config.ts";
@@ -88,8 +88,8 @@ function openPlain(handle: RequestListener) {
 /** Imported here, because a watcher without a password does not need it. */
 async function openTls(control: ControlConfig, folder: string, handle: RequestListener, log: Logger) {
   const [{ closeServer, createTlsServer, showPair }, { openTlsMaterial }] = await Promise.all([
-    import("../../process/http/tls-server.ts"),
-    import("../../process/tls/material.ts"),
+    import("../../lib/http/tls-server.ts"),
+    import("../../lib/tls/material.ts"),
   ]);
   const { certificate } = control;
   const tls = await openTlsMaterial({

@@ -6,9 +6,9 @@ import { createSessionStore, sessionTables } from "../../access/session-store.ts
 import { createEntrance, type SessionFound, type SharedSignIn, sessionOf } from "../../access/shared-sign-in.ts";
 import type { ServiceLink } from "../../contract/console.ts";
 import type { Instant } from "../../core/instant.ts";
-import type { PlainRequest } from "../../process/http/plain-request.ts";
+import type { PlainRequest } from "../../lib/http/plain-request.ts";
+import { sqliteSql } from "../../lib/sqlite/run-sql.ts";
 import type { Logger } from "../../process/log.ts";
-import { sqliteSql } from "../../process/sqlite/sql.ts";
 
 /** Signing in to the updater's page. There is one user, identified by the password alone. */
 export type PageSignIn = {

@@ -1,8 +1,8 @@
 import { dirname } from "node:path";
 import { parseAddress } from "../../core/addresses/address.ts";
 import { printable } from "../../core/visible-text.ts";
-import { mapping, needed } from "../../process/settings/mapping.ts";
-import { duration, oneOrMore, refined, text } from "../../process/settings/setting.ts";
+import { mapping, needed } from "../../lib/settings/mapping.ts";
+import { duration, oneOrMore, refined, text } from "../../lib/settings/setting.ts";
 import { reportConnection } from "./only-connection.ts";
 import { type Program, type ProgramEnd, runProgram } from "./run-program.ts";
 import { neverPushes, onlyDevice, type SourceKind, type SourceReading, unavailable } from "./source.ts";

@@ -1,7 +1,7 @@
 import { addressFromBytes, type Family, parseAddress } from "../../core/addresses/address.ts";
 import { parseName } from "../../core/names/name.ts";
-import { mapping, needed, usually } from "../../process/settings/mapping.ts";
-import { choice, duration, integer, listOf, refined, text } from "../../process/settings/setting.ts";
+import { mapping, needed, usually } from "../../lib/settings/mapping.ts";
+import { choice, duration, integer, listOf, refined, text } from "../../lib/settings/setting.ts";
 import { dnsServer, partsOfServer } from "../config/dns-server.ts";
 import { neverPushes, onlyDevice, type SourceKind } from "./source.ts";
 import { createHearing, listedTwice, type Testimony, twiceFault, type Witness } from "./witnesses.ts";
@@ -111,8 +111,8 @@ function witnessOf({ server, name, type, class: kind }: Question, family: Family
   return {
     name: server,
     async ask(signal) {
-      const { askUdp } = await import("../../process/dns/ask.ts");
-      const { classes, opcodes } = await import("../../process/dns/codes.ts");
+      const { askUdp } = await import("../../lib/dns/ask.ts");
+      const { classes, opcodes } = await import("../../lib/dns/codes.ts");
       const question = { name, type: wanted, class: kind === "CH" ? classes.ch : classes.in };
       const limits = { signal, limit: Math.ceil(timeout / tries), now: Date.now };
       const ask = () => askUdp(peer, { opcode: opcodes.query, question, recursionDesired: true }, limits);

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { heartbeatInterval, interfaceEvents } from "../../contract/interface-events.ts";
-import { mapping } from "../../process/settings/mapping.ts";
-import { missing } from "../../process/settings/setting.ts";
+import { mapping } from "../../lib/settings/mapping.ts";
+import { missing } from "../../lib/settings/setting.ts";
 import { endpointFields, oneTrust, withTrust } from "../config/endpoint.ts";
 import { keyFile, type Secret, secret } from "../config/secret.ts";
 import type { HttpClient, HttpOutcome } from "../http/client.ts";

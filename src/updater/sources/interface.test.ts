@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { chooseInOrder } from "../../core/addresses/choose-in-order.ts";
-import type { KernelAddress, KernelRow } from "../../process/kernel/row.ts";
+import type { KernelAddress, KernelRow } from "../../lib/kernel/row.ts";
 import { reportKernel } from "./interface.ts";
 
 const row = (

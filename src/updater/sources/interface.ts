@@ -1,12 +1,12 @@
 import type { InterfaceReport, ReportedInterface, ReportedIpv6 } from "../../core/addresses/interface-report.ts";
 import { printable } from "../../core/visible-text.ts";
-import { bestFirst, isLinkLocal, isUnproven } from "../../process/kernel/best-first.ts";
-import { foldTriggers } from "../../process/kernel/fold-triggers.ts";
-import { readKernel } from "../../process/kernel/read.ts";
-import { isMarked, type KernelAddress, type KernelRow } from "../../process/kernel/row.ts";
-import { watchKernel } from "../../process/kernel/watch.ts";
+import { bestFirst, isLinkLocal, isUnproven } from "../../lib/kernel/best-first.ts";
+import { foldTriggers } from "../../lib/kernel/fold-triggers.ts";
+import { readKernel } from "../../lib/kernel/read.ts";
+import { isMarked, type KernelAddress, type KernelRow } from "../../lib/kernel/row.ts";
+import { watchKernel } from "../../lib/kernel/watch.ts";
+import { mapping } from "../../lib/settings/mapping.ts";
 import { noLog } from "../../process/log.ts";
-import { mapping } from "../../process/settings/mapping.ts";
 import { showable } from "./showable.ts";
 import { type SourceKind, type SourceReading, unavailable } from "./source.ts";
 

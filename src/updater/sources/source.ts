@@ -1,6 +1,6 @@
 import type { Family } from "../../core/addresses/address.ts";
 import type { InterfaceReport } from "../../core/addresses/interface-report.ts";
-import type { Mapping } from "../../process/settings/mapping.ts";
+import type { Mapping } from "../../lib/settings/mapping.ts";
 import type { HttpClient } from "../http/client.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 

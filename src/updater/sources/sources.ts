@@ -1,5 +1,5 @@
 import { families } from "../../core/addresses/address.ts";
-import { kindsOf } from "../../process/settings/mapping.ts";
+import { kindsOf } from "../../lib/settings/mapping.ts";
 import { command } from "./command.ts";
 import { dns } from "./dns.ts";
 import { firewall } from "./firewall.ts";

@@ -1,6 +1,6 @@
 import { type Family, parseAddress } from "../../core/addresses/address.ts";
-import { mapping, usually } from "../../process/settings/mapping.ts";
-import { duration, integer, listOf, refined } from "../../process/settings/setting.ts";
+import { mapping, usually } from "../../lib/settings/mapping.ts";
+import { duration, integer, listOf, refined } from "../../lib/settings/setting.ts";
 import { webAddress } from "../config/endpoint.ts";
 import type { HttpClient, HttpOutcome } from "../http/client.ts";
 import type { Endpoint } from "../http/endpoint.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { mapping, needed } from "../../process/settings/mapping.ts";
-import { choice, listOf, missing, refined, text } from "../../process/settings/setting.ts";
+import { mapping, needed } from "../../lib/settings/mapping.ts";
+import { choice, listOf, missing, refined, text } from "../../lib/settings/setting.ts";
 import { version } from "../../process/version.ts";
 import { dnsServer } from "../config/dns-server.ts";
 import { oneTrust, trustFields, webAddress, withTrust } from "../config/endpoint.ts";

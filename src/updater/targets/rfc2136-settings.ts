@@ -1,8 +1,8 @@
 import { parseName } from "../../core/names/name.ts";
-import { isTsigAlgorithm, type TsigKey } from "../../process/dns/tsig.ts";
+import { isTsigAlgorithm, type TsigKey } from "../../lib/dns/tsig.ts";
+import { mapping, needed } from "../../lib/settings/mapping.ts";
+import { duration, type Place, path, refined, text } from "../../lib/settings/setting.ts";
 import { bracketed } from "../../process/listen-address.ts";
-import { mapping, needed } from "../../process/settings/mapping.ts";
-import { duration, type Place, path, refined, text } from "../../process/settings/setting.ts";
 import { readSecretFile } from "../config/secret.ts";
 import type { TargetConfig } from "./target.ts";
 

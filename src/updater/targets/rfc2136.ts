@@ -2,9 +2,9 @@ import { addressBytes, addressFromBytes, parseAddress } from "../../core/address
 import { firstFew } from "../../core/first-few.ts";
 import type { Instant } from "../../core/instant.ts";
 import { absoluteName } from "../../core/names/name.ts";
-import type { Asking } from "../../process/dns/ask.ts";
-import { classes, opcodes, rcodes, types } from "../../process/dns/codes.ts";
-import type { Message, ResourceRecord } from "../../process/dns/message.ts";
+import type { Asking } from "../../lib/dns/ask.ts";
+import { classes, opcodes, rcodes, types } from "../../lib/dns/codes.ts";
+import type { Message, ResourceRecord } from "../../lib/dns/message.ts";
 import { type Rfc2136Target, rfc2136Settings } from "./rfc2136-settings.ts";
 import { later } from "./service-answer.ts";
 import { cannotList, type NewContent, type SetName } from "./set-target.ts";
@@ -44,7 +44,7 @@ type Silence = { readonly kind: "silence"; readonly fault: TargetFault; readonly
 export function updateCalls(config: Rfc2136Target, now: () => Instant = Date.now): ZoneCalls<undefined> {
   const ask = async (asking: Asking, signal: AbortSignal): Promise<Heard> => {
     // Loaded on first use: most updaters use HTTP.
-    const { askTcp, UntrustedReply } = await import("../../process/dns/ask.ts");
+    const { askTcp, UntrustedReply } = await import("../../lib/dns/ask.ts");
     const { host, port, timeout: limit = usualTimeout } = config;
     try {
       for await (const { message } of askTcp({ host, port, key: config.key() }, asking, { signal, limit, now })) {

@@ -1,5 +1,5 @@
 import type { Family } from "../../core/addresses/address.ts";
-import type { Mapping } from "../../process/settings/mapping.ts";
+import type { Mapping } from "../../lib/settings/mapping.ts";
 import type { Secret } from "../config/secret.ts";
 import type { HttpClient } from "../http/client.ts";
 import type { Endpoint } from "../http/endpoint.ts";

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { kindsOf } from "../../process/settings/mapping.ts";
+import { kindsOf } from "../../lib/settings/mapping.ts";
 import { dyndns2 } from "./dyndns2.ts";
 import { cloudflare } from "./providers/cloudflare.ts";
 import { desec } from "./providers/desec.ts";

@@ -1,5 +1,5 @@
-import { mapping, needed } from "../../process/settings/mapping.ts";
-import type { Value } from "../../process/settings/setting.ts";
+import { mapping, needed } from "../../lib/settings/mapping.ts";
+import type { Value } from "../../lib/settings/setting.ts";
 import { endpointFields, hostedFields, oneTrust, withTrust } from "../config/endpoint.ts";
 import { headerSecret, secret } from "../config/secret.ts";
 import type { TargetConfig } from "./target.ts";

@@ -1,7 +1,7 @@
 import { createToken, hashSecret } from "../../../src/access/secret.ts";
 import type { Instant } from "../../../src/core/instant.ts";
 import { wholeAccount } from "../../../src/core/may.ts";
-import { createRecordService } from "../../../src/records/service/service.ts";
+import { createRecordService } from "../../../src/records/service.ts";
 import type { RecordStore } from "../../../src/records/store/port.ts";
 
 export const filledAt: Instant = Date.UTC(2026, 10, 15);

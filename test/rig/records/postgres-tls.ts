@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { TLSSocket } from "node:tls";
 import { ExtendedKeyUsage, ExtendedKeyUsageExtension, PemConverter, X509CertificateGenerator } from "@peculiar/x509";
 import pg from "pg";
-import { issueAuthority, issueServerCertificate, type Pair } from "../../../src/process/tls/issue-certificate.ts";
+import { issueAuthority, issueServerCertificate, type Pair } from "../../../src/lib/tls/issue-certificate.ts";
 import { startPostgres } from "../postgres.ts";
 import { until } from "../until.ts";
 

@@ -1,5 +1,5 @@
+import { type PostgresAddress, readPostgresUrl } from "../../../src/lib/postgres/url.ts";
 import { noLog } from "../../../src/process/log.ts";
-import { type PostgresAddress, readPostgresUrl } from "../../../src/process/postgres/url.ts";
 import {
   openPostgresStore,
   type PostgresStore,

@@ -1,13 +1,13 @@
 import { createToken, hashSecret } from "../../../src/access/secret.ts";
 import type { Instant } from "../../../src/core/instant.ts";
 import { type Scope, wholeAccount } from "../../../src/core/may.ts";
-import { createHttpServer } from "../../../src/process/http/server.ts";
+import { createHttpServer } from "../../../src/lib/http/server.ts";
+import { createRateLimit } from "../../../src/lib/limits/rate-limit.ts";
 import { createLog } from "../../../src/process/log.ts";
-import { dyndnsApi } from "../../../src/records/http/dyndns.ts";
-import { rrsetsApi } from "../../../src/records/http-rrsets/routes.ts";
-import { v1Api } from "../../../src/records/http-v1/routes.ts";
-import { createRateLimit } from "../../../src/records/limits/rate-limit.ts";
-import { createRecordService } from "../../../src/records/service/service.ts";
+import { dyndnsApi } from "../../../src/records/api/dyndns/dyndns.ts";
+import { rrsetsApi } from "../../../src/records/api/rrsets/routes.ts";
+import { v1Api } from "../../../src/records/api/v1/routes.ts";
+import { createRecordService } from "../../../src/records/service.ts";
 import type { RecordStore } from "../../../src/records/store/port.ts";
 import { openSqliteStore } from "../../../src/records/store/sqlite/store.ts";
 

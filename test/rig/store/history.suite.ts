@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { wholeAccount } from "../../../src/core/may.ts";
 import type { RRset } from "../../../src/core/records/rrset.ts";
 import { plainSettings, type Zone } from "../../../src/records/model.ts";
-import { createRecordService } from "../../../src/records/service/service.ts";
-import type { Actor } from "../../../src/records/service/sight.ts";
-import type { WritesWish } from "../../../src/records/service/writes.ts";
+import type { Actor } from "../../../src/records/queries/sight.ts";
+import type { WritesWish } from "../../../src/records/queries/writes.ts";
+import { createRecordService } from "../../../src/records/service.ts";
 import type { ChangeMatch, RecordStore } from "../../../src/records/store/port.ts";
 import { aSet, at } from "../records/a-set.ts";
 

@@ -2,7 +2,7 @@ import { type Family, families } from "../../../core/addresses/address.ts";
 import { absoluteName, ownerOf, parseName } from "../../../core/names/name.ts";
 import { asAscii } from "../../../core/names/unicode.ts";
 import { printable } from "../../../core/visible-text.ts";
-import type { Setting } from "../../../process/settings/setting.ts";
+import type { Setting } from "../../../lib/settings/setting.ts";
 import { sourceKinds, sourceSettings } from "../../../updater/sources/sources.ts";
 import { targetKinds, targetSettings } from "../../../updater/targets/targets.ts";
 import type { CommandIo } from "../../io/command-io.ts";

@@ -1,6 +1,6 @@
 import { isScalar } from "yaml";
-import type { Pair, Spot } from "../../../process/settings/yaml-reader.ts";
-import { createYamlReader } from "../../../process/settings/yaml-reader.ts";
+import type { Pair, Spot } from "../../../lib/settings/yaml-reader.ts";
+import { createYamlReader } from "../../../lib/settings/yaml-reader.ts";
 import { type Imported, type ImportedName, type Notes, type Origin, part } from "./imported.ts";
 import { fromWeb } from "./origins.ts";
 import { dyndns2Of, type Found, hetznerToken, noTarget } from "./services.ts";

@@ -1,5 +1,5 @@
 import { apex } from "../../../core/names/name.ts";
-import type { Rows, Statement } from "../../../process/postgres/statement.ts";
+import type { Rows, Statement } from "../../../lib/postgres/statement.ts";
 import type { NewZone, Zone } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
 import type { Command, Once } from "../port.ts";

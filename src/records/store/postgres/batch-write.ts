@@ -1,4 +1,4 @@
-import type { Statement } from "../../../process/postgres/statement.ts";
+import type { Statement } from "../../../lib/postgres/statement.ts";
 import type { Outcome } from "./batch.ts";
 
 /** The channel that notifies every node of new positions in the change log. */

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { makePool, type poolOf } from "../../../../test/rig/records/pool-of-addresses.ts";
 import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
 import { until } from "../../../../test/rig/until.ts";
-import { StoreBusy } from "../../../process/database/store-busy.ts";
+import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import { createLog } from "../../../process/log.ts";
 import type { PostgresStore, PostgresStoreOptions } from "./store.ts";
 

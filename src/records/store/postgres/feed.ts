@@ -1,7 +1,7 @@
+import { listenTo } from "../../../lib/postgres/listen.ts";
+import { schemaChannel } from "../../../lib/postgres/migrate.ts";
+import type { Postgres } from "../../../lib/postgres/open.ts";
 import type { Logger } from "../../../process/log.ts";
-import { listenTo } from "../../../process/postgres/listen.ts";
-import { schemaChannel } from "../../../process/postgres/migrate.ts";
-import type { Postgres } from "../../../process/postgres/open.ts";
 import type { LoggedRow, LogPlace } from "../../model.ts";
 import { createChangeFeed } from "../change-feed.ts";
 import type { AddedPlaces } from "../port.ts";

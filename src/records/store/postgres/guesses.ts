@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Guess, SharedGuesses } from "../../../access/session-throttle.ts";
-import type { Postgres } from "../../../process/postgres/open.ts";
+import type { Postgres } from "../../../lib/postgres/open.ts";
 
 /** The channel that notifies every node of wrong passwords. */
 export const guessesChannel = "moor_guesses";

@@ -1,4 +1,4 @@
-import { StoreBusy } from "../../../process/database/store-busy.ts";
+import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 
 export type JoinedOptions<Key, Value> = {
   /** One query for many keys; returns the results in the order of the keys. */

@@ -1,4 +1,4 @@
-import type { Postgres } from "../../../process/postgres/open.ts";
+import type { Postgres } from "../../../lib/postgres/open.ts";
 import type { LinkedRow, LogPlace } from "../../model.ts";
 import type { OtherHistory, RecordStore } from "../port.ts";
 import { type ChangeRow, changeFromRow } from "../rows.ts";

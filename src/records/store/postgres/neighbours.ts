@@ -11,7 +11,7 @@ import {
   reversedBelow,
   reversedName,
 } from "../../../core/names/zone-neighbours.ts";
-import type { Rows, Statement } from "../../../process/postgres/statement.ts";
+import type { Rows, Statement } from "../../../lib/postgres/statement.ts";
 import type { NotCreated } from "../port.ts";
 import { type ConsentRow, consentFromRow } from "../rows.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { makePool, type poolOf } from "../../../../test/rig/records/pool-of-addresses.ts";
 import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
-import type { MigrationStep } from "../../../process/database/migration-steps.ts";
-import { StoreBusy } from "../../../process/database/store-busy.ts";
+import { StoreBusy } from "../../../lib/limits/store-busy.ts";
+import type { MigrationStep } from "../../../lib/sqlite/migration-steps.ts";
 import { createLog } from "../../../process/log.ts";
 import { postgresMigrations } from "./schema.ts";
 import type { PostgresStore } from "./store.ts";

@@ -2,7 +2,7 @@ import type pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
-import { type Statement, toQuery } from "../../../process/postgres/statement.ts";
+import { type Statement, toQuery } from "../../../lib/postgres/statement.ts";
 import { plainSettings } from "../../model.ts";
 import type { WriteRequest } from "../port.ts";
 import { createSqlReads } from "../sql/read.ts";

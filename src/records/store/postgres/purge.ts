@@ -1,4 +1,4 @@
-import type { Statement } from "../../../process/postgres/statement.ts";
+import type { Statement } from "../../../lib/postgres/statement.ts";
 import { actionsKept, keysKept, purgedAtOnce, purgeEvery, signatures } from "../kept-actions.ts";
 import type { Outcome } from "./batch.ts";
 

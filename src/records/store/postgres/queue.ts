@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
-import { StoreBusy } from "../../../process/database/store-busy.ts";
+import { StoreBusy } from "../../../lib/limits/store-busy.ts";
+import type { Postgres } from "../../../lib/postgres/open.ts";
 import { observe } from "../../../process/metrics.ts";
-import type { Postgres } from "../../../process/postgres/open.ts";
 import type { LoggedRow } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
 import type { StoreCounters } from "../counters.ts";

@@ -1,4 +1,4 @@
-import type { Postgres } from "../../../process/postgres/open.ts";
+import type { Postgres } from "../../../lib/postgres/open.ts";
 import type { Zone } from "../../model.ts";
 import type { RecordStore } from "../port.ts";
 import {

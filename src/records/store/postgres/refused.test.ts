@@ -9,9 +9,9 @@ import { makePool } from "../../../../test/rig/records/pool-of-addresses.ts";
 import { patient } from "../../../../test/rig/records/postgres.ts";
 import { createToken, hashSecret } from "../../../access/secret.ts";
 import { wholeAccount } from "../../../core/may.ts";
-import { StoreBusy } from "../../../process/database/store-busy.ts";
+import { StoreBusy } from "../../../lib/limits/store-busy.ts";
+import { readPostgresUrl } from "../../../lib/postgres/url.ts";
 import { createLog } from "../../../process/log.ts";
-import { readPostgresUrl } from "../../../process/postgres/url.ts";
 import { startRecords } from "../../start.ts";
 import { openPostgresStore } from "./store.ts";
 

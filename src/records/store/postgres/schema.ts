@@ -1,6 +1,6 @@
-import type { MigrationStep } from "../../../process/database/migration-steps.ts";
-import { commitMarksTable } from "../../../process/postgres/commit-marks.ts";
-import { budgetTable } from "../../limits/shared-postgres.ts";
+import { commitMarksTable } from "../../../lib/postgres/commit-marks.ts";
+import type { MigrationStep } from "../../../lib/sqlite/migration-steps.ts";
+import { budgetTable } from "./shared-limits.ts";
 
 /**
  * The steps of `sqlite/schema.ts`, one for one, with the same tables and columns, so that a row means the same in both.

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
-import { inWords, postgresDialect, type RunSql, type Sql, type SqlText } from "../../../process/database/sql.ts";
+import type { Postgres } from "../../../lib/postgres/open.ts";
+import type { Rows, Statement } from "../../../lib/postgres/statement.ts";
+import { inWords, postgresDialect, type RunSql, type Sql, type SqlText } from "../../../lib/sqlite/sql.ts";
 import { observe } from "../../../process/metrics.ts";
-import type { Postgres } from "../../../process/postgres/open.ts";
-import type { Rows, Statement } from "../../../process/postgres/statement.ts";
 import type { StoreCounters } from "../counters.ts";
 
 const nothingMore: Statement = { text: "SELECT 1" };

@@ -15,8 +15,8 @@ import { describeTokens } from "../../../../test/rig/store/tokens.suite.ts";
 import { describeTransferKeys } from "../../../../test/rig/store/transfer.suite.ts";
 import { wholeAccount } from "../../../core/may.ts";
 import { plainSettings } from "../../model.ts";
-import { createRecordService } from "../../service/service.ts";
-import { signZone } from "../../service/zones/dnssec.ts";
+import { createRecordService } from "../../service.ts";
+import { signZone } from "../../signing/life/dnssec.ts";
 import { createSigner } from "../../signing/signer.ts";
 
 let rig: PostgresRig;

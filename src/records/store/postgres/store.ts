@@ -1,20 +1,20 @@
 import type { Client } from "pg";
 import { createSessionStore } from "../../../access/session-store.ts";
-import type { DatabaseTrouble, MigrationStep } from "../../../process/database/migration-steps.ts";
-import { StoreBusy } from "../../../process/database/store-busy.ts";
-import type { Logger } from "../../../process/log.ts";
-import { dropOldMarks } from "../../../process/postgres/commit-marks.ts";
-import { onlyReads } from "../../../process/postgres/faults.ts";
-import { migratePostgres } from "../../../process/postgres/migrate.ts";
+import { StoreBusy } from "../../../lib/limits/store-busy.ts";
+import { dropOldMarks } from "../../../lib/postgres/commit-marks.ts";
+import { onlyReads } from "../../../lib/postgres/faults.ts";
+import { migratePostgres } from "../../../lib/postgres/migrate.ts";
 import {
   type ConnectionCount,
   openPostgres,
   type Postgres,
   type PostgresLimits,
   usualLimits,
-} from "../../../process/postgres/open.ts";
-import type { PostgresAddress } from "../../../process/postgres/url.ts";
-import { watchSchema } from "../../../process/postgres/watch-schema.ts";
+} from "../../../lib/postgres/open.ts";
+import type { PostgresAddress } from "../../../lib/postgres/url.ts";
+import { watchSchema } from "../../../lib/postgres/watch-schema.ts";
+import type { DatabaseTrouble, MigrationStep } from "../../../lib/sqlite/migration-steps.ts";
+import type { Logger } from "../../../process/log.ts";
 import type { Signer } from "../../signing/signer.ts";
 import { createChangeFeed } from "../change-feed.ts";
 import type { ConsoleStore } from "../console-store.ts";

@@ -1,6 +1,6 @@
-import type { Sql } from "../../../process/database/sql.ts";
-import type { Postgres } from "../../../process/postgres/open.ts";
-import type { Statement } from "../../../process/postgres/statement.ts";
+import type { Postgres } from "../../../lib/postgres/open.ts";
+import type { Statement } from "../../../lib/postgres/statement.ts";
+import type { Sql } from "../../../lib/sqlite/sql.ts";
 import type { Token } from "../../model.ts";
 import { type TokenRow, tokenFromRow } from "../rows.ts";
 import { createSqlTokens, type TokenStore } from "../sql/tokens.ts";

@@ -1,4 +1,4 @@
-import { type Sql, sql } from "../../../process/database/sql.ts";
+import { type Sql, sql } from "../../../lib/sqlite/sql.ts";
 import type { ConsoleStore, LoginAccount } from "../console-store.ts";
 
 /** Accounts and their passwords, for signing in to the console. */

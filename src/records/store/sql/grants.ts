@@ -1,4 +1,4 @@
-import { type Sql, sql } from "../../../process/database/sql.ts";
+import { type Sql, sql } from "../../../lib/sqlite/sql.ts";
 import { type GrantRow, grantFromRow } from "../rows.ts";
 import type { GrantStore } from "../zone-grants.ts";
 

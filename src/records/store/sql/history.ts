@@ -1,4 +1,4 @@
-import { allOf, type Sql, type SqlText, sql } from "../../../process/database/sql.ts";
+import { allOf, type Sql, type SqlText, sql } from "../../../lib/sqlite/sql.ts";
 import type { LoggedChange, Zone } from "../../model.ts";
 import type { ChangeMatch, HistoryQuery, LoggedWrite, RecordStore } from "../port.ts";
 import { type ChangeRow, changeFromRow } from "../rows.ts";

@@ -1,6 +1,6 @@
 import { enclosing } from "../../../core/names/name.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
-import { allOf, type Sql, type SqlText, sql } from "../../../process/database/sql.ts";
+import { allOf, type Sql, type SqlText, sql } from "../../../lib/sqlite/sql.ts";
 import type { Action, LoggedChange, Zone } from "../../model.ts";
 import type { LabelTest, Order, Page, RecordStore, SetPageQuery, SetPlace, ZoneQuery } from "../port.ts";
 import { type ChangeRow, changeFromRow, type SetRow, setFromRow, type ZoneRow, zoneFromRow } from "../rows.ts";

@@ -1,4 +1,4 @@
-import { type Sql, sql } from "../../../process/database/sql.ts";
+import { type Sql, sql } from "../../../lib/sqlite/sql.ts";
 import type { SealedKey } from "../../signing/signer.ts";
 import { type ZoneRow, zoneFromRow } from "../rows.ts";
 import { type SignedNameRow, type SignedZones, signedNameFromRow } from "../signed-zones.ts";

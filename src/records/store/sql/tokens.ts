@@ -1,6 +1,6 @@
 import { createToken } from "../../../access/secret.ts";
 import type { Instant } from "../../../core/instant.ts";
-import { type Sql, sql } from "../../../process/database/sql.ts";
+import { type Sql, sql } from "../../../lib/sqlite/sql.ts";
 import type { Account, NewToken, Token } from "../../model.ts";
 import type { RecordStore } from "../port.ts";
 import { type TokenRow, tokenFromRow } from "../rows.ts";

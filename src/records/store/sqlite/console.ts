@@ -1,7 +1,7 @@
 import { createSessionStore, sessionTables } from "../../../access/session-store.ts";
-import type { MigrationStep } from "../../../process/database/migration-steps.ts";
-import { openSqlite } from "../../../process/sqlite/open.ts";
-import { sqliteSql } from "../../../process/sqlite/sql.ts";
+import type { MigrationStep } from "../../../lib/sqlite/migration-steps.ts";
+import { openSqlite } from "../../../lib/sqlite/open.ts";
+import { sqliteSql } from "../../../lib/sqlite/run-sql.ts";
 import type { ConsoleStore } from "../console-store.ts";
 import { createSqlConsole } from "../sql/console.ts";
 

@@ -8,7 +8,7 @@ import { dropZone } from "../../../../test/rig/records/drop-zone.ts";
 import { faultsIn } from "../../../../test/store/store-files.ts";
 import type { RRset, ZoneRecord } from "../../../core/records/rrset.ts";
 import { plainSettings } from "../../model.ts";
-import { signZone } from "../../service/zones/dnssec.ts";
+import { signZone } from "../../signing/life/dnssec.ts";
 import { createSigner } from "../../signing/signer.ts";
 import type { RecordStore, WriteRequest } from "../port.ts";
 import { createKnownRows } from "./known-rows.ts";

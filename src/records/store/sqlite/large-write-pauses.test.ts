@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from "vitest";
-import { StoreBusy } from "../../../process/database/store-busy.ts";
-import { openSqlite } from "../../../process/sqlite/open.ts";
+import { StoreBusy } from "../../../lib/limits/store-busy.ts";
+import { openSqlite } from "../../../lib/sqlite/open.ts";
 import { createStoreCounters } from "../counters.ts";
 import { createLargeWritePauses } from "./large-write-pauses.ts";
 import { createLargeWrites, type Planning } from "./large-writes.ts";

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { NameChange } from "../../../core/dnssec/plan-signing.ts";
 import { finish, finishWithin, type Steps } from "../../../core/steps.ts";
-import { StoreBusy } from "../../../process/database/store-busy.ts";
-import { createTurns } from "../../../process/turns.ts";
+import { StoreBusy } from "../../../lib/limits/store-busy.ts";
+import { createTurns } from "../../../lib/limits/turns.ts";
 import type { LoggedRow } from "../../model.ts";
 import { mostSignatures } from "../plan-signatures.ts";
 import type { Command } from "../port.ts";

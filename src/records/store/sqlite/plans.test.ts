@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openSqlite } from "../../../process/sqlite/open.ts";
-import { sqliteSql } from "../../../process/sqlite/sql.ts";
+import { openSqlite } from "../../../lib/sqlite/open.ts";
+import { sqliteSql } from "../../../lib/sqlite/run-sql.ts";
 import { type LoggedChange, plainSettings, type Zone } from "../../model.ts";
 import { createSqlReads } from "../sql/read.ts";
 import { createSqlTokens } from "../sql/tokens.ts";

@@ -1,4 +1,4 @@
-import type { MigrationStep } from "../../../process/database/migration-steps.ts";
+import type { MigrationStep } from "../../../lib/sqlite/migration-steps.ts";
 import { consoleTables } from "./console.ts";
 
 /** For transfers: TSIG keys, and the state of secondary zones. */

@@ -14,7 +14,7 @@ import { describeStore } from "../../../../test/rig/store/store.suite.ts";
 import { describeTokens } from "../../../../test/rig/store/tokens.suite.ts";
 import { describeTransferKeys } from "../../../../test/rig/store/transfer.suite.ts";
 import { wholeAccount } from "../../../core/may.ts";
-import { takeSole } from "../../../process/sqlite/sole.ts";
+import { takeSole } from "../../../lib/sqlite/sole.ts";
 import { migrations } from "./schema.ts";
 import { openSqliteStore } from "./store.ts";
 

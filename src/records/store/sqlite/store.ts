@@ -1,9 +1,9 @@
 import { DatabaseSync } from "node:sqlite";
 import type { Worker } from "node:worker_threads";
 import type { RRset } from "../../../core/records/rrset.ts";
-import type { MigrationStep } from "../../../process/database/migration-steps.ts";
-import { openSqlite } from "../../../process/sqlite/open.ts";
-import { sqliteSql } from "../../../process/sqlite/sql.ts";
+import type { MigrationStep } from "../../../lib/sqlite/migration-steps.ts";
+import { openSqlite } from "../../../lib/sqlite/open.ts";
+import { sqliteSql } from "../../../lib/sqlite/run-sql.ts";
 import type { Zone } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
 import { createChangeFeed } from "../change-feed.ts";

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
-import { sql } from "../../../process/database/sql.ts";
-import { sqliteSql } from "../../../process/sqlite/sql.ts";
+import { sqliteSql } from "../../../lib/sqlite/run-sql.ts";
+import { sql } from "../../../lib/sqlite/sql.ts";
 import type { Token } from "../../model.ts";
 import { type TokenRow, tokenFromRow } from "../rows.ts";
 import { createSqlTokens, type TokenStore } from "../sql/tokens.ts";

@@ -1,9 +1,9 @@
 import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { StoreBusy } from "../../../process/database/store-busy.ts";
+import { StoreBusy } from "../../../lib/limits/store-busy.ts";
+import { asStoreBusy, sqliteKind, sqliteKinds } from "../../../lib/sqlite/faults.ts";
+import type { SqlJob } from "../../../lib/sqlite/run-sql.ts";
 import { observe } from "../../../process/metrics.ts";
-import { asStoreBusy, sqliteKind, sqliteKinds } from "../../../process/sqlite/faults.ts";
-import type { SqlJob } from "../../../process/sqlite/sql.ts";
 import type { LoggedRow } from "../../model.ts";
 import type { StoreCounters } from "../counters.ts";
 import type { Command } from "../port.ts";

@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { parentPort, type Worker } from "node:worker_threads";
-import { StoreBusy } from "../../../process/database/store-busy.ts";
-import { sqliteRows } from "../../../process/sqlite/sql.ts";
+import { StoreBusy } from "../../../lib/limits/store-busy.ts";
+import { sqliteRows } from "../../../lib/sqlite/run-sql.ts";
 import { KeyFileTrouble, type Signer } from "../../signing/signer.ts";
 import { AccessEnded } from "../access-ended.ts";
 import type { RuleOf } from "../port.ts";

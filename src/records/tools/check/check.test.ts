@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { patience } from "../../../../test/rig/patience.ts";
 import { fillStore } from "../../../../test/rig/records/filled-store.ts";
 import type { Fault } from "../../../core/result.ts";
-import { signZone, unsignNow } from "../../service/zones/dnssec.ts";
+import { signZone, unsignNow } from "../../signing/life/dnssec.ts";
 import { createSigner } from "../../signing/signer.ts";
 import { migrations } from "../../store/sqlite/schema.ts";
 import { openSqliteStore } from "../../store/sqlite/store.ts";

@@ -1,9 +1,9 @@
 import { enclosing } from "../../../core/names/name.ts";
 import { type Consent, type NameRefusal, type Neighbour, refusalOfName } from "../../../core/names/zone-neighbours.ts";
 import type { Fault } from "../../../core/result.ts";
+import { zoneNotCreated } from "../../commands/zones/refused-zone.ts";
+import { reservedName } from "../../commands/zones/reserved-names.ts";
 import { type ConsentRow, consentFromRow, type ZoneRow } from "../../store/rows.ts";
-import { zoneNotCreated } from "../../zone-names/refused-zone.ts";
-import { reservedName } from "../../zone-names/reserved-names.ts";
 import { eachPart, type Row, storeTables, type Table, type Tables } from "../tables/table.ts";
 import { named, type Step } from "./step.ts";
 

@@ -1,11 +1,11 @@
 import type pg from "pg";
-import { DatabaseTrouble } from "../../../process/database/migration-steps.ts";
-import { PostgresHosts } from "../../../process/postgres/hosts.ts";
-import { migratePostgres, schemaOf } from "../../../process/postgres/migrate.ts";
-import { type PostgresLimits, usualLimits } from "../../../process/postgres/open.ts";
-import { reasonOf } from "../../../process/postgres/refusals.ts";
-import { endClient } from "../../../process/postgres/session.ts";
-import type { PostgresAddress } from "../../../process/postgres/url.ts";
+import { PostgresHosts } from "../../../lib/postgres/hosts.ts";
+import { migratePostgres, schemaOf } from "../../../lib/postgres/migrate.ts";
+import { type PostgresLimits, usualLimits } from "../../../lib/postgres/open.ts";
+import { reasonOf } from "../../../lib/postgres/refusals.ts";
+import { endClient } from "../../../lib/postgres/session.ts";
+import type { PostgresAddress } from "../../../lib/postgres/url.ts";
+import { DatabaseTrouble } from "../../../lib/sqlite/migration-steps.ts";
 import { postgresMigrations } from "../../store/postgres/schema.ts";
 import { copyMark, expectSameSource, expectWholeDatabase, hasCopyMark } from "../../store/unfinished-copy.ts";
 import { type SqlConnection, tablesOver } from "./sql.ts";

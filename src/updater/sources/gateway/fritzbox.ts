@@ -1,5 +1,5 @@
-import { mapping, usually } from "../../../process/settings/mapping.ts";
-import { duration } from "../../../process/settings/setting.ts";
+import { mapping, usually } from "../../../lib/settings/mapping.ts";
+import { duration } from "../../../lib/settings/setting.ts";
 import { plainAddress } from "../../config/endpoint.ts";
 import { onlyDevice, type SourceKind } from "../source.ts";
 import type { FritzboxSource } from "./fritzbox-source.ts";

@@ -1,6 +1,6 @@
 import { parseIpv4 } from "../../../core/addresses/address.ts";
-import { mapping, usually } from "../../../process/settings/mapping.ts";
-import { choice, duration, integer, refined, text } from "../../../process/settings/setting.ts";
+import { mapping, usually } from "../../../lib/settings/mapping.ts";
+import { choice, duration, integer, refined, text } from "../../../lib/settings/setting.ts";
 import { plainAddress } from "../../config/endpoint.ts";
 import { onlyDevice, type SourceKind } from "../source.ts";
 import type { IgdSource, Protocol } from "./igd-source.ts";

@@ -1,7 +1,7 @@
 import type { InterfaceReport, ReportedInterface } from "../../../core/addresses/interface-report.ts";
 import { isObject } from "../../../core/is-object.ts";
-import { mapping, needed } from "../../../process/settings/mapping.ts";
-import { text } from "../../../process/settings/setting.ts";
+import { mapping, needed } from "../../../lib/settings/mapping.ts";
+import { text } from "../../../lib/settings/setting.ts";
 import { endpointFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import { type Secret, secret } from "../../config/secret.ts";
 import type { HttpClient } from "../../http/client.ts";

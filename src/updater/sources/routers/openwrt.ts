@@ -1,6 +1,6 @@
 import { isObject } from "../../../core/is-object.ts";
-import { mapping, needed, usually } from "../../../process/settings/mapping.ts";
-import { text } from "../../../process/settings/setting.ts";
+import { mapping, needed, usually } from "../../../lib/settings/mapping.ts";
+import { text } from "../../../lib/settings/setting.ts";
 import { endpointFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import { type Secret, secret } from "../../config/secret.ts";
 import type { HttpClient } from "../../http/client.ts";

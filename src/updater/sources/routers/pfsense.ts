@@ -1,6 +1,6 @@
 import type { ReportedInterface } from "../../../core/addresses/interface-report.ts";
 import { isObject } from "../../../core/is-object.ts";
-import { mapping, needed } from "../../../process/settings/mapping.ts";
+import { mapping, needed } from "../../../lib/settings/mapping.ts";
 import { endpointFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import { headerSecret, type Secret } from "../../config/secret.ts";
 import type { HttpClient } from "../../http/client.ts";

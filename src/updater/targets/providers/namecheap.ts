@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { absoluteName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
-import { mapping, needed } from "../../../process/settings/mapping.ts";
-import { listOf, type Value } from "../../../process/settings/setting.ts";
+import { mapping, needed } from "../../../lib/settings/mapping.ts";
+import { listOf, type Value } from "../../../lib/settings/setting.ts";
 import { dnsServer } from "../../config/dns-server.ts";
 import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import { secret } from "../../config/secret.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { isObject } from "../../../core/is-object.ts";
-import { mapping, needed } from "../../../process/settings/mapping.ts";
-import type { Value } from "../../../process/settings/setting.ts";
+import { mapping, needed } from "../../../lib/settings/mapping.ts";
+import type { Value } from "../../../lib/settings/setting.ts";
 import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
 import { headerSecret, secret } from "../../config/secret.ts";
 import type { HttpClient, HttpRequest } from "../../http/client.ts";

@@ -1,0 +1,164 @@
+import { lookup } from "node:dns/promises";
+import { once } from "node:events";
+import type { Server } from "node:http";
+import { createServer, type Server as NetServer } from "node:net";
+import type { TlsOptions } from "node:tls";
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import { type ListenAddress, listenTrouble } from "../../process/listen-address.ts";
+import { neverCached, transportSecurity } from "./answer-headers.ts";
+import type { ProxyTrust } from "./client-address.ts";
+import { boundTo } from "./listen-on.ts";
+import { cutAllConnections, followConnections } from "./open-connections.ts";
+import type { RequestCounters } from "./request-counters.ts";
+import { createRequestIds } from "./request-id.ts";
+import { scheduleRequests } from "./schedule-requests.ts";
+import { handshake } from "./tls-server.ts";
+
+export type HttpServerOptions = {
+  /** Without it the server speaks plain HTTP: only behind a proxy, and in benchmarks. */
+  readonly tls?: { readonly cert: string; readonly key: string; readonly SNICallback?: TlsOptions["SNICallback"] };
+  readonly bodyLimit: number;
+  /** Proxies that are trusted to name the client; none if absent. */
+  readonly proxies?: ProxyTrust | undefined;
+  /** Answers requests whose path has invalid percent-encoding. They reach no route and no hook. */
+  readonly sendBadPath?: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+  /** Absent: requests are not counted. */
+  readonly counters?: RequestCounters | undefined;
+  /** When the server closes: milliseconds for requests under way to be answered. */
+  readonly closeWithin?: number;
+};
+
+/** Requests in one pass of the event loop: as many as clients that write at full speed, so that their writes share a transaction. */
+const perPass = 64;
+
+/** A server with a limit on every wait. Requests are not logged one by one: that costs more than answering them. */
+export function createHttpServer(options: HttpServerOptions): FastifyInstance {
+  const { sendBadPath } = options;
+  const limits = {
+    bodyLimit: options.bodyLimit,
+    requestTimeout: 30_000,
+    connectionTimeout: 60_000,
+    keepAliveTimeout: 65_000,
+    // `answerBeforeClosing` closes the others.
+    forceCloseConnections: "idle",
+    return503OnClosing: false,
+    logger: false,
+    // Every GET route answers HEAD (RFC 9110, 9.1): for load balancers, and for clients that only check whether a token is valid.
+    exposeHeadRoutes: true,
+    // The client DNS::Hetzner writes two slashes before an id.
+    routerOptions: { maxParamLength: 300, ignoreDuplicateSlashes: true },
+    genReqId: createRequestIds(options.proxies),
+    ...(sendBadPath && {
+      frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) =>
+        void sendBadPath(request, reply.headers(neverCached)),
+    }),
+  } as const;
+  const counted = options.counters && { ServerResponse: options.counters.Response };
+  const made = options.tls
+    ? fastify({ ...limits, https: { ...options.tls, ...handshake, ...counted } })
+    : fastify({ ...limits, http: { ...counted } });
+  const server = made as unknown as FastifyInstance;
+  scheduleRequests(server.server, perPass);
+  nameCallers(server, options.proxies);
+  const ownTls = options.tls !== undefined;
+  server.addHook("onRequest", (request, reply, done) => {
+    reply.headers(neverCached);
+    // Behind a proxy, the proxy speaks TLS, and its operator decides about this header.
+    if (ownTls) reply.headers(transportSecurity(request.headers.host));
+    done();
+  });
+  options.counters?.follow(server);
+  answerBeforeClosing(server, options.closeWithin ?? 2_000);
+  return server;
+}
+
+/** When the server closes, requests under way are answered first, for at most `limit` milliseconds. */
+function answerBeforeClosing(server: FastifyInstance, limit: number): void {
+  followConnections(server.server);
+  let often: NodeJS.Timeout | undefined;
+  let cut: NodeJS.Timeout | undefined;
+  server.addHook("preClose", async () => {
+    giveLastAnswers(server.server);
+    often = setInterval(() => server.server.closeIdleConnections(), 10);
+    cut = setTimeout(() => cutAllConnections(server.server), limit);
+  });
+  server.addHook("onClose", async () => {
+    clearInterval(often);
+    clearTimeout(cut);
+  });
+}
+
+/**
+ * From now on, every answer is the last on its connection. So a proxy that keeps connections open has none left on which it could
+ * send a request just when the server closes.
+ */
+export function giveLastAnswers(server: Server): void {
+  server.prependListener("request", (_, response) => {
+    response.shouldKeepAlive = false;
+  });
+}
+
+/** Fastify can do this too, but accepts any text as an address, and returns undefined after the connection is closed. */
+function nameCallers(server: FastifyInstance, proxies: ProxyTrust | undefined): void {
+  const peerOf = ({ raw }: FastifyRequest) => raw.socket.remoteAddress ?? "";
+  server.decorateRequest("ip", {
+    getter(this: FastifyRequest) {
+      return proxies ? proxies.clientOf(peerOf(this), this.raw.headers) : peerOf(this);
+    },
+  });
+  if (proxies === undefined) return;
+  server.decorateRequest("protocol", {
+    getter(this: FastifyRequest) {
+      return proxies.schemeOf(peerOf(this), this.raw.headers) ?? ("encrypted" in this.raw.socket ? "https" : "http");
+    },
+  });
+}
+
+/** Listens, or fails with a message that says what to do. */
+export async function listen(
+  server: FastifyInstance,
+  at: ListenAddress,
+  option?: string,
+  findAddresses = addressesOfHost,
+): Promise<ListenAddress> {
+  // Fastify would listen on each address of localhost with a separate server, which `answerBeforeClosing` does not see.
+  const [host = at.host, ...others] = await findAddresses(at.host);
+  let also: readonly NetServer[] = [];
+  let closed: Promise<unknown> | undefined;
+  server.addHook("preClose", async () => {
+    closed = Promise.all(also.map((each) => new Promise((done) => each.close(done))));
+  });
+  server.addHook("onClose", async () => void (await closed));
+  try {
+    await server.listen({ host, port: at.port });
+  } catch (error) {
+    throw new Error(listenTrouble(error as NodeJS.ErrnoException, at, option), { cause: error });
+  }
+  const bound = boundTo(server.server, at);
+  also = await listenInto(server.server, others, bound.port);
+  return bound;
+}
+
+/** The name localhost has two addresses on most machines, and a client may try either. */
+async function addressesOfHost(host: string): Promise<readonly string[]> {
+  if (host !== "localhost") return [host];
+  const found = await lookup(host, { all: true }).catch(() => []);
+  return found.length === 0 ? [host] : [...new Set(found.map(({ address }) => address))];
+}
+
+/**
+ * Listens on further addresses and hands their connections to `server`, which treats them as its own. An address that cannot be
+ * used is skipped: the machine may have no IPv6.
+ */
+async function listenInto(server: Server, hosts: readonly string[], port: number): Promise<readonly NetServer[]> {
+  const listening: NetServer[] = [];
+  for (const host of hosts) {
+    const at = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => void server.emit("connection", socket));
+    const isOpen = once(at.listen({ host, port }), "listening");
+    await isOpen.then(
+      () => listening.push(at),
+      () => undefined,
+    );
+  }
+  return listening;
+}

@@ -1,0 +1,212 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { backOffDelay } from "../../core/updates/back-off.ts";
+import type { Logger } from "../../process/log.ts";
+import { StoreBusy } from "../limits/store-busy.ts";
+import { PostgresClient } from "./client.ts";
+import { createCommitMarks } from "./commit-marks.ts";
+import { faultOf, inabilityOf, type PostgresFault } from "./faults.ts";
+import { PostgresHosts } from "./hosts.ts";
+import { logOutages } from "./outages.ts";
+import { type Committed, type Ending, type Rows, type Statement, toQuery } from "./statement.ts";
+import { resultOf } from "./transaction.ts";
+import type { PostgresAddress } from "./url.ts";
+
+/** A pool of connections to one database. Everything it waits for has a limit; what it cannot do now throws `StoreBusy`. */
+export type Postgres = {
+  /** One read-only statement; it is repeated if the connection is lost. */
+  readonly read: (statement: Statement) => Promise<Rows>;
+  /**
+   * `work` must be repeatable: it is run again when another transaction was in the way or the connection was lost before the
+   * commit. It takes effect once. If this rejects, nothing was written, unless a `StoreBusy` says that this is not known.
+   */
+  readonly transact: <T>(
+    work: (run: (statement: Statement) => Promise<Rows>) => Promise<Ending<T>>,
+  ) => Promise<Committed<T>>;
+  /** Like `read`, for a caller that waits for a status: retried for half a second only. */
+  readonly look: (statement: Statement) => Promise<Rows>;
+  /** A separate connection, outside the pool. */
+  readonly connect: () => Promise<pg.Client>;
+  readonly connections: () => ConnectionCount;
+  /** Waits for work under way, but not for long. */
+  readonly close: () => Promise<void>;
+};
+
+/** The connections of the pool now. `waiting`: requests that wait for one. */
+export type ConnectionCount = { readonly used: number; readonly idle: number; readonly waiting: number };
+
+export type PostgresLimits = {
+  readonly connections: number;
+  /** How many requests may wait for a connection; more are refused immediately. */
+  readonly waiting: number;
+  /** Milliseconds, from here on. To connect, or to get a connection from the pool. */
+  readonly connect: number;
+  readonly statement: number;
+  readonly lock: number;
+  /** How long work is retried while the database cannot be reached. */
+  readonly patience: number;
+};
+
+export const usualLimits: PostgresLimits = {
+  connections: 10,
+  waiting: 1_000,
+  connect: 5_000,
+  statement: 10_000,
+  lock: 5_000,
+  patience: 4_000,
+};
+
+const mostRepeats = 10;
+const lookPatience = 500;
+const closePatience = 1_000;
+const farewellPatience = 500;
+
+export function openPostgres(address: PostgresAddress, log: Logger, limits: PostgresLimits = usualLimits): Postgres {
+  const config = clientConfig(limits);
+  const hosts = new PostgresHosts(address);
+  const open = new Set<pg.Client>();
+  const pool = new pg.Pool({
+    ...config,
+    Client: class extends PostgresClient {
+      constructor() {
+        super(...hosts.next(config));
+        open.add(this);
+        this.once("end", () => open.delete(this));
+      }
+    },
+    max: limits.connections,
+    idleTimeoutMillis: 60_000,
+  });
+  const outages = logOutages(log, address.shown);
+  pool.on("error", outages.failed);
+  pool.on("connect", outages.connected);
+  const mark = createCommitMarks();
+  const underWay = new Set<Promise<unknown>>();
+
+  const withClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+    const client = await pool.connect();
+    let broken: Error | undefined;
+    const note = (error: Error) => {
+      broken = error;
+    };
+    client.on("error", note);
+    try {
+      return await work(client);
+    } catch (error) {
+      // If this server cannot do it, the next connection may lead to another that can.
+      if (["lost", "stale", "unable"].includes(faultOf(error))) broken = error as Error;
+      throw error;
+    } finally {
+      client.off("error", note);
+      client.release(broken);
+    }
+  };
+
+  const insist = async <T>(attempt: () => Promise<T>, patience = limits.patience): Promise<T> => {
+    if (underWay.size >= limits.connections + limits.waiting)
+      throw new StoreBusy("too many requests are waiting for the database");
+    const work = repeated(attempt, patience);
+    underWay.add(work);
+    try {
+      return await work;
+    } finally {
+      underWay.delete(work);
+    }
+  };
+
+  /** Retries until it works, cannot work, or takes longer than `patience`. */
+  const repeated = async <T>(attempt: () => Promise<T>, patience: number): Promise<T> => {
+    const since = performance.now();
+    for (let failures = 1; ; failures += 1) {
+      try {
+        const result = await attempt();
+        outages.worked();
+        return result;
+      } catch (error) {
+        const fault = faultOf(error);
+        // Only new connections are refused: an open one may become free.
+        const isAway = fault === "lost" || fault === "refused";
+        if (isAway) outages.failed(error as Error);
+        const pause = backOffDelay(failures, Math.random(), backOff[isAway ? "away" : "repeat"]);
+        const again = fault === "repeat" ? failures < mostRepeats : isAway || fault === "stale";
+        if (!again || performance.now() + pause - since > patience) throw forCaller(error, fault);
+        await sleep(pause);
+      }
+    }
+  };
+
+  const ask = (statement: Statement, patience?: number): Promise<Rows> =>
+    insist(() => withClient((client) => client.query(toQuery(statement))), patience);
+
+  return {
+    read: (statement) => ask(statement),
+    transact: (work) =>
+      insist(() =>
+        resultOf(work, {
+          withClient,
+          limit: limits.patience * 2,
+          mark,
+        }),
+      ),
+    look: (statement) => ask(statement, lookPatience),
+    connect: () => hosts.connect(config),
+    connections: () => {
+      const { totalCount, idleCount: idle, waitingCount: waiting } = pool;
+      return { used: totalCount - idle, idle, waiting };
+    },
+    close: async () => {
+      // After its end, the pool forgets callers that still wait for a connection.
+      await Promise.race([Promise.allSettled(underWay), sleep(closePatience, undefined, { ref: false })]);
+      const ending = pool.end();
+      await Promise.race([ending, sleep(farewellPatience, undefined, { ref: false })]);
+      // A server that hangs does not close its side.
+      for (const client of open) client.connection.stream.destroy();
+      await ending;
+    },
+  };
+}
+
+const backOff = { away: { base: 50, cap: 1_000 }, repeat: { base: 2, cap: 50 } } as const;
+
+function forCaller(error: unknown, fault: PostgresFault): unknown {
+  switch (fault) {
+    case "lost":
+      return new StoreBusy("the database cannot be reached", { cause: error, retryAfter: 5, isLogged: true });
+    case "refused":
+      return new StoreBusy("the database refuses connections from this service", {
+        cause: error,
+        retryAfter: 5,
+        isLogged: true,
+      });
+    case "slow":
+    case "repeat":
+    case "stale":
+      return new StoreBusy("the database is too busy", { cause: error });
+    case "unable":
+      return new StoreBusy(inabilityOf(error) ?? "the database cannot do it", { cause: error, retryAfter: 10 });
+    case "other":
+      return error;
+    default:
+      return fault satisfies never;
+  }
+}
+
+/**
+ * Nearly every query finds a few rows by key. So each is planned once and uses an index, whatever the statistics of a new table
+ * say: planning every time took as long as the rest of the query, and small tables were scanned for every record.
+ */
+const plans = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off";
+
+function clientConfig(limits: PostgresLimits): pg.ClientConfig {
+  return {
+    options: plans,
+    connectionTimeoutMillis: limits.connect,
+    statement_timeout: limits.statement,
+    lock_timeout: limits.lock,
+    idle_in_transaction_session_timeout: limits.statement,
+    // A server that has vanished cannot enforce its own limits.
+    query_timeout: limits.statement + 2_000,
+    // Two statements that do not depend on each other's answers share a round trip.
+    pipeline: true,
+  };
+}

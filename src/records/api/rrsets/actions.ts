@@ -1,0 +1,100 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { answers, queries, type WireAction } from "../../../contract/rrsets.ts";
+import type { Fault } from "../../../core/result.ts";
+import { badInput } from "../../commands/edit/bad-input.ts";
+import { missing } from "../../queries/sight.ts";
+import type { RecordService } from "../../service.ts";
+import type { ActionQuery, Page } from "../../store/port.ts";
+import { sendError, sendFaults, sendPage, zoneAt } from "./answer.ts";
+import { answerTo, errorAnswer } from "./errors.ts";
+import { orderAt, pagingAt, type Query, textsAt } from "./paging.ts";
+import { actionToWire } from "./wire.ts";
+
+const tags = ["actions"];
+const statuses: readonly string[] = ["running", "success", "error"];
+/** Sort keys. All actions are finished, so some keys have the same value for all of them. */
+const fields = ["id", "command", "status", "progress", "started", "finished"] as const;
+
+/** The same actions at three paths, as in the original. */
+export function rrsetsActionRoutes(api: FastifyInstance, service: RecordService): void {
+  const list = { tags, querystring: queries.actions, response: { 200: answers.actions } };
+  const single = { tags, response: { 200: answers.action } };
+
+  const sendOne = async (request: FastifyRequest, reply: FastifyReply, zone?: number) => {
+    const { id } = request.params as { id: string };
+    const wanted = /^\d{1,16}$/.test(id) ? await found(request, { ids: [Number(id)], ...(zone && { zone }) }) : [];
+    const [action] = wanted;
+    return action === undefined
+      ? sendError(reply, errorAnswer(404, "not_found", "action not found"))
+      : reply.send({ action });
+  };
+  /** `ids` are as shown to the client. */
+  const pageOf = async ({ actor }: FastifyRequest, { ids, ...query }: ActionQuery): Promise<Page<WireAction>> => {
+    const veil = await service.veilFor(actor);
+    const page = await service.actions(actor, { ...query, ...(ids && { ids: ids.map(veil.read) }) });
+    return { ...page, items: page.items.map((action) => actionToWire(action, veil)) };
+  };
+  const found = async (request: FastifyRequest, query: Pick<ActionQuery, "ids" | "zone">) =>
+    (await pageOf(request, { ...query, page: 1, perPage: mostIds })).items;
+
+  const sendList = async (request: FastifyRequest, reply: FastifyReply, zone?: number) => {
+    const faults: Fault[] = [];
+    const { none, ...query } = actionQueryAt(request.query as Query, faults);
+    if (faults.length > 0) return sendFaults(reply, faults);
+    const asked = { ...query, ...(zone && { zone }) };
+    const page = none ? { items: [], total: 0 } : await pageOf(request, asked);
+    return sendPage(request, reply, { actions: page.items }, query, page.total);
+  };
+
+  api.get("/zones/actions", { schema: { ...list, summary: "List actions" } }, (request, reply) =>
+    sendList(request, reply),
+  );
+  for (const path of ["/zones/actions/:id", "/actions/:id"])
+    api.get(path, { schema: { ...single, summary: "Read an action" } }, (request, reply) => sendOne(request, reply));
+
+  const byId = { ...list, querystring: queries.actionsById };
+  api.get("/actions", { schema: { ...byId, summary: "Read actions by their ids" } }, async (request, reply) => {
+    const faults: Fault[] = [];
+    const ids = idsAt(request.query as Query, faults);
+    if (ids.length === 0 && faults.length === 0) faults.push(badInput("id", "is missing"));
+    if (faults.length > 0) return sendFaults(reply, faults);
+    return reply.send({ actions: await found(request, { ids }) });
+  });
+
+  api.get("/zones/:z/actions", { schema: { ...list, summary: "List actions of a zone" } }, async (request, reply) => {
+    const zone = await service.openZone(request.actor, zoneAt(request));
+    return zone ? await sendList(request, reply, zone.number) : sendError(reply, answerTo(missing("zone")));
+  });
+
+  api.get(
+    "/zones/:z/actions/:id",
+    { schema: { ...single, summary: "Read an action of a zone", deprecated: true } },
+    async (request, reply) => {
+      const zone = await service.openZone(request.actor, zoneAt(request));
+      return zone ? await sendOne(request, reply, zone.number) : sendError(reply, answerTo(missing("zone")));
+    },
+  );
+}
+
+const mostIds = 1_000;
+
+function idsAt(query: Query, faults: Fault[]): readonly number[] {
+  const texts = textsAt(query, "id");
+  if (texts.length > mostIds) faults.push(badInput("id", `may be given at most ${mostIds} times`));
+  if (!texts.every((text) => /^\d{1,16}$/.test(text))) faults.push(badInput("id", "must be an integer"));
+  return texts.map(Number);
+}
+
+/** There are no actions in a state other than `success`. */
+function actionQueryAt(query: Query, faults: Fault[]) {
+  const wanted = textsAt(query, "status");
+  if (!wanted.every((status) => statuses.includes(status))) {
+    faults.push(badInput("status", `must be one of ${statuses.join(", ")}`));
+  }
+  const ids = idsAt(query, faults);
+  const order = orderAt(query, fields, faults).flatMap(({ by, descending }) =>
+    by === "status" || by === "progress" ? [] : [{ by: by === "finished" ? ("started" as const) : by, descending }],
+  );
+  const none = wanted.length > 0 && !wanted.includes("success");
+  return { ...pagingAt(query, 50, faults), order, ...(ids.length > 0 && { ids }), none };
+}

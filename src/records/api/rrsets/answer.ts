@@ -1,0 +1,105 @@
+import { hash } from "node:crypto";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { longestKey } from "../../../contract/rrsets-limits.ts";
+import { askedZoneName } from "../../../core/names/name.ts";
+import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
+import { badInput } from "../../commands/edit/bad-input.ts";
+import type { SetTarget } from "../../commands/edit-set.ts";
+import type { Asked } from "../../commands/write.ts";
+import type { Action, ZoneKey } from "../../model.ts";
+import { type Actor, type NotDone, refused } from "../../queries/sight.ts";
+import type { Veil } from "../../queries/veiled-numbers.ts";
+import { sendRefused } from "../shared/refused-requests.ts";
+import { answerTo, type ErrorAnswer } from "./errors.ts";
+import { type Keys, readBody } from "./input.ts";
+import { linkHeader, type Paging, paginationToWire } from "./paging.ts";
+import { actionToWire } from "./wire.ts";
+
+declare module "fastify" {
+  interface FastifyInstance {
+    veilFor: (actor: Actor) => Promise<Veil>;
+  }
+}
+
+/** Turns requests of the record-set API into calls of the service, and outcomes into answers. */
+
+type DoneOf<Outcome> = Extract<Outcome, { readonly kind: "done" }>;
+type Done = { readonly kind: "done"; readonly action: Action | undefined };
+
+export type ReadKeys<Draft> = (keys: Keys, faults: Fault[]) => Draft;
+export const readNothing: ReadKeys<undefined> = () => undefined;
+
+/** Reads the body, carries it out, and answers with the action and what `answerOf` adds. */
+export async function act<Draft, Outcome extends Done | NotDone>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  call: {
+    readonly read: ReadKeys<Draft>;
+    readonly run: (draft: Draft, asked: Asked) => Promise<Outcome>;
+    readonly answerOf?: (done: DoneOf<NoInfer<Outcome>>) => Promise<object> | object;
+    readonly status?: (done: DoneOf<NoInfer<Outcome>>) => number;
+    /** For a refusal that the usual messages do not fit. */
+    readonly refusal?: (notDone: NotDone) => ErrorAnswer;
+  },
+): Promise<FastifyReply> {
+  const { refusal = answerTo, status = () => 201, answerOf = async () => ({}) } = call;
+  const draft = readBody(request.body, call.read);
+  if (!draft.ok) return sendFaults(reply, draft.faults);
+  const asked = onceAt(request);
+  if (!asked.ok) return sendFaults(reply, asked.faults);
+  const outcome = await call.run(draft.value, asked.value);
+  if (!isDone(outcome)) return sendError(reply, refusal(outcome as NotDone));
+  const veil = await request.server.veilFor(request.actor);
+  const answer = await answerOf(outcome);
+  const action = outcome.action && { action: actionToWire(outcome.action, veil) };
+  return reply.code(status(outcome)).send({ ...answer, ...action });
+}
+
+const isDone = <Outcome extends Done | NotDone>(outcome: Outcome): outcome is DoneOf<Outcome> & Done =>
+  outcome.kind === "done";
+
+export const sendError = (reply: FastifyReply, { status, body }: ErrorAnswer): FastifyReply =>
+  status === 422 ? sendRefused(reply, body) : reply.code(status).send(body);
+
+export const sendFaults = (reply: FastifyReply, faults: readonly Fault[]): FastifyReply =>
+  sendError(reply, answerTo(refused(faults)));
+
+/** Sends one page of a list. */
+export function sendPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  list: Readonly<Record<string, readonly unknown[]>>,
+  paging: Paging,
+  total: number,
+): FastifyReply {
+  const pagination = paginationToWire(paging, total);
+  // A path starting with two slashes would refer to another host.
+  const path = (request.url.split("?")[0] ?? "").replaceAll(/\/{2,}/g, "/");
+  // A host that is not valid in a URL is omitted; the path alone is a valid reference too.
+  const origin = /^[\w.:[\]-]+$/.test(request.host) ? `${request.protocol}://${request.host}` : "";
+  return reply.header("link", linkHeader(`${origin}${path}`, pagination)).send({ ...list, meta: { pagination } });
+}
+
+/** Only POSTs take an idempotency key; the other methods are idempotent anyway. */
+function onceAt(request: FastifyRequest): Result<Asked> {
+  const key = request.method === "POST" ? request.headers["idempotency-key"] : undefined;
+  if (key === undefined) return ok({});
+  if (typeof key !== "string" || key === "" || key.length > longestKey) {
+    return fail(badInput("Idempotency-Key", `must have 1 to ${longestKey} characters`));
+  }
+  const sent = `${request.method} ${request.url}\n${JSON.stringify(request.body) ?? ""}`;
+  return ok({ once: { key, fingerprint: hash("sha256", sent, "base64url") } });
+}
+
+type Params = { readonly z: string; readonly n?: string; readonly t?: string };
+
+/** A number is a zone's id; no zone has a name of digits alone. */
+export function zoneAt(request: FastifyRequest): ZoneKey {
+  const { z } = request.params as Params;
+  return /^\d{1,15}$/.test(z) ? { number: Number(z) } : { name: askedZoneName(z) };
+}
+
+export function setAt(request: FastifyRequest): SetTarget {
+  const { n = "", t = "" } = request.params as Params;
+  return { zone: zoneAt(request), name: n, type: t };
+}

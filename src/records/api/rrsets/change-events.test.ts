@@ -1,0 +1,144 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { aSet } from "../../../../test/rig/records/a-set.ts";
+import { makePool } from "../../../../test/rig/records/pool-of-addresses.ts";
+import { type Scope, wholeAccount } from "../../../core/may.ts";
+import { createTurns } from "../../../lib/limits/turns.ts";
+import { type LoggedChange, plainSettings } from "../../model.ts";
+import type { Actor } from "../../queries/sight.ts";
+import { noVeil } from "../../queries/veiled-numbers.ts";
+import { openSqliteStore, type SqliteStore } from "../../store/sqlite/store.ts";
+import { createEventStreams } from "./change-events.ts";
+
+let store: SqliteStore;
+let stop: AbortController;
+beforeEach(() => {
+  store = openSqliteStore(":memory:");
+  stop = new AbortController();
+});
+afterEach(() => {
+  stop.abort();
+  store.close();
+});
+
+describe("event streams", () => {
+  it("resume where they were after the log could not be read for a while", async () => {
+    const pool = await makePool(store);
+    const start = await store.lastChange();
+    let away = true;
+    const streams = createEventStreams(
+      {
+        ...store,
+        changesAfter: (...asked) => (away ? Promise.reject(new Error("away")) : store.changesAfter(...asked)),
+      },
+      () => true,
+      createTurns(),
+    );
+    const { account } = pool.zone;
+    const actorNow = async () => ({ account, label: "test", scope: wholeAccount });
+    const told: string[] = [];
+    const follow = () =>
+      streams.follow(
+        { account, actorNow, veil: noVeil },
+        start,
+        async (text) => {
+          told.push(text);
+          return false;
+        },
+        stop.signal,
+      );
+    await pool.add(store, "192.0.2.1");
+    await expect(follow()).rejects.toThrow("away");
+    away = false;
+    await follow();
+    expect(told.join("")).toContain("192.0.2.1");
+    streams.close();
+  });
+
+  /** What a follower receives if its scope may differ at each change. */
+  async function sentWith(scopes: readonly (Scope | undefined)[]): Promise<readonly string[]> {
+    const pool = await makePool(store);
+    const maySee = (actor: Actor, { zoneName }: LoggedChange) => actor.scope.zones?.includes(zoneName) ?? true;
+    const streams = createEventStreams(store, maySee, createTurns());
+    const { account } = pool.zone;
+    const sent: string[] = [];
+    let asked = 0;
+    const actorNow = async () => {
+      const scope = scopes[asked];
+      asked += 1;
+      return scope && { account, label: "test", scope };
+    };
+    const sink = async (text: string) => sent.push(text) > 0;
+    const done = streams.follow({ account, actorNow, veil: noVeil }, await store.lastChange(), sink, stop.signal);
+    for (const [i] of scopes.entries()) {
+      await pool.add(store, `192.0.2.${i}`);
+      await expect.poll(() => asked).toBe(i + 1);
+    }
+    if (!scopes.includes(undefined)) stop.abort();
+    await done;
+    streams.close();
+    return sent.map((text) => /192\.0\.2\.\d+(?!.*192)/.exec(text)?.[0] ?? text);
+  }
+
+  it("end without another event when access is revoked", async () => {
+    expect(await sentWith([wholeAccount, undefined])).toEqual(["192.0.2.0"]);
+  });
+
+  it("use the scope at the time each event is sent", async () => {
+    const elsewhere = { ...wholeAccount, zones: ["other.example"] };
+    expect(await sentWith([wholeAccount, elsewhere, wholeAccount])).toEqual(["192.0.2.0", "192.0.2.2"]);
+  });
+
+  /** A log with a number of changes of one account, and what is read of it. */
+  async function longLog(changes: number) {
+    const { id: account } = await store.ensureAccount("busy", 1);
+    const sets = Array.from({ length: changes }, (_, i) => aSet(`h${i}`, "192.0.2.1"));
+    const zone = { account, id: "z", name: "busy.example", settings: plainSettings(60), serial: 1, created: 1, sets };
+    await store.createZone(zone, "test");
+    const read = { rows: 0, times: 0 };
+    const counted: typeof store = {
+      ...store,
+      changesAfter: async (...asked) => {
+        const rows = await store.changesAfter(...asked);
+        read.rows += rows.length;
+        read.times += 1;
+        return rows;
+      },
+    };
+    return { account, counted, read };
+  }
+  const followerOf = (account: number) => ({
+    account,
+    actorNow: async () => ({ account, label: "test", scope: wholeAccount }),
+    veil: noVeil,
+  });
+
+  it("read nothing of other accounts, however long the log is", async () => {
+    const { counted, read } = await longLog(3_000);
+    const { id } = await store.ensureAccount("quiet", 1);
+    const streams = createEventStreams(counted, () => true, createTurns());
+    const following = streams.follow(followerOf(id), 0, async () => true, stop.signal);
+    await nextTurn();
+    stop.abort();
+    await following;
+    expect(read).toEqual({ rows: 0, times: 1 });
+    streams.close();
+  });
+
+  it("take turns with others while they catch up, and stop when the reader disconnects", async () => {
+    const { account, counted, read } = await longLog(3_000);
+    const streams = createEventStreams(counted, () => false, createTurns());
+    const following = streams.follow(followerOf(account), 0, async () => true, stop.signal);
+    await nextTurn();
+    await nextTurn();
+    expect(read.times).toBeGreaterThan(0);
+    expect(read.rows).toBeLessThan(1_000);
+    stop.abort();
+    await following;
+    const { times } = read;
+    for (let i = 0; i < 5; i++) await nextTurn();
+    expect(read.times).toBe(times);
+    expect(read.rows).toBeLessThan(1_000);
+    streams.close();
+  });
+});

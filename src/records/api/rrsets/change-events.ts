@@ -1,0 +1,113 @@
+import type { Turns } from "../../../lib/limits/turns.ts";
+import type { LoggedChange } from "../../model.ts";
+import type { Actor } from "../../queries/sight.ts";
+import { noVeil, type Veil } from "../../queries/veiled-numbers.ts";
+import type { RecordStore } from "../../store/port.ts";
+import { changeToWire } from "./wire.ts";
+
+/** Writes events to a reader; resolves false if the reader does not accept them and should be disconnected. */
+export type EventSink = (text: string) => Promise<boolean>;
+
+export type EventStreams = {
+  /**
+   * Sends the changes after `position` that the follower may see, and then new ones, until the signal aborts, the sink fails or the
+   * follower loses its access.
+   */
+  readonly follow: (follower: Follower, position: number, sink: EventSink, signal: AbortSignal) => Promise<void>;
+  readonly close: () => void;
+};
+
+export type Follower = {
+  readonly account: number;
+  /** Its identity and current permissions; undefined once its token or session is no longer valid. */
+  readonly actorNow: () => Promise<Actor | undefined>;
+  /** How it sees the positions of events. */
+  readonly veil: Veil;
+};
+
+type MaySee = (actor: Actor, change: LoggedChange) => boolean;
+type Batch = { readonly events: readonly Event[]; readonly last: number };
+type Event = { readonly change: LoggedChange; readonly text: () => string };
+
+/** Changes per read, which must not block for more than a few milliseconds. */
+const batchSize = 100;
+const batchesKept = 8;
+
+/**
+ * The change log as streams. Each reader reads the log at its own pace, so a slow reader delays no others and no events queue in
+ * memory. Readers of one account at the same position share one read. Other accounts' rows are never read, and reading a long log
+ * takes turns with other work.
+ */
+export function createEventStreams(store: RecordStore, maySee: MaySee, turns: Pick<Turns, "next">): EventStreams {
+  const batches = new Map<string, Promise<Batch>>();
+  const waiting = new Set<() => void>();
+  let version = 0;
+  const end = store.onChange(() => {
+    version += 1;
+    batches.clear();
+    const woken = [...waiting];
+    for (const wake of woken) wake();
+  });
+
+  const batchAfter = (account: number, position: number): Promise<Batch> => {
+    const key = `${account} ${position}`;
+    const known = batches.get(key);
+    if (known !== undefined) return known;
+    if (batches.size >= batchesKept) batches.clear();
+    const read = readBatch(store, account, position);
+    batches.set(key, read);
+    // A reader that retries after a failure must not get the same failed read.
+    read.catch(() => batches.get(key) === read && batches.delete(key));
+    return read;
+  };
+
+  const grown = (signal: AbortSignal): Promise<void> =>
+    new Promise((resolve) => {
+      const wake = () => {
+        signal.removeEventListener("abort", wake);
+        waiting.delete(wake);
+        resolve();
+      };
+      signal.addEventListener("abort", wake);
+      waiting.add(wake);
+    });
+
+  return {
+    follow: async ({ account, actorNow, veil }, from, sink, signal) => {
+      let position = from;
+      while (!signal.aborted) {
+        const seen = version;
+        const { events, last } = await batchAfter(account, position);
+        position = last;
+        // Checked after the events were read, so that nothing from after a revocation is sent.
+        const actor = events.length > 0 ? await actorNow() : undefined;
+        if (events.length > 0 && actor === undefined) return;
+        const visible = events.filter((event) => actor && maySee(actor, event.change));
+        const text = visible.map((event) => (veil === noVeil ? event.text() : eventText(event.change, veil))).join("");
+        if (text !== "" && !(await sink(text))) return;
+        if (events.length === batchSize) await turns.next(account);
+        // Nothing else can run between this check and the wait, so no change is missed.
+        if (events.length === 0 && version === seen && !signal.aborted) await grown(signal);
+      }
+    },
+    close: end,
+  };
+}
+
+async function readBatch(store: RecordStore, account: number, position: number): Promise<Batch> {
+  const changes = await store.changesAfter(position, batchSize, account);
+  return {
+    events: changes.map((change) => ({ change, text: once(() => eventText(change, noVeil)) })),
+    last: changes.at(-1)?.position ?? position,
+  };
+}
+
+/** Formatted on first use: most readers of a batch see the same events, and some see none. */
+function once(make: () => string): () => string {
+  let made: string | undefined;
+  return () => (made ??= make());
+}
+
+/** https://html.spec.whatwg.org/multipage/server-sent-events.html: JSON has no line breaks, so the data is one line. */
+const eventText = (change: LoggedChange, veil: Veil): string =>
+  `id: ${veil.show(change.position)}\nevent: change\ndata: ${JSON.stringify(changeToWire(change, veil))}\n\n`;

@@ -1,0 +1,86 @@
+import type { FastifyInstance } from "fastify";
+import { answers, bodies, queries } from "../../../contract/rrsets.ts";
+import type { Fault } from "../../../core/result.ts";
+import type { RecordService } from "../../service.ts";
+import { act, readNothing, sendError, sendFaults, zoneAt } from "./answer.ts";
+import { answerTo, errorAnswer } from "./errors.ts";
+import { changesFromKeys } from "./input.ts";
+import { numberAt, pagingAt, type Query } from "./paging.ts";
+import { changeToWire } from "./wire.ts";
+
+const tags = ["changes"];
+
+/** Not in the original API: changing many sets in one transaction, the history, and undo. */
+export function rrsetsChangeRoutes(api: FastifyInstance, service: RecordService): void {
+  const answerOf = ({ serial }: { readonly serial: number }) => ({ serial });
+
+  api.post(
+    "/zones/:z/changes",
+    {
+      config: { heavy: true },
+      schema: {
+        tags,
+        summary: "Change many record sets in one transaction",
+        body: bodies.changes,
+        response: { 201: answers.changes },
+      },
+    },
+    (request, reply) =>
+      act(request, reply, {
+        read: changesFromKeys,
+        run: (wanted, asked) => service.changeSets(request.actor, zoneAt(request), wanted, asked),
+        answerOf,
+      }),
+  );
+
+  api.get<{ Querystring: Query }>(
+    "/zones/:z/history",
+    {
+      config: { heavy: true },
+      schema: {
+        tags,
+        summary: "List the changes to a zone, newest first",
+        querystring: queries.history,
+        response: { 200: answers.history },
+      },
+    },
+    async (request, reply) => {
+      const faults: Fault[] = [];
+      const { perPage: limit } = pagingAt(request.query, 100, faults);
+      const before = numberAt(request.query, "before", faults);
+      if (faults.length > 0) return sendFaults(reply, faults);
+      const veil = await service.veilFor(request.actor);
+      const query = { limit, ...(before !== undefined && { before: veil.read(before) }) };
+      const outcome = await service.history(request.actor, zoneAt(request), query);
+      if (outcome.kind !== "done") return sendError(reply, answerTo(outcome));
+      const { rows, next, rest = null } = outcome;
+      const meta = { next_before: next === undefined ? null : veil.show(next), rest_of_write: rest };
+      return reply.send({ history: rows.map((row) => changeToWire(row, veil)), meta });
+    },
+  );
+
+  api.post(
+    "/zones/:z/history/:serial/undo",
+    {
+      config: { heavy: true },
+      schema: {
+        tags,
+        summary: "Undo the write with this serial",
+        response: { 201: answers.changes },
+      },
+    },
+    async (request, reply) => {
+      const { serial } = request.params as { serial: string };
+      if (!/^\d{1,10}$/.test(serial)) return sendError(reply, noSuchChange);
+      return await act(request, reply, {
+        read: readNothing,
+        run: (_, asked) => service.undo(request.actor, zoneAt(request), Number(serial), asked),
+        answerOf,
+        refusal: (notDone) =>
+          notDone.kind === "missing" && notDone.what !== "zone" ? noSuchChange : answerTo(notDone),
+      });
+    },
+  );
+}
+
+const noSuchChange = errorAnswer(404, "not_found", "there is no write with this serial");

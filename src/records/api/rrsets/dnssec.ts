@@ -1,0 +1,158 @@
+import type { FastifyInstance } from "fastify";
+import { answers, bodies, type RrsetsSigning } from "../../../contract/rrsets.ts";
+import { algorithmChoices, algorithmName, algorithms, dnssecTypes } from "../../../core/dnssec/codes.ts";
+import { apex } from "../../../core/names/name.ts";
+import type { Fault } from "../../../core/result.ts";
+import { badInput } from "../../commands/edit/bad-input.ts";
+import type { Asked } from "../../commands/write.ts";
+import type { OtherKey, SigningKey, Zone, ZoneKey, ZoneSigning } from "../../model.ts";
+import { type Actor, missing } from "../../queries/sight.ts";
+import type { RecordService } from "../../service.ts";
+import { type PublicKey, readDnskeys } from "../../signing/other-keys.ts";
+import { isDsWanted, mayBeInParent, signingOf } from "../../signing/signing-of.ts";
+import { apexValue, dnskeyText, dsParts, dsText, faultInWords, stageInWords } from "../../signing/signing-texts.ts";
+import { act, type ReadKeys, sendError, zoneAt } from "./answer.ts";
+import { answerTo } from "./errors.ts";
+import { flagAt, type Keys, said } from "./input.ts";
+import { timeText } from "./wire.ts";
+
+const tags = ["dnssec"];
+
+/** Not in the original API: how a zone is signed. */
+export function rrsetsDnssecRoutes(api: FastifyInstance, service: RecordService): void {
+  const answerOf = ({ zone }: { readonly zone: Zone }) => ({ dnssec: signingToWire(zone) });
+
+  api.get(
+    "/zones/:z/dnssec",
+    { schema: { tags, summary: "Read how a zone is signed, and its DS record", response: { 200: answers.dnssec } } },
+    async (request, reply) => {
+      const zone = await service.openZone(request.actor, zoneAt(request));
+      return zone ? reply.send(answerOf({ zone })) : sendError(reply, answerTo(missing("zone")));
+    },
+  );
+
+  /** `run` does what `read` finds in the body. */
+  const action = <Draft>(
+    name: string,
+    summary: string,
+    body: object,
+    { read, run }: { readonly read: ReadKeys<Draft>; readonly run: Run<Draft> },
+  ) =>
+    api.post(
+      `/zones/:z/actions/${name}`,
+      { schema: { tags, summary, body, response: { 201: answers.dnssecAction } } },
+      (request, reply) =>
+        act(request, reply, {
+          ...{ read, answerOf },
+          run: (draft, asked) => run(request.actor, zoneAt(request), draft, asked),
+        }),
+    );
+
+  action("sign", "Sign a zone; if it has no NS records, it gets the nameservers of the service", bodies.sign, {
+    read: (keys, faults) => ({
+      algorithm: choiceAt(keys, "algorithm", algorithmChoices, faults) ?? algorithms.ecdsap256,
+      denial: choiceAt(keys, "denial", denials, faults) ?? "nsec",
+      others: said(keys.also_publish) ? dnskeysAt(keys, "also_publish", faults) : [],
+    }),
+    run: service.signZone,
+  });
+  action("roll_key", "Replace the key of a signed zone, step by step", bodies.rollKey, {
+    read: (keys, faults) => choiceAt(keys, "algorithm", algorithmChoices, faults),
+    run: service.rollKey,
+  });
+  action("publish_keys", "Publish keys of another server that also signs the zone", bodies.publishKeys, {
+    read: (keys, faults) => dnskeysAt(keys, "dnskeys", faults),
+    run: service.publishKeys,
+  });
+  action("withdraw_keys", "Stop publishing keys of another server", bodies.withdrawKeys, {
+    read: (keys, faults) => (said(keys.key_tags) ? tagsAt(keys, "key_tags", faults) : []),
+    run: service.withdrawKeys,
+  });
+  action("unsign", "Ask the parent to remove the DS record, and then unsign the zone", bodies.unsign, {
+    read: (keys, faults) => said(keys.immediately) && flagAt(keys, "immediately", faults),
+    run: service.unsignZone,
+  });
+  action("keep_signed", "Cancel the unsigning of a zone that still waits for the parent", bodies.keepSigned, {
+    read: () => ({}),
+    run: service.keepSigned,
+  });
+}
+
+type Run<Draft> = (actor: Actor, zone: ZoneKey, draft: Draft, asked: Asked) => ReturnType<RecordService["signZone"]>;
+
+const denials = { nsec: "nsec", nsec3: "nsec3" } as const;
+
+function choiceAt<T>(keys: Keys, key: string, choices: Readonly<Record<string, T>>, faults: Fault[]): T | undefined {
+  const value = keys[key];
+  if (!said(value)) return undefined;
+  const found = typeof value === "string" && Object.hasOwn(choices, value) ? choices[value] : undefined;
+  if (found === undefined) faults.push(badInput(key, `must be one of ${Object.keys(choices).join(", ")}`));
+  return found;
+}
+
+/** DNSKEY records as text; a text may contain several. */
+function dnskeysAt(keys: Keys, key: string, faults: Fault[]): readonly PublicKey[] {
+  const texts = listAt(keys, key, (each): each is string => typeof each === "string", faults);
+  return texts.flatMap((text) => {
+    const read = readDnskeys(text);
+    if (read.ok) return read.value;
+    faults.push(...read.faults.map((fault) => ({ ...fault, where: key })));
+    return [];
+  });
+}
+
+const tagsAt = (keys: Keys, key: string, faults: Fault[]): readonly number[] =>
+  listAt(keys, key, (each): each is number => Number.isInteger(each), faults);
+
+function listAt<T>(keys: Keys, key: string, isOne: (each: unknown) => each is T, faults: Fault[]): readonly T[] {
+  const given = keys[key];
+  if (Array.isArray(given) && given.length > 0 && given.every(isOne)) return given;
+  faults.push(badInput(key, said(given) ? "must be a list of DNSKEY records or key tags" : "is missing"));
+  return [];
+}
+
+function signingToWire({ name, settings: { dnssec } }: Zone): RrsetsSigning {
+  if (dnssec === undefined)
+    return {
+      ...{ signed: false, stage: null, stage_text: null, since: null, parent_since: null, denial: null },
+      parent_fault: null,
+      ...{ keys: [], other_keys: [], records: [] },
+    };
+  const { stage, since, parentSince, parentFault, denial, keys, others = [] } = dnssec;
+  return {
+    ...{ signed: true, stage, stage_text: stageInWords(dnssec), since: timeText(since), denial },
+    parent_since: parentSince === undefined ? null : timeText(parentSince),
+    parent_fault: parentFault
+      ? { kind: parentFault.kind, text: faultInWords(parentFault), since: timeText(parentFault.since) }
+      : null,
+    keys: keys.map((key) => keyToWire(key, stage, name)),
+    other_keys: others.map((key) => otherKeyToWire(key, name)),
+    records: signingOf(dnssec, name, since).apexSets.flatMap(({ type, data }) => {
+      const shown = shownTypes.get(type);
+      return shown ? [{ name: apex, type: shown, values: data.map((each) => apexValue(type, each)) }] : [];
+    }),
+  };
+}
+
+const shownTypes: ReadonlyMap<number, string> = new Map([
+  [dnssecTypes.dnskey, "DNSKEY"],
+  [dnssecTypes.cds, "CDS"],
+  [dnssecTypes.cdnskey, "CDNSKEY"],
+]);
+
+const otherKeyToWire = (key: OtherKey, zone: string): RrsetsSigning["other_keys"][number] => ({
+  ...{ key_tag: key.tag, algorithm: key.algorithm, algorithm_name: algorithmName(key.algorithm) },
+  ...{ added: timeText(key.added), ds_wanted: mayBeInParent(key) },
+  ...{ ds: mayBeInParent(key) ? dsText(key, zone) : null, dnskey: `${zone}. 3600 IN DNSKEY ${dnskeyText(key)}` },
+});
+
+function keyToWire(key: SigningKey, stage: ZoneSigning["stage"], zone: string): RrsetsSigning["keys"][number] {
+  const { tag, algorithm, created, shown, signs } = key;
+  const { digest, digestType } = dsParts(key, zone);
+  return {
+    ...{ key_tag: tag, algorithm, algorithm_name: algorithmName(algorithm), created: timeText(created) },
+    ...{ published: shown, signs, ds_wanted: isDsWanted(key, stage), digest_type: digestType, digest },
+    ds: dsText(key, zone),
+    dnskey: `${zone}. 3600 IN DNSKEY ${dnskeyText(key)}`,
+  };
+}

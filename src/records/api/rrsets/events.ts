@@ -1,0 +1,177 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { createSeats, type Holder } from "../../../lib/limits/seats.ts";
+import { badInput } from "../../commands/edit/bad-input.ts";
+import type { Actor } from "../../queries/sight.ts";
+import { noVeil } from "../../queries/veiled-numbers.ts";
+import type { RecordService } from "../../service.ts";
+import type { RecordStore } from "../../store/port.ts";
+import type { NoteFailure } from "../shared/failed-requests.ts";
+import { sendError, sendFaults } from "./answer.ts";
+import { createEventStreams, type EventSink } from "./change-events.ts";
+import { errorAnswer } from "./errors.ts";
+
+export type EventOptions = {
+  readonly service: RecordService;
+  readonly store: RecordStore;
+  /** Whether the token of the request is still valid. */
+  readonly stillGood: (request: FastifyRequest) => Promise<boolean>;
+  /** The request's actor with current permissions; undefined if the token or session is no longer valid. */
+  readonly actorNow: (request: FastifyRequest) => Promise<Actor | undefined>;
+  readonly noteFailure: NoteFailure;
+  /** Milliseconds; heartbeats reveal a proxy or sleeping machine that no longer passes anything on. */
+  readonly heartbeat?: number;
+  /** Milliseconds that a reader has to accept what was sent. */
+  readonly patience?: number;
+  /** Receives the number of readers. */
+  readonly streams?: { open: number };
+};
+
+/** Per node. Keeps one token, or one account with many tokens, from using up the streams of all others. */
+const mostStreams = { all: 1_000, ofToken: 20, ofAccount: 200 };
+
+/** Not in the original API: changes as they happen, for every client that may see them. */
+export function rrsetsEventRoutes(api: FastifyInstance, options: EventOptions): void {
+  const { store, service, noteFailure } = options;
+  const streams = createEventStreams(store, service.maySee, service.turns);
+  const seats = createSeats(mostStreams.all);
+  const open = new Map<AbortController, { readonly request: FastifyRequest; readonly response: ServerResponse }>();
+  const { streams: counted = { open: 0 } } = options;
+  /** Also discards what the client has not received yet. If the check fails now, it is repeated before the next event. */
+  const endIfRevoked = async ({ request, response }: { request: FastifyRequest; response: ServerResponse }) => {
+    const revoked = await options.actorNow(request).then(
+      (actor) => actor === undefined,
+      () => false,
+    );
+    if (revoked) response.destroy();
+  };
+  const stopListening = store.onAccessChange(() => {
+    for (const each of open.values()) void endIfRevoked(each);
+  });
+  api.addHook("preClose", async () => {
+    stopListening();
+    streams.close();
+    for (const stream of open.keys()) stream.abort();
+  });
+
+  const schema = {
+    tags: ["changes"],
+    summary: "Stream changes as server-sent events",
+    headers: Type.Object({
+      "last-event-id": Type.Optional(
+        Type.String({
+          description:
+            "continue after this event; default: only new changes. If changes after it are no longer stored, the " +
+            "first event is named cut: read the current state again, then continue",
+        }),
+      ),
+    }),
+    response: {
+      200: Type.String({
+        description:
+          'text/event-stream; the data of each event is a Change, except for the event cut, whose data is {"asked": id, "from": id}',
+      }),
+    },
+  };
+  api.get("/events", { schema, exposeHeadRoute: false }, async (request, reply) => {
+    const asked = request.headers["last-event-id"];
+    if (asked !== undefined && !/^\d{1,15}$/.test(String(asked))) {
+      return sendFaults(reply, [badInput("Last-Event-ID", "must be the id of an event")]);
+    }
+    const { actor } = request;
+    const seat = seats.take(holdersOf(actor));
+    if (seat.kind === "full") return sendFull(reply, seat.holder);
+    const stream = new AbortController();
+    open.set(stream, { request, response: reply.raw });
+    counted.open = open.size;
+    const release = () => {
+      seat.leave();
+      open.delete(stream);
+      counted.open = open.size;
+    };
+    reply.raw.once("close", () => {
+      release();
+      stream.abort();
+    });
+    const veil = await service.veilFor(actor);
+    const last = await store.lastChange();
+    const after = asked === undefined ? last : veil.read(Number(asked));
+    // This token never received this id, so its position is unknown.
+    const unknown = after > last && veil !== noVeil;
+    const cut = asked === undefined ? undefined : unknown ? last : await cutBehind(store, after);
+    const from = Math.min(cut ?? after, last);
+    const response = begin(reply, veil.show(from));
+    response.on("error", () => stream.abort());
+    void endIfRevoked({ request, response });
+    if (cut !== undefined)
+      response.write(`event: cut\ndata: ${JSON.stringify({ asked: Number(asked), from: veil.show(cut) })}\n\n`);
+    const beat = setInterval(() => void pulse(request, response, options), options.heartbeat ?? 15_000);
+    const sink = sinkOf(response, options.patience ?? 10_000, stream.signal);
+    const follower = { account: actor.account, actorNow: () => options.actorNow(request), veil };
+    await streams.follow(follower, from, sink, stream.signal).catch((error) => noteFailure(error, request.id));
+    clearInterval(beat);
+    release();
+    if (stream.signal.aborted) response.end();
+    // A reader that accepts nothing would not accept a clean end either. If the log cannot be read, the reader should reconnect.
+    // A reader that lost its access must not get what is still buffered.
+    else response.destroy();
+    return reply;
+  });
+}
+
+const holdersOf = ({ token, session, account }: Actor): readonly Holder[] => [
+  { name: token === undefined ? `session ${session}` : `token ${token}`, most: mostStreams.ofToken },
+  { name: `account ${account}`, most: mostStreams.ofAccount },
+];
+
+function sendFull(reply: FastifyReply, holder: Holder | undefined): FastifyReply {
+  reply.header("retry-after", "60");
+  if (holder === undefined)
+    return sendError(reply, errorAnswer(503, "unavailable", "too many event streams are open; try again later"));
+  const [whose] = holder.name.split(" ");
+  const message = `this ${whose} has ${holder.most} event streams open, which is the limit; close one, or share one stream`;
+  return sendError(reply, errorAnswer(429, "rate_limit_exceeded", message));
+}
+
+/** The beginning of the log, if it is after the position to continue from: the changes in between have been deleted. */
+async function cutBehind(store: RecordStore, asked: number): Promise<number | undefined> {
+  const [first] = await store.logAfter(0, 1);
+  return first !== undefined && asked < first.position - 1 ? first.position - 1 : undefined;
+}
+
+/** An id without data is not an event; it only sets the position to continue from. */
+function begin(reply: FastifyReply, id: number): ServerResponse {
+  reply.hijack();
+  const response = reply.raw;
+  reply.headers({
+    "content-type": "text/event-stream",
+    "cache-control": "no-store, no-transform",
+    "x-accel-buffering": "no",
+  });
+  for (const [name, value] of Object.entries(reply.getHeaders())) response.setHeader(name, value ?? "");
+  response.write(`retry: 1000\nid: ${id}\n\n`);
+  return response;
+}
+
+async function pulse(request: FastifyRequest, response: ServerResponse, { stillGood }: EventOptions): Promise<void> {
+  const good = await stillGood(request).catch(() => false);
+  if (!good) response.destroy();
+  else if (!response.writableNeedDrain) response.write(": still here\n\n");
+}
+
+function sinkOf(response: ServerResponse, patience: number, signal: AbortSignal): EventSink {
+  return async (text) => {
+    if (response.destroyed) return false;
+    if (response.write(text)) return true;
+    return await drained(response, patience, signal);
+  };
+}
+
+async function drained(response: ServerResponse, patience: number, signal: AbortSignal): Promise<boolean> {
+  return await once(response, "drain", { signal: AbortSignal.any([AbortSignal.timeout(patience), signal]) }).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,202 @@
+import { longestComment, lowestTtl, mostChanges, mostRecords } from "../../../contract/rrsets-limits.ts";
+import { parseAddress } from "../../../core/addresses/address.ts";
+import { portOf } from "../../../core/addresses/primary-address.ts";
+import { isObject } from "../../../core/is-object.ts";
+import { isRecordType } from "../../../core/rdata/table.ts";
+import { highestTtl } from "../../../core/records/rrset.ts";
+import { type Fault, fail, failAll, ok, type Result } from "../../../core/result.ts";
+import { hasControls } from "../../../core/visible-text.ts";
+import { badInput } from "../../commands/edit/bad-input.ts";
+import type { SetDraft } from "../../commands/edit/set.ts";
+import type { ValueDraft } from "../../commands/edit/values.ts";
+import type { SetChange } from "../../commands/set-changes.ts";
+import type { NewZoneDraft, ServerDraft } from "../../commands/zones/operations.ts";
+import { type Labels, readLabels } from "./labels.ts";
+
+/**
+ * Reads bodies of the record-set API. Unknown keys are ignored; null means "not given" where clients send it that way. The schemas in
+ * contract/rrsets.ts are for documentation only: an interpreter for them that gave exactly these messages was longer than these readers
+ * and fifty times slower.
+ */
+
+export type Keys = Readonly<Record<string, unknown>>;
+
+/** Reads a body with one reader per field. A reader notes its faults and goes on, so that all faults are reported together. */
+export function readBody<T>(body: unknown, read: (keys: Keys, faults: Fault[]) => T): Result<T> {
+  // A request without required fields may come without a body.
+  const given = body ?? {};
+  if (!isObject(given)) return fail(badInput("body", "must be an object"));
+  const faults: Fault[] = [];
+  const value = read(given, faults);
+  return faults.length > 0 ? failAll(faults) : ok(value);
+}
+
+export function zoneFromKeys(keys: Keys, faults: Fault[]): NewZoneDraft {
+  const mode = keys.mode === "secondary" ? "secondary" : "primary";
+  if (keys.mode !== mode)
+    faults.push(badInput("mode", said(keys.mode) ? "must be primary or secondary" : "is missing"));
+  const file = mode === "primary" && said(keys.zonefile) ? textAt(keys, "zonefile", faults) : "";
+  const sets = mode === "primary" && said(keys.rrsets) ? setsAt(keys, "rrsets", faults) : [];
+  if (file !== "" && sets.length > 0) faults.push(badInput("zonefile", "cannot be given together with rrsets"));
+  return {
+    name: textAt(keys, "name", faults),
+    mode,
+    ttl: ttlAt(keys, faults) ?? undefined,
+    labels: labelsAt(keys, faults) ?? {},
+    locked: lockAt(keys, "delete"),
+    primaries: mode === "secondary" && said(keys.primary_nameservers) ? primariesAt(keys, faults) : [],
+    content: file === "" ? { kind: "sets", sets } : { kind: "file", text: file },
+  };
+}
+
+export const setFromKeys = (keys: Keys, faults: Fault[], where = "") => {
+  const [ttl, labels] = [ttlAt(keys, faults, where), labelsAt(keys, faults, where)];
+  return {
+    name: textAt(keys, "name", faults, where),
+    type: typeAt(keys, faults, where),
+    records: recordsAt(keys, faults, { where }),
+    ...(ttl !== undefined && { ttl }),
+    ...(labels && { labels }),
+    locked: lockAt(keys, "change"),
+  };
+};
+
+export const changesFromKeys = (keys: Keys, faults: Fault[]) => {
+  const { expected_serial: expected } = keys;
+  if (said(expected) && !Number.isInteger(expected)) faults.push(badInput("expected_serial", "must be an integer"));
+  const changes = listAt(keys, "changes", faults, { least: 1, most: mostChanges }).map((each, i): SetChange => {
+    const where = `changes[${i}].`;
+    const entry = isObject(each) ? each : {};
+    if (entry.delete !== true) {
+      const { name, type, ...to } = setFromKeys(entry, faults, where);
+      return { name, type, to };
+    }
+    if (said(entry.records)) faults.push(badInput(`${where}records`, "cannot be given together with delete"));
+    return { name: textAt(entry, "name", faults, where), type: typeAt(entry, faults, where), to: "gone" };
+  });
+  return { changes, expectedSerial: Number.isInteger(expected) ? Number(expected) : undefined };
+};
+
+/** Comments may be absent or null, except in the call that changes comments. */
+export function recordsAt(
+  keys: Keys,
+  faults: Fault[],
+  { where = "", comments = "optional" }: { readonly where?: string; readonly comments?: "optional" | "required" } = {},
+): readonly ValueDraft[] {
+  return listAt(keys, "records", faults, { least: 1, most: mostRecords, where }).map((each, i) => {
+    const place = `${where}records[${i}].`;
+    const record = isObject(each) ? each : {};
+    const comment = said(record.comment) || comments === "required" ? textAt(record, "comment", faults, place) : "";
+    if (Buffer.byteLength(comment) > longestComment) {
+      faults.push(badInput(`${place}comment`, `is longer than ${longestComment} bytes`));
+    }
+    if (hasControls(comment)) faults.push(badInput(`${place}comment`, "has a line break or another control character"));
+    if (!comment.isWellFormed()) faults.push(badInput(`${place}comment`, "is not valid Unicode"));
+    return { value: textAt(record, "value", faults, place), comment };
+  });
+}
+
+/** Undefined: not given; null: the zone's default. */
+export function ttlAt(keys: Keys, faults: Fault[], where = ""): SetDraft["ttl"] {
+  const { ttl } = keys;
+  if (ttl === undefined || ttl === null) return ttl;
+  const problem = !Number.isInteger(ttl)
+    ? "must be an integer"
+    : Number(ttl) < lowestTtl
+      ? "is too small"
+      : Number(ttl) > highestTtl
+        ? "is too large"
+        : undefined;
+  if (problem === undefined) return Number(ttl);
+  faults.push(badInput(`${where}ttl`, problem));
+  return undefined;
+}
+
+export function labelsAt(keys: Keys, faults: Fault[], where = ""): Labels | undefined {
+  if (!said(keys.labels)) return undefined;
+  const labels = readLabels(keys.labels, `${where}labels`);
+  if (labels.ok) return labels.value;
+  faults.push(...labels.faults);
+  return undefined;
+}
+
+export function textAt(keys: Keys, key: string, faults: Fault[], where = ""): string {
+  const value = keys[key];
+  if (typeof value === "string") return value;
+  faults.push(badInput(`${where}${key}`, said(value) ? "must be a string" : "is missing"));
+  return "";
+}
+
+export function flagAt(keys: Keys, key: string, faults: Fault[]): boolean {
+  const value = keys[key];
+  if (typeof value === "boolean") return value;
+  faults.push(badInput(key, said(value) ? "must be a boolean" : "is missing"));
+  return false;
+}
+
+export function primariesAt(keys: Keys, faults: Fault[]): readonly ServerDraft[] {
+  return listAt(keys, "primary_nameservers", faults, { least: 1, most: 20 }).map((each, i): ServerDraft => {
+    const where = `primary_nameservers[${i}].`;
+    const server = isObject(each) ? each : {};
+    const address = textAt(server, "address", faults, where);
+    const isAddress = typeof server.address !== "string" || parseAddress(address) !== undefined;
+    if (!isAddress) faults.push(badInput(`${where}address`, "is not an IP address"));
+    const port = said(server.port) ? portOf(server.port) : 53;
+    if (port === undefined) faults.push(badInput(`${where}port`, "is not a port"));
+    const tsig = tsigAt(server, faults, where);
+    return { address: parseAddress(address)?.text ?? address, port: port ?? 0, ...(tsig && { tsig }) };
+  });
+}
+
+/** TTL and labels are in the draft only if they were given. */
+export function draftAt(keys: Keys, faults: Fault[], where = ""): SetDraft {
+  const [ttl, labels] = [ttlAt(keys, faults, where), labelsAt(keys, faults, where)];
+  return { records: recordsAt(keys, faults, { where }), ...(ttl !== undefined && { ttl }), ...(labels && { labels }) };
+}
+
+export const tsigAlgorithms: readonly unknown[] = ["hmac-md5", "hmac-sha1", "hmac-sha256"];
+const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
+function tsigAt(keys: Keys, faults: Fault[], where: string): ServerDraft["tsig"] {
+  const { tsig_algorithm: algorithm, tsig_key: key } = keys;
+  if (!said(algorithm) && !said(key)) return undefined;
+  if (!tsigAlgorithms.includes(algorithm)) {
+    faults.push(badInput(`${where}tsig_algorithm`, `must be one of ${tsigAlgorithms.join(", ")}`));
+  }
+  if (typeof key !== "string" || !base64.test(key)) faults.push(badInput(`${where}tsig_key`, "must be base64"));
+  return { algorithm: String(algorithm), key: String(key) };
+}
+
+function typeAt(keys: Keys, faults: Fault[], where: string): string {
+  const type = textAt(keys, "type", faults, where);
+  if (type !== "" && !isRecordType(type)) faults.push(badInput(`${where}type`, "is not a supported record type"));
+  return type;
+}
+
+function setsAt(keys: Keys, key: string, faults: Fault[]) {
+  return listAt(keys, key, faults, { least: 0, most: mostChanges }).map((each, i) =>
+    setFromKeys(isObject(each) ? each : {}, faults, `${key}[${i}].`),
+  );
+}
+
+/** One client sends `protection` with a new zone or set. */
+const lockAt = (keys: Keys, what: "delete" | "change"): boolean =>
+  isObject(keys.protection) && keys.protection[what] === true;
+
+function listAt(
+  keys: Keys,
+  key: string,
+  faults: Fault[],
+  { least, most, where = "" }: { readonly least: number; readonly most: number; readonly where?: string },
+): readonly unknown[] {
+  const list = keys[key];
+  if (!Array.isArray(list)) {
+    faults.push(badInput(`${where}${key}`, said(list) ? "must be an array" : "is missing"));
+    return [];
+  }
+  if (list.length < least) faults.push(badInput(`${where}${key}`, "must not be empty"));
+  if (list.length > most) faults.push(badInput(`${where}${key}`, `has more than ${most} entries`));
+  return list.slice(0, most);
+}
+
+export const said = (value: unknown): boolean => value !== undefined && value !== null;

@@ -1,0 +1,183 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
+import { largestZoneFile } from "../../../contract/rrsets-limits.ts";
+import { takeCall } from "../../../lib/limits/rate-limit.ts";
+import { StoreBusy } from "../../../lib/limits/store-busy.ts";
+import type { Actor } from "../../queries/sight.ts";
+import { AccessEnded } from "../../store/access-ended.ts";
+import { admitBody, type BodyRead, leaveBody, parseBody } from "../shared/admit-body.ts";
+import { actorOf, actorStill } from "../shared/authenticate.ts";
+import { type FaceOptions, openFace } from "../shared/face.ts";
+import { type FailedRequest, failureText, type NoteFailure } from "../shared/failed-requests.ts";
+import { rrsetsActionRoutes } from "./actions.ts";
+import { sendError } from "./answer.ts";
+import { rrsetsChangeRoutes } from "./changes.ts";
+import { rrsetsDnssecRoutes } from "./dnssec.ts";
+import { deniedAnswer, type ErrorAnswer, errorAnswer } from "./errors.ts";
+import { rrsetsEventRoutes } from "./events.ts";
+import { rrsetsGrantRoutes } from "./grants.ts";
+import { describeRoute } from "./schema.ts";
+import { rrsetsSetActionRoutes, rrsetsSetRoutes } from "./sets.ts";
+import { rrsetsZoneActionRoutes, rrsetsZoneRoutes } from "./zones.ts";
+
+export type RrsetsOptions = FaceOptions & {
+  /** For requests without a token: the user signed in to the console, if the console's own page sent the request. */
+  readonly signedIn?: (request: FastifyRequest) => Promise<Actor | undefined>;
+  /** Event streams: milliseconds between heartbeats, and the time a reader has to accept data. */
+  readonly events?: { readonly heartbeat?: number; readonly patience?: number; readonly streams?: { open: number } };
+};
+
+/** The record-set API; register it under `/v1`. Transport rules are here, resources in the route files. */
+export function rrsetsApi(options: RrsetsOptions) {
+  const { service, store } = options;
+  return async (api: FastifyInstance): Promise<void> => {
+    const actorNow = (request: FastifyRequest) => actorFor(options, request, actorStill);
+    const refuse = (reply: FastifyReply) => sendRaw(reply, unknownToken);
+    const noteFailure = openFace(
+      api,
+      options,
+      { read: readJson, largest: largestZoneFile },
+      { stillGood: async (request) => (await actorNow(request)) !== undefined, refuse },
+    );
+    api.decorate("veilFor", service.veilFor);
+    api.setSerializerCompiler(() => spacedJson);
+    // Also for statuses without a schema.
+    api.setReplySerializer(spacedJson);
+    api.addHook("onRequest", async (request, reply) => admit(options, request, reply));
+    api.setErrorHandler((error, _request, reply) =>
+      error instanceof AccessEnded ? refuse(reply) : sendFailure(error as FailedRequest, reply, noteFailure),
+    );
+    api.setNotFoundHandler((_request, reply) => sendRaw(reply, noRoute));
+    const routes: Route[] = [];
+    api.addHook("onRoute", (route) => noteRoute(route, routes));
+    rrsetsZoneRoutes(api, service);
+    rrsetsZoneActionRoutes(api, service);
+    rrsetsActionRoutes(api, service);
+    rrsetsSetRoutes(api, service);
+    rrsetsSetActionRoutes(api, service);
+    rrsetsChangeRoutes(api, service);
+    rrsetsGrantRoutes(api, service);
+    rrsetsDnssecRoutes(api, service);
+    const stillGood = async (request: FastifyRequest) => (await actorFor(options, request)) !== undefined;
+    rrsetsEventRoutes(api, { service, store, stillGood, actorNow, noteFailure, ...options.events });
+    refuseOtherMethods(api, routes);
+  };
+}
+
+/** Indented as in the original: some scripts parse it line by line with `grep`. */
+const spacedJson = (body: unknown): string => JSON.stringify(body, null, 4);
+
+/** Admits a request whose token is valid for this method and within its rate limit. Other answers reveal nothing about the service. */
+async function admit(options: RrsetsOptions, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  reply.headers(forBrowsers);
+  if (request.method === "OPTIONS") return await reply.code(204).headers(preflight).send();
+  const actor = await actorFor(options, request);
+  if (actor === undefined) {
+    leaveBody(request, reply);
+    return await sendRaw(reply, unknownToken);
+  }
+  request.actor = actor;
+  reply.header("x-correlation-id", request.id);
+  const limited = await limit(options, request, reply);
+  if (limited) return await sendRaw(reply, limited);
+  const reads = request.method === "GET" || request.method === "HEAD";
+  if (actor.scope.access === "read" && !reads) return await sendRaw(reply, deniedAnswer("read-only"));
+  await admitBody(request, reply, options.service.turns);
+  return undefined;
+}
+
+async function actorFor({ store, now, signedIn }: RrsetsOptions, request: FastifyRequest, find = actorOf) {
+  const { authorization, "auth-api-token": older } = request.headers;
+  // lexicon sends its token in the header of the older API.
+  const carried = authorization ?? (older === undefined ? undefined : `Bearer ${String(older)}`);
+  if (carried === undefined) return await signedIn?.(request);
+  const secret = /^bearer +(\S{1,200})$/i.exec(carried)?.[1];
+  return secret === undefined ? undefined : await find(store, secret, request, now());
+}
+
+async function limit({ rateLimit, now }: RrsetsOptions, { actor, ip }: FastifyRequest, reply: FastifyReply) {
+  const quota = await takeCall(rateLimit, actor.token, ip, now());
+  if (quota === undefined) return undefined;
+  reply.headers({
+    "ratelimit-limit": quota.limit,
+    "ratelimit-remaining": quota.remaining,
+    "ratelimit-reset": Math.ceil(quota.fullAt / 1000),
+  });
+  if (quota.retryAfter === undefined) return undefined;
+  reply.header("retry-after", quota.retryAfter);
+  return errorAnswer(429, "rate_limit_exceeded", "rate limit exceeded");
+}
+
+const forBrowsers = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": "Link,X-Correlation-ID",
+  vary: "Accept-Encoding",
+};
+const preflight = {
+  "access-control-allow-methods": "OPTIONS,GET,POST,PUT,PATCH,DELETE",
+  "access-control-allow-headers": "X-Requested-With,Authorization,Content-Type,Idempotency-Key,Last-Event-ID",
+  "access-control-max-age": "86400",
+};
+
+/** For paths that are refused before they reach this API. */
+export const sendNoPath = (reply: FastifyReply): FastifyReply => sendRaw(reply.headers(forBrowsers), noRoute);
+
+const unknownToken = errorAnswer(401, "unauthorized", "the token you have provided is invalid");
+const noRoute = errorAnswer(404, "not_found", "there is no such path");
+const notJson = errorAnswer(400, "json_error", "the body is not JSON");
+const badBody = (message: string) =>
+  errorAnswer(422, "invalid_input", message, { fields: [{ name: "body", messages: [message] }] });
+const wrongMethod = errorAnswer(405, "method_not_allowed", "this method is not allowed here");
+
+/** For answers before routing, when no serializer is set yet. */
+const sendRaw = (reply: FastifyReply, { status, body }: ErrorAnswer): FastifyReply =>
+  reply.code(status).type("application/json; charset=utf-8").send(spacedJson(body));
+
+/** Ignores a body where it has no meaning; an empty body counts as none. */
+function readJson(request: FastifyRequest, body: Buffer, done: BodyRead): void {
+  if ((request.method !== "POST" && request.method !== "PUT") || body.length === 0) {
+    done(null);
+    return;
+  }
+  parseBody(body, done);
+}
+
+function sendFailure(error: FailedRequest, reply: FastifyReply, noteFailure: NoteFailure): FastifyReply {
+  const status = error.statusCode ?? 500;
+  if (status < 500) reply.code(status).server.noteRefused(reply);
+  if (status === 400) return sendRaw(reply, notJson);
+  if (status === 422) return sendRaw(reply, badBody(error.message));
+  if (status < 500) return sendRaw(reply, errorAnswer(status, "invalid_input", error.message));
+  const { id } = reply.request;
+  reply.header("x-correlation-id", id);
+  noteFailure(error, id);
+  const message = failureText(error, id);
+  if (!(error instanceof StoreBusy)) return sendRaw(reply, errorAnswer(500, "server_error", message));
+  return sendRaw(reply.header("retry-after", error.retryAfter), errorAnswer(503, "unavailable", message));
+}
+
+type Route = { readonly path: string; readonly methods: readonly string[] };
+
+function noteRoute(route: RouteOptions & { readonly routePath: string }, routes: Route[]): void {
+  const { routePath: path, method } = route;
+  routes.push({ path, methods: Array.isArray(method) ? method : [method] });
+  // A copy, because the HEAD route shares this object.
+  if (route.schema?.hide !== true) route.schema = describeRoute(String(method), path, route.schema ?? {});
+}
+
+const allMethods: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+const inOrder = (a: string, b: string): number => allMethods.indexOf(a) - allMethods.indexOf(b);
+
+/** Known paths answer other methods with 405; PATCH on a set is a 404, as in the original. */
+function refuseOtherMethods(api: FastifyInstance, routes: readonly Route[]): void {
+  for (const [url, known] of Map.groupBy([...routes], (route) => route.path)) {
+    const methods = known.flatMap((route) => route.methods);
+    const others = allMethods.filter((method) => !methods.includes(method));
+    const method = url.endsWith("/:n/:t") ? others.filter((each) => each !== "PATCH") : others;
+    if (method.length === 0) continue;
+    const allow = [...new Set(methods)].toSorted(inOrder).join(", ");
+    const handler = (_request: FastifyRequest, reply: FastifyReply) =>
+      sendError(reply.header("allow", allow), wrongMethod);
+    api.route({ method, url, schema: { hide: true }, handler });
+  }
+  api.options("/*", { schema: { hide: true } }, (_request, reply) => reply.code(204).send());
+}

@@ -1,0 +1,191 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { answers, bodies, queries } from "../../../contract/rrsets.ts";
+import { isRecordType } from "../../../core/rdata/table.ts";
+import { type Fault, ok } from "../../../core/result.ts";
+import { badInput } from "../../commands/edit/bad-input.ts";
+import type { SetEdit } from "../../commands/edit/set.ts";
+import type { SetDone } from "../../commands/edit-set.ts";
+import { refused } from "../../queries/sight.ts";
+import type { RecordService } from "../../service.ts";
+import { act, type ReadKeys, sendError, sendFaults, sendPage, setAt, zoneAt } from "./answer.ts";
+import { answerTo } from "./errors.ts";
+import { draftAt, flagAt, labelsAt, recordsAt, said, setFromKeys, ttlAt } from "./input.ts";
+import { areTrueOf, readSelector } from "./labels.ts";
+import { oneTextAt, orderAt, pagingAt, type Query, textsAt } from "./paging.ts";
+import { setToWire } from "./wire.ts";
+
+const tags = ["record sets"];
+const one = "/zones/:z/rrsets/:n/:t";
+
+export function rrsetsSetRoutes(api: FastifyInstance, service: RecordService): void {
+  /** An SOA set is read again, because the write has changed its serial. */
+  const answerOf = (request: FastifyRequest) => async (done: SetDone) => {
+    const target = { zone: { number: done.zone.number }, name: done.set?.owner ?? "", type: done.set?.type ?? "" };
+    const now = done.set?.type === "SOA" ? await service.set(request.actor, target) : done;
+    const set = now.kind === "done" ? now.set : done.set;
+    return set === undefined ? {} : { rrset: setToWire(set, done.zone.number) };
+  };
+
+  api.get<{ Querystring: Query }>(
+    "/zones/:z/rrsets",
+    {
+      config: { heavy: true },
+      schema: {
+        tags,
+        summary: "List record sets",
+        querystring: queries.sets,
+        response: { 200: answers.rrsets },
+      },
+    },
+    async (request, reply) => {
+      const faults: Fault[] = [];
+      const query = setQueryAt(request.query, faults);
+      if (faults.length > 0) return sendFaults(reply, faults);
+      const { keep, ...asked } = query;
+      const outcome = await service.setPage(request.actor, zoneAt(request), asked, keep);
+      if (outcome.kind !== "done") return sendError(reply, answerTo(outcome));
+      const list = outcome.page.items.map((set) => setToWire(set, outcome.zone.number));
+      return sendPage(request, reply, { rrsets: list }, asked, outcome.page.total);
+    },
+  );
+
+  api.post(
+    "/zones/:z/rrsets",
+    { schema: { tags, summary: "Create a record set", body: bodies.set, response: { 201: answers.rrsetAction } } },
+    (request, reply) =>
+      act(request, reply, {
+        read: setFromKeys,
+        run: ({ name, type, ...draft }, asked) =>
+          service.editSet(request.actor, { zone: zoneAt(request), name, type }, { kind: "create", draft }, asked),
+        answerOf: answerOf(request),
+      }),
+  );
+
+  api.get(
+    one,
+    { schema: { tags, summary: "Read a record set", response: { 200: answers.rrset } } },
+    async (request, reply) => {
+      const outcome = await service.set(request.actor, setAt(request));
+      if (outcome.kind !== "done") return sendError(reply, answerTo(outcome));
+      return reply.send(await answerOf(request)(outcome));
+    },
+  );
+
+  api.put(
+    one,
+    {
+      schema: {
+        tags,
+        summary: "Replace the labels of a record set",
+        body: bodies.labels,
+        response: { 200: answers.rrset },
+      },
+    },
+    (request, reply) =>
+      act(request, reply, {
+        read: (keys, faults) => ({ labels: labelsAt(keys, faults), hasRecords: said(keys.records) }),
+        run: async ({ labels, hasRecords }) =>
+          hasRecords
+            ? refused([recordsHere])
+            : await service.editSet(request.actor, setAt(request), { kind: "label", labels }),
+        answerOf: answerOf(request),
+        status: () => 200,
+      }),
+  );
+
+  api.put(
+    `${one}/records`,
+    {
+      schema: {
+        tags,
+        summary: "Create a record set or replace its records and TTL; not in the original API",
+        body: bodies.put,
+        response: { 200: answers.rrsetAction, 201: answers.rrsetAction },
+      },
+    },
+    (request, reply) =>
+      act(request, reply, {
+        read: draftAt,
+        run: (draft) => service.editSet(request.actor, setAt(request), { kind: "put", draft }),
+        answerOf: answerOf(request),
+        status: ({ made }) => (made ? 201 : 200),
+      }),
+  );
+}
+
+/** Edits whose answer is only the action. */
+export function rrsetsSetActionRoutes(api: FastifyInstance, service: RecordService): void {
+  const handler = (read: ReadKeys<SetEdit>, status: number) => (request: FastifyRequest, reply: FastifyReply) =>
+    act(request, reply, {
+      read,
+      run: (edit, asked) => service.editSet(request.actor, setAt(request), edit, asked),
+      status: () => status,
+    });
+  const action = (name: string, summary: string, body: object, read: ReadKeys<SetEdit>, status = 201) => {
+    const schema = { tags, summary, body, response: { [status]: answers.action } };
+    api.post(`${one}/actions/${name}`, { schema }, handler(read, status));
+  };
+
+  api.delete(
+    one,
+    { schema: { tags, summary: "Delete a record set", response: { 201: answers.action } } },
+    handler(() => ({ kind: "delete" }), 201),
+  );
+  action("change_protection", "Protect a record set", bodies.setProtection, (keys, faults) => ({
+    kind: "lock",
+    locked: flagAt(keys, "change", faults),
+  }));
+  // Some clients omit the TTL to mean null; the vendor deprecated that only in July 2026.
+  action("change_ttl", "Change the TTL of a record set", bodies.setTtl, (keys, faults) => ({
+    kind: "ttl",
+    ttl: ttlAt(keys, faults) ?? null,
+  }));
+  action("set_records", "Replace all records of a set", bodies.records, (keys, faults) => ({
+    kind: "replace",
+    draft: { records: recordsAt(keys, faults) },
+  }));
+  action("add_records", "Add records to a set", bodies.recordsAndTtl, (keys, faults) => ({
+    kind: "add",
+    draft: draftAt(keys, faults),
+  }));
+  action("remove_records", "Remove records from a set", bodies.records, (keys, faults) => ({
+    kind: "remove",
+    draft: { records: recordsAt(keys, faults) },
+  }));
+  action(
+    "update_records",
+    "Change comments of records",
+    bodies.comments,
+    (keys, faults) => ({ kind: "comment", draft: { records: recordsAt(keys, faults, { comments: "required" }) } }),
+    200,
+  );
+}
+
+function setQueryAt(query: Query, faults: Fault[]) {
+  const paging = pagingAt(query, 100, faults);
+  const types = textsAt(query, "type");
+  if (!types.every(isRecordType)) faults.push(badInput("type", "is not a supported record type"));
+  // Sets have no creation time, so sorting by it keeps their order.
+  const order = orderAt(query, ["id", "name", "created"], faults).flatMap(({ by, descending }) =>
+    by === "created" ? [] : [{ by, descending }],
+  );
+  const text = oneTextAt(query, "label_selector");
+  const selector = text === undefined ? ok(undefined) : readSelector(text);
+  if (!selector.ok) faults.push(...selector.faults);
+  const chosen = selector.ok ? selector.value : undefined;
+  const name = oneTextAt(query, "name");
+  return {
+    ...paging,
+    order,
+    ...(types.length > 0 && { types: types.filter(isRecordType) }),
+    ...(name !== undefined && { owners: [name.toLowerCase()] }),
+    keep:
+      chosen && ((set: { readonly labels?: Readonly<Record<string, string>> }) => areTrueOf(chosen, set.labels ?? {})),
+  };
+}
+
+const recordsHere: Fault = {
+  code: "records-here",
+  where: "records",
+  message: "can't update records with this endpoint",
+};

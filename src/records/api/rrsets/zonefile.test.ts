@@ -1,0 +1,205 @@
+import { describe, expect, it } from "vitest";
+import { rrsetsService } from "../../../../test/rig/records/rrsets-service.ts";
+
+const { call, get, newSet, newZone } = rrsetsService();
+
+type Zone = { readonly id: number; readonly name: string };
+type Set = { readonly id: string; readonly ttl: number | null; readonly records: readonly object[] };
+
+const importInto = (zone: Zone, zonefile: string) =>
+  call("POST", `/zones/${zone.id}/actions/import_zonefile`, { zonefile });
+const setsOf = async (zone: Zone): Promise<readonly Set[]> => (await get(`/zones/${zone.id}/rrsets`)).rrsets;
+const ids = async (zone: Zone) => (await setsOf(zone)).map((set) => set.id);
+
+const head = "@ IN SOA ns1.example.net. me.example.net. 1 7200 900 1209600 300\n";
+const servers = "@ IN NS ns1.example.net.\n@ IN NS ns2.example.net.\n@ IN NS ns3.example.net.\n";
+
+describe("zone creation (wire section 4.3)", () => {
+  it("SOA and NS are added; rrsets with TTL, labels and comments are accepted", async () => {
+    const zone = await newZone({
+      ttl: 7200,
+      labels: { team: "ops" },
+      rrsets: [
+        { name: "@", type: "MX", ttl: 900, labels: { a: "b" }, records: [{ value: "10 mx1", comment: "main" }] },
+      ],
+    });
+    expect([zone.ttl, zone.labels, zone.record_count]).toEqual([7200, { team: "ops" }, 5]);
+    expect((await setsOf(zone))[0]).toMatchObject({
+      id: "@/MX",
+      ttl: 900,
+      labels: { a: "b" },
+      records: [{ value: "10 mx1", comment: "main" }],
+    });
+    expect(await ids(zone)).toEqual(["@/MX", "@/NS", "@/SOA"]);
+  });
+
+  it("faults in the sets are reported with their places, and no zone is created", async () => {
+    const rrsets = [
+      { name: "a", type: "A", records: [{ value: "192.0.2.1" }] },
+      { name: "b", type: "A", records: [{ value: "192.0.2.1" }, { value: "nonsense" }] },
+    ];
+    const { status, error } = await call("POST", "/zones", { name: "faulty.example", mode: "primary", rrsets });
+    expect([status, error.details.fields[0].name]).toEqual([422, "rrsets[1].records[1].value"]);
+    expect((await call("GET", "/zones/faulty.example")).status).toBe(404);
+  });
+
+  it("rrsets and zonefile cannot be combined, but either may be empty", async () => {
+    const rrsets = [{ name: "set", type: "A", records: [{ value: "192.0.2.1" }] }];
+    const zonefile = "file IN A 192.0.2.2\n";
+    const body = { name: "both.example", mode: "primary", rrsets, zonefile };
+    expect((await call("POST", "/zones", body)).error.details.fields[0].name).toBe("zonefile");
+    expect((await ids(await newZone({ rrsets, zonefile: "" })))[0]).toBe("set/A");
+    expect((await ids(await newZone({ rrsets: [], zonefile })))[0]).toBe("file/A");
+    expect(await ids(await newZone({ rrsets: [], zonefile: "" }))).toEqual(["@/NS", "@/SOA"]);
+  });
+
+  it("primary_nameservers are ignored for primary, rrsets and zonefile for secondary zones", async () => {
+    const primary = await newZone({ primary_nameservers: [{ address: "nonsense" }] });
+    expect(primary.primary_nameservers).toEqual([]);
+    const secondary = await newZone({ mode: "secondary", rrsets: "nonsense", zonefile: 5 });
+    expect(secondary.mode).toBe("secondary");
+  });
+
+  it("with a zonefile, in which SOA and NS may be missing; $TTL becomes the zone's", async () => {
+    const zone = await newZone({ zonefile: "$TTL 1800\nwww IN A 192.0.2.1 ; the web\nmail 300 IN A 192.0.2.2\n" });
+    expect([zone.ttl, zone.record_count]).toEqual([1800, 6]);
+    const [mail, www] = await setsOf(zone);
+    expect(www).toMatchObject({ id: "www/A", ttl: null, records: [{ value: "192.0.2.1", comment: "the web" }] });
+    expect(mail).toMatchObject({ id: "mail/A", ttl: 300 });
+  });
+});
+
+describe("import (wire section 4.3)", () => {
+  it("replaces all sets; labels are lost", async () => {
+    const { zone, path } = await newSet();
+    await call("PUT", path, { labels: { a: "b" } });
+    expect((await importInto(zone, `${head}${servers}www IN A 192.0.2.1\nnew IN A 192.0.2.2\n`)).status).toBe(201);
+    expect((await get(path)).rrset.labels).toEqual({});
+    expect((await importInto(zone, `${head}${servers}only IN A 192.0.2.3\n`)).status).toBe(201);
+    expect(await ids(zone)).toEqual(["only/A", "@/NS", "@/SOA"]);
+  });
+
+  it("needs a SOA and the assigned NS records", async () => {
+    const zone = await newZone();
+    for (const file of [servers, head, `${head}@ IN NS ns1.example.net.\n`]) {
+      const { status, error } = await importInto(zone, file);
+      expect([status, error.code]).toEqual([422, "invalid_input"]);
+    }
+    expect((await importInto(zone, `${head}${servers}@ IN NS own.example.\n`)).status).toBe(201);
+  });
+
+  it("takes other nameservers if that is asked for, beyond the original API", async () => {
+    const zone = await newZone();
+    const body = { zonefile: `${head}@ IN NS other.example.\n`, other_nameservers: true };
+    expect((await call("POST", `/zones/${zone.id}/actions/import_zonefile`, body)).status).toBe(201);
+    expect((await get(`/zones/${zone.id}/rrsets/@/NS`)).rrset.records).toMatchObject([{ value: "other.example." }]);
+  });
+
+  it("requires no NS records that the zone does not have", async () => {
+    const zone = await newZone();
+    await call("POST", `/zones/${zone.id}/rrsets/@/NS/actions/set_records`, { records: [{ value: "own.example." }] });
+    expect((await importInto(zone, `${head}@ IN NS other.example.\n`)).status).toBe(201);
+  });
+
+  it("$ORIGIN must be the zone's, $TTL becomes its TTL, and may come after records", async () => {
+    const zone = await newZone();
+    const file = `${head}${servers}a IN 300 A 192.0.2.1\nb 300 IN A 192.0.2.2\nc A 192.0.2.3\n`;
+    expect((await importInto(zone, `$ORIGIN other.example.\n${file}`)).status).toBe(422);
+    expect((await importInto(zone, `$ORIGIN ${zone.name}.\n$TTL 900\n${file}`)).status).toBe(201);
+    expect((await get(`/zones/${zone.id}`)).zone.ttl).toBe(900);
+    expect((await setsOf(zone)).slice(0, 3).map((set) => `${set.id} ${set.ttl}`)).toEqual([
+      "a/A 300",
+      "b/A 300",
+      "c/A null",
+    ]);
+    expect((await importInto(zone, `${file}$TTL 1200\n`)).status).toBe(201);
+    expect((await get(`/zones/${zone.id}`)).zone.ttl).toBe(1200);
+  });
+
+  it("a comment after a record becomes its comment; full-line comments are dropped", async () => {
+    const zone = await newZone();
+    await importInto(zone, `; about\n${head}${servers}a IN A 192.0.2.1 ; told here\n; the end\n`);
+    expect((await get(`/zones/${zone.id}/rrsets/a/A`)).rrset.records).toEqual([
+      { value: "192.0.2.1", comment: "told here" },
+    ]);
+  });
+
+  it("reports all faults with their lines, and changes nothing", async () => {
+    const { zone } = await newSet();
+    const clash = "c IN CNAME d\nc IN A 192.0.2.1\n";
+    const { status, error } = await importInto(zone, `${head}${servers}a IN A nonsense\nb IN NOPE x\n${clash}`);
+    expect([status, error.code]).toEqual([422, "invalid_input"]);
+    const placesOf = (refusal: typeof error) => refusal.details.fields.map((field: { name: string }) => field.name);
+    expect(placesOf(error)).toEqual(["line 5", "line 6", "line 7"]);
+    expect(placesOf((await importInto(zone, `${head}${servers}${clash}`)).error)).toEqual(["line 5"]);
+    const made = await call("POST", "/zones", { name: "clash.example", mode: "primary", zonefile: clash });
+    expect([made.status, placesOf(made.error)]).toEqual([422, ["line 1"]]);
+    expect(await ids(zone)).toEqual(["www/A", "@/NS", "@/SOA"]);
+  });
+
+  it("refuses a TTL under 60, and a CNAME next to other data", async () => {
+    const zone = await newZone();
+    expect((await importInto(zone, `${head}${servers}a 59 IN A 192.0.2.1\n`)).error.message).toContain(
+      "ttl is too small",
+    );
+    expect((await importInto(zone, `$TTL 30\n${head}${servers}`)).error.message).toContain("ttl is too small");
+    expect((await importInto(zone, `${head}${servers}a CNAME b\na A 192.0.2.1\n`)).status).toBe(422);
+  });
+});
+
+describe("export (wire section 4.3)", () => {
+  it("origin, TTL, a blank line, SOA, then records with tabs, TTLs where set, and comments", async () => {
+    const zone = await newZone({
+      rrsets: [
+        { name: "www", type: "A", ttl: 300, records: [{ value: "192.0.2.1", comment: "the web" }] },
+        { name: "@", type: "TXT", records: [{ value: '"x; y"' }] },
+      ],
+    });
+    const { zonefile } = await get(`/zones/${zone.id}/zonefile`);
+    expect(zonefile.split("\n").map((line: string) => line.replace(/\d{10}/, "SERIAL"))).toEqual([
+      `$ORIGIN\t${zone.name}.`,
+      "$TTL\t3600",
+      "",
+      "@\tIN\tSOA\tns1.example.net. hostmaster.ns1.example.net. SERIAL 86400 10800 3600000 3600",
+      "",
+      "@\tIN\tNS\tns1.example.net.",
+      "@\tIN\tNS\tns3.example.net.",
+      "@\tIN\tNS\tns2.example.net.",
+      "www\tIN\t300\tA\t192.0.2.1 ; the web",
+      '@\tIN\tTXT\t"x; y"',
+      "",
+    ]);
+  });
+
+  it("imported again changes nothing: values stay as sent, although the file spells them differently", async () => {
+    const zone = await newZone();
+    const sent = [
+      ["a", "AAAA", "2001:DB8:0::1"],
+      ["b", "CNAME", "Docs"],
+      ["c", "MX", "10  mail"],
+      ["d", "TXT", '"é"'],
+    ] as const;
+    for (const [name, type, value] of sent) {
+      await call("POST", `/zones/${zone.id}/rrsets`, { name, type, records: [{ value, comment: "kept" }] });
+    }
+    const before = [await setsOf(zone), (await get(`/zones/${zone.id}`)).zone.serial];
+    const { zonefile } = await get(`/zones/${zone.id}/zonefile`);
+    expect((await importInto(zone, zonefile)).status).toBe(201);
+    expect([await setsOf(zone), (await get(`/zones/${zone.id}`)).zone.serial]).toEqual(before);
+  });
+
+  it("can be imported again, with the same result", async () => {
+    const zone = await newZone({
+      rrsets: [
+        { name: "www", type: "A", ttl: 300, records: [{ value: "192.0.2.1", comment: "the web" }] },
+        { name: "long", type: "TXT", records: [{ value: `"${"x".repeat(255)}" "y\\"z"` }] },
+        { name: "alias", type: "CNAME", records: [{ value: "www" }] },
+      ],
+    });
+    const file = async () => (await get(`/zones/${zone.id}/zonefile`)).zonefile;
+    const before = await file();
+    expect((await importInto(zone, before)).status).toBe(201);
+    const strip = (text: string) => text.replace(/\d{10}/, "");
+    expect(strip(await file())).toBe(strip(before));
+  });
+});

@@ -1,0 +1,194 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { answers, bodies, queries } from "../../../contract/rrsets.ts";
+import { askedZoneName } from "../../../core/names/name.ts";
+import { type Fault, ok } from "../../../core/result.ts";
+import { badInput } from "../../commands/edit/bad-input.ts";
+import { zoneFaults } from "../../commands/edit/check-write.ts";
+import type { Asked, Written } from "../../commands/write.ts";
+import type { Zone, ZoneKey } from "../../model.ts";
+import { largeZone } from "../../queries/read-zone.ts";
+import { type Actor, missing } from "../../queries/sight.ts";
+import type { RecordService } from "../../service.ts";
+import { holdFor } from "../shared/admit-body.ts";
+import { act, type ReadKeys, readNothing, sendError, sendFaults, sendPage, zoneAt } from "./answer.ts";
+import { answerTo } from "./errors.ts";
+import { flagAt, labelsAt, primariesAt, said, textAt, ttlAt, zoneFromKeys } from "./input.ts";
+import { areTrueOf, readSelector } from "./labels.ts";
+import { oneTextAt, orderAt, pagingAt, type Query } from "./paging.ts";
+import { zoneToWire } from "./wire.ts";
+
+const tags = ["hosted zones"];
+
+export function rrsetsZoneRoutes(api: FastifyInstance, service: RecordService): void {
+  const { nameservers } = service;
+  const toWire = async (zones: readonly Zone[]) => {
+    const statuses = await service.zoneStatuses(zones);
+    return zones.map((zone, i) => zoneToWire(zone, statuses[i] ?? "error", nameservers));
+  };
+  const answerOf = async ({ zone }: { readonly zone: Zone }) => ({ zone: (await toWire([zone]))[0] });
+
+  const listZones = async (request: FastifyRequest, reply: FastifyReply) => {
+    const faults: Fault[] = [];
+    const { keep, owns, ...query } = zoneQueryAt(request.query as Query, faults);
+    if (faults.length > 0) return sendFaults(reply, faults);
+    const owning = owns === undefined ? undefined : await service.zoneOwning(request.actor, owns);
+    const name = owning?.name ?? query.name;
+    const isNone = (owns !== undefined && owning === undefined) || name !== (query.name ?? name);
+    const page = isNone
+      ? { items: [], total: 0 }
+      : await service.zones(request.actor, { ...query, ...(name !== undefined && { name }) }, keep);
+    const zones = await toWire(page.items);
+    return sendPage(request, reply, { zones }, query, page.total);
+  };
+
+  api.get(
+    "/zones",
+    {
+      config: { heavy: true },
+      schema: { tags, summary: "List zones", querystring: queries.zones, response: { 200: answers.zones } },
+    },
+    listZones,
+  );
+
+  api.post(
+    "/zones",
+    {
+      config: { largeBody: true },
+      schema: { tags, summary: "Create a zone", body: bodies.zone, response: { 201: answers.zoneAction } },
+    },
+    (request, reply) =>
+      act(request, reply, {
+        read: zoneFromKeys,
+        run: (draft, asked) => service.createZone(request.actor, draft, asked),
+        answerOf,
+      }),
+  );
+
+  api.get(
+    "/zones/:z",
+    { schema: { tags, summary: "Read a zone", response: { 200: answers.zone } } },
+    async (request, reply) => {
+      const key = zoneAt(request);
+      // `/zones/`: some scripts request the list this way.
+      if ("name" in key && key.name === "") return await listZones(request, reply);
+      const zone = await service.zone(request.actor, key);
+      return zone === undefined ? sendError(reply, answerTo(missing("zone"))) : reply.send(await answerOf({ zone }));
+    },
+  );
+
+  api.put(
+    "/zones/:z",
+    {
+      schema: {
+        tags,
+        summary: "Replace the labels of a zone",
+        body: bodies.labels,
+        response: { 200: answers.zone },
+      },
+    },
+    (request, reply) =>
+      act(request, reply, {
+        read: labelsAt,
+        run: (labels) => service.labelZone(request.actor, zoneAt(request), labels),
+        answerOf,
+        status: () => 200,
+      }),
+  );
+
+  api.get(
+    "/zones/:z/zonefile",
+    {
+      config: { heavy: true },
+      schema: {
+        tags,
+        summary: "Read a zone as a zone file",
+        response: { 200: answers.zonefile },
+      },
+    },
+    async (request, reply) => {
+      const zone = await service.openZone(request.actor, zoneAt(request));
+      const faults = zone === undefined ? [] : zoneFaults(zone);
+      if (zone === undefined) return sendError(reply, answerTo(missing("zone")));
+      if (faults.length > 0) return sendFaults(reply, faults);
+      if (zone.recordCount > largeZone) await holdFor(request.actor.account, reply, service.turns);
+      const file = await service.exportZone(request.actor, zone, "rrsets");
+      return file.kind === "done" ? reply.send({ zonefile: file.text }) : sendError(reply, answerTo(file));
+    },
+  );
+}
+
+/** Writes whose answer is only the action. */
+export function rrsetsZoneActionRoutes(api: FastifyInstance, service: RecordService): void {
+  const handler =
+    <Draft>(
+      read: ReadKeys<Draft>,
+      run: (actor: Actor, zone: ZoneKey, draft: Draft, asked: Asked) => Promise<Written>,
+    ) =>
+    (request: FastifyRequest, reply: FastifyReply) =>
+      act(request, reply, { read, run: (draft, asked) => run(request.actor, zoneAt(request), draft, asked) });
+  const schema = (summary: string, body: object) => ({ tags, summary, body, response: { 201: answers.action } });
+  const path = "/zones/:z/actions";
+
+  api.delete(
+    "/zones/:z",
+    { schema: { tags, summary: "Delete a zone with all its record sets", response: { 201: answers.action } } },
+    handler(readNothing, (actor, zone, _, asked) => service.deleteZone(actor, zone, asked)),
+  );
+  api.post(
+    `${path}/change_primary_nameservers`,
+    { schema: schema("Set the primary servers of a secondary zone", bodies.primaries) },
+    handler(primariesAt, service.changePrimaries),
+  );
+  api.post(
+    `${path}/change_protection`,
+    { schema: schema("Protect a zone", bodies.zoneProtection) },
+    handler((keys, faults) => (said(keys.delete) ? flagAt(keys, "delete", faults) : undefined), service.lockZone),
+  );
+  api.post(
+    `${path}/change_ttl`,
+    { schema: schema("Change a zone's TTL", bodies.zoneTtl) },
+    handler((keys, faults) => {
+      if (!said(keys.ttl)) faults.push(badInput("ttl", "is missing"));
+      return ttlAt(keys, faults) ?? 0;
+    }, service.changeZoneTtl),
+  );
+  api.post(
+    `${path}/import_zonefile`,
+    { config: { largeBody: true }, schema: schema("Replace all record sets with a zone file", bodies.zonefile) },
+    handler(
+      (keys, faults) => ({
+        text: textAt(keys, "zonefile", faults),
+        otherServers: said(keys.other_nameservers) && flagAt(keys, "other_nameservers", faults),
+      }),
+      service.importFile,
+    ),
+  );
+}
+
+function zoneQueryAt(query: Query, faults: Fault[]) {
+  const paging = pagingAt(query, 50, faults);
+  const order = orderAt(query, ["id", "name", "created"], faults);
+  const [name, modeText, search, text] = ["name", "mode", "search", "label_selector"].map((key) =>
+    oneTextAt(query, key),
+  );
+  // No zone contains an empty name.
+  const owns = query.owns === undefined ? undefined : (oneTextAt(query, "owns") ?? "");
+  const mode = (["primary", "secondary"] as const).find((each) => each === modeText);
+  if (mode !== modeText) faults.push(badInput("mode", "must be primary or secondary"));
+  const selector = text === undefined ? ok([]) : readSelector(text);
+  if (!selector.ok) faults.push(...selector.faults);
+  // The database applies one test, preferably a selective one; the rest is applied to what it finds.
+  const tests = (selector.ok ? selector.value : []).toSorted((a, b) => Number(a.not) - Number(b.not));
+  const [label, ...more] = tests;
+  const keep = more.length === 0 ? undefined : ({ settings }: Zone) => areTrueOf(more, settings.labels);
+  return {
+    ...paging,
+    order,
+    owns,
+    keep,
+    ...(mode && { mode }),
+    ...(label && { label }),
+    ...(name !== undefined && { name: askedZoneName(name) }),
+    ...(search !== undefined && { search: search.toLowerCase() }),
+  };
+}

@@ -1,0 +1,42 @@
+import type { FastifyInstance } from "fastify";
+import type { Instant } from "../../../core/instant.ts";
+import type { RateLimit } from "../../../lib/limits/rate-limit.ts";
+import type { Logger } from "../../../process/log.ts";
+import type { Actor } from "../../queries/sight.ts";
+import type { RecordService } from "../../service.ts";
+import type { RecordStore } from "../../store/port.ts";
+import { type ReadBody, readBodiesBy, type StillAdmitted, takeTurns } from "./admit-body.ts";
+import { createFailureNotes, type NoteFailure } from "./failed-requests.ts";
+import { noteRefusals } from "./refused-requests.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** The caller; set before any handler runs. */
+    actor: Actor;
+  }
+}
+
+export type FaceOptions = {
+  readonly service: RecordService;
+  readonly store: RecordStore;
+  readonly now: () => Instant;
+  readonly log: Logger;
+  /** Absent: no limit. */
+  readonly rateLimit?: RateLimit;
+};
+
+/** What both APIs share: the actor of a request, one body parser, and turns for heavy requests. */
+export function openFace(
+  api: FastifyInstance,
+  { service, log, now }: FaceOptions,
+  bodies: { readonly read: ReadBody; readonly largest: number },
+  admitted: StillAdmitted,
+): NoteFailure {
+  api.decorateRequest("actor");
+  noteRefusals(api, log, now);
+  readBodiesBy(api, bodies.read, bodies.largest);
+  takeTurns(api, service.turns, admitted);
+  // The input.ts of each face validates requests, with that API's messages. Fastify gets the schemas for the documentation only.
+  api.setValidatorCompiler(() => () => true);
+  return createFailureNotes(log, now);
+}

@@ -1,0 +1,106 @@
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { Type } from "typebox";
+import {
+  DeletedAnswer,
+  GatewayAnswer,
+  PrimaryServerAnswer,
+  PrimaryServerInput,
+  PrimaryServersAnswer,
+} from "../../../contract/records-v1.ts";
+import type { PlacedServer } from "../../commands/zones/primary-servers.ts";
+import { missing, type NotDone, refused } from "../../queries/sight.ts";
+import type { RecordService } from "../../service.ts";
+import { notFound, sendNotDone } from "./answer.ts";
+import { readFields } from "./input.ts";
+import { primaryServerPlace, primaryServerToWire } from "./wire.ts";
+
+const tags = ["primary servers"];
+const answers = {
+  200: PrimaryServerAnswer,
+  403: GatewayAnswer,
+  404: PrimaryServerAnswer,
+  422: PrimaryServerAnswer,
+};
+
+export function primaryServerRoutes(api: FastifyInstance, service: RecordService): void {
+  api.get<{ Querystring: Record<string, unknown> }>(
+    "/primary_servers",
+    {
+      schema: {
+        tags,
+        summary: "List primary servers",
+        querystring: Type.Object({ zone_id: Type.Optional(Type.String()) }),
+        response: { 200: PrimaryServersAnswer, 404: PrimaryServersAnswer },
+      },
+    },
+    async (request, reply) => {
+      const { zone_id: zone } = request.query;
+      const servers = await service.primaryServers(request.actor, typeof zone === "string" ? zone : undefined);
+      const error = { message: "no primary server found", code: 404 };
+      if (servers.length === 0) return reply.code(404).send({ primary_servers: [], error });
+      return reply.send({ primary_servers: servers.map(primaryServerToWire) });
+    },
+  );
+
+  api.post(
+    "/primary_servers",
+    { schema: { tags, summary: "Add a primary server to a zone", body: PrimaryServerInput, response: answers } },
+    async (request, reply) => {
+      const input = readFields(PrimaryServerInput, request.body);
+      const outcome = input.ok
+        ? await service.addPrimaryServer(request.actor, input.value.zone_id, input.value)
+        : refused(input.faults);
+      return send(reply, outcome);
+    },
+  );
+
+  api.get<{ Params: { id: string } }>(
+    "/primary_servers/:id",
+    { schema: { tags, summary: "Read a primary server", response: answers } },
+    async (request, reply) => {
+      const place = primaryServerPlace(request.params.id);
+      const servers = await service.primaryServers(request.actor, place.zone);
+      const placed = servers.find(({ server }) => server.id === place.server);
+      return send(reply, placed ? { kind: "done", placed } : missing("primary server"));
+    },
+  );
+
+  api.put<{ Params: { id: string } }>(
+    "/primary_servers/:id",
+    { schema: { tags, summary: "Replace a primary server", body: PrimaryServerInput, response: answers } },
+    async (request, reply) => {
+      const input = readFields(PrimaryServerInput, request.body);
+      const place = primaryServerPlace(request.params.id);
+      const outcome = input.ok
+        ? await service.replacePrimaryServer(request.actor, place, input.value)
+        : refused(input.faults);
+      return send(reply, outcome.kind === "missing" ? missing("primary server") : outcome);
+    },
+  );
+
+  api.delete<{ Params: { id: string } }>(
+    "/primary_servers/:id",
+    {
+      schema: {
+        tags,
+        summary: "Remove a primary server; a zone that has lost its last one becomes a primary zone",
+        response: { 200: DeletedAnswer, 403: GatewayAnswer, 404: DeletedAnswer },
+      },
+    },
+    async (request, reply) => {
+      const outcome = await service.deletePrimaryServer(request.actor, primaryServerPlace(request.params.id));
+      if (outcome.kind === "done") return reply.send({ error: {} });
+      return outcome.kind === "missing"
+        ? reply.code(404).send({ error: notFound("primary server") })
+        : sendNotDone(reply, "primary server", outcome);
+    },
+  );
+}
+
+const send = (
+  reply: FastifyReply,
+  outcome: { readonly kind: "done"; readonly placed: PlacedServer } | NotDone,
+): FastifyReply =>
+  outcome.kind === "done"
+    ? reply.send({ primary_server: primaryServerToWire(outcome.placed) })
+    : sendNotDone(reply, "primary server", outcome);

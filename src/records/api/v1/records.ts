@@ -1,0 +1,136 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import {
+  DeletedAnswer,
+  GatewayAnswer,
+  RecordAnswer,
+  RecordInput,
+  RecordsAnswer,
+  RecordsQuery,
+} from "../../../contract/records-v1.ts";
+import { mapInSteps, type Steps } from "../../../core/steps.ts";
+import type { PlacedRecord } from "../../model.ts";
+import { missing, type NotDone, refused } from "../../queries/sight.ts";
+import type { RecordService } from "../../service.ts";
+import { holdFor } from "../shared/admit-body.ts";
+import { notFound, sendNotDone } from "./answer.ts";
+import { recordFromWire } from "./input.ts";
+import { pagingOf } from "./paging.ts";
+import { paginationToWire, recordToWire } from "./wire.ts";
+
+const tags = ["records"];
+/** May take long if there are many records. */
+const heavy = { config: { heavy: true } };
+const answers = { 200: RecordAnswer, 403: GatewayAnswer, 404: RecordAnswer, 422: RecordAnswer };
+
+export function recordRoutes(api: FastifyInstance, service: RecordService): void {
+  api.get<{ Querystring: Record<string, unknown> }>(
+    "/records",
+    {
+      ...heavy,
+      schema: {
+        tags,
+        summary: "List records",
+        querystring: RecordsQuery,
+        response: { 200: RecordsAnswer, 404: RecordsAnswer },
+      },
+    },
+    async (request, reply) => {
+      const { name, type } = request.query;
+      const zone = request.query.zone_id ?? (await bareZone(service, request));
+      if (name === undefined && (await service.isLarge(request.actor, textOf(zone))))
+        await holdFor(request.actor.account, reply, service.turns);
+      const outcome = await service.records(request.actor, {
+        ...(typeof zone === "string" && { zone }),
+        ...(typeof name === "string" && { name }),
+        ...(typeof type === "string" && { type }),
+      });
+      if (outcome.kind !== "done") return reply.code(404).send({ records: [], error: notFound("zone") });
+      const page = printingPage(outcome.records.toSorted(byAge), request.query);
+      const text = await service.turns.run(request.actor.account, page);
+      return reply.type("application/json; charset=utf-8").serializer(asItIs).send(text);
+    },
+  );
+
+  api.post(
+    "/records",
+    { schema: { tags, summary: "Create a record", body: RecordInput, response: answers } },
+    async (request, reply) => {
+      const input = recordFromWire(request.body);
+      const outcome = input.ok
+        ? await service.createRecord(request.actor, input.value.zoneId, input.value.draft)
+        : refused(input.faults);
+      return send(reply, outcome, request.body);
+    },
+  );
+
+  api.get<{ Params: { id: string } }>(
+    "/records/:id",
+    { schema: { tags, summary: "Read a record", response: answers } },
+    async (request, reply) => {
+      const placed = await service.record(request.actor, request.params.id);
+      return send(reply, placed ? { kind: "done", placed } : missing("record"));
+    },
+  );
+
+  api.put<{ Params: { id: string } }>(
+    "/records/:id",
+    { schema: { tags, summary: "Replace a record", body: RecordInput, response: answers } },
+    async (request, reply) => {
+      const input = recordFromWire(request.body);
+      const outcome = input.ok
+        ? await service.replaceRecord(request.actor, request.params.id, input.value)
+        : refused(input.faults);
+      return send(reply, outcome, request.body);
+    },
+  );
+
+  api.delete<{ Params: { id: string } }>(
+    "/records/:id",
+    {
+      schema: {
+        tags,
+        summary: "Delete a record",
+        response: { ...answers, 200: DeletedAnswer, 404: DeletedAnswer },
+      },
+    },
+    async (request, reply) => {
+      const outcome = await service.deleteRecord(request.actor, request.params.id);
+      if (outcome.kind === "done") return reply.send({ error: {} });
+      return outcome.kind === "missing" ? reply.code(404).send({ error: notFound("record") }) : send(reply, outcome);
+    },
+  );
+}
+
+/** ddclient 3.10 requests `/records?<zone id>`, without the key. Other bare keys are ignored, like unknown keys. */
+async function bareZone(service: RecordService, { actor, query }: FastifyRequest): Promise<string | undefined> {
+  const key = Object.entries(query as object).find(([, value]) => value === "")?.[0];
+  return key === undefined ? undefined : (await service.zone(actor, { zone: key }))?.id;
+}
+
+/** Clients that take the first or last record of a name expect the oldest or newest. */
+const byAge = (a: PlacedRecord, b: PlacedRecord): number => a.record.created - b.record.created;
+
+/** All records in one answer, without `meta`, unless `per_page` is given. */
+function* printingPage(records: readonly PlacedRecord[], query: Readonly<Record<string, unknown>>): Steps<string> {
+  const isPage = query.page !== undefined || query.per_page !== undefined;
+  const all = Math.max(records.length, 1);
+  const { page, perPage } = isPage
+    ? pagingOf(query, { perPage: all, most: Math.max(all, 10_000) })
+    : { page: 1, perPage: all };
+  const wanted = records.slice((page - 1) * perPage, page * perPage);
+  const texts = yield* mapInSteps(wanted, (placed) => JSON.stringify(recordToWire(placed)));
+  const meta = { pagination: paginationToWire(page, perPage, records.length) };
+  return `{"records":[${texts.join(",")}]${isPage ? `,"meta":${JSON.stringify(meta)}` : ""}}\n`;
+}
+
+const asItIs = (text: unknown): string => String(text);
+const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+
+const send = (
+  reply: FastifyReply,
+  outcome: { readonly kind: "done"; readonly placed: PlacedRecord } | NotDone,
+  body?: unknown,
+): FastifyReply =>
+  outcome.kind === "done"
+    ? reply.send({ record: recordToWire(outcome.placed) })
+    : sendNotDone(reply, "record", outcome, body);

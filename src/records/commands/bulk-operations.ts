@@ -1,0 +1,76 @@
+import type { Fault } from "../../core/result.ts";
+import type { Turns } from "../../lib/limits/turns.ts";
+import { type Actor, missing, plainActor, refused, type Sight } from "../queries/sight.ts";
+import { inParts } from "./edit/in-parts.ts";
+import { newRecordId } from "./edit/new-id.ts";
+import {
+  type BulkOutcome,
+  type ChangedEntry,
+  createRecordsRule,
+  type NewEntry,
+  type Numbered,
+  type OrFaults,
+  type Outcomes,
+  outcomesOf,
+  replaceRecordsRule,
+  unprocessed,
+} from "./edit-records.ts";
+import type { RecordServiceOptions } from "./options.ts";
+import { zoneStays } from "./record-rules.ts";
+
+/** Many records, in one write per zone. Outcomes are in the order of the entries. */
+export function bulkOperations({ store, now }: RecordServiceOptions, sight: Sight, turns: Pick<Turns, "next">) {
+  return {
+    /** All or none, in one transaction. */
+    createRecords: async (actor: Actor, entries: readonly OrFaults<NewEntry>[]): Promise<readonly BulkOutcome[]> => {
+      const ids = entries.map(newRecordId);
+      const rule = createRecordsRule({ kind: "create-records", actor: plainActor(actor), entries, ids, now: now() });
+      await actor.expectAccess?.();
+      return await store.writeAll(rule.requests, rule.decide);
+    },
+
+    /** Replaces the valid ones, one transaction per zone; none if an entry names a zone that its record is not in. */
+    replaceRecords: async (
+      actor: Actor,
+      entries: readonly OrFaults<ChangedEntry>[],
+    ): Promise<readonly BulkOutcome[]> => {
+      const by = { actor: plainActor(actor), now: now() };
+      const { numbered, repeated } = withoutRepeats(entries);
+      const places = await inParts(
+        numbered,
+        ({ id }) => sight.record(actor, id),
+        () => turns.next(actor.account),
+      );
+      const found = numbered.flatMap((entry, i) => {
+        const zone = places[i]?.zone.id;
+        return zone === undefined ? [] : [{ ...entry, zone }];
+      });
+      const strays = found.filter((entry) => entry.zone !== entry.zoneId);
+      if (strays.length > 0) {
+        const refusals: Outcomes = new Map(strays.map(({ place }) => [place, refused([zoneStays])]));
+        return outcomesOf(entries, refusals, unprocessed);
+      }
+      await actor.expectAccess?.();
+      const written = await inParts([...Map.groupBy(found, (entry) => entry.zone)], ([zone, mine]) => {
+        const rule = replaceRecordsRule({ kind: "replace-records", ...by, zone, entries: mine });
+        return store.writeAll(rule.requests, rule.decide);
+      });
+      return outcomesOf(entries, new Map([...repeated, ...written.flat()]), missing("record"));
+    },
+  };
+}
+
+function withoutRepeats(entries: readonly OrFaults<ChangedEntry>[]) {
+  const seen = new Set<string>();
+  const repeated: Outcomes = new Map();
+  const numbered: Numbered[] = [];
+  for (const [place, entry] of entries.entries()) {
+    if ("faults" in entry) continue;
+    if (seen.has(entry.id)) repeated.set(place, refused([givenTwice]));
+    else numbered.push({ place, ...entry });
+    seen.add(entry.id);
+  }
+  return { numbered, repeated };
+}
+
+const givenTwice: Fault = { code: "given-twice", where: "id", message: "the record is in this request twice" };

@@ -1,0 +1,52 @@
+import { enclosing, ownerOf } from "../../core/names/name.ts";
+import type { Zone } from "../model.ts";
+import { type Actor, plainActor, type Sight } from "../queries/sight.ts";
+import type { Host, WantedAddresses } from "./edit/dyndns-request.ts";
+import { newRecordId } from "./edit/new-id.ts";
+import type { RecordServiceOptions } from "./options.ts";
+import { type HostOutcome, type PlacedHost, plainAddresses, pointHostsRule } from "./point-hosts.ts";
+
+type Placed = PlacedHost & { readonly zone: Zone };
+
+export function dyndnsOperations({ store, now }: RecordServiceOptions, sight: Sight) {
+  /** The closest enclosing zone of a name that this actor may see. */
+  const zoneOf = async (actor: Actor, name: string): Promise<Zone | undefined> => {
+    for (const above of enclosing(name)) {
+      const zone = await store.zoneBy(actor.account, { name: above });
+      if (zone && sight.allows(actor, { kind: "read-zone", zone: zone.name })) return zone;
+    }
+    return undefined;
+  };
+
+  return {
+    /** Writes all hosts of a zone in one write; no write if nothing changes. Outcomes are in the order of the hosts. */
+    pointHosts: async (
+      actor: Actor,
+      hosts: readonly Host[],
+      wanted: WantedAddresses,
+    ): Promise<readonly HostOutcome[]> => {
+      const at = now();
+      const placed: Placed[] = [];
+      const outcomes: HostOutcome[] = [];
+      for (const [place, host] of hosts.entries()) {
+        outcomes.push({ kind: host === undefined ? "not-a-full-name" : "unknown" });
+        const zone = host === undefined ? undefined : await zoneOf(actor, host);
+        const owner = zone && ownerOf(host ?? "", zone.name);
+        if (zone && owner !== undefined) placed.push({ place, owner, zone, id: newRecordId() });
+      }
+      const byZone = [...Map.groupBy(placed, ({ zone }) => zone.id)];
+      await Promise.all(
+        byZone.map(async ([zone, mine]) => {
+          const mineHere = mine.map(({ place, owner, id }) => ({ place, owner, id }));
+          const rule = pointHostsRule({
+            ...{ kind: "point-hosts", actor: plainActor(actor), zone, hosts: mineHere, now: at },
+            wanted: plainAddresses(wanted),
+          });
+          const written = await store.write(rule.request, rule.decide);
+          for (const { place, outcome } of written ?? []) outcomes[place] = outcome;
+        }),
+      );
+      return outcomes;
+    },
+  };
+}

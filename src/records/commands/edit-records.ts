@@ -1,0 +1,152 @@
+import type { Instant } from "../../core/instant.ts";
+import type { Fault } from "../../core/result.ts";
+import type { Steps } from "../../core/steps.ts";
+import type { PlacedRecord } from "../model.ts";
+import { missing, type NotDone, type PlainActor, permissionsAt, refused } from "../queries/sight.ts";
+import type { Decision, WriteAllRule, WriteRequest, WriteView } from "../store/port.ts";
+import { editingMany } from "./edit/many.ts";
+import { ownersOf, type PlacedDraft, type RecordRules, recordRules } from "./record-rules.ts";
+import { ifSmall, writtenBy } from "./write.ts";
+
+/** An entry that was refused earlier is replaced by its faults. */
+export type OrFaults<T> = T | { readonly faults: readonly Fault[] };
+export type NewEntry = PlacedDraft;
+export type ChangedEntry = PlacedDraft & { readonly id: string };
+
+/** The outcome of one entry; `unprocessed` if it is valid but another one is not. */
+export type BulkOutcome =
+  | { readonly kind: "done"; readonly placed: PlacedRecord }
+  | { readonly kind: "unprocessed" }
+  | NotDone;
+
+type By = { readonly actor: PlainActor; readonly now: Instant };
+
+export type CreateRecords = By & {
+  readonly kind: "create-records";
+  readonly entries: readonly OrFaults<NewEntry>[];
+  /** One per entry. */
+  readonly ids: readonly string[];
+};
+
+export type ReplaceRecords = By & {
+  readonly kind: "replace-records";
+  readonly zone: string;
+  readonly entries: readonly Numbered[];
+};
+
+export function createRecordsRule(command: CreateRecords): WriteAllRule<readonly BulkOutcome[]> {
+  const { actor, entries, ids, now } = command;
+  const rules = recordRules(permissionsAt(() => now));
+  const numbered = entries.flatMap((entry, place) =>
+    "faults" in entry ? [] : [{ place, id: ids[place] ?? "", ...entry }],
+  );
+  const zones = [...Map.groupBy(numbered, (entry) => entry.zoneId)];
+  const small = ifSmall(command, entries);
+  return {
+    kind: "write-all",
+    requests: zones.map(([zone, mine]) => ({ ...requestFor(command, zone, mine), ...small })),
+    *decide(views) {
+      const found: Outcomes = new Map();
+      const decisions: Decision[] = [];
+      for (const [i, [, mine]] of zones.entries()) {
+        const view = views[i];
+        const rule: Rule = ({ draft }) => (view ? rules.newContent(actor, view.zone, draft) : missing("zone"));
+        decisions.push(view ? yield* deciding(view, mine, found, now, rule) : nothing);
+      }
+      yield;
+      const outcomes = outcomesOf(entries, found, missing("zone"));
+      if (outcomes.every((outcome) => outcome.kind === "done")) return { decisions, result: outcomes };
+      const result = outcomes.map((each) => (each.kind === "done" ? unprocessed : each));
+      return { decisions: decisions.map(() => nothing), result };
+    },
+  };
+}
+
+/** The outcomes by the index of their entry. */
+export function replaceRecordsRule(command: ReplaceRecords): WriteAllRule<readonly (readonly [number, BulkOutcome])[]> {
+  const { actor, zone, entries, now } = command;
+  const rules = recordRules(permissionsAt(() => now));
+  const records = entries.map((entry) => entry.id);
+  return {
+    kind: "write-all",
+    requests: [{ ...requestFor(command, zone, entries), records, ...ifSmall(command, entries) }],
+    *decide([view]) {
+      const outcomes: Outcomes = new Map();
+      if (view === undefined) return { decisions: [], result: [] };
+      const setsById = new Map(view.sets.flatMap((set) => set.records.map((record) => [record.id, set])));
+      const rule: Rule = (entry) => rules.nextContent(actor, view.zone, setsById.get(entry.id), entry);
+      const decision = yield* decidingSome(view, entries, outcomes, now, rule);
+      return { decisions: [decision], result: [...outcomes] };
+    },
+  };
+}
+
+const requestFor = ({ actor, now }: By, zone: string, entries: readonly Numbered[]): WriteRequest => ({
+  ...writtenBy(actor, now),
+  at: { zone },
+  owners: ownersOf(entries.map((entry) => entry.draft)),
+});
+
+export type Numbered = ChangedEntry & { readonly place: number };
+type Rule = (entry: Numbered) => ReturnType<RecordRules["newContent"]>;
+
+const nothing: Decision = { wanted: undefined };
+export const unprocessed: BulkOutcome = { kind: "unprocessed" };
+
+/** Outcomes by the index of their entry. */
+export type Outcomes = Map<number, BulkOutcome>;
+
+export const outcomesOf = (
+  entries: readonly OrFaults<NewEntry | ChangedEntry>[],
+  outcomes: Outcomes,
+  otherwise: BulkOutcome,
+): readonly BulkOutcome[] =>
+  entries.map((entry, i) => ("faults" in entry ? refused(entry.faults) : (outcomes.get(i) ?? otherwise)));
+
+/** Adds the outcomes of these entries; `left` are those that passed the rules and were tried. */
+function* deciding(
+  view: WriteView,
+  entries: readonly Numbered[],
+  outcomes: Outcomes,
+  now: number,
+  rule: Rule,
+): Steps<Decision & { readonly left: readonly Numbered[] }> {
+  const edits = [];
+  const left = [];
+  for (const entry of entries) {
+    yield;
+    const read = rule(entry);
+    if (read.kind !== "content") {
+      outcomes.set(entry.place, read);
+      continue;
+    }
+    edits.push({ id: entry.id, content: read.content });
+    left.push(entry);
+  }
+  const edited = yield* editingMany(view, edits, now);
+  for (const [i, { place }] of left.entries()) {
+    const placed = edited.kind === "done" ? edited.placed[i] : undefined;
+    const faults = edited.kind === "refused" ? edited.faults.get(i) : undefined;
+    outcomes.set(place, placed ? { kind: "done", placed } : faults ? refused(faults) : unprocessed);
+  }
+  return { wanted: edited.kind === "done" ? edited.wanted : undefined, left };
+}
+
+/** Refused entries are dropped and the rest is tried again, up to this many times. */
+const maximumRounds = 8;
+
+function* decidingSome(
+  view: WriteView,
+  entries: readonly Numbered[],
+  outcomes: Outcomes,
+  now: number,
+  rule: Rule,
+): Steps<Decision> {
+  let left = entries;
+  for (let round = 0; round < maximumRounds && left.length > 0; round += 1) {
+    const decision = yield* deciding(view, left, outcomes, now, rule);
+    if (decision.wanted !== undefined) return decision;
+    left = decision.left.filter(({ place }) => outcomes.get(place)?.kind === "unprocessed");
+  }
+  return nothing;
+}

@@ -1,0 +1,107 @@
+import type { Instant } from "../../core/instant.ts";
+import type { RRset } from "../../core/records/rrset.ts";
+import type { Result } from "../../core/result.ts";
+import type { Zone, ZoneKey } from "../model.ts";
+import {
+  denied,
+  missing,
+  type NotDone,
+  type Permissions,
+  type PlainActor,
+  permissionsAt,
+  refused,
+} from "../queries/sight.ts";
+import type { ActRule, DecideAct } from "../store/port.ts";
+import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
+import { newRecordIds } from "./edit/new-id.ts";
+import { editedSet, placed, type SetEdit, setAt } from "./edit/set.ts";
+import { type Place, readPlace } from "./edit/values.ts";
+import { type Asked, noChange, writtenBy } from "./write.ts";
+
+export type SetTarget = { readonly zone: ZoneKey; readonly name: string; readonly type: string };
+
+/** The set after the operation, undefined if it was deleted. */
+export type SetDone = {
+  readonly kind: "done";
+  readonly zone: Zone;
+  readonly set: RRset | undefined;
+  readonly made: boolean;
+};
+
+export type EditSet = Asked & {
+  readonly kind: "edit-set";
+  readonly actor: PlainActor;
+  readonly target: SetTarget;
+  readonly edit: SetEdit;
+  readonly now: Instant;
+};
+
+/** The only write of one set. */
+export function editSetRule(command: EditSet): ActRule<SetDone | NotDone> {
+  const { actor, target, edit, now, once } = command;
+  const sight = permissionsAt(() => now);
+  const stamp = { now, newId: newRecordIds() };
+  const decide: DecideAct<SetDone | NotDone> = (view) => {
+    const { zone, sets } = view;
+    const place = readPlace(target.name, target.type, zone.name);
+    const obstacle = obstacleTo(sight, actor, zone, place, edit);
+    if (obstacle) return noChange(obstacle);
+    if (!place.ok) return noChange(missing("record"));
+    const set = setAt(sets, place.value);
+    const made = set === undefined;
+    if (made && !mayCreate.has(edit.kind)) return noChange(missing("record"));
+    const edited = editedSet(edit, { zone, place: place.value, set, stamp });
+    if (!edited.ok) return noChange(refused(edited.faults));
+    if (edited.value === undefined && place.value.type === "SOA") return noChange(refused([soaStays]));
+    const wanted = placed(sets, place.value, edited.value);
+    const faults = passesLock.has(edit.kind) ? [] : checkWrite(view, wanted);
+    if (faults.length > 0) return noChange(refused(faults));
+    const name = edit.kind === "put" && made ? actionNames.create : actionNames[edit.kind];
+    return { wanted, ...(name && { command: name }), result: { kind: "done", zone, set: edited.value, made } };
+  };
+  const owners = ({ name }: Zone) => {
+    const place = readPlace(target.name, target.type, name);
+    return place.ok ? [place.value.owner] : [];
+  };
+  const request = { ...writtenBy(actor, now), at: target.zone, owners, command, ...(once && { once }) };
+  return { kind: "act", request, decide };
+}
+
+type EditKind = SetEdit["kind"];
+
+/** The names of the actions; changing labels is not an action. */
+const actionNames: Readonly<Record<EditKind, string | undefined>> = {
+  create: "create_rrset",
+  put: "set_rrset_records",
+  replace: "set_rrset_records",
+  add: "add_rrset_records",
+  remove: "remove_rrset_records",
+  comment: "update_rrset_records",
+  ttl: "change_rrset_ttl",
+  lock: "change_rrset_protection",
+  label: undefined,
+  delete: "delete_rrset",
+};
+
+/** The other edits require an existing set. */
+const mayCreate: ReadonlySet<EditKind> = new Set(["create", "put", "add"]);
+/** Labels and protection can be changed on a protected set. */
+const passesLock: ReadonlySet<EditKind> = new Set(["lock", "label"]);
+
+function obstacleTo(
+  sight: Permissions,
+  actor: PlainActor,
+  zone: Zone,
+  place: Result<Place>,
+  { kind }: SetEdit,
+): NotDone | undefined {
+  const refusal = place.ok ? sight.refusal(actor, { kind: "write-set", zone: zone.name, ...place.value }) : undefined;
+  const faults = zoneFaults(zone);
+  if (place.ok && refusal === undefined) return faults.length > 0 ? refused(faults) : undefined;
+  // An actor who may write a set may see it. For the others, the answer depends on what they may see.
+  if (!sight.allows(actor, { kind: "read-zone", zone: zone.name })) return missing("zone");
+  if (faults.length > 0) return refused(faults);
+  if (!place.ok) return mayCreate.has(kind) ? refused(place.faults) : missing("record");
+  const seen = sight.allows(actor, { kind: "read-set", zone: zone.name, ...place.value });
+  return !seen && !mayCreate.has(kind) ? missing("record") : refusal && denied(refusal);
+}

@@ -1,0 +1,89 @@
+import { parseOwner } from "../../core/names/name.ts";
+import { isRecordType } from "../../core/rdata/table.ts";
+import type { Turns } from "../../lib/limits/turns.ts";
+import type { PlacedRecord, Zone } from "../model.ts";
+import { largeZone } from "../queries/read-zone.ts";
+import { type Actor, missing, type NotDone, plainActor, type Sight } from "../queries/sight.ts";
+import type { RecordStore, WriteRule } from "../store/port.ts";
+import { inParts } from "./edit/in-parts.ts";
+import { newRecordId } from "./edit/new-id.ts";
+import { createRecordRule, deleteRecordRule, replaceRecordRule, type Written } from "./edit-record.ts";
+import type { RecordServiceOptions } from "./options.ts";
+import type { PlacedDraft, RecordDraft } from "./record-rules.ts";
+
+export type RecordsQuery = { readonly zone?: string; readonly name?: string; readonly type?: string };
+
+export function recordOperations({ store, now }: RecordServiceOptions, sight: Sight, turns: Pick<Turns, "next">) {
+  const run = <T>({ request, decide }: WriteRule<T>) => store.write(request, decide);
+  return {
+    /** Whether the answer for a whole zone, or for all zones if none is named, may be long. */
+    isLarge: async ({ account }: Actor, zone: string | undefined): Promise<boolean> =>
+      zone === undefined || ((await store.zone(account, zone))?.recordCount ?? 0) > largeZone,
+
+    record: sight.record,
+
+    /** The records that the actor may see; `missing` if the requested zone does not exist. */
+    records: async (actor: Actor, query: RecordsQuery) => {
+      const zones = await zonesAsked(store, sight, actor, query.zone);
+      if (zones === undefined) return missing("zone");
+      const found = await inParts(
+        zones,
+        (zone) => recordsOf(sight, actor, zone, query),
+        () => turns.next(actor.account),
+      );
+      return { kind: "done" as const, records: found.flat() };
+    },
+
+    createRecord: async (actor: Actor, zone: string, draft: RecordDraft): Promise<Written> => {
+      const command = {
+        kind: "create-record",
+        actor: plainActor(actor),
+        zone,
+        id: newRecordId(),
+        draft,
+        now: now(),
+      } as const;
+      return (await run(createRecordRule(command))) ?? missing("zone");
+    },
+
+    replaceRecord: async (actor: Actor, id: string, next: PlacedDraft): Promise<Written> => {
+      const command = { kind: "replace-record", actor: plainActor(actor), id, next, now: now() } as const;
+      return (await run(replaceRecordRule(command))) ?? missing("record");
+    },
+
+    deleteRecord: async (actor: Actor, id: string): Promise<{ kind: "done" } | NotDone> => {
+      const command = { kind: "delete-record", actor: plainActor(actor), id, now: now() } as const;
+      return (await run(deleteRecordRule(command))) ?? missing("record");
+    },
+  };
+}
+
+async function zonesAsked(
+  store: RecordStore,
+  sight: Sight,
+  actor: Actor,
+  id: string | undefined,
+): Promise<readonly Zone[] | undefined> {
+  if (id !== undefined) {
+    const zone = await sight.zone(actor, { zone: id });
+    return zone && [zone];
+  }
+  const { items } = await store.zones(actor.account, { page: 1, perPage: Number.MAX_SAFE_INTEGER });
+  return items.filter((zone) => sight.allows(actor, { kind: "read-zone", zone: zone.name }));
+}
+
+/** Looks a name up as an owner; a name that cannot be an owner in this zone has no records there. */
+async function recordsOf(
+  sight: Sight,
+  actor: Actor,
+  zone: Zone,
+  { name, type }: RecordsQuery,
+): Promise<readonly PlacedRecord[]> {
+  if (type !== undefined && !isRecordType(type)) return [];
+  const owner = name === undefined ? undefined : parseOwner(name, zone.name);
+  if (owner && !owner.ok) return [];
+  const sets = await sight.sets(actor, zone, { ...(owner && { owner: owner.value }), ...(type && { type }) });
+  return sets.flatMap((set) =>
+    set.records.map((record) => ({ zone, owner: set.owner, type: set.type, ttl: set.ttl, record })),
+  );
+}

@@ -1,0 +1,122 @@
+import type { Instant } from "../../core/instant.ts";
+import type { RRset } from "../../core/records/rrset.ts";
+import type { Fault } from "../../core/result.ts";
+import type { Zone, ZoneKey } from "../model.ts";
+import {
+  type Actor,
+  denied,
+  missing,
+  type NotDone,
+  type Permissions,
+  type PlainActor,
+  permissionsAt,
+  plainActor,
+  refused,
+} from "../queries/sight.ts";
+import type { ActRule, DecideAct, WriteView } from "../store/port.ts";
+import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
+import { newRecordIds } from "./edit/new-id.ts";
+import { placed, type SetDraft, setAt, withDraft } from "./edit/set.ts";
+import { readPlace } from "./edit/values.ts";
+import type { RecordServiceOptions } from "./options.ts";
+import { type Asked, type Done, ifSmall, noChange, type Written, writtenBy, writtenIn } from "./write.ts";
+
+/** One of several sets that change together: its new content, or that it is deleted. */
+export type SetChange = {
+  readonly name: string;
+  readonly type: string;
+  readonly to: SetDraft | "gone";
+};
+
+type Wanted = { readonly changes: readonly SetChange[]; readonly expectedSerial?: number | undefined };
+
+/** Changes many sets of one zone in one transaction. Only the result is checked, so a CNAME can replace an A record and vice versa. */
+export function changesOperations({ store, now }: RecordServiceOptions) {
+  return {
+    changeSets: async (actor: Actor, key: ZoneKey, wanted: Wanted, asked: Asked = {}): Promise<Written> => {
+      const by = { actor: plainActor(actor), now: now(), ...asked };
+      const rule = changeSetsRule({ kind: "change-sets", ...by, zone: key, ...wanted });
+      return writtenIn<Done>(await store.act(rule.request, rule.decide));
+    },
+  };
+}
+
+export type ChangeSets = Asked &
+  Wanted & {
+    readonly kind: "change-sets";
+    readonly actor: PlainActor;
+    readonly zone: ZoneKey;
+    readonly now: Instant;
+  };
+
+export function changeSetsRule(command: ChangeSets): ActRule<Done | NotDone> {
+  const { actor, zone: key, changes, expectedSerial, now, once } = command;
+  const sight = permissionsAt(() => now);
+  const newIds = changes.map(newRecordIds);
+  const owners = (zone: Zone) =>
+    changes.flatMap(({ name, type }) => {
+      const place = readPlace(name, type, zone.name);
+      return place.ok ? [place.value.owner] : [];
+    });
+  const decide: DecideAct<Done | NotDone> = (view) => {
+    if (!sight.allows(actor, { kind: "read-zone", zone: view.zone.name })) return noChange(missing("zone"));
+    const expected = expectedSerial ?? view.zone.serial;
+    if (expected !== view.zone.serial) return noChange(refused([serialMoved(view.zone, expected)]));
+    const after = applied(view, changes, { now, newIds }, (owner, type) =>
+      sight.refusal(actor, { kind: "write-set", zone: view.zone.name, owner, type }),
+    );
+    if ("kind" in after) return noChange(after);
+    return { wanted: after, command: "change_rrsets", result: { kind: "done" } };
+  };
+  const request = { ...writtenBy(actor, now), at: key, owners, ...(once && { once }), ...ifSmall(command, changes) };
+  return { kind: "act", request, decide };
+}
+
+type Refuses = (owner: string, type: RRset["type"]) => ReturnType<Permissions["refusal"]>;
+
+/** Reports all faults of all changes; missing permissions come first. */
+function applied(
+  view: WriteView,
+  changes: readonly SetChange[],
+  { now, newIds }: { readonly now: Instant; readonly newIds: readonly ((i: number) => string)[] },
+  refuses: Refuses,
+): readonly RRset[] | NotDone {
+  const faults: Fault[] = [...zoneFaults(view.zone)];
+  const seen = new Set<string>();
+  let sets = view.sets;
+  for (const [i, { name, type, to }] of changes.entries()) {
+    const where = `changes[${i}].`;
+    const place = readPlace(name, type, view.zone.name, where);
+    if (!place.ok) {
+      faults.push(...place.faults);
+      continue;
+    }
+    const refusal = refuses(place.value.owner, place.value.type);
+    if (refusal) return denied(refusal);
+    const key = `${place.value.owner}/${place.value.type}`;
+    if (seen.has(key)) faults.push(namedTwice(key, where));
+    seen.add(key);
+    if (to === "gone" && place.value.type === "SOA") faults.push({ ...soaStays, where: `${where}type` });
+    const set = setAt(sets, place.value);
+    const stamp = { now, newId: newIds[i] ?? newRecordIds() };
+    const after = to === "gone" ? undefined : withDraft({ zone: view.zone, place: place.value, set, stamp }, to, where);
+    if (after !== undefined && !after.ok) faults.push(...after.faults);
+    else sets = placed(sets, place.value, after?.value);
+  }
+  const all = faults.length > 0 ? faults : checkWrite(view, sets);
+  return all.length > 0 ? refused(all) : sets;
+}
+
+const serialMoved = (zone: Zone, expected: number): Fault => ({
+  code: "serial-moved",
+  where: "expected_serial",
+  message: `the zone has changed: its serial is ${zone.serial}, not ${expected}`,
+  todo: "read the zone again before you retry",
+});
+
+const namedTwice = (key: string, where: string): Fault => ({
+  code: "named-twice",
+  where: `${where}name`,
+  message: `the set ${key} is in the list twice`,
+  todo: "list each set only once",
+});

@@ -1,0 +1,60 @@
+import type { Instant } from "../../core/instant.ts";
+import type { Fault } from "../../core/result.ts";
+import type { Action, ZoneKey } from "../model.ts";
+import { type Actor, missing, type NotDone, refused } from "../queries/sight.ts";
+import type { Acted, Command, Once, RecordStore } from "../store/port.ts";
+
+/** Options of a write by an API that stores its writes as actions. */
+export type Asked = { readonly once?: Once };
+
+/** The actor and time of a write, as the store needs them. */
+export const writtenBy = ({ account, label }: Pick<Actor, "account" | "label">, now: Instant) => ({
+  account,
+  actor: label,
+  now,
+});
+
+/** A command with more parts than this is not sent to the thread that writes: it would be a large write, and copying it takes long. */
+const mostParts = 1_000;
+
+/** The command of a request, if its parts are few. */
+export const ifSmall = (command: Command, parts: readonly unknown[]): { readonly command?: Command } =>
+  parts.length > mostParts ? {} : { command };
+
+/** A decision to change nothing. */
+export const noChange = <T>(result: T) => ({ wanted: undefined, result });
+
+export type Done = { readonly kind: "done" };
+
+/** With the stored action, and the serial after the write; the zone may have a newer one by now. */
+export type Written<Result extends Done = Done> =
+  | (Result & { readonly action: Action | undefined; readonly serial: number })
+  | NotDone;
+
+export function writtenIn<Result extends Done>(
+  acted: Acted<Result | NotDone> | "no-zone" | "key-taken",
+): Written<Result> {
+  if (typeof acted === "string") return acted === "no-zone" ? missing("zone") : refused([keyTaken]);
+  const { result, action, serial } = acted;
+  return result.kind === "done" ? { ...(result as Result), action, serial } : (result as NotDone);
+}
+
+/** For a zone that the actor cannot see: a request that was carried out earlier with this key still gets its answer. */
+export async function writtenBefore(
+  store: RecordStore,
+  actor: Actor,
+  at: ZoneKey,
+  { once }: Asked,
+  now: Instant,
+): Promise<Written> {
+  if (once === undefined) return missing("zone");
+  const request = { ...writtenBy(actor, now), at, owners: () => [], once };
+  return writtenIn<Done>(await store.act<Done | NotDone>(request, () => noChange(missing("zone"))));
+}
+
+export const keyTaken: Fault = {
+  code: "key-taken",
+  where: "Idempotency-Key",
+  message: "this key was already used for a different request",
+  todo: "use a new key for each new request",
+};

@@ -1,0 +1,130 @@
+import { apex } from "../../core/names/name.ts";
+import { type RRset, setKey } from "../../core/records/rrset.ts";
+import type { Zone } from "../model.ts";
+import type { Page, RecordStore, SetPageQuery, SetPlace } from "../store/port.ts";
+import { largeZone } from "./read-zone.ts";
+
+/** Per read, which must not block for more than a few milliseconds. */
+const partSize = { places: 1_000, sets: 500 };
+
+type PageReads = Pick<RecordStore, "sets" | "setPage" | "setsAfter" | "placesAfter">;
+type Pause = () => Promise<void>;
+
+export type Wanted = {
+  /** By owner and type alone. */
+  readonly place: (place: SetPlace) => boolean;
+  /** By content; absent: any. Then the records of the zone need not be read. */
+  readonly set?: ((set: RRset) => boolean) | undefined;
+};
+
+/**
+ * One page of the wanted sets. A large zone is read in parts, with `pause` between them: counting and sorting it in one query
+ * would block for too long. So a page is not a snapshot, just as two pages together are not.
+ */
+export async function pageOfSets(
+  store: PageReads,
+  zone: Zone,
+  query: SetPageQuery,
+  wanted: Wanted,
+  pause: Pause,
+): Promise<Page<RRset>> {
+  const from = (query.page - 1) * query.perPage;
+  if (query.owners !== undefined || zone.recordCount <= largeZone) {
+    const whole = { ...query, page: 1, perPage: Number.MAX_SAFE_INTEGER };
+    const found = (await store.setPage(zone, whole)).items;
+    const kept = found.filter((set) => wanted.place(set) && (wanted.set?.(set) ?? true));
+    return { items: kept.slice(from, from + query.perPage), total: kept.length };
+  }
+  const { types } = query;
+  const isWanted = (place: SetPlace) => (types?.includes(place.type) ?? true) && wanted.place(place);
+  const places = await wantedPlaces(store, zone, { ...wanted, place: isWanted }, pause);
+  const page = inOrder(places, query.order).slice(from, from + query.perPage);
+  const read = await store.sets(zone, { owners: [...new Set(page.map(({ owner }) => owner))] });
+  const byKey = new Map(read.map((set) => [setKey(set.owner, set.type), set]));
+  const items = page.flatMap(({ owner, type }) => byKey.get(setKey(owner, type)) ?? []);
+  return { items, total: places.length };
+}
+
+/** Calls `take` for all sets of these types in a large zone, with `pause` between parts. Reads few records of other types. */
+export async function eachSetOfTypes(
+  store: Pick<RecordStore, "sets" | "setsAfter" | "placesAfter">,
+  zone: Zone,
+  types: readonly RRset["type"][],
+  take: (set: RRset) => void,
+  pause: Pause,
+): Promise<void> {
+  const size = partSize.sets;
+  const isOfThem = ({ type }: SetPlace) => types.includes(type);
+  for (let last: SetPlace | undefined; ; ) {
+    await pause();
+    const places = await store.placesAfter(zone, last, size);
+    const owners = [...new Set(places.filter(isOfThem).map(({ owner }) => owner))];
+    const found =
+      owners.length > size / 5 ? await store.setsAfter(zone, last, places.length) : await store.sets(zone, { owners });
+    // A name whose types are in two parts would be counted twice otherwise.
+    const read = new Set(places.map(({ owner, type }) => setKey(owner, type)));
+    found.filter((set) => isOfThem(set) && read.has(setKey(set.owner, set.type))).forEach(take);
+    last = places.at(-1);
+    if (places.length < size) return;
+  }
+}
+
+async function wantedPlaces(store: PageReads, zone: Zone, wanted: Wanted, pause: Pause): Promise<readonly SetPlace[]> {
+  const found: SetPlace[] = [];
+  const { set: isKept } = wanted;
+  if (isKept === undefined) {
+    const next = (after: SetPlace | undefined) => store.placesAfter(zone, after, partSize.places);
+    await inParts(partSize.places, next, (part) => found.push(...part.filter(wanted.place)), pause);
+  } else {
+    const kept = (part: readonly RRset[]) => part.filter((set) => wanted.place(set) && isKept(set));
+    const placesOf = (part: readonly RRset[]) => kept(part).map(({ owner, type }) => ({ owner, type }));
+    const next = (after: SetPlace | undefined) => store.setsAfter(zone, after, partSize.sets);
+    await inParts(partSize.sets, next, (part) => found.push(...placesOf(part)), pause);
+  }
+  return found;
+}
+
+async function inParts<T extends SetPlace>(
+  size: number,
+  next: (after: SetPlace | undefined) => Promise<readonly T[]>,
+  take: (part: readonly T[]) => void,
+  pause: Pause,
+): Promise<void> {
+  for (let last: T | undefined; ; ) {
+    await pause();
+    const part = await next(last);
+    take(part);
+    last = part.at(-1);
+    if (part.length < size) return;
+  }
+}
+
+/** As the store sorts a page. The places come in the order of owners and types, so that most of the work is already done. */
+function inOrder(places: readonly SetPlace[], order: SetPageQuery["order"] = []): readonly SetPlace[] {
+  if (order.length === 0) {
+    const byType = Map.groupBy(places, ({ type }) => type);
+    const types = [...byType.keys()].toSorted(compare);
+    return types.flatMap((type) => apexFirst(byType.get(type) ?? []));
+  }
+  const ways = order.map(({ by, descending }) => {
+    const way = by === "id" ? byId : byName;
+    return descending ? (a: SetPlace, b: SetPlace) => way(b, a) : way;
+  });
+  return places.toSorted((a, b) => {
+    for (const way of ways) {
+      const difference = way(a, b);
+      if (difference !== 0) return difference;
+    }
+    return byName(a, b) || compare(a.type, b.type);
+  });
+}
+
+function apexFirst(places: readonly SetPlace[]): readonly SetPlace[] {
+  const at = places.findIndex(({ owner }) => owner === apex);
+  return at < 1 ? places : [...places.slice(at, at + 1), ...places.slice(0, at), ...places.slice(at + 1)];
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const byName = (a: SetPlace, b: SetPlace): number =>
+  Number(b.owner === apex) - Number(a.owner === apex) || compare(a.owner, b.owner);
+const byId = (a: SetPlace, b: SetPlace): number => compare(`${a.owner}/${a.type}`, `${b.owner}/${b.type}`);

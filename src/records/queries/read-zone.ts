@@ -1,0 +1,140 @@
+import { asChange, setOf } from "../../core/dnssec/made-changes.ts";
+import type { MadeSet } from "../../core/dnssec/signed-name.ts";
+import { apex } from "../../core/names/name.ts";
+import type { Change } from "../../core/records/changes.ts";
+import { isPackedType, type PackedType, packValues, rrsig } from "../../core/records/packed-sets.ts";
+import { type RRset, setKey } from "../../core/records/rrset.ts";
+import type { ShownSet } from "../../core/records/zone-view.ts";
+import type { LoggedRow, Zone } from "../model.ts";
+import type { RecordStore } from "../store/port.ts";
+import { atZoneSerial } from "../store/rows.ts";
+
+/** Sets per read, which must not block for more than a few milliseconds. */
+const pageSize = 500;
+/** Names with signatures take longer, and more memory while a page is read. */
+const signedPageSize = 25;
+
+/** A zone with more records is large: it is read in parts, and an account gets one answer about a large zone at a time. */
+export const largeZone = 1_000;
+
+type ZoneReads = Pick<RecordStore, "sets" | "setsAfter" | "lastChange" | "logOf" | "signedNames">;
+
+/**
+ * All sets of a zone in one consistent state. A large zone is read in parts, with `pause` between them; writes in the meantime are
+ * applied from the change log. Empty if the zone was deleted in the meantime.
+ */
+export async function readZone(store: ZoneReads, zone: Zone, pause: () => Promise<void>): Promise<readonly RRset[]> {
+  if (zone.recordCount <= largeZone) return await store.sets(zone, {});
+  const sets = new Map<string, RRset>();
+  const start = await store.lastChange();
+  for await (const page of pagesOf(store, zone, pause)) for (const set of page) sets.set(keyOf(set), set);
+  const missed = await changesSince(store, zone, start, pause);
+  for (const { change } of missed) {
+    if (change.kind === "settings" || change.kind === "signatures") continue;
+    if (change.after === null) sets.delete(keyOf(change));
+    else sets.set(keyOf(change), change.after);
+  }
+  const soa = sets.get(soaKey);
+  if (soa) sets.set(soaKey, atZoneSerial(soa, zoneAfter(zone, missed)));
+  return [...sets.values()];
+}
+
+const keyOf = ({ owner, type }: Pick<RRset, "owner" | "type">): string => setKey(owner, type);
+const soaKey = setKey(apex, "SOA");
+
+/** The zone with the serial and the time of the last missed change. */
+function zoneAfter(zone: Zone, missed: readonly LoggedRow[]): Zone {
+  const { serial = zone.serial, at: modified = zone.modified } = missed.at(-1) ?? {};
+  return { ...zone, serial, modified };
+}
+
+async function* pagesOf(store: ZoneReads, zone: Zone, pause: () => Promise<void>): AsyncGenerator<readonly RRset[]> {
+  for (let last: RRset | undefined; ; ) {
+    await pause();
+    const page = await store.setsAfter(zone, last, pageSize);
+    yield page;
+    last = page.at(-1);
+    if (page.length < pageSize) return;
+  }
+}
+
+/**
+ * Like `readZone`, with what DNSSEC adds, but only what DNS shows. Each part is passed on as it is read: all parts together
+ * would take more memory than the zone in the nameserver. Later sets replace earlier ones, and those without records
+ * remove them. `begin` is called again if everything has to be read again.
+ */
+export async function readShownZone(
+  store: ZoneReads,
+  zone: Zone,
+  pause: () => Promise<void>,
+  begin: () => (sets: readonly ShownSet[]) => void,
+): Promise<void> {
+  const take = begin();
+  const isSigned = zone.settings.dnssec !== undefined;
+  if (zone.recordCount <= largeZone && !isSigned) return take((await store.sets(zone, {})).map(shown));
+  const start = await store.lastChange();
+  let soa: RRset | undefined;
+  for await (const page of pagesOf(store, zone, pause)) {
+    soa ??= page.find((set) => keyOf(set) === soaKey);
+    take(page.map(shown));
+  }
+  for (let last: string | undefined; isSigned; ) {
+    await pause();
+    const names = await store.signedNames(zone, last, signedPageSize);
+    take(names.flatMap(({ made }) => shownTogether(made)));
+    last = names.at(-1)?.owner;
+    if (names.length < signedPageSize) break;
+  }
+  const missed = await changesSince(store, zone, start, pause);
+  const changes = missed.flatMap((row) => changesIn(row, isSigned));
+  // So much was signed meanwhile that the log does not list it.
+  if (changes.includes("all")) return await readShownZone(store, zone, pause, begin);
+  const changed = changes.filter((change) => change !== "all");
+  take(changed.map(({ owner, type, after }) => shown(after ?? { owner, type, ttl: null, records: [] })));
+  const last = changed.findLast((change) => keyOf(change) === soaKey);
+  const current = last === undefined ? soa : (last.after ?? undefined);
+  if (current) take([shown(atZoneSerial(current, zoneAfter(zone, missed)))]);
+}
+
+export const shown = ({ owner, type, ttl, records }: RRset): ShownSet => ({
+  ...{ owner, type, ttl },
+  records: records.map(({ rdata }) => ({ rdata })),
+});
+
+/** The signatures, NSEC and NSEC3 sets of each owner are packed together. */
+function shownTogether(made: readonly MadeSet[]): readonly ShownSet[] {
+  const packed = Map.groupBy(made.filter(isToPack), ({ owner }) => owner);
+  return [
+    ...made.filter((set) => !isToPack(set)).map((set) => shown(setOf(set))),
+    ...Array.from(
+      packed,
+      ([owner, sets]): ShownSet => ({ owner, type: rrsig, ttl: null, records: [], packed: packValues(sets) }),
+    ),
+  ];
+}
+
+type MadeToPack = MadeSet & { readonly type: PackedType };
+const isToPack = (set: MadeSet): set is MadeToPack => isPackedType(set.type);
+
+function changesIn({ change }: LoggedRow, isSigned: boolean): readonly (Change | "all")[] {
+  if (change.kind === "settings") return [];
+  if (change.kind !== "signatures") return [change];
+  return isSigned ? (change.sets?.map(asChange) ?? ["all"]) : [];
+}
+
+/** Oldest first, up to the last change at the time of the call. */
+async function changesSince(
+  store: ZoneReads,
+  zone: Zone,
+  start: number,
+  pause: () => Promise<void>,
+): Promise<readonly LoggedRow[]> {
+  const found: LoggedRow[] = [];
+  for (let before: number | undefined; ; ) {
+    const rows = await store.logOf(zone, { limit: pageSize, ...(before !== undefined && { before }) });
+    found.push(...rows.filter((row) => row.position > start));
+    before = rows.at(-1)?.position;
+    if (before === undefined || before <= start || rows.length < pageSize) return found.reverse();
+    await pause();
+  }
+}

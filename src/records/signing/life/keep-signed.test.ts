@@ -1,0 +1,339 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { fillStore } from "../../../../test/rig/records/filled-store.ts";
+import { dsAt, parentWith, wrongDsAt } from "../../../../test/rig/records/parent-with.ts";
+import type { ParentView } from "../../../core/dnssec/parent-view.ts";
+import { headOfSignature } from "../../../core/dnssec/signed-name.ts";
+import { createLog } from "../../../process/log.ts";
+import type { Zone } from "../../model.ts";
+import { migrations } from "../../store/sqlite/schema.ts";
+import { openSqliteStore, type SqliteStore } from "../../store/sqlite/store.ts";
+import { createSigner, type Signer } from "../signer.ts";
+import { publishOthers, rollKey, signZone } from "./dnssec.ts";
+import { createSigningRound } from "./keep-signed.ts";
+import { createSigningState, lookAtSigned } from "./watch-signed.ts";
+
+const day = 86_400_000;
+const now = Date.UTC(2026, 10, 16);
+
+let folder: string;
+let signer: Signer;
+let store: SqliteStore;
+let zones: readonly Zone[];
+let lines: string[];
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "moor-signed-"));
+  signer = createSigner(join(folder, "key"));
+  store = openSqliteStore(":memory:", migrations, signer);
+  await fillStore(store);
+  const { id: account = 0 } = (await store.account("main")) ?? {};
+  zones = (await store.zones(account, { page: 1, perPage: 10 })).items;
+  for (const zone of zones)
+    await signZone({ store, actor: "test", now }, zone, { algorithm: 13, denial: "nsec" }, signer);
+  lines = [];
+});
+afterEach(() => {
+  store.close();
+  rmSync(folder, { recursive: true });
+});
+
+const log = createLog({ format: "json", write: (line) => void lines.push(line) });
+const expiriesOf = async (zone: Zone) =>
+  (await store.signedNames(zone, undefined, 1_000)).flatMap(({ expires }) =>
+    expires === null ? [] : [expires * 1000],
+  );
+
+it("a zone that cannot be signed is reported, and does not delay the others", async () => {
+  const [bad, good] = zones;
+  if (bad === undefined || good === undefined) throw new Error("two zones are needed");
+  const broken = {
+    ...store,
+    write: ((request, decide) =>
+      "zone" in request.at && request.at.zone === bad.id
+        ? Promise.reject(new Error("no key"))
+        : store.write(request, decide)) as typeof store.write,
+    // The bad zone alone has as many names as are renewed at a time.
+    expiringNames: ((before, _, except) => store.expiringNames(before, 1, except)) as typeof store.expiringNames,
+  };
+  const state = createSigningState();
+  const later = now + 10 * day;
+  const options = { askParent: async () => [], now: () => later, log };
+  await createSigningRound({ ...options, store: broken })(AbortSignal.timeout(60_000));
+  await lookAtSigned({ store, now: () => later, log, state });
+  await lookAtSigned({ store, now: () => later, log, state });
+  expect([...state.expiring.keys()]).toEqual([bad.name]);
+  expect(Math.min(...(await expiriesOf(good)))).toBeGreaterThan(later + 6 * day);
+  expect(state.expiring.get(bad.name)).toBe(Math.min(...(await expiriesOf(bad))));
+  expect(lines.join()).toContain("signatures could not be renewed");
+  await createSigningRound({ ...options, store })(AbortSignal.timeout(60_000));
+  await lookAtSigned({ store, now: () => later, log, state });
+  expect(state.expiring.size).toBe(0);
+});
+
+it("after a late start, signatures that have expired are renewed before they count as not renewed", async () => {
+  const state = createSigningState();
+  const options = { store, now: () => now + 30 * day, log, state };
+  await lookAtSigned(options);
+  expect(state.expiring.size).toBe(0);
+  await createSigningRound({ ...options, askParent: async () => [] })(AbortSignal.timeout(60_000));
+  await lookAtSigned(options);
+  expect(state.expiring.size).toBe(0);
+});
+
+it("a DS record for another key is reported until it is replaced or the zone is deleted, and so is a wrong clock", async () => {
+  let at = now;
+  let parent: ParentView = parentWith([{ tag: 70_000, algorithm: 13, digestType: 2, digest: "00" }]);
+  const state = createSigningState();
+  const round = createSigningRound({ store, askParent: async () => parent, now: () => at, log });
+  // As on a node that does not query the parent: it finds the result in the store.
+  const look = async () => {
+    await round(AbortSignal.timeout(60_000));
+    await lookAtSigned({ store, now: () => at, log, state });
+  };
+  await look();
+  expect(state).toMatchObject({ zones: zones.length, ahead: new Set() });
+  const mismatched = () => [...state.parentFaults].flatMap(([zone, { kind }]) => (kind === "wrong-ds" ? [zone] : []));
+  expect(mismatched().sort()).toEqual(zones.map(({ name }) => name).sort());
+  const [first] = zones;
+  await store.act(
+    { account: first?.account ?? 0, at: { number: first?.number ?? 0 }, owners: "all", actor: "test", now },
+    () => ({ wanted: undefined, remove: true, result: undefined }),
+  );
+  at += day;
+  parent = [];
+  await look();
+  expect(mismatched()).toEqual(zones.slice(1).map(({ name }) => name));
+  parent = parentWith([]);
+  at += day;
+  await look();
+  expect(state.parentFaults.size).toBe(0);
+  expect(state.ahead.size).toBe(0);
+  at = now - day;
+  await look();
+  expect([...state.ahead]).toEqual(zones.slice(1).map(({ name }) => name));
+  expect(lines.filter((line) => line.includes("the clock is behind the last change"))).toHaveLength(1);
+});
+
+it("the keys of another server stay published while keys are replaced, and its DS record is not a mismatch", async () => {
+  const [zone] = zones;
+  if (zone === undefined) throw new Error("a zone is needed");
+  const foreign = {
+    tag: 4_711,
+    added: now,
+    flags: 257,
+    algorithm: 13 as const,
+    publicKey: Buffer.alloc(64, 7).toString("base64"),
+  };
+  const zoneKey = { ...foreign, tag: 815, flags: 256, publicKey: Buffer.alloc(64, 8).toString("base64") };
+  let at = now;
+  const by = () => ({ store, actor: "test", now: at });
+  const zoneNow = async () => (await store.zoneHolding(zone.name)) ?? zone;
+  const signing = async () => (await zoneNow()).settings.dnssec;
+  expect(await publishOthers(by(), zone, [foreign, zoneKey])).toMatchObject({ ok: true });
+  let ds = dsAt(zone.name, foreign);
+  const askParent = async () => parentWith(ds);
+  const round = createSigningRound({ store, askParent, now: () => at, log });
+  /** Days pass; the parent has a DS record of the other server, and of those keys that are asked for. */
+  const passUntilSecure = async () => {
+    for (let i = 0; i < 20; i++) {
+      at += day;
+      await round(AbortSignal.timeout(60_000));
+      expect((await signing())?.parentFault).toBeUndefined();
+      if ((await signing())?.stage === "secure") return;
+      const { keys = [] } = (await signing()) ?? {};
+      ds = [foreign, ...keys.filter(({ inParent }) => inParent)].flatMap((key) => dsAt(zone.name, key));
+    }
+  };
+  const published = async (type: string) => {
+    const [apex] = (await store.signedNames(zone, undefined, 1_000)).filter(({ owner }) => owner === "@");
+    return apex?.made.find((set) => set.type === type)?.values.length;
+  };
+  expect(await published("TYPE48")).toBe(3);
+  await passUntilSecure();
+  expect([await published("TYPE48"), await published("TYPE59"), await published("TYPE60")]).toEqual([3, 2, 2]);
+  const { keys: [first] = [] } = (await signing()) ?? {};
+  expect(await rollKey(by(), await zoneNow(), 15, signer)).toMatchObject({ ok: false });
+  expect(await rollKey(by(), await zoneNow(), undefined, signer)).toMatchObject({ ok: true });
+  expect(await published("TYPE48")).toBe(4);
+  await passUntilSecure();
+  expect(await signing()).toMatchObject({ stage: "secure", others: [foreign, zoneKey] });
+  expect((await signing())?.keys).not.toContainEqual(first);
+  expect([await published("TYPE48"), await published("TYPE59")]).toEqual([3, 2]);
+
+  ds = wrongDsAt(zone.name, foreign);
+  at += day;
+  await round(AbortSignal.timeout(60_000));
+  expect((await signing())?.parentFault).toMatchObject({ kind: "wrong-ds", since: at });
+  expect(lines.join("")).toContain("the DS record that `moor dnssec status ZONE` shows");
+});
+
+it("signatures stay valid by the clock of others when this clock jumps an hour or a month, forward or back", async () => {
+  const [zone] = zones;
+  if (zone === undefined) throw new Error("a zone is needed");
+  const month = 30 * day;
+  let at = now;
+  const state = createSigningState();
+  const round = createSigningRound({ store, askParent: async () => [], now: () => at, log });
+  /** Whether every signature is valid at each of `times`, after a change and a round of work at `clock`. */
+  const validAfter = async (clock: number, ...times: readonly number[]): Promise<readonly boolean[]> => {
+    at = clock;
+    const request = { account: zone.account, at: { zone: zone.id }, owners: () => ["jump"], actor: "test", now: at };
+    const record = {
+      id: `${at}`,
+      name: "jump",
+      value: `"${at}"`,
+      rdata: `"${at}"`,
+      comment: "",
+      created: at,
+      modified: at,
+    };
+    await store.write(request, () => ({
+      wanted: [{ owner: "jump", type: "TXT", ttl: 60, records: [record] }],
+      result: undefined,
+    }));
+    await round(AbortSignal.timeout(60_000));
+    await lookAtSigned({ store, now: () => at, log, state });
+    const heads = (await store.signedNames(zone, undefined, 1_000)).flatMap(({ made }) =>
+      made.filter(({ type }) => type === "TYPE46").flatMap(({ values }) => values.map(headOfSignature)),
+    );
+    return times.map((time) => heads.every((head) => head.inception * 1000 <= time && time < head.expires * 1000));
+  };
+  const hour = day / 24;
+  expect(await validAfter(now + hour, now, now + hour)).toEqual([true, true]);
+  expect(await validAfter(now, now, now + hour)).toEqual([true, true]);
+  // A month ahead: they are renewed, as they must be if that clock is right.
+  expect(await validAfter(now + month, now + month)).toEqual([true]);
+  expect(state.ahead.size).toBe(0);
+  // Back again: one of the two clocks was wrong.
+  expect(await validAfter(now, now, now + month)).toEqual([true, true]);
+  expect(lines.join()).toContain("the last signatures of a zone are from the future");
+  expect(await validAfter(now + 2 * hour, now + 2 * hour, now + month)).toEqual([true, true]);
+  expect(await validAfter(now - month, now - month, now, now + month)).toEqual([true, true, true]);
+  expect([...state.ahead]).toContain(zone.name);
+  // It is reported until the clock has caught up.
+  expect(await validAfter(now + month, now + month)).toEqual([true]);
+  expect(state.ahead.size).toBe(0);
+});
+
+/** The first zone, secure, with a parent that the test sets. */
+async function secureZone() {
+  const [zone] = zones;
+  if (zone === undefined) throw new Error("a zone is needed");
+  const state = createSigningState();
+  const rig = {
+    at: now,
+    parent: [] as ParentView,
+    name: zone.name,
+    zoneNow: async () => (await store.zoneHolding(zone.name)) ?? zone,
+    signing: async () => {
+      const { dnssec } = (await rig.zoneNow()).settings;
+      if (dnssec === undefined) throw new Error("the zone is not signed");
+      return dnssec;
+    },
+    by: () => ({ store, actor: "test", now: rig.at }),
+    /** Hours pass, with a visit in each. */
+    pass: async (hours: number) => {
+      for (let i = 0; i < hours; i++) {
+        rig.at += day / 24;
+        await round(AbortSignal.timeout(60_000));
+      }
+      await lookAtSigned({ store, now: () => rig.at, log, state });
+    },
+    fault: () => state.parentFaults.get(zone.name),
+    logged: (text: string) => lines.filter((line) => line.includes(text) && line.includes(`"${zone.name}"`)).length,
+  };
+  const askParent = async (name: string) => (name === zone.name ? rig.parent : []);
+  const round = createSigningRound({ store, askParent, now: () => rig.at, log });
+  const { keys } = await rig.signing();
+  rig.parent = parentWith(keys.flatMap((key) => dsAt(zone.name, key)));
+  await rig.pass(1);
+  expect(await rig.signing()).toMatchObject({ stage: "secure" });
+  return rig;
+}
+
+it("a DS record with a wrong digest does not count: no stage goes on, no key is removed, and it is reported", async () => {
+  const zone = await secureZone();
+  expect(await rollKey(zone.by(), await zone.zoneNow(), undefined, signer)).toMatchObject({ ok: true });
+  await zone.pass(3);
+  const [old, next] = (await zone.signing()).keys;
+  if (old === undefined || next === undefined) throw new Error("two keys are expected");
+  expect(await zone.signing()).toMatchObject({ stage: "roll-parent" });
+  zone.parent = parentWith([...dsAt(zone.name, old), ...wrongDsAt(zone.name, next)]);
+  await zone.pass(1);
+  expect(zone.fault()).toMatchObject({ kind: "wrong-digest" });
+  zone.parent = parentWith(wrongDsAt(zone.name, next));
+  await zone.pass(200);
+  expect(await zone.signing()).toMatchObject({ stage: "roll-parent", keys: [{ id: old.id }, { id: next.id }] });
+  expect(zone.fault()).toMatchObject({ kind: "wrong-ds" });
+  expect(zone.logged("no DS record at the parent matches a key")).toBe(1);
+  expect(zone.logged("has been waiting for more than a day")).toBeGreaterThan(5);
+  zone.parent = parentWith(dsAt(zone.name, next));
+  await zone.pass(30);
+  expect(await zone.signing()).toMatchObject({ stage: "secure", keys: [{ id: next.id }] });
+  expect(zone.fault()).toBeUndefined();
+});
+
+it("a DS record that disappears from a secure zone is reported until it is there again", async () => {
+  const zone = await secureZone();
+  const before = zone.parent;
+  zone.parent = parentWith([]);
+  await zone.pass(1);
+  expect(zone.fault()).toMatchObject({ kind: "no-ds", text: "the parent has no DS record of the zone" });
+  const noticed = zone.at;
+  await zone.pass(5);
+  expect((await zone.signing()).parentFault).toMatchObject({ since: noticed });
+  expect(zone.logged("has disappeared from the parent")).toBe(1);
+  zone.parent = before;
+  await zone.pass(1);
+  expect(zone.fault()).toBeUndefined();
+  expect(zone.logged("has the expected DS records again")).toBe(1);
+  // Only one of two servers has lost it.
+  const [ds = []] = before.map((each) => ("ds" in each ? each.ds : []));
+  zone.parent = parentWith(ds, []);
+  await zone.pass(1);
+  expect(zone.fault()).toMatchObject({ kind: "no-ds", text: "ns2.parent.test has no DS record of the zone" });
+});
+
+it("a server of the parent that does not answer holds the stage, and is named; a single lost answer is not worth a change", async () => {
+  const zone = await secureZone();
+  const [answering] = zone.parent;
+  if (answering === undefined) throw new Error("a server is expected");
+  const silent = { because: "ns2.parent.test does not answer" };
+  const { serial } = await zone.zoneNow();
+  zone.parent = [answering, silent];
+  await zone.pass(1);
+  zone.parent = [answering];
+  await zone.pass(1);
+  expect((await zone.zoneNow()).serial).toBe(serial);
+
+  await rollKey(zone.by(), await zone.zoneNow(), undefined, signer);
+  await zone.pass(3);
+  const next = (await zone.signing()).keys[1];
+  if (next === undefined) throw new Error("a second key is expected");
+  zone.parent = [...parentWith(dsAt(zone.name, next)), silent];
+  await zone.pass(200);
+  expect(await zone.signing()).toMatchObject({ stage: "roll-parent" });
+  expect(zone.fault()).toMatchObject({ kind: "unverified", text: silent.because });
+  expect(zone.logged("could not be read from every server")).toBe(1);
+  expect(zone.logged(silent.because)).toBeGreaterThan(1);
+  zone.parent = parentWith(dsAt(zone.name, next), dsAt(zone.name, next));
+  await zone.pass(30);
+  expect(await zone.signing()).toMatchObject({ stage: "secure", keys: [{ id: next.id }] });
+});
+
+it("a new key never has the tag of one in use", async () => {
+  const zone = await secureZone();
+  const [old] = (await zone.signing()).keys;
+  if (old === undefined) throw new Error("a key is expected");
+  let made = 0;
+  const makeKey: Signer["makeKey"] = (algorithm, at) => {
+    made += 1;
+    const { key, sealed } = signer.makeKey(algorithm, at);
+    return { key: made < 3 ? { ...key, tag: old.tag } : key, sealed };
+  };
+  expect(await rollKey(zone.by(), await zone.zoneNow(), undefined, { ...signer, makeKey })).toMatchObject({ ok: true });
+  expect(made).toBe(3);
+  expect(new Set((await zone.signing()).keys.map(({ tag }) => tag)).size).toBe(2);
+});
