@@ -61,13 +61,13 @@ const bad: [path: string, text: string, fault: RegExp][] = [
   ["console/a.tsx", 'import { x } from "../src/records/store/port.ts";', /may not import from src\/records/],
   ["console/a.tsx", 'import { x } from "node:path";', /may not import a Node module/],
   ["src/core/names/a.ts", 'import { x } from "../records/rrset.ts";', /src\/core\/names may not import from records/],
-  ["src/records/service/a.ts", 'import { x } from "../http-v1/wire.ts";', /service may not import from http-v1/],
-  ["src/records/http-v1/a.ts", 'import { x } from "../http-rrsets/wire.ts";', /may not import from http-rrsets/],
-  ["src/records/http-v1/a.ts", 'import { x } from "../store/sqlite/read.ts";', /may not import from store\/sqlite/],
+  ["src/records/commands/a.ts", 'import { x } from "../api/v1/wire.ts";', /commands may not import from api\/v1/],
+  ["src/records/api/v1/a.ts", 'import { x } from "../rrsets/wire.ts";', /may not import from api\/rrsets/],
+  ["src/records/api/v1/a.ts", 'import { x } from "../../store/sqlite/read.ts";', /may not import from store\/sqlite/],
   ["src/records/store/sqlite/a.ts", 'import { x } from "../postgres/read.ts";', /may not import from store\/postgres/],
   ["src/records/store/postgres/a.ts", 'import { x } from "../sqlite/read.ts";', /may not import from store\/sqlite/],
-  ["src/records/store/a.ts", 'import type { x } from "../service/sight.ts";', /store may not import from service/],
-  ["src/records/service/a.ts", 'import { x } from "../start.ts";', /service may not import from \.: start\.ts/],
+  ["src/records/store/a.ts", 'import type { x } from "../queries/sight.ts";', /store may not import from queries/],
+  ["src/records/commands/a.ts", 'import { x } from "../start.ts";', /commands may not import from \.: start\.ts/],
   ["src/nameserver/wire/a.ts", 'import { x } from "../answer/respond.ts";', /wire may not import from answer/],
   ["src/nameserver/answer/a.ts", 'import { x } from "../transfer/out.ts";', /answer may not import from transfer/],
   ["src/nameserver/transfer/a.ts", 'import { x } from "../listen/udp.ts";', /transfer may not import from listen/],
@@ -82,6 +82,8 @@ const bad: [path: string, text: string, fault: RegExp][] = [
     'import { x } from "../store/port.ts";',
     /no import rules for the folder src\/records\/extras;/,
   ],
+  ["src/lib/dns/a.ts", 'import { x } from "../http/server.ts";', /may not import from src\/lib\/http/],
+  ["src/lib/extras/a.ts", "", /no import rules for the folder src\/lib\/extras;/],
   ["src/extras/a.ts", "", /no import rules for the folder src\/extras;/],
   ["src/a.ts", "", /no import rules for the folder src;/],
   ["src/updater/helpers.ts", "", /the name "helpers" does not say/],
@@ -98,8 +100,8 @@ const good: [path: string, text: string][] = [
   ["src/core/a.test.ts", 'import { domainToASCII } from "node:url";\nimport fc from "fast-check";'],
   ["src/contract/a.ts", 'import { Type } from "typebox";\nimport { Value } from "typebox/value";'],
   ["src/process/a.ts", 'import { x } from "../core/address.ts";\nimport { y } from "node:fs";'],
-  ["src/records/start.ts", 'import { x } from "./http-v1/routes.ts";\nimport { y } from "./store/port.ts";'],
-  ["src/records/http-v1/a.ts", 'import { x } from "../service/service.ts";'],
+  ["src/records/start.ts", 'import { x } from "./api/v1/routes.ts";\nimport { y } from "./store/port.ts";'],
+  ["src/records/api/v1/a.ts", 'import { x } from "../../service.ts";'],
   ["src/records/store/sqlite/a.test.ts", 'import { x } from "../postgres/store.ts";'],
   ["src/cli/a.ts", 'import { x } from "../records/start.ts";\nimport { y } from "../firewall/start.ts";'],
 ];
@@ -119,11 +121,11 @@ describe("the check of the rules", () => {
 
   it("finds top folders that import from each other, types included", () => {
     const files = [
-      { path: "src/access/a.ts", text: 'import { b } from "../process/b.ts";' },
-      { path: "src/process/b.ts", text: 'import { c } from "./c.ts";' },
-      { path: "src/process/c.ts", text: 'import type { a } from "../access/a.ts";' },
+      { path: "src/access/a.ts", text: 'import { b } from "../lib/http/b.ts";' },
+      { path: "src/lib/http/b.ts", text: 'import { c } from "./c.ts";' },
+      { path: "src/lib/http/c.ts", text: 'import type { a } from "../../access/a.ts";' },
     ];
-    expect(faultsIn(files)).toContain("import cycle: src/access → src/process → src/access");
+    expect(faultsIn(files)).toContain("import cycle: src/access → src/lib/http → src/access");
     expect(faultsIn(files.slice(0, 2))).toEqual([]);
   });
 
