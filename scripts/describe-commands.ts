@@ -4,7 +4,7 @@ import type { Argument, Command } from "commander";
 import { describeOption } from "../src/cli/io/help-text.ts";
 import { createProgram } from "../src/cli/program.ts";
 import { addCompletion } from "../src/cli/verbs/completion.ts";
-import { version } from "../src/process/version.ts";
+import { version } from "../src/process/shipped-files.ts";
 
 /**
  * Writes the version, the synopsis and all commands into the man page, from the help texts; the other sections are written by hand.

@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { nameToWire } from "../core/names/wire.ts";
-import type { ListenAddress } from "../process/listen-address.ts";
+import type { ListenAddress } from "../lib/http/listen.ts";
 import type { Logger } from "../process/log.ts";
 import { type CatchUp, createCatchUp } from "./answer/catch-up.ts";
 import { followZones } from "./answer/followed-zones.ts";

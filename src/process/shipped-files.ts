@@ -36,3 +36,5 @@ export function startThread(name: string, options: WorkerOptions): Worker {
   if (isSea()) return new Worker(getAsset(`program/${name}.cjs`, "utf8"), { ...options, eval: true });
   return new Worker(new URL(isSource ? `../../bin/${name}.ts` : `./${name}.cjs`, import.meta.url), options);
 }
+
+export const version = "1.0.0-rc.1";

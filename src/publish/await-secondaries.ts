@@ -1,6 +1,7 @@
 import { lookup, Resolver } from "node:dns/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { bracketed, type ListenAddress } from "../process/listen-address.ts";
+import { bracketed } from "../core/addresses/address.ts";
+import type { ListenAddress } from "../lib/http/listen.ts";
 
 /** Milliseconds. */
 export type AwaitLimits = { readonly inAll: number; readonly perQuestion: number; readonly apart: number };

@@ -1,14 +1,14 @@
 import type { Network } from "../core/addresses/network.ts";
 import { askUdp } from "../lib/dns/ask.ts";
+import type { ListenAddress } from "../lib/http/listen.ts";
 import { isNews, type ZoneNews } from "../nameserver/answer/zone-source.ts";
 import { createDnsCounters } from "../nameserver/metrics/counters.ts";
 import { type Nameserver, startNameserver } from "../nameserver/start.ts";
 import type { NotifyTarget } from "../nameserver/transfer/notify-out.ts";
 import { startSecondaries } from "../nameserver/transfer/secondary-zones.ts";
 import { type Duties, leadAlways } from "../process/duties.ts";
-import type { ListenAddress } from "../process/listen-address.ts";
+import { closeInReverse, type Opened } from "../process/lifecycle.ts";
 import type { Logger } from "../process/log.ts";
-import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import type { RecordStore } from "../records/store/port.ts";
 import { isSoa } from "./catalog.ts";
 import { notifySecondaries } from "./notify-duty.ts";

@@ -1,6 +1,6 @@
 import { type ParentFault, parentFaultKinds } from "../core/dnssec/parent-view.ts";
 import type { Instant } from "../core/instant.ts";
-import type { CountedRoute, RequestCounters } from "../lib/http/request-counters.ts";
+import type { CountedRoute, RequestCounters } from "../lib/http/server.ts";
 import type { ConnectionCount } from "../lib/postgres/open.ts";
 import { family, histogramFamily, type Sample } from "../process/metrics.ts";
 import { within } from "../process/within.ts";

@@ -10,23 +10,26 @@ import type { Network } from "../core/addresses/network.ts";
 import type { Instant } from "../core/instant.ts";
 import type { AcmeCertificate } from "../lib/acme/keep-certificate.ts";
 import type { Peer } from "../lib/dns/ask.ts";
-import { type FindDelegation, findDelegationBy, systemDns } from "../lib/dns/find-delegation.ts";
-import { createAskParent } from "../lib/dns/parent-ds.ts";
+import { createAskParent, type FindDelegation, findDelegationBy, systemDns } from "../lib/dns/delegation.ts";
 import { type TrustedProxies, trustProxies } from "../lib/http/client-address.ts";
-import { cutAllConnections } from "../lib/http/open-connections.ts";
-import { createRequestCounters } from "../lib/http/request-counters.ts";
-import { createHttpServer, giveLastAnswers, type HttpServerOptions, listen } from "../lib/http/server.ts";
+import { addressesOf, cutAllConnections, hereOf, type ListenAddress, urlOf } from "../lib/http/listen.ts";
+import {
+  createHttpServer,
+  createRequestCounters,
+  giveLastAnswers,
+  type HttpServerOptions,
+  listen,
+} from "../lib/http/server.ts";
 import { showPair } from "../lib/http/tls-server.ts";
+import { leaveHalfTheFiles } from "../lib/limits/open-files.ts";
 import type { DatabaseTrouble } from "../lib/sqlite/migration-steps.ts";
 import { lockFor } from "../lib/sqlite/sole.ts";
 import { type CertificateFiles, openTlsMaterial } from "../lib/tls/material.ts";
 import { openDataFolder } from "../process/data-folder.ts";
 import type { Duties } from "../process/duties.ts";
 import { createHealth, type Health } from "../process/health.ts";
-import { addressesOf, hereOf, type ListenAddress, urlOf } from "../process/listen-address.ts";
+import { closeInReverse, type Opened } from "../process/lifecycle.ts";
 import type { Logger } from "../process/log.ts";
-import { leaveHalfTheFiles } from "../process/open-files.ts";
-import { closeInReverse, type Opened } from "../process/shutdown.ts";
 import { dyndnsApi } from "./api/dyndns/dyndns.ts";
 import { rrsetsApi, sendNoPath } from "./api/rrsets/routes.ts";
 import { serveDocs } from "./api/shared/docs.ts";

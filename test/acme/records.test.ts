@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { startFirewall } from "../../src/firewall/start.ts";
-import { listenOn } from "../../src/lib/http/listen-on.ts";
+import { listenOn } from "../../src/lib/http/listen.ts";
 import { createLog } from "../../src/process/log.ts";
 import { type Pebble, startPebble } from "../rig/pebble.ts";
 import { until } from "../rig/until.ts";

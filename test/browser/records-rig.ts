@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
 import { expect } from "vitest";
-import type { FindDelegation } from "../../src/lib/dns/find-delegation.ts";
+import type { FindDelegation } from "../../src/lib/dns/delegation.ts";
 import { createLog } from "../../src/process/log.ts";
 import { type RunningRecords, startRecords } from "../../src/records/start.ts";
 import { builtPages } from "../rig/bundle.ts";

@@ -2,7 +2,7 @@ import type { BrowserContext } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { askUdp } from "../../src/lib/dns/ask.ts";
 import { classes, opcodes } from "../../src/lib/dns/codes.ts";
-import { findDelegationBy } from "../../src/lib/dns/find-delegation.ts";
+import { findDelegationBy } from "../../src/lib/dns/delegation.ts";
 import type { Zone } from "../../src/records/model.ts";
 import { type MoorDns, startMoorDns } from "../nameserver/moor-dns.ts";
 import { axeFinds } from "./axe.ts";

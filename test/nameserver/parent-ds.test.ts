@@ -5,10 +5,9 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import type { ParentView } from "../../src/core/dnssec/parent-view.ts";
 import type { Peer } from "../../src/lib/dns/ask.ts";
 import { classes, rcodes, types } from "../../src/lib/dns/codes.ts";
-import type { DnsTools } from "../../src/lib/dns/find-delegation.ts";
-import { decodeMessage, emptyMessage, encodeMessage, type Message } from "../../src/lib/dns/message.ts";
-import { createAskParent } from "../../src/lib/dns/parent-ds.ts";
-import { framed } from "../../src/lib/dns/tcp-frames.ts";
+import type { DnsTools } from "../../src/lib/dns/delegation.ts";
+import { createAskParent } from "../../src/lib/dns/delegation.ts";
+import { decodeMessage, emptyMessage, encodeMessage, framed, type Message } from "../../src/lib/dns/message.ts";
 import { writtenSets } from "../rig/core/written-sets.suite.ts";
 import { type RealServer, type ServerName, startRealServer } from "./real-servers.ts";
 

@@ -1,4 +1,4 @@
-import { createAskParent } from "../../src/lib/dns/parent-ds.ts";
+import { createAskParent } from "../../src/lib/dns/delegation.ts";
 import { noLog } from "../../src/process/log.ts";
 import { tieNodes } from "../../src/records/node-ties.ts";
 import { openStore } from "../../src/records/open-store.ts";

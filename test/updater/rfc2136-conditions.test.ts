@@ -1,7 +1,7 @@
 import { connect, createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { opcodes } from "../../src/lib/dns/codes.ts";
-import { createFrameReader, framed } from "../../src/lib/dns/tcp-frames.ts";
+import { createFrameReader, framed } from "../../src/lib/dns/message.ts";
 import { appendTsig, readTsig, type TsigKey } from "../../src/lib/dns/tsig.ts";
 import { updateCalls } from "../../src/updater/targets/rfc2136.ts";
 import type { Rfc2136Target } from "../../src/updater/targets/rfc2136-settings.ts";

@@ -5,8 +5,8 @@ import { parseMailbox } from "../../core/names/mailbox.ts";
 import type { AcmeCertificate } from "../../lib/acme/keep-certificate.ts";
 import type { AcmeOptions } from "../../lib/acme/obtain-certificate.ts";
 import { letsEncrypt, namesToOrder } from "../../lib/acme/plan.ts";
+import type { ListenAddress } from "../../lib/http/listen.ts";
 import { readFileIfThere } from "../../process/data-folder.ts";
-import type { ListenAddress } from "../../process/listen-address.ts";
 import { type CommandIo, refuse } from "./command-io.ts";
 import { readListen, readPath } from "./options.ts";
 

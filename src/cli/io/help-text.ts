@@ -1,6 +1,7 @@
 import { type Command, Help, type Option } from "commander";
+import { bracketed } from "../../core/addresses/address.ts";
 import { nearest } from "../../core/names/nearest.ts";
-import { bracketed, type ListenAddress } from "../../process/listen-address.ts";
+import type { ListenAddress } from "../../lib/http/listen.ts";
 
 /** Gives each verb a description, and makes a usage error point to the help of its verb. */
 export function describeVerbs(command: Command, path = command.name()): void {

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Network } from "../../core/addresses/network.ts";
 import { type ProxyHeader, proxyHeaders, type TrustedProxies } from "../../lib/http/client-address.ts";
-import type { ListenAddress } from "../../process/listen-address.ts";
+import type { ListenAddress } from "../../lib/http/listen.ts";
 import { readListen, readNetworks } from "./options.ts";
 
 /** Monitoring of `moor records`, and the proxies in front of it. */

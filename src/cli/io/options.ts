@@ -5,7 +5,7 @@ import { type Network, parseNetwork } from "../../core/addresses/network.ts";
 import { parseMailbox } from "../../core/names/mailbox.ts";
 import { asAscii } from "../../core/names/unicode.ts";
 import { tokenNameFault } from "../../core/read-scope.ts";
-import type { ListenAddress } from "../../process/listen-address.ts";
+import type { ListenAddress } from "../../lib/http/listen.ts";
 
 /** A verb that works on the data folder of a service. */
 export const dataVerb = (parent: Command, name: string, text: string): Command => onData(parent.command(name), text);

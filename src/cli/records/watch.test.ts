@@ -1,9 +1,9 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { urlOf } from "../../lib/http/listen.ts";
 import { createHealth } from "../../process/health.ts";
-import { urlOf } from "../../process/listen-address.ts";
+import { closeInReverse, type Opened } from "../../process/lifecycle.ts";
 import { noLog } from "../../process/log.ts";
-import { closeInReverse, type Opened } from "../../process/shutdown.ts";
 import type { RunningDns } from "../../publish/start.ts";
 import type { RunningRecords } from "../../records/start.ts";
 import { watchRecords } from "./watch.ts";

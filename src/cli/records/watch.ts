@@ -1,10 +1,9 @@
+import type { ListenAddress } from "../../lib/http/listen.ts";
 import { openMetricsListener } from "../../lib/http/metrics-listener.ts";
 import { printDnsMetrics } from "../../nameserver/metrics/print.ts";
-import type { ListenAddress } from "../../process/listen-address.ts";
-import { family, type Sample } from "../../process/metrics.ts";
-import { openProcessMetrics } from "../../process/metrics-process.ts";
-import type { Opened } from "../../process/shutdown.ts";
-import { version } from "../../process/version.ts";
+import type { Opened } from "../../process/lifecycle.ts";
+import { family, openProcessMetrics, type Sample } from "../../process/metrics.ts";
+import { version } from "../../process/shipped-files.ts";
 import { within } from "../../process/within.ts";
 import type { RunningDns } from "../../publish/start.ts";
 import type { RunningRecords } from "../../records/start.ts";

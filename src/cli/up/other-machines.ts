@@ -1,5 +1,6 @@
 import { networkInterfaces } from "node:os";
-import { bracketed, type ListenAddress } from "../../process/listen-address.ts";
+import { bracketed } from "../../core/addresses/address.ts";
+import type { ListenAddress } from "../../lib/http/listen.ts";
 
 /** An address of the device that other machines can reach. */
 export function addressOn(device: string, interfaces = networkInterfaces()): string {

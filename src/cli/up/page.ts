@@ -1,6 +1,6 @@
+import type { Opened } from "../../process/lifecycle.ts";
 import type { Logger } from "../../process/log.ts";
 import { noLog } from "../../process/log.ts";
-import type { Opened } from "../../process/shutdown.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
 import { createDoor } from "../../updater/page/door.ts";
 import { createPageKeeper, type PageKeeper } from "../../updater/page/keep-page.ts";

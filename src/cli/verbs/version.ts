@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { dirname } from "node:path";
 import { type Command, CommanderError } from "commander";
-import { version } from "../../process/version.ts";
+import { version } from "../../process/shipped-files.ts";
 import type { CommandIo } from "../io/command-io.ts";
 
 /** `moor --version`: the version, and what else a bug report needs. */

@@ -101,3 +101,6 @@ function longestZeroRun(groups: readonly number[]): { readonly start: number; re
   }
   return best;
 }
+
+/** A host as it is written before a port. */
+export const bracketed = (host: string): string => (host.includes(":") ? `[${host}]` : host);

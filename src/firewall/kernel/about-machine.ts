@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { arch, hostname, release, type } from "node:os";
-import { version } from "../../process/version.ts";
+import { version } from "../../process/shipped-files.ts";
 
 /** The OPNsense release that the responses imitate: clients refuse releases that seem too old. */
 const likeRelease = "26.7.2";

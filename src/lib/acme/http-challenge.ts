@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
-import type { ListenAddress } from "../../process/listen-address.ts";
-import { listenOn } from "../http/listen-on.ts";
+import type { ListenAddress } from "../http/listen.ts";
+import { listenOn } from "../http/listen.ts";
 import { scheduleRequests } from "../http/schedule-requests.ts";
 import { AcmeFailure } from "./failure.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { noLog } from "../../process/log.ts";
-import { listenOn } from "../http/listen-on.ts";
+import { listenOn } from "../http/listen.ts";
 import { closeServer, createTlsServer, type Handle } from "../http/tls-server.ts";
 import { ensureCertificate } from "../tls/certificates.ts";
 import { obtainCertificate } from "./obtain-certificate.ts";

@@ -1,5 +1,5 @@
-import type { ListenAddress } from "../../process/listen-address.ts";
 import type { Logger } from "../../process/log.ts";
+import type { ListenAddress } from "../http/listen.ts";
 import { createKey, readAccountKey } from "./account-key.ts";
 import { type AcmeClient, openAcmeClient } from "./client.ts";
 import { AcmeFailure } from "./failure.ts";

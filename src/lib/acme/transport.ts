@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { Agent, request as sendRequest } from "node:https";
-import { version } from "../../process/version.ts";
+import { version } from "../../process/shipped-files.ts";
 import { AcmeFailure } from "./failure.ts";
 
 export type AcmeAnswer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string };

@@ -7,14 +7,15 @@ import type { Instant } from "../../core/instant.ts";
 import { headerLength } from "./codes.ts";
 import type { Edns } from "./edns.ts";
 import {
+  createFrameReader,
   decodeMessage,
   emptyMessage,
   encodeMessage,
+  framed,
   type Message,
   type Question,
   type ResourceRecord,
 } from "./message.ts";
-import { createFrameReader, framed } from "./tcp-frames.ts";
 import type { TsigKey } from "./tsig.ts";
 import { type CheckReply, createReplyCheck, signRequest } from "./tsig-client.ts";
 

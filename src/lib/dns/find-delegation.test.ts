@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type MoorDns, startMoorDns } from "../../../test/nameserver/moor-dns.ts";
 import { askUdp } from "./ask.ts";
 import { classes, opcodes } from "./codes.ts";
-import { type DnsTools, findDelegationBy, systemDns } from "./find-delegation.ts";
+import { type DnsTools, findDelegationBy, systemDns } from "./delegation.ts";
 
 /** A real nameserver with the parent zone. */
 let parent: MoorDns;

@@ -1,8 +1,8 @@
 import { labelsOf } from "../../core/names/name.ts";
+import { highestTtl } from "../../core/records/rrset.ts";
 import { flags, headerLength, types } from "./codes.ts";
 import { type Edns, ednsFromRecord, writeEdns } from "./edns.ts";
-import { createMessageWriter, type MessageWriter } from "./message-writer.ts";
-import { expandRdata } from "./rdata-layout.ts";
+import { createMessageWriter, expandRdata, type MessageWriter } from "./message-writer.ts";
 import { createNameReader, type ReadName } from "./read-name.ts";
 
 /** A whole DNS message (RFC 1035 section 4). Names are canonical, so in lower case. */
@@ -189,4 +189,59 @@ const flagBits = (message: Message): number =>
 
 function writeRecord(writer: MessageWriter, record: ResourceRecord): void {
   writer.record({ ...record, labels: labelsOf(record.name) });
+}
+
+/** RFC 2181 section 8: a TTL with its highest bit set counts as 0. */
+export const ttlOf = ({ ttl }: ResourceRecord): number => (ttl > highestTtl ? 0 : ttl);
+
+/** An SOA has two names, then five numbers; the serial is the first. Undefined for other records. */
+export function soaSerialOf({ type, data }: ResourceRecord): number | undefined {
+  if (type !== types.soa || data.length < 22) return undefined;
+  return Buffer.from(data.subarray(-20)).readUInt32BE(0);
+}
+
+/** A message with its length prefix for TCP (RFC 1035 section 4.2.2). */
+export function framed(message: Uint8Array): Buffer {
+  const bytes = Buffer.allocUnsafe(2 + message.length);
+  bytes.writeUInt16BE(message.length, 0);
+  bytes.set(message, 2);
+  return bytes;
+}
+
+/** The messages of a TCP stream. Chunks are joined only when a message is complete, so that bytes that trickle in are copied once. */
+export function createFrameReader() {
+  let unread: Buffer = Buffer.of();
+  let at = 0;
+  let chunks: Buffer[] = [];
+  let missing = 2;
+  return {
+    add: (chunk: Buffer): void => {
+      chunks.push(chunk);
+      missing -= chunk.length;
+    },
+    /**
+     * The next message; undefined until it is complete. A message shorter than a header is returned immediately, even incomplete:
+     * then the caller must end the stream.
+     */
+    next: (): Buffer | undefined => {
+      if (missing > 0) return undefined;
+      if (chunks.length > 0) {
+        const [first] = chunks;
+        unread =
+          at === unread.length && first && chunks.length === 1
+            ? first
+            : Buffer.concat([unread.subarray(at), ...chunks]);
+        at = 0;
+        chunks = [];
+      }
+      const length = at + 2 <= unread.length ? unread.readUInt16BE(at) : undefined;
+      const end = at + 2 + (length ?? 0);
+      missing = length !== undefined && length < headerLength ? 0 : end - unread.length;
+      if (missing > 0) return undefined;
+      const message = unread.subarray(at + 2, end);
+      at = end;
+      missing = 0;
+      return message;
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { transportSecurity } from "./answer-headers.ts";
+import { transportSecurity } from "./plain-request.ts";
 
 it.each([
   ["dns.example.org", true],

@@ -1,8 +1,8 @@
 import { request } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import { createHealth } from "../../process/health.ts";
-import { type ListenAddress, urlOf } from "../../process/listen-address.ts";
-import { openProcessMetrics } from "../../process/metrics-process.ts";
+import { openProcessMetrics } from "../../process/metrics.ts";
+import { type ListenAddress, urlOf } from "./listen.ts";
 import { type MetricsListener, openMetricsListener } from "./metrics-listener.ts";
 
 describe("the listener for operators", () => {

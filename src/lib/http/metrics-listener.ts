@@ -1,9 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { bracketed } from "../../core/addresses/address.ts";
 import type { Health } from "../../process/health.ts";
-import { bracketed, type ListenAddress } from "../../process/listen-address.ts";
 import { metricsType } from "../../process/metrics.ts";
-import { listenOn } from "./listen-on.ts";
-import { isLoopbackName } from "./loopback-name.ts";
+import { isLoopbackName, type ListenAddress, listenOn } from "./listen.ts";
 import { scheduleRequests } from "./schedule-requests.ts";
 
 export type MetricsListener = { readonly address: ListenAddress; readonly close: () => Promise<void> };

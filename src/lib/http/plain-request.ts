@@ -1,4 +1,7 @@
 import type { IncomingMessage } from "node:http";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { parseAddress } from "../../core/addresses/address.ts";
 
 /** A request without its stream, for handlers that need neither a framework nor the socket. */
 export type PlainRequest = {
@@ -34,3 +37,37 @@ export async function readPlainRequest(request: IncomingMessage): Promise<PlainR
     from: request.socket.remoteAddress ?? "",
   };
 }
+
+/** Answers are for one caller only, so no cache may keep them; immutable files set their own header. */
+export const neverCached = { "cache-control": "no-store" } as const;
+
+/** Seconds. A week: an operator who gives up TLS or loses the trusted authority is not locked out for long. */
+const maxAge = 7 * 24 * 60 * 60;
+
+/**
+ * HSTS (RFC 6797) for the host name in the request. The policy applies to every port of a host, so it is not sent for `localhost`
+ * and names without a dot: other servers there may speak plain HTTP. For addresses, browsers ignore it.
+ */
+export function transportSecurity(host: string | undefined): Readonly<Record<string, string>> {
+  const name = (host ?? "").replace(/:\d+$/, "").replace(/\.$/, "").toLowerCase();
+  const shared = !name.includes(".") || name.endsWith(".localhost") || name.startsWith("[");
+  return shared || parseAddress(name) !== undefined ? {} : { "strict-transport-security": `max-age=${maxAge}` };
+}
+
+type Answer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Buffer;
+};
+
+/** Shorter bodies are not worth it, in bytes. */
+const worthIt = 1_400;
+
+/** Compresses the body if the client accepts that, on another thread. */
+export async function zipAnswer(answer: Answer, acceptEncoding: string | undefined): Promise<Answer> {
+  if (answer.body.length < worthIt || !acceptEncoding?.includes("gzip")) return answer;
+  const headers = { ...answer.headers, "content-encoding": "gzip", vary: "Accept-Encoding" };
+  return { ...answer, headers, body: await zip(answer.body) };
+}
+
+const zip = promisify(gzip);

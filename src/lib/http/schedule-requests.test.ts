@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { connect } from "node:tls";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { ensureCertificate, type ServerCertificate } from "../tls/certificates.ts";
-import { listenOn } from "./listen-on.ts";
+import { listenOn } from "./listen.ts";
 import { mostUnanswered, scheduleRequests } from "./schedule-requests.ts";
 import { createHttpServer, listen } from "./server.ts";
 import { closeServer, createTlsServer } from "./tls-server.ts";

@@ -3,10 +3,9 @@ import { connect } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { afterEach, describe, expect, it } from "vitest";
 import { parseNetwork } from "../../core/addresses/network.ts";
-import { urlOf } from "../../process/listen-address.ts";
 import { trustProxies } from "./client-address.ts";
-import { createRequestCounters } from "./request-counters.ts";
-import { createHttpServer, giveLastAnswers, listen } from "./server.ts";
+import { urlOf } from "./listen.ts";
+import { createHttpServer, createRequestCounters, giveLastAnswers, listen } from "./server.ts";
 
 const networks = [parseNetwork("127.0.0.1")].flatMap((network) => network ?? []);
 const proxies = trustProxies({ networks, header: "x-forwarded-for" });

@@ -7,7 +7,7 @@ import { connect } from "node:tls";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { awake } from "../../../test/rig/awake.ts";
 import { ensureCertificate, type ServerCertificate } from "../tls/certificates.ts";
-import { listenOn } from "./listen-on.ts";
+import { listenOn } from "./listen.ts";
 import { createHttpServer, listen } from "./server.ts";
 import { closeServer, createTlsServer } from "./tls-server.ts";
 

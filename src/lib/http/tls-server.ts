@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { TlsOptions, Server as TlsServer } from "node:tls";
 import type { Pair } from "../tls/issue-certificate.ts";
-import { cutAllConnections, followConnections } from "./open-connections.ts";
+import { cutAllConnections, followConnections } from "./listen.ts";
 import { scheduleRequests } from "./schedule-requests.ts";
 
 const leastTls = "TLSv1.2";

@@ -3,7 +3,7 @@ import { type Cable, layCable } from "../../../test/rig/cable.ts";
 import { type PostgresServer, startPostgres } from "../../../test/rig/postgres.ts";
 import { until } from "../../../test/rig/until.ts";
 import { noLog } from "../../process/log.ts";
-import { type Listening, type ListenOptions, listenTo } from "./listen.ts";
+import { type Listening, type ListenOptions, listenTo } from "./session.ts";
 
 let server: PostgresServer;
 let cable: Cable;

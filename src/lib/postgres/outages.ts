@@ -1,5 +1,5 @@
 import type { Logger } from "../../process/log.ts";
-import { refusalOf } from "./refusals.ts";
+import { refusalOf } from "./faults.ts";
 
 /** Logs once that the database is down or refuses us, and once that it is back. */
 export type Outages = {

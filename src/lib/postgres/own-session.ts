@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Client } from "pg";
-import { poolerTodo } from "./refusals.ts";
+import { poolerTodo } from "./faults.ts";
 import { endClient } from "./session.ts";
 
 /**

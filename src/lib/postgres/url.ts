@@ -3,12 +3,11 @@ import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { ConnectionOptions } from "node:tls";
 import type { ClientConfig } from "pg";
+import { bracketed } from "../../core/addresses/address.ts";
 import { fail, ok, type Result } from "../../core/result.ts";
-import { bracketed } from "../../process/listen-address.ts";
 import type { SessionKind } from "./client.ts";
-
+import { PasswordMissing } from "./faults.ts";
 import { passwordFromPassfile } from "./passfile.ts";
-import { PasswordMissing } from "./refusals.ts";
 import { readHosts, splitHosts } from "./url-hosts.ts";
 
 /** Which database, and how to connect to it. `shown` contains no secret. */

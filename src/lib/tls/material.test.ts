@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { connect, createSecureContext } from "node:tls";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { createLog } from "../../process/log.ts";
-import { listenOn } from "../http/listen-on.ts";
+import { listenOn } from "../http/listen.ts";
 import { closeServer, createTlsServer } from "../http/tls-server.ts";
 import { ensureCertificate } from "./certificates.ts";
 import type { Pair } from "./issue-certificate.ts";

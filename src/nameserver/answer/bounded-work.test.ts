@@ -11,7 +11,7 @@ import { noWork } from "../../core/records/answer-work.ts";
 import { countRecords, type ZoneNode, type ZoneView } from "../../core/records/zone-view.ts";
 import { ednsUdpSize } from "../../lib/dns/edns.ts";
 import { decodeMessage } from "../../lib/dns/message.ts";
-import { compressibleLayout } from "../../lib/dns/rdata-layout.ts";
+import { compressibleLayout } from "../../lib/dns/message-writer.ts";
 import { createLoadedZones } from "./loaded-zones.ts";
 import { createResponder } from "./respond.ts";
 

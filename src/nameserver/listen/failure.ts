@@ -1,4 +1,4 @@
-import type { ListenAddress } from "../../process/listen-address.ts";
+import type { ListenAddress } from "../../lib/http/listen.ts";
 
 /** Why the nameserver cannot listen, and what to do. */
 export function listenFailure(error: NodeJS.ErrnoException, at: ListenAddress, protocol: "UDP" | "TCP"): Error {

@@ -1,8 +1,8 @@
 import { createServer, isIPv6, type Server, type Socket } from "node:net";
-import { boundTo } from "../../lib/http/listen-on.ts";
-import type { ListenAddress } from "../../process/listen-address.ts";
+import type { ListenAddress } from "../../lib/http/listen.ts";
+import { boundTo } from "../../lib/http/listen.ts";
+import { partOfFiles } from "../../lib/limits/open-files.ts";
 import type { Logger } from "../../process/log.ts";
-import { partOfFiles } from "../../process/open-files.ts";
 import type { RespondTo, Stream } from "../answer/respond.ts";
 import { createDnsCounters, type DnsCounters } from "../metrics/counters.ts";
 import { listenFailure } from "./failure.ts";

@@ -1,4 +1,4 @@
-import type { ListenAddress } from "../../process/listen-address.ts";
+import type { ListenAddress } from "../../lib/http/listen.ts";
 import type { ZoneNews } from "../answer/zone-source.ts";
 
 /** What a worker is started with. */

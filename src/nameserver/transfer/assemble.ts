@@ -5,7 +5,7 @@ import { compareSerials } from "../../core/records/serial.ts";
 import type { ZoneLine, ZoneStep } from "../../core/records/zone-lines.ts";
 import { classes } from "../../lib/dns/codes.ts";
 import type { ResourceRecord } from "../../lib/dns/message.ts";
-import { soaSerialOf, ttlOf } from "../../lib/dns/resource-record.ts";
+import { soaSerialOf, ttlOf } from "../../lib/dns/message.ts";
 
 export type Received =
   /** The primary has nothing newer. */

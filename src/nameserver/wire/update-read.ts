@@ -4,7 +4,7 @@ import { type RecordType, typeFromCode } from "../../core/rdata/table.ts";
 import type { Prerequisite, RecordUpdate } from "../../core/records/dns-update.ts";
 import { classes, rcodes, types } from "../../lib/dns/codes.ts";
 import type { Message, ResourceRecord } from "../../lib/dns/message.ts";
-import { ttlOf } from "../../lib/dns/resource-record.ts";
+import { ttlOf } from "../../lib/dns/message.ts";
 
 /** What an UPDATE message asks for (RFC 2136 section 2), with owners relative to the zone. */
 export type UpdateRequest = {

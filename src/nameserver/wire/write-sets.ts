@@ -5,8 +5,7 @@ import type { AnswerSet } from "../../core/records/answer.ts";
 import { isPacked } from "../../core/records/packed-sets.ts";
 import { countRecords, type ViewSet, wireOf } from "../../core/records/zone-view.ts";
 import { classes } from "../../lib/dns/codes.ts";
-import { createBlock, type MessageWriter, type RecordBlock } from "../../lib/dns/message-writer.ts";
-import { compressibleLayout } from "../../lib/dns/rdata-layout.ts";
+import { compressibleLayout, createBlock, type MessageWriter, type RecordBlock } from "../../lib/dns/message-writer.ts";
 
 /** Stops when the message is full. */
 export function writeSets(writer: MessageWriter, sets: readonly AnswerSet[]): void {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Delegation } from "../../lib/dns/find-delegation.ts";
+import type { Delegation } from "../../lib/dns/delegation.ts";
 import { createDelegationChecks } from "./delegation.ts";
 
 const own = ["ns1.example.net", "ns2.example.net"];

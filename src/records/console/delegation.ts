@@ -1,6 +1,6 @@
 import type { DelegationState } from "../../contract/console.ts";
 import type { Instant } from "../../core/instant.ts";
-import type { Delegation, FindDelegation } from "../../lib/dns/find-delegation.ts";
+import type { Delegation, FindDelegation } from "../../lib/dns/delegation.ts";
 import { createSeats } from "../../lib/limits/seats.ts";
 
 /** Milliseconds that an answer is kept. */

@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { isLoopbackName } from "../../lib/http/loopback-name.ts";
+import { isLoopbackName } from "../../lib/http/listen.ts";
 import { type KeyFault, needed, shared, usually } from "../../lib/settings/mapping.ts";
 import {
   duration,

@@ -1,5 +1,6 @@
 import type { ServiceLink } from "../../contract/console.ts";
 import { parseAddress } from "../../core/addresses/address.ts";
+import { hereOf, type ListenAddress, urlOf } from "../../lib/http/listen.ts";
 import { kindsOf, mapping, needed, usually } from "../../lib/settings/mapping.ts";
 import {
   choice,
@@ -13,7 +14,6 @@ import {
   typeInWords,
   type Value,
 } from "../../lib/settings/setting.ts";
-import { hereOf, type ListenAddress, urlOf } from "../../process/listen-address.ts";
 import { endpointFields, oneTrust, withTrust } from "./endpoint.ts";
 import { headerSecret, password, readTextFile, type Secret, secret } from "./secret.ts";
 

@@ -1,5 +1,5 @@
 import { hashSecret, sameHash } from "../../access/secret.ts";
-import { isLoopbackName } from "../../lib/http/loopback-name.ts";
+import { isLoopbackName } from "../../lib/http/listen.ts";
 import type { PlainRequest } from "../../lib/http/plain-request.ts";
 import { metricsType } from "../../process/metrics.ts";
 import type { UpdaterConfig } from "../config/config.ts";

@@ -1,9 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { dirname } from "node:path";
-import { listenOn } from "../../lib/http/listen-on.ts";
+import { addressesOf, listenOn } from "../../lib/http/listen.ts";
 import { type PlainRequest, readPlainRequest } from "../../lib/http/plain-request.ts";
 import { scheduleRequests } from "../../lib/http/schedule-requests.ts";
-import { addressesOf } from "../../process/listen-address.ts";
 import type { Logger } from "../../process/log.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import { type ControlConfig, controlUrl } from "../config/outlets.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { backOffDelay } from "../../core/updates/back-off.ts";
 import { printable } from "../../core/visible-text.ts";
-import { isLoopbackName } from "../../lib/http/loopback-name.ts";
+import { isLoopbackName } from "../../lib/http/listen.ts";
 import type { Logger } from "../../process/log.ts";
 import type { MailConfig, NotifyConfig } from "../config/outlets.ts";
 import type { HttpClient, HttpRequest } from "../http/client.ts";

@@ -1,9 +1,8 @@
 import type { Resolver } from "node:dns/promises";
 import { setTimeout as pause } from "node:timers/promises";
-import { type Family, parseAddress } from "../../core/addresses/address.ts";
+import { bracketed, type Family, parseAddress } from "../../core/addresses/address.ts";
 import { firstFew } from "../../core/first-few.ts";
 import { enclosing } from "../../core/names/name.ts";
-import { bracketed } from "../../process/listen-address.ts";
 
 /** Whether DNS returns what was written. A record counts as written even if it is not confirmed. */
 export type Confirmation =

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { mapping, needed } from "../../lib/settings/mapping.ts";
 import { choice, listOf, missing, refined, text } from "../../lib/settings/setting.ts";
-import { version } from "../../process/version.ts";
+import { version } from "../../process/shipped-files.ts";
 import { dnsServer } from "../config/dns-server.ts";
 import { oneTrust, trustFields, webAddress, withTrust } from "../config/endpoint.ts";
 import { type Secret, secret } from "../config/secret.ts";

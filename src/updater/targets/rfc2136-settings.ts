@@ -1,8 +1,8 @@
+import { bracketed } from "../../core/addresses/address.ts";
 import { parseName } from "../../core/names/name.ts";
 import { isTsigAlgorithm, type TsigKey } from "../../lib/dns/tsig.ts";
 import { mapping, needed } from "../../lib/settings/mapping.ts";
 import { duration, type Place, path, refined, text } from "../../lib/settings/setting.ts";
-import { bracketed } from "../../process/listen-address.ts";
 import { readSecretFile } from "../config/secret.ts";
 import type { TargetConfig } from "./target.ts";
 

@@ -6,7 +6,7 @@ import { createToken, hashSecret } from "../../../access/secret.ts";
 import { parseNetwork } from "../../../core/addresses/network.ts";
 import type { ParentFault } from "../../../core/dnssec/parent-view.ts";
 import { wholeAccount } from "../../../core/may.ts";
-import { createRequestCounters } from "../../../lib/http/request-counters.ts";
+import { createRequestCounters } from "../../../lib/http/server.ts";
 import { createLog } from "../../../process/log.ts";
 import { signingKeyFile } from "../../open-store.ts";
 import { printRecordMetrics } from "../../print-metrics.ts";

@@ -2,7 +2,7 @@ import { isTtlNeeded } from "../../../core/dnssec/lifecycle.ts";
 import type { ParentView } from "../../../core/dnssec/parent-view.ts";
 import { beginsAfter, type SignedName, soaExpiry } from "../../../core/dnssec/signed-name.ts";
 import type { Instant } from "../../../core/instant.ts";
-import type { AskParent } from "../../../lib/dns/parent-ds.ts";
+import type { AskParent } from "../../../lib/dns/delegation.ts";
 import { type EndWork, repeat } from "../../../process/duties.ts";
 import type { Logger } from "../../../process/log.ts";
 import type { Zone } from "../../model.ts";

@@ -1,6 +1,6 @@
-import { listenTo } from "../../../lib/postgres/listen.ts";
 import { schemaChannel } from "../../../lib/postgres/migrate.ts";
 import type { Postgres } from "../../../lib/postgres/open.ts";
+import { listenTo } from "../../../lib/postgres/session.ts";
 import type { Logger } from "../../../process/log.ts";
 import type { LoggedRow, LogPlace } from "../../model.ts";
 import { createChangeFeed } from "../change-feed.ts";

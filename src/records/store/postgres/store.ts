@@ -3,7 +3,7 @@ import { createSessionStore } from "../../../access/session-store.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import { dropOldMarks } from "../../../lib/postgres/commit-marks.ts";
 import { onlyReads } from "../../../lib/postgres/faults.ts";
-import { migratePostgres } from "../../../lib/postgres/migrate.ts";
+import { migratePostgres, watchSchema } from "../../../lib/postgres/migrate.ts";
 import {
   type ConnectionCount,
   openPostgres,
@@ -12,7 +12,6 @@ import {
   usualLimits,
 } from "../../../lib/postgres/open.ts";
 import type { PostgresAddress } from "../../../lib/postgres/url.ts";
-import { watchSchema } from "../../../lib/postgres/watch-schema.ts";
 import type { DatabaseTrouble, MigrationStep } from "../../../lib/sqlite/migration-steps.ts";
 import type { Logger } from "../../../process/log.ts";
 import type { Signer } from "../../signing/signer.ts";

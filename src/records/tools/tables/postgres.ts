@@ -1,8 +1,7 @@
 import type pg from "pg";
-import { PostgresHosts } from "../../../lib/postgres/hosts.ts";
+import { reasonOf } from "../../../lib/postgres/faults.ts";
 import { migratePostgres, schemaOf } from "../../../lib/postgres/migrate.ts";
-import { type PostgresLimits, usualLimits } from "../../../lib/postgres/open.ts";
-import { reasonOf } from "../../../lib/postgres/refusals.ts";
+import { PostgresHosts, type PostgresLimits, usualLimits } from "../../../lib/postgres/open.ts";
 import { endClient } from "../../../lib/postgres/session.ts";
 import type { PostgresAddress } from "../../../lib/postgres/url.ts";
 import { DatabaseTrouble } from "../../../lib/sqlite/migration-steps.ts";

@@ -1,12 +1,11 @@
+import type { Server, Socket } from "node:net";
 import { networkInterfaces } from "node:os";
+import { bracketed } from "../../core/addresses/address.ts";
 
 export type ListenAddress = { readonly host: string; readonly port: number };
 
 export const urlOf = ({ host, port }: ListenAddress, scheme = "https"): string =>
   `${scheme}://${bracketed(host)}:${port}`;
-
-/** A host as it is written before a port. */
-export const bracketed = (host: string): string => (host.includes(":") ? `[${host}]` : host);
 
 const everywhere: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
 
@@ -51,3 +50,44 @@ export function listenTrouble(
 const addressTodo = (port: number, option: string): string =>
   `choose one with ${option} HOST:PORT: 127.0.0.1:${port} for this machine only, ` +
   `0.0.0.0:${port} or [::]:${port} for all its addresses`;
+
+/** Listens, or fails with a message that says what to do. */
+export async function listenOn(server: Server, at: ListenAddress, option?: string): Promise<ListenAddress> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once("error", reject);
+  server.listen(at.port, at.host, resolve);
+  try {
+    await promise;
+  } catch (error) {
+    throw new Error(listenTrouble(error as NodeJS.ErrnoException, at, option), { cause: error });
+  } finally {
+    server.off("error", reject);
+  }
+  return boundTo(server, at);
+}
+
+/** Where the server listens: port 0 has become a real port. */
+export function boundTo(server: Server, { host, port }: ListenAddress): ListenAddress {
+  const bound = server.address();
+  return { host, port: typeof bound === "object" && bound !== null ? bound.port : port };
+}
+
+/** A web page can reach a local port under any name that resolves here (DNS rebinding); these names are safe. */
+export const isLoopbackName = (host = ""): boolean => /^(localhost|127(?:\.\d{1,3}){3}|\[::1\])(:\d+)?$/i.test(host);
+
+const openOf = new WeakMap<Server, Set<Socket>>();
+
+/** Call this before the server listens. */
+export function followConnections(server: Server): void {
+  const open = new Set<Socket>();
+  openOf.set(server, open);
+  server.on("connection", (socket: Socket) => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+  });
+}
+
+/** Node's `closeAllConnections` skips connections whose TLS handshake has not finished, and `close` waits for them. */
+export function cutAllConnections(server: Server): void {
+  for (const socket of openOf.get(server) ?? []) socket.destroy();
+}

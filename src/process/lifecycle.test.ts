@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { closeInReverse, type Opened } from "./lifecycle.ts";
 import { createLog } from "./log.ts";
-import { closeInReverse, type Opened } from "./shutdown.ts";
 
 function rig() {
   const said: string[] = [];

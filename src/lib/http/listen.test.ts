@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { expect, it } from "vitest";
-import { listenTrouble } from "./listen-address.ts";
+import { listenTrouble } from "./listen.ts";
 
 it.each(["*", "no-such-host.invalid"])("says what to write when %s is not an address to listen on", async (host) => {
   const [error] = await once(createServer().listen(8053, host), "error");

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Server } from "node:net";
-import type { Logger } from "./log.ts";
+import type { Logger } from "../../process/log.ts";
 
 /**
  * Every connection, even an idle one, uses a file descriptor of this process. A server that uses at most half of them leaves
