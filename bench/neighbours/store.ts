@@ -1,8 +1,8 @@
 import { hashSecret } from "../../src/access/secret.ts";
 import { type Scope, wholeAccount } from "../../src/core/may.ts";
 import type { RRset } from "../../src/core/records/rrset.ts";
-import { newRecordId, newZoneId } from "../../src/records/commands/edit/new-id.ts";
 import { plainSettings } from "../../src/records/model.ts";
+import { newRecordId, newZoneId } from "../../src/records/new-id.ts";
 import { recordsDatabase } from "../../src/records/open-store.ts";
 import type { RecordStore } from "../../src/records/store/port.ts";
 import { openSqliteStore } from "../../src/records/store/sqlite/store.ts";

@@ -2,11 +2,11 @@ import type { ServiceLink, Services } from "../contract/console.ts";
 import type { Instant } from "../core/instant.ts";
 import { fieldsOfJson } from "../core/is-object.ts";
 import type { PlainRequest } from "../lib/http/plain-request.ts";
-import type { People } from "./people.ts";
+import { passwordFault } from "./password.ts";
+import type { People } from "./session.ts";
 import { dropCookie, isOwnOrigin, setCookie } from "./session-cookie.ts";
 import { createThrottle, type SharedGuesses } from "./session-throttle.ts";
 import { type Entrance, type FoundSession, sessionOf } from "./shared-sign-in.ts";
-import { passwordFault } from "./weak-password.ts";
 
 export type PlainAnswer = {
   readonly status: number;

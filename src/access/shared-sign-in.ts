@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { People } from "./people.ts";
 import { sameHash } from "./secret.ts";
-import type { Session, Sessions, StoredSession } from "./session.ts";
+import type { People, Session, Sessions, StoredSession } from "./session.ts";
 import { cookieOf, isOwnOrigin } from "./session-cookie.ts";
 
 /** A service with pages to sign in to. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { passwordFault } from "./password.ts";
 import { createToken } from "./secret.ts";
-import { passwordFault } from "./weak-password.ts";
 
 describe("a password", () => {
   it.each([

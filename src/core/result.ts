@@ -23,3 +23,6 @@ export const fail = (...faults: readonly Fault[]): Result<never> => ({ ok: false
 
 /** For a whole zone's faults: more than can be passed as arguments on the stack. */
 export const failAll = (faults: readonly Fault[]): Result<never> => ({ ok: false, faults });
+
+/** An invalid field of a request: `ttl`, `is too small`. */
+export const badInput = (where: string, message: string): Fault => ({ code: "bad-input", where, message });

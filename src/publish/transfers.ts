@@ -11,8 +11,8 @@ import type { Asker, TransferPorts, UpdateOutcome } from "../nameserver/transfer
 import type { Secondaries } from "../nameserver/transfer/secondary-zones.ts";
 import type { Logger } from "../process/log.ts";
 import { type DnsUpdated, updateFromDns } from "../records/commands/from-dns-update.ts";
+import type { TransferKey } from "../records/model.ts";
 import type { RecordStore } from "../records/store/port.ts";
-import type { TransferKey } from "../records/store/transfer-keys.ts";
 import { keyOfZone } from "./secondaries.ts";
 import type { StoreZones } from "./zones.ts";
 

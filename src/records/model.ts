@@ -4,7 +4,7 @@ import type { MadeChange } from "../core/dnssec/made-changes.ts";
 import type { Denial } from "../core/dnssec/plan-signing.ts";
 import type { Instant } from "../core/instant.ts";
 import type { Scope } from "../core/may.ts";
-import type { Reserved } from "../core/names/zone-neighbours.ts";
+import type { Consent, Reserved } from "../core/names/zone-neighbours.ts";
 import type { RecordType } from "../core/rdata/table.ts";
 import type { Change } from "../core/records/changes.ts";
 import type { RRset, ZoneRecord } from "../core/records/rrset.ts";
@@ -162,4 +162,41 @@ export type SettingsChange = {
 export type SignatureChange = {
   readonly kind: "signatures";
   readonly sets: readonly MadeChange[] | null;
+};
+
+export type NewGrant = Consent & {
+  readonly actor: string;
+  readonly created: Instant;
+};
+
+export type Grant = NewGrant & {
+  readonly id: number;
+  readonly accountName: string;
+  readonly zoneName: string | undefined;
+};
+
+/** When a secondary zone was last known to be up to date with its primary, and its serial then. */
+export type SecondaryNote = { readonly checked: Instant; readonly serial: number };
+
+export type SecondaryState = SecondaryNote & {
+  /** The canonical text of its SOA rdata. */
+  readonly soa: string;
+};
+
+export type NewTransferKey = {
+  /** A DNS name, the same on both sides. */
+  readonly name: string;
+  readonly algorithm: "hmac-sha256" | "hmac-sha512";
+  /** In base64. It is needed to compute signatures, so it cannot be stored as a hash. */
+  readonly secret: string;
+  /** The account whose zones it gives access to; undefined for the zones of all accounts. */
+  readonly account: number | undefined;
+  /** Read access allows transfers, write access allows updates. */
+  readonly scope: Scope;
+  readonly created: Instant;
+};
+
+export type TransferKey = NewTransferKey & {
+  readonly accountName: string | undefined;
+  readonly revoked: Instant | undefined;
 };

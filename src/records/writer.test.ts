@@ -13,8 +13,8 @@ import { plainSettings } from "./model.ts";
 import { recordsDatabase, signingKeyFile } from "./open-store.ts";
 import type { Actor } from "./queries/sight.ts";
 import { createRecordService, type RecordService } from "./service.ts";
-import { AccessEnded } from "./store/access-ended.ts";
 import type { RecordStore } from "./store/port.ts";
+import { AccessEnded } from "./store/port.ts";
 import { migrations } from "./store/sqlite/schema.ts";
 import { openSqliteStore, type SqliteStore } from "./store/sqlite/store.ts";
 

@@ -14,7 +14,7 @@ import { createCachedAnswers } from "../../src/publish/rehearsal/cached-answers.
 import { questionsFor } from "../../src/publish/rehearsal/questions.ts";
 import { startResolver } from "../../src/publish/rehearsal/resolver.ts";
 import { tellUnbound } from "../../src/publish/rehearsal/unbound.ts";
-import { newRecordId } from "../../src/records/commands/edit/new-id.ts";
+import { newRecordId } from "../../src/records/new-id.ts";
 import { recordsDatabase, signingKeyFile } from "../../src/records/open-store.ts";
 import { signZone } from "../../src/records/signing/life/dnssec.ts";
 import { createSigningRound } from "../../src/records/signing/life/keep-signed.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
+import { passwordFault } from "../../access/password.ts";
 import { createToken } from "../../access/secret.ts";
-import { passwordFault } from "../../access/weak-password.ts";
 import { shellWord } from "../../core/shell-word.ts";
 import { isUtf16, withoutMark } from "../../core/utf8-text.ts";
 import type { AccessStore } from "../../firewall/access/store.ts";

@@ -1,9 +1,7 @@
-import { parseZoneName } from "../../core/names/name.ts";
+import { isRelated, parseZoneName } from "../../core/names/name.ts";
 import { nameToUnicode, parseTyped } from "../../core/names/unicode.ts";
-import { isRelated } from "../../records/commands/zones/grants.ts";
-import type { Zone } from "../../records/model.ts";
+import type { Grant, Zone } from "../../records/model.ts";
 import type { RecordStore } from "../../records/store/port.ts";
-import type { Grant } from "../../records/store/zone-grants.ts";
 import { type CommandIo, noneToRevoke, refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import type { NewOption } from "../io/options.ts";

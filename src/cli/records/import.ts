@@ -6,8 +6,14 @@ import type { Fault } from "../../core/result.ts";
 import { readFileIfThere, replaceFile } from "../../process/data-folder.ts";
 import type { Account } from "../../records/model.ts";
 import type { RecordStore } from "../../records/store/port.ts";
-import { importObstacles, importZone, inOrder } from "../../records/tools/account/import.ts";
-import { type ReadAccount, type ReadZone, readAccount } from "../../records/tools/account/read.ts";
+import {
+  importObstacles,
+  importZone,
+  inOrder,
+  type ReadAccount,
+  type ReadZone,
+  readAccount,
+} from "../../records/tools/account/import.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import { printFaults } from "../io/print-faults.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { isObject } from "../../core/is-object.ts";
 import { readFileIfThere, swapFile } from "../../process/data-folder.ts";
-import type { Publisher } from "../../records/commands/options.ts";
+import type { Publisher } from "../../records/options.ts";
 
 /** The nameservers of new zones until an operator configures some. */
 export const unsetNameservers = ["ns1.moor.invalid", "ns2.moor.invalid", "ns3.moor.invalid"] as const;

@@ -4,7 +4,7 @@ import type { Instant } from "../../core/instant.ts";
 import type { Scope } from "../../core/may.ts";
 import { parseName } from "../../core/names/name.ts";
 import { readFileIfThere } from "../../process/data-folder.ts";
-import type { NewTransferKey, TransferKey } from "../../records/store/transfer-keys.ts";
+import type { NewTransferKey, TransferKey } from "../../records/model.ts";
 import { type CommandIo, noneToRevoke, refuse } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
 import type { NewOption } from "../io/options.ts";

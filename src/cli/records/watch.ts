@@ -7,8 +7,8 @@ import { version } from "../../process/shipped-files.ts";
 import { within } from "../../process/within.ts";
 import type { RunningDns } from "../../publish/start.ts";
 import type { RunningRecords } from "../../records/start.ts";
-import { createLagMeter, type FollowerLag } from "../../records/store/follower-lag.ts";
 import { counted } from "../store/words.ts";
+import { createLagMeter, type FollowerLag } from "./follower-lag.ts";
 
 /** Seconds that the nameserver may lag behind the change log; after that its answers count as stale. */
 const longestLag = 10;

@@ -2,15 +2,18 @@ import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { openDataFolder } from "../../process/data-folder.ts";
 import type { StorePlace } from "../../records/open-store.ts";
-import { type BackupOutcome, type BackupTellers, backupSqlite, backupTables } from "../../records/tools/backup.ts";
-import { withDraft } from "../../records/tools/draft-file.ts";
 import {
+  type BackupOutcome,
+  type BackupTellers,
+  backupSqlite,
+  backupTables,
   expectBackup,
   type Faulty,
   type RestoreOutcome,
   restoreSqlite,
   withCheckedCopy,
-} from "../../records/tools/restore.ts";
+  withDraft,
+} from "../../records/tools/backup.ts";
 import { readTables } from "../../records/tools/tables/open.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";

@@ -156,3 +156,6 @@ const outOfZone = (text: string, zoneName: string, where: string): Fault => ({
   message: `the name ${text.length > 80 ? `${text.slice(0, 80)}...` : text} is not inside the zone ${zoneName}`,
   todo: `use a name that ends with ${zoneName}. or a relative name without a trailing dot`,
 });
+
+export const isRelated = (name: string, zoneName: string): boolean =>
+  ownerOf(name, zoneName) !== undefined || enclosing(zoneName).includes(name);

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { People } from "../../access/people.ts";
+import type { People } from "../../access/session.ts";
 import { createSessions } from "../../access/session.ts";
 import { createSignIn, forged, json, problem } from "../../access/session-http.ts";
 import { createEntrance, type SharedSignIn, sessionOf } from "../../access/shared-sign-in.ts";

@@ -7,8 +7,8 @@ import { apex, enclosing, ownerOf } from "../../core/names/name.ts";
 import { parseRdata } from "../../core/rdata/rdata.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
 import type { RRset } from "../../core/records/rrset.ts";
-import { newRecordId } from "../../records/commands/edit/new-id.ts";
 import { plainSettings, type Zone } from "../../records/model.ts";
+import { newRecordId } from "../../records/new-id.ts";
 import type { RecordStore } from "../../records/store/port.ts";
 import type { Ask } from "./ask-all.ts";
 

@@ -1,9 +1,9 @@
 import type { Instant } from "../../core/instant.ts";
 import { absoluteName, ownerOf } from "../../core/names/name.ts";
 import { operatorAccount, type Zone } from "../model.ts";
+import { newRecordIds } from "../new-id.ts";
 import type { DecideAct, RecordStore } from "../store/port.ts";
 import { checkWrite } from "./edit/check-write.ts";
-import { newRecordIds } from "./edit/new-id.ts";
 import { placed, setAt, withDraft } from "./edit/set.ts";
 
 /** Marks our records, so that those of other ACME clients at the same name are left alone. */

@@ -1,8 +1,9 @@
 import type { Fault } from "../../core/result.ts";
 import type { Turns } from "../../lib/limits/turns.ts";
+import { newRecordId } from "../new-id.ts";
+import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, missing, plainActor, refused, type Sight } from "../queries/sight.ts";
 import { inParts } from "./edit/in-parts.ts";
-import { newRecordId } from "./edit/new-id.ts";
 import {
   type BulkOutcome,
   type ChangedEntry,
@@ -15,7 +16,6 @@ import {
   replaceRecordsRule,
   unprocessed,
 } from "./edit-records.ts";
-import type { RecordServiceOptions } from "./options.ts";
 import { zoneStays } from "./record-rules.ts";
 
 /** Many records, in one write per zone. Outcomes are in the order of the entries. */

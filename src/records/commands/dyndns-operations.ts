@@ -1,9 +1,9 @@
 import { enclosing, ownerOf } from "../../core/names/name.ts";
 import type { Zone } from "../model.ts";
+import { newRecordId } from "../new-id.ts";
+import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, plainActor, type Sight } from "../queries/sight.ts";
 import type { Host, WantedAddresses } from "./edit/dyndns-request.ts";
-import { newRecordId } from "./edit/new-id.ts";
-import type { RecordServiceOptions } from "./options.ts";
 import { type HostOutcome, type PlacedHost, plainAddresses, pointHostsRule } from "./point-hosts.ts";
 
 type Placed = PlacedHost & { readonly zone: Zone };

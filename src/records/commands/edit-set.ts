@@ -2,6 +2,7 @@ import type { Instant } from "../../core/instant.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import type { Result } from "../../core/result.ts";
 import type { Zone, ZoneKey } from "../model.ts";
+import { newRecordIds } from "../new-id.ts";
 import {
   denied,
   missing,
@@ -13,7 +14,6 @@ import {
 } from "../queries/sight.ts";
 import type { ActRule, DecideAct } from "../store/port.ts";
 import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
-import { newRecordIds } from "./edit/new-id.ts";
 import { editedSet, placed, type SetEdit, setAt } from "./edit/set.ts";
 import { type Place, readPlace } from "./edit/values.ts";
 import { type Asked, noChange, writtenBy } from "./write.ts";

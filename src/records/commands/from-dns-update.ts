@@ -16,13 +16,13 @@ import {
 import type { RRset } from "../../core/records/rrset.ts";
 import { serialOf } from "../../core/records/serial.ts";
 import type { Fault } from "../../core/result.ts";
+import type { TransferKey } from "../model.ts";
+import { newRecordId } from "../new-id.ts";
 import { signingOf } from "../signing/signing-of.ts";
-import { AccessEnded } from "../store/access-ended.ts";
 import { signatures } from "../store/kept-actions.ts";
 import type { ActRule, Decision, RecordStore, WriteView } from "../store/port.ts";
-import type { TransferKey } from "../store/transfer-keys.ts";
+import { AccessEnded } from "../store/port.ts";
 import { checkWrite } from "./edit/check-write.ts";
-import { newRecordId } from "./edit/new-id.ts";
 import { ifSmall, noChange } from "./write.ts";
 
 /** One DNS UPDATE message, and who sent it. */

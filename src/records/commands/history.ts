@@ -5,11 +5,11 @@ import type { Fault } from "../../core/result.ts";
 import { inLongerSteps, mapInSteps, type Steps } from "../../core/steps.ts";
 import type { Turns } from "../../lib/limits/turns.ts";
 import type { LoggedChange, SettingsChange, Zone, ZoneKey, ZoneSettings } from "../model.ts";
+import { newRecordIds } from "../new-id.ts";
+import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "../queries/sight.ts";
 import type { ActDecision, DecideAct, WriteView } from "../store/port.ts";
 import { checkingWrite, signedStaysPrimary, soaStays, zoneFaults } from "./edit/check-write.ts";
-import { newRecordIds } from "./edit/new-id.ts";
-import type { RecordServiceOptions } from "./options.ts";
 import { type Asked, type Done, noChange, type Written, writtenBefore, writtenBy, writtenIn } from "./write.ts";
 
 /** How many changes one request examines for an actor who may see only some sets. */

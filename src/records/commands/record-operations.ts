@@ -2,13 +2,13 @@ import { parseOwner } from "../../core/names/name.ts";
 import { isRecordType } from "../../core/rdata/table.ts";
 import type { Turns } from "../../lib/limits/turns.ts";
 import type { PlacedRecord, Zone } from "../model.ts";
+import { newRecordId } from "../new-id.ts";
+import type { RecordServiceOptions } from "../options.ts";
 import { largeZone } from "../queries/read-zone.ts";
 import { type Actor, missing, type NotDone, plainActor, type Sight } from "../queries/sight.ts";
 import type { RecordStore, WriteRule } from "../store/port.ts";
 import { inParts } from "./edit/in-parts.ts";
-import { newRecordId } from "./edit/new-id.ts";
 import { createRecordRule, deleteRecordRule, replaceRecordRule, type Written } from "./edit-record.ts";
-import type { RecordServiceOptions } from "./options.ts";
 import type { PlacedDraft, RecordDraft } from "./record-rules.ts";
 
 export type RecordsQuery = { readonly zone?: string; readonly name?: string; readonly type?: string };

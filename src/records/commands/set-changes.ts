@@ -2,6 +2,8 @@ import type { Instant } from "../../core/instant.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import type { Fault } from "../../core/result.ts";
 import type { Zone, ZoneKey } from "../model.ts";
+import { newRecordIds } from "../new-id.ts";
+import type { RecordServiceOptions } from "../options.ts";
 import {
   type Actor,
   denied,
@@ -15,10 +17,8 @@ import {
 } from "../queries/sight.ts";
 import type { ActRule, DecideAct, WriteView } from "../store/port.ts";
 import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
-import { newRecordIds } from "./edit/new-id.ts";
 import { placed, type SetDraft, setAt, withDraft } from "./edit/set.ts";
 import { readPlace } from "./edit/values.ts";
-import type { RecordServiceOptions } from "./options.ts";
 import { type Asked, type Done, ifSmall, noChange, type Written, writtenBy, writtenIn } from "./write.ts";
 
 /** One of several sets that change together: its new content, or that it is deleted. */

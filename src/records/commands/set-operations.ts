@@ -3,6 +3,7 @@ import type { RRset } from "../../core/records/rrset.ts";
 import type { Fault } from "../../core/result.ts";
 import { createTurns, type Turns } from "../../lib/limits/turns.ts";
 import type { Zone, ZoneKey } from "../model.ts";
+import type { RecordServiceOptions } from "../options.ts";
 import { pageOfSets } from "../queries/page-of-sets.ts";
 import { largeZone } from "../queries/read-zone.ts";
 import { type Actor, missing, type NotDone, plainActor, refused, type Sight } from "../queries/sight.ts";
@@ -11,7 +12,6 @@ import { zoneFaults } from "./edit/check-write.ts";
 import type { SetEdit } from "./edit/set.ts";
 import { readPlace } from "./edit/values.ts";
 import { editSetRule, type SetDone, type SetTarget } from "./edit-set.ts";
-import type { RecordServiceOptions } from "./options.ts";
 import { type Asked, type Written, writtenIn } from "./write.ts";
 
 /** Operations on single record sets. */

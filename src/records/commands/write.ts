@@ -1,7 +1,17 @@
 import type { Instant } from "../../core/instant.ts";
 import type { Fault } from "../../core/result.ts";
-import type { Action, ZoneKey } from "../model.ts";
-import { type Actor, missing, type NotDone, refused } from "../queries/sight.ts";
+import type { Action, Zone, ZoneKey } from "../model.ts";
+import {
+  type Actor,
+  type AnyZoneKey,
+  denied,
+  missing,
+  type NotDone,
+  type Permissions,
+  type PlainActor,
+  refused,
+  type Sight,
+} from "../queries/sight.ts";
 import type { Acted, Command, Once, RecordStore } from "../store/port.ts";
 
 /** Options of a write by an API that stores its writes as actions. */
@@ -58,3 +68,19 @@ export const keyTaken: Fault = {
   message: "this key was already used for a different request",
   todo: "use a new key for each new request",
 };
+
+/** Why this actor may not change the whole zone. */
+export function writeObstacle(sight: Permissions, actor: PlainActor, { name: zone }: Zone): NotDone | undefined {
+  if (!sight.allows(actor, { kind: "read-zone", zone })) return missing("zone");
+  const refusal = sight.refusal(actor, { kind: "write-zone", zone });
+  return refusal && denied(refusal);
+}
+
+export type ChangedZone = (Exclude<Written, NotDone> & { readonly zone: Zone }) | NotDone;
+
+/** The outcome of the write, with the zone as the actor sees it afterwards. */
+export async function withZone(sight: Sight, actor: Actor, key: AnyZoneKey, written: Written): Promise<ChangedZone> {
+  if (written.kind !== "done") return written;
+  const zone = await sight.zone(actor, key);
+  return zone ? { ...written, zone } : missing("zone");
+}

@@ -1,14 +1,13 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { checkPassword, hashPassword, type PasswordCost } from "../../access/password.ts";
-import type { People } from "../../access/people.ts";
+import type { People } from "../../access/session.ts";
 import { createSessions } from "../../access/session.ts";
 import { createEntrance, type Entrance, type SharedSignIn, sessionOf } from "../../access/shared-sign-in.ts";
 import type { Instant } from "../../core/instant.ts";
 import { wholeAccount } from "../../core/may.ts";
 import { type Account, operatorAccount } from "../model.ts";
 import type { Actor } from "../queries/sight.ts";
-import type { ConsoleStore } from "../store/console-store.ts";
-import type { RecordStore } from "../store/port.ts";
+import type { ConsoleStore, RecordStore } from "../store/port.ts";
 import { labelOf } from "./actor-label.ts";
 
 /** Who is signed in to the console, and what they may do through the APIs. */

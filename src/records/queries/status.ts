@@ -1,8 +1,7 @@
 import type { Instant } from "../../core/instant.ts";
 import { timersIn } from "../../core/records/soa-timers.ts";
-import type { Zone } from "../model.ts";
+import type { SecondaryState, Zone } from "../model.ts";
 import type { RecordStore } from "../store/port.ts";
-import type { SecondaryState } from "../store/transfer-keys.ts";
 
 /** Whether a zone can be served, is about to be, or cannot be. */
 export type ZoneStatus = "ok" | "updating" | "error";

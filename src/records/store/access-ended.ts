@@ -1,8 +1,5 @@
 import type { Command } from "./port.ts";
 
-/** The token, session or transfer key of a request ended while it was worked on; nothing was written. */
-export class AccessEnded extends Error {}
-
 /** The ways in which a command has access, as texts to compare. */
 export const accessKeys = ({ token, session, key }: NonNullable<Command["actor"]>): readonly string[] => [
   ...(token === undefined ? [] : [`token ${token}`]),

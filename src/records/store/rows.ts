@@ -1,11 +1,10 @@
+import type { SignedName } from "../../core/dnssec/signed-name.ts";
 import type { Scope } from "../../core/may.ts";
 import type { Consent } from "../../core/names/zone-neighbours.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
 import type { RRset, ZoneRecord } from "../../core/records/rrset.ts";
 import { withSerial } from "../../core/records/serial.ts";
-import type { LoggedRow, PlacedRecord, Token, Zone, ZoneSettings } from "../model.ts";
-import type { TransferKey } from "./transfer-keys.ts";
-import type { Grant } from "./zone-grants.ts";
+import type { Grant, LoggedRow, PlacedRecord, Token, TransferKey, Zone, ZoneSettings } from "../model.ts";
 
 /** Rows as either database returns them, and their conversion to the model. The columns are those of `sqlite/schema.ts`. */
 
@@ -178,4 +177,29 @@ export type GrantRow = ConsentRow & {
 export const grantFromRow = ({ id, actor, created, account_name, zone_name, ...consent }: GrantRow): Grant => ({
   ...consentFromRow(consent),
   ...{ id, actor, created, accountName: account_name, zoneName: zone_name ?? undefined },
+});
+
+export type SignedNameRow = {
+  readonly owner: string;
+  readonly link: string | null;
+  readonly expires: number | null;
+  readonly children: number;
+  readonly types: string;
+  readonly made: string;
+};
+
+export const signedNameColumns = "owner, link, expires, children, types, made";
+
+export function signedNameFromRow({ owner, link, expires, children, types, made }: SignedNameRow): SignedName {
+  return {
+    ...{ owner, link, expires, children },
+    types: JSON.parse(types) as SignedName["types"],
+    made: JSON.parse(made) as SignedName["made"],
+  };
+}
+
+export const signedNameToRow = ({ types, made, ...name }: SignedName): SignedNameRow => ({
+  ...name,
+  types: JSON.stringify(types),
+  made: JSON.stringify(made),
 });

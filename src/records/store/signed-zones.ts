@@ -24,28 +24,3 @@ export type SignedZones = {
 
 /** `first`: when the first of their signatures expires. */
 export type ExpiringNames = { readonly zone: Zone; readonly owners: readonly string[]; readonly first: Instant };
-
-export type SignedNameRow = {
-  readonly owner: string;
-  readonly link: string | null;
-  readonly expires: number | null;
-  readonly children: number;
-  readonly types: string;
-  readonly made: string;
-};
-
-export const signedNameColumns = "owner, link, expires, children, types, made";
-
-export function signedNameFromRow({ owner, link, expires, children, types, made }: SignedNameRow): SignedName {
-  return {
-    ...{ owner, link, expires, children },
-    types: JSON.parse(types) as SignedName["types"],
-    made: JSON.parse(made) as SignedName["made"],
-  };
-}
-
-export const signedNameToRow = ({ types, made, ...name }: SignedName): SignedNameRow => ({
-  ...name,
-  types: JSON.stringify(types),
-  made: JSON.stringify(made),
-});

@@ -1,6 +1,5 @@
 import type { Instant } from "../../core/instant.ts";
-import type { Scope } from "../../core/may.ts";
-import type { Zone } from "../model.ts";
+import type { NewTransferKey, SecondaryNote, SecondaryState, TransferKey, Zone } from "../model.ts";
 
 /** What the store keeps for other nameservers: TSIG keys, the list of all zones, and the state of secondary zones. */
 export type TransferStore = {
@@ -21,27 +20,3 @@ export type TransferStore = {
 };
 
 export type ZoneNumber = { readonly number: number; readonly name: string };
-/** When a secondary zone was last known to be up to date with its primary, and its serial then. */
-export type SecondaryNote = { readonly checked: Instant; readonly serial: number };
-export type SecondaryState = SecondaryNote & {
-  /** The canonical text of its SOA rdata. */
-  readonly soa: string;
-};
-
-export type NewTransferKey = {
-  /** A DNS name, the same on both sides. */
-  readonly name: string;
-  readonly algorithm: "hmac-sha256" | "hmac-sha512";
-  /** In base64. It is needed to compute signatures, so it cannot be stored as a hash. */
-  readonly secret: string;
-  /** The account whose zones it gives access to; undefined for the zones of all accounts. */
-  readonly account: number | undefined;
-  /** Read access allows transfers, write access allows updates. */
-  readonly scope: Scope;
-  readonly created: Instant;
-};
-
-export type TransferKey = NewTransferKey & {
-  readonly accountName: string | undefined;
-  readonly revoked: Instant | undefined;
-};

@@ -1,5 +1,4 @@
-import type { Instant } from "../../core/instant.ts";
-import type { Consent } from "../../core/names/zone-neighbours.ts";
+import type { Grant, NewGrant } from "../model.ts";
 
 /** Which accounts may create zones inside or above zones of other accounts, or zones with reserved names. */
 export type GrantStore = {
@@ -9,15 +8,4 @@ export type GrantStore = {
   readonly grants: (query: { readonly zone?: number }) => Promise<readonly Grant[]>;
   /** True if it existed; with `zone`, only if it belongs to that zone. Zones that were created with it stay. */
   readonly revokeGrant: (id: number, zone?: number) => Promise<boolean>;
-};
-
-export type NewGrant = Consent & {
-  readonly actor: string;
-  readonly created: Instant;
-};
-
-export type Grant = NewGrant & {
-  readonly id: number;
-  readonly accountName: string;
-  readonly zoneName: string | undefined;
 };

@@ -18,8 +18,7 @@ import { aRecord, at } from "../../../test/rig/records/a-set.ts";
 import { fillStore } from "../../../test/rig/records/filled-store.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import { openSqliteStore } from "../store/sqlite/store.ts";
-import { backupSqlite, backupTables, placeNew } from "./backup.ts";
-import { restoreSqlite, takePlace } from "./restore.ts";
+import { backupSqlite, backupTables, placeNew, restoreSqlite, takePlace } from "./backup.ts";
 import { readSqliteTables, trimSqliteTables } from "./tables/sqlite.ts";
 
 let folder: string;

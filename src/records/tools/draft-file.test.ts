@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { withDraft } from "./draft-file.ts";
+import { withDraft } from "./backup.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -27,7 +27,7 @@ it("the next draft of any name removes what a killed process left behind, and no
   const others = [".ssh", ".other.draft-12345678", "one.sqlite.draft-12345678"];
   for (const name of others) writeFileSync(join(folder, name), "");
   const killed = `import { writeFileSync } from "node:fs";
-    import { withDraft } from ${JSON.stringify(join(import.meta.dirname, "draft-file.ts"))};
+    import { withDraft } from ${JSON.stringify(join(import.meta.dirname, "backup.ts"))};
     await withDraft(${JSON.stringify(join(folder, "one.sqlite"))}, async (path) => {
       writeFileSync(path, "half");
       process.kill(process.pid, "SIGKILL");
@@ -43,7 +43,7 @@ it("the next draft of any name removes what a killed process left behind, and no
 it("a draft that another process still works on is kept", async () => {
   await draft("one.sqlite", async (path) => {
     writeFileSync(path, "half");
-    const other = `import { withDraft } from ${JSON.stringify(join(import.meta.dirname, "draft-file.ts"))};
+    const other = `import { withDraft } from ${JSON.stringify(join(import.meta.dirname, "backup.ts"))};
       await withDraft(${JSON.stringify(join(folder, "one.sqlite"))}, async () => undefined);`;
     expect(spawnSync(process.execPath, ["--input-type=module", "-e", other]).status).toBe(0);
     expect(existsSync(path)).toBe(true);
@@ -52,7 +52,7 @@ it("a draft that another process still works on is kept", async () => {
 
 it("many simultaneous drafts in one folder do not interfere", async () => {
   const busy = `import { writeFile } from "node:fs/promises";
-    import { withDraft } from ${JSON.stringify(join(import.meta.dirname, "draft-file.ts"))};
+    import { withDraft } from ${JSON.stringify(join(import.meta.dirname, "backup.ts"))};
     for (let i = 0; i < 40; i += 1)
       await withDraft(${JSON.stringify(join(folder, "one.sqlite"))}, (path) => writeFile(path, "half"));`;
   const codes = [1, 2, 3].map(async () => {

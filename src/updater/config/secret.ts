@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
-import { passwordFault } from "../../access/weak-password.ts";
+import { passwordFault } from "../../access/password.ts";
 import { shellWord } from "../../core/shell-word.ts";
 import { isUtf16, withoutMark } from "../../core/utf8-text.ts";
 import { hasControls } from "../../core/visible-text.ts";

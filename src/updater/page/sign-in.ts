@@ -1,5 +1,5 @@
-import type { People } from "../../access/people.ts";
 import { hashSecret, sameHash } from "../../access/secret.ts";
+import type { People } from "../../access/session.ts";
 import { createSessions } from "../../access/session.ts";
 import { createSignIn, type PlainAnswer, problem } from "../../access/session-http.ts";
 import { createSessionStore, sessionTables } from "../../access/session-store.ts";

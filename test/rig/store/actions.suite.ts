@@ -3,9 +3,9 @@ import { wholeAccount } from "../../../src/core/may.ts";
 import type { RecordType } from "../../../src/core/rdata/table.ts";
 import type { RRset } from "../../../src/core/records/rrset.ts";
 import { type NewZone, plainSettings, type Zone } from "../../../src/records/model.ts";
-import { AccessEnded } from "../../../src/records/store/access-ended.ts";
 import { signatures } from "../../../src/records/store/kept-actions.ts";
 import type { ActRequest, Once, RecordStore } from "../../../src/records/store/port.ts";
+import { AccessEnded } from "../../../src/records/store/port.ts";
 
 /** What every RecordStore does with actions, idempotency keys and pages. */
 export function describeActions(name: string, open: () => Promise<RecordStore>): void {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { answers, queries, type WireAction } from "../../../contract/rrsets.ts";
 import type { Fault } from "../../../core/result.ts";
-import { badInput } from "../../commands/edit/bad-input.ts";
+import { badInput } from "../../../core/result.ts";
 import { missing } from "../../queries/sight.ts";
 import type { RecordService } from "../../service.ts";
 import type { ActionQuery, Page } from "../../store/port.ts";

@@ -4,8 +4,8 @@ import { rrsetsService } from "../../../../test/rig/records/rrsets-service.ts";
 import { wholeAccount } from "../../../core/may.ts";
 import type { RecordType } from "../../../core/rdata/table.ts";
 import { updateFromDns } from "../../commands/from-dns-update.ts";
+import type { TransferKey } from "../../model.ts";
 import { continueLife, noteParentFault } from "../../signing/life/dnssec.ts";
-import type { TransferKey } from "../../store/transfer-keys.ts";
 
 const { call, callV1, newToken, store } = rrsetsService();
 

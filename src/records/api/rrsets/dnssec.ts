@@ -3,7 +3,7 @@ import { answers, bodies, type RrsetsSigning } from "../../../contract/rrsets.ts
 import { algorithmChoices, algorithmName, algorithms, dnssecTypes } from "../../../core/dnssec/codes.ts";
 import { apex } from "../../../core/names/name.ts";
 import type { Fault } from "../../../core/result.ts";
-import { badInput } from "../../commands/edit/bad-input.ts";
+import { badInput } from "../../../core/result.ts";
 import type { Asked } from "../../commands/write.ts";
 import type { OtherKey, SigningKey, Zone, ZoneKey, ZoneSigning } from "../../model.ts";
 import { type Actor, missing } from "../../queries/sight.ts";

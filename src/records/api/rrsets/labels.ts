@@ -1,5 +1,4 @@
-import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
-import { badInput } from "../../commands/edit/bad-input.ts";
+import { badInput, type Fault, fail, ok, type Result } from "../../../core/result.ts";
 import type { LabelTest } from "../../store/port.ts";
 
 export type Labels = Readonly<Record<string, string>>;

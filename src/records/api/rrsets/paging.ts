@@ -1,6 +1,6 @@
 import type { RrsetsPagination } from "../../../contract/rrsets.ts";
 import type { Fault } from "../../../core/result.ts";
-import { badInput } from "../../commands/edit/bad-input.ts";
+import { badInput } from "../../../core/result.ts";
 import type { Order } from "../../store/port.ts";
 
 export type Query = Readonly<Record<string, unknown>>;

@@ -3,7 +3,7 @@ import { largestZoneFile } from "../../../contract/rrsets-limits.ts";
 import { takeCall } from "../../../lib/limits/rate-limit.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import type { Actor } from "../../queries/sight.ts";
-import { AccessEnded } from "../../store/access-ended.ts";
+import { AccessEnded } from "../../store/port.ts";
 import { admitBody, type BodyRead, leaveBody, parseBody } from "../shared/admit-body.ts";
 import { actorOf, actorStill } from "../shared/authenticate.ts";
 import { type FaceOptions, openFace } from "../shared/face.ts";

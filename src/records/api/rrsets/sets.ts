@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { answers, bodies, queries } from "../../../contract/rrsets.ts";
 import { isRecordType } from "../../../core/rdata/table.ts";
-import { type Fault, ok } from "../../../core/result.ts";
-import { badInput } from "../../commands/edit/bad-input.ts";
+import { badInput, type Fault, ok } from "../../../core/result.ts";
 import type { SetEdit } from "../../commands/edit/set.ts";
 import type { SetDone } from "../../commands/edit-set.ts";
 import { refused } from "../../queries/sight.ts";

@@ -4,10 +4,9 @@ import type { Instant } from "../../../core/instant.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { utcText } from "../../../core/utc-text.ts";
 import { shownValue } from "../../commands/edit/values.ts";
-import type { Action, LoggedChange, PrimaryServer, Zone, ZoneSettings } from "../../model.ts";
+import type { Action, Grant, LoggedChange, PrimaryServer, Zone, ZoneSettings } from "../../model.ts";
 import type { ZoneStatus } from "../../queries/status.ts";
 import type { Veil } from "../../queries/veiled-numbers.ts";
-import type { Grant } from "../../store/zone-grants.ts";
 
 /** Objects of the record-set API. */
 

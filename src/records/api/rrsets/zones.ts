@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { answers, bodies, queries } from "../../../contract/rrsets.ts";
 import { askedZoneName } from "../../../core/names/name.ts";
-import { type Fault, ok } from "../../../core/result.ts";
-import { badInput } from "../../commands/edit/bad-input.ts";
+import { badInput, type Fault, ok } from "../../../core/result.ts";
 import { zoneFaults } from "../../commands/edit/check-write.ts";
 import type { Asked, Written } from "../../commands/write.ts";
 import type { Zone, ZoneKey } from "../../model.ts";

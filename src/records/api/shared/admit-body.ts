@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { mayWriteZones } from "../../../core/may.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import type { Turns } from "../../../lib/limits/turns.ts";
-import { AccessEnded } from "../../store/access-ended.ts";
+import { AccessEnded } from "../../store/port.ts";
 import { slowToParse } from "./json-shape.ts";
 
 declare module "fastify" {

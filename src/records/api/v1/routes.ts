@@ -4,7 +4,7 @@ import { BadJsonAnswer, GatewayAnswer, InternalAnswer } from "../../../contract/
 import type { Instant } from "../../../core/instant.ts";
 import { type Quota, takeCall } from "../../../lib/limits/rate-limit.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
-import { AccessEnded } from "../../store/access-ended.ts";
+import { AccessEnded } from "../../store/port.ts";
 import { admitBody, type BodyRead, hasLargeBody, leaveBody, parseBody } from "../shared/admit-body.ts";
 import { actorOf, actorStill } from "../shared/authenticate.ts";
 import { type FaceOptions, openFace } from "../shared/face.ts";

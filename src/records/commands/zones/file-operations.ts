@@ -16,15 +16,24 @@ import { placeInFile } from "../../../core/zone-file/sets.ts";
 import { findingZoneName } from "../../../core/zone-file/zone-name.ts";
 import type { Turns } from "../../../lib/limits/turns.ts";
 import type { ZoneKey } from "../../model.ts";
+import { newRecordIds } from "../../new-id.ts";
+import type { RecordServiceOptions } from "../../options.ts";
 import { type Actor, type AnyZoneKey, missing, type NotDone, refused, type Sight } from "../../queries/sight.ts";
 import type { ActDecision, WriteView } from "../../store/port.ts";
 import { lockFaults, signingFaults, zoneFaults } from "../edit/check-write.ts";
-import { newRecordIds } from "../edit/new-id.ts";
-import type { RecordServiceOptions } from "../options.ts";
-import { type Asked, type Done, noChange, type Written, writtenBefore, writtenBy, writtenIn } from "../write.ts";
+import {
+  type Asked,
+  type Done,
+  noChange,
+  type Written,
+  withZone,
+  writeObstacle,
+  writtenBefore,
+  writtenBy,
+  writtenIn,
+} from "../write.ts";
 import { setsLocked } from "./create-delete.ts";
 import { importedSets } from "./first-sets.ts";
-import { withZone, writeObstacle } from "./settings.ts";
 
 /** How one of the APIs turns a zone file into sets, and what it refuses. */
 type Manner = {

@@ -6,10 +6,10 @@ import { type Fault, failAll, ok, type Result } from "../../../core/result.ts";
 import { mapInSteps, type Steps } from "../../../core/steps.ts";
 import type { ZoneFile } from "../../../core/zone-file/parse.ts";
 import type { Zone } from "../../model.ts";
-import { newRecordId, newRecordIds } from "../edit/new-id.ts";
+import { newRecordId, newRecordIds } from "../../new-id.ts";
+import type { Publisher } from "../../options.ts";
 import { type SetDraft, withValues } from "../edit/set.ts";
 import { readPlace, readValues } from "../edit/values.ts";
-import type { Publisher } from "../options.ts";
 
 type At = { readonly serial: number; readonly now: Instant };
 

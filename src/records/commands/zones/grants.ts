@@ -1,10 +1,9 @@
-import { enclosing, ownerOf, parseZoneName } from "../../../core/names/name.ts";
-import type { Zone, ZoneKey } from "../../model.ts";
+import { isRelated, parseZoneName } from "../../../core/names/name.ts";
+import { badInput } from "../../../core/result.ts";
+import type { Grant, Zone, ZoneKey } from "../../model.ts";
+import type { RecordServiceOptions } from "../../options.ts";
 import { type Actor, missing, type NotDone, refused, type Sight } from "../../queries/sight.ts";
-import type { Grant } from "../../store/zone-grants.ts";
-import { badInput } from "../edit/bad-input.ts";
-import type { RecordServiceOptions } from "../options.ts";
-import { writeObstacle } from "./settings.ts";
+import { writeObstacle } from "../write.ts";
 
 export type GrantDraft = { readonly account: string; readonly name: string };
 
@@ -56,6 +55,3 @@ export function grantOperations({ store, now }: RecordServiceOptions, sight: Sig
     },
   };
 }
-
-export const isRelated = (name: string, zoneName: string): boolean =>
-  ownerOf(name, zoneName) !== undefined || enclosing(zoneName).includes(name);

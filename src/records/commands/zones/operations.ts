@@ -21,6 +21,8 @@ import {
   type ZoneKey,
   type ZoneSettings,
 } from "../../model.ts";
+import { newRecordIds, newZoneId } from "../../new-id.ts";
+import type { RecordServiceOptions } from "../../options.ts";
 import {
   type Actor,
   type AnyZoneKey,
@@ -33,15 +35,12 @@ import {
 } from "../../queries/sight.ts";
 import { zoneStatuses } from "../../queries/status.ts";
 import type { Page, ZoneQuery } from "../../store/port.ts";
-import { newRecordIds, newZoneId } from "../edit/new-id.ts";
 import type { SetDraft } from "../edit/set.ts";
-import type { RecordServiceOptions } from "../options.ts";
-import { type Asked, type Done, ifSmall, keyTaken, type Written, writtenIn } from "../write.ts";
+import { type Asked, type Done, ifSmall, keyTaken, type Written, withZone, writtenIn } from "../write.ts";
 import { type CreateZone, deleteZoneRule } from "./create-delete.ts";
 import { firstSets, importedSets, setsFromDrafts } from "./first-sets.ts";
-import { zoneNotCreated } from "./refused-zone.ts";
-import { reservedName } from "./reserved-names.ts";
-import { type ChangeSettings, type SettingsRule, withZone } from "./settings.ts";
+import type { ChangeSettings, SettingsRule } from "./settings.ts";
+import { reservedName, zoneNotCreated } from "./zone-names.ts";
 
 export type ServerDraft = Pick<PrimaryServer, "address" | "port" | "tsig">;
 

@@ -2,11 +2,12 @@ import { parseAddress } from "../../../core/addresses/address.ts";
 import { portOf, primaryFaults } from "../../../core/addresses/primary-address.ts";
 import type { Fault } from "../../../core/result.ts";
 import type { PrimaryServer, Zone, ZoneSettings } from "../../model.ts";
+import { newZoneId } from "../../new-id.ts";
+import type { RecordServiceOptions } from "../../options.ts";
 import { type Actor, missing, type NotDone, refused, type Sight } from "../../queries/sight.ts";
 import { signedStaysPrimary } from "../edit/check-write.ts";
-import { newZoneId } from "../edit/new-id.ts";
-import type { RecordServiceOptions } from "../options.ts";
-import { type ChangedZone, type ChangeSettings, type SettingsRule, withZone } from "./settings.ts";
+import { type ChangedZone, withZone } from "../write.ts";
+import type { ChangeSettings, SettingsRule } from "./settings.ts";
 
 export type ServerDraft = { readonly address: string; readonly port: number };
 export type PlacedServer = { readonly zone: Zone; readonly server: PrimaryServer };

@@ -1,20 +1,18 @@
 import type { Instant } from "../../../core/instant.ts";
 import type { Zone, ZoneKey, ZoneSettings } from "../../model.ts";
+import type { RecordServiceOptions } from "../../options.ts";
 import {
   type Actor,
   type AnyZoneKey,
-  denied,
   missing,
   type NotDone,
-  type Permissions,
   type PlainActor,
   permissionsAt,
   plainActor,
   type Sight,
 } from "../../queries/sight.ts";
 import type { ActRule } from "../../store/port.ts";
-import type { RecordServiceOptions } from "../options.ts";
-import { type Asked, type Done, noChange, type Written, writtenBy, writtenIn } from "../write.ts";
+import { type Asked, type Done, noChange, type Written, writeObstacle, writtenBy, writtenIn } from "../write.ts";
 
 /** Decides on new settings inside the transaction; must be pure. */
 export type SettingsRule = (zone: Zone) => ZoneSettings | NotDone;
@@ -66,20 +64,4 @@ function settingsRule({ actor, at, now, action, once }: By, rule: SettingsRule):
       return { ...noChange({ kind: "done" }), settings, ...(action && { command: action }) };
     },
   };
-}
-
-/** Why this actor may not change the whole zone. */
-export function writeObstacle(sight: Permissions, actor: PlainActor, { name: zone }: Zone): NotDone | undefined {
-  if (!sight.allows(actor, { kind: "read-zone", zone })) return missing("zone");
-  const refusal = sight.refusal(actor, { kind: "write-zone", zone });
-  return refusal && denied(refusal);
-}
-
-export type ChangedZone = (Exclude<Written, NotDone> & { readonly zone: Zone }) | NotDone;
-
-/** The outcome of the write, with the zone as the actor sees it afterwards. */
-export async function withZone(sight: Sight, actor: Actor, key: AnyZoneKey, written: Written): Promise<ChangedZone> {
-  if (written.kind !== "done") return written;
-  const zone = await sight.zone(actor, key);
-  return zone ? { ...written, zone } : missing("zone");
 }

@@ -1,19 +1,20 @@
 import type { Algorithm } from "../../../core/dnssec/codes.ts";
 import { apex } from "../../../core/names/name.ts";
 import { type Fault, fail } from "../../../core/result.ts";
-import type { RecordServiceOptions } from "../../commands/options.ts";
 import {
   type Asked,
   type Done,
   noChange,
   type Written,
+  withZone,
+  writeObstacle,
   writtenBefore,
   writtenBy,
   writtenIn,
 } from "../../commands/write.ts";
 import { nameserverSet } from "../../commands/zones/first-sets.ts";
-import { withZone, writeObstacle } from "../../commands/zones/settings.ts";
 import type { Zone, ZoneKey } from "../../model.ts";
+import type { RecordServiceOptions } from "../../options.ts";
 import { type Actor, missing, type NotDone, refused, type Sight } from "../../queries/sight.ts";
 import type { DecideAct, WriteRequest } from "../../store/port.ts";
 import type { PublicKey } from "../other-keys.ts";

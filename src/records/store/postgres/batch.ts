@@ -9,13 +9,13 @@ import type { RRset } from "../../../core/records/rrset.ts";
 import { finish } from "../../../core/steps.ts";
 import type { Action, LoggedRow, NewZone, Zone, ZoneKey } from "../../model.ts";
 import type { SealedKey, Signer } from "../../signing/signer.ts";
-import { AccessEnded, accessKeys } from "../access-ended.ts";
+import { accessKeys } from "../access-ended.ts";
 import { keysKept } from "../kept-actions.ts";
 import { concernsSigning, mostSignatures, type PlannedSignatures, planningSignatures } from "../plan-signatures.ts";
 import type { Command, NotCreated, Once, WriteRequest, WriteView } from "../port.ts";
-import { marksToText, type SetRow, setFromRow } from "../rows.ts";
+import { AccessEnded } from "../port.ts";
+import { marksToText, type SetRow, setFromRow, signedNameToRow } from "../rows.ts";
 import { signPartsBeside, signPartsNow } from "../sign-parts.ts";
-import { signedNameToRow } from "../signed-zones.ts";
 import {
   effectOf,
   firstEffect,

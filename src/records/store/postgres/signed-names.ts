@@ -4,7 +4,7 @@ import { parentOf, type SignedName } from "../../../core/dnssec/signed-name.ts";
 import type { Rows, Statement } from "../../../lib/postgres/statement.ts";
 import type { Zone } from "../../model.ts";
 import type { SealedKey, Signer } from "../../signing/signer.ts";
-import { type SignedNameRow, signedNameColumns, signedNameFromRow } from "../signed-zones.ts";
+import { type SignedNameRow, signedNameColumns, signedNameFromRow } from "../rows.ts";
 
 type Owners = ReadonlyMap<number, "all" | ReadonlySet<string>>;
 type Row = SignedNameRow & { readonly zone: number };

@@ -16,9 +16,8 @@ import type { DatabaseTrouble, MigrationStep } from "../../../lib/sqlite/migrati
 import type { Logger } from "../../../process/log.ts";
 import type { Signer } from "../../signing/signer.ts";
 import { createChangeFeed } from "../change-feed.ts";
-import type { ConsoleStore } from "../console-store.ts";
 import { createStoreCounters } from "../counters.ts";
-import type { RecordStore } from "../port.ts";
+import type { ConsoleStore, RecordStore } from "../port.ts";
 import { createSqlConsole } from "../sql/console.ts";
 import { createSqlGrants } from "../sql/grants.ts";
 import { createSqlReads } from "../sql/read.ts";

@@ -1,5 +1,5 @@
 import { type Sql, sql } from "../../../lib/sqlite/sql.ts";
-import type { ConsoleStore, LoginAccount } from "../console-store.ts";
+import type { ConsoleStore, LoginAccount } from "../port.ts";
 
 /** Accounts and their passwords, for signing in to the console. */
 export function createSqlConsole({ read, write }: Sql): Omit<ConsoleStore, "sessions" | "guesses" | "close"> {

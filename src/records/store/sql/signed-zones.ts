@@ -1,7 +1,7 @@
 import { type Sql, sql } from "../../../lib/sqlite/sql.ts";
 import type { SealedKey } from "../../signing/signer.ts";
-import { type ZoneRow, zoneFromRow } from "../rows.ts";
-import { type SignedNameRow, type SignedZones, signedNameFromRow } from "../signed-zones.ts";
+import { type SignedNameRow, signedNameFromRow, type ZoneRow, zoneFromRow } from "../rows.ts";
+import type { SignedZones } from "../signed-zones.ts";
 
 export function createSqlSignedZones({ dialect: { anyOf }, read }: Sql): SignedZones {
   return {

@@ -1,9 +1,9 @@
 import { apex } from "../../../core/names/name.ts";
 import { soaIn } from "../../../core/records/soa-timers.ts";
 import { type Sql, sql } from "../../../lib/sqlite/sql.ts";
-import type { Zone } from "../../model.ts";
+import type { SecondaryNote, SecondaryState, Zone } from "../../model.ts";
 import { type KeyRow, keyFromRow, type SetRow, setFromRow, type ZoneRow, zoneFromRow } from "../rows.ts";
-import type { SecondaryNote, SecondaryState, TransferStore, ZoneNumber } from "../transfer-keys.ts";
+import type { TransferStore, ZoneNumber } from "../transfer-keys.ts";
 
 /** What the store keeps for other nameservers. */
 export function createSqlTransferKeys({ dialect: { anyOf, asJson }, read, write }: Sql): TransferStore {

@@ -2,7 +2,7 @@ import { createSessionStore, sessionTables } from "../../../access/session-store
 import type { MigrationStep } from "../../../lib/sqlite/migration-steps.ts";
 import { openSqlite } from "../../../lib/sqlite/open.ts";
 import { sqliteSql } from "../../../lib/sqlite/run-sql.ts";
-import type { ConsoleStore } from "../console-store.ts";
+import type { ConsoleStore } from "../port.ts";
 import { createSqlConsole } from "../sql/console.ts";
 
 /** A step of the record service's schema. */

@@ -5,7 +5,7 @@ import type { SignedName } from "../../../core/dnssec/signed-name.ts";
 import type { Steps } from "../../../core/steps.ts";
 import type { Zone } from "../../model.ts";
 import type { SealedKey } from "../../signing/signer.ts";
-import { type SignedNameRow, signedNameColumns, signedNameFromRow, signedNameToRow } from "../signed-zones.ts";
+import { type SignedNameRow, signedNameColumns, signedNameFromRow, signedNameToRow } from "../rows.ts";
 
 /** The signed names of zones and the keys that sign them. Synchronous, because transactions use it. */
 export function prepareSignedNames(database: DatabaseSync) {

@@ -3,9 +3,9 @@ import { type NewZoneName, refusalOfName } from "../../../core/names/zone-neighb
 import type { RRset } from "../../../core/records/rrset.ts";
 import type { Steps } from "../../../core/steps.ts";
 import type { NewZone, Zone } from "../../model.ts";
-import { AccessEnded } from "../access-ended.ts";
 import type { SignedReads } from "../plan-signatures.ts";
 import type { Command, NotCreated, WriteRequest, WriteView } from "../port.ts";
+import { AccessEnded } from "../port.ts";
 import { serialAfter } from "../write-effect.ts";
 import { prepareActions } from "./actions.ts";
 import type { ForeignCommits } from "./foreign-commits.ts";

@@ -10,8 +10,7 @@ import type { Account, ZoneSettings } from "../../model.ts";
 import type { RecordStore } from "../../store/port.ts";
 import { openSqliteStore } from "../../store/sqlite/store.ts";
 import { exportAccount } from "./export.ts";
-import { importObstacles, importZone } from "./import.ts";
-import { readAccount } from "./read.ts";
+import { importObstacles, importZone, readAccount } from "./import.ts";
 
 type Files = Map<string, string>;
 const now = Date.UTC(2026, 10, 15);

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { readAccount } from "./read.ts";
+import { readAccount } from "./import.ts";
 
 const file = "@ IN SOA ns1.example.net. hostmaster.example.net. 1 7200 900 1209600 300\nwww IN A 192.0.2.1\n";
 

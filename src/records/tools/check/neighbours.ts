@@ -1,8 +1,7 @@
 import { enclosing } from "../../../core/names/name.ts";
 import { type Consent, type NameRefusal, type Neighbour, refusalOfName } from "../../../core/names/zone-neighbours.ts";
 import type { Fault } from "../../../core/result.ts";
-import { zoneNotCreated } from "../../commands/zones/refused-zone.ts";
-import { reservedName } from "../../commands/zones/reserved-names.ts";
+import { reservedName, zoneNotCreated } from "../../commands/zones/zone-names.ts";
 import { type ConsentRow, consentFromRow, type ZoneRow } from "../../store/rows.ts";
 import { eachPart, type Row, storeTables, type Table, type Tables } from "../tables/table.ts";
 import { named, type Step } from "./step.ts";

@@ -7,7 +7,7 @@ import { typeCode } from "../../../core/rdata/table.ts";
 import { base32hex } from "../../../core/records/nsec3-hash.ts";
 import type { ZoneSettings } from "../../model.ts";
 import type { ZoneRow } from "../../store/rows.ts";
-import { type SignedNameRow, signedNameFromRow } from "../../store/signed-zones.ts";
+import { type SignedNameRow, signedNameFromRow } from "../../store/rows.ts";
 import { eachPart, storeTables, type Tables } from "../tables/table.ts";
 import { named, parsed, type Step } from "./step.ts";
 

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { reservedName } from "./reserved-names.ts";
+import { reservedName } from "./zone-names.ts";
 
 const own = {
   nameservers: ["ns1.example.net", "NS2.dns.example.org"],
@@ -43,7 +43,7 @@ describe("a name that no single account should own", () => {
 
   it("the list of suffixes is loaded on first use", () => {
     const script = `
-      const { reservedName } = await import(${JSON.stringify(new URL("reserved-names.ts", import.meta.url).href)});
+      const { reservedName } = await import(${JSON.stringify(new URL("zone-names.ts", import.meta.url).href)});
       const { createRequire, registerHooks } = await import("node:module");
       const loaded = [];
       registerHooks({ load: (url, context, next) => { loaded.push(url); return next(url, context); } });

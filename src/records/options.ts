@@ -1,7 +1,7 @@
-import type { Network } from "../../core/addresses/network.ts";
-import type { Instant } from "../../core/instant.ts";
-import type { Signer } from "../signing/signer.ts";
-import type { RecordStore } from "../store/port.ts";
+import type { Network } from "../core/addresses/network.ts";
+import type { Instant } from "../core/instant.ts";
+import type { Signer } from "./signing/signer.ts";
+import type { RecordStore } from "./store/port.ts";
 
 export type RecordServiceOptions = {
   readonly store: RecordStore;

@@ -1,4 +1,4 @@
-import type { RecordStore } from "./port.ts";
+import type { RecordStore } from "../../records/store/port.ts";
 
 /** How far a follower of the change log lags: unread changes, and seconds since the oldest of them was first seen here. */
 export type FollowerLag = { readonly changes: number; readonly seconds: number };
