@@ -5,8 +5,7 @@ import type { StorePlace } from "../../records/open-store.ts";
 import { partOf } from "../../records/store/unfinished-copy.ts";
 import { expectFree, placeNew, syncFile } from "../../records/tools/backup.ts";
 import { type CopyOutcome, copyTables, type TableSum } from "../../records/tools/copy.ts";
-import { readTables } from "../../records/tools/tables/open.ts";
-import { copySqliteTables } from "../../records/tools/tables/sqlite.ts";
+import { openCopyTarget, readTables } from "../../records/tools/tables/open.ts";
 import type { CopyTarget, Tables } from "../../records/tools/tables/table.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import type { DatabaseOptions } from "../io/database-options.ts";
@@ -70,7 +69,7 @@ const row = ({ table, rows, checksum }: TableSum): readonly string[] => [table, 
 /** An incomplete copy has another name; an interrupted copy continues with it. */
 async function intoFile({ tables, source }: Origin, path: string, io: CommandIo): Promise<CopyOutcome> {
   const part = partOf(path);
-  const target = copySqliteTables(part, source);
+  const target = await openCopyTarget({ kind: "sqlite", path: part }, source, io.signal);
   if (target.goesOn) io.err(`${part} is an interrupted copy; continuing it.\n`);
   const outcome = await copyInto(tables, target, io, (error) => asDiskTrouble(error, dirname(path)));
   if (outcome.kind === "differs") return outcome;
@@ -83,12 +82,11 @@ async function intoFile({ tables, source }: Origin, path: string, io: CommandIo)
 
 async function intoServer(
   { tables, source }: Origin,
-  { address }: Extract<StorePlace, { kind: "postgres" }>,
+  place: Extract<StorePlace, { kind: "postgres" }>,
   io: CommandIo,
 ): Promise<CopyOutcome> {
-  const { writePostgresTables } = await import("../../records/tools/tables/postgres.ts");
-  const target = await writePostgresTables(address, source, io.signal);
-  if (target.goesOn) io.err(`${address.shown} has an interrupted copy; continuing it.\n`);
+  const target = await openCopyTarget(place, source, io.signal);
+  if (target.goesOn) io.err(`${place.address.shown} has an interrupted copy; continuing it.\n`);
   return await copyInto(tables, target, io);
 }
 

@@ -5,18 +5,17 @@ import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, missing, plainActor, refused, type Sight } from "../queries/sight.ts";
 import { inParts } from "./edit/in-parts.ts";
 import {
-  type BulkOutcome,
   type ChangedEntry,
   createRecordsRule,
   type NewEntry,
   type Numbered,
-  type OrFaults,
   type Outcomes,
   outcomesOf,
   replaceRecordsRule,
   unprocessed,
 } from "./edit-records.ts";
 import { zoneStays } from "./record-rules.ts";
+import type { BulkOutcome, OrFaults } from "./requests.ts";
 
 /** Many records, in one write per zone. Outcomes are in the order of the entries. */
 export function bulkOperations({ store, now }: RecordServiceOptions, sight: Sight, turns: Pick<Turns, "next">) {

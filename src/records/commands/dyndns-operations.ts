@@ -3,8 +3,8 @@ import type { Zone } from "../model.ts";
 import { newRecordId } from "../new-id.ts";
 import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, plainActor, type Sight } from "../queries/sight.ts";
-import type { Host, WantedAddresses } from "./edit/dyndns-request.ts";
-import { type HostOutcome, type PlacedHost, plainAddresses, pointHostsRule } from "./point-hosts.ts";
+import { type PlacedHost, plainAddresses, pointHostsRule } from "./point-hosts.ts";
+import type { Host, HostOutcome, WantedAddresses } from "./requests.ts";
 
 type Placed = PlacedHost & { readonly zone: Zone };
 

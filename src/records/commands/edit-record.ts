@@ -3,7 +3,8 @@ import type { PlacedRecord } from "../model.ts";
 import { type NotDone, type PlainActor, permissionsAt } from "../queries/sight.ts";
 import type { WriteRule } from "../store/port.ts";
 import { deleteRecord, editRecord, holds } from "./edit/record.ts";
-import { ownersOf, type PlacedDraft, type RecordDraft, recordRules } from "./record-rules.ts";
+import { ownersOf, recordRules } from "./record-rules.ts";
+import type { PlacedDraft, RecordDraft } from "./requests.ts";
 import { noChange, writtenBy } from "./write.ts";
 
 export type Written = { readonly kind: "done"; readonly placed: PlacedRecord } | NotDone;

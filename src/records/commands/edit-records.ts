@@ -1,23 +1,14 @@
 import type { Instant } from "../../core/instant.ts";
-import type { Fault } from "../../core/result.ts";
 import type { Steps } from "../../core/steps.ts";
-import type { PlacedRecord } from "../model.ts";
-import { missing, type NotDone, type PlainActor, permissionsAt, refused } from "../queries/sight.ts";
+import { missing, type PlainActor, permissionsAt, refused } from "../queries/sight.ts";
 import type { Decision, WriteAllRule, WriteRequest, WriteView } from "../store/port.ts";
 import { editingMany } from "./edit/many.ts";
-import { ownersOf, type PlacedDraft, type RecordRules, recordRules } from "./record-rules.ts";
+import { ownersOf, type RecordRules, recordRules } from "./record-rules.ts";
+import type { BulkOutcome, OrFaults, PlacedDraft } from "./requests.ts";
 import { ifSmall, writtenBy } from "./write.ts";
 
-/** An entry that was refused earlier is replaced by its faults. */
-export type OrFaults<T> = T | { readonly faults: readonly Fault[] };
 export type NewEntry = PlacedDraft;
 export type ChangedEntry = PlacedDraft & { readonly id: string };
-
-/** The outcome of one entry; `unprocessed` if it is valid but another one is not. */
-export type BulkOutcome =
-  | { readonly kind: "done"; readonly placed: PlacedRecord }
-  | { readonly kind: "unprocessed" }
-  | NotDone;
 
 type By = { readonly actor: PlainActor; readonly now: Instant };
 

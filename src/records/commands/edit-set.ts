@@ -1,7 +1,6 @@
 import type { Instant } from "../../core/instant.ts";
-import type { RRset } from "../../core/records/rrset.ts";
 import type { Result } from "../../core/result.ts";
-import type { Zone, ZoneKey } from "../model.ts";
+import type { Zone } from "../model.ts";
 import { newRecordIds } from "../new-id.ts";
 import {
   denied,
@@ -14,19 +13,10 @@ import {
 } from "../queries/sight.ts";
 import type { ActRule, DecideAct } from "../store/port.ts";
 import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
-import { editedSet, placed, type SetEdit, setAt } from "./edit/set.ts";
+import { editedSet, placed, setAt } from "./edit/set.ts";
 import { type Place, readPlace } from "./edit/values.ts";
-import { type Asked, noChange, writtenBy } from "./write.ts";
-
-export type SetTarget = { readonly zone: ZoneKey; readonly name: string; readonly type: string };
-
-/** The set after the operation, undefined if it was deleted. */
-export type SetDone = {
-  readonly kind: "done";
-  readonly zone: Zone;
-  readonly set: RRset | undefined;
-  readonly made: boolean;
-};
+import type { Asked, SetDone, SetEdit, SetTarget } from "./requests.ts";
+import { noChange, writtenBy } from "./write.ts";
 
 export type EditSet = Asked & {
   readonly kind: "edit-set";

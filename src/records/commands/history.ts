@@ -10,7 +10,8 @@ import type { RecordServiceOptions } from "../options.ts";
 import { type Actor, denied, missing, type NotDone, refused, type Sight } from "../queries/sight.ts";
 import type { ActDecision, DecideAct, WriteView } from "../store/port.ts";
 import { checkingWrite, signedStaysPrimary, soaStays, zoneFaults } from "./edit/check-write.ts";
-import { type Asked, type Done, noChange, type Written, writtenBefore, writtenBy, writtenIn } from "./write.ts";
+import type { Asked, Done, Written } from "./requests.ts";
+import { noChange, writtenBefore, writtenBy, writtenIn } from "./write.ts";
 
 /** How many changes one request examines for an actor who may see only some sets. */
 const mostLookedAt = 2_000;

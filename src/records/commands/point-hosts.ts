@@ -5,14 +5,8 @@ import { type PlainActor, permissionsAt } from "../queries/sight.ts";
 import type { WriteRule, WriteView } from "../store/port.ts";
 import { checkWrite } from "./edit/check-write.ts";
 import { pointHost } from "./edit/dyndns.ts";
-import type { WantedAddresses } from "./edit/dyndns-request.ts";
+import type { HostOutcome, WantedAddresses } from "./requests.ts";
 import { writtenBy } from "./write.ts";
-
-/** The outcome for one host. */
-export type HostOutcome =
-  | { readonly kind: "changed" | "unchanged"; readonly addresses: readonly string[] }
-  | { readonly kind: "not-a-full-name" | "unknown" | "read-only" }
-  | { readonly kind: "refused"; readonly reason: string };
 
 /** `place`: its index in the request. `id` is for a new record. */
 export type PlacedHost = { readonly place: number; readonly owner: string; readonly id: string };

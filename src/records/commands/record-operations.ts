@@ -9,7 +9,7 @@ import { type Actor, missing, type NotDone, plainActor, type Sight } from "../qu
 import type { RecordStore, WriteRule } from "../store/port.ts";
 import { inParts } from "./edit/in-parts.ts";
 import { createRecordRule, deleteRecordRule, replaceRecordRule, type Written } from "./edit-record.ts";
-import type { PlacedDraft, RecordDraft } from "./record-rules.ts";
+import type { PlacedDraft, RecordDraft } from "./requests.ts";
 
 export type RecordsQuery = { readonly zone?: string; readonly name?: string; readonly type?: string };
 

@@ -7,20 +7,7 @@ import type { Zone } from "../model.ts";
 import { type Actor, denied, missing, type NotDone, type Permissions, placeOf, refused } from "../queries/sight.ts";
 import { soaStays } from "./edit/check-write.ts";
 import type { RecordContent } from "./edit/record.ts";
-
-export type RecordDraft = {
-  readonly type: RecordType;
-  /** Returned as sent. */
-  readonly name: string;
-  readonly value: string;
-  /** The meaning of the value in zone-file syntax. */
-  readonly text: string;
-  /** Undefined: not given. */
-  readonly ttl: number | undefined;
-};
-
-/** A draft and the zone that it names. */
-export type PlacedDraft = { readonly zoneId: string; readonly draft: RecordDraft };
+import type { PlacedDraft, RecordDraft } from "./requests.ts";
 
 /** The fault is the same whether or not the other zone exists, so that the answer reveals nothing about other zones. */
 export const zoneStays: Fault = {

@@ -17,16 +17,10 @@ import {
 } from "../queries/sight.ts";
 import type { ActRule, DecideAct, WriteView } from "../store/port.ts";
 import { checkWrite, soaStays, zoneFaults } from "./edit/check-write.ts";
-import { placed, type SetDraft, setAt, withDraft } from "./edit/set.ts";
+import { placed, setAt, withDraft } from "./edit/set.ts";
 import { readPlace } from "./edit/values.ts";
-import { type Asked, type Done, ifSmall, noChange, type Written, writtenBy, writtenIn } from "./write.ts";
-
-/** One of several sets that change together: its new content, or that it is deleted. */
-export type SetChange = {
-  readonly name: string;
-  readonly type: string;
-  readonly to: SetDraft | "gone";
-};
+import type { Asked, Done, SetChange, Written } from "./requests.ts";
+import { ifSmall, noChange, writtenBy, writtenIn } from "./write.ts";
 
 type Wanted = { readonly changes: readonly SetChange[]; readonly expectedSerial?: number | undefined };
 

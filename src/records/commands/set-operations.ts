@@ -9,10 +9,10 @@ import { largeZone } from "../queries/read-zone.ts";
 import { type Actor, missing, type NotDone, plainActor, refused, type Sight } from "../queries/sight.ts";
 import type { Page, SetPageQuery, SetPlace } from "../store/port.ts";
 import { zoneFaults } from "./edit/check-write.ts";
-import type { SetEdit } from "./edit/set.ts";
 import { readPlace } from "./edit/values.ts";
-import { editSetRule, type SetDone, type SetTarget } from "./edit-set.ts";
-import { type Asked, type Written, writtenIn } from "./write.ts";
+import { editSetRule } from "./edit-set.ts";
+import type { Asked, SetDone, SetEdit, SetTarget, Written } from "./requests.ts";
+import { writtenIn } from "./write.ts";
 
 /** Operations on single record sets. */
 export function setOperations({ store, now }: RecordServiceOptions, sight: Sight, turns: Pick<Turns, "next">) {

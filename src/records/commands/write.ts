@@ -1,6 +1,6 @@
 import type { Instant } from "../../core/instant.ts";
 import type { Fault } from "../../core/result.ts";
-import type { Action, Zone, ZoneKey } from "../model.ts";
+import type { Zone, ZoneKey } from "../model.ts";
 import {
   type Actor,
   type AnyZoneKey,
@@ -12,10 +12,8 @@ import {
   refused,
   type Sight,
 } from "../queries/sight.ts";
-import type { Acted, Command, Once, RecordStore } from "../store/port.ts";
-
-/** Options of a write by an API that stores its writes as actions. */
-export type Asked = { readonly once?: Once };
+import type { Acted, Command, RecordStore } from "../store/port.ts";
+import type { Asked, Done, Written } from "./requests.ts";
 
 /** The actor and time of a write, as the store needs them. */
 export const writtenBy = ({ account, label }: Pick<Actor, "account" | "label">, now: Instant) => ({
@@ -33,13 +31,6 @@ export const ifSmall = (command: Command, parts: readonly unknown[]): { readonly
 
 /** A decision to change nothing. */
 export const noChange = <T>(result: T) => ({ wanted: undefined, result });
-
-export type Done = { readonly kind: "done" };
-
-/** With the stored action, and the serial after the write; the zone may have a newer one by now. */
-export type Written<Result extends Done = Done> =
-  | (Result & { readonly action: Action | undefined; readonly serial: number })
-  | NotDone;
 
 export function writtenIn<Result extends Done>(
   acted: Acted<Result | NotDone> | "no-zone" | "key-taken",

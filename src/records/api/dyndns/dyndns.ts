@@ -3,12 +3,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { takeCall } from "../../../lib/limits/rate-limit.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
-import { readDyndns } from "../../commands/edit/dyndns-request.ts";
-import type { HostOutcome } from "../../commands/point-hosts.ts";
+import type { HostOutcome } from "../../commands/requests.ts";
 import type { RecordService } from "../../service.ts";
 import { actorOf } from "../shared/authenticate.ts";
 import type { FaceOptions } from "../shared/face.ts";
 import { createFailureNotes, type FailedRequest } from "../shared/failed-requests.ts";
+import { readDyndns } from "./read-request.ts";
 
 export type DyndnsOptions = Omit<FaceOptions, "service"> & { readonly service: Pick<RecordService, "pointHosts"> };
 

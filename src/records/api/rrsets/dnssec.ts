@@ -4,7 +4,7 @@ import { algorithmChoices, algorithmName, algorithms, dnssecTypes } from "../../
 import { apex } from "../../../core/names/name.ts";
 import type { Fault } from "../../../core/result.ts";
 import { badInput } from "../../../core/result.ts";
-import type { Asked } from "../../commands/write.ts";
+import type { Asked } from "../../commands/requests.ts";
 import type { OtherKey, SigningKey, Zone, ZoneKey, ZoneSigning } from "../../model.ts";
 import { type Actor, missing } from "../../queries/sight.ts";
 import type { RecordService } from "../../service.ts";

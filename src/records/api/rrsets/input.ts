@@ -6,10 +6,7 @@ import { isRecordType } from "../../../core/rdata/table.ts";
 import { highestTtl } from "../../../core/records/rrset.ts";
 import { badInput, type Fault, fail, failAll, ok, type Result } from "../../../core/result.ts";
 import { hasControls } from "../../../core/visible-text.ts";
-import type { SetDraft } from "../../commands/edit/set.ts";
-import type { ValueDraft } from "../../commands/edit/values.ts";
-import type { SetChange } from "../../commands/set-changes.ts";
-import type { NewZoneDraft, ServerDraft } from "../../commands/zones/operations.ts";
+import type { NewZoneDraft, ServerDraft, SetChange, SetDraft, ValueDraft } from "../../commands/requests.ts";
 import { type Labels, readLabels } from "./labels.ts";
 
 /**

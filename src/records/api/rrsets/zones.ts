@@ -3,7 +3,7 @@ import { answers, bodies, queries } from "../../../contract/rrsets.ts";
 import { askedZoneName } from "../../../core/names/name.ts";
 import { badInput, type Fault, ok } from "../../../core/result.ts";
 import { zoneFaults } from "../../commands/edit/check-write.ts";
-import type { Asked, Written } from "../../commands/write.ts";
+import type { Asked, Written } from "../../commands/requests.ts";
 import type { Zone, ZoneKey } from "../../model.ts";
 import { largeZone } from "../../queries/read-zone.ts";
 import { type Actor, missing } from "../../queries/sight.ts";

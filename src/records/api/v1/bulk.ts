@@ -8,7 +8,7 @@ import {
 } from "../../../contract/records-v1.ts";
 import type { Result } from "../../../core/result.ts";
 import { mapInSteps } from "../../../core/steps.ts";
-import type { BulkOutcome, OrFaults } from "../../commands/edit-records.ts";
+import type { BulkOutcome, OrFaults } from "../../commands/requests.ts";
 import type { RecordService } from "../../service.ts";
 import { sendRefused } from "../shared/refused-requests.ts";
 import { deniedBody, errorOf, messageOfAll } from "./errors.ts";

@@ -3,7 +3,7 @@ import { RecordId, RecordInput } from "../../../contract/records-v1.ts";
 import { isKnownType } from "../../../core/rdata/table.ts";
 import { parseTtl } from "../../../core/records/rrset.ts";
 import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
-import type { PlacedDraft } from "../../commands/record-rules.ts";
+import type { PlacedDraft } from "../../commands/requests.ts";
 import { readV1Value } from "./text.ts";
 
 /**

@@ -7,7 +7,7 @@ import {
   PrimaryServerInput,
   PrimaryServersAnswer,
 } from "../../../contract/records-v1.ts";
-import type { PlacedServer } from "../../commands/zones/primary-servers.ts";
+import type { PlacedServer } from "../../commands/requests.ts";
 import { missing, type NotDone, refused } from "../../queries/sight.ts";
 import type { RecordService } from "../../service.ts";
 import { notFound, sendNotDone } from "./answer.ts";

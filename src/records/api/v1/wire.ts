@@ -1,7 +1,7 @@
 import type { Pagination, WirePrimaryServer, WireRecord, WireZone } from "../../../contract/records-v1.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { utcText } from "../../../core/utc-text.ts";
-import type { PlacedServer } from "../../commands/zones/primary-servers.ts";
+import type { PlacedServer } from "../../commands/requests.ts";
 import type { PlacedRecord, Zone } from "../../model.ts";
 import { shownV1Value } from "./text.ts";
 

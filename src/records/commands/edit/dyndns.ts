@@ -4,7 +4,7 @@ import type { Network } from "../../../core/addresses/network.ts";
 import { scopeOf } from "../../../core/addresses/scope.ts";
 import type { Instant } from "../../../core/instant.ts";
 import type { RRset, ZoneRecord } from "../../../core/records/rrset.ts";
-import type { WantedAddresses } from "./dyndns-request.ts";
+import type { WantedAddresses } from "../requests.ts";
 
 /** The wanted sets of one host, and the requested addresses that it will then have. */
 export type PointedHost = { readonly wanted: readonly RRset[]; readonly addresses: readonly string[] };

@@ -2,25 +2,8 @@ import type { Instant } from "../../../core/instant.ts";
 import type { RRset, ZoneRecord } from "../../../core/records/rrset.ts";
 import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
 import type { Zone } from "../../model.ts";
-import { duplicateValue, type Place, readValues, type Value, type ValueDraft } from "./values.ts";
-
-export type SetDraft = {
-  readonly records: readonly ValueDraft[];
-  /** Null: the zone's; undefined: not given. */
-  readonly ttl?: number | null;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly locked?: boolean;
-};
-
-/** What the record-set API can do to one set. */
-export type SetEdit =
-  /** `put` creates the set or replaces its records; TTL and labels stay unless given. */
-  | { readonly kind: "create" | "put" | "replace" | "add" | "remove" | "comment"; readonly draft: SetDraft }
-  | { readonly kind: "ttl"; readonly ttl: number | null }
-  | { readonly kind: "lock"; readonly locked: boolean }
-  /** Without labels it changes nothing, which is not an error. */
-  | { readonly kind: "label"; readonly labels: SetDraft["labels"] | undefined }
-  | { readonly kind: "delete" };
+import type { SetDraft, SetEdit } from "../requests.ts";
+import { duplicateValue, type Place, readValues, type Value } from "./values.ts";
 
 /** A set and its place; `set` is undefined if it does not exist. */
 export type SetView = {

@@ -6,10 +6,10 @@ import type { ZoneRecord } from "../../../core/records/rrset.ts";
 import { withSerial } from "../../../core/records/serial.ts";
 import { type Fault, fail, ok, type Result } from "../../../core/result.ts";
 import type { Zone } from "../../model.ts";
+import type { ValueDraft } from "../requests.ts";
 
 /** Names and values of the record-set API: stricter than zone files, so that nothing is misunderstood. */
 
-export type ValueDraft = { readonly value: string; readonly comment: string };
 export type Value = ValueDraft & { readonly rdata: string };
 type ZoneNow = Pick<Zone, "name" | "serial">;
 export type Place = { readonly owner: string; readonly type: RecordType };

@@ -11,7 +11,8 @@ import {
   refused,
 } from "../../queries/sight.ts";
 import type { ActRule, CreateRule, NewAction, WriteView } from "../../store/port.ts";
-import { type Asked, type Done, noChange, writtenBy } from "../write.ts";
+import type { Asked, Done } from "../requests.ts";
+import { noChange, writtenBy } from "../write.ts";
 
 export type CreateZone = {
   readonly kind: "create-zone";

@@ -3,7 +3,7 @@ import { wholeAccount } from "../../../core/may.ts";
 import type { Actor } from "../../queries/sight.ts";
 import { createRecordService } from "../../service.ts";
 import { openSqliteStore, type SqliteStore } from "../../store/sqlite/store.ts";
-import type { NewZoneDraft } from "./operations.ts";
+import type { NewZoneDraft } from "../requests.ts";
 
 const owner: Actor = { account: 1, label: "owner", scope: wholeAccount };
 let store: SqliteStore;

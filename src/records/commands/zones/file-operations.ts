@@ -21,17 +21,8 @@ import type { RecordServiceOptions } from "../../options.ts";
 import { type Actor, type AnyZoneKey, missing, type NotDone, refused, type Sight } from "../../queries/sight.ts";
 import type { ActDecision, WriteView } from "../../store/port.ts";
 import { lockFaults, signingFaults, zoneFaults } from "../edit/check-write.ts";
-import {
-  type Asked,
-  type Done,
-  noChange,
-  type Written,
-  withZone,
-  writeObstacle,
-  writtenBefore,
-  writtenBy,
-  writtenIn,
-} from "../write.ts";
+import type { Asked, Done, Written } from "../requests.ts";
+import { noChange, withZone, writeObstacle, writtenBefore, writtenBy, writtenIn } from "../write.ts";
 import { setsLocked } from "./create-delete.ts";
 import { importedSets } from "./first-sets.ts";
 

@@ -8,8 +8,9 @@ import type { ZoneFile } from "../../../core/zone-file/parse.ts";
 import type { Zone } from "../../model.ts";
 import { newRecordId, newRecordIds } from "../../new-id.ts";
 import type { Publisher } from "../../options.ts";
-import { type SetDraft, withValues } from "../edit/set.ts";
+import { withValues } from "../edit/set.ts";
 import { readPlace, readValues } from "../edit/values.ts";
+import type { SetDraft } from "../requests.ts";
 
 type At = { readonly serial: number; readonly now: Instant };
 

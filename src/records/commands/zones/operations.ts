@@ -35,27 +35,12 @@ import {
 } from "../../queries/sight.ts";
 import { zoneStatuses } from "../../queries/status.ts";
 import type { Page, ZoneQuery } from "../../store/port.ts";
-import type { SetDraft } from "../edit/set.ts";
-import { type Asked, type Done, ifSmall, keyTaken, type Written, withZone, writtenIn } from "../write.ts";
+import type { Asked, Done, NewZoneDraft, ServerDraft, Written } from "../requests.ts";
+import { ifSmall, keyTaken, withZone, writtenIn } from "../write.ts";
 import { type CreateZone, deleteZoneRule } from "./create-delete.ts";
 import { firstSets, importedSets, setsFromDrafts } from "./first-sets.ts";
 import type { ChangeSettings, SettingsRule } from "./settings.ts";
 import { reservedName, zoneNotCreated } from "./zone-names.ts";
-
-export type ServerDraft = Pick<PrimaryServer, "address" | "port" | "tsig">;
-
-export type NewZoneDraft = {
-  readonly name: string;
-  readonly mode?: ZoneSettings["mode"];
-  readonly ttl?: number | undefined;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly primaries?: readonly ServerDraft[];
-  readonly locked?: boolean;
-  /** The initial content of a primary zone; absent: only its SOA record. */
-  readonly content?:
-    | { readonly kind: "sets"; readonly sets: readonly (SetDraft & { readonly name: string; readonly type: string })[] }
-    | { readonly kind: "file"; readonly text: string };
-};
 
 type CreatedZone = { readonly kind: "done"; readonly zone: Zone; readonly action: Action | undefined } | NotDone;
 

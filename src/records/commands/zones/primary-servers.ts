@@ -6,11 +6,12 @@ import { newZoneId } from "../../new-id.ts";
 import type { RecordServiceOptions } from "../../options.ts";
 import { type Actor, missing, type NotDone, refused, type Sight } from "../../queries/sight.ts";
 import { signedStaysPrimary } from "../edit/check-write.ts";
+import type { PlacedServer } from "../requests.ts";
 import { type ChangedZone, withZone } from "../write.ts";
 import type { ChangeSettings, SettingsRule } from "./settings.ts";
 
 export type ServerDraft = { readonly address: string; readonly port: number };
-export type PlacedServer = { readonly zone: Zone; readonly server: PrimaryServer };
+
 type Written = { readonly kind: "done"; readonly placed: PlacedServer } | NotDone;
 
 /** The servers that a zone is transferred from. A zone with at least one is secondary, without any it is primary. */

@@ -12,7 +12,8 @@ import {
   type Sight,
 } from "../../queries/sight.ts";
 import type { ActRule } from "../../store/port.ts";
-import { type Asked, type Done, noChange, type Written, writeObstacle, writtenBy, writtenIn } from "../write.ts";
+import type { Asked, Done, Written } from "../requests.ts";
+import { noChange, writeObstacle, writtenBy, writtenIn } from "../write.ts";
 
 /** Decides on new settings inside the transaction; must be pure. */
 export type SettingsRule = (zone: Zone) => ZoneSettings | NotDone;

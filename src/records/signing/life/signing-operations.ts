@@ -1,17 +1,8 @@
 import type { Algorithm } from "../../../core/dnssec/codes.ts";
 import { apex } from "../../../core/names/name.ts";
 import { type Fault, fail } from "../../../core/result.ts";
-import {
-  type Asked,
-  type Done,
-  noChange,
-  type Written,
-  withZone,
-  writeObstacle,
-  writtenBefore,
-  writtenBy,
-  writtenIn,
-} from "../../commands/write.ts";
+import type { Asked, Done, Written } from "../../commands/requests.ts";
+import { noChange, withZone, writeObstacle, writtenBefore, writtenBy, writtenIn } from "../../commands/write.ts";
 import { nameserverSet } from "../../commands/zones/first-sets.ts";
 import type { Zone, ZoneKey } from "../../model.ts";
 import type { RecordServiceOptions } from "../../options.ts";

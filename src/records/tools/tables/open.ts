@@ -1,6 +1,6 @@
 import type { StorePlace } from "../../open-store.ts";
-import { readSqliteTables, trimSqliteTables } from "./sqlite.ts";
-import type { TablesUse, WritableTables } from "./table.ts";
+import { copySqliteTables, readSqliteTables, trimSqliteTables } from "./sqlite.ts";
+import type { CopyTarget, TablesUse, WritableTables } from "./table.ts";
 
 /** Reads one consistent state of a store that may be in use. `signal` also ends waiting for a server that hangs. */
 export async function readTables(place: StorePlace, use: TablesUse, signal: AbortSignal): Promise<WritableTables> {
@@ -12,4 +12,10 @@ export async function readTables(place: StorePlace, use: TablesUse, signal: Abor
 export async function trimTables(place: StorePlace): Promise<WritableTables> {
   if (place.kind === "sqlite") return trimSqliteTables(place.path);
   return await (await import("./postgres.ts")).trimPostgresTables(place.address);
+}
+
+/** An empty store, or one with an interrupted copy of the same source, which continues. */
+export async function openCopyTarget(place: StorePlace, source: string, signal: AbortSignal): Promise<CopyTarget> {
+  if (place.kind === "sqlite") return copySqliteTables(place.path, source);
+  return await (await import("./postgres.ts")).writePostgresTables(place.address, source, signal);
 }

@@ -3,12 +3,7 @@ import { type Network, parseNetwork, sharesPrefix } from "../../../core/addresse
 import { plainAddress } from "../../../core/addresses/peer-address.ts";
 import { isUnreachable, scopeOf } from "../../../core/addresses/scope.ts";
 import { labelsOf, parseName } from "../../../core/names/name.ts";
-
-/** The addresses that a router requests for its hosts. A prefix replaces the network part of a host's addresses. */
-export type WantedAddresses = {
-  readonly ipv4?: Address;
-  readonly ipv6?: Address | { readonly prefix: Network };
-};
+import type { Host, WantedAddresses } from "../../commands/requests.ts";
 
 export type DyndnsRequest =
   | { readonly kind: "update"; readonly hosts: readonly Host[]; readonly wanted: WantedAddresses }
@@ -16,9 +11,6 @@ export type DyndnsRequest =
   | { readonly kind: "too-many-hosts" }
   | { readonly kind: "offline" }
   | { readonly kind: "no-address"; readonly reason: string };
-
-/** Undefined: not a fully qualified name. */
-export type Host = string | undefined;
 
 const maximumHosts = 20;
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Address, parseAddress } from "../../../core/addresses/address.ts";
 import { isUnreachable, scopeOf } from "../../../core/addresses/scope.ts";
-import { readDyndns } from "./dyndns-request.ts";
+import { readDyndns } from "./read-request.ts";
 
 const anything = fc.oneof(fc.string(), fc.array(fc.string()), fc.constant(undefined));
 
