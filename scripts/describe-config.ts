@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 import { type Schema, sharedTable, typeInWords } from "../src/lib/settings/setting.ts";
 import { configSettings } from "../src/updater/config/config.ts";
+import { configKinds } from "../src/updater/read-config.ts";
 import { abilitiesInWords } from "../src/updater/sources/source.ts";
 import { sourceKinds } from "../src/updater/sources/sources.ts";
 
@@ -153,7 +154,7 @@ function exampleOf(schema: Schema): unknown {
 
 const inline = (value: unknown) => stringify(value, { collectionStyle: "flow", lineWidth: 0 }).trim();
 
-const { schema } = configSettings({ sources: new Map(), targets: new Map() }, () => undefined);
+const { schema } = configSettings({ sources: new Map(), targets: new Map(), kinds: configKinds }, () => undefined);
 mkdirSync(join(folder, "docs"), { recursive: true });
 writeFileSync(join(folder, "moor.schema.json"), printSchema(schema));
 writeFileSync(join(folder, "docs/config.md"), printPage(schema));

@@ -9,8 +9,8 @@ import { type Loop, openLoop } from "../../test/rig/updater/loop.ts";
 import { recordService, startServer, wanWith } from "../../test/rig/updater/services.ts";
 import { storedIn } from "../../test/rig/updater-home.ts";
 import { createLog } from "../process/log.ts";
-import { readConfig } from "./config/read.ts";
 import { type KeepTools, keepNames } from "./keep-names.ts";
+import { readConfig } from "./read-config.ts";
 import { readHistory } from "./report/history.ts";
 import { openStateFile } from "./round/state-file.ts";
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readConfig } from "../../src/updater/config/read.ts";
+import { readConfig } from "../../src/updater/read-config.ts";
 import { openStateFile } from "../../src/updater/round/state-file.ts";
 import { openUpdater } from "../../src/updater/updater.ts";
 import { run } from "../nameserver/moor-dns.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { readConfig } from "../../src/updater/config/read.ts";
+import { readConfig } from "../../src/updater/read-config.ts";
 import { openStateFile } from "../../src/updater/round/state-file.ts";
 import { openUpdater, type Updater } from "../../src/updater/updater.ts";
 import { isLongRun } from "../rig/long-run.ts";

@@ -1,6 +1,6 @@
 import { createLog } from "../../src/process/log.ts";
-import { readConfig } from "../../src/updater/config/read.ts";
 import { keepNames } from "../../src/updater/keep-names.ts";
+import { readConfig } from "../../src/updater/read-config.ts";
 import { openStateFile } from "../../src/updater/round/state-file.ts";
 import type { Loop } from "../rig/updater/loop.ts";
 

@@ -1,8 +1,9 @@
 import { type Family, recordTypeOf } from "../../core/addresses/address.ts";
 import { parseOwner } from "../../core/names/name.ts";
+import type { TargetConfig } from "../../updater/config/kinds.ts";
 import { createHttpClient } from "../../updater/http/client.ts";
 import { noZone, readAnswer } from "../../updater/targets/service-answer.ts";
-import type { ListedZone, RecordTarget, TargetConfig, TargetFault } from "../../updater/targets/target.ts";
+import type { ListedZone, RecordTarget, TargetFault } from "../../updater/targets/target.ts";
 import type { TokenTarget } from "../../updater/targets/token-target.ts";
 import type { CommandIo } from "../io/command-io.ts";
 

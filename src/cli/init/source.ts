@@ -1,6 +1,6 @@
 import { type Family, families, recordTypeOf } from "../../core/addresses/address.ts";
 import type { InterfaceReport } from "../../core/addresses/interface-report.ts";
-import type { SourceConfig } from "../../updater/sources/source.ts";
+import type { SourceConfig } from "../../updater/config/kinds.ts";
 import { openSource, sourceKinds, sourceSettings, usualKind } from "../../updater/sources/sources.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { askEntry, type Given, missingSettings, readGivenSettings } from "./ask-entry.ts";

@@ -3,7 +3,7 @@ import { nearest } from "../../core/names/nearest.ts";
 import { ok, type Result } from "../../core/result.ts";
 import { shellWord } from "../../core/shell-word.ts";
 import type { UpdaterConfig } from "../../updater/config/config.ts";
-import { readConfig } from "../../updater/config/read.ts";
+import { readConfig } from "../../updater/read-config.ts";
 import { openStateFile, type StateFile } from "../../updater/round/state-file.ts";
 import type { CommandIo } from "../io/command-io.ts";
 import { printFaults } from "../io/print-faults.ts";

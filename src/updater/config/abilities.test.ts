@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readConfig } from "./read.ts";
+import { readConfig } from "../read-config.ts";
 
 /** What a target cannot do is a fault of the config, not of the first write. */
 

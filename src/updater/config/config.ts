@@ -1,11 +1,8 @@
 import { mapping, usually } from "../../lib/settings/mapping.ts";
 import { duration, named, type Place, path } from "../../lib/settings/setting.ts";
-import type { SourceConfig } from "../sources/source.ts";
-import { sourceSettings } from "../sources/sources.ts";
-import type { TargetConfig } from "../targets/target.ts";
-import { targetSettings } from "../targets/targets.ts";
 import { hostsSettings } from "./hosts.ts";
-import { entrySettings, type Known, type NameConfig, namesSettings } from "./names.ts";
+import type { Known, SourceConfig, TargetConfig } from "./kinds.ts";
+import { entrySettings, type NameConfig, namesSettings } from "./names.ts";
 import {
   type ControlConfig,
   controlSettings,
@@ -30,8 +27,16 @@ export function configSettings(known: Known, checkKept: (named: KeptNames, place
         "moor-history.jsonl",
       ),
       interval: usually(duration("How often to poll a source that does not push its changes.", "1m"), "30s"),
-      sources: named(sourceSettings, (name) => `source ${name}`, "Where to read addresses. You choose the names."),
-      targets: named(targetSettings, (name) => `target ${name}`, "Where to write records. You choose the names."),
+      sources: named(
+        known.kinds.sources.settings,
+        (name) => `source ${name}`,
+        "Where to read addresses. You choose the names.",
+      ),
+      targets: named(
+        known.kinds.targets.settings,
+        (name) => `target ${name}`,
+        "Where to write records. You choose the names.",
+      ),
       names: namesSettings(entry),
       hosts: hostsSettings(entry),
       control: controlSettings,

@@ -5,8 +5,8 @@ import { highestTtl } from "../../core/records/rrset.ts";
 import { fail, type Result } from "../../core/result.ts";
 import { mapping, needed, usually, type ValueOf } from "../../lib/settings/mapping.ts";
 import { flag, integer, listOf, missing, type Place, refined, type Setting, text } from "../../lib/settings/setting.ts";
-import { targetKinds } from "../targets/targets.ts";
 import { type FamilyConfig, familySettings, type OwnFamily, type Sources } from "./family.ts";
+import type { Known } from "./kinds.ts";
 import { checkDevices, noReference, reference, sourcesSetting, withSources } from "./references.ts";
 import { checkWhen, type NameRules, type RuleValues, ruleFields } from "./rules.ts";
 
@@ -24,14 +24,6 @@ export type NameConfig = {
   readonly paused?: true;
   readonly rules: NameRules;
   readonly families: ReadonlyMap<Family, FamilyConfig>;
-};
-
-/** What names can refer to, including entries with faults: those are reported at the entry, not again at each name. */
-export type Known = {
-  /** With the kind of each. */
-  readonly sources: ReadonlyMap<string, string>;
-  /** With the API of each. */
-  readonly targets: ReadonlyMap<string, string>;
 };
 
 /** What the entries of `names:` and `hosts:` have in common. */
@@ -73,10 +65,10 @@ export function entrySettings(known: Known) {
       checkWhen(right, place);
       if (needsSource && !place.has("source") && !onlySource) place.fault(noReference("source", sources));
       if (!place.has("target") && !onlyTarget) place.fault(noReference("target", targets));
-      checkAbilities(right, given, known.targets.get(right.target ?? onlyTarget ?? ""), place);
+      checkAbilities(right, given, known, right.target ?? onlyTarget ?? "", place);
     },
     checkFamily(family: Family, config: OwnFamily | undefined, { source }: Entry, place: Place, key?: string): void {
-      checkDevices(family, config, known.sources, source ?? usualSource, place, key);
+      checkDevices(family, config, known, source ?? usualSource, place, key);
     },
     /** Call it after all checks. */
     nameOf(
@@ -99,7 +91,7 @@ export function entrySettings(known: Known) {
       const families = new Map<Family, FamilyConfig>();
       for (const [family, config] of wanted) {
         if (!config) continue;
-        families.set(family, withSources(family, config, known.sources, source));
+        families.set(family, withSources(family, config, known, source));
         refuseTwice(`${absoluteName(owner.value, zone)} ${recordTypeOf(family)}`, target, family, place);
       }
       const own = {
@@ -187,10 +179,12 @@ function ownerOf(written: string, zone: string): Result<string> {
 function checkAbilities(
   { create, ttl, removeOnStop }: Pick<Partial<NameConfig>, "create" | "ttl"> & { readonly removeOnStop?: boolean },
   given: readonly Family[],
-  api: string | undefined,
+  known: Known,
+  target: string,
   { fault }: Place,
 ): void {
-  const can = targetKinds[api ?? ""]?.can;
+  const api = known.targets.get(target);
+  const can = known.kinds.targets.facts[api ?? ""]?.can;
   if (create && can?.create === false) {
     const message = `\`moor update\` does not create records with the API ${api}, so this one must exist`;
     fault({ code: "cannot-create", message, todo: "create it at the service, and remove `create:`" }, "create");

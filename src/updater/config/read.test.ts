@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rootCertificates } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { readConfig } from "../read-config.ts";
 import type { FirewallSource } from "../sources/firewall.ts";
-import type { SourceConfig } from "../sources/source.ts";
 import type { TokenTarget } from "../targets/token-target.ts";
-import { readConfig } from "./read.ts";
+import type { SourceConfig } from "./kinds.ts";
 
 let folder: string;
 let socket: Server;

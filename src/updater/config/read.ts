@@ -5,17 +5,16 @@ import { type Fault, fail, ok, type Result } from "../../core/result.ts";
 import { isUtf16 } from "../../core/utf8-text.ts";
 import type { Reading, Surroundings } from "../../lib/settings/setting.ts";
 import { createYamlReader } from "../../lib/settings/yaml-reader.ts";
-import { usualKind } from "../sources/sources.ts";
-import { usualApi } from "../targets/targets.ts";
 import { configSettings, type UpdaterConfig } from "./config.ts";
 import { checkKeptFiles, keptFiles } from "./kept-files.ts";
-import type { Known } from "./names.ts";
+import type { ConfigKinds, Known } from "./kinds.ts";
 import { rulesOf } from "./rules.ts";
 import { unreadableTodo, utf16 } from "./secret.ts";
 import { lookOf } from "./watch-files.ts";
 
 /** Reads a config and all files it names. Faults show `file` as given. `instead`: what the file would contain, to check it before it is written. */
-export function readConfig(
+export function readConfigOf(
+  kinds: ConfigKinds,
   file: string,
   env: Surroundings["env"],
   cwd: string,
@@ -40,18 +39,19 @@ export function readConfig(
     warn: (warning) => warnings.includes(warning) || warnings.push(warning),
     sawFile,
   };
-  const config = reading.faults.length === 0 ? readRoot(reading, path, files) : undefined;
+  const config = reading.faults.length === 0 ? readRoot(kinds, reading, path, files) : undefined;
   return config && reading.faults.length === 0
     ? ok({ ...config, files, warnings })
     : { ok: false, faults: sorted(reading.faults) };
 }
 
 function readRoot(
+  kinds: ConfigKinds,
   reading: Reading,
   path: string,
   files: UpdaterConfig["files"],
 ): Omit<UpdaterConfig, "files" | "warnings"> | undefined {
-  const settings = configSettings(knownIn(reading), (named, place) =>
+  const settings = configSettings(knownIn(kinds, reading), (named, place) =>
     checkKeptFiles(keptFiles(named, path, reading.resolve), [...files.keys()], place),
   );
   const read = settings.read(reading.root, "the config", reading);
@@ -88,7 +88,7 @@ function readRoot(
 }
 
 /** Collected before anything is checked: a name may refer to an entry with faults. */
-function knownIn(reading: Reading): Known {
+function knownIn(kinds: ConfigKinds, reading: Reading): Known {
   const below = (at: Reading["root"] | undefined) => (at && reading.pairs(at)) ?? [];
   const entries = (key: string) => below(below(reading.root).find(({ name }) => name === key)?.value);
   const tagsOf = (key: string, tag: string, usual: string) =>
@@ -97,8 +97,9 @@ function knownIn(reading: Reading): Known {
       return [name, isScalar(word) ? String(word.value) : usual] as const;
     });
   return {
-    sources: new Map(tagsOf("sources", "kind", usualKind)),
-    targets: new Map(tagsOf("targets", "api", usualApi)),
+    sources: new Map(tagsOf("sources", "kind", kinds.sources.usual)),
+    targets: new Map(tagsOf("targets", "api", kinds.targets.usual)),
+    kinds,
   };
 }
 

@@ -12,8 +12,8 @@ import {
   text,
 } from "../../lib/settings/setting.ts";
 import { quoted } from "../../lib/settings/yaml-reader.ts";
-import { sourceKinds } from "../sources/sources.ts";
 import type { FamilyConfig, OwnFamily, Sources } from "./family.ts";
+import type { Known } from "./kinds.ts";
 
 /** The name of a source or target. */
 export const reference = (kind: "source" | "target", known: readonly string[], description: string): Setting<string> =>
@@ -63,57 +63,56 @@ export function sourcesSetting(known: readonly string[], description: string): S
   return orShort(agreeing, listed(description), (names): Sources => ({ names }));
 }
 
-type Kinds = ReadonlyMap<string, string>;
-
-const onlyOf = (source: string, kinds: Kinds) => sourceKinds[kinds.get(source) ?? ""]?.only;
+const factsOf = (source: string, { sources, kinds }: Known) => kinds.sources.facts[sources.get(source) ?? ""];
+const onlyOf = (source: string, known: Known) => factsOf(source, known)?.only;
 
 /** Drops the sources that cannot report this family. */
-function knowing(family: Family, { names, ...rest }: Sources, kinds: Kinds): Sources {
-  const known = (source: string) => sourceKinds[kinds.get(source) ?? ""]?.families ?? families;
-  return { names: names.filter((source) => known(source).includes(family)), ...rest };
+function knowing(family: Family, { names, ...rest }: Sources, known: Known): Sources {
+  const familiesOf = (source: string) => factsOf(source, known)?.families ?? families;
+  return { names: names.filter((source) => familiesOf(source).includes(family)), ...rest };
 }
 
 /** Devices are needed if a source knows several. If all sources know only one connection, a device would be a mistake. */
 export function checkDevices(
   family: Family,
   config: OwnFamily | undefined,
-  kinds: Kinds,
+  known: Known,
   usual: Sources | undefined,
   { fault }: Place,
   key: string = family,
 ): void {
   const all = config?.source ?? usual;
-  if (!config || !all?.names.every((source) => sourceKinds[kinds.get(source) ?? ""])) return;
-  const sources = knowing(family, all, kinds);
+  if (!config || !all?.names.every((source) => factsOf(source, known))) return;
+  const sources = knowing(family, all, known);
   const { agree = 1 } = all;
   if (sources.names.length < agree) {
     const unable = all.names.find((source) => !sources.names.includes(source)) ?? "";
-    const message = `a source of kind ${kinds.get(unable)} does not know ${family === "ipv4" ? "IPv4" : "IPv6"} addresses`;
+    const message = `a source of kind ${known.sources.get(unable)} does not know ${family === "ipv4" ? "IPv4" : "IPv6"} addresses`;
     const other = `name another source for ${family}`;
     const todo = key === family ? `${other}, or leave out \`${family}:\`` : `${other} in \`source:\``;
     fault({ code: "unknown-family", message, todo }, family);
     return;
   }
-  const isOnly = sources.names.every((source) => onlyOf(source, kinds) !== undefined);
+  const isOnly = sources.names.every((source) => onlyOf(source, known) !== undefined);
   if (!isOnly && config.devices === undefined) {
     const todo = "add `interface: DEVICE`; `moor interfaces` lists the devices";
     fault(missing(`${family} has no interface`, todo), key);
   }
   const [first = ""] = sources.names;
-  const wrong = isOnly ? config.devices?.find((device) => device !== onlyOf(first, kinds)) : undefined;
+  const wrong = isOnly ? config.devices?.find((device) => device !== onlyOf(first, known)) : undefined;
   if (wrong === undefined) return;
-  const of = `a source of kind ${kinds.get(first)} knows only one connection`;
+  const of = `a source of kind ${known.sources.get(first)} knows only one connection`;
   const message = `${family} names the device ${quoted(wrong)}, but ${of}`;
   const todo = key === family ? `write \`${family}: true\`` : `leave out \`${key}:\``;
   fault({ code: "one-connection", message, todo }, key);
 }
 
 /** `devices` applies only to sources that know several; any other source has exactly one. */
-export function withSources(family: Family, config: OwnFamily, kinds: Kinds, usual: Sources | undefined): FamilyConfig {
+export function withSources(family: Family, config: OwnFamily, known: Known, usual: Sources | undefined): FamilyConfig {
   const { source: own, devices = [], ...rest } = config;
-  const { names, agree } = knowing(family, own ?? usual ?? { names: [] }, kinds);
+  const { names, agree } = knowing(family, own ?? usual ?? { names: [] }, known);
   const origins = names.map((source) => {
-    const only = onlyOf(source, kinds);
+    const only = onlyOf(source, known);
     return { source, devices: only === undefined ? devices : [only] };
   });
   const [first = { source: "", devices }, ...others] = origins;

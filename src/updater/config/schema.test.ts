@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Check } from "typebox/schema";
 import { afterAll, beforeAll, expect, it, test } from "vitest";
 import { parse } from "yaml";
-import { readConfig } from "./read.ts";
+import { readConfig } from "../read-config.ts";
 
 /** The schema for editors and the reader come from one description; this checks that they agree. */
 const repository = join(import.meta.dirname, "../../..");

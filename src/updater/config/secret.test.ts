@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readConfig } from "../read-config.ts";
 import type { FirewallSource } from "../sources/firewall.ts";
-import type { SourceConfig } from "../sources/source.ts";
 import type { TokenTarget } from "../targets/token-target.ts";
-import { readConfig } from "./read.ts";
+import type { SourceConfig } from "./kinds.ts";
 
 let folder: string;
 beforeEach(() => {

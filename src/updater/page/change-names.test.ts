@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import type { NameFields, NamesWish } from "../../contract/updater-page.ts";
-import { readConfig } from "../config/read.ts";
+import { readConfig } from "../read-config.ts";
 import { noZone } from "../targets/service-answer.ts";
 import { createNamesChanger } from "./change-names.ts";
 import { readWish } from "./name-fields.ts";

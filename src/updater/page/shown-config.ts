@@ -1,10 +1,10 @@
 import type { ShownConfig } from "../../contract/updater-page.ts";
 import type { UpdaterConfig } from "../config/config.ts";
+import type { SourceConfig } from "../config/kinds.ts";
 import { type ControlConfig, controlUrl, type HeartbeatConfig, type NotifyConfig } from "../config/outlets.ts";
 import { originOf } from "../http/endpoint.ts";
 import { describeRhythm } from "../round/rhythm.ts";
 import { describeOrigins, type Subject, subjectsOf } from "../round/subjects.ts";
-import type { SourceConfig } from "../sources/source.ts";
 import { calledOf } from "../sources/sources.ts";
 
 /** The config as shown on the page. Only the origin of a URL is shown: the rest of a web hook is secret. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { SourceConfig } from "../sources/source.ts";
+import type { SourceConfig } from "../config/kinds.ts";
 import { describeRhythm } from "./rhythm.ts";
 
 const firewall = { name: "home", kind: "firewall" };

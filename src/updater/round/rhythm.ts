@@ -1,4 +1,4 @@
-import type { SourceConfig } from "../sources/source.ts";
+import type { SourceConfig } from "../config/kinds.ts";
 import { calledOf, sourceKinds } from "../sources/sources.ts";
 
 /** Milliseconds. The round after such a pause sends no request; it only notices a clock change or a sleep of the machine. */

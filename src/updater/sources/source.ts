@@ -7,14 +7,6 @@ import type { Endpoint } from "../http/endpoint.ts";
 /** The device name in the reports of all sources that know only one connection. */
 export const onlyDevice = "internet";
 
-/** What the rest of the program knows about an entry of `sources:`; its other settings are private to its kind. */
-export type SourceConfig = Partial<Endpoint> & {
-  readonly name: string;
-  readonly kind: string;
-  /** Milliseconds between two polls, if it has an interval of its own. */
-  readonly every?: number;
-};
-
 /** A kind of source: the settings of its config entry, and how to open it. `connect` is for those that use HTTP. */
 export type SourceKind<Config> = Mapping<Partial<Endpoint>> & {
   readonly can: SourceAbilities;

@@ -1,5 +1,6 @@
 import { families } from "../../core/addresses/address.ts";
 import { kindsOf } from "../../lib/settings/mapping.ts";
+import type { SourceConfig } from "../config/kinds.ts";
 import { command } from "./command.ts";
 import { dns } from "./dns.ts";
 import { firewall } from "./firewall.ts";
@@ -9,7 +10,7 @@ import { ownInterfaces } from "./interface.ts";
 import { mikrotik } from "./routers/mikrotik.ts";
 import { openwrt } from "./routers/openwrt.ts";
 import { pfsense } from "./routers/pfsense.ts";
-import type { AddressSource, SourceConfig, SourceKind } from "./source.ts";
+import type { AddressSource, SourceKind } from "./source.ts";
 import { web } from "./web.ts";
 
 /** All kinds of sources. */

@@ -4,9 +4,9 @@ import { choice, listOf, missing, refined, text } from "../../lib/settings/setti
 import { version } from "../../process/shipped-files.ts";
 import { dnsServer } from "../config/dns-server.ts";
 import { oneTrust, trustFields, webAddress, withTrust } from "../config/endpoint.ts";
+import type { TargetConfig } from "../config/kinds.ts";
 import { type Secret, secret } from "../config/secret.ts";
 import type { Endpoint } from "../http/endpoint.ts";
-import type { TargetConfig } from "./target.ts";
 
 type Service = {
   readonly url: string;

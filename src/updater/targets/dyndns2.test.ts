@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import { openConfigured } from "../../../test/rig/updater/configured-target.ts";
 import { goodFirewall } from "../../../test/rig/updater/loop.ts";
 import { type Asked, type Reply, startServer, type TestServer } from "../../../test/rig/updater/services.ts";
-import { readConfig } from "../config/read.ts";
+import { readConfig } from "../read-config.ts";
 import { openStateFile } from "../round/state-file.ts";
 import { openUpdater } from "../updater.ts";
 import type { Dyndns2Target } from "./dyndns2-settings.ts";

@@ -3,8 +3,8 @@ import { parseName } from "../../core/names/name.ts";
 import { isTsigAlgorithm, type TsigKey } from "../../lib/dns/tsig.ts";
 import { mapping, needed } from "../../lib/settings/mapping.ts";
 import { duration, type Place, path, refined, text } from "../../lib/settings/setting.ts";
+import type { TargetConfig } from "../config/kinds.ts";
 import { readSecretFile } from "../config/secret.ts";
-import type { TargetConfig } from "./target.ts";
 
 export type Rfc2136Target = TargetConfig & {
   readonly host: string;

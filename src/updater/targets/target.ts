@@ -1,6 +1,5 @@
 import type { Family } from "../../core/addresses/address.ts";
 import type { Mapping } from "../../lib/settings/mapping.ts";
-import type { Secret } from "../config/secret.ts";
 import type { HttpClient } from "../http/client.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 
@@ -12,22 +11,6 @@ export type TargetKind<Config> = Mapping<Pick<Endpoint, "url">> & {
 };
 
 export type Connect = (endpoint: Endpoint) => Promise<HttpClient>;
-
-/** What the rest of the program knows about an entry of `targets:`; its other settings are private to its API. */
-export type TargetConfig = Partial<Endpoint> & {
-  /** A server without a web address is `dns://host:port`. The state file's keys contain it. */
-  readonly url: URL;
-  readonly name: string;
-  readonly api: string;
-  /** Targets with the same service and the same token share a quota. */
-  readonly token?: Secret;
-  /** Differs when the credentials differ: then a wait that the service asked for is over. */
-  readonly account?: string;
-  /** The options with which `moor list` and similar commands use this target; absent if they do so by default. */
-  readonly flags?: string;
-  /** The command to type instead of `moor`, for example in a clone. */
-  readonly program?: string;
-};
 
 /** A place that holds records. No method throws because of an answer of the service. */
 export type RecordTarget = {

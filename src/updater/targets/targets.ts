@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { kindsOf } from "../../lib/settings/mapping.ts";
+import type { TargetConfig } from "../config/kinds.ts";
 import { dyndns2 } from "./dyndns2.ts";
 import { cloudflare } from "./providers/cloudflare.ts";
 import { desec } from "./providers/desec.ts";
@@ -15,7 +16,7 @@ import { powerdns } from "./providers/powerdns.ts";
 import { route53 } from "./providers/route53.ts";
 import { rfc2136 } from "./rfc2136.ts";
 import { hetzner, rrsets } from "./rrsets.ts";
-import type { RecordTarget, RemoveOutcome, TargetConfig, TargetFault, TargetKind, TogetherOutcome } from "./target.ts";
+import type { RecordTarget, RemoveOutcome, TargetFault, TargetKind, TogetherOutcome } from "./target.ts";
 import { v1 } from "./v1.ts";
 
 /** All APIs for writing records. */

@@ -1,8 +1,8 @@
 import { mapping, needed } from "../../lib/settings/mapping.ts";
 import type { Value } from "../../lib/settings/setting.ts";
 import { endpointFields, hostedFields, oneTrust, withTrust } from "../config/endpoint.ts";
+import type { TargetConfig } from "../config/kinds.ts";
 import { headerSecret, secret } from "../config/secret.ts";
-import type { TargetConfig } from "./target.ts";
 
 /** The settings of an API that needs a URL and a token. */
 export const tokenSettings = (title: string, description: string, example: string, token = headerSecret) =>

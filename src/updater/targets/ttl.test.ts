@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Loop, openLoop } from "../../../test/rig/updater/loop.ts";
-import { readConfig } from "../config/read.ts";
+import { readConfig } from "../read-config.ts";
 import { openStateFile } from "../round/state-file.ts";
 import { openUpdater } from "../updater.ts";
 

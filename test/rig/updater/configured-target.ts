@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readConfig } from "../../../src/updater/config/read.ts";
+import { readConfig } from "../../../src/updater/read-config.ts";
 import type { RecordTarget } from "../../../src/updater/targets/target.ts";
 import { openTarget } from "../../../src/updater/targets/targets.ts";
 

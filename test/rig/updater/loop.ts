@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { UpdaterConfig } from "../../../src/updater/config/config.ts";
-import { readConfig } from "../../../src/updater/config/read.ts";
+import { readConfig } from "../../../src/updater/read-config.ts";
 import { summarise } from "../../../src/updater/report/describe-round.ts";
 import { openStateFile } from "../../../src/updater/round/state-file.ts";
 import { openUpdater, type Updater } from "../../../src/updater/updater.ts";

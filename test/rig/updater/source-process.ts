@@ -1,5 +1,5 @@
-import { readConfig } from "../../../src/updater/config/read.ts";
 import { createHttpClient } from "../../../src/updater/http/client.ts";
+import { readConfig } from "../../../src/updater/read-config.ts";
 import { findRouters } from "../../../src/updater/sources/gateway/find-routers.ts";
 import { openSource } from "../../../src/updater/sources/sources.ts";
 

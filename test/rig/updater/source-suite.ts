@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Family, families } from "../../../src/core/addresses/address.ts";
 import { chooseAddress } from "../../../src/core/addresses/choose-address.ts";
-import { readConfig } from "../../../src/updater/config/read.ts";
+import { readConfig } from "../../../src/updater/read-config.ts";
 import type { AddressSource, SourceReading } from "../../../src/updater/sources/source.ts";
 import { openSource, sourceKinds } from "../../../src/updater/sources/sources.ts";
 import { until } from "../until.ts";

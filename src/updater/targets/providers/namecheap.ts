@@ -5,12 +5,13 @@ import { mapping, needed } from "../../../lib/settings/mapping.ts";
 import { listOf, type Value } from "../../../lib/settings/setting.ts";
 import { dnsServer } from "../../config/dns-server.ts";
 import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
+import type { TargetConfig } from "../../config/kinds.ts";
 import { secret } from "../../config/secret.ts";
 import type { HttpClient } from "../../http/client.ts";
 import { readingByDns } from "../ask-dns.ts";
 import { type Dialect, later, unknownCall } from "../service-answer.ts";
 import { cannotList } from "../set-target.ts";
-import type { RecordTarget, ReplaceOrder, TargetConfig, TargetFault, TargetKind, WriteOutcome } from "../target.ts";
+import type { RecordTarget, ReplaceOrder, TargetFault, TargetKind, WriteOutcome } from "../target.ts";
 import { readWritten } from "../write-answer.ts";
 import { elementsIn, textIn, xmlIn } from "./read-xml.ts";
 
