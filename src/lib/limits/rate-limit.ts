@@ -20,15 +20,15 @@ export type RateLimit = {
 };
 
 /** Takes one call; undefined if calls are not counted. */
-export async function takeCall(
+export function takeCall(
   limit: RateLimit | undefined,
   token: number | undefined,
   from: string,
   now: Instant,
-): Promise<Quota | undefined> {
+): Quota | undefined | Promise<Quota | undefined> {
   if (limit === undefined || token === undefined) return undefined;
-  await limit.ready?.(token, from, now);
-  return limit.take(token, from, now);
+  const ready = limit.ready?.(token, from, now);
+  return ready === undefined ? limit.take(token, from, now) : ready.then(() => limit.take(token, from, now));
 }
 
 type Bucket = { left: number; at: Instant };

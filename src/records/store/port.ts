@@ -34,7 +34,8 @@ export type RecordStore = StoreParts & {
   readonly account: (name: string) => Promise<Account | undefined>;
   readonly ensureAccount: (name: string, now: Instant) => Promise<Account>;
   readonly addToken: (token: NewToken) => Promise<Token>;
-  readonly tokenByHash: (hash: string) => Promise<Token | undefined>;
+  /** Without a promise if it is in memory: every request asks. */
+  readonly tokenByHash: (hash: string) => Token | undefined | Promise<Token | undefined>;
   /** The tokens of all accounts, or of one account: all of them, or the `latest` newest. */
   readonly tokens: (of?: { readonly account: number; readonly latest?: number }) => Promise<readonly Token[]>;
   /** True if the token was valid and is now revoked. */

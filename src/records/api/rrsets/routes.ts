@@ -1,13 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import { largestZoneFile } from "../../../contract/rrsets-limits.ts";
-import { takeCall } from "../../../lib/limits/rate-limit.ts";
+import { type Quota, takeCall } from "../../../lib/limits/rate-limit.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import type { Actor } from "../../queries/sight.ts";
 import { AccessEnded } from "../../store/port.ts";
-import { admitBody, type BodyRead, leaveBody, parseBody } from "../shared/admit-body.ts";
+import { admitBody, type BodyRead, hook, leaveBody, parseBody } from "../shared/admit-body.ts";
 import { actorOf, actorStill } from "../shared/authenticate.ts";
 import { type FaceOptions, openFace } from "../shared/face.ts";
 import { type FailedRequest, failureText, type NoteFailure } from "../shared/failed-requests.ts";
+import { whenKnown } from "../shared/maybe-later.ts";
 import { rrsetsActionRoutes } from "./actions.ts";
 import { sendError } from "./answer.ts";
 import { rrsetsChangeRoutes } from "./changes.ts";
@@ -30,19 +31,25 @@ export type RrsetsOptions = FaceOptions & {
 export function rrsetsApi(options: RrsetsOptions) {
   const { service, store } = options;
   return async (api: FastifyInstance): Promise<void> => {
-    const actorNow = (request: FastifyRequest) => actorFor(options, request, actorStill);
+    const actorNow = async (request: FastifyRequest) => await actorFor(options, request, actorStill);
     const refuse = (reply: FastifyReply) => sendRaw(reply, unknownToken);
     const noteFailure = openFace(
       api,
       options,
       { read: readJson, largest: largestZoneFile },
-      { stillGood: async (request) => (await actorNow(request)) !== undefined, refuse },
+      {
+        stillGood: (request) => whenKnown(actorFor(options, request, actorStill), (actor) => actor !== undefined),
+        refuse,
+      },
     );
     api.decorate("veilFor", service.veilFor);
     api.setSerializerCompiler(() => spacedJson);
     // Also for statuses without a schema.
     api.setReplySerializer(spacedJson);
-    api.addHook("onRequest", async (request, reply) => admit(options, request, reply));
+    api.addHook(
+      "onRequest",
+      hook((request, reply) => admit(options, request, reply)),
+    );
     api.setErrorHandler((error, _request, reply) =>
       error instanceof AccessEnded ? refuse(reply) : sendFailure(error as FailedRequest, reply, noteFailure),
     );
@@ -67,35 +74,46 @@ export function rrsetsApi(options: RrsetsOptions) {
 const spacedJson = (body: unknown): string => JSON.stringify(body, null, 4);
 
 /** Admits a request whose token is valid for this method and within its rate limit. Other answers reveal nothing about the service. */
-async function admit(options: RrsetsOptions, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+function admit(options: RrsetsOptions, request: FastifyRequest, reply: FastifyReply): object | undefined {
   reply.headers(forBrowsers);
-  if (request.method === "OPTIONS") return await reply.code(204).headers(preflight).send();
-  const actor = await actorFor(options, request);
-  if (actor === undefined) {
-    leaveBody(request, reply);
-    return await sendRaw(reply, unknownToken);
-  }
-  request.actor = actor;
-  reply.header("x-correlation-id", request.id);
-  const limited = await limit(options, request, reply);
-  if (limited) return await sendRaw(reply, limited);
-  const reads = request.method === "GET" || request.method === "HEAD";
-  if (actor.scope.access === "read" && !reads) return await sendRaw(reply, deniedAnswer("read-only"));
-  await admitBody(request, reply, options.service.turns);
-  return undefined;
+  if (request.method === "OPTIONS") return reply.code(204).headers(preflight).send();
+  return whenKnown(actorFor(options, request), (actor) => admitActor(options, request, reply, actor));
 }
 
-async function actorFor({ store, now, signedIn }: RrsetsOptions, request: FastifyRequest, find = actorOf) {
+function admitActor(
+  options: RrsetsOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  actor: Actor | undefined,
+): object | undefined {
+  if (actor === undefined) {
+    leaveBody(request, reply);
+    return sendRaw(reply, unknownToken);
+  }
+  request.actor = actor;
+  return whenKnown<Quota | undefined, object | undefined>(
+    takeCall(options.rateLimit, actor.token, request.ip, options.now()),
+    (quota) => {
+      const limited = sayLimit(quota, request, reply);
+      if (limited) return sendRaw(reply, limited);
+      const reads = request.method === "GET" || request.method === "HEAD";
+      if (actor.scope.access === "read" && !reads) return sendRaw(reply, deniedAnswer("read-only"));
+      return admitBody(request, reply, options.service.turns);
+    },
+  );
+}
+
+function actorFor({ store, now, signedIn }: RrsetsOptions, request: FastifyRequest, find = actorOf) {
   const { authorization, "auth-api-token": older } = request.headers;
   // lexicon sends its token in the header of the older API.
   const carried = authorization ?? (older === undefined ? undefined : `Bearer ${String(older)}`);
-  if (carried === undefined) return await signedIn?.(request);
+  if (carried === undefined) return signedIn?.(request);
   const secret = /^bearer +(\S{1,200})$/i.exec(carried)?.[1];
-  return secret === undefined ? undefined : await find(store, secret, request, now());
+  return secret === undefined ? undefined : find(store, secret, request, now());
 }
 
-async function limit({ rateLimit, now }: RrsetsOptions, { actor, ip }: FastifyRequest, reply: FastifyReply) {
-  const quota = await takeCall(rateLimit, actor.token, ip, now());
+function sayLimit(quota: Quota | undefined, { id }: FastifyRequest, reply: FastifyReply): ErrorAnswer | undefined {
+  reply.header("x-correlation-id", id);
   if (quota === undefined) return undefined;
   reply.headers({
     "ratelimit-limit": quota.limit,

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { mayWriteZones } from "../../../core/may.ts";
@@ -5,6 +6,7 @@ import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import type { Turns } from "../../../lib/limits/turns.ts";
 import { AccessEnded } from "../../store/port.ts";
 import { slowToParse } from "./json-shape.ts";
+import { type MaybeLater, whenKnown } from "./maybe-later.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -36,12 +38,12 @@ export function readBodiesBy(api: FastifyInstance, read: ReadBody, largest: numb
  * Call this when the actor is known and before the body is read. The size limit depends on what the actor may write. A large body
  * waits for its account's turn and is not read until then.
  */
-export async function admitBody(request: FastifyRequest, reply: FastifyReply, turns: Turns): Promise<void> {
+export function admitBody(request: FastifyRequest, reply: FastifyReply, turns: Turns): Promise<void> | undefined {
   const isLarge = request.routeOptions.config.largeBody === true && mayWriteZones(request.actor.scope);
   request.raw.headers["content-type"] = isLarge ? large : ordinary;
   const size = sizeOf(request.raw);
   const isRefused = !isLarge && Number.isFinite(size) && size > (request.routeOptions.bodyLimit ?? size);
-  if (size > smallBody && !isRefused) await holdFor(request.actor.account, reply, turns);
+  return size > smallBody && !isRefused ? holdFor(request.actor.account, reply, turns) : undefined;
 }
 
 /** Whether the body may be large, judged by the headers. */
@@ -54,7 +56,7 @@ export function leaveBody(request: FastifyRequest, reply: FastifyReply): void {
 
 export type StillAdmitted = {
   /** Whether the token or session of the request is still valid. */
-  readonly stillGood: (request: FastifyRequest) => Promise<boolean>;
+  readonly stillGood: (request: FastifyRequest) => MaybeLater<boolean>;
   /** Also the answer to `AccessEnded`. */
   readonly refuse: (reply: FastifyReply) => FastifyReply;
 };
@@ -70,16 +72,31 @@ export function takeTurns(api: FastifyInstance, turns: Turns, { stillGood, refus
   };
   api.addHook("onRoute", (route) => {
     const isHeavy = route.config?.heavy === true;
-    route.preHandler = async (request, reply) => {
-      if (isHeavy) await turns.next(request.actor.account);
-      if (request.raw.socket.destroyed) return reply.hijack();
-      const hasWaited = isHeavy || sizeOf(request.raw) > 0;
-      if (hasWaited && !(await stillGood(request))) return refuse(reply);
+    const goOn = (request: FastifyRequest, reply: FastifyReply, isGood: boolean) => {
+      if (!isGood) return refuse(reply);
       if (hasLargeBody(request)) request.actor = { ...request.actor, expectAccess: () => expectAccess(request) };
       return undefined;
     };
+    const check = (request: FastifyRequest, reply: FastifyReply) => {
+      if (request.raw.socket.destroyed) return reply.hijack();
+      const hasWaited = isHeavy || sizeOf(request.raw) > 0;
+      return whenKnown(!hasWaited || stillGood(request), (isGood) => goOn(request, reply, isGood));
+    };
+    route.preHandler = hook((request, reply) =>
+      isHeavy ? turns.next(request.actor.account).then(() => check(request, reply)) : check(request, reply),
+    );
   });
 }
+
+/** A hook of Fastify that waits only if there is something to wait for: a promise, or an answer that was sent. */
+export const hook =
+  (run: (request: FastifyRequest, reply: FastifyReply) => object | undefined) =>
+  (request: FastifyRequest, reply: FastifyReply, done: () => void): Promise<unknown> | undefined => {
+    const later = run(request, reply);
+    if (later === undefined) done();
+    // Fastify takes an answer for a promise too.
+    return later as Promise<unknown> | undefined;
+  };
 
 /** For a request that needs much memory: waits for the account's slot, and frees it when the answer has been sent. */
 export async function holdFor(account: number, reply: FastifyReply, turns: Turns): Promise<void> {
@@ -99,18 +116,23 @@ function sizeOf({ headers }: IncomingMessage): number {
   return Number(headers["content-length"] ?? 0);
 }
 
-const utf8 = new TextDecoder("utf-8", { fatal: true });
+/** In bytes. Whatever is in them, smaller bodies are parsed in less than a millisecond. */
+const quickBody = 2 * 1024;
 
 /** Anything but JSON in UTF-8 is a 400; what would take long to parse is a 422. */
 export function parseBody(body: Buffer, done: BodyRead): void {
-  const why = slowToParse(body);
+  const why = body.length > quickBody ? slowToParse(body) : undefined;
   if (why !== undefined) {
     done(Object.assign(new Error(`the body ${why}`), { statusCode: 422 }));
     return;
   }
   try {
-    done(null, JSON.parse(utf8.decode(body)));
+    if (!isUtf8(body)) throw new Error("the body is not UTF-8");
+    done(null, JSON.parse(withoutMark(body.toString())));
   } catch (error) {
     done(Object.assign(new Error("the body is not JSON", { cause: error }), { statusCode: 400 }));
   }
 }
+
+/** Some programs write a byte order mark. */
+const withoutMark = (text: string): string => (text.startsWith("\uFEFF") ? text.slice(1) : text);

@@ -1,48 +1,65 @@
 import { hashSecret } from "../../../access/secret.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { may } from "../../../core/may.ts";
+import type { Token } from "../../model.ts";
 import type { Actor } from "../../queries/sight.ts";
 import type { RecordStore } from "../../store/port.ts";
+import { type MaybeLater, whenKnown } from "./maybe-later.ts";
 
 /** The client's address and connection. */
 export type Caller = { readonly ip: string; readonly socket: object };
 
 /** The actor of a token that is known, not revoked, not expired, and allowed from this address. Counts one use. */
-export async function actorOf(
+export function actorOf(
   store: RecordStore,
   secret: string,
   caller: Caller,
   now: Instant,
-): Promise<Actor | undefined> {
-  const actor = await actorStill(store, secret, caller, now);
-  if (actor?.token !== undefined) store.noteUse(actor.token, now);
-  return actor;
+): MaybeLater<Actor | undefined> {
+  return whenKnown(actorStill(store, secret, caller, now), (actor) => {
+    if (actor?.token !== undefined) store.noteUse(actor.token, now);
+    return actor;
+  });
 }
 
 /** Like `actorOf`, for a connection that is already open. Does not count as a use. */
-export async function actorStill(
+export function actorStill(
   store: Pick<RecordStore, "tokenByHash">,
   secret: string,
   { ip: from, socket }: Caller,
   now: Instant,
-): Promise<Actor | undefined> {
-  const token = await store.tokenByHash(hashOver(socket, secret));
-  if (token === undefined || token.revoked !== undefined) return undefined;
-  const { account, scope, id, name } = token;
-  if (may(scope, { kind: "list-zones", from, now }).kind === "no") return undefined;
-  return { account, token: id, scope, label: `token ${id} (${name})`, from };
+): MaybeLater<Actor | undefined> {
+  const shown = shownOver(socket, secret);
+  return whenKnown(store.tokenByHash(shown.hash), (token) => {
+    if (token === undefined || token.revoked !== undefined) return undefined;
+    if (may(token.scope, { kind: "list-zones", from, now }).kind === "no") return undefined;
+    if (shown.token === token && shown.actor?.from === from) return shown.actor;
+    shown.token = token;
+    shown.actor = actorWith(token, from);
+    return shown.actor;
+  });
 }
 
-/** Secrets sent over an open connection, with their hashes, so that many requests with one token cost one hash. */
-const shownOver = new WeakMap<object, Map<string, string>>();
+const actorWith = ({ account, scope, id, name }: Token, from: string): Actor => ({
+  account,
+  token: id,
+  scope,
+  label: `token ${id} (${name})`,
+  from,
+});
+
+/** A secret sent over an open connection: many requests with one token cost one hash and one actor. */
+type Shown = { readonly hash: string; token?: Token; actor?: Actor };
+
+const shown = new WeakMap<object, Map<string, Shown>>();
 const mostShown = 16;
 
-function hashOver(socket: object, secret: string): string {
-  const shown = shownOver.get(socket) ?? new Map<string, string>();
-  const known = shown.get(secret);
-  if (known !== undefined) return known;
-  if (shown.size >= mostShown) shown.clear();
-  const hash = hashSecret(secret);
-  shownOver.set(socket, shown.set(secret, hash));
-  return hash;
+function shownOver(socket: object, secret: string): Shown {
+  const secrets = shown.get(socket);
+  const before = secrets?.get(secret);
+  if (before !== undefined) return before;
+  const added: Shown = { hash: hashSecret(secret) };
+  if (secrets === undefined || secrets.size >= mostShown) shown.set(socket, new Map([[secret, added]]));
+  else secrets.set(secret, added);
+  return added;
 }

@@ -4,11 +4,13 @@ import { BadJsonAnswer, GatewayAnswer, InternalAnswer } from "../../../contract/
 import type { Instant } from "../../../core/instant.ts";
 import { type Quota, takeCall } from "../../../lib/limits/rate-limit.ts";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
+import type { Actor } from "../../queries/sight.ts";
 import { AccessEnded } from "../../store/port.ts";
-import { admitBody, type BodyRead, hasLargeBody, leaveBody, parseBody } from "../shared/admit-body.ts";
+import { admitBody, type BodyRead, hasLargeBody, hook, leaveBody, parseBody } from "../shared/admit-body.ts";
 import { actorOf, actorStill } from "../shared/authenticate.ts";
 import { type FaceOptions, openFace } from "../shared/face.ts";
 import { type FailedRequest, failureText, type NoteFailure } from "../shared/failed-requests.ts";
+import { whenKnown } from "../shared/maybe-later.ts";
 import { bulkRoutes } from "./bulk.ts";
 import { deniedBody } from "./errors.ts";
 import { primaryServerRoutes } from "./primary-servers.ts";
@@ -34,10 +36,16 @@ export function v1Api(options: FaceOptions) {
       api,
       options,
       { read: readBody, largest: largestFile },
-      { stillGood: async (request) => (await actorFor(options, request, actorStill)) !== undefined, refuse },
+      {
+        stillGood: (request) => whenKnown(actorFor(options, request, actorStill), (actor) => actor !== undefined),
+        refuse,
+      },
     );
     api.setSerializerCompiler(() => jsonLine);
-    api.addHook("onRequest", async (request, reply) => admit(options, request, reply));
+    api.addHook(
+      "onRequest",
+      hook((request, reply) => admit(options, request, reply)),
+    );
     api.setErrorHandler((error, _request, reply) =>
       error instanceof AccessEnded ? refuse(reply) : sendError(error as FailedRequest, reply, noteFailure),
     );
@@ -55,23 +63,38 @@ export function v1Api(options: FaceOptions) {
 const jsonLine = (body: unknown): string => `${JSON.stringify(body)}\n`;
 
 /** Admits a request with a valid token that is within its rate limit. */
-async function admit(options: FaceOptions, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+function admit(options: FaceOptions, request: FastifyRequest, reply: FastifyReply): object | undefined {
   reply.headers(forBrowsers);
-  if (request.method === "OPTIONS") return await reply.code(204).headers(preflight).send();
-  const actor = await actorFor(options, request, actorOf);
+  if (request.method === "OPTIONS") return reply.code(204).headers(preflight).send();
+  return whenKnown(actorFor(options, request, actorOf), (actor) => admitActor(options, request, reply, actor));
+}
+
+function admitActor(
+  options: FaceOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  actor: Actor | undefined,
+): object | undefined {
   if (actor === undefined) {
     leaveBody(request, reply);
     const isMissing = secretOf(request) === undefined;
-    return await sendGateway(reply, 401, isMissing ? "No API key found in request" : wrongToken);
+    return sendGateway(reply, 401, isMissing ? "No API key found in request" : wrongToken);
   }
   request.actor = actor;
-  const refusal = await limit(options, request, reply);
-  if (refusal !== undefined) return refusal;
-  // The routes would refuse it too, with better messages for small mistakes, but only after reading the body.
-  if (actor.scope.access === "read" && mayStore(request) && hasLargeBody(request))
-    return await sendGateway(reply, 403, deniedBody("read-only").message);
-  await admitBody(request, reply, options.service.turns);
-  return undefined;
+  const now = options.now();
+  return whenKnown<Quota | undefined, object | undefined>(
+    takeCall(options.rateLimit, actor.token, request.ip, now),
+    (quota) => {
+      if (quota !== undefined) reply.headers(quotaHeaders(quota, now));
+      if (quota?.retryAfter !== undefined) {
+        return sendGateway(reply.header("retry-after", String(quota.retryAfter)), 429, "API rate limit exceeded");
+      }
+      // The routes would refuse it too, with better messages for small mistakes, but only after reading the body.
+      if (actor.scope.access === "read" && mayStore(request) && hasLargeBody(request))
+        return sendGateway(reply, 403, deniedBody("read-only").message);
+      return admitBody(request, reply, options.service.turns);
+    },
+  );
 }
 
 const wrongToken = "Invalid authentication credentials";
@@ -81,23 +104,13 @@ function secretOf({ headers }: FastifyRequest): string | undefined {
   return typeof secret === "string" && secret !== "" ? secret : undefined;
 }
 
-async function actorFor({ store, now }: FaceOptions, request: FastifyRequest, find: typeof actorOf) {
+function actorFor({ store, now }: FaceOptions, request: FastifyRequest, find: typeof actorOf) {
   const secret = secretOf(request);
-  return secret === undefined ? undefined : await find(store, secret, request, now());
+  return secret === undefined ? undefined : find(store, secret, request, now());
 }
 
 const mayStore = ({ method, routeOptions }: FastifyRequest): boolean =>
   method !== "GET" && method !== "HEAD" && routeOptions.config.storesNothing !== true;
-
-async function limit({ rateLimit, now: clock }: FaceOptions, { actor, ip }: FastifyRequest, reply: FastifyReply) {
-  const now = clock();
-  const quota = await takeCall(rateLimit, actor.token, ip, now);
-  if (quota === undefined) return undefined;
-  reply.headers(quotaHeaders(quota, now));
-  if (quota.retryAfter === undefined) return undefined;
-  reply.header("retry-after", String(quota.retryAfter));
-  return await sendGateway(reply, 429, "API rate limit exceeded");
-}
 
 const forBrowsers = { "access-control-allow-origin": "*", vary: "Origin" };
 const preflight = {

@@ -76,7 +76,7 @@ export function createPostgresTokens(postgres: Postgres, writeAccess: WriteAcces
     addToken: (token) => writeAccess((sql) => createSqlTokens(sql).addToken(token)),
     tokenByHash: (hash) => {
       const token = isUp() ? known.get(hash) : undefined;
-      return token === undefined ? read(hash) : Promise.resolve(token);
+      return token ?? read(hash);
     },
     tokens: async (of) => (await cold.tokens(of)).map((token) => withUses(token, uses.get(token.id))),
     revokeToken: (id, now) => writeAccess((sql) => createSqlTokens(sql).revokeToken(id, now)),

@@ -8,6 +8,7 @@ import { mostSignatures } from "../plan-signatures.ts";
 import type { Command } from "../port.ts";
 import type { SigningWay } from "../sign-parts.ts";
 import type { WriteEffect } from "../write-effect.ts";
+import type { Direct } from "./direct-write.ts";
 import { createLargeWritePauses } from "./large-write-pauses.ts";
 import { type ManyRows, preparingRows } from "./many-rows.ts";
 import type { WriteQueue } from "./write-queue.ts";
@@ -63,7 +64,12 @@ export type Plan<T> = {
 export type Planning<T> = (on: WriteSide) => Steps<Plan<T>>;
 
 /** `command`: the same write as plain data, if it can be sent to the thread that writes. */
-export type LargeOrSmall<T> = { readonly planning: Planning<T>; readonly command?: Command | undefined };
+export type LargeOrSmall<T> = {
+  readonly planning: Planning<T>;
+  readonly command?: Command | undefined;
+  /** Tried first, if there is one. */
+  readonly direct?: Direct<T> | undefined;
+};
 
 export type LargeWritesOptions = {
   readonly queue: WriteQueue;
@@ -244,9 +250,8 @@ export function createLargeWrites({ queue, main, open, pauses = createLargeWrite
   };
 
   return {
-    commit: async <T>(account: number, planning: Planning<T>, command?: Command): Promise<T> => {
+    commit: async <T>(account: number, write: LargeOrSmall<T>): Promise<T> => {
       pauses.arrived(account);
-      const write = { planning, command };
       const done = await small(write, open === undefined);
       if (done !== undefined) return done.result;
       if (open === undefined) throw new Error("a store with one connection makes every write small");
@@ -271,11 +276,13 @@ export const limitsInThread = ({ actor }: Command) => (actor === undefined ? mos
 
 /** Undefined if the write exceeds the limits. Call it inside a transaction. */
 export function planSmall<T>(
-  { planning, command }: LargeOrSmall<T>,
+  { planning, command, direct }: LargeOrSmall<T>,
   on: WriteSide,
   limits: typeof most | undefined,
 ): { readonly result: T } | undefined {
   if (command !== undefined) on.expectAccess(command);
+  const done = direct?.(on);
+  if (done !== undefined) return done;
   const plan = limits ? finishWithin(planning(on), limits.steps, lateness()) : finish(planning(on));
   if (plan === undefined) return undefined;
   const changes = plan.writes.reduce((sum, write) => sum + write.changes.length, 0);

@@ -14,6 +14,7 @@ import { createSqlReads } from "../sql/read.ts";
 import { createSqlSignedZones } from "../sql/signed-zones.ts";
 import { createSqlTransferKeys } from "../sql/transfer-keys.ts";
 import { expectWholeFile } from "../unfinished-copy.ts";
+import { actDirectly, writeDirectly } from "./direct-write.ts";
 import { createSqliteFeed } from "./feed.ts";
 import { watchForeignCommits } from "./foreign-commits.ts";
 import { createLargeWrites } from "./large-writes.ts";
@@ -146,13 +147,28 @@ export function openSqliteStore(
       return revoked;
     },
 
-    createZone: (zone, actor, command) => large.commit(zone.account, planner.createZone(zone, actor), command),
+    createZone: (zone, actor, command) =>
+      large.commit(zone.account, { planning: planner.createZone(zone, actor), command }),
     obstacleTo: async (wish) => main.obstacleTo(wish),
-    write: (request, decide) => large.commit(request.account, planner.write(request, decide), request.command),
+    write: (request, decide) =>
+      large.commit(request.account, {
+        planning: planner.write(request, decide),
+        command: request.command,
+        direct: (on) => writeDirectly(on, request, decide),
+      }),
     writeAll: (requests, decide) =>
-      large.commit(requests[0]?.account ?? 0, planner.writeAll(requests, decide), requests[0]?.command),
-    act: (request, decide) => large.commit(request.account, planner.act(request, decide), request.command),
-    actCreateZone: (zone, act, command) => large.commit(zone.account, planner.actCreateZone(zone, act), command),
+      large.commit(requests[0]?.account ?? 0, {
+        planning: planner.writeAll(requests, decide),
+        command: requests[0]?.command,
+      }),
+    act: (request, decide) =>
+      large.commit(request.account, {
+        planning: planner.act(request, decide),
+        command: request.command,
+        direct: (on) => actDirectly(on, request, decide),
+      }),
+    actCreateZone: (zone, act, command) =>
+      large.commit(zone.account, { planning: planner.actCreateZone(zone, act), command }),
 
     drain: async () => {
       tokens.flushUses();

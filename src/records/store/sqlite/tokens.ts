@@ -55,7 +55,7 @@ export function prepareTokens({ database, commit, foreign, accessChanged }: Toke
   const store: TokenStore = {
     ...cold,
     noteUse: uses.note,
-    tokenByHash: async (hash) => byHash(hash),
+    tokenByHash: byHash,
     tokens: async (of) => (await cold.tokens(of)).map((token) => withUses(token, uses.get(token.id))),
     revokeToken: async (id, now) => {
       const revoked = await cold.revokeToken(id, now);

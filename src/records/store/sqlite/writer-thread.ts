@@ -5,6 +5,7 @@ import { sqliteRows } from "../../../lib/sqlite/run-sql.ts";
 import { KeyFileTrouble, type Signer } from "../../signing/signer.ts";
 import type { RuleOf } from "../port.ts";
 import { AccessEnded } from "../port.ts";
+import { directRule } from "./direct-write.ts";
 import { watchForeignCommits } from "./foreign-commits.ts";
 import { limitsInThread, planSmall } from "./large-writes.ts";
 import { createPlanner } from "./plan-writes.ts";
@@ -102,7 +103,11 @@ export function writeAsThread(path: string, signer: Signer, ruleOf: RuleOf): voi
         return () => rows(job.words, job.values);
       case "command": {
         const { command } = job;
-        return () => planSmall({ planning: planner.rule(ruleOf(command)), command }, side, limitsInThread(command));
+        return () => {
+          const rule = ruleOf(command);
+          const write = { planning: planner.rule(rule), command, direct: directRule(rule) };
+          return planSmall(write, side, limitsInThread(command));
+        };
       }
       case "look":
         return () => undefined;
