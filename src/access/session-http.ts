@@ -29,107 +29,75 @@ export type SignInOptions = {
 };
 
 /** Signing in and out, the password and the sessions, below `/console`; shared by all services that have pages. */
-export function createSignIn(options: SignInOptions) {
-  const { entrance, people, now, guesses, note, services = () => [], byPassword: isByPassword = () => true } = options;
-  const { service, sessions } = entrance;
-  const throttle = createThrottle();
-  guesses?.onHeard(({ name, source }) => throttle.failed(name, source, now()));
-  /** Returns by how many seconds the next attempt is delayed, for the log. */
-  const failed = (name: string, source: string): { readonly delayed?: number } => {
-    throttle.failed(name, source, now());
-    guesses?.tell({ name, source });
-    const wait = throttle.wait(name, source, now());
-    return wait > 0 ? { delayed: Math.ceil(wait / 1_000) } : {};
-  };
-  let checking = 0;
-  /** A check takes 128 MB: more than two at the same time could exhaust the memory. */
-  const checked = async <T>(work: () => Promise<T>): Promise<T | typeof tooMuchToDo> => {
-    if (checking >= 2) return tooMuchToDo;
-    checking += 1;
-    try {
-      return await work();
-    } finally {
-      checking -= 1;
+export function createSignIn(options: SignInOptions): (request: PlainRequest) => Promise<PlainAnswer | undefined> {
+  const signIn = new SignIn(options);
+  return (request) => signIn.answer(request);
+}
+
+class SignIn {
+  readonly #options: SignInOptions;
+  readonly #throttle = createThrottle();
+  #checking = 0;
+
+  constructor(options: SignInOptions) {
+    this.#options = options;
+    options.guesses?.onHeard(({ name, source }) => this.#throttle.failed(name, source, options.now()));
+  }
+
+  /** Undefined if the request is not about signing in. */
+  async answer(request: PlainRequest): Promise<PlainAnswer | undefined> {
+    const { entrance, services = () => [], byPassword = () => true } = this.#options;
+    const route = `${request.method} ${request.path}`;
+    if (route === "POST /console/sign-in" || route === "POST /console/sign-in-link") {
+      if (!isOwnOrigin(request.headers)) return forged;
+      return await (route === "POST /console/sign-in" ? this.#byPassword(request) : this.#byLink(request));
     }
-  };
+    if (route === "GET /console/services")
+      return json(200, { services: services(), byPassword: byPassword() } satisfies Services);
+    if (!ownPaths.test(request.path)) return undefined;
+    const found = await sessionOf(entrance, request);
+    if (found.kind === "session") return await this.#inside(request, found.session);
+    return found.kind === "forged" ? forged : problem(401, "Sign in first.");
+  }
 
-  const enter = async (who: string, request: PlainRequest): Promise<PlainAnswer> => {
-    const agent = String(request.headers["user-agent"] ?? "").slice(0, 300);
-    const secret = await sessions.begin(who, { from: request.from, agent });
-    return { status: 204, headers: { "set-cookie": setCookie(service, secret) }, body: "" };
-  };
-
-  const byPassword = async (request: PlainRequest): Promise<PlainAnswer> => {
+  async #byPassword(request: PlainRequest): Promise<PlainAnswer> {
+    const { people, note } = this.#options;
     const { name, password } = fieldsOfJson(request.body);
     if (typeof name !== "string" || typeof password !== "string")
       return problem(400, "Name and password are required.");
-    const wait = throttle.wait(name, request.from, now());
+    const wait = this.#wait(name, request);
     if (wait > 0) return tooMany(wait);
-    const who = await checked(() => people.check(name, password));
+    const who = await this.#checked(() => people.check(name, password));
     if (who === tooMuchToDo) return busy;
     if (typeof who !== "string") {
-      const delayed = failed(name, request.from);
+      const delayed = this.#failed(name, request.from);
       // The response must not reveal that the password is right.
       const because = who === undefined ? "name or password is wrong" : `the user is ${who.shutOut}`;
       const named = (await people.hasName(name)) ? { name } : {};
       note("sign-in refused", { ...named, because, ...delayed, ...whence(request) });
       return problem(401, "Name or password is wrong.");
     }
-    throttle.succeeded(name, request.from);
+    this.#throttle.succeeded(name, request.from);
     note("signed in", { who, ...whence(request) });
-    return await enter(who, request);
-  };
+    return await this.#enter(who, request);
+  }
 
-  const byLink = async (request: PlainRequest): Promise<PlainAnswer> => {
+  async #byLink(request: PlainRequest): Promise<PlainAnswer> {
+    const { entrance, people, note } = this.#options;
     const { link } = fieldsOfJson(request.body);
-    const wait = throttle.wait("", request.from, now());
+    const wait = this.#wait("", request);
     if (wait > 0) return tooMany(wait);
-    const who = typeof link === "string" ? await sessions.redeemLink(link) : undefined;
+    const who = typeof link === "string" ? await entrance.sessions.redeemLink(link) : undefined;
     if (who === undefined || (await people.describe(who, request.from)) === undefined) {
-      note("sign-in link refused", { ...failed("", request.from), ...whence(request) });
+      note("sign-in link refused", { ...this.#failed("", request.from), ...whence(request) });
       return problem(401, "This link was already used, or is older than 15 minutes. Create a new one in the terminal.");
     }
     note("signed in by link", { who, ...whence(request) });
-    return await enter(who, request);
-  };
+    return await this.#enter(who, request);
+  }
 
-  const changePassword = async (request: PlainRequest, session: FoundSession): Promise<PlainAnswer> => {
-    const { current, next } = fieldsOfJson(request.body);
-    const person = await people.describe(session.who, request.from);
-    if (person === undefined) return problem(401, "Sign in again.");
-    const weak = passwordFault(next, person.name);
-    if (weak !== undefined) return problem(422, weak);
-    if (person.hasPassword) {
-      const wait = throttle.wait(person.name, request.from, now());
-      if (wait > 0) return tooMany(wait);
-      const who = typeof current === "string" ? await checked(() => people.check(person.name, current)) : undefined;
-      if (who === tooMuchToDo) return busy;
-      if (who !== session.who) {
-        failed(person.name, request.from);
-        return problem(422, "The current password is wrong.");
-      }
-    }
-    if ((await checked(() => people.setPassword(session.who, String(next)))) === tooMuchToDo) return busy;
-    await entrance.endAll(session.who, request.from);
-    note("password changed, other sessions ended", { who: session.who, ...whence(request) });
-    return await enter(session.who, request);
-  };
-
-  const listSessions = async ({ from: caller }: PlainRequest, own: FoundSession): Promise<PlainAnswer> => {
-    const list = await entrance.list(own.who, caller);
-    return json(200, {
-      sessions: list.map(({ id, service: its, from, agent, created, seen }) => ({
-        id: `${its}-${id}`,
-        from,
-        agent,
-        created: new Date(created).toISOString(),
-        seen: new Date(seen).toISOString(),
-        current: id === own.id && its === own.at.member.service,
-      })),
-    });
-  };
-
-  const inside = async (request: PlainRequest, session: FoundSession): Promise<PlainAnswer | undefined> => {
+  async #inside(request: PlainRequest, session: FoundSession): Promise<PlainAnswer | undefined> {
+    const { entrance, people, note } = this.#options;
     const route = `${request.method} ${request.path}`;
     const { who } = session;
     if (route === "GET /console/session") {
@@ -138,33 +106,88 @@ export function createSignIn(options: SignInOptions) {
       const canReturn = await entrance.canReturn(who, request.from);
       return json(200, { ...person, canReturn, csrf: session.csrf });
     }
-    if (route === "PUT /console/password") return await changePassword(request, session);
-    if (route === "GET /console/sessions") return await listSessions(request, session);
+    if (route === "PUT /console/password") return await this.#changePassword(request, session);
+    if (route === "GET /console/sessions") return await listSessions(entrance, request, session);
     if (route === "POST /console/sign-out") {
       await entrance.signOut(request.headers);
       note("signed out", { who: session.who, ...whence(request) });
-      return { status: 204, headers: { "set-cookie": dropCookie(service) }, body: "" };
+      return { status: 204, headers: { "set-cookie": dropCookie(entrance.service) }, body: "" };
     }
     const [, its = "", id] = /^DELETE \/console\/sessions\/([a-z]+)-(\d{1,15})$/.exec(route) ?? [];
     if (id === undefined) return undefined;
     const found = await entrance.end(who, request.from, { service: its, id: Number(id) });
     return found ? { status: 204, headers: {}, body: "" } : problem(404, "Session not found.");
-  };
+  }
 
-  /** Undefined if the request is not about signing in. */
-  return async (request: PlainRequest): Promise<PlainAnswer | undefined> => {
-    const route = `${request.method} ${request.path}`;
-    if (route === "POST /console/sign-in" || route === "POST /console/sign-in-link") {
-      if (!isOwnOrigin(request.headers)) return forged;
-      return await (route === "POST /console/sign-in" ? byPassword(request) : byLink(request));
+  async #changePassword(request: PlainRequest, session: FoundSession): Promise<PlainAnswer> {
+    const { entrance, people, note } = this.#options;
+    const { current, next } = fieldsOfJson(request.body);
+    const person = await people.describe(session.who, request.from);
+    if (person === undefined) return problem(401, "Sign in again.");
+    const weak = passwordFault(next, person.name);
+    if (weak !== undefined) return problem(422, weak);
+    if (person.hasPassword) {
+      const wait = this.#wait(person.name, request);
+      if (wait > 0) return tooMany(wait);
+      const who =
+        typeof current === "string" ? await this.#checked(() => people.check(person.name, current)) : undefined;
+      if (who === tooMuchToDo) return busy;
+      if (who !== session.who) {
+        this.#failed(person.name, request.from);
+        return problem(422, "The current password is wrong.");
+      }
     }
-    if (route === "GET /console/services")
-      return json(200, { services: services(), byPassword: isByPassword() } satisfies Services);
-    if (!ownPaths.test(request.path)) return undefined;
-    const found = await sessionOf(entrance, request);
-    if (found.kind === "session") return await inside(request, found.session);
-    return found.kind === "forged" ? forged : problem(401, "Sign in first.");
-  };
+    if ((await this.#checked(() => people.setPassword(session.who, String(next)))) === tooMuchToDo) return busy;
+    await entrance.endAll(session.who, request.from);
+    note("password changed, other sessions ended", { who: session.who, ...whence(request) });
+    return await this.#enter(session.who, request);
+  }
+
+  async #enter(who: string, request: PlainRequest): Promise<PlainAnswer> {
+    const { service, sessions } = this.#options.entrance;
+    const agent = String(request.headers["user-agent"] ?? "").slice(0, 300);
+    const secret = await sessions.begin(who, { from: request.from, agent });
+    return { status: 204, headers: { "set-cookie": setCookie(service, secret) }, body: "" };
+  }
+
+  /** Milliseconds until the next attempt is allowed. */
+  #wait(name: string, { from }: PlainRequest): number {
+    return this.#throttle.wait(name, from, this.#options.now());
+  }
+
+  /** Returns by how many seconds the next attempt is delayed, for the log. */
+  #failed(name: string, source: string): { readonly delayed?: number } {
+    const { guesses, now } = this.#options;
+    this.#throttle.failed(name, source, now());
+    guesses?.tell({ name, source });
+    const wait = this.#throttle.wait(name, source, now());
+    return wait > 0 ? { delayed: Math.ceil(wait / 1_000) } : {};
+  }
+
+  /** A check takes 128 MB: more than two at the same time could exhaust the memory. */
+  async #checked<T>(work: () => Promise<T>): Promise<T | typeof tooMuchToDo> {
+    if (this.#checking >= 2) return tooMuchToDo;
+    this.#checking += 1;
+    try {
+      return await work();
+    } finally {
+      this.#checking -= 1;
+    }
+  }
+}
+
+async function listSessions(entrance: Entrance, request: PlainRequest, own: FoundSession): Promise<PlainAnswer> {
+  const list = await entrance.list(own.who, request.from);
+  return json(200, {
+    sessions: list.map(({ id, service: its, from, agent, created, seen }) => ({
+      id: `${its}-${id}`,
+      from,
+      agent,
+      created: new Date(created).toISOString(),
+      seen: new Date(seen).toISOString(),
+      current: id === own.id && its === own.at.member.service,
+    })),
+  });
 }
 
 const whence = ({ from, id }: PlainRequest) => ({ from, ...(id !== undefined && { request: id }) });

@@ -84,83 +84,122 @@ export function createLoadedZones(
   limits = defaultLoadLimits,
   onTrouble: (error: unknown) => void = () => undefined,
 ): LoadedZones {
-  const zones = new Map<NameKey, LoadedZone>();
-  const loading = new Map<string, { readonly result: Promise<LoadedZone | undefined>; readonly missed: ZoneNews[] }>();
-  const turns = createTurns();
-  const absent = createKeptMap<true>(limits.absent);
-  const lastKnown = new LastKnownZones<LoadedZone>({ ...limits, onTrouble });
-  /** Never forgets a name: a zone that was deleted is looked up once. */
-  const names = createNameFilter(limits.seed);
-  /** Whether the names are complete, and whether they ever were. */
-  let [learned, everLearned] = [false, false];
-  let losses = 0;
-  let generation = 0;
-  let held = 0;
+  return new ZonesInMemory(source, limits, onTrouble);
+}
 
-  const learn = async (): Promise<void> => {
-    if (source.names === undefined) return;
-    const before = losses;
-    for await (const part of source.names()) for (const name of part) names.add(keyOfName(name));
-    learned = losses === before;
-    everLearned ||= learned;
+class ZonesInMemory implements LoadedZones {
+  readonly #source: ZoneSource;
+  readonly #limits: LoadLimits;
+  readonly #zones = new Map<NameKey, LoadedZone>();
+  readonly #loading = new Map<
+    string,
+    { readonly result: Promise<LoadedZone | undefined>; readonly missed: ZoneNews[] }
+  >();
+  readonly #turns = createTurns();
+  readonly #absent: ReturnType<typeof createKeptMap<true>>;
+  readonly #lastKnown: LastKnownZones<LoadedZone>;
+  /** Never forgets a name: a zone that was deleted is looked up once. */
+  readonly #names: ReturnType<typeof createNameFilter>;
+  /** Whether the names are complete. */
+  #learned = false;
+  /** Whether they ever were. */
+  #everLearned = false;
+  #losses = 0;
+  #generation = 0;
+  /** Sets in memory. */
+  #held = 0;
+
+  constructor(source: ZoneSource, limits: LoadLimits, onTrouble: (error: unknown) => void) {
+    this.#source = source;
+    this.#limits = limits;
+    this.#absent = createKeptMap<true>(limits.absent);
+    this.#lastKnown = new LastKnownZones<LoadedZone>({ ...limits, onTrouble });
+    this.#names = createNameFilter(limits.seed);
+  }
+
+  readonly find = (name: NameKey): ReturnType<LoadedZones["find"]> => {
+    const found = this.#find(name);
+    if (!(found instanceof Promise)) return found;
+    const last = this.#lastKnown.find(name, this.#zones, (other) => !this.#everLearned || this.#names.mayHold(other));
+    return last === undefined ? found : this.#lastKnown.instead(last, found);
+  };
+
+  readonly isKnown = (name: NameKey): boolean => {
+    return this.#look(name).unknown === undefined;
+  };
+
+  readonly isNoZone = (key: string, end: number): boolean => {
+    return this.#learned && !this.#names.mayHold(key, end);
+  };
+
+  readonly count = (): number => {
+    return this.#zones.size;
+  };
+
+  readonly learn = async (): Promise<void> => {
+    if (this.#source.names === undefined) return;
+    const before = this.#losses;
+    for await (const part of this.#source.names()) for (const name of part) this.#names.add(keyOfName(name));
+    this.#learned = this.#losses === before;
+    this.#everLearned ||= this.#learned;
   };
 
   /** The nearest zone in memory, and the longer names that may be zones too. */
-  const look = (name: NameKey) => {
+  #look(name: NameKey) {
     let unknown: NameKey[] | undefined;
     let nearest: LoadedZone | undefined;
-    const mayBeZone = learned ? names.mayHoldEnds(name) : undefined;
+    const mayBeZone = this.#learned ? this.#names.mayHoldEnds(name) : undefined;
     // moor never serves the root zone.
     for (let start = 0; name.charCodeAt(start) > 0; start += 1 + name.charCodeAt(start)) {
       if (mayBeZone && !mayBeZone(start)) continue;
       const candidate = name.slice(start);
-      nearest = zones.get(candidate);
+      nearest = this.#zones.get(candidate);
       if (nearest !== undefined) break;
-      if (absent.get(candidate) !== undefined) continue;
+      if (this.#absent.get(candidate) !== undefined) continue;
       unknown ??= [];
       unknown.push(candidate);
     }
     return { nearest, unknown };
-  };
+  }
 
-  const find = (name: NameKey, left = tries): ReturnType<LoadedZones["find"]> => {
-    const { nearest, unknown } = look(name);
+  #find(name: NameKey, left = tries): ReturnType<LoadedZones["find"]> {
+    const { nearest, unknown } = this.#look(name);
     if (nearest) nearest.used = true;
-    return unknown === undefined ? nearest : ask(name, unknown, nearest, left);
-  };
+    return unknown === undefined ? nearest : this.#ask(name, unknown, nearest, left);
+  }
 
-  const ask = (name: NameKey, unknown: readonly NameKey[], nearest: LoadedZone | undefined, left: number) => {
+  #ask(name: NameKey, unknown: readonly NameKey[], nearest: LoadedZone | undefined, left: number) {
     if (left === 0) throw new Error("zones are created and deleted faster than they can be looked up");
-    const asked = generation;
+    const asked = this.#generation;
     const settle = (closest: string | undefined): ReturnType<LoadedZones["find"]> => {
-      if (generation !== asked || nearest?.current === false) return find(name, left - 1);
+      if (this.#generation !== asked || nearest?.current === false) return this.#find(name, left - 1);
       const found = closest === undefined ? undefined : keyOfName(closest);
       for (const each of unknown) {
         if (each === found) break;
-        absent.set(each, true);
-        lastKnown.forget(each);
+        this.#absent.set(each, true);
+        this.#lastKnown.forget(each);
       }
       if (closest === undefined || found === undefined) return nearest;
       // Another query may have loaded it meanwhile; a second copy would replace that one, which would then miss changes.
-      return zones.get(found) ?? load(closest);
+      return this.#zones.get(found) ?? this.#load(closest);
     };
-    const closest = source.closest(unknown.map(nameOfKey));
-    return closest instanceof Promise ? within(limits.find, closest).then(settle) : settle(closest);
-  };
+    const closest = this.#source.closest(unknown.map(nameOfKey));
+    return closest instanceof Promise ? within(this.#limits.find, closest).then(settle) : settle(closest);
+  }
 
-  const load = (name: string): Promise<LoadedZone | undefined> => {
-    const underway = loading.get(name);
+  #load(name: string): Promise<LoadedZone | undefined> {
+    const underway = this.#loading.get(name);
     if (underway) return underway.result;
     const missed: ZoneNews[] = [];
     const result = within(
-      limits.wait,
-      read(name, missed).finally(() => loading.delete(name)),
+      this.#limits.wait,
+      this.#read(name, missed).finally(() => this.#loading.delete(name)),
     );
-    loading.set(name, { result, missed });
+    this.#loading.set(name, { result, missed });
     return result;
-  };
+  }
 
-  const read = async (name: string, missed: ZoneNews[]): Promise<LoadedZone | undefined> => {
+  async #read(name: string, missed: ZoneNews[]): Promise<LoadedZone | undefined> {
     for (let i = 0; i < tries; i++) {
       let begun: ZoneView | undefined;
       const begin: BeginZone = (zone) => {
@@ -168,129 +207,115 @@ export function createLoadedZones(
         begun = empty;
         return (sets) => placeSets(empty, sets);
       };
-      const content = await within(limits.load, source.load(name, begin));
-      const view = content === undefined || isOutdated(missed) ? undefined : await build(content, begun);
+      const content = await within(this.#limits.load, this.#source.load(name, begin));
+      const view = content === undefined || isOutdated(missed) ? undefined : await this.#build(content, begun);
       // The content may be from before or after the change, so it is read again.
       if (isOutdated(missed)) {
         missed.length = 0;
         continue;
       }
-      lastKnown.forget(keyOfName(name));
-      return view && hold(view, missed);
+      this.#lastKnown.forget(keyOfName(name));
+      return view && this.#hold(view, missed);
     }
     throw new Error(`the zone ${name} changes faster than it can be loaded`);
-  };
+  }
 
-  const build = (content: ZoneContent<ShownSet>, begun: ZoneView | undefined): ZoneView | Promise<ZoneView> => {
+  #build(content: ZoneContent<ShownSet>, begun: ZoneView | undefined): ZoneView | Promise<ZoneView> {
     const steps = zoneViewSteps(content, begun);
-    return begun || content.sets.length > largeZone ? turns.run(0, steps) : finish(steps);
-  };
+    return begun || content.sets.length > largeZone ? this.#turns.run(0, steps) : finish(steps);
+  }
 
-  const hold = (view: ZoneView, missed: readonly ZoneNews[]): LoadedZone => {
+  #hold(view: ZoneView, missed: readonly ZoneNews[]): LoadedZone {
     const zone: LoadedZone = { view, current: true, below: 0, used: false, tail: undefined };
-    zones.set(keyOfName(view.name), zone);
-    held += zone.view.size;
+    this.#zones.set(keyOfName(view.name), zone);
+    this.#held += zone.view.size;
     // Copied, because `apply` appends to `missed` while the zone counts as loading.
-    for (const event of [...missed]) apply(event);
-    makeRoom(zone);
+    for (const event of [...missed]) this.apply(event);
+    this.#makeRoom(zone);
     return zone;
-  };
+  }
 
-  const drop = (name: NameKey): void => {
-    const zone = zones.get(name);
+  #drop(name: NameKey): void {
+    const zone = this.#zones.get(name);
     if (zone === undefined) return;
     zone.current = false;
-    held -= zone.view.size;
-    zones.delete(name);
-  };
+    this.#held -= zone.view.size;
+    this.#zones.delete(name);
+  }
 
   /** The map is in loading order; a zone that was used since the last pass gets a second chance at its end. */
-  const makeRoom = (newest: LoadedZone): void => {
-    lastKnown.makeRoom(held);
+  #makeRoom(newest: LoadedZone): void {
+    this.#lastKnown.makeRoom(this.#held);
     let chances = secondChances;
-    for (const [name, zone] of zones) {
-      if (held <= limits.sets || zones.size === 1) return;
+    for (const [name, zone] of this.#zones) {
+      if (this.#held <= this.#limits.sets || this.#zones.size === 1) return;
       if (zone === newest || (zone.used && chances > 0)) {
         chances -= 1;
         zone.used = false;
-        zones.delete(name);
-        zones.set(name, zone);
+        this.#zones.delete(name);
+        this.#zones.set(name, zone);
       } else {
-        drop(name);
+        this.#drop(name);
       }
     }
-  };
+  }
 
   /** The next query asks the source again. */
-  const outdate = (name: NameKey): void => {
-    const zone = zones.get(name);
-    if (zone) lastKnown.keep(name, zone);
-    drop(name);
-  };
+  #outdate(name: NameKey): void {
+    const zone = this.#zones.get(name);
+    if (zone) this.#lastKnown.keep(name, zone);
+    this.#drop(name);
+  }
 
   /** The zone was created, deleted or replaced: the next query for it asks the source again. */
-  const forgetZone = (name: NameKey, isOver: boolean): void => {
-    generation += 1;
-    names.add(name);
-    absent.delete(name);
-    outdate(name);
-    if (isOver) lastKnown.forget(name);
+  #forgetZone(name: NameKey, isOver: boolean): void {
+    this.#generation += 1;
+    this.#names.add(name);
+    this.#absent.delete(name);
+    this.#outdate(name);
+    if (isOver) this.#lastKnown.forget(name);
     for (let above = keyAbove(name); !isRootKey(above); above = keyAbove(above)) {
-      const enclosing = zones.get(above);
+      const enclosing = this.#zones.get(above);
       if (enclosing === undefined) continue;
       enclosing.below += 1;
       return;
     }
-  };
+  }
 
-  const change = (event: Extract<ZoneNews, { kind: "changed" }>): void => {
+  #change(event: Extract<ZoneNews, { kind: "changed" }>): void {
     const key = keyOfName(event.zone);
-    const zone = zones.get(key);
+    const zone = this.#zones.get(key);
     const order = zone && compareSerials(event.serial, zone.view.serial);
     // The same serial may be another part of the write; applying a change twice does no harm.
     if (zone && (order === 1 || order === 0)) {
       const before = zone.view.size;
       const isComplete = changeZoneView(zone.view, event.serial, event.changes);
-      held += zone.view.size - before;
-      if (!isComplete) forgetZone(key, false);
+      this.#held += zone.view.size - before;
+      if (!isComplete) this.#forgetZone(key, false);
     } else if (zone && order === undefined) {
-      forgetZone(key, false);
+      this.#forgetZone(key, false);
     }
-  };
+  }
 
-  const apply = (event: ZoneEvent): void => {
+  readonly apply = (event: ZoneEvent): void => {
     if (!isNews(event)) return;
     if (event.kind === "late") {
-      lastKnown.giveUp();
+      this.#lastKnown.giveUp();
       return;
     }
     if (event.kind === "lost") {
-      generation += 1;
-      losses += 1;
-      learned = false;
-      absent.clear();
-      for (const name of [...zones.keys()]) outdate(name);
-      for (const { missed } of loading.values()) missed.push(event);
+      this.#generation += 1;
+      this.#losses += 1;
+      this.#learned = false;
+      this.#absent.clear();
+      for (const name of [...this.#zones.keys()]) this.#outdate(name);
+      for (const { missed } of this.#loading.values()) missed.push(event);
       return;
     }
-    loading.get(event.zone)?.missed.push(event);
+    this.#loading.get(event.zone)?.missed.push(event);
     const isOver = event.kind === "withdrawn" || createsOrDeletesZone(event);
-    if (isOver || event.kind === "replaced") forgetZone(keyOfName(event.zone), isOver);
-    else change(event);
-  };
-
-  return {
-    find: (name) => {
-      const found = find(name);
-      if (!(found instanceof Promise)) return found;
-      const last = lastKnown.find(name, zones, (other) => !everLearned || names.mayHold(other));
-      return last === undefined ? found : lastKnown.instead(last, found);
-    },
-    isKnown: (name) => look(name).unknown === undefined,
-    isNoZone: (key, end) => learned && !names.mayHold(key, end),
-    apply,
-    learn,
-    count: () => zones.size,
+    if (isOver || event.kind === "replaced") this.#forgetZone(keyOfName(event.zone), isOver);
+    else this.#change(event);
   };
 }
 
