@@ -30,7 +30,7 @@ export function canonicalData(type: number, data: Uint8Array): Uint8Array {
   return data.map((byte, i) => (i >= from && byte >= 0x41 && byte <= 0x5a ? byte + 32 : byte));
 }
 
-/** Where the names begin in types that have no text format here: MB, MG, MR, MINFO, AFSDB, RT, PX, KX and DNAME. */
+/** Where the names begin in types whose data is kept as bytes: MB, MG, MR, MINFO, AFSDB, RT, PX, KX and DNAME. */
 const namesFrom: ReadonlyMap<number, number> = new Map([
   [7, 0],
   [8, 0],

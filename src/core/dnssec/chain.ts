@@ -1,7 +1,7 @@
 import { absoluteName, apex } from "../names/name.ts";
+import { base32hex } from "../rdata/base32hex.ts";
 import type { RecordType } from "../rdata/table.ts";
 import { countBefore } from "../records/canonical-order.ts";
-import { base32hex } from "../records/nsec3-hash.ts";
 import type { Steps } from "../steps.ts";
 import { placeOf } from "./canonical.ts";
 import { dnssecTypes } from "./codes.ts";

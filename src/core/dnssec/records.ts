@@ -1,29 +1,12 @@
 import { labelsOf } from "../names/name.ts";
 import { nameToWire } from "../names/wire.ts";
+import { typeBitmap } from "../rdata/type-bitmap.ts";
 import { hashOf, wireName } from "../records/nsec3-hash.ts";
 import { canonicalData, compareBytes, signedLabels } from "./canonical.ts";
 import { type Algorithm, keyFlags } from "./codes.ts";
 import type { DigestType } from "./parent-view.ts";
 
 export type Bytes = Uint8Array<ArrayBuffer>;
-
-/** RFC 4034 section 4.1.2: 256 types per block, only as many bytes as needed. */
-function typeBitmap(types: Iterable<number>): Bytes {
-  const blocks = new Map<number, Uint8Array>();
-  for (const type of types) {
-    const block = blocks.get(type >> 8) ?? new Uint8Array(32);
-    blocks.set(type >> 8, block);
-    const at = (type & 0xff) >> 3;
-    block[at] = (block[at] ?? 0) | (0x80 >> (type & 7));
-  }
-  const parts = [...blocks].sort(([a], [b]) => a - b);
-  return joined(
-    parts.map(([number, block]) => {
-      const length = block.findLastIndex((byte) => byte !== 0) + 1;
-      return joined([Uint8Array.of(number, length), block.subarray(0, length)]);
-    }),
-  );
-}
 
 export const nsecData = (next: string, types: Iterable<number>): Bytes => joined([nameToWire(next), typeBitmap(types)]);
 

@@ -15,8 +15,8 @@ export type LabelledText = {
 const maximumLabel = 63;
 const maximumWire = 255;
 
-/** Presentation form (RFC 1035 section 5.1): labels between dots, `\.` for a character, `\DDD` for a byte. */
-export function readLabels(text: string, where: string): LabelledText | readonly Fault[] {
+/** Presentation form (RFC 1035 section 5.1): labels between dots, `\.` for a character, `\DDD` for a byte. In lower case, unless asked otherwise. */
+export function readLabels(text: string, where: string, keepsCase = false): LabelledText | readonly Fault[] {
   const faults: Fault[] = [];
   const labels: Label[] = [];
   let label = "";
@@ -37,10 +37,10 @@ export function readLabels(text: string, where: string): LabelledText | readonly
         faults.push(badEscape(where));
         continue;
       }
-      label += lowerByte(escaped.byte);
+      label += keepsCase ? String.fromCharCode(escaped.byte) : lowerByte(escaped.byte);
       at += escaped.length - 1;
     } else if (mayStandBare(character)) {
-      label += character.toLowerCase();
+      label += keepsCase ? character : character.toLowerCase();
     } else if (!faults.some((fault) => fault.code === "bad-character")) {
       faults.push(badCharacter(String.fromCodePoint(text.codePointAt(at) ?? 0), where));
     }

@@ -69,6 +69,16 @@ export function parseTarget(text: string, zoneName: string, where = "value"): Re
   return name.ok ? ok(`${name.value}.`) : name;
 }
 
+/** The labels of a target whose upper case letters stay, for data that is kept as bytes. */
+export function parseExactTarget(text: string, zoneName: string, where = "value"): Result<readonly Label[]> {
+  if (text === ".") return ok([]);
+  if (text === apex) return ok(labelsOf(zoneName));
+  const read = readName(text, where, true);
+  if (!read.ok) return read;
+  const labels = read.value.absolute ? read.value.labels : [...read.value.labels, ...labelsOf(zoneName)];
+  return fitsInName(labels) ? ok(labels) : fail(nameTooLong(where));
+}
+
 export const absoluteName = (owner: string, zoneName: string): string =>
   owner === apex ? zoneName : `${owner}.${zoneName}`;
 
@@ -102,10 +112,10 @@ const isPlain = (text: string): boolean => text.length <= 253 && plainName.test(
 /** 255 bytes, each written as `\DDD`. Longer text is not parsed at all. */
 const longestText = 1020;
 
-function readName(text: string, where: string): Result<LabelledText> {
+function readName(text: string, where: string, keepsCase = false): Result<LabelledText> {
   if (text === "" || text === ".") return fail(emptyName(where));
   if (text.length > longestText) return fail(nameTooLong(where));
-  const read = readLabels(text, where);
+  const read = readLabels(text, where, keepsCase);
   return "labels" in read ? ok(read) : fail(...read);
 }
 

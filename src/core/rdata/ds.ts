@@ -4,7 +4,7 @@ import { hexToEnd } from "./field-hex.ts";
 import { u8, u16 } from "./field-number.ts";
 
 /** The number of a DNSSEC algorithm; zone files may write its mnemonic (RFC 4034 section 5.3). */
-const algorithm: FieldKind<number> = {
+export const algorithm: FieldKind<number> = {
   ...u8,
   parse(tokens, place) {
     const [token] = tokens;

@@ -1,9 +1,10 @@
 import { type Fault, fail, ok, type Result } from "../result.ts";
 import type { FieldDefinition, FieldValue, FieldValues, TypeDefinition } from "./field.ts";
-import { genericData, isGenericMark } from "./field-hex.ts";
+import { bytesOfGeneric, genericData, isGenericMark } from "./field-hex.ts";
 import { readBytes } from "./field-text.ts";
-import { definitionOf, isKnownType, type RecordType } from "./table.ts";
+import { definitionOf, isKnownType, type RecordType, typeCode } from "./table.ts";
 import { type Token, tokenize } from "./tokens.ts";
+import { printData } from "./wire-layout.ts";
 
 /** The data of a record. `text` is canonical: two of the same type are equal exactly when their texts are. */
 export type Rdata = {
@@ -86,6 +87,18 @@ export function rdataFromFields(type: RecordType, fields: RdataFields): Rdata {
   const { fields: definitions } = definitionOf(type);
   const texts = definitions.map((field) => field.kind.print(fieldValue(fields, field)));
   return { type, fields, text: texts.length === 1 ? (texts[0] ?? "") : joined(texts) };
+}
+
+/**
+ * Canonical text as people write it: `4 2 ab...` for the bytes of an SSHFP record. Text of any other kind is returned unchanged, and so are
+ * bytes whose text would mean other bytes.
+ */
+export function readableRdata(type: RecordType, text: string): string {
+  const bytes = isKnownType(type) ? undefined : bytesOfGeneric(text);
+  const readable = bytes && printData(typeCode(type), bytes);
+  if (readable === undefined || readable === "" || readable === text) return text;
+  const read = parseRdata(type, readable, "");
+  return read.ok && read.value.text === text ? readable : text;
 }
 
 /** Wire format, without compression. */

@@ -3,8 +3,8 @@ import { aaaa } from "./aaaa.ts";
 import { caa } from "./caa.ts";
 import { cname } from "./cname.ts";
 import { ds } from "./ds.ts";
-import type { TypeDefinition } from "./field.ts";
-import { genericData } from "./field-hex.ts";
+import type { FieldKind, TypeDefinition } from "./field.ts";
+import { genericData, isGenericMark } from "./field-hex.ts";
 import { hinfo } from "./hinfo.ts";
 import { https } from "./https.ts";
 import { mx } from "./mx.ts";
@@ -16,6 +16,8 @@ import { srv } from "./srv.ts";
 import { svcb } from "./svcb.ts";
 import { tlsa } from "./tlsa.ts";
 import { txt } from "./txt.ts";
+import { codeOfName, typeNames } from "./type-names.ts";
+import { layoutAdvice, layoutCodes, parseData } from "./wire-layout.ts";
 
 const table = {
   A: a,
@@ -41,7 +43,7 @@ const known: Readonly<Partial<Record<RecordType, TypeDefinition>>> = table;
 /** A type in the table: moor knows its fields, and the APIs can create it. */
 export type KnownType = keyof typeof table;
 
-/** Any other type: its data is treated as plain bytes (RFC 3597). */
+/** Any other type: its data is kept as plain bytes (RFC 3597). Most have a name and a text format too, for people and for files. */
 export type UnknownType = `TYPE${number}`;
 
 export type RecordType = KnownType | UnknownType;
@@ -58,16 +60,21 @@ export function isRecordType(text: string): text is RecordType {
   return isKnownType(text) || (numbered.test(text) && typeFromCode(Number(text.slice(4))) === text);
 }
 
-/** As in zone files: in any case, and also `TYPE1` for A. */
+/** As in zone files: in any case, by name (`SSHFP` is `TYPE44`), and also `TYPE1` for A. */
 export function parseType(text: string): RecordType | undefined {
   if (isKnownType(text)) return text;
   const upper = asciiWord.test(text) ? text.toUpperCase() : "";
   if (isKnownType(upper)) return upper;
-  return numbered.test(upper) ? typeFromCode(Number(upper.slice(4))) : undefined;
+  const code = codeOfName(upper) ?? (numbered.test(upper) ? Number(upper.slice(4)) : undefined);
+  return code === undefined ? undefined : typeFromCode(code);
 }
 
+/** The inverse: `SSHFP` for `TYPE44`. Other text is returned unchanged. */
+export const typeName = (type: string): string =>
+  (numbered.test(type) ? typeNames.get(Number(type.slice(4))) : undefined) ?? type;
+
 export const definitionOf = (type: RecordType): TypeDefinition =>
-  known[type] ?? { code: Number(type.slice(4)), ...unknown };
+  known[type] ?? registered.get(type) ?? { code: Number(type.slice(4)), ...unknown };
 
 /** The number of this type in DNS messages. */
 export const typeCode = (type: RecordType): number => known[type]?.code ?? Number(type.slice(4));
@@ -84,9 +91,30 @@ const isDataCode = (code: number): boolean =>
   Number.isInteger(code) && code > 0 && code <= 65_535 && code !== 41 && !(code >= 128 && code <= 255);
 
 const numbered = /^TYPE\d{1,5}$/;
-const asciiWord = /^[a-z0-9]{1,10}$/i;
+const asciiWord = /^[a-z0-9-]{1,10}$/i;
 
 const unknown = {
   fields: [{ name: "data", kind: genericData }],
   todo: "a record of an unnamed type takes bytes in hexadecimal, such as \\# 4 c0000201",
 } satisfies Omit<TypeDefinition, "code">;
+
+/** Types whose data is kept as bytes, but can also be written as the registered format of the type. */
+const registered: ReadonlyMap<RecordType, TypeDefinition> = new Map(
+  layoutCodes.map((code): [UnknownType, TypeDefinition] => [
+    `TYPE${code}`,
+    { code, fields: [{ name: "data", kind: registeredData(code) }], todo: layoutAdvice(code) ?? unknown.todo },
+  ]),
+);
+
+/** The types that are named, but not in the table above, as this module names them. */
+export const bytesTypes: readonly UnknownType[] = layoutCodes.map((code): UnknownType => `TYPE${code}`);
+
+function registeredData(code: number): FieldKind<string> {
+  const isEmptyValid = parseData(code, [], { zoneName: "", where: "" })?.ok === true;
+  return {
+    ...genericData,
+    ...(isEmptyValid && { absent: "" }),
+    parse: (tokens, place) =>
+      (isGenericMark(tokens[0]) ? undefined : parseData(code, tokens, place)) ?? genericData.parse(tokens, place),
+  };
+}

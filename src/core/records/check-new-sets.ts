@@ -4,8 +4,8 @@ import { caaTags } from "../rdata/caa.ts";
 import { bytesOfGeneric } from "../rdata/field-hex.ts";
 import { addressForName } from "../rdata/field-name.ts";
 import { parseRdata } from "../rdata/rdata.ts";
-import { isKnownType, type RecordType, typeCode } from "../rdata/table.ts";
-import { isValidData, registeredName } from "../rdata/wire-layout.ts";
+import { isKnownType, type RecordType, typeCode, typeName } from "../rdata/table.ts";
+import { isValidData } from "../rdata/wire-layout.ts";
 import type { Fault } from "../result.ts";
 import { finish, type Steps } from "../steps.ts";
 import { dname } from "./dname.ts";
@@ -79,7 +79,7 @@ function checkData(type: RecordType, rdata: string, where: string): readonly Fau
     {
       code: "bad-data",
       where,
-      message: `the data is not valid for a record of type ${registeredName(code)} (${type}); other nameservers would refuse the whole zone`,
+      message: `the data is not valid for a record of type ${typeName(type)} (${type}); other nameservers would refuse the whole zone`,
       todo: "correct the data, or remove the record",
     },
   ];
@@ -112,7 +112,7 @@ function sizeFault(set: SetData, had: Had): Fault | undefined {
   return {
     code: "set-too-large",
     where: setKey(owner, type),
-    message: `the ${type} set at ${owner} would be too large for any DNS message`,
+    message: `the ${typeName(type)} set at ${owner} would be too large for any DNS message`,
     todo: "spread its records over several names",
   };
 }
@@ -133,15 +133,14 @@ export function checkEdit(before: readonly SetData[], wanted: readonly SetData[]
 
 function editFaults({ owner, type, records }: SetData, old: SetData["records"]): readonly Fault[] {
   const where = setKey(owner, type);
-  const chained = chainTypes.get(type);
-  if (chained !== undefined) {
+  if (chainTypes.has(type)) {
     const known = new Set(old.map(({ rdata }) => rdata));
     if (records.every(({ rdata }) => known.has(rdata))) return [];
     return [
       {
         code: "made-by-signing",
         where,
-        message: `${chained} records are made by signing a zone, and cannot be written one by one`,
+        message: `${typeName(type)} records are made by signing a zone, and cannot be written one by one`,
         todo: "sign the zone here (DNSSEC), or import the signed zone as a whole",
       },
     ];
@@ -151,19 +150,14 @@ function editFaults({ owner, type, records }: SetData, old: SetData["records"]):
     {
       code: "too-many-values",
       where,
-      message: `the ${type} set at ${owner} would have ${records.length} values; at most ${mostValues} are allowed`,
+      message: `the ${typeName(type)} set at ${owner} would have ${records.length} values; at most ${mostValues} are allowed`,
       todo: "spread them over several names",
     },
   ];
 }
 
-/** The types of a signed chain: by hand, they would only make queries expensive. */
-const chainTypes: ReadonlyMap<RecordType, string> = new Map<RecordType, string>([
-  ["TYPE46", "RRSIG"],
-  ["TYPE47", "NSEC"],
-  ["TYPE50", "NSEC3"],
-  ["TYPE51", "NSEC3PARAM"],
-]);
+/** The types of a signed chain, RRSIG, NSEC, NSEC3 and NSEC3PARAM: by hand, they would only make queries expensive. */
+const chainTypes: ReadonlySet<RecordType> = new Set<RecordType>(["TYPE46", "TYPE47", "TYPE50", "TYPE51"]);
 
 /** RFC 4592 section 4.2 leaves its meaning undefined, and BIND rejects the whole zone. */
 function wildcardFault(set: SetData, had: Had): Fault | undefined {

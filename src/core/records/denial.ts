@@ -1,10 +1,10 @@
 import type { Label } from "../names/label.ts";
+import { base32hex } from "../rdata/base32hex.ts";
 import type { RecordType } from "../rdata/table.ts";
 import { type AnswerWork, answerLimits } from "./answer-work.ts";
 import { countBefore } from "./canonical-order.ts";
 import { dname } from "./dname.ts";
 import {
-  base32hex,
   blocksFor,
   type HashParameters,
   hashOf,

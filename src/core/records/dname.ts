@@ -3,7 +3,7 @@ import { labelsOf } from "../names/name.ts";
 import { nameFromWire } from "../names/wire.ts";
 import type { RecordType } from "../rdata/table.ts";
 
-/** Redirects all names below its owner to another domain (RFC 6672). moor has no text format for it: it comes in transfers, or as bytes. */
+/** Redirects all names below its owner to another domain (RFC 6672). Its data is kept as bytes. */
 export const dname: RecordType = "TYPE39";
 
 /** Undefined for bytes that are not a name. */

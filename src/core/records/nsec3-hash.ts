@@ -63,23 +63,3 @@ export function wireName(labels: readonly Label[]): string {
   for (const label of labels) name += String.fromCharCode(label.length) + label;
   return `${name}\0`;
 }
-
-const digits = "0123456789abcdefghijklmnopqrstuv";
-/** Two digits each. */
-const pairs = Array.from({ length: 1_024 }, (_, i) => `${digits[i >> 5]}${digits[i & 31]}`);
-
-/** RFC 4648 section 7, without padding, in lower case. Its order is that of the bytes. */
-export function base32hex(bytes: Uint8Array, length = bytes.length): Label {
-  let text = "";
-  let held = 0;
-  let bits = 0;
-  for (let i = 0; i < length; i++) {
-    held = ((held << 8) | (bytes[i] ?? 0)) & 0x3_ffff;
-    for (bits += 8; bits >= 10; bits -= 10) text += pairs[(held >> (bits - 10)) & 1_023];
-  }
-  if (bits >= 5) {
-    bits -= 5;
-    text += digits[(held >> bits) & 31];
-  }
-  return bits > 0 ? text + digits[(held << (5 - bits)) & 31] : text;
-}

@@ -63,5 +63,5 @@ const unknownType = (text: string, where: string): Fault => ({
   code: "unknown-type",
   where,
   message: `${JSON.stringify(text.slice(0, 40))} is not a known record type`,
-  todo: `use one of ${recordTypes.join(", ")}, or write another type as TYPE and its number, with its data as \\# length hex`,
+  todo: `use a registered type such as ${recordTypes.join(", ")}, or write TYPE and its number, with its data as \\# length hex`,
 });

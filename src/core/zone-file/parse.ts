@@ -1,7 +1,7 @@
 import { ownerOf, parseOwner, parseTarget } from "../names/name.ts";
 import { isGenericMark } from "../rdata/field-hex.ts";
 import { type Rdata, rdataFromTokens } from "../rdata/rdata.ts";
-import { isKnownType } from "../rdata/table.ts";
+import { isKnownType, typeName } from "../rdata/table.ts";
 import type { Token } from "../rdata/tokens.ts";
 import { type Fault, fail, ok, type Result } from "../result.ts";
 import { finish, type Steps } from "../steps.ts";
@@ -178,7 +178,7 @@ function asWritten(rdata: Rdata, tokens: readonly Token[]): string {
 const dataFault = (fault: Fault, type: string, where: string): Fault => ({
   ...fault,
   where,
-  message: `${type}${fault.where.replace(".", " ")}: ${fault.message}`,
+  message: `${typeName(type)}${fault.where.replace(".", " ")}: ${fault.message}`,
 });
 
 const fileTooLong: Fault = {

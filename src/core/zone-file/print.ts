@@ -1,4 +1,6 @@
 import { apex } from "../names/name.ts";
+import { readableRdata } from "../rdata/rdata.ts";
+import { typeName } from "../rdata/table.ts";
 import type { RRset, ZoneRecord } from "../records/rrset.ts";
 import type { Steps } from "../steps.ts";
 import { onOneLine } from "../visible-text.ts";
@@ -29,7 +31,7 @@ export function* printingZoneFile(zone: PrintableZone, layout: ZoneFileLayout): 
   const groups = [...types.values()].sort(([a], [b]) => compare(rankOf(a?.type ?? ""), rankOf(b?.type ?? "")));
   const lines = layout === "v1" ? headV1(zone) : headRrsets(zone);
   for (const group of groups) {
-    if (layout === "v1") lines.push(`; ${group[0]?.type} Records`);
+    if (layout === "v1") lines.push(`; ${typeName(group[0]?.type ?? "")} Records`);
     // Sets from a database are already in this order, so sorting is fast.
     for (const set of group.sort((a, b) => compare(ownerRank(a.owner), ownerRank(b.owner)))) {
       if (layout === "v1") printV1(set, lines);
@@ -45,16 +47,17 @@ const headRrsets = ({ name, ttl }: PrintableZone): string[] => [`$ORIGIN\t${name
 
 /** A record without a TTL has two tabs in a row. */
 function printV1({ owner, type, ttl, records }: PrintableSet, lines: string[]): void {
-  for (const record of records)
-    lines.push(`${owner}\t${ttl ?? ""}\tIN\t${type}\t${record.rdata}${printComment(record.comment)}`);
+  for (const record of records) lines.push(`${owner}\t${ttl ?? ""}\tIN\t${printData(type, record)}`);
 }
 
 function printRrsets({ owner, type, ttl: own, records }: PrintableSet, lines: string[]): void {
   const ttl = own === null ? "" : `${own}\t`;
-  for (const record of records)
-    lines.push(`${owner}\tIN\t${ttl}${type}\t${record.rdata}${printComment(record.comment)}`);
+  for (const record of records) lines.push(`${owner}\tIN\t${ttl}${printData(type, record)}`);
   if (type === "SOA") lines.push("");
 }
+
+const printData = (type: RRset["type"], { rdata, comment }: PrintableSet["records"][number]): string =>
+  `${typeName(type)}\t${readableRdata(type, rdata)}${printComment(comment)}`;
 
 /** Earlier versions accepted comments with line breaks, so databases may contain them. */
 function printComment(comment: string): string {
@@ -63,6 +66,6 @@ function printComment(comment: string): string {
 }
 
 /** SOA, NS, then by type; the zone's own name first. */
-const rankOf = (type: string): string => (type === "SOA" ? "0" : type === "NS" ? "1" : type);
+const rankOf = (type: string): string => (type === "SOA" ? "0" : type === "NS" ? "1" : typeName(type));
 const ownerRank = (owner: string): string => (owner === apex ? "" : owner);
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

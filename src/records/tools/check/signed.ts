@@ -4,7 +4,7 @@ import { dataOfText, type SignedName, typeNamed } from "../../../core/dnssec/sig
 import { absoluteName, apex } from "../../../core/names/name.ts";
 import { nameToWire } from "../../../core/names/wire.ts";
 import { typeCode } from "../../../core/rdata/table.ts";
-import { base32hex } from "../../../core/records/nsec3-hash.ts";
+import { base32hex } from "../../../core/rdata/base32hex.ts";
 import type { ZoneSettings } from "../../model.ts";
 import type { ZoneRow } from "../../store/rows.ts";
 import { type SignedNameRow, signedNameFromRow } from "../../store/rows.ts";
