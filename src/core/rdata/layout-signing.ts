@@ -1,15 +1,25 @@
 import { base32hex, bytesOfBase32hex } from "./base32hex.ts";
-import { bytesOf16, bytesOf32, fixedEnd, numberIn, type Part, textOfCodes, word, words } from "./layout-part.ts";
+import {
+  bytesOf16,
+  bytesOf32,
+  fixedEnd,
+  numberIn,
+  type Part,
+  textOfCodes,
+  wholeNumber,
+  word,
+  words,
+} from "./layout-part.ts";
 import { bitsOf, bytesOfBits, typeBitmap, typesInBitmap } from "./type-bitmap.ts";
 import { anyTypeCode, anyTypeName } from "./type-names.ts";
 
 /** Parts that only the types of DNSSEC have. */
 
-/** A record type, by its name. */
+/** A record type, by its name; BIND prints the number of one without a name. */
 export const recordType: Part = word("a record type", {
   end: fixedEnd(2),
   read(written) {
-    const code = anyTypeCode(written);
+    const code = anyTypeCode(written) ?? wholeNumber(written, 65_535);
     return code === undefined ? undefined : bytesOf16(code);
   },
   print: (part) => anyTypeName(numberIn(part)),
@@ -78,7 +88,9 @@ function secondsAt(day: string, clock: string): number | undefined {
   const instant = Date.parse(`${iso}Z`);
   // `Date.parse` takes 30 February for 2 March.
   if (Number.isNaN(instant) || !new Date(instant).toISOString().startsWith(iso)) return undefined;
-  return instant >= 0 && instant / 1000 <= longestTime ? instant / 1000 : undefined;
+  const seconds = instant / 1000;
+  // Times are compared modulo 2^32 (RFC 4034 section 3.1.5), so BIND prints late ones as years before 1970.
+  return seconds >= -(2 ** 31) && seconds <= longestTime ? seconds >>> 0 : undefined;
 }
 
 const stringEnd =
