@@ -50,7 +50,7 @@ function dataIn(text: string): ReadonlyMap<string, string> {
 }
 
 /** What another program makes of moor's file has the same data, and so has what moor makes of that program's file. */
-async function comparesEqual(some: readonly Example[], program: (file: string) => Promise<string>): Promise<void> {
+async function expectSameData(some: readonly Example[], program: (file: string) => Promise<string>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "moor-types-"));
   try {
     const file = join(folder, "types.zone");
@@ -77,7 +77,7 @@ const unknownToBind = [263, 264];
 
 it("BIND reads moor's text of every type, and moor reads BIND's, with the same bytes", async () => {
   const known = examples.filter(({ code }) => ![...unknownToBind, ...madeBySigning].includes(code));
-  await comparesEqual(known, async (file) => {
+  await expectSameData(known, async (file) => {
     const checks = [
       "-i",
       "none",
@@ -108,7 +108,7 @@ it("ldns reads moor's text of every type, and moor reads that of ldns, with the 
   const known = examples.filter(
     ({ code, hex }) => ![...unknownToLdns, ...madeBySigning].includes(code) && !hasMarks(hex),
   );
-  await comparesEqual(known, async (file) => {
+  await expectSameData(known, async (file) => {
     const { stdout } = await run("ldns-read-zone", [file], options);
     return stdout;
   });

@@ -5,6 +5,7 @@ import type { ChangeEvent } from "../../../src/contract/change-events.ts";
 import type { WriteEntry } from "../../../src/contract/console.ts";
 import type { RrsetsZone } from "../../../src/contract/rrsets.ts";
 import { nameToUnicode } from "../../../src/core/names/unicode.ts";
+import { typeName } from "../../../src/core/rdata/table.ts";
 import { counted } from "../../shared/counted.ts";
 import { Problem } from "../../shared/live/problem.tsx";
 import { useSession } from "../../shared/session/session.tsx";
@@ -79,7 +80,9 @@ function ChangeList({ zone, changes }: { readonly zone: RrsetsZone; readonly cha
       {changes.map((change) => (
         <div key={change.id}>
           <b className="breaks">
-            {change.kind === "settings" ? "zone settings" : `${nameToUnicode(change.name ?? "")} ${change.type}`}
+            {change.kind === "settings"
+              ? "zone settings"
+              : `${nameToUnicode(change.name ?? "")} ${typeName(change.type ?? "")}`}
           </b>{" "}
           <span className={change.kind === "delete" ? "bad" : "quiet"}>{verbs[change.kind]}</span>{" "}
           <Lines before={change.before} after={change.after} />
@@ -88,7 +91,7 @@ function ChangeList({ zone, changes }: { readonly zone: RrsetsZone; readonly cha
               type="button"
               className="as-link quiet"
               onClick={() => setRestored(change)}
-              aria-label={`Restore ${nameToUnicode(change.name ?? "")} ${change.type} from before serial ${change.serial}`}
+              aria-label={`Restore ${nameToUnicode(change.name ?? "")} ${typeName(change.type ?? "")} from before serial ${change.serial}`}
             >
               Restore this record…
             </button>

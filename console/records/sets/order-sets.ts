@@ -1,5 +1,7 @@
 import type { Rrset } from "../../../src/contract/rrsets.ts";
 import { nameToUnicode } from "../../../src/core/names/unicode.ts";
+import { readableValue } from "../../../src/core/rdata/rdata.ts";
+import { typeName } from "../../../src/core/rdata/table.ts";
 import { nameHolds, searchedText } from "./shown-name.ts";
 import { shownValue } from "./shown-value.ts";
 
@@ -16,9 +18,11 @@ export function filterSets(sets: readonly Rrset[], text: string, type: string): 
 
 const holds = (set: Rrset, text: string): boolean =>
   nameHolds(set.name, text) ||
-  set.type.toLowerCase() === text ||
+  [set.type, typeName(set.type)].some((type) => type.toLowerCase() === text) ||
   set.records.some(({ value, comment }) =>
-    [value, shownValue(value), comment].some((each) => each.toLowerCase().includes(text)),
+    [value, readableValue(set.type, value), shownValue(value), comment].some((each) =>
+      each.toLowerCase().includes(text),
+    ),
   ) ||
   Object.entries(set.labels).some(([key, value]) => `${key}=${value}`.toLowerCase().includes(text));
 
@@ -26,10 +30,12 @@ const holds = (set: Rrset, text: string): boolean =>
 export function sortSets(sets: readonly Rrset[], by: SortBy, descending: boolean): readonly Rrset[] {
   const { compare } = new Intl.Collator("en", { numeric: true });
   const byName = (a: Rrset, b: Rrset) =>
-    Number(b.name === "@") - Number(a.name === "@") || compare(shown(a.name), shown(b.name)) || compare(a.type, b.type);
+    Number(b.name === "@") - Number(a.name === "@") ||
+    compare(shown(a.name), shown(b.name)) ||
+    compare(typeName(a.type), typeName(b.type));
   const orders: Readonly<Record<SortBy, (a: Rrset, b: Rrset) => number>> = {
     name: byName,
-    type: (a, b) => compare(a.type, b.type) || byName(a, b),
+    type: (a, b) => compare(typeName(a.type), typeName(b.type)) || byName(a, b),
     ttl: (a, b) => (a.ttl ?? -1) - (b.ttl ?? -1) || byName(a, b),
     value: (a, b) => compare(a.records[0]?.value ?? "", b.records[0]?.value ?? "") || byName(a, b),
   };

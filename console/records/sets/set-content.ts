@@ -1,5 +1,6 @@
 import type { Rrset } from "../../../src/contract/rrsets.ts";
 import { nameToUnicode } from "../../../src/core/names/unicode.ts";
+import { typeName } from "../../../src/core/rdata/table.ts";
 import { withoutSerial } from "./put-sets.ts";
 
 type Content = Pick<Rrset, "type" | "ttl" | "labels"> & {
@@ -15,4 +16,5 @@ export function contentOf(set: Content | undefined): string | undefined {
 }
 
 /** As shown to users: `www A`. */
-export const setInWords = ({ name, type }: Pick<Rrset, "name" | "type">): string => `${nameToUnicode(name)} ${type}`;
+export const setInWords = ({ name, type }: Pick<Rrset, "name" | "type">): string =>
+  `${nameToUnicode(name)} ${typeName(type)}`;

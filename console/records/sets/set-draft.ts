@@ -2,7 +2,7 @@ import type { Rrset } from "../../../src/contract/rrsets.ts";
 import { mostRecords } from "../../../src/contract/rrsets-limits.ts";
 import { asAscii, nameToUnicode } from "../../../src/core/names/unicode.ts";
 import { hostName } from "../../../src/core/rdata/field-name.ts";
-import { parseRdata } from "../../../src/core/rdata/rdata.ts";
+import { parseRdata, readableValue } from "../../../src/core/rdata/rdata.ts";
 import { definitionOf, isRecordType, type RecordType } from "../../../src/core/rdata/table.ts";
 import { checkOwners } from "../../../src/core/records/check-zone.ts";
 import type { RRset } from "../../../src/core/records/rrset.ts";
@@ -61,7 +61,7 @@ export const draftOf = (set: Rrset): SetDraft => ({
 
 /** A target that is already stored is not asked about again. */
 function valueDraftOf(type: string, value: string, comment: string, key: number): ValueDraft {
-  const texts = isRecordType(type) ? splitValue(type, value) : [value];
+  const texts = isRecordType(type) ? splitValue(type, readableValue(type, value)) : [value];
   return { key, texts, comment, keeps: texts.find((_, i) => isRecordType(type) && isTarget(type, i))?.trim() };
 }
 
@@ -199,8 +199,8 @@ export function meaningOf(type: RecordType, texts: readonly string[], zone: stri
   const value = joinValue(type, texts);
   const rdata = parseRdata(type, value, zone);
   if (!rdata.ok || type === "TXT" || rdata.value.text === value) return undefined;
-  const same = rdata.value.text.toLowerCase() === value.toLowerCase();
-  return same ? undefined : rdata.value.text;
+  const meant = readableValue(type, rdata.value.text);
+  return meant.toLowerCase() === value.toLowerCase() ? undefined : meant;
 }
 
 /** A target that was probably meant as a full name, but gets the zone's name appended because it lacks the final dot. */

@@ -1,5 +1,6 @@
 import { Button, Group, Select, TextInput } from "@mantine/core";
 import type { Rrset, RrsetsZone } from "../../../src/contract/rrsets.ts";
+import { typeName } from "../../../src/core/rdata/table.ts";
 import { FileButtons } from "./file-buttons.tsx";
 import { typesByUse } from "./types-by-use.ts";
 
@@ -31,7 +32,7 @@ export function SetToolbar(props: {
       <Select
         aria-label="Type"
         placeholder="All types"
-        data={[...typesByUse(props.sets.map((set) => set.type))]}
+        data={typesByUse(props.sets.map((set) => set.type)).map((each) => ({ value: each, label: typeName(each) }))}
         value={type || null}
         onChange={props.onType}
         clearable

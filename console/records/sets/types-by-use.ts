@@ -1,4 +1,4 @@
-import { type KnownType, type RecordType, recordTypes } from "../../../src/core/rdata/table.ts";
+import { bytesTypes, type KnownType, type RecordType, recordTypes, typeName } from "../../../src/core/rdata/table.ts";
 
 /** What each type is for; the most used types come first. */
 const purposes: Readonly<Record<KnownType, string>> = {
@@ -20,7 +20,41 @@ const purposes: Readonly<Record<KnownType, string>> = {
   SOA: "start of the zone",
 };
 
-export const purposeOf = (type: string): string => (Object.hasOwn(purposes, type) ? purposes[type as KnownType] : "");
+/** Rarer types whose purpose people look for. Their form has one field, for the text of zone files. */
+const rarePurposes: Readonly<Record<string, string>> = {
+  SSHFP: "fingerprint of an SSH host key",
+  NAPTR: "rewriting rule, for SIP and ENUM",
+  URI: "address of a service",
+  DNAME: "alias for all names below this one",
+  LOC: "geographical location",
+  SMIMEA: "certificate for signed mail (S/MIME)",
+  OPENPGPKEY: "OpenPGP key of a mail address",
+  CERT: "certificate or key",
+  APL: "list of address prefixes",
+  CDS: "DNSSEC key for the parent zone",
+  CDNSKEY: "DNSSEC key for the parent zone",
+  CSYNC: "which records the parent zone should copy",
+  DNSKEY: "DNSSEC key of this zone",
+};
+
+export const purposeOf = (type: string): string =>
+  (Object.hasOwn(purposes, type) ? purposes[type as KnownType] : rarePurposes[typeName(type)]) ?? "";
+
+/** Signing makes these, MD and MF are obsolete, and SPF records are TXT records today: nobody adds them by hand. */
+const notAdded = new Set(["RRSIG", "NSEC", "NSEC3", "NSEC3PARAM", "SIG", "NXT", "MD", "MF", "SPF"]);
+
+/** All types that a person can add: the known ones by use, then those with a purpose, then the rest by name. */
+export const typesToAdd: readonly RecordType[] = [
+  ...typesByUse(),
+  ...bytesTypes
+    .filter((type) => !notAdded.has(typeName(type)))
+    .toSorted((a, b) => rank(a) - rank(b) || (typeName(a) < typeName(b) ? -1 : 1)),
+];
+
+function rank(type: RecordType): number {
+  const at = Object.keys(rarePurposes).indexOf(typeName(type));
+  return at < 0 ? Number.MAX_SAFE_INTEGER : at;
+}
 
 /** The known types, followed by any others that are given. */
 export function typesByUse(types: readonly string[] = recordTypes): readonly RecordType[] {
@@ -31,7 +65,7 @@ export function typesByUse(types: readonly string[] = recordTypes): readonly Rec
 
 /** Types that begin with the text come first: `a` is A, not the first type that contains an A. Without one, those with that purpose. */
 export function typesFor(typed: string, types: readonly RecordType[]): readonly RecordType[] {
-  const place = (each: RecordType) => each.indexOf(typed.trim().toUpperCase());
+  const place = (each: RecordType) => typeName(each).indexOf(typed.trim().toUpperCase());
   const named = types.filter((each) => place(each) >= 0);
   if (named.length > 0) return named.toSorted((a, b) => Math.sign(place(a)) - Math.sign(place(b)));
   return types.filter((each) => purposeOf(each).toLowerCase().includes(typed.trim().toLowerCase()));

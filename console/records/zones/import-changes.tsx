@@ -1,5 +1,6 @@
 import { Radio, Stack, Text } from "@mantine/core";
 import { nameToUnicode } from "../../../src/core/names/unicode.ts";
+import { typeName } from "../../../src/core/rdata/table.ts";
 import { shownValue } from "../sets/shown-value.ts";
 import { changesInWords, type OwnRecords, type Preview } from "./preview-import.ts";
 
@@ -60,7 +61,7 @@ export function ImportChanges(props: {
           <li key={`${change.name}/${change.type}`}>
             <span className={change.kind === "delete" ? "bad" : change.kind === "create" ? "good" : ""}>
               {change.kind === "delete" ? "−" : change.kind === "create" ? "+" : "±"} {nameToUnicode(change.name)}{" "}
-              {change.type}
+              {typeName(change.type)}
             </span>{" "}
             {change.before && <del className="quiet">{shownValue(change.before)}</del>} {shownValue(change.after)}
           </li>

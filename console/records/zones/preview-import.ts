@@ -1,6 +1,6 @@
 import type { Rrset } from "../../../src/contract/rrsets.ts";
 import { lowestTtl, mostRecords } from "../../../src/contract/rrsets-limits.ts";
-import { parseRdata } from "../../../src/core/rdata/rdata.ts";
+import { parseRdata, readableValue } from "../../../src/core/rdata/rdata.ts";
 import { isRecordType } from "../../../src/core/rdata/table.ts";
 import { checkNewSets } from "../../../src/core/records/check-new-sets.ts";
 import { checkOwners, checkZone } from "../../../src/core/records/check-zone.ts";
@@ -263,7 +263,10 @@ const readRecords = ({ type, records }: Rrset, zone: string): readonly SaidRecor
 type SaidSet = Pick<Said, "type" | "ttl"> & { readonly owner: string; readonly records: readonly SaidRecord[] };
 
 function said({ owner: name, type, ttl, records }: SaidSet): Said {
-  const parts = records.map(({ rdata, comment }) => ({ text: withoutSerial(type, rdata), comment }));
+  const parts = records.map(({ rdata, comment }) => ({
+    text: readableValue(type, withoutSerial(type, rdata)),
+    comment,
+  }));
   return {
     ...{ name, type, ttl },
     texts: parts.map(({ text }) => text).toSorted(),

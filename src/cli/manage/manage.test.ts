@@ -88,6 +88,21 @@ describe.each([
     });
   });
 
+  it("rare types have their names and texts, as in zone files", async () => {
+    await run(`zone add ${zone}`);
+    const set = () => run(`record set host.${zone} sshfp 4 2`, "22".repeat(32));
+    expect((await run(`record set host.${zone} SSHFP`, `4 2 ${"22".repeat(32)}`)).out).toBe(
+      `host.${zone} SSHFP: 4 2 ${"22".repeat(32)}, was: none\n`,
+    );
+    expect((await set()).err).toMatch(/SSHFP records take algorithm, digest type and fingerprint, such as/);
+    const generic = ["\\# 34 0402", "22".repeat(32)].join("");
+    expect(await json(`record set host.${zone} TYPE44`, generic)).toMatchObject({ type: "SSHFP", changed: false });
+    expect((await run(`record set old.${zone} DNAME new.example.`)).code).toBe(0);
+    const exported = (await run(`zone export ${zone}`)).out;
+    expect(exported).toMatch(/^host\tIN\tSSHFP\t4 2 2222/m);
+    expect(exported).toMatch(/^old\tIN\tDNAME\tnew\.example\.$/m);
+  });
+
   it("a file is imported once; the zone keeps its nameservers, or gets those of the file", async () => {
     const lines = ["$TTL 300", `@ SOA ns.old. h.old. 1 2 3 4 5`, "@ NS ns.old.", "www A 192.0.2.1", "@ MX 10 mail"];
     writeFileSync(join(folder, "zone.txt"), `${lines.join("\n")}\n`);

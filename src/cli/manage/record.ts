@@ -1,8 +1,8 @@
 import { isObject } from "../../core/is-object.ts";
 import { apex, enclosing, ownerOf, parseName } from "../../core/names/name.ts";
 import { nameToUnicode, parseTyped } from "../../core/names/unicode.ts";
-import { parseRdata } from "../../core/rdata/rdata.ts";
-import { parseType, type RecordType } from "../../core/rdata/table.ts";
+import { parseRdata, readableValue } from "../../core/rdata/rdata.ts";
+import { parseType, type RecordType, typeName } from "../../core/rdata/table.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import { printFaults } from "../io/print-faults.ts";
 import { call, type ManageOptions, type RecordsApi, sameService, write } from "./records-api.ts";
@@ -84,7 +84,7 @@ async function changeSet(
     const wanted = change(before?.values ?? [], same);
     await bringTo(api, set, { before, wanted, ttl: options.ttl, same }, io.signal);
     const after = await contentOf(api, set);
-    print({ name: name.value, type, before, after }, options, io);
+    print({ name: name.value, type: typeName(type), before, after }, options, io);
     return 0;
   });
 }
@@ -148,7 +148,7 @@ async function contentOf(api: RecordsApi, set: SetPlace): Promise<Content | unde
   if (!Array.isArray(records)) throw new Error("the service sent a record set without records");
   return {
     ttl: typeof ttl === "number" ? ttl : null,
-    values: records.flatMap((record) => (isObject(record) ? [String(record.value)] : [])),
+    values: records.flatMap((record) => (isObject(record) ? [readableValue(set.type, String(record.value))] : [])),
   };
 }
 

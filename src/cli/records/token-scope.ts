@@ -3,7 +3,7 @@ import type { Instant } from "../../core/instant.ts";
 import { type Scope, type SetRule, wholeAccount } from "../../core/may.ts";
 import { ownerOf, parseOwner, parseZoneName } from "../../core/names/name.ts";
 import { nameToAscii, nameToUnicode, parseTyped } from "../../core/names/unicode.ts";
-import { parseType, type RecordType } from "../../core/rdata/table.ts";
+import { parseType, type RecordType, typeName } from "../../core/rdata/table.ts";
 import { fail, ok, type Result } from "../../core/result.ts";
 import { minute } from "../io/print-table.ts";
 import { readDay } from "../io/read-day.ts";
@@ -54,9 +54,10 @@ export function reachInWords({ zones, sets, expires, networks }: Scope, everywhe
 }
 
 const ruleInWords = ({ owner, types }: SetRule): string =>
-  [owner === undefined ? "any name" : nameToUnicode(owner), ...(types === undefined ? [] : [types.join("/")])].join(
-    " ",
-  );
+  [
+    owner === undefined ? "any name" : nameToUnicode(owner),
+    ...(types === undefined ? [] : [types.map(typeName).join("/")]),
+  ].join(" ");
 
 function readZone(text: string): Result<string> {
   const name = parseTyped(parseZoneName, text);

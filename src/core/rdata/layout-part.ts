@@ -21,10 +21,10 @@ export type Part = {
   /** May be omitted in the text; then it has no bytes. */
   readonly mayBeAbsent?: true;
   /** The position after the part that begins at `at`; undefined if the data is not valid. */
-  end(data: Uint8Array, at: number): number | undefined;
-  parse(tokens: readonly [Token, ...Token[]], place: FieldPlace): Result<string>;
+  readonly end: (data: Uint8Array, at: number) => number | undefined;
+  readonly parse: (tokens: readonly [Token, ...Token[]], place: FieldPlace) => Result<string>;
   /** `data` is that of the whole record. */
-  print(part: Uint8Array, data: Uint8Array): string;
+  readonly print: (part: Uint8Array, data: Uint8Array) => string;
 };
 
 /** The data must be there completely. */
@@ -102,7 +102,11 @@ export const word = (
 /** All words up to the end, each of which is read on its own. */
 export const words = (
   what: string,
-  { end, read, print }: Pick<Part, "end" | "print"> & { read(words: readonly string[]): string | undefined },
+  {
+    end,
+    read,
+    print,
+  }: Pick<Part, "end" | "print"> & { readonly read: (words: readonly string[]) => string | undefined },
 ): Part => ({
   takes: "rest",
   mayBeAbsent: true,

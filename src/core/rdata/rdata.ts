@@ -2,7 +2,7 @@ import { type Fault, fail, ok, type Result } from "../result.ts";
 import type { FieldDefinition, FieldValue, FieldValues, TypeDefinition } from "./field.ts";
 import { bytesOfGeneric, genericData, isGenericMark } from "./field-hex.ts";
 import { readBytes } from "./field-text.ts";
-import { definitionOf, isKnownType, type RecordType, typeCode } from "./table.ts";
+import { definitionOf, isKnownType, isRecordType, type RecordType, typeCode } from "./table.ts";
 import { type Token, tokenize } from "./tokens.ts";
 import { printData } from "./wire-layout.ts";
 
@@ -100,6 +100,10 @@ export function readableRdata(type: RecordType, text: string): string {
   const read = parseRdata(type, readable, "");
   return read.ok && read.value.text === text ? readable : text;
 }
+
+/** A value as it is stored or shown by an API: one in the generic form is made readable, any other is as its author wrote it. */
+export const readableValue = (type: string, value: string): string =>
+  value.startsWith("\\#") && isRecordType(type) ? readableRdata(type, value) : value;
 
 /** Wire format, without compression. */
 export function rdataToWire(rdata: Rdata): Uint8Array<ArrayBuffer> {

@@ -1,4 +1,5 @@
 import type { Rrset } from "../../../../src/contract/rrsets.ts";
+import { readableValue } from "../../../../src/core/rdata/rdata.ts";
 import { counted } from "../../../shared/counted.ts";
 import { setInWords } from "../set-content.ts";
 import { isSingle } from "../set-draft.ts";
@@ -14,7 +15,7 @@ export function joinInWords(set: Rrset): string {
 
 /** Says that the name already has records of this type, and opens them. */
 export function Existing({ set, onOpen }: { readonly set: Rrset; readonly onOpen: () => void }) {
-  const values = set.records.map(({ value }) => shownValue(value));
+  const values = set.records.map(({ value }) => shownValue(readableValue(set.type, value)));
   const rest = values.length - shown;
   return (
     <div className="note" role="status" style={{ margin: 0 }}>

@@ -1,7 +1,7 @@
 import { type ComboboxParsedItem, type OptionsFilter, Select, type SelectProps } from "@mantine/core";
 import { useState } from "react";
-import type { RecordType } from "../../../../src/core/rdata/table.ts";
-import { purposeOf, typesByUse, typesFor } from "../types-by-use.ts";
+import { type RecordType, typeName } from "../../../../src/core/rdata/table.ts";
+import { purposeOf, typesFor, typesToAdd } from "../types-by-use.ts";
 import { OptionLine } from "./option-line.tsx";
 
 /**
@@ -19,7 +19,7 @@ export function TypeField(
   const { type, onChoose, onClear, ...shown } = props;
   const [isOpen, setOpen] = useState(false);
   const [typed, setTyped] = useState<string>();
-  const types = typesByUse().filter((each) => each !== "SOA" || type === "SOA" || onClear);
+  const types = typesToAdd.filter((each) => each !== "SOA" || type === "SOA" || onClear);
   const choose = (next: RecordType | undefined) => {
     if (next === undefined) return;
     setTyped(undefined);
@@ -36,12 +36,12 @@ export function TypeField(
   return (
     <Select
       {...shown}
-      data={types}
+      data={types.map((each) => ({ value: each, label: typeName(each) }))}
       value={type || null}
       onChange={(next) => choose(types.find((each) => each === next))}
       allowDeselect={false}
       searchable
-      searchValue={typed ?? type}
+      searchValue={typed ?? typeName(type)}
       onInput={({ currentTarget }) => setTyped(currentTarget.value)}
       dropdownOpened={isOpen}
       onDropdownOpen={() => setOpen(true)}
@@ -59,7 +59,7 @@ export function TypeField(
       filter={byTyped}
       error={isUnknown && "no such type"}
       data-leftover={isUnknown ? "" : undefined}
-      renderOption={({ option }) => <OptionLine value={option.value} means={purposeOf(option.value)} />}
+      renderOption={({ option }) => <OptionLine value={typeName(option.value)} means={purposeOf(option.value)} />}
       maxDropdownHeight={340}
       comboboxProps={{ width: "19rem", position: "bottom-start" }}
       {...(onClear && {

@@ -4,6 +4,8 @@ import { memo } from "react";
 import { Link } from "wouter";
 import type { Rrset } from "../../../../src/contract/rrsets.ts";
 import { nameToUnicode } from "../../../../src/core/names/unicode.ts";
+import { readableValue } from "../../../../src/core/rdata/rdata.ts";
+import { typeName } from "../../../../src/core/rdata/table.ts";
 import { shownValue } from "../shown-value.ts";
 import { InlineValue } from "./inline-value.tsx";
 import type { Editing, RowAct } from "./row-act.ts";
@@ -42,7 +44,7 @@ export const SetRow = memo(function SetRow({ set, index, start, size, isSelected
             data-part="pick"
             tabIndex={tabIndex}
             checked={isSelected}
-            aria-label={`Select ${name} ${set.type}`}
+            aria-label={`Select ${name} ${typeName(set.type)}`}
             onChange={({ nativeEvent }) =>
               props.act({
                 kind: "select",
@@ -57,7 +59,7 @@ export const SetRow = memo(function SetRow({ set, index, start, size, isSelected
       <div role="cell" className="set-name">
         <Link
           href={props.href}
-          aria-label={`${name} ${set.type}`}
+          aria-label={`${name} ${typeName(set.type)}`}
           className="set-link"
           data-part="name"
           tabIndex={tabIndex}
@@ -66,7 +68,7 @@ export const SetRow = memo(function SetRow({ set, index, start, size, isSelected
         </Link>
       </div>
       <div role="cell" className="set-type">
-        {set.type}
+        {typeName(set.type)}
       </div>
       <div role="cell" className="set-ttl quiet">
         {set.ttl ?? "default"}
@@ -86,7 +88,7 @@ export const SetRow = memo(function SetRow({ set, index, start, size, isSelected
           className="row-button"
           data-part="menu"
           tabIndex={tabIndex}
-          aria-label={`Actions for ${name} ${set.type}`}
+          aria-label={`Actions for ${name} ${typeName(set.type)}`}
           aria-haspopup="menu"
           onClick={({ currentTarget: button }) => props.act({ kind: "menu", set, button })}
         >
@@ -109,7 +111,7 @@ function Value(
   if (!props.mayEdit)
     return (
       <bdi dir="ltr" className="mono">
-        {shownValue(value)}
+        {shownValue(readableValue(set.type, value))}
       </bdi>
     );
   return (
@@ -121,7 +123,7 @@ function Value(
       title="Edit here"
       onClick={() => act({ kind: "edit", set, value })}
     >
-      <bdi dir="ltr">{shownValue(value)}</bdi>
+      <bdi dir="ltr">{shownValue(readableValue(set.type, value))}</bdi>
     </button>
   );
 }

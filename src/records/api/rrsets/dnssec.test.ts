@@ -167,10 +167,10 @@ it("records that signing generates cannot be written, and are replaced when a zo
   ];
   const file = rrsets.map(({ name, type, records }) => `${name} 60 IN ${type} ${records[0]?.value}`).join("\n");
   const zone = await makeZone("made.test", { zonefile: `$TTL 60\n${file}\n` });
-  expect((await call("GET", `${zone}/zonefile`)).json.zonefile).toContain("TYPE46");
+  expect((await call("GET", `${zone}/zonefile`)).json.zonefile).toContain("\tRRSIG\tA 13 1 60 ");
   expect((await post(`${zone}/actions/sign`)).status).toBe(201);
   const exported = (await call("GET", `${zone}/zonefile`)).json.zonefile;
-  expect(exported).not.toContain("TYPE4");
+  expect(exported).not.toMatch(/TYPE4|RRSIG|DNSKEY/);
   expect(exported).toContain("192.0.2.1");
   const message = "made.test is signed, so its RRSIG records are generated automatically";
   const soaAndServers = exported

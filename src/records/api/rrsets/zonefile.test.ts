@@ -14,6 +14,26 @@ const ids = async (zone: Zone) => (await setsOf(zone)).map((set) => set.id);
 const head = "@ IN SOA ns1.example.net. me.example.net. 1 7200 900 1209600 300\n";
 const servers = "@ IN NS ns1.example.net.\n@ IN NS ns2.example.net.\n@ IN NS ns3.example.net.\n";
 
+it("a file with rarer types is imported, and exported by their names; the API itself keeps the vendor's list", async () => {
+  const zone = await newZone();
+  const fingerprint = "22".repeat(32);
+  const lines = [
+    `host IN SSHFP 4 2 ${fingerprint}`,
+    'e164 IN NAPTR 100 10 "u" "E2U+sip" "!^.*$!sip:x@y!" .',
+    "old IN DNAME new",
+  ];
+  expect((await importInto(zone, `${head}${servers}${lines.join("\n")}\n`)).status).toBe(201);
+  expect(await ids(zone)).toEqual(expect.arrayContaining(["host/TYPE44", "e164/TYPE35", "old/TYPE39"]));
+  const { zonefile } = await get(`/zones/${zone.id}/zonefile`);
+  expect(zonefile).toContain(`host\tIN\tSSHFP\t4 2 ${fingerprint}\n`);
+  expect(zonefile).toContain('e164\tIN\tNAPTR\t100 10 "u" "E2U+sip" "!^.*$!sip:x@y!" .\n');
+  expect(zonefile).toContain(`old\tIN\tDNAME\tnew.${zone.name}.\n`);
+  expect((await importInto(zone, zonefile)).status).toBe(201);
+  const named = { name: "b", type: "SSHFP", records: [{ value: `4 2 ${fingerprint}` }] };
+  expect((await call("POST", `/zones/${zone.id}/rrsets`, named)).status).toBe(422);
+  expect((await call("POST", `/zones/${zone.id}/rrsets`, { ...named, type: "TYPE44" })).status).toBe(201);
+});
+
 describe("zone creation (wire section 4.3)", () => {
   it("SOA and NS are added; rrsets with TTL, labels and comments are accepted", async () => {
     const zone = await newZone({
