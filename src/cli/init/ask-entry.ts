@@ -121,15 +121,16 @@ function fromHere(value: Value, io: CommandIo): Value {
 /** Not a possible value of any setting. */
 const none = "+";
 
-/** Lists, such as `[PROGRAM, ARGUMENT]`, numbers and booleans are read as in the config. Any other text stays as it is. */
-const yamlValue = (typed: string): Value => (/^\[|^(?:\d+|true|false)$/.test(typed) ? (parse(typed) as Value) : typed);
+/** Lists, such as `[PROGRAM, ARGUMENT]`, mappings, numbers and booleans are read as in the config. Any other text stays as it is. */
+const yamlValue = (typed: string): Value =>
+  /^[[{]|^(?:\d+|true|false)$/.test(typed) ? (parse(typed) as Value) : typed;
 
 function notYaml(typed: string): string | undefined {
   try {
     yamlValue(typed);
     return undefined;
   } catch {
-    return "This is not a valid list; write it like [one, two].";
+    return "This is not a valid list or mapping; write it like [one, two] or { key: value }.";
   }
 }
 

@@ -190,24 +190,35 @@ export function oneOrMore<T>(item: Setting<T>, todo?: string): Setting<readonly 
   };
 }
 
+/** A mapping whose keys are of the user's choice. `whatOf` names one value in messages. */
+export const byKey = <T>(
+  item: Setting<T>,
+  whatOf: (key: string, what: string) => string,
+  description: string,
+): Setting<ReadonlyMap<string, T>> => ({
+  schema: { type: "object", additionalProperties: item.schema, description },
+  read(at, what, reading) {
+    const pairs = reading.pairs(at);
+    if (!pairs) return reading.fault(at, notAMapping(at, what));
+    const values = new Map<string, T>();
+    for (const { name, value } of pairs) {
+      const read = item.read(value, whatOf(name, what), reading);
+      if (read !== undefined) values.set(name, read);
+    }
+    return values.size === pairs.length ? values : undefined;
+  },
+});
+
 /** A mapping whose keys are names of the user's choice; each value gets its key as `name`. */
 export const named = <T extends object>(
   item: Setting<T>,
   whatOf: (name: string) => string,
   description: string,
-): Setting<ReadonlyMap<string, T & { readonly name: string }>> => ({
-  schema: { type: "object", additionalProperties: item.schema, description },
-  read(at, what, reading) {
-    const pairs = reading.pairs(at);
-    if (!pairs) return reading.fault(at, notAMapping(at, what));
-    const values = new Map<string, T & { readonly name: string }>();
-    for (const { name, value } of pairs) {
-      const read = item.read(value, whatOf(name), reading);
-      if (read !== undefined) values.set(name, { ...read, name });
-    }
-    return values.size === pairs.length ? values : undefined;
-  },
-});
+): Setting<ReadonlyMap<string, T & { readonly name: string }>> =>
+  refined(
+    byKey(item, whatOf, description),
+    (values) => new Map([...values].map(([name, value]) => [name, { ...value, name }])),
+  );
 
 export const notAMapping = (at: Spot, what: string): FaultDetail =>
   wrongType(at, what, "a mapping", "write its settings below it, each as `key: value`, indented");

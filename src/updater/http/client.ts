@@ -6,7 +6,7 @@ import { describeStop, describeTransportFault } from "./transport-faults.ts";
 
 export type HttpRequest = {
   readonly method: "GET" | "PUT" | "POST" | "PATCH" | "DELETE" | "SUBSCRIBE" | "UNSUBSCRIBE";
-  /** Starts with a slash; appended to the path of the endpoint's URL. */
+  /** Starts with a slash, or is only a query; appended to the path of the endpoint's URL. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -158,8 +158,8 @@ const cutOff = Object.assign(new Error("the body ended too soon"), { code: "MOOR
 
 type Attempt = { readonly outcome: HttpOutcome; readonly staleSocket: boolean };
 
-const target = (base: URL, { path }: HttpRequest) =>
-  new URL(`${base.origin}${base.pathname.replace(/\/+$/, "")}${path}`);
+const target = ({ origin, pathname }: URL, { path }: HttpRequest) =>
+  new URL(`${origin}${path.startsWith("/") ? pathname.replace(/\/+$/, "") : pathname}${path}`);
 
 const headers = ({ headers, body }: HttpRequest) => ({
   accept: "application/json",

@@ -14,6 +14,8 @@ export type Subject = {
   readonly key: string;
   /** `home.example.org A` */
   readonly title: string;
+  /** The key of the same name's other family, if moor updates that too. */
+  readonly besideKey?: string;
   readonly family: Family;
   readonly source: string;
   /** What messages call the source. */
@@ -64,8 +66,11 @@ function subjectOf(config: UpdaterConfig, entry: NameConfig, family: Family, wan
     ...(vhid === undefined ? {} : { vhid }),
     ...(host === undefined ? {} : { host }),
   };
+  const keyOf = (each: Family) => `${config.targets.get(target)?.url.href} ${zone} ${name} ${recordTypeOf(each)}`;
+  const other = [...entry.families.keys()].find((each) => each !== family);
   return {
-    key: `${config.targets.get(target)?.url.href} ${zone} ${name} ${type}`,
+    key: keyOf(family),
+    ...(other && { besideKey: keyOf(other) }),
     title: `${absoluteName(name, zone)} ${type}`,
     family,
     source,

@@ -38,7 +38,9 @@ export async function writeRecord(update: ActingUpdate, tools: WriteTools, signa
     return remembered({ ...update, outcome: { kind: "same" }, found }, value, found, tools);
   }
   const doubt = await markDoubt(subject.key, state);
-  const outcome = await target.replace({ ...subject.order, value }, signal);
+  const beside = subject.besideKey === undefined ? undefined : state.get(subject.besideKey)?.address;
+  const order = { ...subject.order, value, ...(beside === undefined ? {} : { beside }) };
+  const outcome = await target.replace(order, signal);
   if (outcome.kind === "refused") await doubt.takeBack();
   return noted({ ...update, ...(found ? { found } : {}) }, outcome, doubt, tools);
 }

@@ -10,28 +10,59 @@ import type { Endpoint } from "../http/endpoint.ts";
 
 type Service = {
   readonly url: string;
-  /** The parameter for an IPv6 address, if it is not `myip`. */
+  /** The parameter for the name, if it is not `hostname`. */
+  readonly host?: string;
+  /** The parameter for an IPv4 address, if it is not `myip`. */
+  readonly ipv4?: string;
+  /** The parameter for an IPv6 address, if it is not that for IPv4. */
   readonly ipv6?: string;
+  /** Both addresses must be in one request, separated by a comma: otherwise the other one is removed. */
+  readonly together?: true;
   readonly query?: string;
   /** Its rules ask for a User-Agent with the mail address of a contact. */
   readonly contact?: true;
 };
 
-/** Where well-known services accept updates. Sorted by name. */
+/** Where well-known services accept updates, each with its documentation. Sorted by name. */
 const services = {
+  // https://all-inkl.com/wichtig/anleitungen/kas/tools/ddns-einstellungen
+  allinkl: { url: "https://dyndns.kasserver.com/" },
+  // https://www.core-networks.de/hilfe/dyndns
+  "core-networks": { url: "https://dyndns.core-networks.de/" },
+  // https://www.dnshome.de/dyndns-api.php
+  dnshome: { url: "https://www.dnshome.de/dyndns.php", ipv4: "ip", ipv6: "ip6" },
   dnsomatic: { url: "https://updates.dnsomatic.com/nic/update" },
   dyn: { url: "https://members.dyndns.org/nic/update" },
   dynu: { url: "https://api.dynu.com/nic/update", ipv6: "myipv6" },
   he: { url: "https://dyn.dns.he.net/nic/update" },
   infomaniak: { url: "https://infomaniak.com/nic/update" },
   inwx: { url: "https://dyndns.inwx.com/nic/update", ipv6: "myipv6" },
+  // https://ipv64.net/dyndns_updater_api
+  ipv64: { url: "https://ipv64.net/nic/update", ipv6: "myipv6" },
   joker: { url: "https://svc.joker.com/nic/update" },
+  // https://support.loopia.com/wiki/about-the-dyndns-support/
+  loopia: { url: "https://dyndns.loopia.se/" },
   noip: { url: "https://dynupdate.no-ip.com/nic/update", contact: true },
+  // https://now-dns.com/client/api
+  nowdns: { url: "https://now-dns.com/update" },
+  // https://nsupdateinfo.readthedocs.io/en/latest/user.html
+  nsupdateinfo: { url: "https://nsupdate.info/nic/update" },
+  // https://support.opendns.com/hc/en-us/articles/227987727
+  opendns: { url: "https://updates.opendns.com/nic/update" },
   ovh: { url: "https://dns.eu.ovhapis.com/nic/update", query: "system=dyndns" },
+  // https://www.pubyun.com/wiki/help:api
+  pubyun: { url: "https://members.3322.net/dyndns/update" },
+  // https://wiki.schokokeks.org/DNS/DynDNS
+  schokokeks: { url: "https://dyndns.schokokeks.org/nic/update" },
   selfhost: { url: "https://carol.selfhost.de/nic/update" },
   spdyn: { url: "https://update.spdyn.de/nic/update" },
-  strato: { url: "https://dyndns.strato.com/nic/update" },
+  // https://www.strato.de/faq/hosting/so-einfach-richten-sie-dyndns-fuer-ihre-domains-ein/
+  strato: { url: "https://dyndns.strato.com/nic/update", together: true },
+  // https://www.twodns.de/en/api
+  twodns: { url: "https://update.twodns.de/update", ipv4: "ip" },
   variomedia: { url: "https://dyndns.variomedia.de/nic/update" },
+  // https://ydns.io/api/v1
+  ydns: { url: "https://ydns.io/api/v1/update/", host: "host", ipv4: "ip" },
 } as const satisfies Readonly<Record<string, Service>>;
 
 /** The service whose updates go to this host. */
@@ -44,7 +75,10 @@ export type Dyndns2Target = TargetConfig &
   Endpoint & {
     readonly user: Secret;
     readonly password: Secret;
+    readonly host: string;
+    readonly ipv4: string;
     readonly ipv6: string;
+    readonly together: boolean;
     readonly query: string;
     readonly agent: string;
     readonly dns: readonly string[];
@@ -79,11 +113,16 @@ export const dyndns2Settings = mapping(
       const known: Service | undefined = service === undefined ? undefined : services[service];
       const address = known ? new URL(known.url) : written;
       if (address === undefined) return undefined;
-      if (address.pathname === "/") address.pathname = "/nic/update";
+      if (!known && address.pathname === "/") address.pathname = "/nic/update";
       const account = createHash("sha256").update(`${user}:${password()}`).digest("hex").slice(0, 16);
       return {
         ...{ ...rest, url: address, user: () => user, password, dns, account },
-        ...{ ipv6: known?.ipv6 ?? "myip", query: known?.query ?? "" },
+        ...{ host: known?.host ?? "hostname", ipv4: known?.ipv4 ?? "myip" },
+        ...{
+          ipv6: known?.ipv6 ?? known?.ipv4 ?? "myip",
+          query: known?.query ?? "",
+          together: known?.together ?? false,
+        },
         agent: agentFor(known?.contact === true, contact ?? (isMailAddress(user) ? user : undefined)),
       };
     },

@@ -8,6 +8,7 @@ import { type Asked, type Reply, startServer, type TestServer } from "../../../t
 import { readConfig } from "../read-config.ts";
 import { openStateFile } from "../round/state-file.ts";
 import { openUpdater } from "../updater.ts";
+import { dyndns2 } from "./dyndns2.ts";
 import type { Dyndns2Target } from "./dyndns2-settings.ts";
 import type { RecordTarget, ReplaceOrder, TargetFault } from "./target.ts";
 
@@ -218,6 +219,38 @@ names: [{ name: home, zone: example.org, ipv4: wan0 }]
   rmSync(folder, { recursive: true });
   return read;
 }
+
+/** The request that a service gets, as its documentation describes it. */
+async function requestTo(service: string, more: Partial<ReplaceOrder> = {}): Promise<string> {
+  const read = configWith(`service: ${service}`);
+  const config = read.ok ? (read.value.targets.get("dns") as Dyndns2Target) : undefined;
+  if (!config) throw new Error(JSON.stringify(read));
+  let sent = "";
+  const opened = await dyndns2.open(config, async () => ({
+    send: async ({ path }) => {
+      sent = path;
+      return { kind: "failed", because: "", todo: "" };
+    },
+    stream: async () => ({ kind: "ended" }),
+    close: () => undefined,
+  }));
+  await opened.replace({ ...order, ...more }, never);
+  return config.url.pathname + sent;
+}
+
+const ipv6 = { family: "ipv6", value: "2001:db8::9", beside: "9.9.9.9" } as const;
+
+test.each<[string, Partial<ReplaceOrder>, string]>([
+  ["noip", {}, "/nic/update?hostname=home.example.org&myip=9.9.9.9"],
+  ["noip", ipv6, "/nic/update?hostname=home.example.org&myip=2001:db8::9"],
+  ["strato", {}, "/nic/update?hostname=home.example.org&myip=9.9.9.9"],
+  ["strato", ipv6, "/nic/update?hostname=home.example.org&myip=2001:db8::9,9.9.9.9"],
+  ["ipv64", ipv6, "/nic/update?hostname=home.example.org&myipv6=2001:db8::9"],
+  ["ydns", {}, "/api/v1/update/?host=home.example.org&ip=9.9.9.9"],
+  ["ydns", ipv6, "/api/v1/update/?host=home.example.org&ip=2001:db8::9"],
+  ["dnshome", ipv6, "/dyndns.php?hostname=home.example.org&ip6=2001:db8::9"],
+  ["allinkl", {}, "/?hostname=home.example.org&myip=9.9.9.9"],
+])("%s with %j gets %s", async (service, more, request) => expect(await requestTo(service, more)).toBe(request));
 
 /** `Company NameOfProgram/OSVersion-ReleaseVersion contact`, from https://www.noip.com/integrate/request. */
 const noipAgent = /^\S+ [^\s/]+\/[^\s/]+-\S+ (\S+@\S+)$/;

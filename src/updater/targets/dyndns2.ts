@@ -24,8 +24,10 @@ function createDyndns2Target(config: Dyndns2Target, client: HttpClient, now: () 
   return {
     async replace(order, signal) {
       const host = absoluteName(order.name, order.zone);
-      const parameter = order.family === "ipv6" ? config.ipv6 : "myip";
-      const query = `?${config.query && `${config.query}&`}hostname=${encodeURIComponent(host)}&${parameter}=${order.value}`;
+      const parameter = order.family === "ipv6" ? config.ipv6 : config.ipv4;
+      const addresses = config.together && order.beside !== undefined ? [order.value, order.beside] : [order.value];
+      const name = `${config.host}=${encodeURIComponent(host)}`;
+      const query = `?${config.query && `${config.query}&`}${name}&${parameter}=${addresses.join(",")}`;
       const headers = { authorization: authorization(), "user-agent": config.agent, accept: "text/plain, */*" };
       return outcomeOf(await client.send({ method: "GET", path: query, headers }, signal), order, host, now());
     },

@@ -37,6 +37,8 @@ export type ReplaceOrder = {
   readonly name: string;
   readonly family: Family;
   readonly value: string;
+  /** The address of the name's other family, for services that take both in one call. Absent if it is not known. */
+  readonly beside?: string;
   /** Without it, the record keeps its TTL. */
   readonly ttl?: number;
   /** Without it, the record is found by zone, name and type. */

@@ -2,6 +2,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import { kindsOf } from "../../lib/settings/mapping.ts";
 import type { TargetConfig } from "../config/kinds.ts";
 import { dyndns2 } from "./dyndns2.ts";
+import { http } from "./http-call/http.ts";
+import { httpPresets } from "./http-call/presets.ts";
 import { cloudflare } from "./providers/cloudflare.ts";
 import { desec } from "./providers/desec.ts";
 import { digitalocean } from "./providers/digitalocean.ts";
@@ -26,6 +28,7 @@ export const targetKinds: Readonly<Record<string, TargetKind<never>>> = {
   hetzner,
   rfc2136,
   dyndns2,
+  http,
   powerdns,
   cloudflare,
   desec,
@@ -38,6 +41,7 @@ export const targetKinds: Readonly<Record<string, TargetKind<never>>> = {
   inwx,
   netcup,
   namecheap,
+  ...httpPresets,
 };
 
 export const usualApi = "v1";

@@ -1,0 +1,72 @@
+import { isObject } from "../../../core/is-object.ts";
+import { fill, type Values } from "./template.ts";
+
+/** A description of an answer. All of its conditions must hold. Texts may contain placeholders. */
+export type Match = {
+  /** Default: any status from 200 to 299. */
+  readonly status?: readonly number[];
+  /** A whole line of the answer. */
+  readonly line?: string;
+  /** A part of the answer: whole words. */
+  readonly text?: string;
+  /** Values by their path in a JSON answer: `result.0.status`. `*` is any value. */
+  readonly json?: ReadonlyMap<string, string>;
+};
+
+export type SeenAnswer = { readonly status: number; readonly body: string };
+
+/** No regular expressions: the answer comes from outside, and must not decide how long it takes to read it. */
+export function matches(match: Match, { status, body }: SeenAnswer, values: Values, statuses = isSuccess): boolean {
+  const { line, text, json } = match;
+  if (!(match.status ? match.status.includes(status) : statuses(status))) return false;
+  // The page of a proxy has a status too.
+  if (line === undefined && text === undefined && json === undefined) return !/^\s*</.test(body);
+  if (line !== undefined && !body.split(/\r?\n/).some((each) => each.trim() === fill(line, values))) return false;
+  if (text !== undefined && !hasWords(body, fill(text, values))) return false;
+  if (json === undefined) return true;
+  const content = parsed(body);
+  return [...json].every(([path, wanted]) => {
+    const found = at(content, fill(path, values));
+    return found !== undefined && found !== null && (wanted === "*" || asText(found) === fill(wanted, values));
+  });
+}
+
+export const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
+/** `OK` is not in `TOKEN`, and 192.0.2.1 is not in 192.0.2.10. */
+function hasWords(body: string, words: string): boolean {
+  if (words === "") return false;
+  for (let from = body.indexOf(words); from >= 0; from = body.indexOf(words, from + 1)) {
+    const [before = " ", after = " "] = [body[from - 1], body[from + words.length]];
+    const next = body[from + words.length + 1] ?? " ";
+    const goesOn = isPart(after) || (/[.:]/.test(after) && isPart(next));
+    if (!(isPart(before) && isPart(words[0] ?? "")) && !(goesOn && isPart(words.at(-1) ?? ""))) return true;
+  }
+  return false;
+}
+
+const isPart = (sign: string): boolean => /[\p{L}\p{N}_]/u.test(sign);
+
+const asText = (value: unknown): string =>
+  typeof value === "string"
+    ? value
+    : typeof value === "object"
+      ? JSON.stringify(value)
+      : `${value as number | boolean}`;
+
+function at(content: unknown, path: string): unknown {
+  let found: unknown = content;
+  for (const key of path.split(".")) {
+    if (Array.isArray(found)) found = found[Number(key)];
+    else found = isObject(found) && Object.hasOwn(found, key) ? found[key] : undefined;
+  }
+  return found;
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
