@@ -106,24 +106,27 @@ function createEntries(tag: "kind" | "api", setting: Setting<object>, io: Comman
   return {
     all,
     /** The name of the entry. Throws `WrongAnswer` with the words of the config reader. */
-    async add({ kind, settings, secrets = {}, files = {} }: Part): Promise<string> {
-      const key = JSON.stringify([kind, settings, secrets, files]);
+    async add({ kind, settings, secrets = {}, placeholders = {}, files = {} }: Part): Promise<string> {
+      const key = JSON.stringify([kind, settings, secrets, placeholders, files]);
       const before = known.get(key);
       if (before !== undefined) return before;
       const alike = all.filter(({ settings: other }) => other[tag] === kind).length;
       const name = alike === 0 ? kind : `${kind}-${alike + 1}`;
       const written = (texts: Readonly<Record<string, string>>) =>
         Object.entries(texts).map(([what, text]) => [what, secretFile(name, what, text)] as const);
-      const [hidden, other] = [written(secrets), written(files)];
+      const [hidden, named, other] = [written(secrets), written(placeholders), written(files)];
+      const asReferences = (all: typeof hidden) =>
+        Object.fromEntries(all.map(([what, { path }]) => [what, { file: path }]));
       const entry = {
         name,
         settings: {
           [tag]: kind,
           ...settings,
-          ...Object.fromEntries(hidden.map(([what, { path }]) => [what, { file: path }])),
+          ...asReferences(hidden),
+          ...(named.length > 0 ? { secrets: asReferences(named) } : {}),
           ...Object.fromEntries(other.map(([what, { path }]) => [what, path])),
         },
-        files: [...hidden, ...other].map(([, file]) => file),
+        files: [...hidden, ...named, ...other].map(([, file]) => file),
       };
       await readEntry(setting, entry, `${tag === "kind" ? "source" : "target"} ${name}`, {}, io);
       all.push(entry);
@@ -134,8 +137,8 @@ function createEntries(tag: "kind" | "api", setting: Setting<object>, io: Comman
 }
 
 /**
- * The name and its zone: the registered domain, if the file names no zone. dyndns2 services hand out names in their own zones;
- * at other services, a name below a shared domain such as dedyn.io is the user's own zone.
+ * The name and its zone: the registered domain, if the file names no zone. Services with an update URL hand out names in their
+ * own zones; at those that create records, a name below a shared domain such as dedyn.io is the user's own zone.
  */
 async function placeOf(
   { host, zone: written, line, target }: ImportedName,
@@ -149,7 +152,7 @@ async function placeOf(
   const owner = zone?.ok ? ownerOf(name.value, zone.value) : undefined;
   if (zone?.ok && owner !== undefined) return { name: owner, zone: zone.value };
   const { getDomain } = await import("tldts");
-  const isOwn = target.kind !== "dyndns2";
+  const isOwn = targetKinds[target.kind]?.can.create === true;
   const assumed = getDomain(name.value, { allowPrivateDomains: isOwn, validateHostname: false }) ?? name.value;
   const why = written === undefined ? "the file does not name its zone" : `it is not in the zone ${printable(written)}`;
   notes.assumed(line, `${name.value}: ${why}; ${assumed} is assumed`);

@@ -1,6 +1,6 @@
 import type { HostSettings } from "./ddclient-file.ts";
 import { type Notes, type Part, part } from "./imported.ts";
-import { dyndns2At, dyndns2Of, type Found, hetznerToken, noTarget, withToken } from "./services.ts";
+import { dyndns2At, dyndns2Of, type Found, hetznerToken, noTarget, presetOf, withToken } from "./services.ts";
 
 /** What a protocol may look at, besides the settings of the host. */
 type Around = {
@@ -16,7 +16,10 @@ export function targetOf(settings: HostSettings, around: Around): Found {
   const name = settings.get("protocol")?.value.toLowerCase() ?? "dyndns2";
   const login = { user: settings.get("login")?.value, password: settings.get("password")?.value };
   const target =
-    protocols[name]?.(settings, around) ?? dyndns2Of(name, around.host, login) ?? noTarget(name, `protocol=${name}`);
+    protocols[name]?.(settings, around) ??
+    presetOf(name, login) ??
+    dyndns2Of(name, around.host, login) ??
+    noTarget(name, `protocol=${name}`);
   return typeof target === "string" ? target : withAuthorities(target, settings, around);
 }
 
@@ -49,6 +52,12 @@ const protocols: Readonly<Record<string, Protocol>> = {
   ovh: dyndns2("dns.eu.ovhapis.com"),
   infomaniak: dyndns2("infomaniak.com"),
   inwx: dyndns2("dyndns.inwx.com"),
+  "ddns.fm": dyndns2("api.ddns.fm"),
+  dyndns1: dyndns2("members.dyndns.org"),
+  cloudns(settings) {
+    const [, token] = /[?&]q=([^&]+)/.exec(settings.get("dynurl")?.value ?? "") ?? [];
+    return withToken("cloudns", token === undefined ? undefined : decodeURIComponent(token));
+  },
   digitalocean: hosted("digitalocean"),
   namecheap: hosted("namecheap"),
   hetzner(settings, around) {

@@ -185,7 +185,7 @@ d.test,my.d.test
 describe("one line of a config of ddclient", () => {
   const host = "protocol=dyndns2, use=if, if=eth0, server=s.test, login=l password=p good.test";
   it.for<[string, "lost" | "assumed", string | undefined]>([
-    ["protocol=freedns, login=a, password=b c.test", "lost", "1: c.test: moor has no target for protocol=freedns"],
+    ["protocol=nfsn, login=a, password=b c.test", "lost", "1: c.test: moor has no target for protocol=nfsn"],
     [
       "protocol=cloudflare, login=me@a.test, password=b c.test",
       "lost",

@@ -3,6 +3,7 @@ import { type DdclientLine, type HostSettings, readDdclientFile, type Written } 
 import { targetOf, zoneOf } from "./ddclient-protocols.ts";
 import type { Imported, ImportedName, Notes, Origin } from "./imported.ts";
 import { fromCommand, fromInterface, fromWeb, oneAddressPerLine, severalServices } from "./origins.ts";
+import { zoneOfService } from "./services.ts";
 
 /** A ddclient.conf in the settings of moor. `readFile` reads a file that it names. */
 export function importDdclient(text: string, notes: Notes, readFile: (path: string) => string | undefined): Imported {
@@ -38,7 +39,9 @@ function namesOn(
     ...settings,
     ...old.map(([key, value]) => [key, { key, value, line }] as const),
   ]);
-  return hosts.flatMap((host) => {
+  const own = zoneOfService[all.get("protocol")?.value.toLowerCase() ?? ""];
+  return hosts.flatMap((written) => {
+    const host = written.includes(".") || own === undefined ? written : `${written}.${own}`;
     if (!host.includes(".")) {
       notes.lost(line, noDomain);
       return [];
@@ -143,7 +146,7 @@ const unused: Readonly<Record<string, string>> = {
 
 /** Settings that are used elsewhere in this file, or that only refine one that is. */
 const used =
-  /^(?:daemon|protocol|server|script|login|password|zone|ttl|ssl|tcp|ssl_ca_file|apikey|secretapikey|root-domain|use(?:v[46])?|(?:if|web|cmd|fw|ip)(?:v[46])?|ipv[46]|(?:if|cmd|fw)(?:v[46])?-skip|fw-.*|web-ssl-validate|use-personal-access-token)$/;
+  /^(?:daemon|protocol|server|script|login|password|zone|ttl|ssl|tcp|ssl_ca_file|apikey|secretapikey|root-domain|dynurl|quietreply|use(?:v[46])?|(?:if|web|cmd|fw|ip)(?:v[46])?|ipv[46]|(?:if|cmd|fw)(?:v[46])?-skip|fw-.*|web-ssl-validate|use-personal-access-token)$/;
 
 function noteUnused(settings: readonly Written[], notes: Notes): void {
   for (const { key, value, line } of settings) {

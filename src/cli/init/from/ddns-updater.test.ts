@@ -149,9 +149,9 @@ describe("one entry of a config of ddns-updater", () => {
   const good = '{"provider": "desec", "domain": "good.test", "token": "t", "ip_version": "ipv4"}';
   it.for<[string, "lost" | "assumed", string]>([
     [
-      '{"provider": "duckdns", "domain": "c.duckdns.org", "token": "t"}',
+      '{"provider": "aliyun", "domain": "c.duckdns.org", "token": "t"}',
       "lost",
-      "2: c.duckdns.org: moor has no target for duckdns",
+      "2: c.duckdns.org: moor has no target for aliyun",
     ],
     [
       '{"provider": "cloudflare", "domain": "c.test", "email": "a@c.test", "key": "k"}',

@@ -3,7 +3,7 @@ import type { Pair, Spot } from "../../../lib/settings/yaml-reader.ts";
 import { createYamlReader } from "../../../lib/settings/yaml-reader.ts";
 import { type Imported, type ImportedName, type Notes, type Origin, part } from "./imported.ts";
 import { fromWeb } from "./origins.ts";
-import { dyndns2Of, type Found, hetznerToken, noTarget } from "./services.ts";
+import { dyndns2Of, type Found, hetznerToken, httpAt, type Login, noTarget, presetOf } from "./services.ts";
 
 type Fault = { readonly line: number; readonly message: string };
 
@@ -122,12 +122,21 @@ function hostedAt({ api, secrets, settings = {} }: Provider, { text }: Entry): F
   return part(api, values(settings), values(secrets));
 }
 
+const noLogin: Login = { user: undefined, password: undefined };
+
 const servers: Readonly<Record<string, (entry: Entry) => Found>> = {
   powerdns({ text }) {
     const [url, token, server = "localhost"] = [text("server_url"), text("api_key"), text("server_id")];
     if (!url || !URL.canParse(url) || !token) return "it has no server_url or no api_key";
     const path = server === "localhost" ? "" : `api/v1/servers/${server}`;
     return part("powerdns", { url: new URL(path, url).href }, { token });
+  },
+  custom({ text }) {
+    const [url = "", ipv4 = "", ipv6 = "", success = ""] = ["url", "ipv4key", "ipv6key", "success_regex"].map(text);
+    if (!URL.canParse(url)) return "it has no url";
+    if (!/^[\w .:-]+$/.test(success)) return "its success_regex is not a plain text; write `api: http` by hand";
+    const addresses = [ipv4 && `${ipv4}={ipv4}`, ipv6 && `${ipv6}={ipv6}`].filter((each) => each !== "");
+    return httpAt(`${url}${url.includes("?") ? "&" : "?"}${addresses.join("&")}`, [success], noLogin);
   },
   rfc2136({ text }) {
     const [server, name, secret] = [text("server"), text("tsig_key_name"), text("tsig_secret")];
@@ -149,16 +158,23 @@ function targetOf(provider: string, host: string, entry: Entry, notes: Notes): F
   if (hosted) return hostedAt(hosted, entry);
   const server = servers[provider];
   if (server) return server(entry);
-  const user = text("username") ?? text("user") ?? text("email") ?? (userIsHost.includes(provider) ? host : undefined);
-  const password = text("password") ?? text("client_key") ?? text("token");
-  return dyndns2Of(provider, host, { user, password }) ?? noTarget(provider);
+  const login = loginOf(provider, host, entry);
+  return presetOf(provider, login) ?? dyndns2Of(provider, host, login) ?? noTarget(provider);
+}
+
+/** At Domeneshop, token and secret are user and password. At ipv64, the user does not matter. */
+function loginOf(provider: string, host: string, { text }: Entry): Login {
+  if (provider === "domeneshop") return { user: text("token"), password: text("secret") };
+  const assumed = userIsHost.includes(provider) ? host : provider === "ipv64" ? "moor" : undefined;
+  const user = text("username") ?? text("user") ?? text("email") ?? assumed;
+  return { user, password: text("password") ?? text("client_key") ?? text("token") ?? text("key") };
 }
 
 /** Services at which the user name is the name to update, if there is none. */
 const userIsHost = ["strato", "spdyn", "he"];
 
 const used =
-  /^(?:provider|domain|host|owner|zone|zone_identifier|zone_id|ip_version|ipv6_suffix|ttl|token|personal_access_token|username|user|email|password|client_key|key|user_service_key|(?:secret_)?api_key|access_key|secret_key|customer_number|server|tsig_.*|server_(?:url|id)|mode|app_key|app_secret|consumer_key|api_endpoint)$/;
+  /^(?:provider|domain|host|owner|zone|zone_identifier|zone_id|ip_version|ipv6_suffix|ttl|token|personal_access_token|username|user|email|password|client_key|key|user_service_key|(?:secret_)?api_key|access_key|secret_key|customer_number|server|tsig_.*|server_(?:url|id)|mode|app_key|app_secret|secret|api_secret|url|ipv[46]key|success_regex|consumer_key|api_endpoint)$/;
 
 const unusedWords = (name: string): string =>
   ({

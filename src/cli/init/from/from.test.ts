@@ -65,9 +65,9 @@ describe("moor init --from", () => {
   });
 
   it("writes nothing if no name can be carried over, and lists why", async () => {
-    const { code, out, err } = await from("protocol=freedns, login=a, password=b c.test\n");
+    const { code, out, err } = await from("protocol=nfsn, login=a, password=b c.test\n");
     expect([code, err]).toEqual([2, "There is no name that moor can update, so nothing was written.\n"]);
-    expect(out).toContain("old.conf:1: c.test: moor has no target for protocol=freedns");
+    expect(out).toContain("old.conf:1: c.test: moor has no target for protocol=nfsn");
     expect(existsSync(join(folder, "moor.yaml"))).toBe(false);
   });
 

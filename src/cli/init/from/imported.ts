@@ -23,11 +23,13 @@ export type ImportedName = {
   readonly origins: Readonly<Partial<Record<Family, Origin>>>;
 };
 
-/** An entry of `sources:` or `targets:` without its name. Texts of `secrets` and `files` are written to files. */
+/** An entry of `sources:` or `targets:` without its name. Texts of `secrets`, `placeholders` and `files` are written to files. */
 export type Part = {
   readonly kind: string;
   readonly settings: Settings;
   readonly secrets?: Readonly<Record<string, string>>;
+  /** Secrets under `secrets:`, by the names of their placeholders. */
+  readonly placeholders?: Readonly<Record<string, string>>;
   readonly files?: Readonly<Record<string, string>>;
 };
 

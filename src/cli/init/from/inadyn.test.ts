@@ -161,9 +161,9 @@ describe("one part of a config of inadyn", () => {
   const good = "provider dyndns.org { username = a password = b hostname = good.test }";
   it.for<[string, "lost" | "assumed", string]>([
     [
-      "provider freedns { username = a password = b hostname = c.test }",
+      "provider dhis { username = a password = b hostname = c.test }",
       "lost",
-      "1: provider freedns, c.test: moor has no target for freedns",
+      "1: provider dhis, c.test: moor has no target for dhis",
     ],
     [
       "provider dyndns.org:2 { username = a hostname = c.test }",

@@ -1,7 +1,18 @@
 import { type Imported, type ImportedName, type Notes, type Origin, part } from "./imported.ts";
 import { type InadynFault, type InadynItem, readInadynFile } from "./inadyn-file.ts";
 import { fromCommand, fromInterface, fromWeb, oneAddressPerLine, severalServices } from "./origins.ts";
-import { bare, dyndns2At, dyndns2Of, type Found, noTarget, withToken } from "./services.ts";
+import {
+  bare,
+  dyndns2At,
+  dyndns2Of,
+  type Found,
+  httpAt,
+  type Login,
+  noTarget,
+  presetOf,
+  withToken,
+  zoneOfService,
+} from "./services.ts";
 
 type Section = Extract<InadynItem, { kind: "section" }>;
 type Setting = Extract<InadynItem, { kind: "setting" }>;
@@ -37,7 +48,9 @@ function namesIn(section: Section, forAll: Settings, notes: Notes): readonly Imp
   const hosts = (own.get("hostname") ?? own.get("alias"))?.values ?? [];
   if (hosts.length === 0) notes.lost(line, `${shown}: it has no hostname`);
   return hosts.flatMap((written) => {
-    const host = written.replace(/^@\./, "");
+    const bareHost = written.replace(/^@\./, "");
+    const zone = bareHost.includes(".") ? undefined : zoneOfService[bare(serviceOf(title))];
+    const host = zone === undefined ? bareHost : `${bareHost}.${zone}`;
     const target = targetOf(section, own, host);
     if (typeof target === "string") {
       notes.lost(line, `${shown}, ${host}: ${target}`);
@@ -45,8 +58,17 @@ function namesIn(section: Section, forAll: Settings, notes: Notes): readonly Imp
     }
     const origin = originOf(own, forAll, notes);
     const origins = textOf(forAll, "allow-ipv6") === "true" ? { ipv4: origin, ipv6: origin } : { ipv4: origin };
-    const zone = target.kind === "cloudflare" ? textOf(own, "username") : undefined;
-    return [{ host, line, zone, target, origins, ttl: Number(textOf(own, "ttl")) }];
+    const isZone = target.kind === "cloudflare" || target.kind === "namecheap";
+    return [
+      {
+        host,
+        line,
+        zone: isZone ? textOf(own, "username") : undefined,
+        target,
+        origins,
+        ttl: Number(textOf(own, "ttl")),
+      },
+    ];
   });
 }
 
@@ -75,7 +97,9 @@ const serviceOf = (title: string): string =>
     .toLowerCase();
 
 function targetOf({ key, title }: Section, own: Settings, host: string): Found {
-  const login = { user: textOf(own, "username"), password: textOf(own, "password") };
+  const [user, password] = [textOf(own, "username"), textOf(own, "password")];
+  const token = userIsToken.includes(bare(serviceOf(title))) ? user : undefined;
+  const login = { user, password: token ?? password };
   if (key === "custom") return customOf(own, login);
   if (key !== "provider") return "moor does not know this kind of section";
   const service = serviceOf(title);
@@ -85,11 +109,21 @@ function targetOf({ key, title }: Section, own: Settings, host: string): Found {
     return key && secret ? part("porkbun", {}, { key, secret }) : "it has no username (the API key) or no password";
   }
   if (/(?:^|\.)(?:dedyn|desec)\.io$/.test(service)) return withToken("desec", login.password);
-  return dyndns2Of(service, host, login) ?? dyndns2Of(`${service}.com`, host, login) ?? noTarget(service);
+  if (bare(service) === "namecheap") return withToken("namecheap", login.password);
+  return (
+    presetOf(service, login) ??
+    presetOf(bare(service), login) ??
+    dyndns2Of(service, host, login) ??
+    dyndns2Of(`${service}.com`, host, login) ??
+    noTarget(service)
+  );
 }
 
-/** Any server, if its update is that of dyndns2: the name as `hostname` and the address as `myip`. */
-function customOf(own: Settings, login: { user: string | undefined; password: string | undefined }): Found {
+/** Services whose token is written as the user name. */
+const userIsToken = ["duckdns", "dynv6", "ipv64"];
+
+/** Any server: by dyndns2 if that is its request, otherwise by its request. */
+function customOf(own: Settings, login: Login): Found {
   const [server, path] = [textOf(own, "ddns-server"), textOf(own, "ddns-path") ?? ""];
   if (server === undefined) return "it has no ddns-server";
   const { pathname, searchParams } = new URL(path, "https://server");
@@ -100,9 +134,14 @@ function customOf(own: Settings, login: { user: string | undefined; password: st
   };
   const others = [...searchParams.keys()].filter((name) => !["hostname", "myip"].includes(name));
   const hasName = isOne("hostname", "%h") || (appended === "myip" && searchParams.has("hostname"));
-  if (!hasName || !(isOne("myip", "%i") || !searchParams.has("myip")) || others.length > 0)
-    return "its update request is not that of dyndns2: /nic/update?hostname=%h&myip=%i";
-  return dyndns2At(server, pathname, login);
+  const isPlain = hasName && (isOne("myip", "%i") || !searchParams.has("myip")) && others.length === 0;
+  if (isPlain && pathname === "/nic/update") return dyndns2At(server, pathname, login);
+  const signs = { "%h": "{name}", "%i": "{address}", "%u": login.user ?? "", "%p": login.password ?? "" };
+  const filled = Object.entries(signs).reduce((text, [sign, value]) => text.replaceAll(sign, value), path);
+  const end = path.includes("%") ? "" : appended === "myip" ? "{address}" : "{name}";
+  const responses = own.get("ddns-response")?.values ?? ["good", "OK", "true", "updated"];
+  const found = httpAt(`https://${server}${filled}${end}`, responses, login);
+  return isPlain && typeof found === "string" ? dyndns2At(server, pathname, login) : found;
 }
 
 function originOf(own: Settings, forAll: Settings, notes: Notes): Origin {
@@ -135,7 +174,7 @@ const unused: Readonly<Record<string, string>> = {
 };
 
 const used =
-  /^(?:period|iface|allow-ipv6|verify-address|ssl|username|password|hostname|alias|ttl|ddns-server|ddns-path|append-myip|checkip-(?:server|path|ssl|command))$/;
+  /^(?:period|iface|allow-ipv6|verify-address|ssl|username|password|hostname|alias|ttl|ddns-server|ddns-path|ddns-response|append-myip|checkip-(?:server|path|ssl|command))$/;
 
 function noteUnused(settings: Settings, notes: Notes): void {
   for (const [key, { values, line }] of settings) {

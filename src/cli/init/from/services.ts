@@ -5,7 +5,12 @@ import { type Part, part } from "./imported.ts";
 /** Where a program updates a name, and with which login. A string says why moor cannot do the same. */
 export type Found = Part | string;
 
-export type Login = { readonly user: string | undefined; readonly password: string | undefined };
+export type Login = {
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+  /** If it is not the password. */
+  readonly token?: string | undefined;
+};
 
 /** `server` may have a scheme, a port and a path; without a path, `path` is used. */
 export function dyndns2At(server: string, path: string, login: Login): Found {
@@ -28,9 +33,24 @@ export const withToken = (api: string, token: string | undefined): Found =>
 /** Why a service is not carried over. Moor may have a target for it, whose settings cannot be taken from the file. */
 export function noTarget(service: string, shown = service): string {
   const name = bare(service);
+  const gone = reasons[name] ?? reasons[service.toLowerCase()];
+  if (gone !== undefined) return gone;
   if (!(name in targetKinds)) return `moor has no target for ${shown}`;
   return `moor cannot read the settings for ${shown}; write them by hand: \`api: ${name}\` (docs/targets.md)`;
 }
+
+const closed = "the service has closed";
+const noRecord = "it does not write a DNS record";
+
+const reasons: Readonly<Record<string, string>> = {
+  ...{ googledomains: closed, "domains.google": closed, dtdns: closed, zerigo: closed, tzo: closed, cloudxns: closed },
+  ...{ google: closed, dnspark: closed, hammernode1: closed, hn: closed, dyns: closed },
+  tunnelbroker: `${noRecord}, but the end of a tunnel`,
+  dslreports1: `${noRecord}: the service only watches whether the line is up`,
+  emailonly: `${noRecord}; \`notify:\` sends mail about changes`,
+  dnsmadeeasy: "the file has numbers of records, not names; write `api: http` by hand (docs/targets.md)",
+  mythdyn: "the service takes the address from the connection, and moor cannot send it one",
+};
 
 /** `porkbun.com` is porkbun. */
 export const bare = (service: string): string => service.toLowerCase().replace(/\.[a-z]{2,4}$/, "");
@@ -59,7 +79,64 @@ const hosts: Readonly<Record<string, string>> = {
   strato: "dyndns.strato.com",
   "strato.com": "dyndns.strato.com",
   variomedia: "dyndns.variomedia.de",
+  ...{ allinkl: "dyndns.kasserver.com", "all-inkl.com": "dyndns.kasserver.com" },
+  ...{ "core-networks.de": "dyndns.core-networks.de", "dnshome.de": "www.dnshome.de" },
+  ...{ ipv64: "ipv64.net", "ipv64.net": "ipv64.net", loopia: "dyndns.loopia.se", "loopia.com": "dyndns.loopia.se" },
+  ...{ nowdns: "now-dns.com", "nsupdate.info": "nsupdate.info", opendns: "updates.opendns.com" },
+  ...{ "3322.org": "members.3322.net", "schokokeks.org": "dyndns.schokokeks.org", "twodns.de": "update.twodns.de" },
+  ...{ ydns: "ydns.io", "selfhost.eu": "carol.selfhost.de", selfhost: "carol.selfhost.de" },
 };
+
+/** Services with a target of their own, by the names that the programs have for them. */
+const presets: Readonly<Record<string, string>> = {
+  "1984": "1984hosting",
+  ...{ changeip: "changeip", "changeip.com": "changeip", ddnss: "ddnss", "ddnss.de": "ddnss" },
+  ...{ dd24: "domaindiscount24", keysystems: "domaindiscount24", "domaindiscount24.com": "domaindiscount24" },
+  ...{ dnsexit2: "dnsexit", domeneshop: "domeneshop", "domeneshop.no": "domeneshop", dondominio: "dondominio" },
+  ...{ duckdns: "duckdns", "duckdns.org": "duckdns", dynv6: "dynv6", "dynv6.com": "dynv6" },
+  ...{ easydns: "easydns", "easydns.com": "easydns", freemyip: "freemyip", "freemyip.com": "freemyip" },
+  ...{ freedns: "freedns", "freedns.afraid.org": "freedns", afraid: "freedns", njalla: "njalla" },
+  ...{ regfishde: "regfish", "regfish.de": "regfish", zoneedit: "zoneedit" },
+  ...{ zoneedit1: "zoneedit", "zoneedit.com": "zoneedit" },
+};
+
+/** The zones of services that hand out names in one zone only; the programs take names without it. */
+export const zoneOfService: Readonly<Record<string, string>> = { duckdns: "duckdns.org", freemyip: "freemyip.com" };
+
+/** The target of a service with an update URL. Its token may be called a password in the other program. */
+export function presetOf(service: string, { user, password, token = password }: Login): Found | undefined {
+  const api = presets[service];
+  if (api === undefined) return undefined;
+  const required = (targetKinds[api]?.schema.required ?? []) as readonly string[];
+  const values: Readonly<Record<string, string | undefined>> = { user, password, token };
+  const lack = required.filter((key) => !values[key]);
+  if (lack.length > 0) return `it has no ${lack.join(" and no ")}, which \`api: ${api}\` needs`;
+  const secrets = required.filter((key) => key !== "user");
+  return part(
+    api,
+    required.includes("user") ? { user: user ?? "" } : {},
+    Object.fromEntries(secrets.map((key) => [key, values[key] ?? ""])),
+  );
+}
+
+/** Any request, described. Secrets in its query become files. */
+export function httpAt(template: string, done: readonly string[], login: Login): Found {
+  const [base = "", query = ""] = template.split(/\?(.*)/s);
+  const placeholders: Record<string, string> = {};
+  const parts = query.split("&").map((each) => {
+    const [, key = "", value = ""] = /^([^=]*)=(.*)$/s.exec(each) ?? [];
+    if (!/key|token|pass|pwd|secret|auth|hash/i.test(key) || value === "" || /[{}]/.test(value)) return each;
+    const name = `secret${Object.keys(placeholders).length + 1}`;
+    placeholders[name] = decodeURIComponent(value);
+    return `${key}={${name}}`;
+  });
+  const url = query === "" ? base : `${base}?${parts.join("&")}`;
+  if (!/\{(?:address|addresses|ipv4|ipv6)\}/.test(url))
+    return "its request does not contain the address; moor always sends it";
+  const { user, password } = login;
+  const settings = { url, done: done.map((words) => ({ text: words })), ...(user && password ? { user } : {}) };
+  return { ...part("http", settings, user && password ? { password } : {}), placeholders };
+}
 
 /** At he.net, and at Strato without a user name, the user is the name itself. */
 export function dyndns2Of(service: string, host: string, login: Login): Found | undefined {
