@@ -74,9 +74,10 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     // Of the sources, the port and what several kinds share.
     "sources/gateway": ["config", "http", "sources/source.ts", "sources/only-connection.ts"],
     "sources/routers": ["config", "http", "sources/source.ts", "sources/showable.ts"],
-    targets: ["targets/providers", "targets/http-call", "config", "http"],
+    targets: ["targets/providers", "targets/single-records", "targets/http-call", "config", "http"],
     // One file per hosted service or server with an HTTP API.
     "targets/providers": ["targets", "config", "http"],
+    "targets/single-records": ["targets", "targets/providers", "config", "http"],
     "targets/http-call": ["targets", "config", "http"],
     round: ["sources", "targets", "config", "http"],
     page: ["report", "round", "sources/sources.ts", "sources/source.ts", "targets", "config", "http"],

@@ -6,18 +6,23 @@ import { http } from "./http-call/http.ts";
 import { httpPresets } from "./http-call/presets.ts";
 import { cloudflare } from "./providers/cloudflare.ts";
 import { desec } from "./providers/desec.ts";
-import { digitalocean } from "./providers/digitalocean.ts";
 import { gandi } from "./providers/gandi.ts";
+import { godaddy } from "./providers/godaddy.ts";
 import { inwx } from "./providers/inwx.ts";
 import { ionos } from "./providers/ionos.ts";
 import { namecheap } from "./providers/namecheap.ts";
 import { netcup } from "./providers/netcup.ts";
 import { ovh } from "./providers/ovh.ts";
-import { porkbun } from "./providers/porkbun.ts";
 import { powerdns } from "./providers/powerdns.ts";
 import { route53 } from "./providers/route53.ts";
 import { rfc2136 } from "./rfc2136.ts";
 import { hetzner, rrsets } from "./rrsets.ts";
+import { bunny } from "./single-records/bunny.ts";
+import { digitalocean } from "./single-records/digitalocean.ts";
+import { namecom } from "./single-records/namecom.ts";
+import { porkbun } from "./single-records/porkbun.ts";
+import { spaceship } from "./single-records/spaceship.ts";
+import { vultr } from "./single-records/vultr.ts";
 import type { RecordTarget, RemoveOutcome, TargetFault, TargetKind, TogetherOutcome } from "./target.ts";
 import { v1 } from "./v1.ts";
 
@@ -40,6 +45,11 @@ export const targetKinds: Readonly<Record<string, TargetKind<never>>> = {
   porkbun,
   inwx,
   netcup,
+  bunny,
+  spaceship,
+  namecom,
+  godaddy,
+  vultr,
   namecheap,
   ...httpPresets,
 };

@@ -73,6 +73,10 @@ const protocols: Readonly<Record<string, Protocol>> = {
     if (settings.get("use-personal-access-token")?.value === "yes") return hosted("gandi")(settings, around);
     return "moor needs a personal access token, not the older API key; create one, and set `use-personal-access-token=yes`";
   },
+  godaddy(settings) {
+    const [key, secret] = [settings.get("login")?.value, settings.get("password")?.value];
+    return key && secret ? part("godaddy", {}, { key, secret }) : "it has no login (the key) or no password";
+  },
   porkbun(settings) {
     const [key, secret] = [settings.get("apikey")?.value, settings.get("secretapikey")?.value];
     return key && secret ? part("porkbun", {}, { key, secret }) : "it has no apikey or no secretapikey";

@@ -91,13 +91,16 @@ type Provider = {
 };
 
 const providers: Readonly<Record<string, Provider>> = {
+  bunny: { api: "bunny", secrets: { token: "api_key" } },
   cloudflare: { api: "cloudflare", secrets: { token: "token" } },
   desec: { api: "desec", secrets: { token: "token" } },
   digitalocean: { api: "digitalocean", secrets: { token: "token" } },
   gandi: { api: "gandi", secrets: { token: "personal_access_token" } },
+  godaddy: { api: "godaddy", secrets: { key: "key", secret: "secret" } },
   hetzner: { api: "hetzner", secrets: { token: "token" } },
   hetznercloud: { api: "hetzner", secrets: { token: "token" } },
   ionos: { api: "ionos", secrets: { token: "api_key" } },
+  "name.com": { api: "namecom", secrets: { token: "token" }, settings: { user: "username" } },
   namecheap: { api: "namecheap", secrets: { token: "password" } },
   netcup: {
     api: "netcup",
@@ -106,6 +109,8 @@ const providers: Readonly<Record<string, Provider>> = {
   },
   porkbun: { api: "porkbun", secrets: { key: "api_key", secret: "secret_api_key" } },
   route53: { api: "route53", secrets: { key: "access_key", secret: "secret_key" } },
+  spaceship: { api: "spaceship", secrets: { key: "api_key", secret: "api_secret" } },
+  vultr: { api: "vultr", secrets: { token: "api_key" } },
 };
 
 /** OVH can be updated by this API or by DynHost, which is the default. */

@@ -67,6 +67,7 @@ const hosts: Readonly<Record<string, string>> = {
   "he.net": "dyn.dns.he.net",
   infomaniak: "infomaniak.com",
   inwx: "dyndns.inwx.com",
+  "inwx.com": "dyndns.inwx.com",
   "no-ip.com": "dynupdate.no-ip.com",
   noip: "dynupdate.no-ip.com",
   "noip.com": "dynupdate.no-ip.com",
@@ -95,7 +96,14 @@ const presets: Readonly<Record<string, string>> = {
   ...{ dnsexit2: "dnsexit", domeneshop: "domeneshop", "domeneshop.no": "domeneshop", dondominio: "dondominio" },
   ...{ duckdns: "duckdns", "duckdns.org": "duckdns", dynv6: "dynv6", "dynv6.com": "dynv6" },
   ...{ easydns: "easydns", "easydns.com": "easydns", freemyip: "freemyip", "freemyip.com": "freemyip" },
-  ...{ freedns: "freedns", "freedns.afraid.org": "freedns", afraid: "freedns", njalla: "njalla" },
+  ...{
+    enom: "enom",
+    myaddr: "myaddr",
+    freedns: "freedns",
+    "freedns.afraid.org": "freedns",
+    afraid: "freedns",
+    njalla: "njalla",
+  },
   ...{ regfishde: "regfish", "regfish.de": "regfish", zoneedit: "zoneedit" },
   ...{ zoneedit1: "zoneedit", "zoneedit.com": "zoneedit" },
 };

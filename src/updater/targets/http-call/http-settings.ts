@@ -13,9 +13,9 @@ import {
 } from "../../../lib/settings/setting.ts";
 import { dnsServer } from "../../config/dns-server.ts";
 import { oneTrust, trustFields, webAddress, withTrust } from "../../config/endpoint.ts";
+import type { TargetConfig } from "../../config/kinds.ts";
 import { secret } from "../../config/secret.ts";
 import type { Endpoint } from "../../http/endpoint.ts";
-import type { TargetConfig } from "../target.ts";
 import { accountOf, type HttpCall, placeholdersOf } from "./call.ts";
 import { orderPlaceholders, placeholdersIn } from "./template.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import { openConfigured } from "../../../../test/rig/updater/configured-target.ts";
 import { type Asked, type Reply, startServer, type TestServer } from "../../../../test/rig/updater/services.ts";
-import { readConfig } from "../../config/read.ts";
+import { readConfig } from "../../read-config.ts";
 import type { RecordTarget, ReplaceOrder } from "../target.ts";
 import { matches } from "./match.ts";
 

@@ -251,6 +251,34 @@ export const updateUrls: Readonly<Record<string, UpdateUrl>> = {
       return { body: { host: { ipv4: a, ipv6: aaaa } } };
     },
   },
+  enom: {
+    source: "https://api.enom.com/docs/setdnshost",
+    settings: "password: { file: secret }",
+    error: (status, message) => plain(`;URL Interface\r\nErrCount=1\r\nErr1=${message}\r\nDone=true`, status),
+    async answer({ pathname, query }, zone, secret) {
+      const says = (lines: readonly string[]) => plain([";URL Interface", ...lines, "Done=true"].join("\r\n"));
+      if (pathname !== "/interface.asp" || query.get("command") !== "SetDNSHost") return noPage;
+      if (query.get("zone") !== "example.org") return says(["ErrCount=1", "Err1=Domain name not found"]);
+      if (query.get("domainpassword") !== secret) return says(["ErrCount=1", "Err1=Passwords do not match"]);
+      const name = query.get("hostname") ?? "";
+      const result = await zone.put(name === "@" ? "example.org" : `${name}.example.org`, query.get("address") ?? "");
+      if (result === "missing") return says(["ErrCount=1", "Err1=Host not found"]);
+      return says([`IP=${query.get("address")}`, "ErrCount=0"]);
+    },
+  },
+  myaddr: {
+    source: "https://myaddr.tools/",
+    settings: "token: { file: secret }",
+    ...{ echoes: false, explains: false, named: false },
+    error: (status, message) => plain(message, status),
+    async answer({ method, pathname, body }, zone, secret) {
+      const sent = new URLSearchParams(body);
+      if (pathname !== "/update" || method !== "POST") return noPage;
+      if (sent.get("key") !== secret) return plain("invalid key", 404);
+      await zone.put("home.example.org", sent.get("ip") ?? "");
+      return plain("OK");
+    },
+  },
   regfish: {
     source: "https://www.regfish.de/domains/dyndns/dokumentation",
     settings: "token: { file: secret }",

@@ -1,13 +1,13 @@
 import { isObject } from "../../../core/is-object.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../http/client.ts";
+import { isText, parseAny } from "../providers/json-api.ts";
+import { listIn, mapFound, type RecordCalls, setsOfRecords } from "../providers/listed-records.ts";
 import { type Body, type Dialect, readAnswer } from "../service-answer.ts";
 import { createSetTarget, listedName } from "../set-target.ts";
 import type { TargetKind } from "../target.ts";
 import { type KeyPairTarget, keyPairSettings } from "../token-target.ts";
 import { readWritten } from "../write-answer.ts";
-import { isText, parseAny } from "./json-api.ts";
-import { listIn, mapFound, type RecordCalls, setsOfRecords } from "./listed-records.ts";
 
 export const porkbun = {
   ...keyPairSettings(

@@ -2,12 +2,12 @@ import { isObject } from "../../../core/is-object.ts";
 import { absoluteName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient } from "../../http/client.ts";
+import { isNumber, isText, openJsonApi, parseAny } from "../providers/json-api.ts";
+import { type RecordCalls, setsOfRecords } from "../providers/listed-records.ts";
 import { type Answer, type Body, type Dialect, noZone, readPages, unknownCall } from "../service-answer.ts";
 import { createSetTarget } from "../set-target.ts";
 import type { Held, TargetKind } from "../target.ts";
 import { hostedSettings, type TokenTarget } from "../token-target.ts";
-import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
-import { type RecordCalls, setsOfRecords } from "./listed-records.ts";
 
 export const digitalocean = {
   ...hostedSettings(

@@ -1,0 +1,80 @@
+import { isObject } from "../../../core/is-object.ts";
+import { printable } from "../../../core/visible-text.ts";
+import type { HttpClient } from "../../http/client.ts";
+import type { Body, Dialect } from "../service-answer.ts";
+import { createSetTarget, type SetCalls, type SetName } from "../set-target.ts";
+import type { TargetKind } from "../target.ts";
+import { type KeyPairTarget, keyPairSettings } from "../token-target.ts";
+import { isNumber, isText, openJsonApi, parseAny } from "./json-api.ts";
+import { listIn, mapFound } from "./listed-records.ts";
+
+export const godaddy = {
+  ...keyPairSettings(
+    "Target: godaddy",
+    "GoDaddy's domains API, which GoDaddy offers only to accounts with at least ten domains or a paid plan. The lowest TTL is 600.",
+    "https://api.godaddy.com",
+    "The API key.",
+    "The API secret.",
+  ),
+  can: { create: true, ttl: true },
+  open: async (config: KeyPairTarget, connect) => createSetTarget(godaddyCalls(config, await connect(config))),
+} satisfies TargetKind<KeyPairTarget>;
+
+const service = "GoDaddy";
+const usualTtl = 600;
+
+const dialect: Dialect = {
+  service,
+  renew: "create a production key at https://developer.godaddy.com/keys, and put it in the files named in the config",
+  parse: parseAny,
+  errorIn: (status, body) => {
+    const { code, message } = body ?? {};
+    return {
+      status,
+      code: "",
+      message: status >= 400 && isText(code) ? printable(isText(message) ? message : code) : "",
+    };
+  },
+};
+
+function godaddyCalls(config: KeyPairTarget, client: HttpClient): SetCalls<undefined> {
+  const api = openJsonApi(client, dialect, () => ({ authorization: `sso-key ${config.key()}:${config.secret()}` }));
+  const zonePath = (zone: string) => `/v1/domains/${encodeURIComponent(zone)}/records`;
+  const pathOf = ({ zone, name, type }: SetName) => `${zonePath(zone)}/${type}/${encodeURIComponent(name)}`;
+  const recordsAt = async (path: string, zone: string, signal: AbortSignal) =>
+    listIn(await api.get(path, signal), { service, key: "list", what: "records", isItem: isRecord, zone });
+
+  return {
+    service,
+    async read(set, signal) {
+      const found = await recordsAt(pathOf(set), set.zone, signal);
+      return mapFound(found, (records) => {
+        const own = records.filter(({ name, type }) => name === set.name && type === set.type);
+        const [first] = own;
+        return first && { values: own.map(({ data }) => data), ttl: first.ttl, rest: undefined };
+      });
+    },
+    async write(set, { value, ttl }, held, signal) {
+      const content = [{ data: value, ttl: ttl ?? held?.ttl ?? usualTtl }];
+      const written = await api.send("PUT", pathOf(set), content, [200], signal);
+      return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
+    },
+    async zones(signal) {
+      const answer = await api.get("/v1/domains?limit=1000", signal);
+      const found = listIn(answer, { service, key: "list", what: "domains", isItem: isDomain });
+      return mapFound(found, (domains) => domains.map(({ domain }) => ({ id: domain, name: domain })));
+    },
+    async records(zone, signal) {
+      const found = await recordsAt(zonePath(zone), zone, signal);
+      return mapFound(found, (all) => all.map(({ name, type, data, ttl }) => ({ name, type, value: data, ttl })));
+    },
+    close: () => client.close(),
+  };
+}
+
+type ReadableRecord = { readonly name: string; readonly type: string; readonly data: string; readonly ttl: number };
+
+const isRecord = (value: unknown): value is ReadableRecord =>
+  isObject(value) && [value.name, value.type, value.data].every(isText) && isNumber(value.ttl);
+
+const isDomain = (value: unknown): value is Body & { domain: string } => isObject(value) && isText(value.domain);

@@ -1,0 +1,124 @@
+import { isObject } from "../../../core/is-object.ts";
+import { printable } from "../../../core/visible-text.ts";
+import type { HttpClient } from "../../http/client.ts";
+import { isNumber, isText, openJsonApi, parseAny } from "../providers/json-api.ts";
+import { type RecordCalls, setsOfRecords } from "../providers/listed-records.ts";
+import { type Answer, type Body, type Dialect, noZone, readPages, unknownCall } from "../service-answer.ts";
+import { createSetTarget } from "../set-target.ts";
+import type { Lookup, TargetKind } from "../target.ts";
+import { hostedSettings, type TokenTarget } from "../token-target.ts";
+
+export const bunny = {
+  ...hostedSettings(
+    "Target: bunny",
+    "bunny.net's DNS. Comments, weights and other settings of a record are kept.",
+    "https://api.bunny.net",
+    "The API key of the account.",
+  ),
+  can: { create: true, ttl: true },
+  open: async (config: TokenTarget, connect) =>
+    createSetTarget(setsOfRecords(bunnyCalls(config, await connect(config)))),
+} satisfies TargetKind<TokenTarget>;
+
+const service = "bunny.net";
+const usualTtl = 300;
+
+/** The numbers that stand for types; those of other types do not matter. */
+const types: readonly string[] = ["A", "AAAA", "CNAME", "TXT", "MX"];
+
+const dialect: Dialect = {
+  service,
+  renew: "copy the API key from bunny.net's account settings to the file named in the config",
+  parse: parseAny,
+  errorIn: (status, body) => {
+    const said = body?.Message;
+    return { status, code: "", message: status >= 400 && isText(said) ? printable(said) : "" };
+  },
+};
+
+function bunnyCalls(config: TokenTarget, client: HttpClient): RecordCalls<{ zone: number; record: Body }> {
+  const api = openJsonApi(client, dialect, () => ({ accesskey: config.token() }));
+
+  /** The search finds parts of names too. */
+  const zonesLike = (name: string, signal: AbortSignal) =>
+    readPages(
+      async (page): Promise<Answer<Body>> => {
+        const search = name === "" ? "" : `&search=${encodeURIComponent(name)}`;
+        const answer = await api.get(`/dnszone?page=${page}&perPage=1000${search}`, signal);
+        if (answer.kind !== "ok") return answer;
+        const last = answer.value.HasMoreItems === true ? page + 1 : page;
+        return { kind: "ok", value: { ...answer.value, meta: { pagination: { last_page: last } } } };
+      },
+      "Items",
+      isZone,
+      ({ Id }) => Id,
+    );
+  const zoneNamed = async (name: string, signal: AbortSignal): Promise<Lookup<ReadableZone>> => {
+    const answer = await zonesLike(name, signal);
+    if (answer.kind === "absent") return unknownCall(answer, service);
+    if (answer.kind !== "ok") return answer;
+    const found = answer.value.find(({ Domain }) => Domain.toLowerCase() === name);
+    return found ? { kind: "found", value: found } : noZone(name, service);
+  };
+
+  return {
+    service,
+    async recordsIn(zone, _, signal) {
+      const found = await zoneNamed(zone, signal);
+      if (found.kind !== "found") return found;
+      const { Id, Records } = found.value;
+      const records = Records.map((record) => ({
+        ...{ name: record.Name === "" ? "@" : record.Name, type: types[record.Type] ?? `TYPE${record.Type}` },
+        ...{ value: record.Value, ttl: record.Ttl, rest: { zone: Id, record } },
+      }));
+      return { kind: "found", value: records };
+    },
+    async write({ zone, name, type }, { value, ttl }, held, signal) {
+      if (held) {
+        const { record } = held.rest;
+        const path = `/dnszone/${held.rest.zone}/records/${String(record.Id)}`;
+        const written = await api.send(
+          "POST",
+          path,
+          { ...record, Value: value, Ttl: ttl ?? record.Ttl },
+          [204],
+          signal,
+        );
+        return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
+      }
+      const found = await zoneNamed(zone, signal);
+      if (found.kind !== "found") return { kind: "refused", because: found };
+      const content = { Type: types.indexOf(type), Name: name === "@" ? "" : name, Value: value, Ttl: ttl ?? usualTtl };
+      const written = await api.send("PUT", `/dnszone/${found.value.Id}/records`, content, [201], signal);
+      return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
+    },
+    async zones(signal) {
+      const answer = await zonesLike("", signal);
+      if (answer.kind === "absent") return unknownCall(answer, service);
+      if (answer.kind !== "ok") return answer;
+      return { kind: "found", value: answer.value.map(({ Id, Domain }) => ({ id: String(Id), name: Domain })) };
+    },
+    close: () => client.close(),
+  };
+}
+
+type ReadableRecord = Body & {
+  readonly Id: number;
+  readonly Type: number;
+  readonly Ttl: number;
+  readonly Value: string;
+  /** Relative; empty for the zone itself. */
+  readonly Name: string;
+};
+
+type ReadableZone = { readonly Id: number; readonly Domain: string; readonly Records: readonly ReadableRecord[] };
+
+const isRecord = (value: unknown): value is ReadableRecord =>
+  isObject(value) && [value.Id, value.Type, value.Ttl].every(isNumber) && [value.Value, value.Name].every(isText);
+
+const isZone = (value: unknown): value is ReadableZone =>
+  isObject(value) &&
+  isNumber(value.Id) &&
+  isText(value.Domain) &&
+  Array.isArray(value.Records) &&
+  value.Records.every(isRecord);

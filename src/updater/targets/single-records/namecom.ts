@@ -1,0 +1,128 @@
+import { isObject } from "../../../core/is-object.ts";
+import { printable } from "../../../core/visible-text.ts";
+import { mapping, needed } from "../../../lib/settings/mapping.ts";
+import { text, type Value } from "../../../lib/settings/setting.ts";
+import { hostedFields, oneTrust, withTrust } from "../../config/endpoint.ts";
+import type { TargetConfig } from "../../config/kinds.ts";
+import { secret } from "../../config/secret.ts";
+import type { HttpClient } from "../../http/client.ts";
+import { isNumber, isText, openJsonApi, parseAny } from "../providers/json-api.ts";
+import { type RecordCalls, setsOfRecords } from "../providers/listed-records.ts";
+import { type Answer, type Body, type Dialect, noZone, readPages, unknownCall } from "../service-answer.ts";
+import { createSetTarget } from "../set-target.ts";
+import type { TargetKind } from "../target.ts";
+
+const settings = mapping(
+  {
+    ...hostedFields("https://api.name.com"),
+    user: needed(text("The user name.", "me")),
+    token: needed(secret("The API token.")),
+  },
+  {
+    title: "Target: namecom",
+    description: "name.com's API, version 4. The lowest TTL is 300.",
+    keys: oneTrust,
+    turn: withTrust,
+  },
+);
+
+type NamecomTarget = TargetConfig & Value<typeof settings>;
+
+export const namecom = {
+  ...settings,
+  can: { create: true, ttl: true },
+  open: async (config: NamecomTarget, connect) =>
+    createSetTarget(setsOfRecords(namecomCalls(config, await connect(config)))),
+} satisfies TargetKind<NamecomTarget>;
+
+const service = "name.com";
+const usualTtl = 300;
+
+const dialect: Dialect = {
+  service,
+  renew: "create an API token in name.com's account settings, and put it in the file named in the config",
+  parse: parseAny,
+  errorIn: (status, body) => {
+    const texts = [body?.message, body?.details].filter((each) => isText(each) && each !== "");
+    return { status, code: "", message: status >= 400 ? printable(texts.join("; ")) : "" };
+  },
+};
+
+function namecomCalls(config: NamecomTarget, client: HttpClient): RecordCalls<number> {
+  const api = openJsonApi(client, dialect, () => ({
+    authorization: `Basic ${Buffer.from(`${config.user}:${config.token()}`).toString("base64")}`,
+  }));
+  const pathOf = (zone: string) => `/v4/domains/${encodeURIComponent(zone)}/records`;
+  const listed = <T>(
+    path: string,
+    key: string,
+    isItem: (value: unknown) => value is T,
+    idIn: (item: T) => unknown,
+    signal: AbortSignal,
+  ) =>
+    readPages(
+      async (page): Promise<Answer<Body>> => {
+        const answer = await api.get(`${path}?page=${page}&perPage=1000`, signal);
+        if (answer.kind !== "ok") return answer;
+        const next = answer.value.nextPage;
+        const list = answer.value[key] ?? (Object.keys(answer.value).length === 0 ? undefined : []);
+        return {
+          kind: "ok",
+          value: { [key]: list, meta: { pagination: { last_page: isNumber(next) ? next : page } } },
+        };
+      },
+      key,
+      isItem,
+      idIn,
+    );
+
+  return {
+    service,
+    async recordsIn(zone, _, signal) {
+      const answer = await listed(pathOf(zone), "records", isRecord, ({ id }) => id, signal);
+      if (answer.kind !== "ok") return answer.kind === "absent" ? noZone(zone, service) : answer;
+      const records = answer.value.map(({ id, host, type, answer: value, ttl }) => ({
+        ...{ name: host === undefined || host === "" ? "@" : host, type, value, ttl, rest: id },
+      }));
+      return { kind: "found", value: records };
+    },
+    async write({ zone, name, type }, { value, ttl }, held, signal) {
+      const host = name === "@" ? {} : { host: name };
+      const content = { ...host, type, answer: value, ttl: ttl ?? held?.ttl ?? usualTtl };
+      const written = held
+        ? await api.send("PUT", `${pathOf(zone)}/${held.rest}`, content, [200], signal)
+        : await api.send("POST", pathOf(zone), content, [200, 201], signal);
+      if (written.kind !== "accepted") return written;
+      const stored = written.value;
+      const isIt = isRecord(stored) && stored.type === type && (stored.host || "@") === name;
+      return { kind: "accepted", value: isIt ? { values: [stored.answer], ttl: stored.ttl } : undefined };
+    },
+    async zones(signal) {
+      const answer = await listed("/v4/domains", "domains", isDomain, ({ domainName }) => domainName, signal);
+      if (answer.kind === "absent") return unknownCall(answer, service);
+      if (answer.kind !== "ok") return answer;
+      return { kind: "found", value: answer.value.map(({ domainName: name }) => ({ id: name, name })) };
+    },
+    close: () => client.close(),
+  };
+}
+
+type ReadableRecord = {
+  readonly id: number;
+  /** Relative; missing for the zone itself. */
+  readonly host?: string;
+  readonly type: string;
+  readonly answer: string;
+  readonly ttl: number;
+};
+
+const isRecord = (value: unknown): value is ReadableRecord =>
+  isObject(value) &&
+  isNumber(value.id) &&
+  (value.host === undefined || isText(value.host)) &&
+  isText(value.type) &&
+  isText(value.answer) &&
+  isNumber(value.ttl);
+
+const isDomain = (value: unknown): value is Body & { domainName: string } =>
+  isObject(value) && isText(value.domainName);

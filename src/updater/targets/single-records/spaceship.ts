@@ -1,0 +1,128 @@
+import { isObject } from "../../../core/is-object.ts";
+import { printable } from "../../../core/visible-text.ts";
+import type { HttpClient } from "../../http/client.ts";
+import { isNumber, isText, openJsonApi, parseAny } from "../providers/json-api.ts";
+import { type OneRecord, type RecordCalls, setsOfRecords } from "../providers/listed-records.ts";
+import { type Answer, type Body, type Dialect, noZone, readPages, unknownCall } from "../service-answer.ts";
+import { createSetTarget, type SetName } from "../set-target.ts";
+import type { Lookup, TargetKind } from "../target.ts";
+import { type KeyPairTarget, keyPairSettings } from "../token-target.ts";
+
+export const spaceship = {
+  ...keyPairSettings(
+    "Target: spaceship",
+    "Spaceship's API. The TTL is from 60 to 3600. The new address is added before the old one is removed.",
+    "https://spaceship.dev/api",
+    "The API key, with the permissions dnsrecords:read and dnsrecords:write.",
+    "The API secret.",
+  ),
+  can: { create: true, ttl: true },
+  open: async (config: KeyPairTarget, connect) =>
+    createSetTarget(setsOfRecords(spaceshipCalls(config, await connect(config)))),
+} satisfies TargetKind<KeyPairTarget>;
+
+const service = "Spaceship";
+const usualTtl = 1800;
+const perPage = 500;
+
+const dialect: Dialect = {
+  service,
+  renew:
+    "create an API key with the permissions dnsrecords:read and dnsrecords:write, and put it in the files named in the config",
+  parse: parseAny,
+  errorIn: (status, body) => {
+    const said = body?.detail;
+    return { status, code: "", message: status >= 400 && isText(said) ? printable(said) : "" };
+  },
+};
+
+function spaceshipCalls(config: KeyPairTarget, client: HttpClient): RecordCalls<Item> {
+  const api = openJsonApi(client, dialect, () => ({ "x-api-key": config.key(), "x-api-secret": config.secret() }));
+  const pathOf = (zone: string) => `/v1/dns/records/${encodeURIComponent(zone)}`;
+  /** Addresses that a new one was added for, by set, until their removal is confirmed. */
+  const replaced = new Map<string, Item>();
+  const keyOf = ({ zone, name, type }: SetName) => `${zone}/${name}/${type}`;
+
+  const listed = <T>(
+    path: string,
+    isItem: (value: unknown) => value is T,
+    idIn: (item: T) => unknown,
+    signal: AbortSignal,
+  ) =>
+    readPages(
+      async (page): Promise<Answer<Body>> => {
+        const skip = (page - 1) * perPage;
+        const answer = await api.get(`${path}?take=${perPage}&skip=${skip}`, signal);
+        if (answer.kind !== "ok") return answer;
+        const last = isNumber(answer.value.total) && answer.value.total > skip + perPage ? page + 1 : page;
+        return { kind: "ok", value: { ...answer.value, meta: { pagination: { last_page: last } } } };
+      },
+      "items",
+      isItem,
+      idIn,
+    );
+  const recordsOf = async (zone: string, signal: AbortSignal): Promise<Lookup<readonly OneRecord<Item>[]>> => {
+    const answer = await listed(pathOf(zone), isItem, (item) => JSON.stringify(item), signal);
+    if (answer.kind !== "ok") return answer.kind === "absent" ? noZone(zone, service) : answer;
+    const records = answer.value.map((item) => ({
+      ...{ name: item.name, type: item.type, value: item.address ?? item.value ?? "", ttl: item.ttl, rest: item },
+    }));
+    return { kind: "found", value: records };
+  };
+
+  return {
+    service,
+    /** The old address is removed when the list shows the new one beside it: the name always has an address. */
+    async recordsIn(zone, set, signal) {
+      const found = await recordsOf(zone, signal);
+      const old = set && replaced.get(keyOf(set));
+      if (found.kind !== "found" || !set || !old) return found;
+      const values = found.value.filter(({ name, type }) => name === set.name && type === set.type);
+      const isBeside = values.length === 2 && values.some(({ value }) => value === old.address);
+      if (!isBeside) return found;
+      const { type, name, address } = old;
+      const removed = await api.send("DELETE", pathOf(zone), [{ type, name, address }], [204], signal);
+      if (removed.kind === "refused")
+        return removed.because.kind === "absent" ? noZone(zone, service) : removed.because;
+      if (removed.kind === "unknown") return removed.fault;
+      replaced.delete(keyOf(set));
+      return recordsOf(zone, signal);
+    },
+    async write(set, { value, ttl }, held, signal) {
+      const { zone, name, type } = set;
+      const item = { type, name, address: value, ttl: ttl ?? held?.ttl ?? usualTtl };
+      // Before the write, because its answer may be lost.
+      if (held && held.rest.address !== value) replaced.set(keyOf(set), held.rest);
+      const written = await api.send("PUT", pathOf(zone), { force: true, items: [item] }, [204], signal);
+      return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
+    },
+    async zones(signal) {
+      const answer = await listed("/v1/domains", isDomain, ({ name }) => name, signal);
+      if (answer.kind === "absent") return unknownCall(answer, service);
+      return answer.kind === "ok"
+        ? { kind: "found", value: answer.value.map(({ name }) => ({ id: name, name })) }
+        : answer;
+    },
+    close: () => client.close(),
+  };
+}
+
+/** Records of other types have other fields. */
+type Item = {
+  readonly type: string;
+  /** Relative; `@` for the zone itself. */
+  readonly name: string;
+  readonly ttl: number;
+  readonly address?: string;
+  readonly value?: string;
+};
+
+const isItem = (value: unknown): value is Item =>
+  isObject(value) &&
+  isText(value.type) &&
+  isText(value.name) &&
+  isNumber(value.ttl) &&
+  [value.address, value.value].every((each) => each === undefined || isText(each)) &&
+  (!/^A{1,4}$/.test(value.type) || isText(value.address));
+
+const isDomain = (value: unknown): value is Body & { name: string } => isObject(value) && isText(value.name);

@@ -1,0 +1,110 @@
+import { isObject } from "../../../core/is-object.ts";
+import { printable } from "../../../core/visible-text.ts";
+import type { HttpClient } from "../../http/client.ts";
+import { isNumber, isText, openJsonApi, parseAny } from "../providers/json-api.ts";
+import { type RecordCalls, setsOfRecords } from "../providers/listed-records.ts";
+import {
+  type Answer,
+  type Body,
+  type Dialect,
+  followPages,
+  noZone,
+  type Page,
+  unexpected,
+  unknownCall,
+} from "../service-answer.ts";
+import { createSetTarget } from "../set-target.ts";
+import type { TargetKind } from "../target.ts";
+import { hostedSettings, type TokenTarget } from "../token-target.ts";
+
+export const vultr = {
+  ...hostedSettings(
+    "Target: vultr",
+    "Vultr's DNS, API version 2. The addresses from which the key is used must be allowed in its settings.",
+    "https://api.vultr.com",
+    "The API key.",
+  ),
+  can: { create: true, ttl: true },
+  open: async (config: TokenTarget, connect) =>
+    createSetTarget(setsOfRecords(vultrCalls(config, await connect(config)))),
+} satisfies TargetKind<TokenTarget>;
+
+const service = "Vultr";
+const usualTtl = 300;
+
+const dialect: Dialect = {
+  service,
+  renew:
+    "enable the API in Vultr's account settings, allow this address there, and put the key in the file named in the config",
+  parse: parseAny,
+  errorIn: (status, body) => {
+    const said = body?.error;
+    return { status, code: "", message: status >= 400 && isText(said) ? printable(said) : "" };
+  },
+};
+
+function vultrCalls(config: TokenTarget, client: HttpClient): RecordCalls<string> {
+  const api = openJsonApi(client, dialect, () => ({ authorization: `Bearer ${config.token()}` }));
+  const pathOf = (zone: string) => `/v2/domains/${encodeURIComponent(zone)}/records`;
+  const listed = <T>(path: string, key: string, isItem: (value: unknown) => value is T, signal: AbortSignal) =>
+    followPages(service, "?per_page=500", async (query): Promise<Page<T> | Answer<Body>> => {
+      const answer = await api.get(path + query, signal);
+      if (answer.kind !== "ok") return answer;
+      const { [key]: items, meta } = answer.value;
+      if (!Array.isArray(items) || !items.every(isItem)) return unexpected(`no list of ${key}`, service);
+      const links = isObject(meta) && isObject(meta.links) ? meta.links : {};
+      const next = isText(links.next) && links.next !== "" ? links.next : undefined;
+      return {
+        kind: "page",
+        items,
+        next: next === undefined ? "" : `?per_page=500&cursor=${encodeURIComponent(next)}`,
+      };
+    });
+
+  return {
+    service,
+    async recordsIn(zone, _, signal) {
+      const found = await listed(pathOf(zone), "records", isRecord, signal);
+      if (found.kind === "absent") return noZone(zone, service);
+      if (found.kind !== "found") return found as Exclude<typeof found, { kind: "ok" }>;
+      const records = found.value.map(({ id, name, type, data, ttl }) => ({
+        ...{ name: name === "" ? "@" : name, type, value: data, ttl, rest: id },
+      }));
+      return { kind: "found", value: records };
+    },
+    async write({ zone, name, type }, { value, ttl }, held, signal) {
+      const content = { data: value, ...(ttl === undefined ? {} : { ttl }) };
+      const written = held
+        ? await api.send("PATCH", `${pathOf(zone)}/${encodeURIComponent(held.rest)}`, content, [204], signal)
+        : await api.send(
+            "POST",
+            pathOf(zone),
+            { name: name === "@" ? "" : name, type, ttl: usualTtl, ...content },
+            [201],
+            signal,
+          );
+      return written.kind === "accepted" ? { kind: "accepted", value: undefined } : written;
+    },
+    async zones(signal) {
+      const found = await listed("/v2/domains", "domains", isDomain, signal);
+      if (found.kind === "absent") return unknownCall(found, service);
+      if (found.kind !== "found") return found as Exclude<typeof found, { kind: "ok" }>;
+      return { kind: "found", value: found.value.map(({ domain }) => ({ id: domain, name: domain })) };
+    },
+    close: () => client.close(),
+  };
+}
+
+type ReadableRecord = {
+  readonly id: string;
+  readonly type: string;
+  /** Relative; empty for the zone itself. */
+  readonly name: string;
+  readonly data: string;
+  readonly ttl: number;
+};
+
+const isRecord = (value: unknown): value is ReadableRecord =>
+  isObject(value) && [value.id, value.type, value.name, value.data].every(isText) && isNumber(value.ttl);
+
+const isDomain = (value: unknown): value is Body & { domain: string } => isObject(value) && isText(value.domain);
