@@ -39,7 +39,7 @@ describe("a record service that sends a Retry-After of hours", () => {
     await until(async () => (await readHistory(loop.config.historyFile)).some(({ about }) => about === "target dns"));
     const { io, printed } = openTerminal(loop.folder);
     await status({}, io);
-    expect(printed.out).toMatch(/A .* moor leaves the record service alone until 2.* UTC \(Retry-After or quota\); /);
+    expect(printed.out).toMatch(/A .* moor leaves the record service alone until 2.* UTC \(Retry-After\); /);
 
     expect(loop.writes().length).toBe(1);
     check();

@@ -11,6 +11,8 @@ function chosen(text: string): Choice {
   return { kind: "address", address };
 }
 
+const backOff = (until: number) => ({ until, because: "back-off" }) as const;
+
 const cases: [string, Partial<UpdateFacts> & { choice: Choice }, Plan["kind"], Partial<Plan>?][] = [
   ["the very first address", { choice: chosen("9.9.9.9") }, "replace"],
   ["not the stored address", { choice: chosen("9.9.9.9"), stored: "9.9.9.8" }, "replace"],
@@ -33,11 +35,16 @@ const cases: [string, Partial<UpdateFacts> & { choice: Choice }, Plan["kind"], P
     "nothing",
     { because: "no-address" },
   ],
-  ["asked to wait", { choice: chosen("9.9.9.9"), notBefore: now + 1 }, "wait", { until: now + 1 }],
-  ["waited long enough", { choice: chosen("9.9.9.9"), notBefore: now }, "replace"],
+  [
+    "asked to wait",
+    { choice: chosen("9.9.9.9"), notBefore: backOff(now + 1) },
+    "wait",
+    { until: now + 1, because: "back-off" },
+  ],
+  ["waited long enough", { choice: chosen("9.9.9.9"), notBefore: backOff(now) }, "replace"],
   [
     "same as stored needs no waiting",
-    { choice: chosen("9.9.9.9"), stored: "9.9.9.9", notBefore: now + 1 },
+    { choice: chosen("9.9.9.9"), stored: "9.9.9.9", notBefore: backOff(now + 1) },
     "nothing",
     { because: "same-as-stored" },
   ],
@@ -99,7 +106,7 @@ const cases: [string, Partial<UpdateFacts> & { choice: Choice }, Plan["kind"], P
   ["another TTL and another address", { choice: chosen("9.9.9.9"), stored: "9.9.9.8", otherTtl: true }, "replace"],
   [
     "another TTL, but asked to wait",
-    { choice: chosen("9.9.9.9"), stored: "9.9.9.9", otherTtl: true, notBefore: now + 5 },
+    { choice: chosen("9.9.9.9"), stored: "9.9.9.9", otherTtl: true, notBefore: backOff(now + 5) },
     "wait",
   ],
   [
@@ -119,7 +126,7 @@ const cases: [string, Partial<UpdateFacts> & { choice: Choice }, Plan["kind"], P
   ],
   [
     "time to verify, but asked to wait",
-    { choice: chosen("9.9.9.9"), stored: "9.9.9.9", verifyDue: true, notBefore: now + 5 },
+    { choice: chosen("9.9.9.9"), stored: "9.9.9.9", verifyDue: true, notBefore: backOff(now + 5) },
     "wait",
   ],
   [

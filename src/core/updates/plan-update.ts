@@ -13,8 +13,11 @@ export type Plan =
 
 export type NoUpdate = "same-as-stored" | "no-address" | "unknown" | "not-publishable" | "not-master" | "paused";
 
-/** `asked`: the record service or our own back-off. `hold-down`, `cap`: protection against flapping. */
-export type WaitReason = "asked" | "hold-down" | "cap";
+/** `hold-down`, `cap`: protection against flapping. */
+export type WaitReason = ServiceWait["because"] | "hold-down" | "cap";
+
+/** The record service asked for it, its quota is nearly used up, or we back off after a failure. */
+export type ServiceWait = { readonly until: Instant; readonly because: "retry-after" | "quota" | "back-off" };
 
 export type UpdateRules = {
   readonly public?: PublicRule;
@@ -30,8 +33,7 @@ export type UpdateFacts = {
   readonly choice: Choice;
   /** The address of the last successful write, as canonical text. */
   readonly stored: string | undefined;
-  /** From the record service's Retry-After, or from our own back-off after a failed write. */
-  readonly notBefore: Instant | undefined;
+  readonly notBefore: ServiceWait | undefined;
   readonly now: Instant;
   /** Without rules, an address is written when it differs from the stored one. */
   readonly rules?: UpdateRules;
@@ -71,7 +73,7 @@ export function planUpdate(facts: UpdateFacts): Plan {
   const { verifyDue = false, otherTtl = false } = facts;
   const byRecord = rules.compare === "record" || (same && (verifyDue || otherTtl));
   if (same && !byRecord) return { kind: "nothing", because: "same-as-stored" };
-  if (notBefore !== undefined && now < notBefore) return { kind: "wait", until: notBefore, address, because: "asked" };
+  if (notBefore !== undefined && now < notBefore.until) return { kind: "wait", ...notBefore, address };
   const calm = untilCalm(facts, rules, same);
   if (calm) return { kind: "wait", ...calm, address };
   const warning = verdict.kind === "warn" ? { warning: verdict.scope } : {};

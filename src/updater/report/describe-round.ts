@@ -78,7 +78,9 @@ const plannedWords = {
 } as const;
 
 const waitWords: Readonly<Record<WaitReason, string>> = {
-  asked: "moor leaves the record service alone until then (Retry-After, quota, or back-off after a failure)",
+  "retry-after": "the record service asked moor to wait until then (Retry-After)",
+  quota: "the quota of requests to the record service is nearly used up",
+  "back-off": "the last attempt failed, and moor tries again then",
   "hold-down": "it has not been present for long enough (holdDown)",
   cap: "the record has reached its limit of changes per hour (changesPerHour)",
 };

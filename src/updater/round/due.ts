@@ -1,4 +1,5 @@
 import type { Instant } from "../../core/instant.ts";
+import type { ServiceWait } from "../../core/updates/plan-update.ts";
 import type { NameState } from "./name-state.ts";
 import type { Recall } from "./recall.ts";
 import type { StateFile } from "./state-file.ts";
@@ -7,7 +8,7 @@ import type { Subject } from "./subjects.ts";
 export type DueFacts = {
   readonly state: Pick<StateFile, "get">;
   readonly recall: Pick<Recall, "verifiedAt">;
-  readonly notBefore: (subject: Subject) => Instant | undefined;
+  readonly notBefore: (subject: Subject) => ServiceWait | undefined;
   readonly interval: number;
   readonly now: Instant;
 };
@@ -23,11 +24,11 @@ export function dueAt(subject: Subject, { kind, latest: { plan } }: NameState, f
       return undefined;
     case "waiting":
       // The reason to wait may have ended since it was planned.
-      if (plan.kind !== "wait" || plan.because === "asked") return facts.notBefore(subject) ?? facts.now;
-      return plan.until;
+      if (plan.kind === "wait" && (plan.because === "hold-down" || plan.because === "cap")) return plan.until;
+      return facts.notBefore(subject)?.until ?? facts.now;
     case "refused":
     case "in-doubt":
-      return facts.notBefore(subject) ?? nextLookAtRecord(subject, facts);
+      return facts.notBefore(subject)?.until ?? nextLookAtRecord(subject, facts);
     case "up-to-date":
       return nextLookAtRecord(subject, facts);
     default:

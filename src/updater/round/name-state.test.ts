@@ -11,7 +11,8 @@ const address = (text: string) => parseIpv4(text) as NonNullable<ReturnType<type
 const update = (plan: Plan) => ({ plan }) as PlannedUpdate;
 const acting = (kind: "replace" | "compare", text: string) => update({ kind, address: address(text) }) as never;
 const because = (reason: NoUpdate) => update({ kind: "nothing", because: reason });
-const wait = update({ kind: "wait", until, address: address("9.9.9.1"), because: "asked" });
+const backOff = { until, because: "back-off" } as const;
+const wait = update({ kind: "wait", ...backOff, address: address("9.9.9.1") });
 const result = (outcome: UpdateResult["outcome"]) => ({ plan: {}, outcome }) as UpdateResult;
 const fault = { kind: "later", because: "busy", todo: "wait" } as const;
 
@@ -35,7 +36,7 @@ const events = {
   "planned: nothing, source unreadable": { kind: "planned", update: because("unknown") },
   "planned: wait": { kind: "planned", update: wait },
   turn: { kind: "turn" },
-  held: { kind: "held", until },
+  held: { kind: "held", wait: backOff },
   stopped: { kind: "stopped" },
   apart: { kind: "apart" },
   "ended: done": { kind: "ended", result: result({ kind: "done", recordId: "1", ttl: 60 }) },
@@ -130,7 +131,7 @@ it("the latest plan is the one that is queued and written", () => {
 
 it("a held name waits with the planned address", () => {
   const { state } = nextState(states.queued, events.held);
-  expect(state.latest.plan).toEqual({ kind: "wait", until, address: address("9.9.9.1"), because: "asked" });
+  expect(state.latest.plan).toEqual({ kind: "wait", ...backOff, address: address("9.9.9.1") });
 });
 
 it("a name that is held because its service is down fails for the same reason, without being sent", () => {
@@ -158,7 +159,7 @@ describe("a name is written alone, not together with others,", () => {
       "but not if another was refused and it was not sent",
       [
         ...[events["ended: done"], again],
-        { kind: "held", until, fault: { kind: "unauthorised", because: "403", todo: "look" } },
+        { kind: "held", wait: backOff, fault: { kind: "unauthorised", because: "403", todo: "look" } },
         again,
       ],
       undefined,

@@ -1,5 +1,4 @@
-import type { Instant } from "../../core/instant.ts";
-import type { Plan } from "../../core/updates/plan-update.ts";
+import type { Plan, ServiceWait } from "../../core/updates/plan-update.ts";
 import type { TargetFault } from "../targets/target.ts";
 import type { PlannedUpdate } from "./plan.ts";
 import type { UpdateResult } from "./result.ts";
@@ -29,10 +28,10 @@ export type NameState =
 export type NameEvent =
   /** Its source was read, or something was due. */
   | { readonly kind: "planned"; readonly update: PlannedUpdate }
-  /** Its turn in the queue came: the service may be asked, must not be asked before `until`, or we are shutting down. */
+  /** Its turn in the queue came: the service may be asked, must not be asked yet, or we are shutting down. */
   | { readonly kind: "turn" }
   /** `fault`: the service is down, as another name has found. */
-  | { readonly kind: "held"; readonly until: Instant; readonly fault?: TargetFault }
+  | { readonly kind: "held"; readonly wait: ServiceWait; readonly fault?: TargetFault }
   | { readonly kind: "stopped" }
   /** The service refused to write it together with others, perhaps because of one of those. */
   | { readonly kind: "apart" }
@@ -59,7 +58,7 @@ export function nextState(state: NameState, event: NameEvent): Next {
         : { state };
     case "held":
       return state.kind === "queued"
-        ? { state: { kind: "waiting", latest: heldBack(state.latest, event.until, event.fault), ...aloneIn(state) } }
+        ? { state: { kind: "waiting", latest: heldBack(state.latest, event.wait, event.fault), ...aloneIn(state) } }
         : { state };
     case "stopped":
       return state.kind === "queued" ? { state: { kind: "idle", latest: state.latest } } : { state };
@@ -120,9 +119,9 @@ function restingAt(update: PlannedUpdate, before: Parameters<typeof aloneIn>[0])
   return { kind: isUpToDate ? "up-to-date" : "idle", latest: update };
 }
 
-export const heldBack = (update: ActingUpdate, until: Instant, fault?: TargetFault): UpdateResult => ({
+export const heldBack = (update: ActingUpdate, wait: ServiceWait, fault?: TargetFault): UpdateResult => ({
   ...update,
-  plan: { kind: "wait", until, address: update.plan.address, because: "asked" },
+  plan: { kind: "wait", ...wait, address: update.plan.address },
   ...(fault ? { outcome: { kind: "refused", fault } } : {}),
 });
 

@@ -1,6 +1,6 @@
 import { carpRole } from "../../core/addresses/carp-role.ts";
 import type { Instant } from "../../core/instant.ts";
-import { type Plan, planUpdate } from "../../core/updates/plan-update.ts";
+import { type Plan, planUpdate, type ServiceWait } from "../../core/updates/plan-update.ts";
 import type { SourceReading } from "../sources/source.ts";
 import { type Chosen, chooseFor } from "./choose-for.ts";
 import type { Recall } from "./recall.ts";
@@ -17,8 +17,8 @@ export type RoundFacts = {
   readonly readings: ReadonlyMap<string, SourceReading>;
   readonly state: Pick<StateFile, "get">;
   readonly recall: Recall;
-  /** Until when to write nothing: because of a Retry-After, a quota, or our back-off after a failed write. */
-  readonly notBefore: (subject: Subject) => Instant | undefined;
+  /** Until when to write nothing, and why. */
+  readonly notBefore: (subject: Subject) => ServiceWait | undefined;
   readonly now: Instant;
 };
 

@@ -16,8 +16,8 @@ export async function previewRound(
   const results = new Map<PlannedUpdate, UpdateResult>();
   const queues = openServiceQueues(serviceOf);
   const preview = async (update: ActingUpdate): Promise<UpdateResult> => {
-    const until = schedule.untilForReading(update.subject.target);
-    if (until !== undefined) return heldBack(update, until);
+    const wait = schedule.waitForReading(update.subject.target);
+    if (wait !== undefined) return heldBack(update, wait);
     return previewRecord(update, { target: targetOf(update.subject), state }, withTimeout(signal));
   };
   for (const update of updates.filter(isActing)) {

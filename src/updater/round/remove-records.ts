@@ -17,8 +17,8 @@ export async function removeRecords(
   const removals: Removal[] = [];
   const queues = openServiceQueues(serviceOf);
   const remove = async (subject: Subject, address: string): Promise<void> => {
-    const until = schedule.untilForReading(subject.target);
-    if (until !== undefined) return void removals.push({ subject, address, outcome: askedToWait });
+    if (schedule.waitForReading(subject.target) !== undefined)
+      return void removals.push({ subject, address, outcome: askedToWait });
     const doubt = await markDoubt(subject.key, state);
     const outcome = await targetOf(subject).remove?.({ ...subject.order, value: address }, signal);
     if (!outcome) return;

@@ -32,22 +32,45 @@ const asksFor = (retryAfter: number) =>
     outcome: { kind: "unknown", fault: { kind: "later", because: "busy", todo: "wait", retryAfter } },
   } as UpdateResult);
 const goesWell = () => schedule.ended({ subject, outcome: { kind: "done", recordId: "1", ttl: 60 } } as UpdateResult);
-const held = () => schedule.untilForReading("dns");
+const held = () => schedule.waitForReading("dns")?.until;
 const untilForWrite = (target = "dns") => {
   const admission = schedule.admit({ ...subject, target }, () => []);
-  return admission.kind === "hold" ? admission.until : undefined;
+  return admission.kind === "hold" ? admission.wait.until : undefined;
 };
 
 it("nothing is sent to a service for as long as it asked, and no longer", async () => {
   await asksFor(3 * hour);
-  expect([held(), schedule.untilForReading("other")]).toEqual([now + 3 * hour, undefined]);
+  expect([held(), schedule.waitForReading("other")]).toEqual([now + 3 * hour, undefined]);
   expect(schedule.longHolds(["dns", "other"])).toEqual(new Map([["dns", now + 3 * hour]]));
   now += 3 * hour;
   expect(held()).toBeUndefined();
 });
 
+describe("the reason to wait is the one that lasts longest", () => {
+  const reason = () => schedule.notBefore(subject)?.because;
+  const quotaUsedUpFor = (seconds: number) =>
+    schedule.answered("dns", { "ratelimit-limit": "100", "ratelimit-remaining": "0", "ratelimit-reset": `${seconds}` });
+  const fails = () =>
+    schedule.ended({
+      subject,
+      outcome: { kind: "unknown", fault: { kind: "later", because: "reset", todo: "wait" } },
+    } as UpdateResult);
+
+  it("a failure without a Retry-After is our own back-off", async () => {
+    await fails();
+    expect(reason()).toBe("back-off");
+  });
+
+  it("a Retry-After, until a quota that lasts longer", async () => {
+    await asksFor(60_000);
+    expect([reason(), schedule.waitForReading("dns")?.because]).toEqual(["retry-after", "retry-after"]);
+    quotaUsedUpFor(600);
+    expect([reason(), schedule.waitForReading("dns")?.because]).toEqual(["quota", "quota"]);
+  });
+});
+
 describe("a person who asks for a check", () => {
-  const isPlanned = () => (schedule.notBefore(subject) ?? 0) <= now;
+  const isPlanned = () => (schedule.notBefore(subject)?.until ?? 0) <= now;
   beforeEach(() => asksFor(3 * hour));
 
   it("gets exactly one request", () => {
@@ -127,7 +150,7 @@ describe("a wait for one name", () => {
         fault: { kind: "refused", because: "abuse", todo: "ask", retryAfter: 24 * hour, onlyName: true },
       },
     } as UpdateResult);
-  const untilFor = (key: string, target = "dns") => schedule.notBefore({ key, target } as Subject);
+  const untilFor = (key: string, target = "dns") => schedule.notBefore({ key, target } as Subject)?.until;
 
   it("does not hold up other names, and survives a restart", async () => {
     await blocked();

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Instant } from "../../core/instant.ts";
+import type { ServiceWait } from "../../core/updates/plan-update.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import { originOf } from "../http/endpoint.ts";
 import { longestHold } from "../http/retry-after.ts";
@@ -15,7 +16,7 @@ export type Admission =
   /** `subject` may be another name, which tries instead of this one. */
   | { readonly kind: "send"; readonly subject: Subject }
   /** `fault`: the service is down. */
-  | { readonly kind: "hold"; readonly until: Instant; readonly fault?: TargetFault };
+  | { readonly kind: "hold"; readonly wait: ServiceWait; readonly fault?: TargetFault };
 
 export type ScheduleTools = {
   readonly state: Pick<StateFile, "hold" | "setHold">;
@@ -53,15 +54,15 @@ export class Schedule {
     this.#pacing = createPacing(tools.random);
   }
 
-  /** For a plan: the latest of all reasons to wait. */
-  readonly notBefore = (subject: Subject): Instant | undefined => {
+  /** For a plan: the reason that lasts longest. */
+  readonly notBefore = (subject: Subject): ServiceWait | undefined => {
     const { key, target } = subject;
     return latest([
-      this.#heldUnlessAllowed(this.#holdKey(target)),
-      this.#heldUnlessAllowed(this.#nameKey(subject)),
-      this.#quotaUntil(target),
-      this.#pacing.notBefore(key, this.#tools.now()),
-      this.#breakerOf(target).waiting()?.until,
+      wait("retry-after", this.#heldUnlessAllowed(this.#holdKey(target))),
+      wait("retry-after", this.#heldUnlessAllowed(this.#nameKey(subject))),
+      wait("quota", this.#quotaUntil(target)),
+      wait("back-off", this.#pacing.notBefore(key, this.#tools.now())),
+      wait("back-off", this.#breakerOf(target).waiting()?.until),
     ]);
   };
 
@@ -71,14 +72,14 @@ export class Schedule {
    */
   admit(subject: Subject, queued: () => readonly Subject[]): Admission {
     const { now, random } = this.#tools;
-    const until = this.#untilForWrite(subject.target);
-    if (until !== undefined && now() < until) return { kind: "hold", until };
+    const asked = this.#waitForWrite(subject.target);
+    if (asked !== undefined && now() < asked.until) return { kind: "hold", wait: asked };
     const breaker = this.#breakerOf(subject.target);
-    const wait = breaker.waiting();
-    if (!wait) return { kind: "send", subject };
-    if (now() < wait.until) {
-      return { kind: "hold", until: wait.until, ...(isAskedToWait(wait.fault) ? {} : { fault: wait.fault }) };
-    }
+    const outage = breaker.waiting();
+    if (!outage) return { kind: "send", subject };
+    const { until, fault } = outage;
+    if (now() < until)
+      return { kind: "hold", wait: { until, because: "back-off" }, ...(isAskedToWait(fault) ? {} : { fault }) };
     const candidates = queued().filter(({ target }) => this.#breakerOf(target) === breaker);
     const probe = candidates[Math.floor(random() * candidates.length)] ?? subject;
     breaker.probe(probe.key);
@@ -86,8 +87,8 @@ export class Schedule {
   }
 
   /** Before a read of a record without a write. */
-  untilForReading(target: string): Instant | undefined {
-    return latest([this.#heldUntil(target), this.#quotaUntil(target)]);
+  waitForReading(target: string): ServiceWait | undefined {
+    return latest([wait("retry-after", this.#heldUntil(target)), wait("quota", this.#quotaUntil(target))]);
   }
 
   /** Every answer shows the remaining quota of its token. */
@@ -146,9 +147,10 @@ export class Schedule {
     }
   }
 
-  #untilForWrite(target: string): Instant | undefined {
+  #waitForWrite(target: string): ServiceWait | undefined {
     const [quota, held] = [this.#quotaUntil(target), this.#heldUntil(target)];
-    if (quota !== undefined || held === undefined || !this.#isTryAllowed(this.#holdKey(target))) return quota ?? held;
+    if (quota !== undefined) return { until: quota, because: "quota" };
+    if (held === undefined || !this.#isTryAllowed(this.#holdKey(target))) return wait("retry-after", held);
     this.#defied.set(this.#holdKey(target), held);
     return undefined;
   }
@@ -208,7 +210,9 @@ export function serviceOfTarget(targets: UpdaterConfig["targets"], target: strin
   return url ? originOf(url) : target;
 }
 
-function latest(instants: readonly (Instant | undefined)[]): Instant | undefined {
-  const known = instants.filter((instant) => instant !== undefined);
-  return known.length === 0 ? undefined : Math.max(...known);
-}
+const wait = (because: ServiceWait["because"], until: Instant | undefined): ServiceWait | undefined =>
+  until === undefined ? undefined : { until, because };
+
+/** Of equally long ones, the first. */
+const latest = (waits: readonly (ServiceWait | undefined)[]): ServiceWait | undefined =>
+  waits.filter((each) => each !== undefined).toSorted((a, b) => b.until - a.until)[0];

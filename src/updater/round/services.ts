@@ -1,5 +1,6 @@
 import { families } from "../../core/addresses/address.ts";
 import type { Instant } from "../../core/instant.ts";
+import type { ServiceWait } from "../../core/updates/plan-update.ts";
 import { utcSecond } from "../../core/utc-text.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import { createPacing, type Pacing } from "../sources/pacing.ts";
@@ -62,8 +63,8 @@ export async function openServices(
     ...{ readers, sourcePacing, schedule, targetOf },
     serviceOf: ({ target }) => serviceOfTarget(config.targets, target),
     async published(subject, signal) {
-      const until = schedule.untilForReading(subject.target);
-      if (until !== undefined && now() < until) return askedToWait(until);
+      const wait = schedule.waitForReading(subject.target);
+      if (wait !== undefined && now() < wait.until) return askedToWait(wait);
       return targetOf(subject).current(subject.order, signal);
     },
     close() {
@@ -72,8 +73,8 @@ export async function openServices(
   };
 }
 
-const askedToWait = (until: Instant): TargetFault => ({
+const askedToWait = ({ until, because }: ServiceWait): TargetFault => ({
   kind: "later",
-  because: `moor leaves the record service alone until ${utcSecond(until)} (Retry-After or quota)`,
+  because: `moor leaves the record service alone until ${utcSecond(until)} (${because === "quota" ? "quota" : "Retry-After"})`,
   todo: "no action needed: moor waits until then",
 });
