@@ -25,6 +25,10 @@ export const wholeAccount: Scope = { access: "write" };
 export const writesAllZones = ({ access, zones, sets }: Scope): boolean =>
   access === "write" && zones === undefined && sets === undefined;
 
+/** Whether a token is for exactly this name in this zone, perhaps among others: it names both. */
+export const isMadeFor = ({ zones, sets }: Scope, zone: string, owner: string): boolean =>
+  (zones?.includes(zone) ?? false) && (sets?.some((rule) => rule.owner === owner) ?? false);
+
 /** Zone names and owners are canonical. `from` is the address of the caller, if that is known. */
 export type Operation = { readonly now: Instant; readonly from?: string | undefined } & (
   | { readonly kind: "list-zones" }

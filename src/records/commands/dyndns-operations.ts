@@ -32,12 +32,13 @@ export function dyndnsOperations({ store, now }: RecordServiceOptions, sight: Si
         outcomes.push({ kind: host === undefined ? "not-a-full-name" : "unknown" });
         const zone = host === undefined ? undefined : await zoneOf(actor, host);
         const owner = zone && ownerOf(host ?? "", zone.name);
-        if (zone && owner !== undefined) placed.push({ place, owner, zone, id: newRecordId() });
+        if (zone && owner !== undefined)
+          placed.push({ place, owner, zone, ids: { A: newRecordId(), AAAA: newRecordId() } });
       }
       const byZone = [...Map.groupBy(placed, ({ zone }) => zone.id)];
       await Promise.all(
         byZone.map(async ([zone, mine]) => {
-          const mineHere = mine.map(({ place, owner, id }) => ({ place, owner, id }));
+          const mineHere = mine.map(({ place, owner, ids }) => ({ place, owner, ids }));
           const rule = pointHostsRule({
             ...{ kind: "point-hosts", actor: plainActor(actor), zone, hosts: mineHere, now: at },
             wanted: plainAddresses(wanted),

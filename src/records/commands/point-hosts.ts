@@ -1,15 +1,16 @@
 import type { Network } from "../../core/addresses/network.ts";
 import type { Instant } from "../../core/instant.ts";
+import { isMadeFor } from "../../core/may.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import { type PlainActor, permissionsAt } from "../queries/sight.ts";
 import type { WriteRule, WriteView } from "../store/port.ts";
 import { checkWrite } from "./edit/check-write.ts";
-import { pointHost } from "./edit/dyndns.ts";
+import { type NewIds, pointHost } from "./edit/dyndns.ts";
 import type { HostOutcome, WantedAddresses } from "./requests.ts";
 import { writtenBy } from "./write.ts";
 
-/** `place`: its index in the request. `id` is for a new record. */
-export type PlacedHost = { readonly place: number; readonly owner: string; readonly id: string };
+/** `place`: its index in the request. */
+export type PlacedHost = { readonly place: number; readonly owner: string; readonly ids: NewIds };
 
 /** The bytes of a prefix as numbers, because a command is plain data. */
 type PlainAddresses = {
@@ -73,7 +74,7 @@ function point(
   command: PointHosts,
   wanted: WantedAddresses,
   view: WriteView,
-  { owner, id }: PlacedHost,
+  { owner, ids }: PlacedHost,
 ): { readonly sets: readonly RRset[]; readonly outcome: HostOutcome } {
   const { actor, now } = command;
   const sight = permissionsAt(() => now);
@@ -81,7 +82,8 @@ function point(
   const visible = own.filter(({ type }) =>
     sight.allows(actor, { kind: "read-set", zone: view.zone.name, owner, type }),
   );
-  const pointed = pointHost(visible, owner, wanted, { id, now });
+  const mayCreate = isMadeFor(actor.scope, view.zone.name, owner);
+  const pointed = pointHost(visible, owner, wanted, { ids, now, mayCreate });
   if (pointed === undefined) return { sets: own, outcome: { kind: "unknown" } };
   const touched = pointed.wanted.filter((set) => !own.includes(set));
   const hidden = own.filter((set) => !visible.includes(set) && !touched.some(({ type }) => type === set.type));

@@ -244,6 +244,36 @@ describe("dyndns2", () => {
     expect(await lines("hostname=home.example.org", await rig.newToken(scope))).toBe(answer);
   });
 
+  describe("a token for exactly this name in this zone", () => {
+    const sets = [{ owner: "new", types: ["A", "AAAA"] as const }];
+    const only: Scope = { access: "write", zones: ["example.org"], sets };
+    const query = "hostname=new.example.org&myip=192.0.2.9&myipv6=2001:db8::9";
+
+    it("creates its first records, with a short TTL", async () => {
+      expect(await lines(query, await rig.newToken(only))).toBe("good 192.0.2.9,2001:db8::9\n");
+      expect(await has("new")).toEqual(["A 192.0.2.9", "AAAA 2001:db8::9"]);
+      const made = await rig.store.sets(await zoneNow(), { owner: "new" });
+      expect(made.map(({ ttl }) => ttl)).toEqual([300, 300]);
+    });
+
+    it.each<[string, Scope, string, string]>([
+      ["another name in its zone", only, "hostname=other.example.org&myip=192.0.2.9", "nohost\n"],
+      ["only a prefix", only, "hostname=new.example.org&myipv6=2001:db8::/64", "nohost\n"],
+      ["a token for this name in all zones", { access: "write", sets }, query, "nohost\n"],
+      ["a token for the zone", { access: "write", zones: ["example.org"] }, query, "nohost\n"],
+      ["a read-only one", { ...only, access: "read" }, query, "badauth\n"],
+      ["a family that it may not write", { ...only, sets: [{ owner: "new", types: ["AAAA"] }] }, query, "nohost\n"],
+    ])("creates nothing for %s", async (_, scope, asked, answer) => {
+      expect(await lines(asked, await rig.newToken(scope))).toBe(answer);
+      expect(await has("new")).toEqual([]);
+    });
+
+    it("says why beside a CNAME", async () => {
+      await newRecord(zone, "new", "CNAME", "home.example.org.");
+      expect(await lines(query, await rig.newToken(only))).toMatch(/^911 .*CNAME/);
+    });
+  });
+
   it("does not touch what the token may not see at the same name", async () => {
     const narrow = await rig.newToken({ access: "write", sets: [{ owner: "home", types: ["A"] }] });
     await newRecord(zone, "home", "TXT", '"kept"');

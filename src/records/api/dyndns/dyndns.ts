@@ -26,7 +26,8 @@ const schema = {
   security: [{ basic: [] }],
   querystring: Type.Object({
     hostname: Type.String({
-      description: "fully qualified names, separated by commas; each must already have A or AAAA records",
+      description:
+        "fully qualified names, separated by commas; each must already have A or AAAA records, unless the token is for this name in this zone",
     }),
     myip: Type.Optional(Type.String({ description: "one address of each family; default: the caller's address" })),
     offline: Type.Optional(Type.String({ description: "YES is answered with !donator: hosts cannot be set offline" })),

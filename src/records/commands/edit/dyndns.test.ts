@@ -25,7 +25,7 @@ describe("an address moved to another prefix", () => {
 });
 
 describe("a host that is pointed at an address", () => {
-  const fresh = { id: "new", now: 9 };
+  const fresh = { ids: { A: "new A", AAAA: "new" }, now: 9, mayCreate: false };
   const at = (text: string) => parseAddress(text) as Address;
 
   it("has only that one, even if it was the first of several", () => {

@@ -9,24 +9,31 @@ import type { WantedAddresses } from "../requests.ts";
 /** The wanted sets of one host, and the requested addresses that it will then have. */
 export type PointedHost = { readonly wanted: readonly RRset[]; readonly addresses: readonly string[] };
 
+/** One for a new record of each family. */
+export type NewIds = { readonly A: string; readonly AAAA: string };
+
+/** Seconds, for the first address of a host: it is expected to change. */
+const newTtl = 300;
+
 /**
- * Points a host at addresses. It must already have A or AAAA records; undefined if it has none, so that a typo in a router creates no
- * names. `id` is for a record of a family that the host did not have.
+ * Points a host at addresses. Undefined if it has no A or AAAA records and `mayCreate` is false: a typo in a router creates no names.
+ * `ids` are for records of a family that the host did not have.
  */
 export function pointHost(
   sets: readonly RRset[],
   owner: string,
   { ipv4, ipv6 }: WantedAddresses,
-  { id, now }: { readonly id: string; readonly now: Instant },
+  { ids, now, mayCreate }: { readonly ids: NewIds; readonly now: Instant; readonly mayCreate: boolean },
 ): PointedHost | undefined {
   const [a, aaaa] = [setOf(sets, owner, "A"), setOf(sets, owner, "AAAA")];
-  const known = a ?? aaaa;
+  const isAddress = ipv4 !== undefined || (ipv6 !== undefined && !("prefix" in ipv6));
+  const known = a ?? aaaa ?? (mayCreate && isAddress ? { ttl: newTtl } : undefined);
   if (known === undefined) return undefined;
   const addresses: string[] = [];
   const edited: RRset[] = [];
   const point = (set: RRset | undefined, type: "A" | "AAAA", address: Address) => {
     addresses.push(address.text);
-    edited.push(withAddress(set ?? { owner, type, ttl: known.ttl, records: [] }, address, { id, now }));
+    edited.push(withAddress(set ?? { owner, type, ttl: known.ttl, records: [] }, address, { id: ids[type], now }));
   };
   if (ipv4 !== undefined) point(a, "A", ipv4);
   if (ipv6 !== undefined && "prefix" in ipv6) {
