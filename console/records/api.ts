@@ -82,6 +82,10 @@ export async function readSet(
   }
 }
 
+/** All sets of one name. */
+export const readSetsAt = async (request: Request, zone: string, name: string): Promise<readonly Rrset[]> =>
+  (await request<SetPage>("GET", `${zonePath(zone)}/rrsets?name=${encodeURIComponent(name)}`)).rrsets;
+
 export function readHistory(request: Request, zone: string, before: number | null): Promise<HistoryPage> {
   const query = before === null ? "" : `&before=${before}`;
   return request("GET", `${zonePath(zone)}/history?per_page=100${query}`);

@@ -11,6 +11,7 @@ import { zoneAddress, zoneInAddress } from "./zones/zone-address.ts";
 import { ZoneList } from "./zones/zone-list.tsx";
 
 const ZonePage = lazyPart(() => import("./zones/zone-page.tsx"));
+const DynamicPage = lazyPart(() => import("./dynamic/dynamic-page.tsx"));
 const TokenPage = lazyPart(() => import("./tokens/token-page.tsx"));
 const AccountPage = lazyPart(() => import("../shared/session/account-page.tsx"));
 
@@ -48,6 +49,7 @@ function SignedIn() {
       <Route path="/zones/:zone/:part?">
         {({ zone, part }) => <OneZone asked={zoneInAddress(zone ?? "")} part={part} />}
       </Route>
+      <Route path="/dynamic">{() => <DynamicPage />}</Route>
       <Route path="/tokens">{() => <TokenPage />}</Route>
       <Route path="/account">{() => <AccountPage service="records" nameLabel="Account" />}</Route>
     </SignedInFrame>

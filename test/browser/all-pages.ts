@@ -11,6 +11,11 @@ const records: readonly Shown[] = [
     (page) => page.getByRole("region", { name: "Dynamic names" }).locator("[data-label=Changes]").first().waitFor(),
     "dns-overview",
   ],
+  [
+    "/dynamic?zone=harbour.example&name=home",
+    (page) => page.getByText("The first update replaces it").waitFor(),
+    "dns-dynamic",
+  ],
   ["/zones", (page) => page.getByRole("link", { name: "harbour.example" }).waitFor(), "dns-zones"],
   ["/zones?new", (page) => page.getByLabel("Domain name").waitFor(), "dns-new-zone"],
   [zone, (page) => page.getByRole("link", { name: "home AAAA" }).waitFor(), "dns-records"],

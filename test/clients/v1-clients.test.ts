@@ -1,9 +1,12 @@
-import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type Device, type Setup, setupFor } from "../../console/records/dynamic/device-setups.ts";
 import { builtInName, type HostedName, hostName } from "../rig/hosted-name.ts";
+import { prepareWithMoor, runMoor } from "../rig/moor.ts";
 import { type Namespace, openNamespace } from "../rig/namespace.ts";
+import { secretIn } from "../rig/services.ts";
 
 /** Released clients as packaged by Debian, unmodified: they believe that they talk to the original. */
 describe("installed clients", () => {
@@ -98,6 +101,60 @@ describe("installed clients", () => {
       expect(await ddclient(...lines)).toContain("updating home.example.org: good: IP address set to 203.0.113.6");
       expect(await records()).toEqual(["home A 203.0.113.6"]);
       expect(await ddclient(...lines)).toMatch(/nochg/);
+    });
+  });
+
+  describe("the settings that the console shows for a new dynamic name", () => {
+    const shown = (device: Device): Setup => {
+      const wish = { origin: `https://${builtInName}`, zone: "example.org", owner: "attic" };
+      return setupFor(device, { ...wish, secret: secretIn(join(folder, "attic-token")) });
+    };
+    beforeAll(() =>
+      prepareWithMoor(inside, [
+        ...["token", "add", "--data", join(folder, "data"), "--to", join(folder, "attic-token")],
+        ...["--name", "attic", "--zone", "example.org", "--set", "attic A,AAAA"],
+      ]),
+    );
+
+    it("work in ddclient, apart from where it gets the address and the certificate", async () => {
+      const text = shown("ddclient").text?.content ?? "";
+      const here = text
+        .replace("/etc/ssl/moor-ca.pem", name.caFile)
+        .replace("usev4=webv4, webv4=ipify-ipv4", "usev4=ipv4, ipv4=203.0.113.8");
+      const said = await name.run([
+        ...(["ddclient", "-file", config("shown.conf", here), "-cache", join(folder, "shown-cache")] as const),
+        ...["-daemon=0", "-noquiet", "-verbose"],
+      ]);
+      expect(said.out + said.err).toContain("updating attic.example.org: good: IP address set to 203.0.113.8");
+      expect(await records()).toContain("attic A 203.0.113.8");
+    });
+
+    it("work in the inadyn of a UniFi gateway, which cuts the server at the first slash", async () => {
+      const fields = new Map(shown("unifi").fields.map(({ label, value }) => [label, value]));
+      const [server = "", ...path] = fields.get("Server")?.split("/") ?? [];
+      const file = config(
+        "unifi.conf",
+        `ca-trust-file = "${name.caFile}"`,
+        "custom moor {",
+        `  hostname = "${fields.get("Hostname")}"`,
+        `  username = "${fields.get("Username")}"`,
+        `  password = "${fields.get("Password")}"`,
+        `  ddns-server = "${server}"`,
+        `  ddns-path = "/${path.join("/")}"`,
+        '  checkip-command = "/bin/echo 203.0.113.9"',
+        "}",
+      );
+      await name.run(["inadyn", "-n", "-1", "-f", file, `--cache-dir=${join(folder, "unifi")}`]);
+      expect(await records()).toContain("attic A 203.0.113.9");
+    });
+
+    it("are a valid config of moor", async () => {
+      const { text, fields } = shown("moor");
+      config("moor.yaml", text?.content ?? "");
+      config("dns-token", fields[0]?.value ?? "");
+      copyFileSync(name.caFile, join(folder, "moor-ca.pem"));
+      const checked = await runMoor(inside, ["update", "--check", "--config", join(folder, "moor.yaml")]);
+      expect([checked.code, checked.err]).toEqual([0, ""]);
     });
   });
 

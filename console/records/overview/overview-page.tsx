@@ -1,4 +1,4 @@
-import { Group, Stack, Text, Title } from "@mantine/core";
+import { Button, Group, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, Redirect, useSearch } from "wouter";
 import type { MovingName, Overview } from "../../../src/contract/overview.ts";
@@ -36,11 +36,16 @@ export function OverviewPage() {
       <Group justify="space-between">
         <Title order={1}>Overview</Title>
         {data && (
-          <Text size="sm">
-            <Link href="/zones" className="alone">
-              {counted(data.zones, "zone")}
-            </Link>
-          </Text>
+          <Group gap="md">
+            <Text size="sm">
+              <Link href="/zones" className="alone">
+                {counted(data.zones, "zone")}
+              </Link>
+            </Text>
+            <Button component={Link} href="/dynamic">
+              New dynamic name
+            </Button>
+          </Group>
         )}
       </Group>
       <Loading of={overview} height={240} />
@@ -129,7 +134,7 @@ const NoNames = ({ updater }: { readonly updater: boolean }) =>
     <Text>The updater has no names yet. Add one on its page.</Text>
   ) : (
     <Text>
-      No name has changed its address yet. <Link href="/tokens?new">Create a token</Link> for the program that updates
-      one, such as moor, ddclient or your router. Names appear here when their address changes.
+      No name has changed its address yet. <Link href="/dynamic">Set one up</Link> for your router, ddclient or moor.
+      Names appear here when their address changes.
     </Text>
   );

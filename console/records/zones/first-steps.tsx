@@ -17,12 +17,12 @@ export function FirstSteps() {
             them in.
           </List.Item>
           <List.Item>
-            <b>Add the record to update</b>, for example <code>home</code> of type A. Most updaters can only change a
-            record that exists.
+            <b>Choose a name in it</b>, for example <code>home</code>, and the device that knows your address: a
+            FRITZ!Box, another router, ddclient or moor.
           </List.Item>
           <List.Item>
-            <b>Create a token</b> for the program that updates it. The console shows what to paste for moor, ddclient,
-            acme.sh and curl.
+            <b>Copy the settings</b> to the device. The page shows them with a token for exactly this name, and its
+            first update as it arrives.
           </List.Item>
         </List>
         <div>

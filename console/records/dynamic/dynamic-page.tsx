@@ -1,0 +1,99 @@
+import { Button, Stack, Text, Title } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { useSearchParams } from "wouter";
+import type { MadeToken, TokenWish } from "../../../src/contract/console.ts";
+import { absoluteName } from "../../../src/core/names/name.ts";
+import { nameToUnicode } from "../../../src/core/names/unicode.ts";
+import { Problem } from "../../shared/live/problem.tsx";
+import { useSession } from "../../shared/session/session.tsx";
+import { type Device, deviceNames, typedOrigin } from "./device-setups.ts";
+import { DeviceStep } from "./device-step.tsx";
+import { addressesIn } from "./first-update.ts";
+import type { MadeName, NameWish } from "./made-name.ts";
+import { NameStep, usePrimaryZones } from "./name-step.tsx";
+import { useSetsAt } from "./sets-at.ts";
+import { ShownSetup } from "./shown-setup.tsx";
+import { ownerIn, zoneIn } from "./typed-name.ts";
+
+/** From a name to a device that updates it: a token for exactly this name, what to enter where, and the first update as it arrives. */
+export default function DynamicPage() {
+  const [made, setMade] = useState<MadeName>();
+  return (
+    <Stack gap="lg" maw="46rem">
+      <div>
+        <Title order={1}>New dynamic name</Title>
+        <Text c="dimmed" size="sm">
+          A name that follows the changing address of your internet connection.
+        </Text>
+      </div>
+      {made ? <ShownSetup made={made} /> : <Wishes onMade={setMade} />}
+    </Stack>
+  );
+}
+
+function Wishes({ onMade }: { readonly onMade: (made: MadeName) => void }) {
+  const { request } = useSession();
+  const [query] = useSearchParams();
+  const zones = usePrimaryZones();
+  const [chosen, setChosen] = useState(query.get("zone"));
+  const [typed, setTyped] = useState(query.get("name") ?? "");
+  const only = zones.names.length === 1 ? zones.names[0] : undefined;
+  const zone = chosen ?? zoneIn(typed, zones.names) ?? only ?? null;
+  const [device, setDevice] = useState<Device>("fritzbox");
+  const [address, setAddress] = useState(location.origin);
+  const [tried, setTried] = useState(false);
+  const owner = zone === null ? undefined : ownerIn(typed, zone);
+  const origin = typedOrigin(address);
+  const there = useSetsAt(zone, owner?.ok ? owner.value : undefined);
+  const make = useMutation({
+    mutationFn: async (wish: NameWish) => ({
+      ...wish,
+      ...(await request<MadeToken>("POST", "/console/tokens", tokenFor(wish))),
+    }),
+    onSuccess: onMade,
+  });
+  const submit = () => {
+    setTried(true);
+    if (zone === null || !owner?.ok || origin === undefined || there.data === undefined) return;
+    if (there.data.some(({ type }) => type === "CNAME")) return;
+    make.mutate({ zone, owner: owner.value, device, origin, before: addressesIn(there.data) });
+  };
+  return (
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <Stack gap="lg">
+        <NameStep
+          {...{ typed, zone, owner, tried }}
+          there={there.data}
+          zones={zones.names}
+          onTyped={setTyped}
+          onZone={setChosen}
+          error={zones.error ?? there.error}
+          retry={zones.error ? zones.retry : () => void there.refetch()}
+        />
+        <DeviceStep {...{ device, address, origin, tried }} onDevice={setDevice} onAddress={setAddress} />
+        <Problem error={make.error} />
+        <div>
+          <Button type="submit" loading={make.isPending}>
+            Create token and show the settings
+          </Button>
+        </div>
+      </Stack>
+    </form>
+  );
+}
+
+/** For exactly the addresses of this name. */
+function tokenFor({ zone, owner, device }: NameWish): TokenWish {
+  const label = deviceNames.find(({ value }) => value === device)?.label ?? device;
+  return {
+    name: `${nameToUnicode(absoluteName(owner, zone)).slice(0, 80)} (${label})`,
+    scope: { access: "write", zones: [zone], sets: [{ owner, types: ["A", "AAAA"] }] },
+  };
+}

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { axeFinds } from "./axe.ts";
+import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
+import { walkTo } from "./walk-to.ts";
+
+/** A new dynamic name: from the overview to the first update of a device. */
+
+let { rig, context, page, close } = {} as HarbourPage;
+beforeAll(async () => {
+  ({ rig, context, page, close } = await openHarbourPage());
+});
+afterAll(() => close?.());
+
+const field = async (label: string) => {
+  const text = page.locator(".to-enter > div", { has: page.getByText(label, { exact: true }) }).locator("pre");
+  return (await text.textContent()) ?? "";
+};
+
+/** As a FRITZ!Box does: it replaces the placeholders, and signs in with HTTP Basic. */
+async function asFritzBox(ipv4: string, ipv6: string): Promise<string> {
+  const url = (await field("Update URL"))
+    .replace("<domain>", await field("Domain name"))
+    .replace("<ipaddr>", ipv4)
+    .replace("<ip6addr>", ipv6);
+  const credentials = Buffer.from(`${await field("User name")}:${await field("Password")}`).toString("base64");
+  const answer = await context.request.get(url, { headers: { authorization: `Basic ${credentials}` } });
+  return answer.text();
+}
+
+describe("a new dynamic name", () => {
+  it("by keyboard: the settings for a FRITZ!Box work as they are shown, and the first update appears", async () => {
+    await walkTo(page, `${rig.url}/`);
+    await page.getByRole("link", { name: "New dynamic name" }).press("Enter");
+    const name = page.getByLabel("Name", { exact: true });
+    await name.and(page.locator(":focus")).waitFor();
+    await page.keyboard.type("attic.Harbour.example");
+    await page.getByText("has no address yet. The first update creates its record.").waitFor();
+    await page.getByText("Only this machine itself can reach").waitFor();
+    expect(await axeFinds(page)).toEqual([]);
+    await name.press("Enter");
+    await page.getByText("Waiting for the first update").waitFor();
+    await page.getByRole("button", { name: "Copy DynDNS provider" }).and(page.locator(":focus")).waitFor();
+    await page.getByText("may write A and AAAA of attic.harbour.example").waitFor();
+    expect(await axeFinds(page)).toEqual([]);
+    expect(await asFritzBox("203.0.113.5", "2001:db8::5")).toBe("good 203.0.113.5,2001:db8::5\n");
+    await page.getByText("attic.harbour.example → 203.0.113.5, 2001:db8::5").waitFor();
+    expect(page.complaints).toEqual([]);
+  });
+
+  it("says so if the device sends the address that the record already has", async () => {
+    await page.goto(`${rig.url}/dynamic?zone=harbour.example&name=attic`);
+    await page.getByText("has the address 203.0.113.5 and 2001:db8::5 now").waitFor();
+    await page.getByRole("button", { name: "Create token" }).click();
+    await page.getByText("Waiting for the first update").waitFor();
+    expect(await asFritzBox("203.0.113.5", "2001:db8::5")).toMatch(/^nochg /);
+    await page.getByText("The record already had this address.").waitFor();
+  });
+
+  it("says so if the device signs in, but sends another name", async () => {
+    await page.goto(`${rig.url}/dynamic?zone=harbour.example&name=cellar`);
+    await page.getByText("has no address yet").waitFor();
+    await page.getByRole("button", { name: "Create token" }).click();
+    const headers = { authorization: `Basic ${Buffer.from(`moor:${await field("Password")}`).toString("base64")}` };
+    const wrong = await context.request.get(`${rig.url}/nic/update?hostname=celler.harbour.example`, { headers });
+    expect(await wrong.text()).toMatch(/^(?:nohost|911)/);
+    await page.getByText("has not sent an address for").waitFor();
+  });
+
+  it("creates no token for an alias, nor without a name", async () => {
+    await page.goto(`${rig.url}/dynamic?zone=harbour.example`);
+    await page.getByRole("button", { name: "Create token" }).click();
+    await page.getByText("enter a name, or @ for the zone itself").waitFor();
+    await page.getByLabel("Name", { exact: true }).fill("www");
+    await page.getByText("this name is an alias (CNAME)").waitFor();
+    await page.getByRole("button", { name: "Create token" }).click();
+    expect(await page.getByText("Waiting for the first update").count()).toBe(0);
+  });
+});
