@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Suspense, useEffect, useState } from "react";
 import { Redirect, Route, Switch } from "wouter";
 import type { EditableNames, Published, UpdaterDecision, UpdaterState } from "../../src/contract/updater-page.ts";
+import { counted } from "../shared/counted.ts";
 import { lazyPart } from "../shared/live/lazy-part.tsx";
 import { LiveMark } from "../shared/live/live-mark.tsx";
 import { Problem } from "../shared/live/problem.tsx";
@@ -16,6 +17,7 @@ import { durationInWords } from "../shared/time/words-of-time.ts";
 import { WithCode } from "../shared/with-code.tsx";
 import type { Intent } from "./change-name.tsx";
 import { DecisionTable } from "./decision-table.tsx";
+import { groupNames } from "./group-names.ts";
 import { NameCard } from "./name-card.tsx";
 
 const ConfigView = lazyPart(() => import("./config-view.tsx"));
@@ -95,11 +97,12 @@ function NamesPage() {
   });
   const isHung = useLongWait(state.isFetching);
   const gone = state.failureCount > 0 || isHung;
-  const actionsFor = (record: string) => {
+  const entryOf = (record: string) => {
     const index = names.data?.entries.findIndex(({ records }) => records.includes(record)) ?? -1;
-    if (index < 0) return {};
+    if (index < 0) return undefined;
     const isPaused = names.data?.entries[index]?.fields.paused;
     return {
+      index,
       onEdit: () => begin.mutate({ kind: "edit", index }),
       onPause: () => begin.mutate({ kind: isPaused ? "resume" : "pause", index }),
     };
@@ -158,16 +161,24 @@ function NamesPage() {
               The {called} {source} cannot be read: <WithCode text={because ?? ""} />
             </p>
           ))}
+        {state.data?.services.map(({ service, because, todo, records }) => (
+          <p className="note" key={service} role="alert">
+            <b>
+              {counted(records, "record")} cannot be written to {service}:
+            </b>{" "}
+            <WithCode text={`${because}; ${todo}`} />
+          </p>
+        ))}
         <div className="cards">
-          {state.data?.names.map((name) => (
+          {groupNames(state.data?.names ?? []).map((name) => (
             <NameCard
-              key={name.name}
+              key={name.host}
               name={name}
-              published={published.error ? null : published.data?.published[name.name]}
+              published={published.error ? null : published.data?.published}
               decisions={done ?? []}
               nextRound={state.data?.nextRound ?? null}
               putBack={(title) => ask("POST", "/page/put-back", { name: title })}
-              {...actionsFor(name.name)}
+              entryOf={entryOf}
             />
           ))}
         </div>

@@ -1,70 +1,134 @@
 import { Button, Group, Paper, Title } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { Suspense, useMemo } from "react";
-import type { UpdaterDecision, UpdaterState } from "../../src/contract/updater-page.ts";
-import { lazyPart } from "../shared/live/lazy-part.tsx";
+import { useMemo } from "react";
+import type { Published, UpdaterDecision } from "../../src/contract/updater-page.ts";
 import { Problem } from "../shared/live/problem.tsx";
-import { When } from "../shared/time/when.tsx";
+import { useNow, When } from "../shared/time/when.tsx";
+import { durationInWords } from "../shared/time/words-of-time.ts";
 import { WithCode } from "../shared/with-code.tsx";
+import { AddressStrip } from "./address-strip.tsx";
+import { type NamedRecords, type NameState, stateOf, typeOf, worstTone } from "./group-names.ts";
 import { movesOf } from "./moves.ts";
 
-const Timeline = lazyPart(async () => ({ default: (await import("../shared/time/timeline.tsx")).Timeline }));
+/** What can be done with an entry of the config; absent if names cannot be changed here. */
+export type EntryActions = { readonly onEdit: () => void; readonly onPause: () => void };
 
-type Props = {
-  readonly name: UpdaterState["names"][number];
-  readonly published: readonly string[] | null | undefined;
+type Shared = {
+  /** Undefined while it is not known; null if it cannot be read. */
+  readonly published: Published | null | undefined;
   readonly decisions: readonly UpdaterDecision[];
   readonly nextRound: string | null;
-  /** Absent if names cannot be changed here. */
-  readonly onEdit?: (() => void) | undefined;
-  readonly onPause?: (() => void) | undefined;
   /** Writes the wanted address now. */
-  readonly putBack: (name: string) => Promise<unknown>;
+  readonly putBack: (record: string) => Promise<unknown>;
 };
 
-/** One name and family: the wanted address, the one written last, and the one that the record service has. */
-export function NameCard({ name, published, decisions, nextRound, onEdit, onPause, putBack }: Props) {
-  const spans = useMemo(() => movesOf(name.name, decisions), [name.name, decisions]);
-  const failure = decisions.find(({ about, kind }) => about === name.name && kind === "failing");
-  const state = stateOf(name, published);
+type Props = Shared & {
+  readonly name: NamedRecords;
+  /** The entry of a record; its number tells whether two records are in the same one. */
+  readonly entryOf: (record: string) => (EntryActions & { readonly index: number }) | undefined;
+};
+
+/** One name: the address of each family and whether its record has it. Everything else is behind Details. */
+export function NameCard({ name: { host, records }, entryOf, ...shared }: Props) {
+  const tones = records.map((record) => stateOf(record, publishedOf(record, shared.published)).tone);
+  const entries = [...new Map(records.map(({ name }) => [entryOf(name)?.index, entryOf(name)])).values()];
+  const isOne = entries.length === 1;
+  const paused = records.every((record) => record.paused);
   return (
-    <Paper withBorder p="md" component="section" aria-label={name.name} className={`card ${state.tone}`}>
+    <Paper withBorder p="md" component="section" aria-label={host} className={`card ${worstTone(tones)}`}>
       <Group justify="space-between" align="start" wrap="nowrap" gap="xs">
         <Title order={2} className="mono" style={{ fontSize: "1rem" }}>
-          {name.name}
+          {host}
         </Title>
-        <Group gap={4} wrap="nowrap">
-          {onPause && (
-            <Button {...small} onClick={onPause} aria-label={`${name.paused ? "Resume" : "Pause"} ${name.name}`}>
-              {name.paused ? "Resume" : "Pause"}
-            </Button>
-          )}
-          {onEdit && (
-            <Button {...small} onClick={onEdit} aria-label={`Edit ${name.name}`}>
-              Edit
-            </Button>
-          )}
-        </Group>
+        {isOne && <Actions of={host} isPaused={paused} entry={entries[0]} />}
       </Group>
-      <p className={toneClasses[state.tone]} role="status" style={{ margin: "0.25rem 0 0.5rem" }}>
-        <b>{state.words}</b>
-        {"todo" in state && <WithCode text={`: ${state.todo}`} />}
+      {records.map((record) => (
+        // biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields of a form
+        <div key={record.name} role="group" aria-label={record.name} className="family">
+          <FamilyLine record={record} {...shared} />
+          {!isOne && <Actions of={record.name} isPaused={record.paused ?? false} entry={entryOf(record.name)} />}
+        </div>
+      ))}
+      <details className="more">
+        <summary>Details</summary>
+        {records.map((record) => (
+          <Facts key={record.name} record={record} {...shared} />
+        ))}
+      </details>
+    </Paper>
+  );
+}
+
+const publishedOf = ({ name }: NameState, published: Shared["published"]) =>
+  published === null ? null : published?.[name];
+
+function Actions(props: { readonly of: string; readonly isPaused: boolean; readonly entry: EntryActions | undefined }) {
+  if (props.entry === undefined) return null;
+  const pause = props.isPaused ? "Resume" : "Pause";
+  return (
+    <Group gap={4} wrap="nowrap">
+      <Button {...small} onClick={props.entry.onPause} aria-label={`${pause} ${props.of}`}>
+        {pause}
+      </Button>
+      <Button {...small} onClick={props.entry.onEdit} aria-label={`Edit ${props.of}`}>
+        Edit
+      </Button>
+    </Group>
+  );
+}
+
+/** "→ 203.0.113.7 ✓ up to date for 3 days" */
+function FamilyLine({ record, published, decisions, putBack }: Shared & { readonly record: NameState }) {
+  const { name, wanted, stored, storedAt, because, todo, ok } = record;
+  const now = useNow(15_000);
+  const spans = useMemo(() => movesOf(name, decisions), [name, decisions]);
+  const state = stateOf(record, publishedOf(record, published));
+  // Of a service that fails as a whole, the page says it once for all names.
+  const isSaid = ok || state.tone === "paused" || record.service !== undefined;
+  const why = state.todo ?? (isSaid ? undefined : `${because}${todo ? `; ${todo}` : ""}`);
+  return (
+    <>
+      <p className="address-line" role="status">
+        <span className="mono">
+          <span aria-hidden>→ </span>
+          {(state.tone === "in-step" ? stored : wanted) ?? stored ?? `no ${typeOf(name)} address`}
+        </span>{" "}
+        <span className={toneClasses[state.tone]}>
+          <span aria-hidden>{signs[state.tone]} </span>
+          <b>{state.words}</b>
+          {why !== undefined && <WithCode text={`: ${why}`} />}
+        </span>{" "}
+        {state.tone === "in-step" && storedAt !== null && (
+          <span className="quiet nowrap">for {durationInWords(now - Date.parse(storedAt))}</span>
+        )}
       </p>
-      {"drifted" in state && <PutBack address={name.wanted} putBack={() => putBack(name.name)} />}
+      {state.drifted && <PutBack address={wanted} putBack={() => putBack(name)} />}
+      {spans.length > 1 && <AddressStrip name={name} spans={spans} />}
+    </>
+  );
+}
+
+function Facts({ record, published, decisions, nextRound }: Shared & { readonly record: NameState }) {
+  const { name, wanted, stored, storedAt, what, because, todo } = record;
+  const failure = decisions.find(({ about, kind }) => about === name && kind === "failing");
+  const shown = publishedOf(record, published);
+  return (
+    <>
+      <h3 className="mono">{name}</h3>
       <dl className="facts">
         <dt>Wanted</dt>
-        <dd className="mono">{name.wanted ?? "no address"}</dd>
+        <dd className="mono">{wanted ?? "no address"}</dd>
         <dt>Stored</dt>
-        <dd className="mono">{name.stored ?? "nothing yet"}</dd>
+        <dd className="mono">{stored ?? "nothing yet"}</dd>
         <dt>Published</dt>
-        <dd className="mono">{published === undefined ? "…" : (published?.join(", ") ?? "unknown")}</dd>
+        <dd className="mono">{shown === undefined ? "…" : (shown?.join(", ") ?? "unknown")}</dd>
         <dt>Last change</dt>
-        <dd>{name.storedAt === null ? "never" : <When at={name.storedAt} />}</dd>
+        <dd>{storedAt === null ? "never" : <When at={storedAt} />}</dd>
         <dt>Next check</dt>
         <dd>{nextRound === null ? "soon" : new Date(nextRound).toLocaleTimeString("en-GB")}</dd>
         <dt>Decision</dt>
         <dd>
-          <WithCode text={`${name.what}: ${name.because}${name.todo ? `; ${name.todo}` : ""}`} />
+          <WithCode text={`${what}: ${because}${todo ? `; ${todo}` : ""}`} />
         </dd>
         {failure && (
           <>
@@ -75,15 +139,7 @@ export function NameCard({ name, published, decisions, nextRound, onEdit, onPaus
           </>
         )}
       </dl>
-      {spans.length > 1 && (
-        <Suspense>
-          <Timeline
-            spans={spans}
-            label={`Addresses of ${name.name} over time; the decisions below have the same data`}
-          />
-        </Suspense>
-      )}
-    </Paper>
+    </>
   );
 }
 
@@ -103,13 +159,4 @@ function PutBack(props: { readonly address: string | null; readonly putBack: () 
 const small = { size: "compact-xs", variant: "subtle", color: "gray" } as const;
 
 const toneClasses = { "in-step": "good", "out-of-step": "bad", paused: "quiet" } as const;
-
-function stateOf({ ok, wanted, stored, onDrift, paused }: Props["name"], published: Props["published"]) {
-  if (paused) return { tone: "paused", words: "paused" } as const;
-  if (!ok) return notUpToDate;
-  if (published != null && wanted !== null && !published.includes(wanted))
-    return { tone: "out-of-step", words: "the record has a different address", todo: onDrift, drifted: true } as const;
-  return wanted === null || wanted !== stored ? notUpToDate : ({ tone: "in-step", words: "up to date" } as const);
-}
-
-const notUpToDate = { tone: "out-of-step", words: "not up to date" } as const;
+const signs = { "in-step": "✓", "out-of-step": "✗", paused: "‖" } as const;

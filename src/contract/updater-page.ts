@@ -14,9 +14,19 @@ export type UpdaterState = {
     readonly how: "events" | "polling";
     readonly because?: string;
   }[];
+  /** Record services that fail as a whole, with what to do. */
+  readonly services: readonly {
+    readonly service: string;
+    readonly because: string;
+    readonly todo: string;
+    /** How many records wait for it. */
+    readonly records: number;
+  }[];
   readonly names: readonly {
     readonly name: string;
     readonly ok: boolean;
+    /** The record service that fails as a whole, if that is why this record is not up to date. */
+    readonly service?: string;
     readonly wanted: string | null;
     readonly stored: string | null;
     readonly storedAt: string | null;

@@ -87,7 +87,7 @@ const updater: readonly Shown[] = [
   [
     "/",
     async (page) => {
-      const card = page.getByRole("region", { name: "home.harbour.example A" });
+      const card = page.getByRole("region", { name: "home.harbour.example" });
       await card.getByText("up to date", { exact: true }).waitFor();
       await card.getByRole("img").waitFor();
       await page.getByText("Active config").press("Enter");

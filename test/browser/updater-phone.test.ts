@@ -37,7 +37,7 @@ describe("the updater's page", () => {
   it("draws a change at its moment, and moves on from there", async () => {
     const context = await openContext(browser);
     const page = await openPage(context, watcher.page());
-    const card = page.getByRole("region", { name: `${name}.example.org AAAA` });
+    const card = page.getByRole("group", { name: `${name}.example.org AAAA` });
     await card.waitFor();
     say(2);
     await written(2);
@@ -66,7 +66,7 @@ describe("the updater's page", () => {
     const context = await openContext(browser, { size: { width: 360, height: 740 } });
     const page = await openPage(context, watcher.page());
     await page
-      .getByRole("region", { name: `${name}.example.org AAAA` })
+      .getByRole("group", { name: `${name}.example.org AAAA` })
       .getByRole("img")
       .waitFor();
     await page.getByRole("heading", { name: "Decisions" }).waitFor();

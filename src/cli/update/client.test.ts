@@ -92,7 +92,11 @@ describe("moor status", () => {
     const watch = async (stateFile: string) => {
       const nextRound = "2026-01-02T03:04:05.000Z";
       const known = { started: nextRound, rounds: 1, lastRound: nextRound, nextRound, changes: 0, failures: 0 };
-      const tools = { status: () => ({ ...known, sources: [], names: [] }), check: () => undefined, silence: () => 0 };
+      const tools = {
+        status: () => ({ ...known, sources: [], services: [], names: [] }),
+        check: () => undefined,
+        silence: () => 0,
+      };
       const of = { file: "/etc/moor/x.yaml", stateFile };
       control = await openControl({ ...tools, of });
       const config = readFileSync(join(loop.folder, "moor.yaml"), "utf8");

@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { openControl } from "../../../test/rig/updater/control.ts";
 import { openLoop } from "../../../test/rig/updater/loop.ts";
 import { createStatusKeeper } from "../report/status.ts";
+import type { StateFile } from "../round/state-file.ts";
 import { createUpdaterPage } from "./http-page.ts";
 
 const rest = { putBack: () => false, devices: () => new Map<string, never>() };
@@ -80,5 +81,19 @@ it("a change of a name that makes no sense is refused, and the file stays as it 
       expect([wish, (await ask("POST", path, wish))?.status]).toEqual([wish, 400]);
   }
   expect(readFileSync(loop.config.file, "utf8")).toBe(before);
+  await loop.close();
+});
+
+it("a record service that refuses the token is reported once, however many names it has", async () => {
+  const loop = await openLoop(
+    "  - { name: home, zone: example.org, ipv4: wan0 }\n  - { name: nas, zone: example.org, ipv4: wan0 }",
+  );
+  const keeper = createStatusKeeper(() => loop.clock.now);
+  loop.says.service = () => ({ status: 401, body: {} });
+  const round = await loop.updater.round(new AbortController().signal);
+  keeper.note(round, { get: () => undefined } as unknown as StateFile, loop.clock.now);
+  const { services, names } = keeper.now();
+  expect(services).toMatchObject([{ service: "dns", because: expect.stringMatching(/denied access/), records: 2 }]);
+  expect(names.map(({ service }) => service)).toEqual(["dns", "dns"]);
   await loop.close();
 });

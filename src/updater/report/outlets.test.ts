@@ -22,6 +22,7 @@ beforeEach(async () => {
   status = {
     ...{ started: new Date().toISOString(), rounds: 1, lastRound: new Date().toISOString(), nextRound: null },
     ...{ changes: 3, failures: 1, sources: [{ source: "home", called: "firewall", up: true, how: "events" }] },
+    services: [],
     names: [
       {
         ...{ name: 'ho"me.example.org A', ok: true, wanted: "9.9.9.9", stored: "9.9.9.9" },

@@ -1,9 +1,11 @@
 import type { UpdaterState } from "../../contract/updater-page.ts";
 import type { Instant } from "../../core/instant.ts";
 import { notReadYet } from "../round/choose-for.ts";
+import { isOfService } from "../round/circuit-breaker.ts";
 import type { Round, UpdateResult } from "../round/result.ts";
 import type { StateFile } from "../round/state-file.ts";
 import { originsOf } from "../round/subjects.ts";
+import type { TargetFault } from "../targets/target.ts";
 import { driftTodo, summarise } from "./describe-round.ts";
 
 /** The state of a watcher after its last round. */
@@ -30,6 +32,7 @@ export function createStatusKeeper(clock: () => Instant): StatusKeeper {
     changes: 0,
     failures: 0,
     sources: [],
+    services: [],
     names: [],
   };
   return {
@@ -47,6 +50,7 @@ export function createStatusKeeper(clock: () => Instant): StatusKeeper {
         changes: status.changes + done,
         failures: status.failures + failed.length,
         sources: sourcesIn(round, status.sources),
+        services: servicesIn(round),
         names,
       };
     },
@@ -69,6 +73,7 @@ function namesIn(
     const wanted = result.choice.kind === "address" ? result.choice.address.text : null;
     return {
       name: result.subject.title,
+      ...(serviceFault(result) && { service: result.subject.target }),
       ok: kind === "done" || kind === "nothing",
       wanted,
       stored: kept?.address ?? null,
@@ -79,6 +84,18 @@ function namesIn(
       onDrift: driftTodo(result.subject, wanted),
       ...(result.subject.paused && { paused: true }),
     };
+  });
+}
+
+/** The fault of its whole record service, which other names have too. */
+const serviceFault = ({ outcome }: UpdateResult): TargetFault | undefined =>
+  outcome && "fault" in outcome && isOfService(outcome.fault) ? outcome.fault : undefined;
+
+function servicesIn({ results }: Pick<Round, "results">): Status["services"] {
+  const failing = results.filter((result) => serviceFault(result) !== undefined);
+  return [...Map.groupBy(failing, ({ subject }) => subject.target)].map(([service, those]) => {
+    const { because = "", todo = "" } = those.map(serviceFault).find((fault) => fault !== undefined) ?? {};
+    return { service, because, todo, records: those.length };
   });
 }
 
