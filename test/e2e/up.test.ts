@@ -30,7 +30,7 @@ afterAll(async () => {
 const startUp = (words: readonly string[]) => inside.start([node, join(repository, "bin/moor.ts"), ...words], { cwd });
 
 async function start(): Promise<StartedProcess> {
-  const started = startUp(["up", "--data", "my data"]);
+  const started = startUp(["up", "--data", "my data", "--examples"]);
   await started.says(/Ctrl-C stops it/);
   return started;
 }

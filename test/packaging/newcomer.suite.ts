@@ -34,7 +34,7 @@ export function newcomerSuite(installed: () => Installed): void {
   });
 
   it("runs as moor up: pages, APIs and DNS", async () => {
-    const up = moor("up --data data --host");
+    const up = moor("up --data data --host --examples");
     await up.says(/Ctrl-C stops it/);
     const lines = worthTyping(up.out());
     expect(lines.filter((line) => line.startsWith(`${installed().program} `))).toHaveLength(2);

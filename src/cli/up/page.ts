@@ -31,8 +31,10 @@ export async function openUpPage(
 ): Promise<UpPage> {
   const status = createStatusKeeper(Date.now);
   const asked = { status: () => status.now(), check: updater.check, silence: () => status.silence() };
+  // Where the page is has its place in what `moor up` prints.
+  const quiet = { ...log, info: () => undefined };
   const signIn = openPageSignIn({ log, now: Date.now, ...pagesOf("updater") });
-  const keeper = following(createPageKeeper({ log, now: Date.now, door: createDoor(log, "--updater"), signIn }));
+  const keeper = following(createPageKeeper({ log, now: Date.now, door: createDoor(quiet, "--updater"), signIn }));
   const { published, putBack, devices } = updater;
   const url = await keeper.serve(config, { published, putBack, devices, ...asked });
   opened.push({ name: "updater's page", close: keeper.close });

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => void other.close());
 
 /** Runs until it has printed everything, or ends. */
-async function up(places: Readonly<Record<string, string>>, isTerminal = true) {
+async function up(places: Readonly<Record<string, string>>, isTerminal = true, ...more: readonly string[]) {
   const cwd = await mkdtemp(join(tmpdir(), "moor-up-"));
   const anywhere = { records: "127.0.0.1:0", firewall: "127.0.0.1:0", dns: "127.0.0.1:0", updater: "127.0.0.1:0" };
   const words = Object.entries({ ...anywhere, ...places }).flatMap(([part, at]) => [`--${part}`, at]);
@@ -27,18 +27,28 @@ async function up(places: Readonly<Record<string, string>>, isTerminal = true) {
   let said = "";
   const out = (text: string) => {
     said += text;
-    if (said.includes("Ctrl-C stops it")) stop.abort();
+    if (/sign-in.*\n$/.test(said)) stop.abort();
   };
   const io = { program: "moor", out, err: out, env: {}, cwd, isTerminal, signal: stop.signal };
-  const code = await runMoor(["up", "--interface", "lo", ...words], io);
+  const code = await runMoor(["up", "--interface", "lo", ...words, ...more], io);
   return { code, said, cwd };
 }
 
 it("prints one link for all pages, and says that the browser will warn about it, why, and what to do", async () => {
   const { said } = await up({});
   expect(said).toMatch(
-    /Sign in to all pages .*:\n {2}https:\S+sign-in#\w{43}\nThe browser warns .*private authority issued it\. Import moor-data\/ca\.pem, or continue anyway\.\n/,
+    /The browser warns .*private authority issued it\. Import moor-data\/ca\.pem, or continue anyway\.\nSign in to all pages .*:\n {2}https:\S+sign-in#\w{43}\n/,
   );
+});
+
+it("prints where everything is, what it wrote and how to stop it, and the link last", async () => {
+  const { said } = await up({});
+  const [state = "", ...rest] = said.split("\n\nStopping")[0]?.trimEnd().split("\n") ?? [];
+  expect(state).toMatch(/^moor is up: DNS https:\S+, firewall https:\S+, updater https:\S+, nameserver \S+ port \d+$/);
+  expect(rest.filter((line) => / (?:A|AAAA): /.test(line)).length).toBeGreaterThan(0);
+  expect(rest.find((line) => line.startsWith("Ctrl-C stops it."))).toContain("--examples");
+  expect(rest.at(-1)).toMatch(/^ {2}https:\S+sign-in#\w{43}$/);
+  expect(said).not.toContain("curl");
 });
 
 it("prints the command for a link, not the link, if the output may end up in a log", async () => {
@@ -70,7 +80,7 @@ it("does not touch the data of a running service", async () => {
 });
 
 it("says how it learns of a change", async () => {
-  const { said } = await up({});
+  const { said } = await up({}, true, "--examples");
   expect(said).toMatch(/follows lo: checks immediately when .*, otherwise every 2 s\n/);
 });
 

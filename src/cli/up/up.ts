@@ -39,6 +39,8 @@ export type UpCommand = {
   /** Where the updater's page is. */
   readonly updater: ListenAddress;
   readonly metrics?: ListenAddress;
+  /** Also print what was created, and commands to try. */
+  readonly examples?: boolean;
 };
 
 /** Runs everything on one machine, to try it. */
@@ -58,11 +60,14 @@ export async function up(options: UpCommand, io: CommandIo): Promise<number> {
     if (watched === undefined) return 1;
     const page = await openUpPage(watched, { ...together, log, opened });
     if (page.url !== undefined) together.links.push({ service: "updater", url: page.url, together: true });
-    printState(trial, urls, page.url && seenFrom(page.url, host), io);
-    await printLink(trial, urls, io);
+    const pageUrl = page.url && seenFrom(page.url, host);
+    if (options.examples) printState(trial, urls, pageUrl, io);
+    else printPlaces(urls, pageUrl, io);
     const ready = await firstRound(watched.updater, page, io);
     watched.updater.close();
-    printNext(trial, urls, io);
+    if (options.examples) printNext(trial, urls, io);
+    printEnd(trial, options.examples ?? false, io);
+    await printLink(trial, urls, io);
     if (ready) await keepUpdating(watched, trial, { control, keeper: page.keeper, log }, io);
     return 0;
   } finally {
@@ -140,7 +145,7 @@ async function firstRound(updater: Updater, { onFirstRound }: UpPage, io: Comman
   await onFirstRound(round);
   for (const result of round.results) {
     const { what, because, todo } = summarise(result, true);
-    io.out(`  ${result.subject.title}: ${what}: ${because}${todo ? `; ${todo}` : ""}\n`);
+    io.out(`${result.subject.title}: ${what}: ${because}${todo ? `; ${todo}` : ""}\n`);
   }
   return !io.signal.aborted;
 }
@@ -162,6 +167,17 @@ async function keepUpdating(
   await keepNames(config, tools, io.signal);
 }
 
+function printPlaces({ pages, dns }: Urls, updater: string | undefined, io: CommandIo): void {
+  const places = [`DNS ${pages.records}`, `firewall ${pages.firewall}`, ...(updater ? [`updater ${updater}`] : [])];
+  io.out(`moor is up: ${places.join(", ")}, nameserver ${dns.host} port ${dns.port}\n`);
+}
+
+function printEnd(trial: Trial, hasExamples: boolean, io: CommandIo): void {
+  const data = shellWord(relative(io.cwd, trial.folder) || ".");
+  const examples = hasExamples ? "" : `; with --examples, it also prints commands to try`;
+  io.out(`Ctrl-C stops it. The same command starts it again, with the same data in ${data}${examples}.\n`);
+}
+
 function printState(trial: Trial, urls: Urls, updater: string | undefined, io: CommandIo): void {
   io.out("moor is up, everything on this machine:\n");
   const { records, firewall } = urls.pages;
@@ -174,6 +190,7 @@ function printState(trial: Trial, urls: Urls, updater: string | undefined, io: C
   if (updater) io.out(`                   ${updater}  (its page)\n`);
   io.out(`  data             ${trial.folder}\n`);
   for (const made of trial.made) io.out(`  created          ${made}\n`);
+  io.out("\n");
 }
 
 async function printLink(trial: Trial, urls: Urls, io: CommandIo): Promise<void> {
@@ -182,10 +199,9 @@ async function printLink(trial: Trial, urls: Urls, io: CommandIo): Promise<void>
   if (link === undefined) {
     io.out(`\nTo get a sign-in link for all pages:\n  ${io.program} sign-in ${data} --url ${urls.pages.records}\n`);
   } else {
-    io.out(`\nSign in to all pages with this link; it works once, within 15 minutes:\n  ${link}\n`);
-    io.out(browserWarning(relative(io.cwd, urls.caFile)));
+    io.out(`\n${browserWarning(relative(io.cwd, urls.caFile))}`);
+    io.out(`Sign in to all pages with this link; it works once, within 15 minutes:\n  ${link}\n`);
   }
-  io.out("\n");
 }
 
 function printNext(trial: Trial, urls: Urls, io: CommandIo): void {
@@ -215,6 +231,5 @@ ${io.program} list ${trial.zone} ${withConfig}
 # the config of the updater, with its comments
 cat ${configFile}
 
-Ctrl-C stops it. The same command starts it again, with the same data in ${here(trial.folder)}
 `);
 }
