@@ -137,7 +137,8 @@ async function drive(target: Target, call: Call, clients: number, count: number)
 function requestOf({ token, samples }: Target, call: Call, n: number): string {
   const { id, name, zone } = samples[n % samples.length] as Sample;
   const value = `192.0.${n % 250}.${Math.floor(Math.random() * 250)}`;
-  const set = `/v1/zones/z${n % zones}.example/rrsets/h${n % 99}/A`;
+  const place = server ? `z${(n % zones) + 1}.example/rrsets/www` : `z${n % zones}.example/rrsets/h${n % 99}`;
+  const set = `/v1/zones/${place}/A`;
   switch (call) {
     case "GET record":
       return textOf("GET", `/api/v1/records/${id}`, token);

@@ -24,10 +24,16 @@ export function faultOf(error: unknown): PostgresFault {
   return lostWords.test(error.message) ? "lost" : "other";
 }
 
+/** A lock was not free within `lock_timeout`. */
+export const isLockTimeout = (error: unknown): boolean =>
+  error instanceof Error && (error.cause as { readonly code?: string } | undefined)?.code === lockTimeout;
+
+const lockTimeout = "55P03"; // lock_not_available
+
 const faults: Readonly<Record<string, PostgresFault>> = {
   "40001": "repeat", // serialization_failure
   "40P01": "repeat", // deadlock_detected
-  "55P03": "slow", // lock_not_available: lock_timeout
+  [lockTimeout]: "slow",
   "57014": "slow", // query_canceled: statement_timeout
   "25P03": "lost", // idle_in_transaction_session_timeout
   "57P01": "lost", // admin_shutdown

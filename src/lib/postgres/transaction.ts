@@ -24,8 +24,16 @@ export async function resultOf<T>(work: (run: Run) => Promise<Ending<T>>, to: Co
       const begun = begin(client);
       // It is awaited after the work; until then, its rejection must not end the process.
       begun.catch(() => undefined);
+      let failure: unknown;
+      const run = (statement: Statement): Promise<Rows> => {
+        const rows = client.query(toQuery(statement));
+        rows.catch((error: unknown) => {
+          failure ??= error;
+        });
+        return rows;
+      };
       try {
-        const { result, last } = await work((statement) => client.query(toQuery(statement)));
+        const { result, last } = await work(run);
         const xid = await begun;
         if (last === undefined) {
           await client.query("ROLLBACK");
@@ -36,9 +44,9 @@ export async function resultOf<T>(work: (run: Run) => Promise<Ending<T>>, to: Co
         doubt.mark.free();
         return { result, last: rows };
       } catch (later) {
-        // After a failed BEGIN, every other statement only reports that failure.
+        // After the first failure, every other statement only reports that there was one.
         const error = await begun.then(
-          () => later,
+          () => (isIgnored(later) ? (failure ?? later) : later),
           (first: unknown) => first,
         );
         if (faultOf(error) !== "lost") {
@@ -115,6 +123,9 @@ async function isUnderWay(client: PoolClient, xid: string): Promise<boolean> {
     throw error;
   }
 }
+
+/** in_failed_sql_transaction */
+const isIgnored = (error: unknown): boolean => (error as { readonly code?: string } | undefined)?.code === "25P02";
 
 /** The error for an id that the server has not given out yet. After a crash, that may be an id that it gave out before the crash. */
 const inTheFuture = "22023";

@@ -3,8 +3,17 @@ import type { Rows, Statement } from "../../../lib/postgres/statement.ts";
 import type { NewZone, Zone } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
 import type { Command, Once } from "../port.ts";
-import { type ZoneRow, zoneFromRow } from "../rows.ts";
 import { type KeptKey, type Loaded, type Need, ownersOf, type Place, type PlacedSet, wishKey } from "./batch.ts";
+import {
+  type Busy,
+  busyZones,
+  type LockWay,
+  limitLocks,
+  lockNames,
+  lockZones,
+  namesToLock,
+  oneByOne,
+} from "./locks.ts";
 import { readNeighbours } from "./neighbours.ts";
 import { readSignedNames } from "./signed-names.ts";
 
@@ -26,9 +35,13 @@ type Run = (statement: Statement) => Promise<Rows>;
 /**
  * Reads what a batch must see, after locking its zones. To avoid deadlocks, locks are always taken in the same order:
  * first advisory locks for rows that do not exist yet, then zones by number. This takes two round trips, unless a
- * zone is created above those of others.
+ * zone is created above those of others, or one is locked by others.
  */
-export async function loadBatch(run: Run, wishes: readonly Wish[], signer?: Signer): Promise<Loaded> {
+export async function loadBatch(
+  run: Run,
+  wishes: readonly Wish[],
+  { lock, signer }: { readonly lock: LockWay; readonly signer: Signer | undefined },
+): Promise<Loaded & { readonly busy: Busy }> {
   const needs = wishes.flatMap(({ needs, whole }) =>
     whole ? needs.map((need) => ({ ...need, owners: "all" as const })) : needs,
   );
@@ -37,22 +50,25 @@ export async function loadBatch(run: Run, wishes: readonly Wish[], signer?: Sign
   const once = wishes.flatMap((wish) => wish.once ?? []);
   const acts = wishes.filter((wish) => wish.acts).length;
   const records = [...new Set(needs.flatMap(recordsIn))];
-  const [, zoneRows, placeRows, keys, names, fresh, around] = await Promise.all([
-    created.length + once.length > 0 ? run(lockNames(created.length > 0, once)) : undefined,
-    needs.length > 0 ? run(lockZones(needs)) : undefined,
+  const waits = lock.kind === "wait" || lock.ours.zones.size + lock.ours.names.size > 0;
+  const [, busyNames, zones, , placeRows, keys, names, fresh, around] = await Promise.all([
+    waits ? run(limitLocks(lock.limit)) : undefined,
+    lockNames(run, namesToLock(wishes), lock),
+    lockZones(run, needs, lock),
+    waits ? run(limitLocks(lock.usual)) : undefined,
     records.length > 0 ? run(placesOf(records)) : undefined,
     once.length > 0 ? run(keptKeys(once)) : undefined,
     created.length > 0 ? run(knownNames(created)) : undefined,
     acts + created.length > 0 ? run(freshNumbers(acts, created.length)) : undefined,
     created.length > 0 ? readNeighbours(run, newZones) : [],
   ]);
-  const zones = ((zoneRows?.rows ?? []) as ZoneRow[]).map(zoneFromRow);
   const placed = (placeRows?.rows ?? []) as (Place & { readonly id: string })[];
   const places = new Map(placed.map(({ id, zone, owner }) => [id, { zone, owner }]));
   const known = (names?.rows ?? []) as { name: string; serial: number | null }[];
   const [numbers] = (fresh?.rows ?? []) as { actions: string[]; zones: string[] }[];
   const owners = ownersToRead(needs, zones, places);
-  const [sets, signed, ended] = await Promise.all([
+  const [busy, sets, signed, ended] = await Promise.all([
+    lock.kind === "wait" ? [] : busyZones(run, needs, zones, places),
     readSets(run, owners),
     readSignedNames(run, zones, owners, signer),
     readEnded(
@@ -62,6 +78,7 @@ export async function loadBatch(run: Run, wishes: readonly Wish[], signer?: Sign
   ]);
   return {
     ...{ zones, places, owners, sets, ended, signedNames: signed.names, sealedKeys: signed.keys },
+    busy: { zones: busy, names: busyNames },
     keys: (keys?.rows ?? []) as KeptKey[],
     neighbours: new Map(newZones.flatMap((wish, i) => (around[i] ? [[wishKey(wish), around[i]]] : []))),
     taken: new Set(known.flatMap(({ name, serial }) => (serial === null ? [name] : []))),
@@ -128,45 +145,6 @@ async function readSets(run: Run, owners: Owners): Promise<readonly PlacedSet[]>
   ]);
   return [...(byOwner?.rows ?? []), ...(byZone?.rows ?? [])] as PlacedSet[];
 }
-
-/**
- * One lock for all new zones: otherwise, if two nodes simultaneously created one zone above another, neither would
- * see the other. Zones are rarely created, and those that wait together are created in one transaction.
- */
-const lockNames = (creates: boolean, once: readonly (Once & { readonly actor: string })[]): Statement => ({
-  name: "lock names",
-  text:
-    "SELECT pg_advisory_xact_lock(h) FROM (SELECT DISTINCT hashtextextended(n, 0) AS h FROM unnest($1::text[]) AS n " +
-    "ORDER BY h) AS sorted",
-  values: [[...(creates ? ["new zones"] : []), ...once.map(({ actor, key }) => `key ${actor} ${key}`)]],
-});
-
-/** After waiting for a lock, PostgreSQL reads the row again, so it is current. */
-function lockZones(needs: readonly Need[]): Statement {
-  const named = needs.map(({ at }) => at as Readonly<Record<string, string | number>>);
-  const found = Object.entries(numbersBy).flatMap(([way, text]) => {
-    const keys = new Set(named.flatMap((at) => at[way] ?? []));
-    return keys.size === 0 ? [] : [{ way, text, keys: [...keys] }];
-  });
-  const numbers = found.map(({ text }, i) => text(`$${i + 1}`)).join(" UNION ALL ");
-  return {
-    name: `lock zones by ${found.map(({ way }) => way).join(" ")}`,
-    text: `SELECT * FROM zones WHERE number = ANY(ARRAY(${numbers})) ORDER BY number FOR UPDATE`,
-    values: found.map(({ keys }) => keys),
-  };
-}
-
-/** Forces index lookups: for a handful of keys among a few thousand rows, the planner would prefer a scan. */
-const oneByOne = (select: string) => (keys: string) =>
-  `SELECT found.* FROM unnest(${keys}::text[]) AS n (key) CROSS JOIN LATERAL (${select} LIMIT 1) AS found`;
-
-/** The numbers of zones, for each way in which a write can refer to one. */
-const numbersBy = {
-  number: (keys: string) => `SELECT unnest(${keys}::bigint[])`,
-  zone: oneByOne("SELECT number FROM zones WHERE id = n.key"),
-  name: oneByOne("SELECT number FROM zones WHERE name = n.key"),
-  record: oneByOne("SELECT zone FROM record_ids WHERE id = n.key"),
-};
 
 const keptKeys = (once: readonly (Once & { readonly actor: string })[]): Statement => ({
   name: "kept keys",

@@ -135,7 +135,7 @@ describe.each([
           { account: 2, id: name, name, settings: plainSettings(60), serial: 1, created: 1, sets: [] },
           "t",
         );
-      const batch = createBatch(await loadBatch(run, writes));
+      const batch = createBatch(await loadBatch(run, writes, { lock, signer: undefined }));
       const made = writes.map((write) => write.run(batch) as string | { readonly name: string });
       expect(made.map((each) => (typeof each === "string" ? each : each.name))).toEqual([
         "inside-foreign-zone",
@@ -195,12 +195,15 @@ describe.each([
         const request: WriteRequest = { account, at: atOf(place), owners: () => [place.owner], actor: "t", now: 2 };
         void store.write(request, () => ({ wanted: [aSet(place.owner, place.id, "192.0.2.9")], result: true }));
       }
-      const batch = createBatch(await loadBatch(run, writes));
+      const batch = createBatch(await loadBatch(run, writes, { lock, signer: undefined }));
       expect(writes.map((write) => write.run(batch))).toEqual(places.map(() => true));
       for (const statement of writeStatements(batch.outcome(), 1)) await explain(statement);
     });
   });
 });
+
+const ours = { zones: new Set([1]), names: new Set<string>() };
+const lock = { kind: "skip", ours, limit: 1_000, usual: 5_000 } as const;
 
 function never(): never {
   throw new Error("there is nothing");

@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
 import { StoreBusy } from "../../../lib/limits/store-busy.ts";
+import { isLockTimeout } from "../../../lib/postgres/faults.ts";
 import type { Postgres } from "../../../lib/postgres/open.ts";
 import { observe } from "../../../process/metrics.ts";
 import type { LoggedRow } from "../../model.ts";
@@ -9,6 +10,8 @@ import type { AddedPlaces } from "../port.ts";
 import { type Batch, createBatch, ReadWhole, RunAlone, SpoiledBatch } from "./batch.ts";
 import { loadBatch, type Wish } from "./batch-read.ts";
 import { writeStatements } from "./batch-write.ts";
+import { LockLanes } from "./lock-lanes.ts";
+import { busyFor, type LockBusy, type Locks, type LockWay, namesToLock } from "./locks.ts";
 import { mostLink, placeAt } from "./log.ts";
 import type { Purge } from "./purge.ts";
 
@@ -24,61 +27,175 @@ export type QueueOptions = {
   readonly signer?: Signer | undefined;
   /** Further writes are refused immediately. */
   readonly mostWaiting?: number;
+  /** A write waits this many milliseconds for a lock, and then fails. */
+  readonly lockLimit: number;
 };
 
 type Waiting = {
   readonly write: Write<unknown>;
   readonly settle: (value: unknown) => void;
   readonly fail: (error: unknown) => void;
+  /** When it was added. */
+  readonly since: number;
 };
-type Fate = { readonly kind: "done"; readonly value: unknown } | { readonly kind: "failed"; readonly error: unknown };
+type Settled =
+  | { readonly kind: "done"; readonly value: unknown }
+  | { readonly kind: "failed"; readonly error: unknown };
+type Fate = Settled | ({ readonly kind: "busy" } & LockBusy);
+/** A batch that is being written, and what it has locked. */
+type Running = Locks & { readonly ended: Promise<void>; zones: ReadonlySet<number> };
 
 /** Two batches: while one waits for the disk, the other reads. More would only make batches smaller. */
 const mostBatches = 2;
 const largestBatch = 500;
+/** Milliseconds that a batch, or the writers of a busy zone, wait for a lock at a time. */
+const lockSlice = 250;
 
 /**
  * Writes that wait together share one transaction, with three round trips in total. Writes to one zone are serialized
- * by its lock, across all nodes. If the rule of one write throws, the others still succeed.
+ * by its lock, across all nodes. If the rule of one write throws, the others still succeed. A batch does not wait for what
+ * others have locked: such writes, and those that need a transaction of their own, go to the lanes.
  */
-export function createWriteQueue(options: QueueOptions) {
-  const { postgres, purge, counters, committed, signer, mostWaiting = 5_000 } = options;
-  let waiting: Waiting[] = [];
-  const running = new Set<Promise<void>>();
-  let scheduled = false;
+export class WriteQueue {
+  readonly #options: QueueOptions;
+  readonly #lanes: LockLanes<Waiting>;
+  #waiting: Waiting[] = [];
+  readonly #running = new Set<Running>();
+  #isScheduled = false;
   /** The next batch starts when this one has its locks, so that writes to one zone stay in order. */
-  let locking: readonly Waiting[] | undefined;
+  #locking: readonly Waiting[] | undefined;
+  #made = 0;
 
-  const pump = (): void => {
-    scheduled = false;
-    if (waiting.length === 0 || locking !== undefined || running.size >= mostBatches) return;
-    const batch = waiting.slice(0, largestBatch);
-    waiting = waiting.slice(largestBatch);
-    locking = batch;
-    const locked = () => {
-      if (locking !== batch) return;
-      locking = undefined;
-      pump();
-    };
-    const run = runBatch(batch, locked).finally(() => {
-      running.delete(run);
-      locked();
-      pump();
+  constructor(options: QueueOptions) {
+    this.#options = options;
+    const { mostWaiting = defaultMostWaiting } = options;
+    this.#lanes = new LockLanes({ run: (writes) => this.#runLane(writes), mostTogether: largestBatch, mostWaiting });
+  }
+
+  add<T>(write: Write<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const { counters, mostWaiting = defaultMostWaiting } = this.#options;
+      if (this.#waiting.length >= mostWaiting) {
+        reject(new StoreBusy("too many writes are waiting"));
+        return;
+      }
+      counters.waiting += 1;
+      const settle = (value: unknown) => resolve(value as T);
+      this.#waiting.push({ write, settle, fail: reject, since: performance.now() });
+      this.#schedule();
     });
-    running.add(run);
-  };
-  const schedule = (): void => {
-    if (scheduled || running.size >= mostBatches) return;
-    scheduled = true;
-    setImmediate(pump);
-  };
+  }
 
-  const attempt = (writes: readonly Waiting[], locked: () => void) =>
-    postgres.transact(async (run) => {
-      const wishes = writes.map(({ write }) => write);
-      const batch = createBatch(await loadBatch(run, wishes, signer), signer, writes.length === 1);
-      locked();
-      const fates = writes.map(({ write }) => fateOf(write, batch));
+  /** Resolves when every added write is settled. */
+  async drain(): Promise<void> {
+    while (this.#waiting.length > 0 || this.#running.size > 0 || this.#lanes.size > 0) {
+      this.#pump();
+      await Promise.race([...[...this.#running].map(({ ended }) => ended), ...this.#lanes.running()]);
+    }
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#running.size >= mostBatches) return;
+    this.#isScheduled = true;
+    setImmediate(() => this.#pump());
+  }
+
+  #pump(): void {
+    this.#isScheduled = false;
+    if (this.#waiting.length === 0 || this.#locking !== undefined || this.#running.size >= mostBatches) return;
+    const batch = this.#waiting.slice(0, largestBatch);
+    this.#waiting = this.#waiting.slice(largestBatch);
+    this.#locking = batch;
+    const hasLocked = () => {
+      if (this.#locking !== batch) return;
+      this.#locking = undefined;
+      this.#pump();
+    };
+    const ours = {
+      zones: new Set([...this.#running].flatMap(({ zones }) => [...zones])),
+      names: new Set([...this.#running].flatMap(({ names }) => [...names])),
+    };
+    const locked = (zones: ReadonlySet<number>) => {
+      running.zones = zones;
+      hasLocked();
+    };
+    const ended = this.#runBatch(batch, ours, locked).finally(() => {
+      this.#running.delete(running);
+      hasLocked();
+      this.#pump();
+    });
+    const names = namesToLock(batch.map(({ write }) => write));
+    const running: Running = { ended, names, zones: new Set() };
+    this.#running.add(running);
+  }
+
+  async #runBatch(writes: readonly Waiting[], ours: Locks, locked?: Locked): Promise<void> {
+    const { lockLimit } = this.#options;
+    try {
+      await this.#transact(writes, { kind: "skip", ours, limit: lockSlice, usual: lockLimit }, locked);
+    } catch (error) {
+      // Another node was faster to lock what our last batch has released.
+      if (ours !== nothing && isLockTimeout(error)) await this.#runBatch(writes, nothing, locked);
+      else if (writes.length === 1 || error instanceof StoreBusy) this.#failAll(writes, error);
+      else for (const each of writes) await this.#runBatch([each], nothing);
+    }
+  }
+
+  /** Returns the writes that did not get their lock and may try again. */
+  async #runLane(writes: readonly Waiting[]): Promise<readonly Waiting[]> {
+    const { lockLimit } = this.#options;
+    const left = Math.min(...writes.map(({ since }) => since)) + lockLimit - performance.now();
+    const limit = Math.max(1, Math.min(lockSlice, left));
+    try {
+      await this.#transact(writes, { kind: "wait", limit, usual: lockLimit });
+    } catch (error) {
+      if (isLockTimeout(error)) return writes;
+      if (writes.length > 1 && !(error instanceof StoreBusy)) return await this.#oneByOne(writes);
+      this.#failAll(writes, error);
+    }
+    return [];
+  }
+
+  async #oneByOne(writes: readonly Waiting[]): Promise<readonly Waiting[]> {
+    const left: Waiting[] = [];
+    for (const each of writes) left.push(...(await this.#runLane([each])));
+    return left;
+  }
+
+  /** Settles the writes, or passes them on to a lane. If this rejects, nothing was written or settled. */
+  async #transact(writes: readonly Waiting[], lock: LockWay, locked?: Locked): Promise<void> {
+    const { counters, committed } = this.#options;
+    const begun = performance.now();
+    const { result, last } = await this.#attempt(writes, lock, locked);
+    const { fates, log, link } = result;
+    counters.commits += 1;
+    observe(counters.commitSeconds, (performance.now() - begun) / 1_000);
+    if (log.length > 0) {
+      const added = last && positioned(log, link, last.rows);
+      committed(added?.rows, added?.places);
+    }
+    for (const [i, each] of writes.entries()) {
+      const fate = fates[i];
+      if (fate === undefined) continue;
+      if (fate.kind === "busy") this.#enterLane(fate.key, each, fate.because);
+      else if (!this.#isRepeatedAlone(each, fate, isAlone(writes, lock))) this.#settle(each, fate);
+    }
+  }
+
+  #attempt(writes: readonly Waiting[], lock: LockWay, locked?: Locked) {
+    const { postgres, purge, signer } = this.#options;
+    return postgres.transact(async (run) => {
+      const loaded = await loadBatch(
+        run,
+        writes.map(({ write }) => write),
+        { lock, signer },
+      );
+      const batch = createBatch(loaded, signer, isAlone(writes, lock));
+      locked?.(new Set(loaded.zones.map(({ number }) => number)));
+      const fates = writes.map(({ write }): Fate => {
+        const busy = busyFor(write, loaded.busy, loaded.places);
+        return busy ? { kind: "busy", ...busy } : fateOf(write, batch);
+      });
       await batch.signRest();
       const outcome = batch.outcome();
       const link = randomInt(mostLink);
@@ -87,70 +204,46 @@ export function createWriteQueue(options: QueueOptions) {
       for (const statement of [...purge(outcome), ...statements.slice(0, -1)]) await run(statement);
       return { result: { fates, log: outcome.log, link }, ...(last && { last }) };
     });
+  }
 
-  const settle = (each: Waiting, fate: Fate): void => {
+  #isRepeatedAlone(each: Waiting, fate: Settled, wasAlone: boolean): boolean {
+    const error = fate.kind === "failed" ? fate.error : undefined;
+    const whole = error instanceof ReadWhole && !each.write.whole;
+    if (!whole && (wasAlone || !(error instanceof RunAlone))) return false;
+    this.#enterLane(`alone ${++this.#made}`, whole ? { ...each, write: { ...each.write, whole } } : each);
+    return true;
+  }
+
+  #enterLane(key: string, each: Waiting, because = "a zone is locked by another transaction"): void {
+    const end = each.since + this.#options.lockLimit;
+    const fail = (error: Error) => this.#settle(each, { kind: "failed", error });
+    this.#lanes.add(key, { item: each, end, because, fail });
+  }
+
+  #failAll(writes: readonly Waiting[], error: unknown): void {
+    for (const each of writes) this.#settle(each, { kind: "failed", error });
+  }
+
+  #settle(each: Waiting, fate: Settled): void {
+    const { counters } = this.#options;
     counters.waiting -= 1;
     counters[fate.kind === "done" ? "writes" : "failed"] += 1;
     if (fate.kind === "done") each.settle(fate.value);
     else each.fail(fate.error);
-  };
-
-  const runBatch = async (writes: readonly Waiting[], locked = () => {}): Promise<void> => {
-    const begun = performance.now();
-    try {
-      const { result, last } = await attempt(writes, locked);
-      const { fates, log, link } = result;
-      counters.commits += 1;
-      observe(counters.commitSeconds, (performance.now() - begun) / 1_000);
-      if (log.length > 0) {
-        const added = last && positioned(log, link, last.rows);
-        committed(added?.rows, added?.places);
-      }
-      const alone = writes.filter(
-        ({ write }, i) => isAlone(fates[i]) && (writes.length > 1 || (wantsWhole(fates[i]) && !write.whole)),
-      );
-      for (const [i, each] of writes.entries()) {
-        const fate = fates[i];
-        if (alone.includes(each) || fate === undefined) continue;
-        settle(each, fate);
-      }
-      for (const each of alone) {
-        const whole = wantsWhole(fates[writes.indexOf(each)]);
-        await runBatch([whole ? { ...each, write: { ...each.write, whole } } : each]);
-      }
-    } catch (error) {
-      if (writes.length === 1 || error instanceof StoreBusy)
-        for (const each of writes) settle(each, { kind: "failed", error });
-      else for (const each of writes) await runBatch([each]);
-    }
-  };
-
-  return {
-    add: <T>(write: Write<T>): Promise<T> =>
-      new Promise((resolve, reject) => {
-        if (waiting.length >= mostWaiting) {
-          reject(new StoreBusy("too many writes are waiting"));
-          return;
-        }
-        counters.waiting += 1;
-        waiting.push({ write, settle: (value) => resolve(value as T), fail: reject });
-        schedule();
-      }),
-    /** Resolves when every added write is settled. */
-    drain: async (): Promise<void> => {
-      while (waiting.length > 0 || running.size > 0) {
-        pump();
-        await Promise.race(running);
-      }
-    },
-  };
+  }
 }
 
-const isAlone = (fate: Fate | undefined): boolean => fate?.kind === "failed" && fate.error instanceof RunAlone;
+const nothing: Locks = { zones: new Set(), names: new Set() };
 
-const wantsWhole = (fate: Fate | undefined): boolean => fate?.kind === "failed" && fate.error instanceof ReadWhole;
+const defaultMostWaiting = 5_000;
 
-function fateOf(write: Write<unknown>, batch: Batch): Fate {
+/** What takes long is done in a lane: the next batch waits for what this one has locked. */
+const isAlone = (writes: readonly unknown[], { kind }: LockWay): boolean => kind === "wait" && writes.length === 1;
+
+/** Called with the zones that are locked now. */
+type Locked = (zones: ReadonlySet<number>) => void;
+
+function fateOf(write: Write<unknown>, batch: Batch): Settled {
   try {
     return { kind: "done", value: write.run(batch) };
   } catch (error) {

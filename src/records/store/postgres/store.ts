@@ -29,7 +29,7 @@ import { createPostgresGuesses } from "./guesses.ts";
 import { createLogReads } from "./log.ts";
 import { readObstacle } from "./neighbours.ts";
 import { createPurge } from "./purge.ts";
-import { createWriteQueue } from "./queue.ts";
+import { WriteQueue } from "./queue.ts";
 import { createHotReads } from "./read.ts";
 import { postgresMigrations } from "./schema.ts";
 import { countWrites, postgresSql } from "./sql.ts";
@@ -82,6 +82,7 @@ async function openOn(
     mostWaiting,
     migrations,
     signer,
+    limits,
   }: PostgresStoreOptions & { readonly migrations: readonly MigrationStep[] },
 ): Promise<PostgresStore> {
   const schema = watchSchema(opened, { steps: migrations, shown: address.shown, log });
@@ -106,8 +107,9 @@ async function openOn(
     schemaChanged: schema.look,
     guessed: guesses.heard,
   });
-  const queue = createWriteQueue({
+  const queue = new WriteQueue({
     ...{ postgres, counters, committed: feed.committed, purge: createPurge(), signer },
+    lockLimit: limits?.lock ?? usualLimits.lock,
     ...(mostWaiting !== undefined && { mostWaiting }),
   });
   return {
@@ -120,7 +122,7 @@ async function openOn(
     ...createSqlReads(sql, reads.zoneBy),
     ...reads,
     ...logReads,
-    ...createWrites(queue.add),
+    ...createWrites((write) => queue.add(write)),
     obstacleTo: (wish) => readObstacle(postgres.read, wish),
     onChange: feed.listen,
     onAccessChange: access.listen,
