@@ -8,6 +8,8 @@ export type ServerCheck = {
   readonly session: SessionKind;
   /** Called when there is no connection to this server, or it is not such a server. */
   readonly failed: () => void;
+  /** Called with each new client. */
+  readonly opened?: (client: pg.Client) => void;
 };
 
 const checks = {
@@ -28,6 +30,7 @@ export class PostgresClient extends pg.Client {
     // process: a server that is being stopped may send its error in the same packet that accepts the connection.
     this.on("error", () => undefined);
     this.#check = check;
+    check.opened?.(this);
   }
 
   /**

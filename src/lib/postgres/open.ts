@@ -8,6 +8,7 @@ import { PostgresClient, type ServerCheck } from "./client.ts";
 import { createCommitMarks } from "./commit-marks.ts";
 import { faultOf, inabilityOf, type PostgresFault } from "./faults.ts";
 import { logOutages } from "./outages.ts";
+import { Silence } from "./silence.ts";
 import { type Committed, type Ending, type Rows, type Statement, toQuery } from "./statement.ts";
 import { resultOf } from "./transaction.ts";
 import type { PostgresAddress } from "./url.ts";
@@ -47,12 +48,13 @@ export type PostgresLimits = {
   readonly patience: number;
 };
 
+/** If the database cannot be reached, callers learn it within five seconds. */
 export const usualLimits: PostgresLimits = {
   connections: 10,
   waiting: 1_000,
-  connect: 5_000,
+  connect: 4_000,
   statement: 10_000,
-  lock: 5_000,
+  lock: 4_000,
   patience: 4_000,
 };
 
@@ -63,8 +65,12 @@ const farewellPatience = 500;
 
 export function openPostgres(address: PostgresAddress, log: Logger, limits: PostgresLimits = usualLimits): Postgres {
   const config = clientConfig(limits);
-  const hosts = new PostgresHosts(address);
   const open = new Set<pg.Client>();
+  const breakOff = () => {
+    for (const client of open) client.connection.stream.destroy();
+  };
+  const silence = new Silence({ onSilence: breakOff });
+  const hosts = new PostgresHosts(address, (client) => silence.watch(client));
   const pool = new pg.Pool({
     ...config,
     Client: class extends PostgresClient {
@@ -144,7 +150,7 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
       insist(() =>
         resultOf(work, {
           withClient,
-          limit: limits.patience * 2,
+          limit: limits.patience / 4,
           mark,
         }),
       ),
@@ -159,8 +165,9 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
       await Promise.race([Promise.allSettled(underWay), sleep(closePatience, undefined, { ref: false })]);
       const ending = pool.end();
       await Promise.race([ending, sleep(farewellPatience, undefined, { ref: false })]);
+      silence.close();
       // A server that hangs does not close its side.
-      for (const client of open) client.connection.stream.destroy();
+      breakOff();
       await ending;
     },
   };
@@ -215,9 +222,11 @@ function clientConfig(limits: PostgresLimits): pg.ClientConfig {
 export class PostgresHosts {
   readonly #configs: readonly ClientConfig[];
   readonly #address: PostgresAddress;
+  readonly #opened: ServerCheck["opened"];
   #next = 0;
 
-  constructor(address: PostgresAddress) {
+  constructor(address: PostgresAddress, opened?: ServerCheck["opened"]) {
+    this.#opened = opened;
     this.#configs = [address.config, ...address.others];
     this.#address = address;
   }
@@ -234,7 +243,7 @@ export class PostgresHosts {
     const connectionTimeoutMillis = this.#configs.length > 1 ? Math.min(limit, perHost) : limit;
     return [
       { ...ours, ...config, connectionTimeoutMillis, ...(options && { options }) },
-      { session, failed },
+      { session, failed, ...(this.#opened && { opened: this.#opened }) },
     ];
   }
 

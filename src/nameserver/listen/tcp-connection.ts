@@ -52,8 +52,9 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): voi
     return transfers > 0 && grace > 0 && takenSoFar() - began.taken < (grace / 1_000) * limits.slowest;
   };
   const endIfIdle = () => {
-    // The client has read everything so far and waits for us: preparing a large zone takes time, above all on a busy machine.
-    if (transfers > 0 && socket.writableLength === 0) return move();
+    // The client has read everything so far and waits for us: preparing a large zone takes time, above all on a busy machine, and an update
+    // waits for the database.
+    if (waiting > 0 && socket.writableLength === 0) return move();
     const taking = transfers > 0 && socket.writableLength > 0 && performance.now() - moved < limits.stalled;
     if (taking && !isTooSlow()) timer.refresh();
     else socket.destroy();

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { layCable } from "../../../../test/rig/cable.ts";
 import { makePool, type poolOf } from "../../../../test/rig/records/pool-of-addresses.ts";
 import { type PostgresRig, startPostgresRig } from "../../../../test/rig/records/postgres.ts";
 import { until } from "../../../../test/rig/until.ts";
@@ -213,6 +214,21 @@ describe("a busy store", () => {
       await store.look();
     },
   );
+
+  it("refuses when nothing arrives from the database, without waiting for the limits of statements and connections", async () => {
+    const cable = await layCable(rig.server.port);
+    const far = new URL(url);
+    far.port = String(cable.port);
+    const cut = await rig.open(far.href, { limits: { patience: 1_000 } });
+    expect(await pool.add(cut, "192.0.2.1")).toBe("192.0.2.1");
+    cable.silence();
+    await expect(cut.zone(1, "any")).rejects.toThrow("the database cannot be reached");
+    await expect(pool.add(cut, "192.0.2.2")).rejects.toThrow(StoreBusy);
+    cable.mend();
+    await expect.poll(() => pool.add(cut, "192.0.2.3")).toBe("192.0.2.3");
+    await cut.close();
+    await cable.close();
+  });
 
   it("refuses while the database is down, and logs once that it is down and once that it is back", async () => {
     const said: string[] = [];
