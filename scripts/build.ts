@@ -21,8 +21,7 @@ const pages = await build({
   build: { outDir: join(folder, "console") },
 });
 const all = [...program, pages as Built];
-const notices = readFileSync(join(repository, "packaging/licences/swagger-ui.txt"), "utf8");
-writeFileSync(join(folder, "licences.txt"), licencesOf(all.flatMap(modulesOf), notices));
+writeFileSync(join(folder, "licences.txt"), licencesOf(all.flatMap(modulesOf)));
 const pagesToRead = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs"];
 for (const name of [...pagesToRead, "LICENSE", "moor.sample.yaml", "moor.schema.json", "packaging"])
   cpSync(join(repository, name), join(folder, name), { recursive: true });

@@ -1,7 +1,6 @@
-import "@fastify/swagger-ui/static/swagger-ui.css";
+import "swagger-ui-dist/swagger-ui.css";
 import "./docs.css";
-// Only these two files of the package are used: its server part would load 40 modules to serve pages, which moor already does.
-import program from "@fastify/swagger-ui/static/swagger-ui-bundle.js?url&no-inline";
+import program from "swagger-ui-dist/swagger-ui-bundle.js?url&no-inline";
 
 declare global {
   interface Window {

@@ -59,7 +59,7 @@ describe("the package", () => {
 
   it("has the licences of its components", () => {
     const text = readFileSync(join(installed, "licences.txt"), "utf8");
-    for (const name of ["fastify", "pg", "@peculiar/x509", "react-dom", "@mantine/core", "Swagger UI"])
+    for (const name of ["fastify", "pg", "@peculiar/x509", "react-dom", "@mantine/core", "swagger-ui-dist"])
       expect(text).toMatch(new RegExp(`^${name} \\d+.* \\((?:MIT|Apache-2.0)\\)`, "m"));
   });
 
