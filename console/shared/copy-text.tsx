@@ -20,7 +20,7 @@ export function CopyText(props: {
       <div className="to-copy">
         <pre
           className="mono"
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: a long text scrolls, so it must be reachable without a mouse
+          // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a long text scrolls, so it must be reachable without a mouse
           tabIndex={0}
           style={{ whiteSpace: block ? "pre" : "pre-wrap" }}
           onCopy={onCopied}

@@ -6,7 +6,7 @@ export const NameText = ({ name }: { readonly name: string }) =>
   nameToUnicode(name)
     .split(/(?<=\.)/)
     .map((label, i) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: labels repeat, and their order never changes
+      // oxlint-disable-next-line react/no-array-index-key -- labels repeat, and their order never changes
       <Fragment key={i}>
         {i > 0 && <wbr />}
         {label}

@@ -52,7 +52,7 @@ export function ImportChanges(props: {
       ))}
       <ul
         className="mono"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so it must be reachable without a mouse
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls, so it must be reachable without a mouse
         tabIndex={0}
         aria-label="Changes"
         style={{ margin: "0.5rem 0 0", padding: 0, listStyle: "none", maxHeight: "16rem", overflow: "auto" }}

@@ -56,7 +56,7 @@ export function Toasts({ children }: { readonly children: ReactNode }) {
   return (
     <ToastContext value={setShown}>
       {children}
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: only so that a toast that is being read does not disappear */}
+      {/* oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- only so that a toast that is being read does not disappear */}
       <div
         ref={box}
         className={shown ? "toasts" : "toasts empty"}

@@ -17,7 +17,7 @@ export type Sent = {
   readonly token?: string;
 };
 
-// biome-ignore lint/suspicious/noExplicitAny: tests inspect answers that the service has no types for
+// oxlint-disable-next-line typescript/no-explicit-any -- tests inspect answers that the service has no types for
 type Json = any;
 
 /** A record service on its own port, started and stopped with the test file, and a client of its record-set API. */

@@ -1,5 +1,3 @@
-// biome-ignore-all lint/a11y/useSemanticElements: a table element cannot show a window of its rows
-// biome-ignore-all lint/a11y/useFocusableInteractive: rows and headers only contain the interactive elements
 import { memo } from "react";
 import { Link } from "wouter";
 import type { Rrset } from "../../../../src/contract/rrsets.ts";

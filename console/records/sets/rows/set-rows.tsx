@@ -1,5 +1,3 @@
-// biome-ignore-all lint/a11y/useSemanticElements: a table element cannot show a window of its rows
-// biome-ignore-all lint/a11y/useFocusableInteractive: rows and headers only contain the interactive elements
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { useSearchParams } from "wouter";
@@ -49,7 +47,7 @@ export function SetRows(props: Props) {
     scrollPaddingStart: headHeight,
   });
   // Otherwise the rows overlap after a phone is turned.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the heights depend on it
+  // The heights depend on it.
   useEffect(() => virtual.measure(), [virtual, narrow]);
   const focus = useRowFocus(box, rows.length, (row) => virtual.scrollToIndex(row));
   const inline = useInlineEdit(zone, sets, ({ id }, place) => {
