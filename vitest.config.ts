@@ -23,7 +23,7 @@ export default defineConfig({
     // The packages need root, and minutes: npm run test:packages
     exclude: ["test/packages/**", ...(isLongRun ? [] : onlyInLongRuns)],
     globalSetup: ["test/rig/own-temporary-folder.ts"],
-    setupFiles: ["test/rig/seeded-laws.ts"],
+    setupFiles: ["test/rig/seeded-laws.ts", "test/rig/explain-timeouts.ts"],
     testTimeout: testLimit,
     // A hook may build the pages, or start a database and three nameservers.
     hookTimeout: 3 * testLimit,

@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     include: ["test/packages/*.test.ts"],
     globalSetup: ["test/rig/own-temporary-folder.ts"],
+    setupFiles: ["test/rig/explain-timeouts.ts"],
     testTimeout: testLimit,
     // Building takes most of the time.
     hookTimeout: 6 * testLimit,

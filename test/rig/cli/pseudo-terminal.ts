@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { builtProgram } from "../bundle.ts";
+import { involve } from "../involved-processes.ts";
 import { until } from "../until.ts";
 
 /** moor as a process at a real terminal, and a user who reads and types. */
@@ -31,12 +32,13 @@ export function sitDown(
     raw += text;
   });
   const shown = () => raw.replaceAll(escapes, "");
+  involve({ name: command, output: shown, hasEnded: () => child.exitCode !== null });
   return {
     shown,
     reads: async (pattern) => {
       const find = () => pattern.exec(shown().slice(read));
       await until(() => find() !== null || child.exitCode !== null, {
-        what: () => `${pattern} in ${shown().slice(read)}`,
+        what: () => `${pattern} at the terminal`,
       });
       const found = find();
       if (found === null) throw new Error(`the process ended without printing ${pattern}: ${shown().slice(read)}`);
