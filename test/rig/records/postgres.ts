@@ -17,14 +17,24 @@ export type PostgresRig = {
   readonly stop: () => Promise<void>;
 };
 
-/** A server for one test file, without durability. */
-export async function startPostgresRig(flags: readonly string[] = ["fsync=off"]): Promise<PostgresRig> {
-  const server = await startPostgres(flags);
-  let made = 0;
+let shared: Promise<PostgresServer> | undefined;
+let databases = 0;
+
+/**
+ * A server without durability. All test files of a worker share one, which ends with the worker, and each has its own databases; a file that needs flags
+ * gets its own server. Nobody may stop or restart the shared one: for that, use `startPostgres`.
+ */
+export async function startPostgresRig(flags?: readonly string[]): Promise<PostgresRig> {
+  const sharedServer = () => {
+    shared ??= startPostgres(["fsync=off"]);
+    return shared;
+  };
+  const server = await (flags === undefined ? sharedServer() : startPostgres(flags));
   const freshUrl = async () => {
-    made += 1;
-    await server.createDatabase(`moor_${made}`);
-    return server.url(`moor_${made}`);
+    databases += 1;
+    const name = `moor_${databases}`;
+    await server.createDatabase(name);
+    return server.url(name);
   };
   let swept: string | undefined;
   const sweptUrl = async () => {
@@ -40,7 +50,7 @@ export async function startPostgresRig(flags: readonly string[] = ["fsync=off"])
         ...{ address: addressOf(url ?? (await sweptUrl())), log: quiet, ...options },
         limits: { ...patient, ...limits },
       }),
-    stop: server.stop,
+    stop: flags === undefined ? async () => undefined : server.stop,
   };
 }
 
