@@ -266,6 +266,7 @@ export const bodies = {
       Type.String({ description: "ecdsa-p256 or ed25519; the default is the algorithm of the old key" }),
     ),
   }),
+  changeDenial: Type.Object({ denial: Type.String({ description: "nsec or nsec3" }) }),
   unsign: Type.Object({
     immediately: Type.Optional(
       Type.Boolean({

@@ -17,7 +17,7 @@ import "./dnssec-part.css";
 import { OtherKeys } from "./other-keys-part.tsx";
 
 type Act = {
-  readonly action: "sign" | "roll_key" | "unsign" | "keep_signed" | "publish_keys" | "withdraw_keys";
+  readonly action: "sign" | "roll_key" | "unsign" | "keep_signed" | "change_denial" | "publish_keys" | "withdraw_keys";
   readonly body?: object;
 };
 
@@ -99,6 +99,7 @@ type SignedProps = { readonly zone: RrsetsZone; readonly dnssec: RrsetsSigning; 
 function Signed({ zone, dnssec, act }: SignedProps) {
   const { stage, keys } = dnssec;
   const wanted = keys.filter((key) => key.ds_wanted);
+  const otherDenial = dnssec.denial === "nsec3" ? "nsec" : "nsec3";
   return (
     <>
       <Stages zone={zone} dnssec={dnssec} />
@@ -124,6 +125,13 @@ function Signed({ zone, dnssec, act }: SignedProps) {
             Replace the key
           </Button>
         )}
+        <Button
+          variant="default"
+          loading={act.busy}
+          onClick={() => act.run({ action: "change_denial", body: { denial: otherDenial } })}
+        >
+          Change to {otherDenial.toUpperCase()}
+        </Button>
         {stage !== "leaving" && dnssec.other_keys.length === 0 && (
           <SureButton
             ask="Switch DNSSEC off…"

@@ -73,6 +73,18 @@ describe("moor dnssec", () => {
     });
   });
 
+  it("changes between NSEC and NSEC3 while the zone stays signed", async () => {
+    expect((await moor("dnssec", "denial", "example.org", "nsec3")).err).toContain("is not signed");
+    await moor("dnssec", "on", "example.org");
+    const { code, out } = await moor("dnssec", "denial", "example.org", "nsec3");
+    expect([code, out]).toEqual([0, "example.org now uses NSEC3. It stays signed with the same keys.\n"]);
+    expect((await moor("dnssec", "status", "example.org")).out).toMatch(
+      /^example\.org is signed, with NSEC3\nStage new,/,
+    );
+    expect((await moor("dnssec", "denial", "example.org", "nsec3")).err).toContain("already uses NSEC3");
+    expect((await moor("dnssec", "denial", "example.org", "nsec4")).code).not.toBe(0);
+  });
+
   it("says what is wrong at the parent, and since when", async () => {
     await moor("dnssec", "on", "example.org");
     const signer = createSigner(signingKeyFile(join(cwd, "data")));

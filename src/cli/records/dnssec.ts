@@ -1,8 +1,16 @@
 import { resolve } from "node:path";
 import { algorithmChoices, algorithmName, algorithms } from "../../core/dnssec/codes.ts";
+import type { Denial } from "../../core/dnssec/plan-signing.ts";
 import { nameserverSet } from "../../records/commands/zones/first-sets.ts";
 import type { Zone, ZoneSigning } from "../../records/model.ts";
-import { keepZoneSigned, rollKey, signZone, unsignNow, unsignZone } from "../../records/signing/life/dnssec.ts";
+import {
+  changeDenial,
+  keepZoneSigned,
+  rollKey,
+  signZone,
+  unsignNow,
+  unsignZone,
+} from "../../records/signing/life/dnssec.ts";
 import { isDsWanted, mayBeInParent } from "../../records/signing/signing-of.ts";
 import { dnskeyText, dsParts, dsText, faultInWords, stageInWords } from "../../records/signing/signing-texts.ts";
 import type { RecordStore } from "../../records/store/port.ts";
@@ -77,6 +85,14 @@ export const dnssecRoll = (typed: string, options: DatabaseOptions & { readonly 
     if (!done.ok) return failed(done, io);
     io.out(`The key of ${zone.name} is being replaced: ${stageInWords(done.value)}.\n`);
     if (done.value.others) io.out(forOtherServer(zone.name, done.value));
+    return 0;
+  });
+
+export const dnssecDenial = (typed: string, denial: Denial, options: DatabaseOptions, io: CommandIo) =>
+  withZone(typed, options, io, async (zone, by) => {
+    const done = await changeDenial(by, zone, denial);
+    if (!done.ok) return failed(done, io);
+    io.out(`${zone.name} now uses ${denial.toUpperCase()}. It stays signed with the same keys.\n`);
     return 0;
   });
 

@@ -1,4 +1,4 @@
-import { type Command, Option } from "commander";
+import { Argument, type Command, Option } from "commander";
 import { algorithmChoices } from "../../core/dnssec/codes.ts";
 import type { CommandIo, Run } from "../io/command-io.ts";
 import { storeVerb } from "../io/database-options.ts";
@@ -89,6 +89,12 @@ function addDnssecVerbs(dnssec: Command, io: CommandIo, run: Run): void {
     .argument(...zone)
     .addOption(algorithm("change to this algorithm (default: the same)"))
     .action((name, options) => run(async () => (await load()).dnssecRoll(name, options, io)));
+  storeVerb(dnssec, "denial", "Changes between NSEC and NSEC3, while the zone stays signed.")
+    .argument(...zone)
+    .addArgument(
+      new Argument("<kind>", "nsec, or nsec3: makes the names of the zone hard to list").choices(["nsec", "nsec3"]),
+    )
+    .action((name, kind, options) => run(async () => (await load()).dnssecDenial(name, kind, options, io)));
   storeVerb(
     dnssec,
     "rehearse",

@@ -83,6 +83,16 @@ it("a zone is signed, shows what the parent needs, and moves on step by step", a
   const early = await post(`${zone}/actions/roll_key`);
   expect([early.status, early.text]).toEqual([422, expect.stringContaining("give the DS record to the registrar")]);
   expect((await post(`${zone}/actions/sign`, { denial: "none" })).error.message).toContain("must be one of nsec");
+  const named = await post(`${zone}/actions/change_denial`, { denial: "nsec" });
+  expect([named.status, named.json.action.command, named.json.dnssec]).toMatchObject([
+    ...[201, "change_denial"],
+    { denial: "nsec", stage: "new-parent", keys: [{ key_tag: key.key_tag }] },
+  ]);
+  expect((await post(`${zone}/actions/change_denial`)).error.message).toContain("is missing");
+  expect((await post(`${zone}/actions/change_denial`, { denial: "nsec" })).error.message).toBe(
+    "the zone signed.test already uses NSEC",
+  );
+  expect((await post(`${zone}/actions/change_denial`, { denial: "nsec3" })).json.dnssec.denial).toBe("nsec3");
   const leaving = await post(`${zone}/actions/unsign`);
   expect(leaving.json.dnssec).toMatchObject({ signed: true, stage: "leaving", keys: [{ ds_wanted: false }] });
   expect(leaving.json.dnssec.records[1]).toEqual({ name: "@", type: "CDS", values: ["0 0 0 00"] });

@@ -60,6 +60,13 @@ export function rrsetsDnssecRoutes(api: FastifyInstance, service: RecordService)
     read: (keys, faults) => choiceAt(keys, "algorithm", algorithmChoices, faults),
     run: service.rollKey,
   });
+  action("change_denial", "Change between NSEC and NSEC3; the zone stays signed", bodies.changeDenial, {
+    read: (keys, faults) => {
+      if (!said(keys.denial)) faults.push(badInput("denial", "is missing"));
+      return choiceAt(keys, "denial", denials, faults) ?? "nsec";
+    },
+    run: service.changeDenial,
+  });
   action("publish_keys", "Publish keys of another server that also signs the zone", bodies.publishKeys, {
     read: (keys, faults) => dnskeysAt(keys, "dnskeys", faults),
     run: service.publishKeys,

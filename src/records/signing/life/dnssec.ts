@@ -211,6 +211,23 @@ function untilSecure(stage: Stage): string {
   return "wait until this is finished";
 }
 
+/**
+ * Changes between NSEC and NSEC3, in one version of the zone: it has the whole chain of one kind or of the other. Each answer contains its own proof, so
+ * it is valid whichever version a resolver or a secondary has (RFC 5155 section 10.4 has intermediate steps only for zones that change in parts).
+ */
+export async function changeDenial(by: SigningWriter, zone: Zone, denial: Denial): Promise<Result<ZoneSigning>> {
+  const long = await longNameIn(by.store, zone, denial);
+  return long === undefined ? await change(by, zone, denialRule(denial)) : fail(long);
+}
+
+export const denialRule =
+  (denial: Denial): SigningRule =>
+  ({ zone: { name, settings } }) => {
+    if (settings.dnssec === undefined) return fail(notSigned(name));
+    if (settings.dnssec.denial === denial) return fail(notNow(`the zone ${name} already uses ${denial.toUpperCase()}`));
+    return ok({ dnssec: { ...settings.dnssec, denial } });
+  };
+
 /** Publishes keys of another server that also signs the zone, so that resolvers can query either server (RFC 8901 section 2.1.2). */
 export const publishOthers = (
   by: SigningWriter,

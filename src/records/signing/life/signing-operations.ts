@@ -1,4 +1,5 @@
 import type { Algorithm } from "../../../core/dnssec/codes.ts";
+import type { Denial } from "../../../core/dnssec/plan-signing.ts";
 import { apex } from "../../../core/names/name.ts";
 import { type Fault, fail } from "../../../core/result.ts";
 import type { Asked, Done, Written } from "../../commands/requests.ts";
@@ -12,6 +13,7 @@ import type { PublicKey } from "../other-keys.ts";
 import type { Signer } from "../signer.ts";
 import {
   checkKeyFile,
+  denialRule,
   highestTtlIn,
   keepingRule,
   leavingRule,
@@ -93,6 +95,21 @@ export function signingOperations(options: RecordServiceOptions, sight: Sight) {
           ruleFor: async (zone) => {
             const zoneTtl = await highestTtlIn(store, zone);
             return await withSigner((own) => rollingRule(zone, algorithm, own, now(), zoneTtl));
+          },
+        },
+        asked,
+      ),
+
+    /** Changes between NSEC and NSEC3. */
+    changeDenial: (actor: Actor, key: ZoneKey, denial: Denial, asked: Asked = {}) =>
+      change(
+        actor,
+        key,
+        {
+          command: "change_denial",
+          ruleFor: async (zone) => {
+            const long = await longNameIn(store, zone, denial);
+            return long === undefined ? denialRule(denial) : () => fail(long);
           },
         },
         asked,
