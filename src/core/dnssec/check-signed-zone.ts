@@ -4,6 +4,7 @@ import { type RRset, setKey } from "../records/rrset.ts";
 import type { Fault } from "../result.ts";
 import { madeTypeFaults } from "./made-types.ts";
 import type { Denial } from "./plan-signing.ts";
+import { isExpireTooLong, longestExpire } from "./soa-expire.ts";
 
 /** What a signed zone refuses. Pass all sets of the owners that a write touches, before and after it. */
 export const checkSignedZone = (
@@ -13,6 +14,7 @@ export const checkSignedZone = (
 ): readonly Fault[] => [
   ...(denial === "nsec3" ? longNameFaults(zone, before, wanted) : []),
   ...madeTypeFaults(zone, before, wanted),
+  ...expireFaults(zone, before, wanted),
   ...serverFaults(zone, before, wanted),
   ...delegationFaults(zone, before, wanted),
 ];
@@ -42,6 +44,18 @@ export const longNameFault = (zone: string, owner: string): Fault => ({
   message: `the name ${owner} is too long for ${zone}, which uses NSEC3: some nameservers crash if no wildcard fits below a name`,
   todo: "use a name that is at least two bytes shorter, or sign the zone with NSEC",
 });
+
+function expireFaults(zone: string, before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] {
+  if (!wanted.some(isExpireTooLong) || before.some(isExpireTooLong)) return [];
+  return [
+    {
+      code: "expire-too-long",
+      where: setKey(apex, "SOA"),
+      message: `${zone} is signed, so the expire field of its SOA record can be at most ${longestExpire} seconds: a secondary must not serve the zone for longer than its signatures are valid`,
+      todo: `use ${longestExpire} or less`,
+    },
+  ];
+}
 
 /** An unsigned zone without NS records is served with those of the service. In a signed one, they would have no signature. */
 function serverFaults(zone: string, before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] {

@@ -305,3 +305,23 @@ it("a signed zone keeps NS records at its apex, and has DS records only at deleg
   expect((await post(`${zone}/rrsets`, ds)).status).toBe(201);
   expect((await call("DELETE", `${zone}/rrsets/sub/NS`)).text).toContain("no NS records at sub");
 });
+
+it("secondaries never serve a signed zone for longer than its signatures are valid", async () => {
+  const zone = await makeZone("expire.test");
+  const soa = async () => (await call("GET", `${zone}/rrsets/@/SOA`)).json.rrset.records[0].value as string;
+  const unsigned = await soa();
+  expect(unsigned).toMatch(/ 86400 10800 3600000 3600$/);
+  await post(`${zone}/actions/sign`);
+  expect(await soa()).toMatch(/ 86400 10800 345600 3600$/);
+  const records = [{ value: unsigned }];
+  const put = await post(`${zone}/rrsets/@/SOA/actions/set_records`, { records });
+  expect([put.status, put.error.message]).toEqual([422, expect.stringContaining("can be at most 345600 seconds")]);
+  // A file may be from before the zone was signed.
+  const file = (await call("GET", `${zone}/zonefile`)).json.zonefile.replace(" 345600 ", " 3600000 ");
+  expect((await post(`${zone}/actions/import_zonefile`, { zonefile: `${file}\nnew 60 IN A 192.0.2.9\n` })).status).toBe(
+    201,
+  );
+  expect(await soa()).toMatch(/ 345600 3600$/);
+  await post(`${zone}/actions/unsign`, { immediately: true });
+  expect((await post(`${zone}/rrsets/@/SOA/actions/set_records`, { records })).status).toBe(201);
+});

@@ -1,4 +1,5 @@
 import { lowestTtl, mostFileRecords } from "../../../contract/rrsets-limits.ts";
+import { withFittingExpire } from "../../../core/dnssec/soa-expire.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { lostServers } from "../../../core/names/lost-servers.ts";
 import { apex } from "../../../core/names/name.ts";
@@ -64,7 +65,8 @@ export function zoneFileOperations({ store, now, nameservers }: RecordServiceOpt
     const { newIds, clashes } = await turns.run(actor.account, preparing(file.value));
     const stamp = { now: now(), newIds };
     const decide = function* (view: WriteView): Steps<ActDecision<Done | NotDone>> {
-      const wanted = yield* manner.setsOf(view, file.value, stamp);
+      const sets = yield* manner.setsOf(view, file.value, stamp);
+      const wanted = view.zone.settings.dnssec ? withFittingExpire(sets) : sets;
       const faults = yield* manner.findingFaults(view, wanted, file.value, clashes);
       if (faults.length > 0) return noChange(refused(faults));
       const settings = { ...view.zone.settings, ttl: file.value.ttl ?? view.zone.settings.ttl };

@@ -11,6 +11,7 @@ import {
 import { leftOutTypes } from "../../../core/dnssec/made-types.ts";
 import type { ParentFault, ParentView } from "../../../core/dnssec/parent-view.ts";
 import type { Denial } from "../../../core/dnssec/plan-signing.ts";
+import { withFittingExpire } from "../../../core/dnssec/soa-expire.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { apex } from "../../../core/names/name.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
@@ -98,7 +99,7 @@ export function signingRule(
     const hasServers = sets.some(({ owner, type }) => owner === apex && type === "NS");
     if (!hasServers && servers === undefined)
       return fail(notNow(`the zone ${name} has no NS records`, "add its nameservers to the apex (@) first"));
-    const kept = sets.filter(({ type }) => !leftOutTypes.includes(type));
+    const kept = withFittingExpire(sets.filter(({ type }) => !leftOutTypes.includes(type)));
     const merged = mergeOthers(name, dnssec, others, now);
     if (!merged.ok) return merged;
     return ok({

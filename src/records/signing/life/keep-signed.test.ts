@@ -6,6 +6,9 @@ import { fillStore } from "../../../../test/rig/records/filled-store.ts";
 import { dsAt, parentWith, wrongDsAt } from "../../../../test/rig/records/parent-with.ts";
 import type { ParentView } from "../../../core/dnssec/parent-view.ts";
 import { headOfSignature } from "../../../core/dnssec/signed-name.ts";
+import { longestExpire } from "../../../core/dnssec/soa-expire.ts";
+import type { RRset } from "../../../core/records/rrset.ts";
+import { soaIn, timersIn } from "../../../core/records/soa-timers.ts";
 import { createLog } from "../../../process/log.ts";
 import type { Zone } from "../../model.ts";
 import { migrations } from "../../store/sqlite/schema.ts";
@@ -336,4 +339,23 @@ it("a new key never has the tag of one in use", async () => {
   expect(await rollKey(zone.by(), await zone.zoneNow(), undefined, { ...signer, makeKey })).toMatchObject({ ok: true });
   expect(made).toBe(3);
   expect(new Set((await zone.signing()).keys.map(({ tag }) => tag)).size).toBe(2);
+});
+
+it("a zone that was signed with a long SOA expire gets a shorter one when its signatures are renewed", async () => {
+  const [zone] = zones;
+  if (zone === undefined) throw new Error("a zone is needed");
+  const expire = async () => timersIn(soaIn(await store.sets(zone, { owner: "@", type: "SOA" }))).expire;
+  const request = { account: zone.account, at: { zone: zone.id }, owners: () => ["@"], actor: "test", now };
+  const lengthen = (set: RRset): RRset => ({
+    ...set,
+    records: set.records.map((record) => ({
+      ...record,
+      rdata: record.rdata.replace(` ${longestExpire} `, " 3600000 "),
+    })),
+  });
+  await store.write(request, ({ sets }) => ({ wanted: sets.map(lengthen), result: undefined }));
+  expect(await expire()).toBe(3_600_000);
+  const round = createSigningRound({ store, askParent: async () => [], now: () => now + 9 * day, log });
+  await round(AbortSignal.timeout(60_000));
+  expect(await expire()).toBe(longestExpire);
 });

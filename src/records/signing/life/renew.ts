@@ -1,3 +1,4 @@
+import { withFittingExpire } from "../../../core/dnssec/soa-expire.ts";
 import type { Instant } from "../../../core/instant.ts";
 import type { WriteRule } from "../../store/port.ts";
 
@@ -15,6 +16,10 @@ export function renewNamesRule(command: RenewNames): WriteRule<undefined> {
   return {
     kind: "write",
     request: { account, at: { zone }, owners: () => owners, actor: "moor", now, command },
-    decide: () => ({ wanted: undefined, renew: owners, result: undefined }),
+    decide: ({ sets }) => {
+      // A zone may have been signed by a version that left the SOA record as it was.
+      const fitting = withFittingExpire(sets);
+      return { wanted: fitting === sets ? undefined : fitting, renew: owners, result: undefined };
+    },
   };
 }

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { Network } from "../../../core/addresses/network.ts";
 import { checkSignedZone } from "../../../core/dnssec/check-signed-zone.ts";
+import { withFittingExpire } from "../../../core/dnssec/soa-expire.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { apex, enclosing, parseZoneName } from "../../../core/names/name.ts";
 import { checkNewSets } from "../../../core/records/check-new-sets.ts";
@@ -115,11 +116,12 @@ async function replaceZone(store: RecordStore, { account, id }: Zone, zone: Read
   const serverIds = zone.entry.primaries.map(newZoneId);
   const request = { account, at: { zone: id }, owners: "all", actor, now } as const;
   const before = await store.write<number | Fault>(request, (view) => {
-    const fault = signedFault(view, zone);
+    const sets = view.zone.settings.dnssec ? withFittingExpire(zone.sets) : zone.sets;
+    const fault = signedFault(view, { ...zone, sets });
     if (fault) return { wanted: undefined, result: fault };
     const newer = compareSerials(zone.serial, view.zone.serial) === 1 ? zone.serial : undefined;
     return {
-      wanted: mergedSets(view, zone.sets, newId, now),
+      wanted: mergedSets(view, sets, newId, now),
       settings: settingsFrom(zone.entry, view.zone.settings, serverIds, now),
       serial: newer,
       result: view.zone.serial,
