@@ -115,8 +115,8 @@ describe("a record that cannot work", () => {
 });
 
 describe("what other nameservers refuse a whole zone for", () => {
-  const refused = (...[before, wanted]: Parameters<typeof checkNewSets>) =>
-    checkNewSets(before, wanted).map(({ code, where }) => `${code} ${where}`);
+  const refused = (...given: Parameters<typeof checkNewSets>) =>
+    checkNewSets(...given).map(({ code, where }) => `${code} ${where}`);
   const target = "\\# 3 016100";
 
   it("is refused if it is new: data that is not valid for its type", () => {
@@ -143,6 +143,27 @@ describe("what other nameservers refuse a whole zone for", () => {
     expect(refused([], [dname("@"), set("@", "NS"), below])).toEqual(["below-dname a.b.d A"]);
     expect(refused([dname("d"), ns, below], [dname("d"), ns, below])).toEqual([]);
     expect(refused([ns, below], [dname("d"), ns, below])).toEqual(["ns-beside-dname d NS", "below-dname a.b.d A"]);
+  });
+
+  it("is refused if one of them stood there already, and another write adds the other", () => {
+    const dname = (owner: string) => set(owner, "TYPE39", [target]);
+    const stored = ["d", "a.b.d", "x.y", "e\\.z"];
+    const around = (redirects: string) => ({
+      redirects: (owner: string) => owner === redirects,
+      endingWith: (owner: string) => stored.filter((name) => owner === "@" || name.endsWith(`.${owner}`)),
+    });
+    const below = set("a.b.d", "A");
+    expect(refused([], [below], around("d"))).toEqual(["below-dname a.b.d A"]);
+    expect(refused([], [set("www", "A")], around("@"))).toEqual(["below-dname www A"]);
+    expect(refused([], [set("@", "TXT"), set("d", "A"), set("dd", "A")], around("d"))).toEqual([]);
+    expect(refused([below], [below], around("d"))).toEqual([]);
+    // The write removes one of them.
+    expect(refused([dname("d")], [below], around("d"))).toEqual([]);
+    expect(refused([set("x.y", "A")], [dname("y")], around("none"))).toEqual([]);
+    expect(refused([], [dname("y")], around("none"))).toEqual(["below-dname y TYPE39"]);
+    expect(refused([], [dname("@")], around("none"))).toEqual(["below-dname @ TYPE39"]);
+    expect(refused([dname("y")], [dname("y")], around("y"))).toEqual([]);
+    expect(refused([], [dname("z")], around("none"))).toEqual([]);
   });
 });
 

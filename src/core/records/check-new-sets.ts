@@ -1,5 +1,5 @@
 import { parseAddress } from "../addresses/address.ts";
-import { apex, enclosing } from "../names/name.ts";
+import { apex } from "../names/name.ts";
 import { caaTags } from "../rdata/caa.ts";
 import { bytesOfGeneric } from "../rdata/field-hex.ts";
 import { addressForName } from "../rdata/field-name.ts";
@@ -8,6 +8,7 @@ import { isKnownType, type RecordType, typeCode, typeName } from "../rdata/table
 import { isValidData } from "../rdata/wire-layout.ts";
 import type { Fault } from "../result.ts";
 import { finish, type Steps } from "../steps.ts";
+import { checkingRedirects, nothingAround, type Surroundings } from "./check-redirects.ts";
 import { dname } from "./dname.ts";
 import { setKey } from "./rrset.ts";
 import { isTooLarge } from "./set-size.ts";
@@ -19,12 +20,19 @@ type SetData = {
   readonly records: readonly { readonly rdata: string }[];
 };
 
-/** Faults that are refused in new data, but tolerated in sets that already have them. */
-export const checkNewSets = (before: readonly SetData[], wanted: readonly SetData[]): readonly Fault[] =>
-  finish(checkingNewSets(before, wanted));
+/** Faults that are refused in new data, but tolerated in sets that already have them. `around`: what the zone has beside these sets. */
+export const checkNewSets = (
+  before: readonly SetData[],
+  wanted: readonly SetData[],
+  around: Surroundings = nothingAround,
+): readonly Fault[] => finish(checkingNewSets(before, wanted, around));
 
 /** The same in steps. After `mostFaults` faults the rest is not checked. */
-export function* checkingNewSets(before: readonly SetData[], wanted: readonly SetData[]): Steps<readonly Fault[]> {
+export function* checkingNewSets(
+  before: readonly SetData[],
+  wanted: readonly SetData[],
+  around: Surroundings = nothingAround,
+): Steps<readonly Fault[]> {
   // Most writes have no faults: the stored sets are indexed only at the first one.
   let sorted: ReadonlyMap<string, SetData> | undefined;
   const had: Had = ({ owner, type }) => {
@@ -32,19 +40,13 @@ export function* checkingNewSets(before: readonly SetData[], wanted: readonly Se
     return sorted.get(setKey(owner, type));
   };
   const faults: Fault[] = [];
-  const redirecting = new Set(wanted.filter(({ type }) => type === dname).map(({ owner }) => owner));
   for (const set of wanted) {
-    const found =
-      sizeFault(set, had) ??
-      wildcardFault(set, had) ??
-      dnameFault(set, had) ??
-      apexDsFault(set, had) ??
-      (redirecting.size > 0 ? redirectedFault(set, redirecting, had) : undefined);
+    const found = sizeFault(set, had) ?? wildcardFault(set, had) ?? dnameFault(set, had) ?? apexDsFault(set, had);
     faults.push(...(found ? [found] : recordFaults(set, had)));
     if (faults.length >= mostFaults) return faults;
     yield;
   }
-  return faults;
+  return [...faults, ...(yield* checkingRedirects(before, wanted, around))].slice(0, mostFaults);
 }
 
 const mostFaults = 1_000;
@@ -191,23 +193,5 @@ function dnameFault(set: SetData, had: Had): Fault | undefined {
     where: setKey(owner, type),
     message: `${owner} has more than one DNAME record`,
     todo: "a DNAME record has one target: keep one record",
-  };
-}
-
-/** RFC 6672 section 2.4: nothing can be below a DNAME record, and NS records beside it only at the apex. Knot refuses the zone. */
-function redirectedFault(set: SetData, redirecting: ReadonlySet<string>, had: Had): Fault | undefined {
-  const { owner, type } = set;
-  if (owner === apex) return undefined;
-  const above = [...enclosing(owner).slice(1), apex].find((each) => redirecting.has(each));
-  const at = above ?? (type === "NS" && redirecting.has(owner) ? owner : undefined);
-  if (at === undefined || (had(set) !== undefined && had({ owner: at, type: dname }) !== undefined)) return undefined;
-  return {
-    code: at === owner ? "ns-beside-dname" : "below-dname",
-    where: setKey(owner, type),
-    message:
-      at === owner
-        ? `${owner} has a DNAME record, so it cannot be delegated with NS records`
-        : `${owner} is below ${at}, whose DNAME record redirects all names below it`,
-    todo: "remove one or the other; other nameservers refuse such a zone",
   };
 }

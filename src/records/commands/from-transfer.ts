@@ -1,6 +1,10 @@
+import { longNameFault, longNames } from "../../core/dnssec/check-signed-zone.ts";
+import { dnssecTypes } from "../../core/dnssec/codes.ts";
+import { typeNamed } from "../../core/dnssec/signed-name.ts";
 import type { Instant } from "../../core/instant.ts";
 import { apex } from "../../core/names/name.ts";
 import { checkZone } from "../../core/records/check-zone.ts";
+import type { RRset } from "../../core/records/rrset.ts";
 import { setsAfterSteps, setsFromLines, type ZoneLine, type ZoneStep } from "../../core/records/zone-lines.ts";
 import type { Fault } from "../../core/result.ts";
 import type { Zone } from "../model.ts";
@@ -53,11 +57,27 @@ export function transferRule(command: Transfer): WriteRule<StoredTransfer> {
         ? setsFromLines(content.lines, sets, how)
         : setsAfterSteps(content.steps, sets, zone.settings.ttl, how);
     if (wanted === undefined) return { wanted, result: { kind: "does-not-fit" } };
-    const faults = checkZone(wanted);
+    // Only a whole transfer shows all names of a zone that begins to use NSEC3.
+    if (content.kind === "steps" && usesNsec3(wanted) && !usesNsec3(sets))
+      return { wanted: undefined, result: { kind: "does-not-fit" } };
+    const faults = [...checkZone(wanted), ...(usesNsec3(wanted) ? newLongNames(zone.name, sets, wanted) : [])];
     if (faults.length > 0) return { wanted: undefined, result: { kind: "refused", faults } };
     return { wanted, serial: content.serial, result: { kind: "done" } };
   };
   return { kind: "write", request, decide };
+}
+
+const usesNsec3 = (sets: readonly RRset[]): boolean =>
+  sets.some(({ owner, type }) => owner === apex && type === typeNamed(dnssecTypes.nsec3param));
+
+/**
+ * What makes other servers refuse only this zone is passed on, because its owner decides about it. But such a name stops all zones of a secondary that
+ * runs NSD.
+ */
+function newLongNames(zone: string, before: readonly RRset[], wanted: readonly RRset[]): readonly Fault[] {
+  const old = usesNsec3(before) ? new Set(longNames(zone, before)) : new Set();
+  const [owner] = longNames(zone, wanted).filter((each) => !old.has(each));
+  return owner === undefined ? [] : [longNameFault(zone, owner)];
 }
 
 const ownersIn = (steps: readonly ZoneStep[]): readonly string[] => [

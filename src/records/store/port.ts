@@ -3,6 +3,7 @@ import type { SharedGuesses } from "../../access/session-throttle.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { NameRefusal, NewZoneName } from "../../core/names/zone-neighbours.ts";
 import type { RecordType } from "../../core/rdata/table.ts";
+import type { Surroundings } from "../../core/records/check-redirects.ts";
 import type { RRset } from "../../core/records/rrset.ts";
 import type { Steps } from "../../core/steps.ts";
 import type {
@@ -226,7 +227,13 @@ export type DecideAll<T> = (views: readonly (WriteView | undefined)[]) => AllDec
 
 export type AllDecided<T> = { readonly decisions: readonly Decision[]; readonly result: T };
 
-export type WriteView = { readonly zone: Zone; readonly sets: readonly RRset[] };
+export type WriteView = {
+  readonly zone: Zone;
+  /** Of the requested owners. */
+  readonly sets: readonly RRset[];
+  /** Of the whole zone; a rule may only ask about names that it was given, and names above them. */
+  readonly around: Surroundings;
+};
 
 export type Decision = {
   readonly wanted: readonly RRset[] | undefined;

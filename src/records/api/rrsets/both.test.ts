@@ -125,3 +125,27 @@ describe("one zone through both APIs in turn", () => {
     expect((await call("POST", "/zones/star.example/rrsets", kept)).status).toBe(201);
   });
 });
+
+it("a name below a DNAME record is refused by both APIs, whichever of the two stood there first", async () => {
+  const { json } = await callV1("POST", "/zones", { name: "dname.example" });
+  const rrsets = "/zones/dname.example/rrsets";
+  const target = values("\\# 3 016100");
+  const v1 = (name: string, type: string, value: string) =>
+    callV1("POST", "/records", { zone_id: json.zone.id, name, type, value });
+  expect((await call("POST", rrsets, { name: "old", type: "TYPE39", ...target })).status).toBe(201);
+  const below = await call("POST", rrsets, { name: "x.y.old", type: "A", ...values("192.0.2.1") });
+  expect([below.status, below.error.message]).toEqual([422, expect.stringContaining("x.y.old is below old")]);
+  expect((await v1("z.old", "A", "192.0.2.1")).status).toBe(422);
+  expect((await v1("old", "NS", "ns1.example.net.")).status).toBe(422);
+  expect((await v1("old", "TXT", "beside")).status).toBe(200);
+
+  expect((await v1("www.new", "A", "192.0.2.1")).status).toBe(200);
+  const above = await call("POST", rrsets, { name: "new", type: "TYPE39", ...target });
+  expect([above.status, above.error.message]).toEqual([422, expect.stringContaining("www.new is below new")]);
+  // In one transaction, one can replace the other.
+  const changes = [
+    { name: "www.new", type: "A", delete: true },
+    { name: "new", type: "TYPE39", ...target },
+  ];
+  expect((await call("POST", "/zones/dname.example/changes", { changes })).status).toBe(201);
+});

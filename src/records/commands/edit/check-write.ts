@@ -16,13 +16,13 @@ export function checkWrite(view: WriteView, wanted: readonly RRset[]): readonly 
 }
 
 /** The same in steps, for sets that the zone has had before: they may be larger than what an edit may write. */
-export function* checkingWrite({ zone, sets }: WriteView, wanted: readonly RRset[]): Steps<readonly Fault[]> {
+export function* checkingWrite({ zone, sets, around }: WriteView, wanted: readonly RRset[]): Steps<readonly Fault[]> {
   return [
     ...zoneFaults(zone),
     ...lockFaults(sets, wanted),
     ...signingFaults(zone, sets, wanted),
     ...(yield* checkingOwners(wanted, (set) => set)),
-    ...(yield* checkingNewSets(sets, wanted)),
+    ...(yield* checkingNewSets(sets, wanted, around)),
   ];
 }
 

@@ -31,11 +31,11 @@ export function editRecord(view: WriteView, edit: Edit, now: Instant): ReturnTyp
   return { wanted, result: { kind: "done", placed: placed(edit) } };
 }
 
-export function deleteRecord({ zone, sets }: WriteView, id: string): ReturnType<Decide<{ kind: "done" } | Refused>> {
-  const wanted = sets
+export function deleteRecord(view: WriteView, id: string): ReturnType<Decide<{ kind: "done" } | Refused>> {
+  const wanted = view.sets
     .map((set) => (holds(set, id) ? { ...set, records: set.records.filter((record) => record.id !== id) } : set))
     .filter((set) => set.records.length > 0);
-  const faults = checkWrite({ zone, sets }, wanted);
+  const faults = checkWrite(view, wanted);
   if (faults.length > 0) return { wanted: undefined, result: { kind: "refused", faults } };
   return { wanted, result: { kind: "done" } };
 }

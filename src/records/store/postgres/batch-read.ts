@@ -1,4 +1,6 @@
+import { parentOf } from "../../../core/dnssec/signed-name.ts";
 import { apex } from "../../../core/names/name.ts";
+import { dname } from "../../../core/records/dname.ts";
 import type { Rows, Statement } from "../../../lib/postgres/statement.ts";
 import type { NewZone, Zone } from "../../model.ts";
 import type { Signer } from "../../signing/signer.ts";
@@ -139,11 +141,12 @@ async function readSets(run: Run, owners: Owners): Promise<readonly PlacedSet[]>
     set === "all" ? [] : [...set].map((owner) => ({ zone, owner })),
   );
   const whole = [...owners].flatMap(([zone, set]) => (set === "all" ? [zone] : []));
-  const [byOwner, byZone] = await Promise.all([
+  const [byOwner, byZone, redirecting] = await Promise.all([
     wanted.length > 0 ? run(setsOfOwners(wanted)) : undefined,
     whole.length > 0 ? run(setsOfZones(whole)) : undefined,
+    wanted.length > 0 ? run(dnamesAt(namesAbove(wanted))) : undefined,
   ]);
-  return [...(byOwner?.rows ?? []), ...(byZone?.rows ?? [])] as PlacedSet[];
+  return [...(byOwner?.rows ?? []), ...(byZone?.rows ?? []), ...(redirecting?.rows ?? [])] as PlacedSet[];
 }
 
 const keptKeys = (once: readonly (Once & { readonly actor: string })[]): Statement => ({
@@ -183,6 +186,21 @@ export const setsOfOwners = (wanted: readonly { readonly zone: number; readonly 
     "JOIN rrsets AS r ON r.zone = n.zone AND r.owner = n.owner",
   values: [wanted.map(({ zone }) => zone), wanted.map(({ owner }) => owner)],
 });
+
+type OwnerIn = { readonly zone: number; readonly owner: string };
+
+/** A name cannot be added below a DNAME record. */
+function namesAbove(owners: readonly OwnerIn[]): readonly OwnerIn[] {
+  const above = new Map<string, OwnerIn>();
+  for (const { zone, owner } of owners)
+    for (let at = parentOf(owner); at !== undefined; at = parentOf(at)) above.set(`${zone} ${at}`, { zone, owner: at });
+  return [...above.values()];
+}
+
+const dnamesAt = (wanted: readonly OwnerIn[]): Statement => {
+  const statement = setsOfOwners(wanted);
+  return { ...statement, name: "DNAME sets of owners", text: `${statement.text} AND r.type = '${dname}'` };
+};
 
 const setsOfZones = (zones: readonly number[]): Statement => ({
   name: "sets of zones",

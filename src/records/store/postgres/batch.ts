@@ -1,10 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { NameChange } from "../../../core/dnssec/plan-signing.ts";
 import type { SignedName } from "../../../core/dnssec/signed-name.ts";
-import { enclosing } from "../../../core/names/name.ts";
+import { apex, enclosing } from "../../../core/names/name.ts";
 import { type Neighbourhood, type NewZoneName, refusalOfName } from "../../../core/names/zone-neighbours.ts";
 import type { RecordType } from "../../../core/rdata/table.ts";
 import { diffSets } from "../../../core/records/changes.ts";
+import type { Surroundings } from "../../../core/records/check-redirects.ts";
+import { dname } from "../../../core/records/dname.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import { finish } from "../../../core/steps.ts";
 import type { Action, LoggedRow, NewZone, Zone, ZoneKey } from "../../model.ts";
@@ -139,6 +141,19 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
     throw new RunAlone();
   };
 
+  const mustBeWhole = ({ number }: Zone): void => {
+    if (loaded.owners.get(number) !== "all" && !createdZones.has(number)) throw new ReadWhole();
+  };
+  /** DNAME sets above the owners of a write were read with them. */
+  const aroundIn = (zone: Zone): Surroundings => ({
+    redirects: (owner) => sets.get(zone.number)?.get(owner)?.has(dname) ?? false,
+    endingWith: (owner) => {
+      mustBeWhole(zone);
+      const named = [...ownersIn(zone.number)].flatMap(([name, types]) => (types.size > 0 ? [name] : []));
+      return named.filter((name) => (owner === apex ? name !== apex : name.endsWith(`.${owner}`)));
+    },
+  });
+
   const noteMoved = (name: string): void => {
     movedNames.add(name);
     for (const each of enclosing(name)) namesAboveMoved.add(each);
@@ -169,14 +184,11 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
 
   const signaturesFor = (zone: Zone, effect: WriteEffect, by: Writer, renew: readonly string[] | undefined) => {
     if (!concernsSigning(zone, effect.zone)) return undefined;
-    const mustBeWhole = () => {
-      if (loaded.owners.get(zone.number) !== "all") throw new ReadWhole();
-    };
     const names = namesOf(zone);
     const reads = {
       names: names.view,
       everyName: () => {
-        if (zone.settings.dnssec !== undefined) mustBeWhole();
+        if (zone.settings.dnssec !== undefined) mustBeWhole(zone);
         return names.every();
       },
       setsAt: (owner: string) => {
@@ -184,7 +196,7 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
         return setsAt(zone, owner);
       },
       everyType: () => {
-        mustBeWhole();
+        mustBeWhole(zone);
         return [...ownersIn(zone.number).values()].flatMap((types) =>
           [...types.values()].map(({ owner, type }) => ({ owner, type: type as RecordType })),
         );
@@ -235,11 +247,11 @@ export function createBatch(loaded: Loaded, signer?: Signer, alone = false) {
       if (zone === undefined || zone.account !== need.account) return undefined;
       if (need.owners === "all") {
         mustBeRead(zone);
-        return { zone, sets: allSets(zone) };
+        return { zone, sets: allSets(zone), around: aroundIn(zone) };
       }
       const owners = ownersOf(need, zone, places);
       for (const owner of owners) mustBeRead(zone, owner);
-      return { zone, sets: [...owners].flatMap((owner) => setsAt(zone, owner)) };
+      return { zone, sets: [...owners].flatMap((owner) => setsAt(zone, owner)), around: aroundIn(zone) };
     },
 
     /** Plans a write; nothing changes until `apply` is called. */

@@ -1,4 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
+import { apex } from "../../../core/names/name.ts";
+import type { Surroundings } from "../../../core/records/check-redirects.ts";
+import { dname } from "../../../core/records/dname.ts";
 import type { RRset } from "../../../core/records/rrset.ts";
 import type { Zone, ZoneKey } from "../../model.ts";
 import type { SetQuery } from "../port.ts";
@@ -29,6 +32,9 @@ export function prepareReads(database: DatabaseSync) {
   const selectOwnerSets = database.prepare(
     "SELECT owner, type, ttl, records, marks FROM rrsets WHERE zone = ? AND owner = ?",
   );
+  const selectDname = database.prepare(`SELECT 1 FROM rrsets WHERE zone = ? AND owner = ? AND type = '${dname}'`);
+  const selectEnding = database.prepare("SELECT owner FROM rrsets WHERE zone = ? AND substr(owner, ?) = ?");
+  const selectOthers = database.prepare(`SELECT owner FROM rrsets WHERE zone = ? AND owner <> '${apex}'`);
   const selectLastChange = database.prepare("SELECT coalesce(max(position), 0) AS position FROM changes");
 
   return {
@@ -63,6 +69,18 @@ export function prepareReads(database: DatabaseSync) {
 
     /** The owner and type of every set, read one by one. */
     eachType: (zone: Zone) => selectTypes.iterate(zone.number) as Iterable<Pick<RRset, "owner" | "type">>,
+
+    around: (zone: Zone): Surroundings => ({
+      redirects: (owner) => selectDname.get(zone.number, owner) !== undefined,
+      *endingWith(owner) {
+        const rows =
+          owner === apex
+            ? selectOthers.iterate(zone.number)
+            : // The length in code points; an owner is ASCII.
+              selectEnding.iterate(zone.number, -owner.length - 1, `.${owner}`);
+        for (const row of rows) yield (row as { readonly owner: string }).owner;
+      },
+    }),
 
     lastChange: (): number => (selectLastChange.get() as { position: number }).position,
   };

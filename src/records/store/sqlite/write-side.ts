@@ -50,7 +50,7 @@ export function prepareWriteSide(database: DatabaseSync) {
       sets.push(set);
       yield;
     }
-    return { zone, sets };
+    return { zone, sets, around: read.around(zone) };
   }
 
   function* viewingOwners(zone: Zone, owners: readonly string[]): Steps<WriteView> {
@@ -59,7 +59,7 @@ export function prepareWriteSide(database: DatabaseSync) {
       sets.push(...known.setsAt(zone, owner));
       yield;
     }
-    return { zone, sets };
+    return { zone, sets, around: read.around(zone) };
   }
 
   /** In steps, if it is the whole zone or many owners. */
@@ -72,7 +72,7 @@ export function prepareWriteSide(database: DatabaseSync) {
       if (other?.zone === zone.id) owners.add(other.owner);
     }
     if (owners.size > fewOwners) return viewingOwners(zone, [...owners]);
-    return { zone, sets: [...owners].flatMap((each) => known.setsAt(zone, each)) };
+    return { zone, sets: [...owners].flatMap((each) => known.setsAt(zone, each)), around: read.around(zone) };
   };
 
   return {
