@@ -130,6 +130,23 @@ describe("what is replied", () => {
     expect(await replyTo(bytes, from)).toMatchObject({ id: 9, response: true, ...expected });
   });
 
+  const long = (opcode: number, more: object = {}): Buffer => {
+    const bytes = bytesOf({ opcode, ...more });
+    // They are not records: who reads them answers FORMERR.
+    bytes.writeUInt16BE(5_000, 8);
+    return Buffer.concat([bytes, Buffer.alloc(60_000, 0xff)]);
+  };
+  const byUnknown = (bytes: Buffer): Buffer => signRequest(bytes, { ...key, name: "other" }, now).bytes;
+  const manyRecords = Array.from({ length: 5_000 }, () => ({ name: "", type: 1, class: 1, ttl: 0, data: Buffer.of() }));
+  it.each([
+    ["an update without a signature", long(5), { rcode: 5 }],
+    ["an update signed with an unknown key", byUnknown(bytesOf({ opcode: 5, authorities: manyRecords })), { rcode: 9 }],
+    ["a query signed with an unknown key", byUnknown(bytesOf({ authorities: manyRecords })), { rcode: 9 }],
+    ["a NOTIFY without a signature", bytesOf({ opcode: 4, authorities: manyRecords }), { rcode: 1 }],
+  ])("the records of %s are not read", async (_, bytes, expected) => {
+    expect(await replyTo(bytes)).toMatchObject({ id: 9, response: true, questions: [], ...expected });
+  });
+
   const inZone = (more: object) => ({ name: "www.example.org", type: 1, class: 1, ttl: 0, data: Buffer.of(), ...more });
   it.each([
     [

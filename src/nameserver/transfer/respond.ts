@@ -4,7 +4,7 @@ import type { Unmet } from "../../core/records/dns-update.ts";
 import { classes, opcodes, rcodes, types } from "../../lib/dns/codes.ts";
 import { udpRoomFor } from "../../lib/dns/edns.ts";
 import { decodeMessage, type Message } from "../../lib/dns/message.ts";
-import { checkRequest, type Signer, type TsigKey, tsigRoom } from "../../lib/dns/tsig.ts";
+import { type CheckedRequest, checkRequest, type Signer, type TsigKey, tsigRoom } from "../../lib/dns/tsig.ts";
 import { createTurns } from "../../lib/limits/turns.ts";
 import type { LoadedZones } from "../answer/loaded-zones.ts";
 import { cutShort, refuseUnread } from "../answer/reply.ts";
@@ -155,6 +155,15 @@ type Request = {
   readonly room: number;
 };
 
+const opcodeOf = (bytes: Buffer): number => ((bytes[2] ?? 0) >> 3) & 0xf;
+
+/** In bytes. A query or a NOTIFY is never longer, except for a signature, which may contain long names. */
+const longestUnsigned = 4_096;
+
+/** Anybody can send a request without a valid signature, so its records are not read if they cannot matter: of 60 KB, that would take milliseconds. */
+const isNotRead = ({ kind }: CheckedRequest, bytes: Buffer): boolean =>
+  kind !== "signed" && (opcodeOf(bytes) === opcodes.update || bytes.length > longestUnsigned);
+
 /** The request and its sender, or the reply to an invalid request. */
 async function readRequest(
   bytes: Buffer,
@@ -163,7 +172,17 @@ async function readRequest(
   { ports, now, onTrouble }: ExchangeOptions,
 ): Promise<Request | { readonly reply: Buffer }> {
   try {
+    // Without an additional record there is no signature.
+    if (opcodeOf(bytes) === opcodes.update && bytes.readUInt16BE(10) === 0)
+      return { reply: refuseUnread(bytes, rcodes.refused) };
     const checked = await checkRequest(bytes, ports.keyNamed, now);
+    if (checked.kind !== "malformed" && isNotRead(checked, bytes))
+      return {
+        reply:
+          checked.kind === "failed"
+            ? checked.sign(refuseUnread(checked.message, rcodes.notAuth))
+            : refuseUnread(bytes, opcodeOf(bytes) === opcodes.update ? rcodes.refused : rcodes.formErr),
+      };
     if (checked.kind === "malformed") return { reply: refuseUnread(bytes, rcodes.formErr) };
     const plain = checked.kind === "unsigned" ? bytes : checked.message;
     const decoded = decodeMessage(plain);
