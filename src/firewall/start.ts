@@ -34,8 +34,8 @@ import { activityOf } from "./report/activity.ts";
 import { consoleTraffic } from "./report/counters.ts";
 import { createReportFeed, type ReportFeed } from "./report/feed.ts";
 import { readArp } from "./report/neighbours.ts";
+import { type Snapshot, takeSnapshot } from "./report/report.ts";
 import { type Route, readRoutes } from "./report/routes.ts";
-import { type Snapshot, takeSnapshot } from "./report/snapshot.ts";
 
 export type FirewallOptions = {
   readonly dataFolder: string;

@@ -11,7 +11,7 @@ import { createRateLimit, defaultRateLimit, rateLimitMemory } from "./listen/rat
 import { listenTcp, openTcpPlaces, type TcpOptions } from "./listen/tcp.ts";
 import { type Listening, listenUdp, type UdpOptions } from "./listen/udp.ts";
 import { startWorkers } from "./listen/workers.ts";
-import { createDnsCounters, type DnsCounters } from "./metrics/counters.ts";
+import { createDnsCounters, type DnsCounters } from "./metrics/metrics.ts";
 import { createExchange, type TransferPorts } from "./transfer/respond.ts";
 
 export type NameserverOptions = {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { renameSync } from "node:fs";
+import { readlinkSync, realpathSync, renameSync } from "node:fs";
 import { chmod, chown, type FileHandle, mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, isAbsolute, join } from "node:path";
 
 /**
  * The folder holds secrets, so only its owner may read it. A folder that also holds other files, such as /tmp, keeps its mode:
@@ -136,4 +136,24 @@ export async function readFileIfThere(path: string): Promise<string | undefined>
     if (code === "ENOENT") return undefined;
     throw new Error(`${path} cannot be read (${code ?? message})`, { cause: error });
   }
+}
+
+/** The limit of Linux. */
+const mostLinks = 40;
+
+/** The file that a path leads to through symbolic links, even if it does not exist yet. */
+export function linkTarget(path: string): string {
+  let at = path;
+  for (let links = 0; links < mostLinks; links++) {
+    try {
+      // The native version: the other one resolves `link/..` to the folder that contains the link.
+      at = join(realpathSync.native(dirname(at)), basename(at));
+      const to = readlinkSync(at);
+      at = isAbsolute(to) ? to : `${dirname(at)}/${to}`;
+    } catch {
+      // Not a link, or it does not exist. Any other problem shows up when it is written.
+      return at;
+    }
+  }
+  return path;
 }

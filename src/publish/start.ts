@@ -2,7 +2,7 @@ import type { Network } from "../core/addresses/network.ts";
 import { askUdp } from "../lib/dns/ask.ts";
 import type { ListenAddress } from "../lib/http/listen.ts";
 import { isNews, type ZoneNews } from "../nameserver/answer/zone-source.ts";
-import { createDnsCounters } from "../nameserver/metrics/counters.ts";
+import { createDnsCounters } from "../nameserver/metrics/metrics.ts";
 import { type Nameserver, startNameserver } from "../nameserver/start.ts";
 import type { NotifyTarget } from "../nameserver/transfer/notify-out.ts";
 import { startSecondaries } from "../nameserver/transfer/secondary-zones.ts";

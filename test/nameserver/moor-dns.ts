@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { parseNetwork } from "../../src/core/addresses/network.ts";
 import { type Scope, wholeAccount } from "../../src/core/may.ts";
 import type { RRset } from "../../src/core/records/rrset.ts";
-import { transferPlace } from "../../src/nameserver/metrics/counters.ts";
+import { transferPlace } from "../../src/nameserver/metrics/metrics.ts";
 import { createLog } from "../../src/process/log.ts";
 import { startDns, type TransferOptions } from "../../src/publish/start.ts";
 import { plainSettings, type Zone, type ZoneSettings } from "../../src/records/model.ts";

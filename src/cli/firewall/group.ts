@@ -1,5 +1,5 @@
 import { parseNetwork } from "../../core/addresses/network.ts";
-import type { Group } from "../../firewall/access/groups.ts";
+import type { Group } from "../../firewall/access/users.ts";
 import { nameFault } from "../../firewall/access/users.ts";
 import { type CommandIo, refuse } from "../io/command-io.ts";
 import { printTable } from "../io/print-table.ts";

@@ -1,8 +1,7 @@
 import { userInfo } from "node:os";
 import { resolve } from "node:path";
 import type { Actor } from "../../firewall/access/audit.ts";
-import { isPrivilege, type Privilege, privileges } from "../../firewall/access/privileges.ts";
-import { isInForce } from "../../firewall/access/rights.ts";
+import { isInForce, isPrivilege, type Privilege, privileges } from "../../firewall/access/privileges.ts";
 import { type AccessStore, keysFile, openAccess } from "../../firewall/access/store.ts";
 import type { User } from "../../firewall/access/users.ts";
 import { findDatabase, findOrCreate, openDataFolder } from "../../process/data-folder.ts";

@@ -1,6 +1,6 @@
 import type { ListenAddress } from "../../lib/http/listen.ts";
 import { openMetricsListener } from "../../lib/http/metrics-listener.ts";
-import { printDnsMetrics } from "../../nameserver/metrics/print.ts";
+import { printDnsMetrics } from "../../nameserver/metrics/metrics.ts";
 import type { Opened } from "../../process/lifecycle.ts";
 import { family, openProcessMetrics, type Sample } from "../../process/metrics.ts";
 import { version } from "../../process/shipped-files.ts";

@@ -36,3 +36,12 @@ export function openAudit(database: DatabaseSync): Audit {
 }
 
 type AuditRow = Omit<AuditEntry, "at"> & { readonly at: number };
+
+/** A write that may fail, for example because the disk is full: what it adds is not worth an error. */
+export function tryTo(write: () => void): void {
+  try {
+    write();
+  } catch {
+    // The next one will try again.
+  }
+}

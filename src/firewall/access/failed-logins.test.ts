@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { createFailedLogins, createHoldBack } from "./failed-logins.ts";
+import { createFailedLogins, createHoldBack } from "./sign-ins.ts";
 
 const limits = { most: 100, delay: 2_000, free: 3, cap: 20_000, forgotten: 60_000 };
 

@@ -1,10 +1,19 @@
 import type { DatabaseSync } from "node:sqlite";
 import { createApiKeyPart, hashWithSalt, matchesSaltedHash } from "../../access/secret.ts";
+import { tryTo } from "./audit.ts";
 import type { Standing } from "./may-manage.ts";
-import { isPrivilege, type Privilege } from "./privileges.ts";
-import { type Caller, type Holder, isInForce, rightsOf, type ShutOut, shutOut } from "./rights.ts";
-import { listText, readList, tryTo } from "./schema.ts";
-import { standingOf } from "./standings.ts";
+import { standingOf } from "./may-manage.ts";
+import {
+  type Caller,
+  type Holder,
+  isInForce,
+  isPrivilege,
+  type Privilege,
+  rightsOf,
+  type ShutOut,
+  shutOut,
+} from "./privileges.ts";
+import { listText, readList } from "./schema.ts";
 import type { UserStore } from "./users.ts";
 
 export type ApiKey = {

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Privilege, privileges } from "./privileges.ts";
-import { type Holder, isInForce, rightsOf } from "./rights.ts";
+import { type Holder, isInForce, type Privilege, privileges, rightsOf } from "./privileges.ts";
 
 const now = new Date("2026-11-15T12:00:00Z");
 const holder = (more: Partial<Holder> = {}): Holder => ({ disabled: false, privileges: [], groups: [], ...more });

@@ -87,12 +87,3 @@ export const migrations: readonly string[] = [
 /** A column with a list, such as privileges. Readers skip those that only a newer moor knows. */
 export const listText = (list: readonly string[]): string => JSON.stringify(list);
 export const readList = (text: string): readonly string[] => JSON.parse(text) as readonly string[];
-
-/** A write that may fail, for example because the disk is full: what it adds is not worth an error. */
-export function tryTo(write: () => void): void {
-  try {
-    write();
-  } catch {
-    // The next one will try again.
-  }
-}

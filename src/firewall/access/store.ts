@@ -6,11 +6,10 @@ import { createSessionStore } from "../../access/session-store.ts";
 import { openSqlite } from "../../lib/sqlite/open.ts";
 import { sqliteSql } from "../../lib/sqlite/run-sql.ts";
 import { type Audit, openAudit } from "./audit.ts";
-import { type GroupStore, openGroups } from "./groups.ts";
 import { type KeyStore, openKeyStore } from "./keys.ts";
 import { migrations } from "./schema.ts";
 import { openSignIns, type SignIns } from "./sign-ins.ts";
-import { openUsers, type UserStore } from "./users.ts";
+import { type GroupStore, openGroups, openUsers, type UserStore } from "./users.ts";
 
 /** Users, groups and keys, in one file that other processes may have open too. */
 export type AccessStore = {

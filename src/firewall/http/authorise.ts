@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
 import { createFewLines } from "../../lib/limits/few-lines.ts";
 import type { Logger } from "../../process/log.ts";
-import { createFailedLogins, createHoldBack } from "../access/failed-logins.ts";
 import type { ApiKey, KeyStore, Refusal } from "../access/keys.ts";
 import { type EndpointName, mayCall } from "../access/privileges.ts";
 import { pathOf } from "../access/resolve-endpoint.ts";
+import { createFailedLogins, createHoldBack } from "../access/sign-ins.ts";
 import * as answers from "./answers.ts";
 
 export type Asking = {

@@ -12,14 +12,19 @@ import type {
 import { parseAddress } from "../../core/addresses/address.ts";
 import { parseNetwork } from "../../core/addresses/network.ts";
 import type { Actor } from "../access/audit.ts";
-import type { Group } from "../access/groups.ts";
 import { shortKey } from "../access/keys.ts";
-import { excessOf, type Standing } from "../access/may-manage.ts";
-import { presets } from "../access/presets.ts";
-import { displayNames, isPrivilege, type Privilege, privileges } from "../access/privileges.ts";
-import { isInForce, rightsOf } from "../access/rights.ts";
-import { excessInWords, openStandings, standingOf } from "../access/standings.ts";
+import { excessInWords, excessOf, openStandings, type Standing, standingOf } from "../access/may-manage.ts";
+import {
+  displayNames,
+  isInForce,
+  isPrivilege,
+  type Privilege,
+  presets,
+  privileges,
+  rightsOf,
+} from "../access/privileges.ts";
 import type { AccessStore } from "../access/store.ts";
+import type { Group } from "../access/users.ts";
 import { nameFault, type User } from "../access/users.ts";
 
 /** The result of a change: done, what is wrong with it, or why the caller may not make it. */

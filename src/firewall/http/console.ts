@@ -11,10 +11,10 @@ import { type PlainRequest, readPlainRequest } from "../../lib/http/plain-reques
 import { createStaticPages, type PageAnswer } from "../../lib/http/static-pages.ts";
 import { createFewLines } from "../../lib/limits/few-lines.ts";
 import type { Logger } from "../../process/log.ts";
+import { tryTo } from "../access/audit.ts";
 import type { Privilege } from "../access/privileges.ts";
+import { isInForce } from "../access/privileges.ts";
 import { decoded } from "../access/resolve-endpoint.ts";
-import { isInForce } from "../access/rights.ts";
-import { tryTo } from "../access/schema.ts";
 import { unknownName } from "../access/sign-ins.ts";
 import type { AccessStore } from "../access/store.ts";
 import type { User } from "../access/users.ts";

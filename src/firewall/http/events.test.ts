@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { noConfig } from "../config.ts";
 import type { FeedState } from "../report/feed.ts";
-import { takeSnapshot } from "../report/snapshot.ts";
+import { takeSnapshot } from "../report/report.ts";
 import { createEventStreams } from "./events.ts";
 
 /** Streams of a feed that the test controls; `padding` makes a report larger than any socket buffer. */

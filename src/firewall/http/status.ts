@@ -10,11 +10,10 @@ import {
 } from "../kernel/about-machine.ts";
 import type { activityOf } from "../report/activity.ts";
 import { statisticsOf, trafficOf } from "../report/counters.ts";
-import { gatewayItems, gatewayRows } from "../report/gateways.ts";
 import { arpRows, type Neighbour } from "../report/neighbours.ts";
 import { detailsOf, overviewOf } from "../report/overview.ts";
-import { type Route, routeRows } from "../report/routes.ts";
-import type { Snapshot } from "../report/snapshot.ts";
+import type { Snapshot } from "../report/report.ts";
+import { gatewayItems, gatewayRows, type Route, routeRows } from "../report/routes.ts";
 import * as answers from "./answers.ts";
 import type { Endpoint } from "./call.ts";
 import { type EventStreams, fullText, holdersOf } from "./events.ts";

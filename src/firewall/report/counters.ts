@@ -1,8 +1,8 @@
 import type { ConsoleTraffic } from "../../contract/console-firewall.ts";
 import type { Counters, KernelRow } from "../../lib/kernel/row.ts";
 import { describe, type FirewallConfig, identify } from "../config.ts";
+import type { Snapshot } from "./report.ts";
 import type { Route } from "./routes.ts";
-import type { Snapshot } from "./snapshot.ts";
 
 const count = (counters: Counters | undefined, name: string): number => {
   const value = counters?.[name];

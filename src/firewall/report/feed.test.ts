@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createLog } from "../../process/log.ts";
 import { noConfig } from "../config.ts";
 import { createReportFeed, type FeedState } from "./feed.ts";
-import { takeSnapshot } from "./snapshot.ts";
+import { takeSnapshot } from "./report.ts";
 
 const nothing = () => undefined;
 

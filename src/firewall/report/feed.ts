@@ -1,7 +1,7 @@
 import { foldTriggers } from "../../lib/kernel/fold-triggers.ts";
 import type { Logger } from "../../process/log.ts";
+import type { Snapshot } from "./report.ts";
 import { sameReport } from "./same-report.ts";
-import type { Snapshot } from "./snapshot.ts";
 
 /** The report, with the id of its last change. */
 export type FeedState = { readonly id: string; readonly snapshot: Snapshot };

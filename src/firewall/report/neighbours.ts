@@ -1,7 +1,7 @@
 import { parseIpJson } from "../../lib/kernel/ip-json.ts";
 import { type RunIpOptions, runIp } from "../../lib/kernel/run-ip.ts";
 import { describe, type FirewallConfig } from "../config.ts";
-import type { Snapshot } from "./snapshot.ts";
+import type { Snapshot } from "./report.ts";
 
 /** A machine on the same link, as `ip -json neigh` prints it. */
 export type Neighbour = {

@@ -2,10 +2,9 @@ import { describe, expect, it } from "vitest";
 import type { KernelAddress, KernelRow } from "../../lib/kernel/row.ts";
 import { noConfig } from "../config.ts";
 import { statisticsOf } from "./counters.ts";
-import { gatewayItems } from "./gateways.ts";
 import { overviewOf } from "./overview.ts";
-import { parseRoutes } from "./routes.ts";
-import { takeSnapshot } from "./snapshot.ts";
+import { takeSnapshot } from "./report.ts";
+import { gatewayItems, parseRoutes } from "./routes.ts";
 
 const forever = 0xffffffff;
 const inet = (local: string, valid_life_time = forever): KernelAddress => ({

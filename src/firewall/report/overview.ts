@@ -2,8 +2,8 @@ import type { WireInterface, WireIpv6 } from "../../contract/interfaces.ts";
 import type { KernelRow } from "../../lib/kernel/row.ts";
 import { describe, type FirewallConfig, identify } from "../config.ts";
 import { countersOf } from "./counters.ts";
+import type { Snapshot } from "./report.ts";
 import type { Route } from "./routes.ts";
-import type { Snapshot } from "./snapshot.ts";
 
 /** One row of the overview: the report's keys, with addresses as `address/prefix`, and the administrator's settings. */
 export type OverviewRow = Readonly<Record<string, unknown>>;

@@ -1,7 +1,9 @@
 import type { WireInterface, WireIpv4, WireIpv6 } from "../../contract/interfaces.ts";
 import { bestFirst, isLinkLocal, isUnproven, withoutZone } from "../../lib/kernel/best-first.ts";
 import { isMarked, type KernelAddress, type KernelRow } from "../../lib/kernel/row.ts";
+import { type FirewallConfig, settingsOf } from "../config.ts";
 import { reportKind } from "./kind.ts";
+import { phpJson } from "./php-json.ts";
 
 /** A map, not an object: a device may be called `7` or `__proto__`, and the order is the kernel's. */
 export type Report = ReadonlyMap<string, WireInterface>;
@@ -136,4 +138,21 @@ export function reportNd6({ details, flags }: KernelRow): Pick<WireInterface, "n
     no_dad: settings.accept_dad < 1 || flags.includes("NOARP") || flags.includes("LOOPBACK"),
   };
   return { nd6: { flags: Object.entries(words).flatMap(([word, holds]) => (holds ? [word] : [])) } };
+}
+
+/** The machine at one moment, as kernel rows and as the report. */
+export type Snapshot = {
+  readonly rows: readonly KernelRow[];
+  readonly report: Report;
+  /** The report as sent to clients, in one line. */
+  readonly text: string;
+  /** Milliseconds on the reader's clock. */
+  readonly takenAt: number;
+};
+
+/** Leaves out hidden devices, so that no response of any kind has them. */
+export function takeSnapshot(all: readonly KernelRow[], config: FirewallConfig, takenAt: number): Snapshot {
+  const rows = all.filter(({ ifname }) => !settingsOf(config, ifname).hidden);
+  const report = reportOf(rows);
+  return { rows, report, text: phpJson(report), takenAt };
 }

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { KernelRow } from "../../lib/kernel/row.ts";
-import { gatewayRows } from "./gateways.ts";
 import { arpRows, parseNeighbours, readArp } from "./neighbours.ts";
-import { parseRoutes, readRoutes, routeRows } from "./routes.ts";
-import { takeSnapshot } from "./snapshot.ts";
+import { takeSnapshot } from "./report.ts";
+import { gatewayRows, parseRoutes, readRoutes, routeRows } from "./routes.ts";
 
 const device = (ifname: string, ifindex: number): KernelRow => ({
   ...{ ifindex, ifname, flags: ["UP", "LOWER_UP"], mtu: 1492, link_type: "ether", addr_info: [] },

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { KernelAddress, KernelRow } from "../../lib/kernel/row.ts";
 import { noConfig } from "../config.ts";
+import { takeSnapshot } from "./report.ts";
 import { sameReport } from "./same-report.ts";
-import { takeSnapshot } from "./snapshot.ts";
 
 const address = (more: Partial<KernelAddress> = {}): KernelAddress => ({
   family: "inet6",

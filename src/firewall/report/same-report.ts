@@ -1,5 +1,5 @@
 import type { WireInterface, WireIpv6 } from "../../contract/interfaces.ts";
-import type { Snapshot } from "./snapshot.ts";
+import type { Snapshot } from "./report.ts";
 
 /** Lifetimes are whole seconds that count down; two readings of the same state may differ by this much. */
 const slack = 2_000;

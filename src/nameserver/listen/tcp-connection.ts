@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { headerLength } from "../../lib/dns/codes.ts";
 import { createFrameReader, framed } from "../../lib/dns/message.ts";
 import type { Reply, RespondTo, Stream } from "../answer/respond.ts";
-import { countReply } from "../metrics/counters.ts";
+import { countReply } from "../metrics/metrics.ts";
 import type { TcpPlace } from "./tcp-places.ts";
 
 export type TcpLimits = {

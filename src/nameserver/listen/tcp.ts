@@ -4,7 +4,7 @@ import { boundTo } from "../../lib/http/listen.ts";
 import { partOfFiles } from "../../lib/limits/open-files.ts";
 import type { Logger } from "../../process/log.ts";
 import type { RespondTo, Stream } from "../answer/respond.ts";
-import { createDnsCounters, type DnsCounters } from "../metrics/counters.ts";
+import { createDnsCounters, type DnsCounters } from "../metrics/metrics.ts";
 import { listenFailure } from "./failure.ts";
 import { serveConnection, type TcpLimits } from "./tcp-connection.ts";
 import { createTcpPlaces, type TcpPlaces } from "./tcp-places.ts";

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { until } from "../../../test/rig/until.ts";
 import type { RespondTo } from "../answer/respond.ts";
-import { createDnsCounters, limitedPlace } from "../metrics/counters.ts";
+import { createDnsCounters, limitedPlace } from "../metrics/metrics.ts";
 import type { Passage } from "./rate-limit.ts";
 import { type Listening, listenUdp } from "./udp.ts";
 

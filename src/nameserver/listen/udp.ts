@@ -6,7 +6,7 @@ import type { ListenAddress } from "../../lib/http/listen.ts";
 import { createSeats, type Holder } from "../../lib/limits/seats.ts";
 import { cutShort } from "../answer/reply.ts";
 import type { Reply, RespondTo } from "../answer/respond.ts";
-import { countLimited, countReply, createDnsCounters, type DnsCounters } from "../metrics/counters.ts";
+import { countLimited, countReply, createDnsCounters, type DnsCounters } from "../metrics/metrics.ts";
 import { listenFailure } from "./failure.ts";
 import { createIntake, defaultIntake, type Intake, networkOf, type RateLimit } from "./rate-limit.ts";
 

@@ -2,7 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { followZones } from "../answer/followed-zones.ts";
 import { defaultLoadLimits } from "../answer/loaded-zones.ts";
 import { createResponder, type RespondTo } from "../answer/respond.ts";
-import { createDnsCounters } from "../metrics/counters.ts";
+import { createDnsCounters } from "../metrics/metrics.ts";
 import { asksBelow, glanceAt } from "../transfer/glance.ts";
 import { openMainThread } from "./main-thread.ts";
 import { createRateLimit, defaultRateLimit } from "./rate-limit.ts";

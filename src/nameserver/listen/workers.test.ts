@@ -11,7 +11,7 @@ import { emptyMessage, encodeMessage } from "../../lib/dns/message.ts";
 import { createLog } from "../../process/log.ts";
 import { defaultLoadLimits } from "../answer/loaded-zones.ts";
 import { refuseUnread } from "../answer/reply.ts";
-import { createDnsCounters, type DnsCounters } from "../metrics/counters.ts";
+import { createDnsCounters, type DnsCounters } from "../metrics/metrics.ts";
 import { startNameserver } from "../start.ts";
 import { defaultRateLimit, rateLimitMemory } from "./rate-limit.ts";
 import { spawnWorker, startWorkers } from "./workers.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { countLimited, countReply, countTransfer, createDnsCounters } from "./counters.ts";
-import { printDnsMetrics } from "./print.ts";
+import { countLimited, countReply, countTransfer, createDnsCounters, printDnsMetrics } from "./metrics.ts";
 
 const reply = (code: number) => Uint8Array.of(0, 0, 0x84, 0x80 | code, 0, 1);
 

@@ -9,7 +9,7 @@ import { createTurns } from "../../lib/limits/turns.ts";
 import type { LoadedZones } from "../answer/loaded-zones.ts";
 import { cutShort, refuseUnread } from "../answer/reply.ts";
 import type { Reply, Respond, RespondTo, Stream } from "../answer/respond.ts";
-import { countTransfer, type DnsCounters } from "../metrics/counters.ts";
+import { countTransfer, type DnsCounters } from "../metrics/metrics.ts";
 import type { Transport } from "../wire/read-query.ts";
 import { readUpdate, type UpdateRequest } from "../wire/update-read.ts";
 import { asksBelow, glanceAt } from "./glance.ts";

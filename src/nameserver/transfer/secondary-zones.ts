@@ -4,7 +4,7 @@ import type { Instant } from "../../core/instant.ts";
 import { nameOf } from "../../lib/dns/ask.ts";
 import { partOfFiles } from "../../lib/limits/open-files.ts";
 import type { Logger } from "../../process/log.ts";
-import { countTransfer, type DnsCounters } from "../metrics/counters.ts";
+import { countTransfer, type DnsCounters } from "../metrics/metrics.ts";
 import { createSharedMemory, noRoom } from "./memory.ts";
 import type { Asker } from "./respond.ts";
 import { type RefreshOutcome, type RefreshPorts, refreshZone, type SecondaryZone } from "./secondary-refresh.ts";

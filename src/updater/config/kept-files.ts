@@ -1,7 +1,7 @@
 import { type Stats, statSync } from "node:fs";
 import { basename } from "node:path";
 import type { Place } from "../../lib/settings/setting.ts";
-import { linkTarget } from "./link-target.ts";
+import { linkTarget } from "../../process/data-folder.ts";
 
 type Named = { readonly state?: string; readonly history?: string };
 

@@ -11,7 +11,7 @@ import {
   refined,
   type Setting,
 } from "../../lib/settings/setting.ts";
-import { dnsServer } from "./dns-server.ts";
+import { dnsServer } from "./endpoint.ts";
 
 export type NameRules = UpdateRules & {
   /** Milliseconds between two reads of the record itself. */

@@ -2,8 +2,7 @@ import { constants, readFileSync } from "node:fs";
 import { access, readFile, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { withoutMark } from "../../core/utf8-text.ts";
-import { replaceKeeping } from "../../process/data-folder.ts";
-import { linkTarget } from "../config/link-target.ts";
+import { linkTarget, replaceKeeping } from "../../process/data-folder.ts";
 
 export const readConfigFile = async (file: string): Promise<string> => withoutMark(await readFile(file, "utf8"));
 

@@ -1,6 +1,5 @@
 import { appendFile } from "node:fs/promises";
-import { readFileIfThere, swapFile } from "../../process/data-folder.ts";
-import { linkTarget } from "../config/link-target.ts";
+import { linkTarget, readFileIfThere, swapFile } from "../../process/data-folder.ts";
 import type { Notice } from "./reporter.ts";
 
 /** The last decisions that changed something or failed, on disk, one JSON line per decision. */

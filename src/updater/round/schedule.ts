@@ -4,7 +4,7 @@ import type { ServiceWait } from "../../core/updates/plan-update.ts";
 import type { UpdaterConfig } from "../config/config.ts";
 import { originOf } from "../http/endpoint.ts";
 import { longestHold } from "../http/retry-after.ts";
-import { createPacing, type Pacing } from "../sources/pacing.ts";
+import { createPacing, type Pacing } from "../sources/source-reader.ts";
 import { roomAgainAt } from "../targets/quota.ts";
 import type { TargetFault } from "../targets/target.ts";
 import { type CircuitBreaker, createCircuitBreaker, isAskedToWait, isOfService } from "./circuit-breaker.ts";

@@ -3,8 +3,7 @@ import { access, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Instant } from "../../core/instant.ts";
 import { isObject } from "../../core/is-object.ts";
-import { replaceFile, swapFile } from "../../process/data-folder.ts";
-import { linkTarget } from "../config/link-target.ts";
+import { linkTarget, replaceFile, swapFile } from "../../process/data-folder.ts";
 import { lookOf } from "../config/watch-files.ts";
 import { mergeState, type StateContent, type StoredAddress, type Unsaved } from "./merge-state.ts";
 

@@ -2,11 +2,13 @@ import { type Family, recordTypeOf } from "../../core/addresses/address.ts";
 import type { OrderedPolicy } from "../../core/addresses/choose-in-order.ts";
 import { absoluteName } from "../../core/names/name.ts";
 import type { UpdaterConfig } from "../config/config.ts";
-import type { FamilyConfig, FamilySource } from "../config/family.ts";
-import type { NameConfig } from "../config/names.ts";
-import type { NameRules } from "../config/rules.ts";
 import { calledOf } from "../sources/sources.ts";
 import type { ReplaceOrder } from "../targets/target.ts";
+
+type NameConfig = UpdaterConfig["names"][number];
+type NameRules = NameConfig["rules"];
+type FamilyConfig = NameConfig["families"] extends ReadonlyMap<Family, infer Config> ? Config : never;
+type FamilySource = NonNullable<FamilyConfig["others"]>[number];
 
 /** One name and one family: the unit of decisions, independent of all others. */
 export type Subject = {

@@ -2,7 +2,7 @@ import { addressFromBytes, type Family, parseAddress } from "../../core/addresse
 import { parseName } from "../../core/names/name.ts";
 import { mapping, needed, usually } from "../../lib/settings/mapping.ts";
 import { choice, duration, integer, listOf, refined, text } from "../../lib/settings/setting.ts";
-import { dnsServer, partsOfServer } from "../config/dns-server.ts";
+import { dnsServer, partsOfServer } from "../config/endpoint.ts";
 import { neverPushes, onlyDevice, type SourceKind } from "./source.ts";
 import { createHearing, listedTwice, type Testimony, twiceFault, type Witness } from "./witnesses.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createPacing } from "./pacing.ts";
+import { createPacing } from "./source-reader.ts";
 
 it("doubles with each failure in a row, starts again after a success, and treats each key separately", () => {
   const pacing = createPacing(() => 0.5);

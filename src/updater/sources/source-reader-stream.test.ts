@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createPacing } from "./pacing.ts";
 import type { FollowEnd, SourceReading } from "./source.ts";
-import { createSourceReader } from "./source-reader.ts";
+import { createPacing, createSourceReader } from "./source-reader.ts";
 
 const report: SourceReading = { kind: "report", report: new Map() };
 const ended: FollowEnd = { kind: "ended" };

@@ -1,8 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createPacing } from "./pacing.ts";
 import type { AddressSource, SourceReading } from "./source.ts";
-import { createSourceReader, type SourceReader } from "./source-reader.ts";
+import { createPacing, createSourceReader, type SourceReader } from "./source-reader.ts";
 
 const reportOf = (device: string): SourceReading => ({
   kind: "report",
