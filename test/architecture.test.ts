@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
-import { faultsIn, type SourceFile } from "./rig/house-rules.ts";
+import { doorFaults } from "./rig/doors.ts";
+import { faultsIn, importsAmong, type SourceFile } from "./rig/house-rules.ts";
 import { importsOf } from "./rig/read-imports.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -25,6 +26,8 @@ describe("the architecture", () => {
   });
 
   it("follows the rules for imports, sizes and names", () => expect(faultsIn(files)).toEqual([]));
+
+  it("has rooms with few doors, all of them in use", () => expect(doorFaults(importsAmong(files))).toEqual([]));
 
   it("has every file that the walkthroughs in docs/architecture.md name", () => {
     const text = readFileSync(join(root, "docs/architecture.md"), "utf8");
@@ -77,6 +80,11 @@ const bad: [path: string, text: string, fault: RegExp][] = [
   ["src/updater/sources/a.ts", 'import { x } from "../targets/target.ts";', /sources may not import from targets/],
   ["src/cli/io/a.ts", 'import { x } from "../records/records.ts";', /io may not import from records/],
   ["src/publish/a.ts", 'import { x } from "../cli/program.ts";', /may not import from src\/cli/],
+  ["src/cli/a.ts", 'import { x } from "../records/store/sqlite/write.ts";', /is not a door of src\/records\/store;/],
+  ["src/nameserver/a.ts", 'import { x } from "../lib/dns/read-name.ts";', /is not a door of src\/lib\/dns;/],
+  ["src/updater/page/a.ts", 'import { x } from "../round/due.ts";', /is not a door of src\/updater\/round;/],
+  ["src/publish/a.test.ts", 'import { x } from "../records/store/rows-x.ts";', /is not a door of src\/records\/store;/],
+  ["test/e2e/a.ts", 'import { x } from "../../src/updater/round/due.ts";', /is not a door of src\/updater\/round;/],
   [
     "src/records/extras/a.ts",
     'import { x } from "../store/port.ts";',
@@ -103,6 +111,8 @@ const good: [path: string, text: string][] = [
   ["src/records/start.ts", 'import { x } from "./api/v1/routes.ts";\nimport { y } from "./store/port.ts";'],
   ["src/records/api/v1/a.ts", 'import { x } from "../../service.ts";'],
   ["src/records/store/sqlite/a.test.ts", 'import { x } from "../postgres/store.ts";'],
+  ["src/updater/updater.ts", 'import { x } from "./round/due.ts";'],
+  ["test/updater/a.ts", 'import { x } from "../../src/updater/round/due.ts";'],
   ["src/cli/a.ts", 'import { x } from "../records/start.ts";\nimport { y } from "../firewall/start.ts";'],
 ];
 
@@ -121,8 +131,8 @@ describe("the check of the rules", () => {
 
   it("finds top folders that import from each other, types included", () => {
     const files = [
-      { path: "src/access/a.ts", text: 'import { b } from "../lib/http/b.ts";' },
-      { path: "src/lib/http/b.ts", text: 'import { c } from "./c.ts";' },
+      { path: "src/access/a.ts", text: 'import { b } from "../lib/http/listen.ts";' },
+      { path: "src/lib/http/listen.ts", text: 'import { c } from "./c.ts";' },
       { path: "src/lib/http/c.ts", text: 'import type { a } from "../../access/a.ts";' },
     ];
     expect(faultsIn(files)).toContain("import cycle: src/access → src/lib/http → src/access");

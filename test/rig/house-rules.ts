@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { mayEnter, roomWithDoors } from "./doors.ts";
 import { innerArrows } from "./inner-rooms.ts";
 import { computed, importsOf, stringsApart } from "./read-imports.ts";
 
@@ -78,6 +79,13 @@ function faultsInFile(file: SourceFile): readonly string[] {
 function importFaults(path: string, room: Room, specifier: string): readonly string[] {
   if (!specifier.startsWith(".")) return libraryFaults(path, room, specifier);
   const target = roomOf(targetOf(path, specifier));
+  const faults = arrowFaults(path, room, specifier, target);
+  if (faults.length > 0 || mayEnter(path, targetOf(path, specifier))) return faults;
+  const entered = roomWithDoors(targetOf(path, specifier));
+  return [`${specifier} is not a door of ${entered}; see test/rig/doors.ts`];
+}
+
+function arrowFaults(path: string, room: Room, specifier: string, target: string): readonly string[] {
   if (target === roomOf(path) && !isTest(path)) return innerFaults(path, targetOf(path, specifier));
   const open = [
     roomOf(path),
@@ -147,17 +155,20 @@ function roomCircles(files: readonly SourceFile[]): readonly string[] {
 const fileCircles = (files: readonly SourceFile[]): readonly string[] =>
   circlesIn(new Map([...arrowsAmong(files)].map(([path, targets]) => [path, new Set(targets)])));
 
+/** Of each file that is not a test, the files that it imports. */
 function arrowsAmong(files: readonly SourceFile[]): ReadonlyMap<string, readonly string[]> {
-  const own = files.filter(({ path }) => !isTest(path));
-  return new Map(
-    own.map(({ path, text }) => [
+  return importsAmong(files.filter(({ path }) => !isTest(path)));
+}
+
+export const importsAmong = (files: readonly SourceFile[]): ReadonlyMap<string, readonly string[]> =>
+  new Map(
+    files.map(({ path, text }) => [
       path,
       importsOf(text)
         .filter((specifier) => specifier.startsWith("."))
         .map((specifier) => targetOf(path, specifier)),
     ]),
   );
-}
 
 function circlesIn(arrows: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] {
   const settled = new Set<string>();

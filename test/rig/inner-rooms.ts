@@ -1,6 +1,9 @@
 /** Available to every room of `src/core`: results, instants, work in steps, text that is safe to show. */
 const coreBasics = ["result.ts", "instant.ts", "steps.ts", "visible-text.ts"];
 
+/** For the rooms of `src/records` that write: the model, new ids, and what the service was started with. */
+const recordsBasics = ["model.ts", "new-id.ts", "options.ts"];
+
 /**
  * The allowed imports inside a feature, as in docs/architecture.md. For each inner room: the rooms (or single files)
  * of the same feature that it may import from, besides itself. `"."` is the feature's own folder: its files assemble
@@ -19,7 +22,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
   "src/records": {
     // Keys and signatures, which the stores use too; `life` moves signed zones through their stages.
     signing: ["model.ts"],
-    "signing/life": ["signing", "commands", "commands/zones", "queries", "store", "model.ts"],
+    "signing/life": ["signing", "commands", "commands/zones", "queries", "store", ...recordsBasics],
     store: ["signing", "model.ts"],
     "store/sql": ["store", "signing", "model.ts"],
     "store/sqlite": ["store", "store/sql", "signing", "model.ts"],
@@ -27,9 +30,18 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     // What a caller sees.
     queries: ["store", "model.ts"],
     // What each write means; the thread that writes needs no more of the service.
-    commands: ["commands/edit", "commands/zones", "queries", "signing", "signing/life/renew.ts", "store", "model.ts"],
-    "commands/edit": ["store", "model.ts"],
-    "commands/zones": ["commands", "commands/edit", "queries", "store", "model.ts"],
+    commands: [
+      "commands/edit",
+      "commands/zones",
+      "queries",
+      "signing",
+      "signing/life/renew.ts",
+      "store",
+      ...recordsBasics,
+    ],
+    // Of the commands, only the types of requests.
+    "commands/edit": ["commands/requests.ts", "store", "model.ts"],
+    "commands/zones": ["commands", "commands/edit", "queries", "store", ...recordsBasics],
     "api/shared": ["service.ts", "commands/edit", "queries", "store", "model.ts"],
     "api/dyndns": ["api/shared", "service.ts", "commands", "commands/edit", "queries", "store", "model.ts"],
     "api/v1": [
@@ -49,7 +61,7 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     // The console is a client of the record-set API, and shows changes as it does.
     console: ["service.ts", "queries", "commands/edit", "store", "api/rrsets/wire.ts", "open-store.ts", "model.ts"],
     tools: ["tools/tables", "tools/check"],
-    "tools/account": ["commands/edit", "commands/zones", "api/rrsets", "store", "model.ts"],
+    "tools/account": ["commands/edit", "commands/zones", "api/rrsets", "store", ...recordsBasics],
     "tools/tables": ["store", "store/sqlite", "store/postgres", "open-store.ts"],
     "tools/check": ["tools/tables", "commands/zones", "store", "model.ts"],
   },
@@ -68,8 +80,8 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
   },
   "src/updater": {
     http: [],
-    // From sources and targets, only the tables of kinds that a config may name, and the types of their entries.
-    config: ["http", "sources/sources.ts", "sources/source.ts", "targets/targets.ts", "targets/target.ts"],
+    // The kinds that a config may name are registered from above.
+    config: ["http"],
     sources: ["config", "http", "sources/gateway", "sources/routers"],
     // Of the sources, the port and what several kinds share.
     "sources/gateway": ["config", "http", "sources/source.ts", "sources/only-connection.ts"],

@@ -7,7 +7,7 @@ import { StoreBusy } from "../../../lib/limits/store-busy.ts";
 import { readPostgresUrl } from "../../../lib/postgres/url.ts";
 import { createLog } from "../../../process/log.ts";
 import { tieNodes } from "../../node-ties.ts";
-import { readPostgresTables } from "../../tools/tables/postgres.ts";
+import { readTables } from "../../tools/tables/open.ts";
 import { openPostgresStore } from "./store.ts";
 
 let server: TlsPostgres;
@@ -161,7 +161,7 @@ async function expectTold(at: string, env: Readonly<Record<string, string>>, say
   const address = addressOf(at, env);
   const attempts = [
     () => openPostgresStore({ address, log: quiet, limits: patient }),
-    () => readPostgresTables(address, "copy"),
+    () => readTables({ kind: "postgres", address }, "copy", new AbortController().signal),
   ];
   for (const attempt of attempts) {
     const said = await attempt().then(String, (error: Error) => error.message);
