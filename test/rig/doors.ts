@@ -182,6 +182,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     "watch-files.ts",
   ],
   "src/updater/http": [
+    "xml.ts",
     "client.ts",
     "endpoint.ts",
     "event-stream.ts",

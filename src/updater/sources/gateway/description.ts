@@ -1,5 +1,5 @@
 import { printable } from "../../../core/visible-text.ts";
-import { findElement, findElements, readXml, textOf } from "./xml.ts";
+import { findElement, findElements, readXml, textOf } from "../../http/xml.ts";
 
 /** What an Internet gateway says about itself. */
 export type Gateway = {

@@ -7,12 +7,12 @@ import { dnsServer, hostedFields, oneTrust, withTrust } from "../../config/endpo
 import type { TargetConfig } from "../../config/kinds.ts";
 import { secret } from "../../config/secret.ts";
 import type { HttpClient } from "../../http/client.ts";
+import { readXml, textIn, type XmlElement } from "../../http/xml.ts";
 import { readingByDns } from "../ask-dns.ts";
 import { type Dialect, later, unknownCall } from "../service-answer.ts";
 import { cannotList } from "../set-target.ts";
 import type { RecordTarget, ReplaceOrder, TargetFault, TargetKind, WriteOutcome } from "../target.ts";
 import { readWritten } from "../write-answer.ts";
-import { elementsIn, textIn, xmlIn } from "./read-xml.ts";
 
 const settings = mapping(
   {
@@ -43,10 +43,16 @@ export const namecheap = {
 const service = "Namecheap";
 const renew = "copy the Dynamic DNS password from the domain's page *Advanced DNS*";
 
+/** What the dialect keeps of an answer. */
+const xmlIn = (body: Readonly<Record<string, unknown>> | undefined) => body?.xml as XmlElement | undefined;
+
 const dialect: Dialect = {
   service,
   renew,
-  parse: (text) => (text.includes("<interface-response>") ? { xml: text } : undefined),
+  parse(text) {
+    const xml = readXml(text.trim());
+    return xml?.name === "interface-response" ? { xml } : undefined;
+  },
   // Errors have the status 200.
   errorIn(status, body) {
     const xml = xmlIn(body);
@@ -85,9 +91,9 @@ function createNamecheapTarget(config: NamecheapTarget, client: HttpClient): Rec
 
 const notListed = "see the domain's page *Advanced DNS*";
 
-function confirmed(xml: string, { zone, name, value }: ReplaceOrder): WriteOutcome {
+function confirmed(xml: XmlElement | undefined, { zone, name, value }: ReplaceOrder): WriteOutcome {
   const stored = textIn(xml, "IP");
-  if (elementsIn(xml, "Done")[0] === "true" && stored === value) {
+  if (textIn(xml, "Done") === "true" && stored === value) {
     return { kind: "done", recordId: absoluteName(name, zone), ttl: null };
   }
   const because = stored

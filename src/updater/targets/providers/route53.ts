@@ -1,6 +1,7 @@
 import { absoluteName, askedZoneName } from "../../../core/names/name.ts";
 import { printable } from "../../../core/visible-text.ts";
 import type { HttpClient, HttpOutcome } from "../../http/client.ts";
+import { escaped, findElement, findElements, readXml, textIn, type XmlElement } from "../../http/xml.ts";
 import {
   type Dialect,
   followPages,
@@ -16,7 +17,6 @@ import type { ListedZone, Lookup, TargetFault, TargetKind } from "../target.ts";
 import { type KeyPairTarget, keyPairSettings } from "../token-target.ts";
 import { readWritten } from "../write-answer.ts";
 import { createZoneTarget, type SetChange, type ZoneCalls } from "../zone-target.ts";
-import { elementsIn, escaped, textIn, textsIn, xmlIn } from "./read-xml.ts";
 import { signAws } from "./sign-aws.ts";
 
 export const route53 = {
@@ -38,16 +38,30 @@ const usualTtl = 300;
 /** Codes of temporary errors, which are sent with the status 400. */
 const passing = ["Throttling", "ThrottlingException", "PriorRequestNotComplete"];
 
+/** Characters. A page has at most 300 sets. */
+const longestAnswer = 4 * 1024 * 1024;
+
+const nothing: XmlElement = { name: "", text: "", children: [] };
+
+/** What the dialect keeps of an answer. */
+const xmlIn = (body: Readonly<Record<string, unknown>> | undefined): XmlElement =>
+  (body?.xml as XmlElement | undefined) ?? nothing;
+
 const dialect: Dialect = {
   service,
   renew:
     "use an access key with the permissions route53:ListHostedZonesByName, ListResourceRecordSets and ChangeResourceRecordSets",
-  parse: (text) => (text.trimStart().startsWith("<?xml") ? { xml: text } : undefined),
+  parse(text) {
+    const xml = text.trimStart().startsWith("<?xml") ? readXml(text.trim(), longestAnswer) : undefined;
+    return xml && { xml };
+  },
   errorIn(status, body) {
     const xml = xmlIn(body);
-    const code = textIn(xml, "Code") ?? (xml.includes("<InvalidChangeBatch") ? "InvalidChangeBatch" : "");
+    const code = textIn(xml, "Code") ?? (findElement(xml, "InvalidChangeBatch") ? "InvalidChangeBatch" : "");
     const inside = passing.includes(code) ? 429 : status;
-    const reasons = textsIn(xml, "Message").join(" ");
+    const reasons = findElements(xml, "Message")
+      .map(({ text }) => text)
+      .join(" ");
     const message = status < 400 || code === "" ? "" : `${code}: ${reasons}`;
     const isStale = code === "InvalidChangeBatch" && saysStale(reasons);
     return { status: inside, code: isStale ? stale : code, message: printable(message) };
@@ -77,7 +91,7 @@ function route53Calls(config: KeyPairTarget, client: HttpClient): ZoneCalls<unde
     path: string,
     query: string,
     signal: AbortSignal,
-  ): Promise<Lookup<string> | { kind: "absent"; said: string }> => {
+  ): Promise<Lookup<XmlElement> | { kind: "absent"; said: string }> => {
     const answer = readAnswer(await send("GET", version + path, query, "", signal), [200], Date.now(), dialect);
     return answer.kind === "ok" ? { kind: "found", value: xmlIn(answer.value) } : answer;
   };
@@ -85,17 +99,17 @@ function route53Calls(config: KeyPairTarget, client: HttpClient): ZoneCalls<unde
   /** `next`: the query of the page after this one, if more zones are needed. */
   const zonesFrom = (
     first: string,
-    next: (xml: string, zones: readonly ListedZone[]) => string,
+    next: (xml: XmlElement, zones: readonly ListedZone[]) => string,
     signal: AbortSignal,
   ): Promise<Lookup<readonly ListedZone[]>> =>
     followPages(service, first, async (query): Promise<Page<ListedZone> | TargetFault> => {
       const answer = await get("/hostedzonesbyname", query, signal);
       if (answer.kind === "absent") return unknownCall(answer, service);
       if (answer.kind !== "found") return answer;
-      if (!answer.value.includes("<HostedZones")) return unexpected("no list of zones", service);
-      const all = elementsIn(answer.value, "HostedZone");
+      if (findElement(answer.value, "HostedZones") === undefined) return unexpected("no list of zones", service);
+      const all = findElements(answer.value, "HostedZone");
       const listed = all.map((zone) => ({ id: textIn(zone, "Id")?.replace(/^.*\//, "") ?? "", name: nameIn(zone) }));
-      const items = listed.filter((_, at) => textIn(all[at] ?? "", "PrivateZone") !== "true");
+      const items = listed.filter((_, at) => textIn(all[at], "PrivateZone") !== "true");
       return { kind: "page", items, next: next(answer.value, listed) };
     });
   const zoneIds = new Map<string, string>();
@@ -103,7 +117,7 @@ function route53Calls(config: KeyPairTarget, client: HttpClient): ZoneCalls<unde
     const known = zoneIds.get(zone);
     if (known !== undefined) return { kind: "found", value: known };
     // Private zones may have the same name.
-    const next = (xml: string, zones: readonly ListedZone[]) =>
+    const next = (xml: XmlElement, zones: readonly ListedZone[]) =>
       zones.every(({ name }) => name === zone) ? nextZones(xml) : "";
     const found = await zonesFrom(`dnsname=${zone}&maxitems=10`, next, signal);
     if (found.kind !== "found") return found;
@@ -112,28 +126,28 @@ function route53Calls(config: KeyPairTarget, client: HttpClient): ZoneCalls<unde
     zoneIds.set(zone, id);
     return { kind: "found", value: id };
   };
-  const pageOfSets = async (zone: string, query: string, signal: AbortSignal): Promise<Lookup<string>> => {
+  const pageOfSets = async (zone: string, query: string, signal: AbortSignal): Promise<Lookup<XmlElement>> => {
     const id = await zoneId(zone, signal);
     if (id.kind !== "found") return id;
     const answer = await get(`/hostedzone/${id.value}/rrset`, query, signal);
     if (answer.kind === "found") {
-      return answer.value.includes("<ResourceRecordSets") ? answer : unexpected("no record sets", service);
+      return findElement(answer.value, "ResourceRecordSets") ? answer : unexpected("no record sets", service);
     }
     if (answer.kind !== "absent") return answer;
     zoneIds.delete(zone);
     return noZone(zone, service);
   };
-  const setsIn = async (zone: string, query: string, signal: AbortSignal): Promise<Lookup<readonly string[]>> => {
+  const setsIn = async (zone: string, query: string, signal: AbortSignal): Promise<Lookup<readonly XmlElement[]>> => {
     const page = await pageOfSets(zone, query, signal);
-    return page.kind === "found" ? { kind: "found", value: elementsIn(page.value, "ResourceRecordSet") } : page;
+    return page.kind === "found" ? { kind: "found", value: findElements(page.value, "ResourceRecordSet") } : page;
   };
 
   /** All sets of the zone. */
-  const allSetsIn = (zone: string, signal: AbortSignal): Promise<Lookup<readonly string[]>> =>
-    followPages(service, "maxitems=300", async (query): Promise<Page<string> | TargetFault> => {
+  const allSetsIn = (zone: string, signal: AbortSignal): Promise<Lookup<readonly XmlElement[]>> =>
+    followPages(service, "maxitems=300", async (query): Promise<Page<XmlElement> | TargetFault> => {
       const page = await pageOfSets(zone, query, signal);
       if (page.kind !== "found") return page;
-      return { kind: "page", items: elementsIn(page.value, "ResourceRecordSet"), next: nextSets(page.value) };
+      return { kind: "page", items: findElements(page.value, "ResourceRecordSet"), next: nextSets(page.value) };
     });
   const sendChanges = async (changes: readonly Change[], signal: AbortSignal) => {
     const body = `<?xml version="1.0" encoding="UTF-8"?><ChangeResourceRecordSetsRequest xmlns="https://route53.amazonaws.com/doc/2013-04-01/"><ChangeBatch><Changes>${changes.map(changeXml).join("")}</Changes></ChangeBatch></ChangeResourceRecordSetsRequest>`;
@@ -173,7 +187,7 @@ function route53Calls(config: KeyPairTarget, client: HttpClient): ZoneCalls<unde
       const listed = found.value.flatMap((set) => {
         const [type = "", ttl] = [textIn(set, "Type"), Number(textIn(set, "TTL"))];
         const more = { name: listedName(nameIn(set), zone), type, ...(ttl ? { ttl } : {}) };
-        return elementsIn(set, "ResourceRecord").map((record) => ({ ...more, value: textIn(record, "Value") ?? "" }));
+        return findElements(set, "ResourceRecord").map((record) => ({ ...more, value: textIn(record, "Value") ?? "" }));
       });
       return { kind: "found", value: listed };
     },
@@ -197,18 +211,18 @@ function changeXml({ set, content, held }: Change): string {
 const charactersOf = ({ content, held }: SetChange<undefined>): number =>
   [content.value, ...(held?.values ?? [])].reduce((sum, value) => sum + Math.max(32, value.length), 0);
 
-function heldIn(sets: readonly string[], set: SetName): Lookup<HeldSet<undefined> | undefined> {
+function heldIn(sets: readonly XmlElement[], set: SetName): Lookup<HeldSet<undefined> | undefined> {
   const owner = absoluteName(set.name, set.zone);
   const [first, second] = sets.filter((each) => nameIn(each) === owner && textIn(each, "Type") === set.type);
   if (first === undefined) return { kind: "found", value: undefined };
   const ttl = Number(textIn(first, "TTL"));
-  const isPlain = !/<(?:AliasTarget|SetIdentifier)>/.test(first) && second === undefined;
+  const isPlain = !["AliasTarget", "SetIdentifier"].some((name) => findElement(first, name)) && second === undefined;
   if (!isPlain || !Number.isInteger(ttl)) return notPlain(owner, set);
-  const values = elementsIn(first, "ResourceRecord").map((record) => textIn(record, "Value") ?? "");
+  const values = findElements(first, "ResourceRecord").map((record) => textIn(record, "Value") ?? "");
   return { kind: "found", value: { values, ttl, rest: undefined } };
 }
 
-const nextSets = (xml: string): string =>
+const nextSets = (xml: XmlElement): string =>
   nextPage(xml, {
     identifier: "NextRecordIdentifier",
     maxitems: "300",
@@ -216,11 +230,11 @@ const nextSets = (xml: string): string =>
     type: "NextRecordType",
   });
 
-const nextZones = (xml: string): string =>
+const nextZones = (xml: XmlElement): string =>
   nextPage(xml, { dnsname: "NextDNSName", hostedzoneid: "NextHostedZoneId", maxitems: "100" });
 
 /** The query for the next page, from the elements with these names; empty after the last one. The signature needs sorted keys. */
-function nextPage(xml: string, { maxitems, ...names }: Readonly<Record<string, string>>): string {
+function nextPage(xml: XmlElement, { maxitems, ...names }: Readonly<Record<string, string>>): string {
   if (textIn(xml, "IsTruncated") !== "true") return "";
   const values = Object.entries(names).map(([key, name]) => [key, textIn(xml, name)] as const);
   return [...values, ["maxitems", maxitems] as const]
@@ -231,7 +245,7 @@ function nextPage(xml: string, { maxitems, ...names }: Readonly<Record<string, s
 }
 
 /** `\052` is how it writes an asterisk. */
-const nameIn = (xml: string): string => askedZoneName((textIn(xml, "Name") ?? "").replace(/^\\052/, "*"));
+const nameIn = (xml: XmlElement): string => askedZoneName((textIn(xml, "Name") ?? "").replace(/^\\052/, "*"));
 
 /** Our own code for an InvalidChangeBatch that says only that sets are not as moor read them. */
 const stale = "stale";

@@ -1,4 +1,4 @@
-import { elementsIn, textIn } from "../../../../src/updater/targets/providers/read-xml.ts";
+import { findElements, readXml, textIn } from "../../../../src/updater/http/xml.ts";
 import { signAws } from "../../../../src/updater/targets/providers/sign-aws.ts";
 import type { Asked, Reply } from "../services.ts";
 import { keepRecords } from "./kept-records.ts";
@@ -87,10 +87,10 @@ export function fakeRoute53(id: string, secret: string) {
       );
     }
     const before = structuredClone(kept.all);
-    const faults = elementsIn(body, "Change").flatMap((change) => {
+    const faults = findElements(readXml(body) ?? { name: "", text: "", children: [] }, "Change").flatMap((change) => {
       const name = (textIn(change, "Name") ?? "").replace(/\.?example\.org\.$/, "") || "@";
       const [type, ttl] = [textIn(change, "Type") ?? "", Number(textIn(change, "TTL"))];
-      const values = elementsIn(change, "ResourceRecord").map((record) => textIn(record, "Value") ?? "");
+      const values = findElements(change, "ResourceRecord").map((record) => textIn(record, "Value") ?? "");
       const held = kept.of(name, type);
       if (textIn(change, "Action") === "CREATE") {
         if (kept.of(name, "CNAME").length > 0)

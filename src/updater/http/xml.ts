@@ -1,14 +1,15 @@
 /** An element without its namespace prefix and its attributes. `text` is trimmed, and empty if there are child elements only. */
 export type XmlElement = { readonly name: string; readonly text: string; readonly children: readonly XmlElement[] };
 
-const longest = 256 * 1024;
+/** Characters, unless the caller says otherwise. */
+const usualLength = 256 * 1024;
 const deepest = 30;
 
 /**
- * Reads what UPnP devices send: elements and text. Undefined if it is not well formed, too long or too deep, or has a document type:
+ * Reads what UPnP devices and some services send: elements and text. Undefined if it is not well formed, too long or too deep, or has a document type:
  * without one, no entity can be defined, so a short text never expands to a long one.
  */
-export function readXml(text: string): XmlElement | undefined {
+export function readXml(text: string, longest = usualLength): XmlElement | undefined {
   if (text.length > longest) return undefined;
   type Open = { readonly tag: string; text: string; readonly children: XmlElement[] };
   const top: Open = { tag: "", text: "", children: [] };
@@ -46,6 +47,10 @@ export const findElements = (root: XmlElement, name: string): readonly XmlElemen
   ...root.children.flatMap((child) => findElements(child, name)),
 ];
 
+/** The text of the first element with this name, at any depth. */
+export const textIn = (root: XmlElement | undefined, name: string): string | undefined =>
+  root && findElement(root, name)?.text;
+
 /** The text of a child; undefined if there is no such child. */
 export const textOf = (parent: XmlElement, name: string): string | undefined =>
   parent.children.find((child) => child.name === name)?.text;
@@ -66,6 +71,16 @@ const tokens = new RegExp(
 
 const named: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
 
-/** Routers send a bare `&` in names and URLs; anything but the five known entities stays unchanged. */
+/** Routers send a bare `&` in names and URLs; anything but the five known entities and numbers stays unchanged. */
 const unescaped = (text: string): string =>
-  text.replaceAll(/&(lt|gt|amp|quot|apos);/g, (_, name: string) => named[name] ?? "");
+  text.replaceAll(
+    /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(lt|gt|amp|quot|apos));/gi,
+    (whole, decimal?: string, hex?: string, word?: string) => {
+      if (word !== undefined) return named[word] ?? whole;
+      const code = decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal);
+      return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+    },
+  );
+
+export const escaped = (text: string): string =>
+  text.replaceAll(/[<>&"']/g, (character) => `&#${character.charCodeAt(0)};`);
