@@ -16,9 +16,9 @@ export type Duties = {
 /** Stops what was started; the promise resolves when all of it has ended. */
 export type EndWork = () => void | Promise<void>;
 
-/** Repeats the work, with a pause of this many milliseconds in between. */
+/** Repeats the work, with a pause of this many milliseconds in between, or of fewer if the work returns a number. */
 export function repeat(
-  work: (signal: AbortSignal) => Promise<void>,
+  work: (signal: AbortSignal) => Promise<unknown>,
   pause: number,
   onFailure: (error: unknown) => void,
 ): () => Promise<void> {
@@ -26,10 +26,13 @@ export function repeat(
   const { signal } = ended;
   const run = async () => {
     while (!signal.aborted) {
-      await work(signal).catch((error: unknown) => {
+      const sooner: unknown = await work(signal).catch((error: unknown) => {
         if (!signal.aborted) onFailure(error);
       });
-      await sleep(pause, undefined, { signal, ref: false }).catch(() => undefined);
+      await sleep(typeof sooner === "number" ? Math.min(sooner, pause) : pause, undefined, {
+        signal,
+        ref: false,
+      }).catch(() => undefined);
     }
   };
   const running = run();

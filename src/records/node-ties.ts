@@ -2,7 +2,7 @@ import type { Client } from "pg";
 import { createRateLimit, type RateLimit } from "../lib/limits/rate-limit.ts";
 import { createSharedRateLimit } from "../lib/limits/shared-rate-limit.ts";
 import { takeTurns } from "../lib/postgres/turn.ts";
-import { type Duties, leadAlways } from "../process/duties.ts";
+import { type Duties, leadAlways, repeat } from "../process/duties.ts";
 import type { Logger } from "../process/log.ts";
 import { openPostgresBudget } from "./store/postgres/shared-limits.ts";
 
@@ -34,12 +34,8 @@ function tieOver(connect: () => Promise<Client>, perMinute: number | undefined, 
   if (perMinute === undefined) return { duties, rateLimit: undefined, close: duties.close };
   const budget = openPostgresBudget({ connect, log });
   duties.whenLeading(() => {
-    const tidy = () =>
-      budget
-        .forgetFull()
-        .catch((error: unknown) => log.warn({ err: error }, "unused rate limits could not be deleted"));
-    const timer = setInterval(() => void tidy(), tidyEvery).unref();
-    return () => clearInterval(timer);
+    const tidy = () => budget.forgetFull().then(() => undefined);
+    return repeat(tidy, tidyEvery, (error) => log.warn({ err: error }, "unused rate limits could not be deleted"));
   });
   return {
     duties,

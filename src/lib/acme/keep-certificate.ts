@@ -1,7 +1,6 @@
 import { X509Certificate } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { createSecureContext, type SecureContext } from "node:tls";
-import type { EndWork } from "../../process/duties.ts";
+import { type EndWork, repeat } from "../../process/duties.ts";
 import type { Logger } from "../../process/log.ts";
 import { handshake } from "../http/tls-server.ts";
 import { outside } from "../tls/material.ts";
@@ -48,8 +47,7 @@ export async function openAcmeCertificate(options: KeepOptions): Promise<AcmeCer
   };
   await look();
 
-  const closing = new AbortController();
-  void repeat(every, closing.signal, () => look().then(() => undefined), log);
+  const endLooking = repeatLogged(() => look().then(() => undefined), every, log);
   return {
     names: options.names,
     SNICallback: (name, use) => use(null, shown?.leaf.checkHost(name) ? shown.context : undefined),
@@ -57,43 +55,34 @@ export async function openAcmeCertificate(options: KeepOptions): Promise<AcmeCer
     expires: () => shown?.leaf.validToDate,
     failures: () => progress.failures,
     lead: () => {
-      const stopping = new AbortController();
-      const step = createOrdering(options, look, progress, stopping.signal);
-      const ended = repeat(every, stopping.signal, step, log);
-      return () => {
-        stopping.abort();
-        return ended;
+      let step: (() => Promise<number>) | undefined;
+      const orderOnce = (signal: AbortSignal) => {
+        step ??= createOrdering(options, look, progress, signal);
+        return step();
       };
+      return repeatLogged(orderOnce, every, log);
     },
-    close: () => closing.abort(),
+    close: () => void endLooking(),
   };
 }
 
-/**
- * Calls `step` until the signal aborts, after `every` milliseconds or sooner if it asks for that. A failure that repeats is
- * logged once.
- */
-async function repeat(
+/** Checks the clock often instead of sleeping for weeks: it may be corrected meanwhile. A failure that repeats is logged once. */
+function repeatLogged(
+  step: (signal: AbortSignal) => Promise<number | undefined>,
   every: number,
-  signal: AbortSignal,
-  step: () => Promise<number | undefined>,
   log: Logger,
-): Promise<void> {
+): () => Promise<void> {
   let failure = "";
-  while (!signal.aborted) {
-    let wait = every;
-    try {
-      wait = Math.min((await step()) ?? every, every);
-      failure = "";
-    } catch (error) {
-      const { message } = error as Error;
-      if (message !== failure && !signal.aborted)
-        log.warn({ err: error }, "the saved ACME certificate cannot be read or written");
-      failure = message;
-    }
-    // Checks the clock often instead of sleeping for weeks: the clock may be corrected meanwhile.
-    await sleep(wait, undefined, { signal, ref: false }).catch(() => undefined);
-  }
+  const work = async (signal: AbortSignal) => {
+    const sooner = await step(signal);
+    failure = "";
+    return sooner;
+  };
+  return repeat(work, every, (error) => {
+    const { message } = error as Error;
+    if (message !== failure) log.warn({ err: error }, "the saved ACME certificate cannot be read or written");
+    failure = message;
+  });
 }
 
 function createOrdering(
