@@ -1,6 +1,5 @@
 import type { Client } from "pg";
-import { createRateLimit, type RateLimit } from "../lib/limits/rate-limit.ts";
-import { createSharedRateLimit } from "../lib/limits/shared-rate-limit.ts";
+import { createRateLimit, createSharedRateLimit, type RateLimit } from "../lib/limits/rate-limit.ts";
 import { takeTurns } from "../lib/postgres/turn.ts";
 import { type Duties, leadAlways, repeat } from "../process/duties.ts";
 import type { Logger } from "../process/log.ts";

@@ -72,11 +72,12 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
   ],
   "src/lib/kernel": ["best-first.ts", "fold-triggers.ts", "ip-json.ts", "read.ts", "row.ts", "run-ip.ts", "watch.ts"],
   "src/lib/limits": [
+    "bounded-map.ts",
+    "failure-delay.ts",
     "few-lines.ts",
     "open-files.ts",
     "rate-limit.ts",
     "seats.ts",
-    "shared-rate-limit.ts",
     "store-busy.ts",
     "turns.ts",
   ],

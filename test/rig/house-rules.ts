@@ -36,7 +36,7 @@ const house: Readonly<Record<string, Room>> = {
   // The steps of a migration are written the same way for both databases.
   "src/lib/postgres": { from: ["src/core", "src/process", "src/lib/limits", "src/lib/sqlite"] },
   "src/lib/tls": { from: ["src/core", "src/process"] },
-  "src/lib/http": { from: ["src/core", "src/process", "src/lib/tls"] },
+  "src/lib/http": { from: ["src/core", "src/process", "src/lib/limits", "src/lib/tls"] },
   "src/lib/acme": { from: ["src/core", "src/process", "src/lib/tls", "src/lib/http"] },
   "src/access": { from: ["src/core", "src/contract", "src/lib/http", "src/lib/limits", "src/lib/sqlite"] },
   ...Object.fromEntries(features.map((feature) => [feature, { from: below }])),

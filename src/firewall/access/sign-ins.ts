@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
 import { householdOf } from "../../core/addresses/peer-address.ts";
+import { BoundedMap } from "../../lib/limits/bounded-map.ts";
 
 /** Signing in to the pages and out of them. Repetitions within an hour are one entry. */
 export type SignInEntry = {
@@ -94,8 +95,7 @@ const stranger: Source = { failures: 0, guesses: 0, lately: [], at: 0 };
 const guessesKept = 8;
 
 export function createFailedLogins(limits: FailedLoginLimits = usualLimits): FailedLogins {
-  // A map keeps insertion order, so the first source is the one that was quiet longest.
-  const sources = new Map<string, Source>();
+  const sources = new BoundedMap<string, Source>(limits.most);
   return {
     note: (from, guess, now) => {
       const source = householdOf(from);
@@ -105,10 +105,7 @@ export function createFailedLogins(limits: FailedLoginLimits = usualLimits): Fai
       const guesses = before.guesses + Number(isNew);
       const lately = isNew ? [...before.lately, guess].slice(-guessesKept) : before.lately;
       const failures = before.failures + 1;
-      sources.delete(source);
       sources.set(source, { failures, guesses, lately, at: now });
-      const [quietest] = sources.keys();
-      if (sources.size > limits.most && quietest !== undefined) sources.delete(quietest);
       const doublings = isNew ? Math.min(Math.max(0, guesses - limits.free), 32) : 0;
       return { failures, delay: Math.min(limits.cap, limits.delay * 2 ** doublings) };
     },

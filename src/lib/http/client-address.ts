@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { type Address, parseAddress, parseIpv4 } from "../../core/addresses/address.ts";
 import { isInNetwork, type Network } from "../../core/addresses/network.ts";
+import { BoundedMap } from "../limits/bounded-map.ts";
 
 /** Which proxies are trusted to name the client, and in which header they do so. */
 export type TrustedProxies = {
@@ -87,12 +88,11 @@ function readNode(text: string): Address | undefined {
 
 /** Caches results: the same few callers return. */
 function keep<T>(answer: (text: string) => T): (text: string) => T {
-  const known = new Map<string, T>();
+  const known = new BoundedMap<string, T>(answersKept);
   return (text) => {
     const found = known.get(text);
     if (found !== undefined) return found;
     const given = answer(text);
-    if (known.size >= answersKept) known.clear();
     known.set(text, given);
     return given;
   };

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 
-const module = fileURLToPath(new URL("../lib/limits/open-files.ts", import.meta.url));
+const module = fileURLToPath(new URL("open-files.ts", import.meta.url));
 const parts = `import { partOfFiles } from ${JSON.stringify(module)};
 console.log(JSON.stringify([partOfFiles(2, Infinity), partOfFiles(4, 1000), partOfFiles(8, 160)]));`;
 

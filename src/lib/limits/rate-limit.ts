@@ -1,5 +1,7 @@
 import { isLoopback } from "../../core/addresses/peer-address.ts";
 import type { Instant } from "../../core/instant.ts";
+import { within } from "../../process/within.ts";
+import { BoundedMap } from "./bounded-map.ts";
 
 /** What is left of a token's calls. Each face has its own headers for it. */
 export type Quota = {
@@ -41,12 +43,11 @@ const maximumBuckets = 10_000;
  * as full, so full ones need not be kept.
  */
 export function createRateLimit(perMinute: number): RateLimit {
-  const buckets = new Map<number, Bucket>();
+  const buckets = new BoundedMap<number, Bucket>(maximumBuckets);
 
   const bucketOf = (token: number, now: Instant): Bucket => {
     const known = buckets.get(token);
     if (known !== undefined) return known;
-    if (buckets.size >= maximumBuckets) dropOldest(buckets);
     const bucket = { left: perMinute, at: now };
     buckets.set(token, bucket);
     return bucket;
@@ -78,11 +79,138 @@ export function quotaOf(perMinute: number, call: "passes" | "refused", left: num
   };
 }
 
-/** Drops the oldest tenth, so that this does not run for every new bucket. */
-function dropOldest(buckets: Map<number, Bucket>): void {
-  let left = maximumBuckets / 10;
-  for (const token of buckets.keys()) {
-    if (left-- <= 0) return;
-    buckets.delete(token);
-  }
+/** The calls that all nodes share, per token. */
+export type CommonBudget = {
+  /** Takes up to `want` calls, and none if less than one is left. `left`: what remains for all nodes. */
+  readonly takeCalls: (token: number, want: number, rule: BudgetRule) => Promise<Grant>;
+};
+
+/** The capacity of a bucket, and its refill per minute. */
+export type BudgetRule = { readonly capacity: number; readonly perMinute: number };
+export type Grant = { readonly granted: number; readonly left: number };
+
+export type SharedLimitOptions = {
+  readonly perMinute: number;
+  readonly budget: CommonBudget;
+  /** Milliseconds that a call waits for the database; after that, this node's own budget decides. */
+  readonly patience?: number;
+};
+
+const lifetime = 3_000;
+const lookAgain = 1_000;
+const maximumShares = 10_000;
+
+/**
+ * One budget per token for all nodes. Each node takes a small part of it in advance and counts calls against that part without
+ * asking the database. What it does not use within three seconds is forfeited. The common bucket is smaller by what it refills in
+ * three seconds (a twentieth), so all nodes together never allow more calls than a single node would.
+ *
+ * While the database is slow or down, each node uses its own bucket: a limit that is too generous for a while is better than an
+ * outage.
+ */
+export function createSharedRateLimit({ perMinute, budget, patience = 250 }: SharedLimitOptions): RateLimit {
+  const onTheWay = Math.floor((perMinute * lifetime) / minute);
+  const rule = { capacity: perMinute - onTheWay, perMinute };
+  const block = Math.max(1, onTheWay);
+  const alone = createRateLimit(perMinute);
+  const shares = new BoundedMap<number, Share>(maximumShares);
+  let troubleUntil = 0;
+
+  const refill = async (token: number, share: Share, now: Instant): Promise<void> => {
+    try {
+      const { granted, left } = await budget.takeCalls(token, Math.max(block, share.waiting), rule);
+      if (granted > 0) share.parts.push({ left: granted, until: now + lifetime });
+      else share.emptyUntil = now + Math.min(lookAgain, ((1 - left) * minute) / perMinute);
+      share.common = left;
+    } catch {
+      troubleUntil = now + lookAgain;
+    } finally {
+      share.refill = undefined;
+    }
+  };
+  const refilled = (token: number, share: Share, now: Instant): Promise<void> => {
+    share.refill ??= refill(token, share, now);
+    return share.refill;
+  };
+
+  /** A running query does not count calls that arrive after it was sent. If it grants too few, they wait for the next one. */
+  const wait = async (token: number, share: Share, now: Instant): Promise<void> => {
+    share.waiting += 1;
+    for (let round = 0; round < 3 && !isAhead(share.emptyUntil, now) && !isAhead(troubleUntil, now); round++) {
+      await within(patience, refilled(token, share, now)).catch(() => {
+        troubleUntil = now + lookAgain;
+      });
+      if (takeOne(share, now)) {
+        share.promised += 1;
+        break;
+      }
+    }
+    share.waiting -= 1;
+  };
+
+  return {
+    perMinute,
+    ready: (token, from, now) => {
+      if (isLoopback(from) || isAhead(troubleUntil, now)) return undefined;
+      const share = shareOf(shares, token);
+      if (isAhead(share.emptyUntil, now)) return undefined;
+      const own = ownIn(share, now);
+      if (own < 1) return wait(token, share, now);
+      if (own <= block / 2) void refilled(token, share, now);
+      return undefined;
+    },
+    take: (token, from, now) => {
+      if (isLoopback(from)) return quotaOf(perMinute, "passes", perMinute, now);
+      const share = shareOf(shares, token);
+      const passes = takePromised(share) || takeOne(share, now);
+      if (!passes && isAhead(troubleUntil, now)) return alone.take(token, from, now);
+      // Other nodes may have taken from the common bucket since, so the remaining calls are only what this node knows.
+      return quotaOf(perMinute, passes ? "passes" : "refused", ownIn(share, now) + share.common, now);
+    },
+  };
+}
+
+/** False if `until` is further away than any delay: then the clock was set back. */
+const isAhead = (until: Instant, now: Instant): boolean => until > now && until - now <= 2 * lookAgain;
+
+/** What one node holds of a token's calls, and what it knows about the rest. */
+type Share = {
+  /** Oldest first; each part has its own expiry. */
+  readonly parts: { left: number; readonly until: Instant }[];
+  /** Reserved for calls that waited and are about to take it. */
+  promised: number;
+  /** The common bucket at this node's last query. */
+  common: number;
+  /** The common bucket is empty until then. */
+  emptyUntil: Instant;
+  waiting: number;
+  refill: Promise<void> | undefined;
+};
+
+function shareOf(shares: BoundedMap<number, Share>, token: number): Share {
+  const known = shares.get(token);
+  if (known !== undefined) return known;
+  const share: Share = { parts: [], promised: 0, common: 0, emptyUntil: 0, waiting: 0, refill: undefined };
+  shares.set(token, share);
+  return share;
+}
+
+function ownIn({ parts }: Share, now: Instant): number {
+  while (parts[0] !== undefined && (parts[0].until <= now || parts[0].left < 1)) parts.shift();
+  let own = 0;
+  for (const part of parts) own += part.left;
+  return own;
+}
+
+function takeOne(share: Share, now: Instant): boolean {
+  if (ownIn(share, now) < 1) return false;
+  const [oldest] = share.parts;
+  if (oldest !== undefined) oldest.left -= 1;
+  return true;
+}
+
+function takePromised(share: Share): boolean {
+  if (share.promised < 1) return false;
+  share.promised -= 1;
+  return true;
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { RateLimit } from "./rate-limit.ts";
-import { type BudgetRule, type CommonBudget, createSharedRateLimit, type Grant } from "./shared-rate-limit.ts";
+import { type BudgetRule, type CommonBudget, createSharedRateLimit, type Grant } from "./rate-limit.ts";
 
 const from = "192.0.2.7";
 

@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../../lib/limits/bounded-map.ts";
 import type { Turns } from "../../../lib/limits/turns.ts";
 import type { LoggedChange } from "../../model.ts";
 import type { Actor } from "../../queries/sight.ts";
@@ -39,7 +40,7 @@ const batchesKept = 8;
  * takes turns with other work.
  */
 export function createEventStreams(store: RecordStore, maySee: MaySee, turns: Pick<Turns, "next">): EventStreams {
-  const batches = new Map<string, Promise<Batch>>();
+  const batches = new BoundedMap<string, Promise<Batch>>(batchesKept);
   const waiting = new Set<() => void>();
   let version = 0;
   const end = store.onChange(() => {
@@ -53,7 +54,6 @@ export function createEventStreams(store: RecordStore, maySee: MaySee, turns: Pi
     const key = `${account} ${position}`;
     const known = batches.get(key);
     if (known !== undefined) return known;
-    if (batches.size >= batchesKept) batches.clear();
     const read = readBatch(store, account, position);
     batches.set(key, read);
     // A reader that retries after a failure must not get the same failed read.

@@ -1,6 +1,7 @@
 import { hashSecret } from "../../../access/secret.ts";
 import type { Instant } from "../../../core/instant.ts";
 import { may } from "../../../core/may.ts";
+import { BoundedMap } from "../../../lib/limits/bounded-map.ts";
 import type { Token } from "../../model.ts";
 import type { Actor } from "../../queries/sight.ts";
 import type { RecordStore } from "../../store/port.ts";
@@ -51,15 +52,15 @@ const actorWith = ({ account, scope, id, name }: Token, from: string): Actor => 
 /** A secret sent over an open connection: many requests with one token cost one hash and one actor. */
 type Shown = { readonly hash: string; token?: Token; actor?: Actor };
 
-const shown = new WeakMap<object, Map<string, Shown>>();
+const shown = new WeakMap<object, BoundedMap<string, Shown>>();
 const mostShown = 16;
 
 function shownOver(socket: object, secret: string): Shown {
-  const secrets = shown.get(socket);
-  const before = secrets?.get(secret);
+  const secrets = shown.get(socket) ?? new BoundedMap<string, Shown>(mostShown);
+  const before = secrets.get(secret);
   if (before !== undefined) return before;
   const added: Shown = { hash: hashSecret(secret) };
-  if (secrets === undefined || secrets.size >= mostShown) shown.set(socket, new Map([[secret, added]]));
-  else secrets.set(secret, added);
+  secrets.set(secret, added);
+  shown.set(socket, secrets);
   return added;
 }

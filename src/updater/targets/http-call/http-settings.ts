@@ -11,8 +11,7 @@ import {
   type Setting,
   text,
 } from "../../../lib/settings/setting.ts";
-import { dnsServer } from "../../config/dns-server.ts";
-import { oneTrust, trustFields, webAddress, withTrust } from "../../config/endpoint.ts";
+import { dnsServer, oneTrust, trustFields, webAddress, withTrust } from "../../config/endpoint.ts";
 import type { TargetConfig } from "../../config/kinds.ts";
 import { secret } from "../../config/secret.ts";
 import type { Endpoint } from "../../http/endpoint.ts";
