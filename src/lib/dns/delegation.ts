@@ -56,7 +56,7 @@ export const findDelegationBy =
   };
 
 /** The parent is the closest zone above, which may be more than one label away. */
-export async function serversAbove(
+async function serversAbove(
   zone: string,
   { serversOf }: Pick<DnsTools, "serversOf">,
 ): Promise<readonly string[]> {

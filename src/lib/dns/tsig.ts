@@ -40,7 +40,7 @@ export type Tsig = {
   readonly other: Uint8Array;
 };
 
-export const noBytes = new Uint8Array();
+const noBytes = new Uint8Array();
 
 /** The TSIG record for a message, without the signature. */
 export const unsignedTsig = (key: TsigKey, message: Buffer, time: number): Tsig => ({
@@ -86,7 +86,7 @@ export function startMac(key: TsigKey, parts: readonly Uint8Array[]): Hmac {
   return hmac;
 }
 
-export const macLength = (algorithm: TsigAlgorithm): number => lengths[algorithm];
+const macLength = (algorithm: TsigAlgorithm): number => lengths[algorithm];
 
 const lengths: Readonly<Record<TsigAlgorithm, number>> = {
   "hmac-md5.sig-alg.reg.int": 16,

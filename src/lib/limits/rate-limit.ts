@@ -70,7 +70,7 @@ export function createRateLimit(perMinute: number): RateLimit {
 }
 
 /** `left`: the known remaining calls, not counting this one. */
-export function quotaOf(perMinute: number, call: "passes" | "refused", left: number, now: Instant): Quota {
+function quotaOf(perMinute: number, call: "passes" | "refused", left: number, now: Instant): Quota {
   return {
     limit: perMinute,
     remaining: Math.min(perMinute, Math.floor(left)),

@@ -19,7 +19,7 @@ const lock = "1836019570, 2";
 
 /** The channel that notifies running nodes of new schema steps. */
 export const schemaChannel = "moor_schema";
-export const schemaStatement = "SELECT taken, oldest FROM schema_version";
+const schemaStatement = "SELECT taken, oldest FROM schema_version";
 
 /**
  * Runs the steps that the database does not have yet, all or none. If several nodes start at the same time, one of them does it.

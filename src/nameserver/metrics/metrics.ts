@@ -15,10 +15,10 @@ export type DnsCounters = {
 };
 
 const codes = 16;
-export const directions = ["out", "in"] as const;
+const directions = ["out", "in"] as const;
 /** `check`: there was nothing newer to transfer. */
-export const transferKinds = ["axfr", "ixfr", "check"] as const;
-export const transferResults = ["done", "refused", "failed"] as const;
+const transferKinds = ["axfr", "ixfr", "check"] as const;
+const transferResults = ["done", "refused", "failed"] as const;
 
 type Direction = (typeof directions)[number];
 type TransferKind = (typeof transferKinds)[number];

@@ -129,7 +129,7 @@ export async function placeNew(
 }
 
 /** Errors of file systems without hard links: most USB sticks, many network shares. */
-export const oneNameOnly: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "ENOSYS"]);
+const oneNameOnly: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "ENOSYS"]);
 
 /** Throws unless a new file can be created at `path`. */
 export function expectFree(path: string): void {
