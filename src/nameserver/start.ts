@@ -13,6 +13,7 @@ import { type Listening, listenUdp, type UdpOptions } from "./listen/udp.ts";
 import { startWorkers } from "./listen/workers.ts";
 import { createDnsCounters, type DnsCounters } from "./metrics/metrics.ts";
 import { createExchange, type TransferPorts } from "./transfer/respond.ts";
+import type { ServerIdentity } from "./wire/edns-options.ts";
 
 export type NameserverOptions = {
   /** Each is bound over UDP and TCP. Port 0 picks a free port, the same for both. */
@@ -25,6 +26,8 @@ export type NameserverOptions = {
   readonly workers?: number;
   /** The counters of this thread. */
   readonly counters?: DnsCounters;
+  /** Without it, the replies have no cookies and no name of the server. */
+  readonly identity?: ServerIdentity | undefined;
 };
 
 export type Nameserver = {
@@ -36,7 +39,7 @@ export type Nameserver = {
 
 /** Listens on all addresses or on none; the error names the address that failed and says what to do. */
 export async function startNameserver(options: NameserverOptions): Promise<Nameserver> {
-  const { listen, source, log, workers = 0, counters = createDnsCounters() } = options;
+  const { listen, source, log, identity, workers = 0, counters = createDnsCounters() } = options;
   const threads = [counters];
   const onTrouble = logSometimes(log);
   const { zones, unfollow } = followZones(source, { seed: randomInt(2 ** 32), onTrouble });
@@ -54,8 +57,8 @@ export async function startNameserver(options: NameserverOptions): Promise<Names
   const memory = new SharedArrayBuffer(rateLimitMemory(defaultRateLimit.slots));
   const limits = { seed: randomInt(2 ** 32), memory };
   const rateLimit = createRateLimit({ ...defaultRateLimit, ...limits });
-  const udp: UdpOptions = { respond, rateLimit, counters, reusePort: workers > 0 };
-  const tcp: TcpOptions = { respond, stream, places: openTcpPlaces(), counters, log };
+  const udp: UdpOptions = { respond, identity, rateLimit, counters, reusePort: workers > 0 };
+  const tcp: TcpOptions = { respond, identity, stream, places: openTcpPlaces(), counters, log };
   const closers: (() => Promise<void> | void)[] = [unfollow, waiting.end];
   const close = async () => {
     for (const each of closers.toReversed()) await each();
@@ -70,7 +73,7 @@ export async function startNameserver(options: NameserverOptions): Promise<Names
     const addresses = bound.map((both) => both.tcp.address);
     if (workers > 0 && bound.length > 0) {
       const hidden = ports?.hidden === undefined ? undefined : nameToWire(ports.hidden);
-      const start = { listen: addresses, hidden, rateLimit: limits };
+      const start = { listen: addresses, hidden, identity, rateLimit: limits };
       const newCounters = () => {
         const made = createDnsCounters();
         threads.push(made);

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Network } from "../core/addresses/network.ts";
 import { askUdp } from "../lib/dns/ask.ts";
 import type { ListenAddress } from "../lib/http/listen.ts";
@@ -6,6 +7,7 @@ import { createDnsCounters } from "../nameserver/metrics/metrics.ts";
 import { type Nameserver, startNameserver } from "../nameserver/start.ts";
 import type { NotifyTarget } from "../nameserver/transfer/notify-out.ts";
 import { startSecondaries } from "../nameserver/transfer/secondary-zones.ts";
+import type { ServerIdentity } from "../nameserver/wire/edns-options.ts";
 import { type Duties, leadAlways } from "../process/duties.ts";
 import { closeInReverse, type Opened } from "../process/lifecycle.ts";
 import type { Logger } from "../process/log.ts";
@@ -24,6 +26,8 @@ export type DnsOptions = {
   readonly transfers?: TransferOptions;
   /** Without it, this is the only node. */
   readonly duties?: Duties;
+  /** The name of this server, for clients that ask for it (RFC 5001). */
+  readonly nsid?: string | undefined;
   /** Threads that answer over UDP; 0: the main thread does. */
   readonly workers?: number;
 };
@@ -64,7 +68,9 @@ export async function startDns(options: DnsOptions): Promise<RunningDns> {
     });
     opened.push({ name: "secondary zones", close: secondaries.close });
     const ports = transferPorts({ store, zones, secondaries, networks, catalog, log });
-    const nameserver = await startNameserver({ listen, source: zones, log, transfers: ports, workers, counters });
+    const identity = await identityOf(store, options.nsid);
+    const source = { listen, source: zones, log, transfers: ports };
+    const nameserver = await startNameserver({ ...source, workers, counters, identity });
     opened.push({ name: "nameserver", close: nameserver.close });
     const notifier = {
       targets: transfers.notify,
@@ -85,6 +91,15 @@ export async function startDns(options: DnsOptions): Promise<RunningDns> {
     await closeInReverse(opened, log);
     throw error;
   }
+}
+
+/** The secret of cookies is the same on all nodes (RFC 9018 section 3). */
+async function identityOf(store: RecordStore, nsid: string | undefined): Promise<ServerIdentity> {
+  const cookieSecret = createHash("sha256")
+    .update(await store.secret("dns-cookies"))
+    .digest()
+    .subarray(0, 16);
+  return { cookieSecret: new Uint8Array(cookieSecret), nsid: nsid === undefined ? undefined : Buffer.from(nsid) };
 }
 
 /** Zones that were created or deleted, or may have other primary servers now. */

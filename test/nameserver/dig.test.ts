@@ -15,6 +15,7 @@ const text = `
   www   300 A    192.0.2.2
   www   300 A    192.0.2.3
   alias 300 CNAME www
+  near  300 TXT  "${"x".repeat(250)}" "${"y".repeat(180)}"
   sub   300 NS   ns.sub
   ns.sub 300 A   192.0.2.4
   long  300 TXT  "${"x".repeat(255)}" "${"y".repeat(255)}" "${"z".repeat(255)}" "${"x".repeat(255)}" "${"y".repeat(255)}"`;
@@ -25,7 +26,8 @@ beforeAll(async () => {
     { host: "127.0.0.1", port: 0 },
     { host: "::1", port: 0 },
   ];
-  server = await startNameserver({ listen, source, log });
+  const identity = { cookieSecret: Buffer.alloc(16, 7), nsid: Buffer.from("ns1.test") };
+  server = await startNameserver({ listen, source, log, identity });
 });
 afterAll(() => server.close());
 
@@ -52,6 +54,41 @@ describe("real dig", () => {
     ["a type it does not know", "+short TYPE65400 www.example.org", []],
   ])("%s", async (_, args, expected) => {
     for (const host of [0, 1]) expect((await dig(args, host)).filter((line) => line !== "")).toEqual(expected);
+  });
+
+  it.each(["+notcp", "+tcp"])(
+    "gets a cookie that it can verify, and the name of the server (%s)",
+    async (transport) => {
+      for (const host of [0, 1]) {
+        const first = (await dig(`${transport} +cookie +nsid www.example.org`, host)).join("\n");
+        expect(first).toMatch(/; COOKIE: [0-9a-f]{16}01000000[0-9a-f]{24} \(good\)/);
+        expect(first).toContain("ns1.test");
+        const [, cookie = ""] = /COOKIE: ([0-9a-f]{48})/.exec(first) ?? [];
+        const again = (await dig(`${transport} +cookie=${cookie} www.example.org`, host)).join("\n");
+        expect(again).toContain(`; COOKIE: ${cookie} (good)`);
+      }
+    },
+  );
+
+  it("a cookie of a wrong length is a format error", async () => {
+    expect((await dig("+ednsopt=10:001122 www.example.org")).join("\n")).toContain("FORMERR");
+  });
+
+  it.each([
+    ["www.example.net", "REFUSED", "EDE: 20 (Not Authoritative)"],
+    ["version.bind CH TXT", "REFUSED", "EDE: 18 (Prohibited)"],
+    ["+cookie www.example.net", "COOKIE", "EDE: 20 (Not Authoritative)"],
+    ["+tcp www.example.net", "REFUSED", "EDE: 20 (Not Authoritative)"],
+  ])("learns why: %s is %s with %s", async (args, word, error) => {
+    const lines = (await dig(args)).join("\n");
+    expect(lines).toContain(word);
+    expect(lines).toContain(error);
+  });
+
+  it("an answer that has no room for the options is truncated, and complete over TCP", async () => {
+    const lines = await dig("+cookie +nsid +bufsize=512 near.example.org TXT");
+    expect(lines).toContain(";; Truncated, retrying in TCP mode.");
+    expect((await dig("+nocookie +bufsize=512 near.example.org TXT")).join("\n")).not.toContain("Truncated");
   });
 
   it("repeats a query over TCP if the answer did not fit", async () => {

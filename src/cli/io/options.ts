@@ -95,6 +95,12 @@ export function readWorkers(text: string): number {
   return count;
 }
 
+export function readNsid(text: string): string {
+  if (!/^[ -~]{1,64}$/.test(text))
+    throw new InvalidArgumentError("It must have 1 to 64 letters, digits or signs of ASCII.");
+  return text;
+}
+
 export function readCount(text: string): number {
   if (!/^[1-9]\d{0,4}$/.test(text)) throw new InvalidArgumentError("It must be a number from 1 to 99999.");
   return Number(text);

@@ -42,6 +42,7 @@ export type RecordsCommand = LogOptions &
     readonly hostmaster?: string;
     readonly dns: readonly ListenAddress[];
     readonly dnsWorkers: number;
+    readonly nsid?: string;
     readonly plainHttp?: boolean;
     /** Calls per minute and token; 0: no limit. */
     readonly rateLimit: number;
@@ -98,6 +99,7 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
       transfers: transfers.value,
       duties: service.duties,
       workers: options.dnsWorkers,
+      nsid: options.nsid,
     });
     opened.push({ name: "nameserver", close: dns.close });
     // Only now: the authority will ask the nameserver.

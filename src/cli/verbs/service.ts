@@ -14,6 +14,7 @@ import {
   readListen,
   readListens,
   readMailbox,
+  readNsid,
   readPath,
   readRateLimit,
   readWorkers,
@@ -67,6 +68,7 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
         .argParser(readWorkers)
         .default(availableParallelism() > 1 ? 1 : 0, "1, or 0 on a single processor"),
     )
+    .option("--nsid <text>", "the name of this server, for DNS clients that ask for it (NSID), such as ns1", readNsid)
     .option(
       "--rate-limit <calls>",
       "calls per minute per token, such as 300/min, or off; callers on this machine have no limit",

@@ -1,5 +1,6 @@
 import { flags, headerLength, maximumMessage, types } from "../../lib/dns/codes.ts";
 import { bareOptLength, ednsUdpSize, udpRoomFor } from "../../lib/dns/edns.ts";
+import { extendedError, extendedErrors, optOf, withOptions } from "../wire/edns-options.ts";
 import type { Query, Transport } from "../wire/read-query.ts";
 import { placeLink, placeTail } from "./negative-tail.ts";
 import type { NegativeAnswer, Prepared } from "./prepare.ts";
@@ -48,8 +49,8 @@ export function replyNegative(
   return reply;
 }
 
-/** Only the question and a response code. */
-export function replyWithCode(query: Query, rcode: number): Buffer {
+/** Only the question and a response code. `error` is an extended error, which says why (RFC 8914). */
+export function replyWithCode(query: Query, rcode: number, error?: number): Buffer {
   const { bytes, end } = query;
   const reply = finish(bytes, end, query);
   writeFlags(reply, bytes, rcode);
@@ -57,7 +58,13 @@ export function replyWithCode(query: Query, rcode: number): Buffer {
   reply.fill(0, 6, 10);
   reply.writeUInt16BE(query.edns ? 1 : 0, 10);
   if (query.edns) reply[end + 5] = rcode >>> 4;
-  return reply;
+  return error === undefined ? reply : withOptions(reply, extendedError(error));
+}
+
+/** A reply that may be out of date (RFC 8914 section 4.4). Without room for it, the reply does not say so. */
+export function asStale(reply: Buffer, query: Query, transport: Transport): Buffer {
+  const marked = withOptions(reply, extendedError(extendedErrors.staleAnswer));
+  return marked.length <= roomFor(query, transport) ? marked : reply;
 }
 
 /** For a query that could not be read: only a header. */
@@ -80,9 +87,7 @@ export function cutShort(reply: Buffer, query: Buffer): Buffer {
 
 /** RFC 6891 section 7: without an OPT record, the reply would say that this server does not support EDNS. */
 function optAtEnd(reply: Buffer): Buffer {
-  const last = reply.subarray(-bareOptLength);
-  const hasOpt = reply.readUInt16BE(10) > 0 && last.subarray(0, 5).equals(bareOpt.subarray(0, 5));
-  return hasOpt ? last : reply.subarray(0, 0);
+  return reply.subarray(optOf(reply) ?? reply.length);
 }
 
 const roomFor = ({ edns }: Query, transport: Transport): number =>

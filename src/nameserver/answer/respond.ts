@@ -1,11 +1,12 @@
 import { classes, rcodes, types } from "../../lib/dns/codes.ts";
+import { extendedErrors } from "../wire/edns-options.ts";
 import { type Query, readQuery, type Transport } from "../wire/read-query.ts";
 import { createEnclosers } from "./enclosers.ts";
 import { createKeptMap } from "./kept-map.ts";
 import type { LoadedZone, LoadedZones } from "./loaded-zones.ts";
 import { isRootKey, keyAbove, labelsOfKey, type NameKey } from "./name-key.ts";
 import { createPrepare, isFor, isNoName, isWorthKeeping, type Prepared, stillHolds } from "./prepare.ts";
-import { refuseUnread, replyWith, replyWithCode } from "./reply.ts";
+import { asStale, refuseUnread, replyWith, replyWithCode } from "./reply.ts";
 
 /**
  * Bytes in, bytes out; undefined when no reply is to be sent. A promise only when a zone has to be loaded first, and never with
@@ -45,19 +46,20 @@ export function createResponder(options: ResponderOptions): Respond {
   const enclosers = createEnclosers(zones, 1_000);
 
   const answerFrom = (zone: LoadedZone | undefined, query: Query, transport: Transport) => {
-    if (zone === undefined) return replyWithCode(query, rcodes.refused);
+    if (zone === undefined) return replyWithCode(query, rcodes.refused, extendedErrors.notAuthoritative);
     const { key, type } = query;
     const dnssecOk = wantsSignatures(query);
     const prepared = prepare(zone, { key, name: labelsOfKey(key), type, dnssecOk, transport });
-    if (prepared === undefined) return replyWithCode(query, rcodes.servFail);
+    if (prepared === undefined) return replyWithCode(query, rcodes.servFail, extendedErrors.invalidData);
     if (isWorthKeeping(prepared)) (dnssecOk ? keptSigned : kept).set(key, prepared);
     else if (isNoName(prepared)) enclosers.note(zone, key.slice(0, -2), prepared);
-    return replyWith(prepared, query, transport);
+    const reply = replyWith(prepared, query, transport);
+    return zone.current ? reply : asStale(reply, query, transport);
   };
 
   const failed = (error: unknown, query: Query): Buffer => {
     onTrouble(error);
-    return replyWithCode(query, rcodes.servFail);
+    return replyWithCode(query, rcodes.servFail, extendedErrors.notReady);
   };
 
   return (bytes, transport, mayWait = true) => {
@@ -65,7 +67,7 @@ export function createResponder(options: ResponderOptions): Respond {
     if (query.kind === "silence") return undefined;
     if (query.kind === "refusal") return refuseUnread(query.bytes, query.rcode);
     const rcode = refusalOf(query);
-    if (rcode !== undefined) return replyWithCode(query, rcode);
+    if (rcode !== undefined) return replyWithCode(query, rcode, errorOf[rcode]);
     const dnssecOk = wantsSignatures(query);
     const prepared = (dnssecOk ? keptSigned : kept).get(query.key);
     if (prepared !== undefined && isFor(prepared, transport) && stillHolds(prepared))
@@ -86,6 +88,11 @@ export function createResponder(options: ResponderOptions): Respond {
 }
 
 const wantsSignatures = ({ edns }: Query): boolean => edns?.dnssecOk === true;
+
+const errorOf: Readonly<Record<number, number>> = {
+  [rcodes.refused]: extendedErrors.prohibited,
+  [rcodes.notImp]: extendedErrors.notSupported,
+};
 
 /** The response code of a query that is refused before any zone is looked up. */
 function refusalOf(query: Query): number | undefined {

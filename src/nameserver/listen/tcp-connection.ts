@@ -3,6 +3,7 @@ import { headerLength } from "../../lib/dns/codes.ts";
 import { createFrameReader, framed } from "../../lib/dns/message.ts";
 import type { Reply, RespondTo, Stream } from "../answer/respond.ts";
 import { countReply } from "../metrics/metrics.ts";
+import { optionsIn, replyOptions, type ServerIdentity, withOptions } from "../wire/edns-options.ts";
 import type { TcpPlace } from "./tcp-places.ts";
 
 export type TcpLimits = {
@@ -30,6 +31,7 @@ export type ConnectionOptions = {
   /** By response code; a zone transfer counts as one reply, not one per message. */
   readonly counts: Float64Array;
   readonly limits: TcpLimits;
+  readonly identity?: ServerIdentity | undefined;
   readonly place: Pick<TcpPlace, "asked" | "busy">;
 };
 
@@ -38,7 +40,7 @@ export type ConnectionOptions = {
  * unanswered or unread; a client that neither completes a question nor reads its answers for too long is disconnected.
  */
 export function serveConnection(socket: Socket, options: ConnectionOptions): void {
-  const { respond, stream, counts, limits, place } = options;
+  const { respond, stream, counts, limits, place, identity } = options;
   const from = socket.remoteAddress ?? "";
   const frames = createFrameReader();
   let waiting = 0;
@@ -71,15 +73,17 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): voi
     if (reply !== undefined && !socket.destroyed) socket.write(framed(reply));
   };
 
-  const answer = (reply: Reply) => {
-    if (reply !== undefined) countReply(counts, reply);
-    write(reply);
+  const answer = (reply: Reply, query: Buffer) => {
+    if (reply === undefined) return;
+    countReply(counts, reply);
+    const asked = identity && optionsIn(query);
+    write(asked ? withOptions(reply, replyOptions(asked, from, identity, Date.now()).bytes) : reply);
   };
 
-  const wait = async (reply: Promise<Reply>) => {
+  const wait = async (reply: Promise<Reply>, query: Buffer) => {
     waiting += 1;
     try {
-      answer(await reply);
+      answer(await reply, query);
     } catch {
       // Without a reply the client asks again.
     } finally {
@@ -115,8 +119,8 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): voi
       move();
       const messages = stream?.(query, from);
       const reply = messages ? writeAll(messages) : respond(query, "tcp", from);
-      if (reply instanceof Promise) void wait(reply);
-      else answer(reply);
+      if (reply instanceof Promise) void wait(reply, query);
+      else answer(reply, query);
     }
   };
 

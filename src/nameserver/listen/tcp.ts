@@ -1,10 +1,10 @@
 import { createServer, isIPv6, type Server, type Socket } from "node:net";
-import type { ListenAddress } from "../../lib/http/listen.ts";
-import { boundTo } from "../../lib/http/listen.ts";
+import { boundTo, type ListenAddress } from "../../lib/http/listen.ts";
 import { partOfFiles } from "../../lib/limits/open-files.ts";
 import type { Logger } from "../../process/log.ts";
 import type { RespondTo, Stream } from "../answer/respond.ts";
 import { createDnsCounters, type DnsCounters } from "../metrics/metrics.ts";
+import type { ServerIdentity } from "../wire/edns-options.ts";
 import { listenFailure } from "./failure.ts";
 import { serveConnection, type TcpLimits } from "./tcp-connection.ts";
 import { createTcpPlaces, type TcpPlaces } from "./tcp-places.ts";
@@ -15,6 +15,7 @@ export type TcpOptions = {
   readonly stream?: Stream | undefined;
   readonly counters?: DnsCounters;
   readonly log: Logger;
+  readonly identity?: ServerIdentity | undefined;
   readonly reusePort?: boolean;
   readonly limits?: TcpLimits;
   /** Shared by all listening sockets. */
@@ -47,7 +48,7 @@ export async function listenTcp(at: ListenAddress, options: TcpOptions): Promise
       connections.delete(socket);
       place.leave();
     });
-    serveConnection(socket, { respond, stream, counts: counters.tcp, limits, place });
+    serveConnection(socket, { respond, stream, identity: options.identity, counts: counters.tcp, limits, place });
   });
   await listen(server, at, options.reusePort ?? false);
   server.on("error", (error) => log.warn({ err: error }, "a connection could not be accepted"));

@@ -7,6 +7,7 @@ import { createSeats, type Holder } from "../../lib/limits/seats.ts";
 import { cutShort } from "../answer/reply.ts";
 import type { Reply, RespondTo } from "../answer/respond.ts";
 import { countLimited, countReply, createDnsCounters, type DnsCounters } from "../metrics/metrics.ts";
+import { optionsIn, replyOptions, roomOf, type ServerIdentity, withOptions } from "../wire/edns-options.ts";
 import { listenFailure } from "./failure.ts";
 import { createIntake, defaultIntake, type Intake, networkOf, type RateLimit } from "./rate-limit.ts";
 
@@ -17,6 +18,8 @@ export type UdpOptions = {
   readonly rateLimit: RateLimit;
   readonly intake?: Intake;
   readonly counters?: DnsCounters;
+  /** Without it, the replies have no cookies and no name of the server. */
+  readonly identity?: ServerIdentity | undefined;
   /** Lets several threads or processes share the port. */
   readonly reusePort?: boolean;
 };
@@ -34,7 +37,7 @@ const receiveBuffer = 4 * 1024 * 1024;
 const mostWaiting = { all: 1_000, network: 100 };
 
 export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise<Listening> {
-  const { respond, rateLimit, counters = createDnsCounters() } = options;
+  const { respond, rateLimit, identity, counters = createDnsCounters() } = options;
   const { intake = createIntake({ ...defaultIntake, seed: randomInt(2 ** 32) }) } = options;
   const socket = createSocket({
     type: isIPv6(at.host) ? "udp6" : "udp4",
@@ -50,10 +53,15 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
   const send = (reply: Reply, query: Buffer, client: RemoteInfo) => {
     if (reply === undefined) return;
     countReply(counters.udp, reply);
-    const passage = rateLimit(client.address, reply, Date.now());
+    const asked = identity && optionsIn(query);
+    const options = asked && replyOptions(asked, client.address, identity, Date.now());
+    // The address of a client with a cookie is not forged: floods cannot be sent to others through it (RFC 7873 section 5.4).
+    const passage = options?.isKnownClient ? "send" : rateLimit(client.address, reply, Date.now());
     if (passage !== "send") countLimited(counters, passage);
     if (passage === "drop") return;
-    socket.send(passage === "cut" ? cutShort(reply, query) : reply, client.port, client.address);
+    const whole = passage === "cut" ? cutShort(reply, query) : reply;
+    const sent = options ? fitted(whole, query, options.bytes) : whole;
+    socket.send(sent, client.port, client.address);
   };
 
   const wait = async (reply: Promise<Reply>, query: Buffer, client: RemoteInfo) => {
@@ -87,6 +95,12 @@ export async function listenUdp(at: ListenAddress, options: UdpOptions): Promise
     return closed;
   };
   return { address: { host: at.host, port }, close };
+}
+
+/** A reply that has no room for the options is truncated: the client retries over TCP. */
+function fitted(reply: Buffer, query: Buffer, options: Buffer): Buffer {
+  const longer = withOptions(reply, options);
+  return longer.length <= roomOf(query) ? longer : withOptions(cutShort(reply, query), options);
 }
 
 function bind(socket: Socket, { host, port }: ListenAddress): Promise<void> {

@@ -1,5 +1,6 @@
 import type { ListenAddress } from "../../lib/http/listen.ts";
 import type { ZoneNews } from "../answer/zone-source.ts";
+import type { ServerIdentity } from "../wire/edns-options.ts";
 
 /** What a worker is started with. */
 export type WorkerStart = {
@@ -10,6 +11,7 @@ export type WorkerStart = {
   readonly reported: number;
   /** The zone that only the main thread answers for, in wire format. */
   readonly hidden: Uint8Array | undefined;
+  readonly identity?: ServerIdentity | undefined;
   readonly rateLimit: WorkerRateLimit;
   /** Memory for its counters. */
   readonly counters: SharedArrayBuffer;

@@ -16,7 +16,7 @@ import type { FromWorker, WorkerStart } from "./worker-messages.ts";
 export async function answerAsWorker(): Promise<void> {
   const port = parentPort;
   if (port === null) throw new Error("this function must run in a worker thread");
-  const { listen, written, reported, hidden, rateLimit: limit, counters: memory } = workerData as WorkerStart;
+  const { listen, written, reported, hidden, identity, rateLimit: limit, counters: memory } = workerData as WorkerStart;
   const opened: Listening[] = [];
   const close = async () => {
     for (const each of opened) await each.close();
@@ -38,6 +38,7 @@ export async function answerAsWorker(): Promise<void> {
   };
   const rateLimit = createRateLimit({ ...defaultRateLimit, ...limit });
   const counters = createDnsCounters(memory);
-  for (const at of listen) opened.push(await listenUdp(at, { respond, rateLimit, counters, reusePort: true }));
+  for (const at of listen)
+    opened.push(await listenUdp(at, { respond, rateLimit, identity, counters, reusePort: true }));
   port.postMessage({ kind: "listens" } satisfies FromWorker);
 }

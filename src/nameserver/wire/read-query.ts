@@ -1,6 +1,7 @@
 import { headerLength, opcodes, rcodes, types } from "../../lib/dns/codes.ts";
 import { bareOptLength } from "../../lib/dns/edns.ts";
 import { decodeMessage } from "../../lib/dns/message.ts";
+import { readQueryOptions } from "./edns-options.ts";
 
 export type Transport = "udp" | "tcp";
 
@@ -91,7 +92,8 @@ function readEdns(bytes: Buffer, end: number): QueryEdns | undefined | "malforme
   const behind = bytes.length - end;
   const counts = (u16(bytes, 8) << 16) | u16(bytes, 10);
   if (counts === 0) return behind === 0 ? undefined : "malformed";
-  if (counts === 1 && behind === bareOptLength && isBareOpt(bytes, end)) {
+  if (counts === 1 && behind >= bareOptLength && isOpt(bytes, end, behind - bareOptLength)) {
+    if (behind > bareOptLength && readQueryOptions(bytes, end + bareOptLength) === "malformed") return "malformed";
     return {
       udpSize: u16(bytes, end + 3),
       version: byteAt(bytes, end + 6),
@@ -110,5 +112,5 @@ function readEdns(bytes: Buffer, end: number): QueryEdns | undefined | "malforme
 /** An OPT, a signature, and room for future records. */
 const mostAdditionals = 8;
 
-const isBareOpt = (bytes: Buffer, at: number): boolean =>
-  byteAt(bytes, at) === 0 && u16(bytes, at + 1) === types.opt && u16(bytes, at + 9) === 0;
+const isOpt = (bytes: Buffer, at: number, length: number): boolean =>
+  byteAt(bytes, at) === 0 && u16(bytes, at + 1) === types.opt && u16(bytes, at + 9) === length;
