@@ -9,6 +9,7 @@ import { createResponder, type RespondTo } from "./answer/respond.ts";
 import type { ZoneSource } from "./answer/zone-source.ts";
 import { createRateLimit, defaultRateLimit, rateLimitMemory } from "./listen/rate-limit.ts";
 import { listenTcp, openTcpPlaces, type TcpOptions } from "./listen/tcp.ts";
+import type { ServerTls } from "./listen/tls.ts";
 import { type Listening, listenUdp, type UdpOptions } from "./listen/udp.ts";
 import { startWorkers } from "./listen/workers.ts";
 import { createDnsCounters, type DnsCounters } from "./metrics/metrics.ts";
@@ -18,6 +19,8 @@ import type { ServerIdentity } from "./wire/edns-options.ts";
 export type NameserverOptions = {
   /** Each is bound over UDP and TCP. Port 0 picks a free port, the same for both. */
   readonly listen: readonly ListenAddress[];
+  /** Also over TLS, on these addresses. */
+  readonly overTls?: { readonly listen: readonly ListenAddress[]; readonly tls: ServerTls } | undefined;
   readonly source: ZoneSource;
   readonly log: Logger;
   /** Without these, only plain queries are answered. */
@@ -32,6 +35,7 @@ export type NameserverOptions = {
 
 export type Nameserver = {
   readonly addresses: readonly ListenAddress[];
+  readonly tlsAddresses: readonly ListenAddress[];
   /** One per thread, including threads that have ended. */
   readonly counters: readonly DnsCounters[];
   readonly close: () => Promise<void>;
@@ -71,6 +75,12 @@ export async function startNameserver(options: NameserverOptions): Promise<Names
       closers.push(both.tcp.close, both.udp.close);
     }
     const addresses = bound.map((both) => both.tcp.address);
+    const tlsAddresses: ListenAddress[] = [];
+    for (const at of options.overTls?.listen ?? []) {
+      const listening = await listenTcp(at, { ...tcp, tls: options.overTls?.tls });
+      closers.push(listening.close);
+      tlsAddresses.push(listening.address);
+    }
     if (workers > 0 && bound.length > 0) {
       const hidden = ports?.hidden === undefined ? undefined : nameToWire(ports.hidden);
       const start = { listen: addresses, hidden, identity, rateLimit: limits };
@@ -92,7 +102,7 @@ export async function startNameserver(options: NameserverOptions): Promise<Names
       // The workers have the ports now; this thread bound them only to make sure that they were free.
       for (const both of bound) await both.udp.close();
     }
-    return { addresses, counters: threads, close };
+    return { addresses, tlsAddresses, counters: threads, close };
   } catch (error) {
     await close();
     throw error;

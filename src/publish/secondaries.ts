@@ -6,6 +6,7 @@ import type { Instant } from "../core/instant.ts";
 import { timersIn } from "../core/records/soa-timers.ts";
 import { faultInWords } from "../core/result.ts";
 import type { Peer } from "../lib/dns/ask.ts";
+import type { PeerTls } from "../lib/dns/tls-peer.ts";
 import { isTsigAlgorithm, type TsigKey } from "../lib/dns/tsig.ts";
 import type { SecondaryZone } from "../nameserver/transfer/secondary-refresh.ts";
 import type { SecondaryPorts } from "../nameserver/transfer/secondary-zones.ts";
@@ -14,8 +15,15 @@ import type { PrimaryServer, Zone } from "../records/model.ts";
 import { expiryOf } from "../records/queries/status.ts";
 import type { RecordStore } from "../records/store/port.ts";
 
+/** A primary server that is asked over TLS, on this port, whatever port its zones give. */
+export type TlsPrimary = { readonly host: string; readonly port: number } & PeerTls;
+
 /** Keeps secondary zones in the store. */
-export function secondaryPorts(store: RecordStore, allowedPrimaries: readonly Network[]): SecondaryPorts {
+export function secondaryPorts(
+  store: RecordStore,
+  allowedPrimaries: readonly Network[],
+  overTls: readonly TlsPrimary[] = [],
+): SecondaryPorts {
   const zoneNamed = async (name: string): Promise<Zone | undefined> => {
     const zone = await store.zoneHolding(name);
     return zone?.name === name && zone.settings.mode === "secondary" ? zone : undefined;
@@ -24,7 +32,7 @@ export function secondaryPorts(store: RecordStore, allowedPrimaries: readonly Ne
     list: async () => (await store.secondaryZones()).map((zone) => zone.name),
     look: async (name) => {
       const zone = await zoneNamed(name);
-      return zone && (await toSecondary(store, zone, allowedPrimaries));
+      return zone && (await toSecondary(store, zone, { allowedPrimaries, overTls }));
     },
     store: async (name, content) => {
       const zone = await zoneNamed(name);
@@ -56,13 +64,20 @@ export async function keyOfZone(store: RecordStore, name: string): Promise<TsigK
 }
 
 /** Checks the primaries again: the zone may have been stored before they were checked, or by a node that allows others. */
-async function toSecondary(store: RecordStore, zone: Zone, allowed: readonly Network[]): Promise<SecondaryZone> {
+async function toSecondary(
+  store: RecordStore,
+  zone: Zone,
+  {
+    allowedPrimaries,
+    overTls,
+  }: { readonly allowedPrimaries: readonly Network[]; readonly overTls: readonly TlsPrimary[] },
+): Promise<SecondaryZone> {
   const { name, account, settings, serial } = zone;
-  const refusals = settings.primaries.map((server) => refusalOf(server, allowed));
+  const refusals = settings.primaries.map((server) => refusalOf(server, allowedPrimaries));
   const permitted = settings.primaries.filter((_, i) => refusals[i] === undefined);
   const [states, primaries] = await Promise.all([
     store.secondaryStates([zone]),
-    Promise.all(permitted.map((server) => toPeer(store, name, server))),
+    Promise.all(permitted.map((server) => toPeer(store, name, server, overTls))),
   ]);
   const common = { name, account, primaries, refused: refusals.filter((each) => each !== undefined) };
   const state = states.get(zone.number);
@@ -78,8 +93,15 @@ function refusalOf({ address: text }: PrimaryServer, allowed: readonly Network[]
   return fault && faultInWords(fault);
 }
 
-async function toPeer(store: RecordStore, zone: string, server: PrimaryServer): Promise<Peer> {
-  return { host: unmapped(server.address), port: server.port, key: await keyOf(store, zone, server) };
+async function toPeer(
+  store: RecordStore,
+  zone: string,
+  server: PrimaryServer,
+  overTls: readonly TlsPrimary[],
+): Promise<Peer> {
+  const [host, key] = [unmapped(server.address), await keyOf(store, zone, server)];
+  const tls = overTls.find((each) => each.host === host);
+  return tls ? { host, port: tls.port, key, tls: { pin: tls.pin } } : { host, port: server.port, key };
 }
 
 /**

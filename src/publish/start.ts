@@ -4,7 +4,7 @@ import { askUdp } from "../lib/dns/ask.ts";
 import type { ListenAddress } from "../lib/http/listen.ts";
 import { isNews, type ZoneNews } from "../nameserver/answer/zone-source.ts";
 import { createDnsCounters } from "../nameserver/metrics/metrics.ts";
-import { type Nameserver, startNameserver } from "../nameserver/start.ts";
+import { type Nameserver, type NameserverOptions, startNameserver } from "../nameserver/start.ts";
 import type { NotifyTarget } from "../nameserver/transfer/notify-out.ts";
 import { startSecondaries } from "../nameserver/transfer/secondary-zones.ts";
 import type { ServerIdentity } from "../nameserver/wire/edns-options.ts";
@@ -14,12 +14,14 @@ import type { Logger } from "../process/log.ts";
 import type { RecordStore } from "../records/store/port.ts";
 import { isSoa } from "./catalog.ts";
 import { notifySecondaries } from "./notify-duty.ts";
-import { secondaryPorts } from "./secondaries.ts";
+import { secondaryPorts, type TlsPrimary } from "./secondaries.ts";
 import { peerOf, transferPorts } from "./transfers.ts";
 import { type StoreZones, zonesFromStore } from "./zones.ts";
 
 export type DnsOptions = {
   readonly listen: readonly ListenAddress[];
+  /** Also over TLS, on these addresses. */
+  readonly overTls?: NameserverOptions["overTls"];
   readonly store: RecordStore;
   readonly nameservers: readonly string[];
   readonly log: Logger;
@@ -39,6 +41,8 @@ export type TransferOptions = {
   readonly catalog: string | undefined;
   /** Private networks that primary servers may be in. */
   readonly allowedPrimaries: readonly Network[];
+  /** Primary servers that are asked over TLS, by their addresses. */
+  readonly primariesOverTls?: readonly TlsPrimary[];
 };
 
 export type RunningDns = Nameserver & {
@@ -59,7 +63,7 @@ export async function startDns(options: DnsOptions): Promise<RunningDns> {
     const zones = await zonesFromStore(store, { nameservers, catalog, log });
     opened.push({ name: "change log", close: zones.close });
     const secondaries = startSecondaries({
-      ports: secondaryPorts(store, allowedPrimaries),
+      ports: secondaryPorts(store, allowedPrimaries, transfers.primariesOverTls),
       log,
       now: Date.now,
       random: Math.random,
@@ -69,7 +73,7 @@ export async function startDns(options: DnsOptions): Promise<RunningDns> {
     opened.push({ name: "secondary zones", close: secondaries.close });
     const ports = transferPorts({ store, zones, secondaries, networks, catalog, log });
     const identity = await identityOf(store, options.nsid);
-    const source = { listen, source: zones, log, transfers: ports };
+    const source = { listen, overTls: options.overTls, source: zones, log, transfers: ports };
     const nameserver = await startNameserver({ ...source, workers, counters, identity });
     opened.push({ name: "nameserver", close: nameserver.close });
     const notifier = {

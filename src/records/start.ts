@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { Server as TlsServer } from "node:tls";
+import { Server as TlsServer, type TlsOptions as TlsServerOptions } from "node:tls";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { PasswordCost } from "../access/password.ts";
 import { signInLink } from "../access/session.ts";
@@ -24,7 +24,7 @@ import { showPair } from "../lib/http/tls-server.ts";
 import { leaveHalfTheFiles } from "../lib/limits/open-files.ts";
 import type { DatabaseTrouble } from "../lib/sqlite/migration-steps.ts";
 import { lockFor } from "../lib/sqlite/sole.ts";
-import { type CertificateFiles, openTlsMaterial } from "../lib/tls/material.ts";
+import { type CertificateFiles, openTlsMaterial, type TlsMaterial } from "../lib/tls/material.ts";
 import { openDataFolder } from "../process/data-folder.ts";
 import type { Duties } from "../process/duties.ts";
 import { createHealth, type Health } from "../process/health.ts";
@@ -99,6 +99,8 @@ export type RunningRecords = {
   readonly url: string;
   /** The CA certificate that clients must trust; absent with the operator's certificate. */
   readonly caFile?: string;
+  /** The certificate of the service, for the nameserver; absent without TLS. */
+  readonly tls?: Pick<TlsMaterial, "pair" | "follow"> & Pick<TlsServerOptions, "SNICallback">;
   /** Orders nothing before its `lead` is called: the authority will ask the nameserver. */
   readonly acme: AcmeCertificate | undefined;
   /** For other readers of the change log, such as the nameserver. */
@@ -154,8 +156,8 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
       proxies: options.proxies && trustProxies(options.proxies),
       counters: options.counted ? requests : undefined,
     };
-    const { server, caFile, acme, certificates } = options.plainHttp
-      ? { server: createHttpServer(http), caFile: undefined, acme: undefined, certificates: undefined }
+    const { server, caFile, acme, certificates, tls } = options.plainHttp
+      ? { server: createHttpServer(http), caFile: undefined, acme: undefined, certificates: undefined, tls: undefined }
       : await createTlsServer({ ...options, now }, { http, health, opened, store });
     // If the server cannot be closed in time, no further request reaches the store, which is closed next.
     opened.push({ name: "connections", close: () => cutAllConnections(server.server) });
@@ -198,6 +200,7 @@ export async function startRecords(options: RecordsOptions): Promise<RunningReco
     return {
       url,
       ...(caFile !== undefined && { caFile }),
+      ...(tls && { tls }),
       acme,
       store,
       duties: ties.duties,
@@ -260,7 +263,13 @@ async function createTlsServer(
   const issuer = certificate === undefined ? "private" : "file";
   const expiry = () => ({ [issuer]: tls.expires(), ...(acme && { acme: acme.expires() }) });
   const certificates = { expiry, ...(acme && { failures: acme.failures }) };
-  return { server, caFile: tls.caFile, acme, certificates };
+  return {
+    server,
+    caFile: tls.caFile,
+    acme,
+    certificates,
+    tls: { pair: tls.pair, follow: tls.follow, ...(acme && { SNICallback: acme.SNICallback }) },
+  };
 }
 
 /** Two services on one file would both sign, notify and print sign-in links. Several nodes need PostgreSQL. */

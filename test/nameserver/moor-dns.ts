@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { parseNetwork } from "../../src/core/addresses/network.ts";
 import { type Scope, wholeAccount } from "../../src/core/may.ts";
 import type { RRset } from "../../src/core/records/rrset.ts";
+import type { ServerTls } from "../../src/nameserver/listen/tls.ts";
 import { transferPlace } from "../../src/nameserver/metrics/metrics.ts";
 import { createLog } from "../../src/process/log.ts";
 import { startDns, type TransferOptions } from "../../src/publish/start.ts";
@@ -24,6 +25,8 @@ export type MoorDns = {
   readonly signer: Signer;
   readonly account: number;
   readonly port: number;
+  /** 0 without TLS. */
+  readonly tlsPort: number;
   readonly log: () => string;
   /** In the account `main`, unless another is named. */
   readonly makeZone: (name: string, text?: string, settings?: Partial<ZoneSettings>, of?: string) => Promise<Zone>;
@@ -40,7 +43,7 @@ export type MoorDns = {
 const soaOf = (serial: number) => `@ 3600 SOA ns1 hostmaster ${serial} 7200 900 1209600 300\n`;
 
 export async function startMoorDns(
-  transfers: Partial<TransferOptions> = {},
+  { tls, ...transfers }: Partial<TransferOptions> & { readonly tls?: ServerTls } = {},
   database = ":memory:",
   keyFile?: string,
 ): Promise<MoorDns> {
@@ -57,6 +60,7 @@ export async function startMoorDns(
   });
   const dns = await startDns({
     listen: [{ host: "127.0.0.1", port: 0 }],
+    ...(tls && { overTls: { listen: [{ host: "127.0.0.1", port: 0 }], tls } }),
     store,
     nameservers: ["ns1.moor.invalid"],
     log,
@@ -68,6 +72,7 @@ export async function startMoorDns(
     signer,
     account,
     port,
+    tlsPort: dns.tlsAddresses[0]?.port ?? 0,
     log: () => said,
     makeZone: async (name, text = "", settings = {}, of = "main") => {
       const sets = withIds(writtenSets(name, soaOf(1) + text));

@@ -42,6 +42,7 @@ export type RecordsCommand = LogOptions &
     readonly hostmaster?: string;
     readonly dns: readonly ListenAddress[];
     readonly dnsWorkers: number;
+    readonly dnsTls: readonly ListenAddress[];
     readonly nsid?: string;
     readonly plainHttp?: boolean;
     /** Calls per minute and token; 0: no limit. */
@@ -59,6 +60,8 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
     printFaults(transfers.faults, io);
     return 2;
   }
+  if (options.plainHttp && options.dnsTls.length > 0)
+    return refuse(2, "--dns-tls needs the certificate of the service; remove --plain-http", io);
   const certificate = readCertificate(options, io);
   if (certificate === "half") return 2;
   const acme = await readAcme(options, options.name, io);
@@ -100,6 +103,7 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
       duties: service.duties,
       workers: options.dnsWorkers,
       nsid: options.nsid,
+      ...(service.tls && options.dnsTls.length > 0 && { overTls: { listen: options.dnsTls, tls: service.tls } }),
     });
     opened.push({ name: "nameserver", close: dns.close });
     // Only now: the authority will ask the nameserver.
@@ -142,6 +146,7 @@ function printPlaces(
   if (service.caFile) io.out(`Clients must trust the certificate in ${service.caFile}\n`);
   if (service.acme) io.out(describeAcme(service.acme, service.url));
   for (const { host, port } of dns.addresses) io.out(`The nameserver listens on ${host} port ${port}, UDP and TCP\n`);
+  for (const { host, port } of dns.tlsAddresses) io.out(`The nameserver listens on ${host} port ${port}, over TLS\n`);
   if (metrics) io.out(`Metrics and health are at ${urlOf(metrics, "http")}/metrics and /health/ready\n`);
   if (options.nameserver.length === 0)
     io.out(

@@ -4,6 +4,7 @@ import { parseTyped } from "../../core/names/unicode.ts";
 import { type Fault, fail, ok, type Result } from "../../core/result.ts";
 import type { NotifyTarget } from "../../nameserver/transfer/notify-out.ts";
 import { defaultCatalog } from "../../publish/catalog.ts";
+import type { TlsPrimary } from "../../publish/secondaries.ts";
 import type { TransferOptions } from "../../publish/start.ts";
 import { readListen } from "../io/options.ts";
 
@@ -14,22 +15,30 @@ export type TransferFlags = {
   /** True when no name is given. */
   readonly catalog?: string | true;
   readonly allowPrimary: readonly Network[];
+  readonly primaryTls?: readonly string[];
 };
 
 export function readTransferFlags(flags: TransferFlags): Result<TransferOptions> {
   const { transferTo, notify, catalog, allowPrimary: allowedPrimaries } = flags;
   const networks = transferTo.map(readNetwork);
   const targets = notify.map(readTarget);
+  const overTls = (flags.primaryTls ?? []).map(readTlsPrimary);
   const name =
     catalog === undefined
       ? ok(undefined)
       : catalog === true
         ? ok(defaultCatalog)
         : parseTyped(parseName, catalog, "--catalog");
-  const faults = [...networks, ...targets, name].flatMap((each) => (each.ok ? [] : each.faults));
+  const faults = [...networks, ...targets, ...overTls, name].flatMap((each) => (each.ok ? [] : each.faults));
   if (faults.length > 0 || !name.ok) return fail(...faults);
   const good = <T>(all: readonly Result<T>[]) => all.flatMap((each) => (each.ok ? [each.value] : []));
-  return ok({ networks: good(networks), notify: good(targets), catalog: name.value, allowedPrimaries });
+  return ok({
+    networks: good(networks),
+    notify: good(targets),
+    catalog: name.value,
+    allowedPrimaries,
+    primariesOverTls: good(overTls),
+  });
 }
 
 function readNetwork(text: string) {
@@ -50,6 +59,24 @@ function readTarget(text: string): Result<NotifyTarget> {
       fault("--notify", `${at} is not an address with a port`, "write one such as 192.0.2.53:53 or [2001:db8::53]:53"),
     );
   }
+}
+
+/** `192.0.2.53:853`, or with the pin of its certificate after a comma: `sha256/` and base64. */
+function readTlsPrimary(text: string): Result<TlsPrimary> {
+  const [at = "", pin] = text.split(",", 2);
+  const isPin = pin === undefined || /^sha256\/[A-Za-z0-9+/]{43}=$/.test(pin);
+  try {
+    if (isPin) return ok({ ...readListen(at), pin: pin?.slice("sha256/".length) });
+  } catch {
+    // The same advice for both parts.
+  }
+  return fail(
+    fault(
+      "--primary-tls",
+      `${text} is not a server with TLS`,
+      "write one such as 192.0.2.53:853, or 192.0.2.53:853,sha256/PIN",
+    ),
+  );
 }
 
 const fault = (where: string, message: string, todo: string): Fault => ({ code: "bad-option", where, message, todo });

@@ -68,6 +68,12 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
         .argParser(readWorkers)
         .default(availableParallelism() > 1 ? 1 : 0, "1, or 0 on a single processor"),
     )
+    .option(
+      "--dns-tls <host:port>",
+      "also answer DNS and transfer zones over TLS, such as 192.0.2.1:853 (may be repeated)",
+      readListens,
+      [],
+    )
     .option("--nsid <text>", "the name of this server, for DNS clients that ask for it (NSID), such as ns1", readNsid)
     .option(
       "--rate-limit <calls>",
@@ -119,6 +125,12 @@ function transferOptions(command: Command): Command {
       [],
     )
     .option("--notify <host:port[,key]>", "a nameserver to notify of changes (may be repeated)", repeated, [])
+    .option(
+      "--primary-tls <host:port[,pin]>",
+      "transfer secondary zones from this server over TLS; with the pin of its key, sha256/..., only from that key (may be repeated)",
+      repeated,
+      [],
+    )
     .option("--catalog [name]", "also serve a catalog zone that lists all zones")
     .option(...allowPrimary);
 }

@@ -16,6 +16,7 @@ import {
   type Question,
   type ResourceRecord,
 } from "./message.ts";
+import { connectOverTls, type PeerTls } from "./tls-peer.ts";
 import type { TsigKey } from "./tsig.ts";
 import { type CheckReply, createReplyCheck, signRequest } from "./tsig-client.ts";
 
@@ -24,6 +25,8 @@ export type Peer = {
   readonly host: string;
   readonly port: number;
   readonly key: TsigKey | undefined;
+  /** Over TLS only, never in the clear. */
+  readonly tls?: PeerTls | undefined;
   /** The local address to send from; chosen by the system if undefined. */
   readonly from?: string | undefined;
 };
@@ -93,7 +96,7 @@ export type Part = { readonly message: Message; readonly covered: boolean };
 /** One query over TCP, and the messages of its answer until the caller stops reading. `limit` is the longest wait for the next bytes. */
 export async function* askTcp(peer: Peer, asking: Asking, { signal, limit, now }: AskOptions): AsyncGenerator<Part> {
   const { bytes, check, isReply, covered } = prepare(peer, asking, now);
-  const socket = connect({ host: peer.host, port: peer.port, ...(peer.from && { localAddress: peer.from }) });
+  const socket = await connectTo(peer, { signal, limit });
   socket.setTimeout(limit, () => socket.destroy(new Error(`no data for ${limit} ms`)));
   using _ = addAbortListener(signal, () => socket.destroy(signal.reason as Error));
   try {
@@ -114,6 +117,16 @@ export async function* askTcp(peer: Peer, asking: Asking, { signal, limit, now }
     throw new Error(`${nameOf(peer)}: ${(error as Error).message}`, { cause: error });
   } finally {
     socket.destroy();
+  }
+}
+
+async function connectTo(peer: Peer, waiting: Pick<AskOptions, "signal" | "limit">): Promise<Socket> {
+  if (peer.tls === undefined)
+    return connect({ host: peer.host, port: peer.port, ...(peer.from && { localAddress: peer.from }) });
+  try {
+    return await connectOverTls(peer, peer.tls, waiting);
+  } catch (error) {
+    throw new Error(`${nameOf(peer)}: ${(error as Error).message}`, { cause: error });
   }
 }
 

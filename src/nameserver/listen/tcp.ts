@@ -8,6 +8,7 @@ import type { ServerIdentity } from "../wire/edns-options.ts";
 import { listenFailure } from "./failure.ts";
 import { serveConnection, type TcpLimits } from "./tcp-connection.ts";
 import { createTcpPlaces, type TcpPlaces } from "./tcp-places.ts";
+import { createTlsWrap, type ServerTls } from "./tls.ts";
 import type { Listening } from "./udp.ts";
 
 export type TcpOptions = {
@@ -18,6 +19,8 @@ export type TcpOptions = {
   readonly identity?: ServerIdentity | undefined;
   readonly reusePort?: boolean;
   readonly limits?: TcpLimits;
+  /** With it, clients speak TLS and agree on `dot` (RFC 7858, RFC 9103). */
+  readonly tls?: ServerTls | undefined;
   /** Shared by all listening sockets. */
   readonly places?: TcpPlaces;
 };
@@ -39,8 +42,9 @@ export function openTcpPlaces(): TcpPlaces {
 export async function listenTcp(at: ListenAddress, options: TcpOptions): Promise<Listening> {
   const { respond, stream, log, limits = defaultTcpLimits, counters = createDnsCounters() } = options;
   const { places = openTcpPlaces() } = options;
+  const wrap = options.tls && createTlsWrap(options.tls);
   const connections = new Set<Socket>();
-  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+  const server = createServer({ allowHalfOpen: !wrap, noDelay: true }, (socket) => {
     const place = places.enter(socket.remoteAddress ?? "", () => socket.destroy());
     if (place === undefined) return void socket.destroy();
     connections.add(socket);
@@ -48,7 +52,10 @@ export async function listenTcp(at: ListenAddress, options: TcpOptions): Promise
       connections.delete(socket);
       place.leave();
     });
-    serveConnection(socket, { respond, stream, identity: options.identity, counts: counters.tcp, limits, place });
+    const serve = (plain: Socket) =>
+      serveConnection(plain, { respond, stream, identity: options.identity, counts: counters.tcp, limits, place });
+    if (wrap) wrap(socket, serve);
+    else serve(socket);
   });
   await listen(server, at, options.reusePort ?? false);
   server.on("error", (error) => log.warn({ err: error }, "a connection could not be accepted"));

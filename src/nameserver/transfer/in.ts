@@ -9,10 +9,12 @@ import { noRoom, type TransferMemory } from "./memory.ts";
 /** The result of asking a primary for a zone. `older`: the primary sent an older version than the stored one. */
 export type Transferred = Received | { readonly kind: "older"; readonly serial: number };
 
-/** The serial that the primary has; over TCP if UDP fails. */
+/** The serial that the primary has; over TCP if UDP fails, and only over TLS with a primary that has it. */
 export async function askSerial(zone: string, peer: Peer, options: AskOptions): Promise<number> {
   const asking = { opcode: opcodes.query, question: { name: zone, type: types.soa, class: classes.in } };
-  const message = await askUdp(peer, asking, options).catch(() => askOnceOverTcp(peer, asking, options));
+  const message = peer.tls
+    ? await askOnceOverTcp(peer, asking, options)
+    : await askUdp(peer, asking, options).catch(() => askOnceOverTcp(peer, asking, options));
   const [record] = message.answers.filter((each) => each.type === types.soa && each.name === zone);
   if (message.rcode !== rcodes.noError || record === undefined) {
     throw new Error(`${nameOf(peer)}: no SOA record of ${zone} (response code ${message.rcode})`);
