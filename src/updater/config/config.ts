@@ -10,6 +10,8 @@ import {
   heartbeatSettings,
   type NotifyConfig,
   notifySettings,
+  type RunConfig,
+  runSettings,
 } from "./outlets.ts";
 import { checkWhen, ruleFields } from "./rules.ts";
 
@@ -41,6 +43,7 @@ export function configSettings(known: Known, checkKept: (named: KeptNames, place
       hosts: hostsSettings(entry),
       control: controlSettings,
       notify: notifySettings,
+      run: runSettings,
       heartbeat: heartbeatSettings,
       ...ruleFields,
     },
@@ -75,6 +78,8 @@ export type UpdaterConfig = {
   /** Where the status page is served; absent if there is none. */
   readonly control?: ControlConfig;
   readonly notify: readonly NotifyConfig[];
+  /** Programs to start when something happens. */
+  readonly run: readonly RunConfig[];
   readonly heartbeats: readonly HeartbeatConfig[];
   /** The config and every file it names, each with its `lookOf` from before it was read. When one changes, all are read again. */
   readonly files: ReadonlyMap<string, string>;

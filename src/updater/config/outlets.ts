@@ -15,11 +15,23 @@ import {
   type Value,
 } from "../../lib/settings/setting.ts";
 import { endpointFields, oneTrust, withTrust } from "./endpoint.ts";
+import { program } from "./program.ts";
 import { headerSecret, password, readTextFile, type Secret, secret } from "./secret.ts";
+
+const events = ["changed", "failing", "over"] as const;
+export type OutletEvent = (typeof events)[number];
+
+const eventsSetting = (usual: string) =>
+  listOf(
+    choice(events, "A replaced record, a failure, or its end."),
+    `When: \`changed\` (a record was replaced), \`failing\` (a failure has lasted for a minute), \`over\` (its end). Default: ${usual}.`,
+  );
+
+const onNotice = { on: eventsSetting("`[failing, over]`") };
 
 const overHttp = (title: string, url: string, example: string) =>
   mapping(
-    { ...endpointFields(url, example, true), token: headerSecret("Sent as `Authorization: Bearer`.") },
+    { ...endpointFields(url, example, true), token: headerSecret("Sent as `Authorization: Bearer`."), ...onNotice },
     { title, keys: oneTrust, turn: withTrust },
   );
 
@@ -43,6 +55,7 @@ const mail = mapping(
     password: secret("The user's password."),
     from: needed(text("The sender.", "me@example.org")),
     to: needed(oneOrMore(text("The recipient, or a list of them.", "me@example.org"), "add at least one mail address")),
+    ...onNotice,
   },
   {
     title: "Notify: mail",
@@ -70,14 +83,37 @@ const notice = kindsOf(
   { description: "How notices are sent.", what: (kind) => `notify by ${kind}` },
 );
 
-/** `notify:`, a list of places that are notified when something fails and when it is over. */
+/** `notify:`, a list of places that are notified when something fails, when it is over, or when a record was replaced. */
 export const notifySettings = listOf(
   notice,
-  "Where to send a notice when a failure has lasted for a minute, and when it is over.",
+  "Where to send a notice when a failure has lasted for a minute, and when it is over; or also when a record was replaced.",
 );
 
 export type NotifyConfig = Value<typeof notice>;
 export type MailConfig = Value<typeof mail>;
+
+const onlyChanged: readonly OutletEvent[] = ["changed"];
+
+const run = mapping(
+  {
+    command: needed(
+      program("The program. For arguments, write a list; no shell is used.", "/usr/local/bin/address-changed"),
+    ),
+    on: eventsSetting("`[changed]`"),
+    timeout: usually(duration("How long the program may take before it is killed.", "1m"), "30s"),
+  },
+  {
+    title: "Run",
+    description:
+      "Starts a program when a record was replaced. Its environment has MOOR_EVENT, MOOR_NAME, MOOR_TYPE, MOOR_OLD, MOOR_NEW, MOOR_MESSAGE and MOOR_BECAUSE.",
+    turn: ({ on = onlyChanged, ...rest }) => ({ ...rest, on }),
+  },
+);
+
+/** `run:`, one mapping or a list of them. */
+export const runSettings = oneOrMore(run);
+
+export type RunConfig = Value<typeof run>;
 
 const heartbeat = mapping(
   {

@@ -66,6 +66,7 @@ function readRoot(
     hosts = [],
     control,
     notify = [],
+    run = [],
     heartbeat = [],
     ...rules
   } = read;
@@ -83,6 +84,7 @@ function readRoot(
     ...(namesKey ? { namesAt: reading.where(namesKey) } : {}),
     ...(control ? { control } : {}),
     notify,
+    run,
     heartbeats: heartbeat,
   };
 }

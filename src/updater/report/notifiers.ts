@@ -3,7 +3,8 @@ import { backOffDelay } from "../../core/updates/back-off.ts";
 import { printable } from "../../core/visible-text.ts";
 import { isLoopbackName } from "../../lib/http/listen.ts";
 import type { Logger } from "../../process/log.ts";
-import type { MailConfig, NotifyConfig } from "../config/outlets.ts";
+import type { UpdaterConfig } from "../config/config.ts";
+import type { MailConfig, NotifyConfig, OutletEvent, RunConfig } from "../config/outlets.ts";
 import type { HttpClient, HttpRequest } from "../http/client.ts";
 import { hiderOf } from "../http/hide-secrets.ts";
 import type { Notice, Notify } from "./reporter.ts";
@@ -12,25 +13,44 @@ export type Notifiers = { readonly notify: Notify; close(): void };
 
 /** Sends one notice. Returns undefined on success, otherwise the reason for the failure. */
 type Send = (notice: Notice, at: Date, signal: AbortSignal) => Promise<string | undefined>;
-type Channel = { readonly kind: NotifyConfig["kind"]; readonly send: Send; close(): void };
+type Channel = {
+  readonly kind: NotifyConfig["kind"] | "run";
+  readonly on: readonly OutletEvent[];
+  /** How often a notice is tried. */
+  readonly tries: number;
+  readonly send: Send;
+  close(): void;
+};
 
 const longestQueue = 100;
 const mostTries = 6;
+const usualEvents: readonly OutletEvent[] = ["failing", "over"];
 const backOff = { base: 1_000, cap: 300_000 };
 
-/** Sends failures and their ends to people who do not read logs. Each channel has its own queue; updates never wait for it. */
+/** What the config calls the event. */
+const eventOf = ({ kind }: Notice): OutletEvent | undefined =>
+  kind === "done" ? "changed" : kind === "waiting" ? undefined : kind;
+
+/**
+ * Tells people who do not read logs, and starts programs. Each channel has its own queue, which starts one thing at a time;
+ * updates never wait for it.
+ */
 export async function openNotifiers(
-  configs: readonly NotifyConfig[],
+  { notify, run }: Pick<UpdaterConfig, "notify" | "run">,
   host: string,
   log: Logger,
   random: () => number,
 ): Promise<Notifiers> {
   const stop = new AbortController();
-  const channels = await Promise.all(configs.map((config) => openChannel(config, host)));
-  const queues = channels.map((channel) => createQueue(channel, log, random, stop.signal));
+  const channels = await Promise.all([
+    ...notify.map((config) => openChannel(config, host)),
+    ...run.map((config) => openProgram(config)),
+  ]);
+  const queues = channels.map((channel) => ({ ...channel, push: createQueue(channel, log, random, stop.signal) }));
   return {
     notify(notice) {
-      if (notice.kind === "failing" || notice.kind === "over") for (const push of queues) push(notice);
+      const event = eventOf(notice);
+      for (const { on, push } of queues) if (event !== undefined && on.includes(event)) push(notice);
     },
     close() {
       stop.abort();
@@ -39,14 +59,19 @@ export async function openNotifiers(
   };
 }
 
-function createQueue({ kind, send }: Channel, log: Logger, random: () => number, signal: AbortSignal): Notify {
+function createQueue(
+  { kind, tries: most, send }: Channel,
+  log: Logger,
+  random: () => number,
+  signal: AbortSignal,
+): Notify {
   const waiting: { readonly notice: Notice; readonly at: Date }[] = [];
   let busy = false;
   const deliver = async (notice: Notice, at: Date) => {
     for (let tries = 1; !signal.aborted; tries++) {
       const trouble = await send(notice, at, signal);
       if (trouble === undefined || signal.aborted) return;
-      if (tries === mostTries) return log.warn({ kind, because: trouble }, "a notice could not be sent");
+      if (tries === most) return log.warn({ kind, because: trouble }, failures[kind] ?? "a notice could not be sent");
       await pause(backOffDelay(tries, random(), backOff), undefined, { signal, ref: false }).catch(() => undefined);
     }
   };
@@ -63,6 +88,15 @@ function createQueue({ kind, send }: Channel, log: Logger, random: () => number,
   };
 }
 
+const failures: Readonly<Record<string, string>> = { run: "a program that was started for an event failed" };
+
+/** A program is started once for an event: nobody knows what a second start would do. */
+async function openProgram(config: RunConfig): Promise<Channel> {
+  const { runOn } = await import("./run-on-event.ts");
+  const send: Send = (notice, _, signal) => runOn(config, eventOf(notice) ?? "", notice, signal);
+  return { kind: "run", on: config.on, tries: 1, send, close: () => undefined };
+}
+
 async function openChannel(config: NotifyConfig, host: string): Promise<Channel> {
   if (config.kind === "mail") return openMail(config, host);
   const { createHttpClient } = await import("../http/client.ts");
@@ -70,7 +104,7 @@ async function openChannel(config: NotifyConfig, host: string): Promise<Channel>
   const bearer: Record<string, string> = config.token ? { authorization: `Bearer ${config.token()}` } : {};
   const request = config.kind === "webhook" ? webhookRequest : ntfyRequest;
   return {
-    kind: config.kind,
+    ...{ kind: config.kind, on: config.on ?? usualEvents, tries: mostTries },
     send: (notice, at, signal) => post(client, request({ notice, at, host }, config.url.search, bearer), signal),
     close: () => client.close(),
   };
@@ -86,8 +120,8 @@ type Outgoing = { readonly notice: Notice; readonly at: Date; readonly host: str
 type Headers = Readonly<Record<string, string>>;
 
 function webhookRequest({ notice, at, host }: Outgoing, path: string, bearer: Headers): HttpRequest {
-  const { kind, message, fields } = notice;
-  const body = JSON.stringify({ event: kind, message, ...fields, host, at: at.toISOString() });
+  const { message, fields, change = {} } = notice;
+  const body = JSON.stringify({ event: eventOf(notice), message, ...fields, ...change, host, at: at.toISOString() });
   return { method: "POST", path, headers: { "content-type": "application/json", ...bearer }, body };
 }
 
@@ -104,7 +138,10 @@ function ntfyRequest({ notice, host }: Outgoing, path: string, bearer: Headers):
   return { method: "POST", path, headers, body: textOf(notice, host) };
 }
 
-async function openMail({ server, user, password, from, to }: MailConfig, host: string): Promise<Channel> {
+async function openMail(
+  { server, user, password, from, to, on = usualEvents }: MailConfig,
+  host: string,
+): Promise<Channel> {
   const { createTransport } = await import("nodemailer");
   const secure = server.protocol === "smtps:";
   const transport = createTransport({
@@ -118,7 +155,7 @@ async function openMail({ server, user, password, from, to }: MailConfig, host: 
   });
   const hide = hiderOf(password ? [password()] : []);
   return {
-    kind: "mail",
+    ...{ kind: "mail", on, tries: mostTries },
     async send(notice) {
       const subject = `moor: ${aboutOf(notice)}: ${notice.message}`;
       try {

@@ -1,10 +1,14 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import { until } from "../../../test/rig/until.ts";
 import { type Reply, startServer, type TestServer } from "../../../test/rig/updater/services.ts";
 import { createLog } from "../../process/log.ts";
 import type { UpdaterConfig } from "../config/config.ts";
+import type { RunConfig } from "../config/outlets.ts";
 import { type Outlets, openOutlets } from "./outlets.ts";
 import type { Notice } from "./reporter.ts";
 import type { Status } from "./status.ts";
@@ -37,9 +41,9 @@ afterEach(async () => {
   await server.close();
 });
 
-async function open(config: Partial<Pick<UpdaterConfig, "notify" | "heartbeats">>) {
+async function open(config: Partial<Pick<UpdaterConfig, "notify" | "run" | "heartbeats">>) {
   const log = createLog({ format: "json", write: (line: string) => void logged.push(JSON.parse(line)) });
-  const whole = { notify: [], heartbeats: [], ...config } as unknown as UpdaterConfig;
+  const whole = { notify: [], run: [], heartbeats: [], ...config } as unknown as UpdaterConfig;
   outlets = await openOutlets(whole, {
     ...{ log, host: "here", random: () => 0, status: () => status },
   });
@@ -51,6 +55,67 @@ const failing: Notice = {
   ...{ kind: "failing", key: "k", message: "record not replaced" },
   fields: { name: "home.example.org A", because: "the record service answered 500", todo: "wait" },
 };
+
+describe("programs", () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "moor-run-"));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const script = (text: string, timeout = 30_000, on: RunConfig["on"] = ["changed"]): RunConfig => {
+    writeFileSync(join(folder, "program"), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+    return { command: { file: join(folder, "program"), args: ["a b", "$(id)"], folder }, timeout, on };
+  };
+  const changed: Notice = {
+    ...{ kind: "done", key: "k", message: "record replaced by 9.9.9.9" },
+    ...{ change: { old: "192.0.2.1", new: "9.9.9.9" }, fields: { name: "home.example.org A", because: "$(id); `x`" } },
+  };
+  const said = () => (existsSync(join(folder, "out")) ? readFileSync(join(folder, "out"), "utf8") : "");
+
+  it("get the name and both addresses in their environment, and nothing of ours; no shell reads the arguments", async () => {
+    process.env.MOOR_TEST_SECRET = "hidden";
+    const { notify } = await open({ run: [script('(env | sort; echo "$1|$2"; echo end) > out')] });
+    notify(failing);
+    notify(changed);
+    await until(() => said().endsWith("end\n"));
+    delete process.env.MOOR_TEST_SECRET;
+    for (const line of ["MOOR_EVENT=changed", "MOOR_NAME=home.example.org", "MOOR_TYPE=A", "MOOR_OLD=192.0.2.1"])
+      expect(said().split("\n")).toContain(line);
+    for (const line of ["MOOR_NEW=9.9.9.9", "MOOR_BECAUSE=$(id); `x`", "a b|$(id)"])
+      expect(said().split("\n")).toContain(line);
+    expect(said()).not.toContain("hidden");
+  });
+
+  it("are started one after the other, once per event; the output of one that fails is in the log", async () => {
+    const { notify } = await open({ run: [script('echo x >> out; echo "no disk" >&2; exit 3')] });
+    for (let i = 0; i < 3; i++) notify(changed);
+    await until(() => logged.length === 3);
+    expect(said()).toBe("x\nx\nx\n");
+    expect(logged[0]).toMatchObject({
+      msg: "a program that was started for an event failed",
+      because: expect.stringMatching(/program failed with code 3: no disk$/),
+    });
+  });
+
+  it("are killed when they take too long, with what they started, and the next one starts", async () => {
+    const { notify } = await open({ run: [script("echo x >> out; sleep 1000", 100)] });
+    notify(changed);
+    notify(changed);
+    await until(() => logged.length === 2);
+    expect(logged[1]?.because).toMatch(/did not end within 0\.1 s, and was killed/);
+    expect(said()).toBe("x\nx\n");
+  });
+
+  it("that cannot be started are in the log", async () => {
+    const { notify } = await open({
+      run: [{ ...script(""), command: { file: join(folder, "nowhere"), args: [], folder } }],
+    });
+    notify(changed);
+    await until(() => logged.length === 1);
+    expect(logged[0]?.because).toMatch(/cannot be started \(ENOENT\)/);
+  });
+});
 
 describe("notices", () => {
   it("go to a web hook as JSON, with its query and a token", async () => {
@@ -68,6 +133,17 @@ describe("notices", () => {
     expect(JSON.parse(server.asked[0]?.body ?? "")).toMatchObject({
       ...{ event: "failing", message: "record not replaced", name: "home.example.org A", host: "here" },
       because: "the record service answered 500",
+    });
+  });
+
+  it("go out for the chosen events only, with the old and the new address", async () => {
+    const { notify } = await open({ notify: [{ kind: "webhook", ...endpoint(), on: ["changed"] }] });
+    notify(failing);
+    notify({ ...failing, kind: "waiting" });
+    notify({ ...failing, kind: "done", message: "record replaced", change: { old: "192.0.2.1", new: "9.9.9.9" } });
+    await until(() => server.asked.length === 1);
+    expect(JSON.parse(server.asked[0]?.body ?? "")).toMatchObject({
+      ...{ event: "changed", message: "record replaced", old: "192.0.2.1", new: "9.9.9.9" },
     });
   });
 

@@ -18,9 +18,9 @@ export type OutletTools = {
 export async function openOutlets(config: UpdaterConfig, tools: OutletTools): Promise<Outlets> {
   const { log, host, random, status } = tools;
   const notifiers =
-    config.notify.length === 0
+    config.notify.length + config.run.length === 0
       ? undefined
-      : await (await import("./notifiers.ts")).openNotifiers(config.notify, host, log, random);
+      : await (await import("./notifiers.ts")).openNotifiers(config, host, log, random);
   const heartbeats =
     config.heartbeats.length === 0
       ? undefined

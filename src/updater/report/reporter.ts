@@ -16,9 +16,14 @@ export type Notice = {
   readonly message: string;
   /** When the wait ends. */
   readonly until?: Instant;
+  /** The addresses of a record before and after a write. */
+  readonly change?: Change;
   /** `name`, `source` or `target`: what it is about; `because` and `todo`. */
   readonly fields: Readonly<Record<string, string>>;
 };
+
+/** `old` is absent if it is not known. */
+export type Change = { readonly old?: string; readonly new: string };
 
 export type Notify = (notice: Notice) => void;
 
@@ -113,11 +118,12 @@ export function createReporter(log: Logger, notify: Notify = () => undefined): R
   };
 
   const over = ({ key, title: name }: Subject) => fine(key, { name }, "the problem with this record is over");
-  const done = (subject: Subject, summary: Summary) => {
+  const done = (result: UpdateResult, summary: Summary) => {
     if (summary.kind !== "done") return;
-    over(subject);
-    const { key, title: name } = subject;
-    emit({ kind: "done", key, fields: { name, because: summary.because }, message: `record ${summary.what}` });
+    over(result.subject);
+    const { key, title: name } = result.subject;
+    const fields = { name, because: summary.because };
+    emit({ kind: "done", key, fields, message: `record ${summary.what}`, ...changeOf(result) });
   };
 
   return {
@@ -140,12 +146,12 @@ export function createReporter(log: Logger, notify: Notify = () => undefined): R
           failing(key, fields, "no address; the record is left as it is", causeOf(result, summary));
         if (summary.kind === "waiting") heldBack(result, summary);
         if (summary.kind === "nothing") over(result.subject);
-        done(result.subject, summary);
+        done(result, summary);
         void result.confirmation?.then((confirmation) => confirmed(`confirm ${key}`, name, confirmation));
       }
     },
     reportDone({ changed }) {
-      for (const result of changed) done(result.subject, summarySaved(result));
+      for (const result of changed) done(result, summarySaved(result));
     },
     forget(isGone) {
       for (const key of reported.keys()) if (isGone(key)) reported.delete(key);
@@ -161,6 +167,13 @@ function causeOf({ subject: { source, target }, outcome }: UpdateResult, { becau
   if (outcome === undefined) return `source ${source} ${because}`;
   const isWide = "fault" in outcome && outcome.fault.ofService;
   return isWide ? `service ${target}` : `service ${target} ${because}`;
+}
+
+/** What the record held counts, or else what moor wrote last. */
+function changeOf({ plan, found, stored }: UpdateResult): Pick<Notice, "change"> {
+  if (!("address" in plan)) return {};
+  const [old = stored] = found?.values ?? [];
+  return { change: { ...(old === undefined ? {} : { old }), new: plan.address.text } };
 }
 
 /** A state file that cannot be written is reported separately, once for all records. */

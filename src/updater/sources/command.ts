@@ -1,34 +1,24 @@
-import { dirname } from "node:path";
 import { parseAddress } from "../../core/addresses/address.ts";
 import { printable } from "../../core/visible-text.ts";
 import { mapping, needed } from "../../lib/settings/mapping.ts";
-import { duration, oneOrMore, refined, text } from "../../lib/settings/setting.ts";
+import { duration } from "../../lib/settings/setting.ts";
+import { type Program, type ProgramEnd, runProgram } from "../../process/run-program.ts";
+import { program } from "../config/program.ts";
 import { reportConnection } from "./only-connection.ts";
-import { type Program, type ProgramEnd, runProgram } from "./run-program.ts";
 import { neverPushes, onlyDevice, type SourceKind, type SourceReading, unavailable } from "./source.ts";
 
 export type CommandSource = { readonly command: Program; readonly timeout?: number };
-
-const program = refined(
-  oneOrMore(
-    text(
-      "A program that prints addresses, one per line. For arguments, write a list; no shell is used.",
-      "/usr/local/bin/my-address",
-    ),
-    "give a program",
-  ),
-  ([file = "", ...args], { reading }): Program => ({
-    file: file.includes("/") ? reading.resolve(file) : file,
-    args,
-    folder: dirname(reading.resolve("moor.yaml")),
-  }),
-);
 
 /** Any program that knows the addresses. */
 export const command = {
   ...mapping(
     {
-      command: needed(program),
+      command: needed(
+        program(
+          "A program that prints addresses, one per line. For arguments, write a list; no shell is used.",
+          "/usr/local/bin/my-address",
+        ),
+      ),
       timeout: duration("How long the program may take.", "30s", { default: "15s" }),
     },
     {

@@ -215,7 +215,7 @@ describe("one line of a config of ddclient", () => {
       "lost",
       "1: c.test: moor cannot read the settings for protocol=netcup; write them by hand: `api: netcup`",
     ],
-    ["postscript=/bin/x", "lost", "1: postscript: moor runs no program after an update"],
+    ["postscript=/bin/x", "lost", "1: postscript: write `run:` in the new config"],
     ["mail=root", "lost", "1: mail: `notify:` in the config"],
     ["colour=blue", "lost", "1: moor does not know this setting"],
     ["password_env=PW", "lost", "1: password_env: put the value itself into the file"],

@@ -130,7 +130,7 @@ const atTheService = "moor changes only the address; make this setting at the se
 
 /** Settings that have no place in the new config. */
 const unused: Readonly<Record<string, string>> = {
-  ...{ mail: notify, "mail-failure": notify, postscript: "moor runs no program after an update" },
+  ...{ mail: notify, "mail-failure": notify, postscript: "write `run:` in the new config (docs/updater.md)" },
   ...{ cache: "moor writes its own state file, next to the config", pid: notNeeded, syslog: "moor logs to its output" },
   ...{ facility: notNeeded, priority: notNeeded, foreground: notNeeded, quiet: notNeeded, verbose: notNeeded },
   ...{ debug: notNeeded, exec: notNeeded, retry: notNeeded, force: notNeeded, test: notNeeded, curl: notNeeded },

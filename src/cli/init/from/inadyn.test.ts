@@ -180,7 +180,7 @@ describe("one part of a config of inadyn", () => {
     ['include("/etc/more.conf")', "lost", "1: include: moor does not read other files"],
     ["secure-ssl = false", "lost", "1: secure-ssl: moor always checks certificates"],
     ["forced-update = 100", "lost", "1: forced-update: moor writes only what has changed"],
-    ["exec = /bin/x", "lost", "1: exec: moor runs no program after an update"],
+    ["exec = /bin/x", "lost", "1: exec: write `run:` in the new config"],
     [
       "provider ionos.com { username = a password = b hostname = c.test }",
       "lost",

@@ -161,7 +161,10 @@ const notNeeded = "not needed";
 
 /** Settings that have no place in the new config. */
 const unused: Readonly<Record<string, string>> = {
-  ...{ exec: "moor runs no program after an update", "exec-mode": "moor runs no program after an update" },
+  ...{
+    exec: "write `run:` in the new config (docs/updater.md)",
+    "exec-mode": "write `run:` in the new config (docs/updater.md)",
+  },
   "forced-update": "moor writes only what has changed; `verify:` checks the record regularly",
   ...{ "cache-dir": "moor writes its own state file, next to the config", "user-agent": notNeeded },
   ...{ "fake-address": notNeeded, iterations: "`moor update --once` runs once", "startup-delay": notNeeded },

@@ -1,6 +1,12 @@
 import { spawn } from "node:child_process";
 
-export type Program = { readonly file: string; readonly args: readonly string[]; readonly folder: string };
+export type Program = {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly folder: string;
+  /** Variables for it, besides PATH and LANG. */
+  readonly env?: Readonly<Record<string, string>>;
+};
 
 export type ProgramLimits = { readonly timeoutMs: number; readonly maxBytes: number };
 
@@ -23,7 +29,7 @@ const drainMs = 1_000;
  * with it, so that nothing keeps running or holds the pipes open.
  */
 export function runProgram(
-  { file, args, folder }: Program,
+  { file, args, folder, env = {} }: Program,
   { timeoutMs, maxBytes }: ProgramLimits,
   signal: AbortSignal,
 ): Promise<ProgramEnd> {
@@ -31,7 +37,7 @@ export function runProgram(
   const { promise, resolve } = Promise.withResolvers<ProgramEnd>();
   const child = spawn(file, args, {
     cwd: folder,
-    env: environment,
+    env: { ...env, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });

@@ -1,0 +1,14 @@
+import { dirname } from "node:path";
+import { oneOrMore, refined, type Setting, text } from "../../lib/settings/setting.ts";
+import type { Program } from "../../process/run-program.ts";
+
+/** A program, or a list of a program and its arguments. A path is relative to the config's folder, in which it runs. */
+export const program = (description: string, example: string): Setting<Program> =>
+  refined(
+    oneOrMore(text(description, example), "give a program"),
+    ([file = "", ...args], { reading }): Program => ({
+      file: file.includes("/") ? reading.resolve(file) : file,
+      args,
+      folder: dirname(reading.resolve("moor.yaml")),
+    }),
+  );
