@@ -60,6 +60,8 @@ export const innerArrows: Readonly<Record<string, Readonly<Record<string, readon
     ],
     // The console is a client of the record-set API, and shows changes as it does.
     console: ["service.ts", "queries", "commands/edit", "store", "api/rrsets/wire.ts", "open-store.ts", "model.ts"],
+    // What changed is sent as the record-set API shows it.
+    webhooks: ["service.ts", "queries", "store", "api/rrsets/wire.ts", "model.ts"],
     tools: ["tools/tables", "tools/check"],
     "tools/account": ["commands/edit", "commands/zones", "api/rrsets", "store", ...recordsBasics],
     "tools/tables": ["store", "store/sqlite", "store/postgres", "open-store.ts"],

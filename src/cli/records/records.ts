@@ -27,6 +27,7 @@ import { readStorePlace } from "../store/read-store-place.ts";
 import { notePublisher, unsetNameservers } from "./publisher.ts";
 import { readTransferFlags, type TransferFlags } from "./transfer-flags.ts";
 import { watchRecords } from "./watch.ts";
+import { readWebhooksFile } from "./webhooks-file.ts";
 
 export type RecordsCommand = LogOptions &
   ObserveFlags &
@@ -49,6 +50,8 @@ export type RecordsCommand = LogOptions &
     readonly rateLimit: number;
     /** Milliseconds; infinite to keep everything. */
     readonly keepHistory: number;
+    /** A file that lists webhooks. */
+    readonly webhooks?: string;
   };
 
 export async function records(options: RecordsCommand, io: CommandIo): Promise<number> {
@@ -62,6 +65,11 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
   }
   if (options.plainHttp && options.dnsTls.length > 0)
     return refuse(2, "--dns-tls needs the certificate of the service; remove --plain-http", io);
+  const webhooks = await readWebhooksFile(options.webhooks, io);
+  if (!webhooks.ok) {
+    printFaults(webhooks.faults, io);
+    return 2;
+  }
   const certificate = readCertificate(options, io);
   if (certificate === "half") return 2;
   const acme = await readAcme(options, options.name, io);
@@ -93,6 +101,12 @@ export async function records(options: RecordsCommand, io: CommandIo): Promise<n
       const open = () => trimTables(database);
       const keep = () => startKeepingHistory({ open, keep: options.keepHistory, now: Date.now, log });
       opened.push({ name: "history", close: service.duties.whenLeading(keep) });
+    }
+    if (webhooks.value.length > 0) {
+      const { deliverWebhooks } = await import("../../records/webhooks/deliver.ts");
+      const tools = { store: service.store, log, now: Date.now, random: Math.random };
+      const send = () => deliverWebhooks(webhooks.value, tools);
+      opened.push({ name: "webhooks", close: service.duties.whenLeading(send) });
     }
     const dns = await startDns({
       listen: options.dns,

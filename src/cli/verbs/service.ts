@@ -63,6 +63,7 @@ export function addServiceVerbs(program: Command, io: CommandIo, run: Run): void
     .option("--nameserver <host>", "a nameserver of new zones (may be repeated)", repeated, [])
     .option("--hostmaster <mail>", "the address in the SOA of new zones, such as dns@example.org", readMailbox)
     .option("--dns <host:port>", "also answer DNS on this address, over UDP and TCP (may be repeated)", readListens, [])
+    .option("--webhooks <file>", "a file that lists where changes of chosen names are sent", readPath)
     .addOption(
       new Option("--dns-workers <count>", "number of threads that answer DNS over UDP; with 0, the main thread does")
         .argParser(readWorkers)
