@@ -1,3 +1,4 @@
+import type { Family } from "./address.ts";
 import { type AddressPolicy, type Choice, type Choosing, type Considered, chooseAddress } from "./choose-address.ts";
 import type { InterfaceReport } from "./interface-report.ts";
 
@@ -20,7 +21,7 @@ export type OrderedChoosing = {
 export type PassedOver = {
   readonly device: string;
   readonly source?: string;
-  readonly because: "unreadable" | "not-there" | "down" | "no-fit-address";
+  readonly because: "unreadable" | "not-there" | "down" | "gateway-down" | "no-fit-address";
   readonly considered: readonly Considered[];
 };
 
@@ -47,13 +48,15 @@ export function chooseAmong(
   const tried: Tried[] = [];
   for (const candidate of candidates) {
     const choosing = chooseFrom(candidate, policy);
-    const because = isAlone ? undefined : reasonAgainst(choosing.choice, candidate);
+    const because = isAlone ? undefined : reasonAgainst(choosing.choice, candidate, policy.family);
     if (!because) return { ...choosing, ...nameOf(candidate), passedOver: tried.map(({ passedOver }) => passedOver) };
     tried.push({ choosing, passedOver: { ...nameOf(candidate), because, considered: choosing.considered } });
   }
   const passedOver = tried.map((each) => each.passedOver);
   // A candidate that is known to have no address says more than one that could not be read.
-  const known = tried.find(({ passedOver: { because } }) => because === "down" || because === "no-fit-address");
+  const known = tried.find(({ passedOver: { because } }) =>
+    ["down", "gateway-down", "no-fit-address"].includes(because),
+  );
   const first = known ?? tried.find((each) => each.passedOver.because === "not-there") ?? tried[0];
   if (!first) return { choice: { kind: "unknown", because: "" }, device: "", considered: [], passedOver };
   const { choice, considered } = first.choosing;
@@ -71,9 +74,11 @@ const chooseFrom = (candidate: Candidate, policy: Policy): Choosing =>
     ? chooseAddress(candidate.report, { ...policy, device: candidate.device })
     : { choice: { kind: "unknown", because: candidate.unknown }, considered: [] };
 
-function reasonAgainst(choice: Choice, candidate: Candidate): PassedOver["because"] | undefined {
+function reasonAgainst(choice: Choice, candidate: Candidate, family: Family): PassedOver["because"] | undefined {
   if (choice.kind === "unknown") return "unreadable";
   if (choice.kind === "unknown-interface") return "not-there";
-  if ("report" in candidate && candidate.report.get(candidate.device)?.up === false) return "down";
+  const device = "report" in candidate ? candidate.report.get(candidate.device) : undefined;
+  if (device?.up === false) return "down";
+  if (device?.deadGateways?.includes(family)) return "gateway-down";
   return choice.kind === "address" ? undefined : "no-fit-address";
 }

@@ -1,3 +1,5 @@
+import type { Family } from "./address.ts";
+
 /** What a firewall reports about its interfaces. Keys are kernel device names, in report order. */
 export type InterfaceReport = ReadonlyMap<string, ReportedInterface>;
 
@@ -5,6 +7,8 @@ export type ReportedInterface = {
   readonly device: string;
   /** Enabled, and not without a link. Not every firewall version reports it; undefined means unknown, never down. */
   readonly up?: boolean;
+  /** The families whose gateway on this line does not answer, according to the firewall. Absent if it was not asked. */
+  readonly deadGateways?: readonly Family[];
   readonly ipv4: readonly ReportedIpv4[];
   readonly ipv6: readonly ReportedIpv6[];
   /** This firewall's CARP role for each virtual address that it shares with another, by VHID. */

@@ -137,6 +137,7 @@ const passedWords: Readonly<Record<PassedOver["because"], string>> = {
   unreadable: "cannot be read",
   "not-there": "does not exist",
   down: "is down or has no link",
+  "gateway-down": "has a gateway that does not answer",
   "no-fit-address": "has no usable address",
 };
 

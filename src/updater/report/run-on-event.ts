@@ -1,5 +1,5 @@
 import { printable } from "../../core/visible-text.ts";
-import { type ProgramEnd, runProgram } from "../../process/run-program.ts";
+import { type ProgramEnd, runProgram } from "../../lib/kernel/run-program.ts";
 import type { RunConfig } from "../config/outlets.ts";
 import type { Notice } from "./reporter.ts";
 

@@ -1,8 +1,8 @@
 import { parseAddress } from "../../core/addresses/address.ts";
 import { printable } from "../../core/visible-text.ts";
+import { type Program, type ProgramEnd, runProgram } from "../../lib/kernel/run-program.ts";
 import { mapping, needed } from "../../lib/settings/mapping.ts";
 import { duration } from "../../lib/settings/setting.ts";
-import { type Program, type ProgramEnd, runProgram } from "../../process/run-program.ts";
 import { program } from "../config/program.ts";
 import { reportConnection } from "./only-connection.ts";
 import { neverPushes, onlyDevice, type SourceKind, type SourceReading, unavailable } from "./source.ts";

@@ -1,16 +1,23 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { heartbeatInterval, interfaceEvents } from "../../contract/interface-events.ts";
-import { mapping } from "../../lib/settings/mapping.ts";
-import { missing } from "../../lib/settings/setting.ts";
+import { mapping, usually } from "../../lib/settings/mapping.ts";
+import { choice, flag, missing } from "../../lib/settings/setting.ts";
 import { endpointFields, oneTrust, withTrust } from "../config/endpoint.ts";
 import { keyFile, type Secret, secret } from "../config/secret.ts";
 import type { HttpClient, HttpOutcome } from "../http/client.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { createEventStreamReader } from "../http/event-stream.ts";
+import { linesIn, readGatewayStatus, withGateways } from "./gateway-status.ts";
 import { readInterfaceReport } from "./read-interface-report.ts";
+import { readOverview } from "./read-overview.ts";
 import { type AddressSource, type FollowEnd, type SourceKind, type SourceReading, unavailable } from "./source.ts";
 
-export type FirewallSource = Endpoint & { readonly key: Secret; readonly secret: Secret };
+export type FirewallSource = Endpoint & {
+  readonly key: Secret;
+  readonly secret: Secret;
+  readonly report: "interfaces" | "overview";
+  readonly gateways: boolean;
+};
 
 /** OPNsense, or moor's own firewall service. */
 export const firewall = {
@@ -22,6 +29,19 @@ export const firewall = {
       ),
       key: secret("The key, if there is no `keyFile`.", "key"),
       secret: secret("The key's secret, if there is no `keyFile`.", "secret"),
+      report: usually(
+        choice(
+          ["interfaces", "overview"],
+          'The call to read: `overview` needs only the privilege "Status: Interfaces" on OPNsense 24.1 and later, but has no lifetimes, and of the IPv6 addresses only the main one. It is polled.',
+        ),
+        "interfaces",
+      ),
+      gateways: usually(
+        flag(
+          'Also read the state of the gateways (privilege "System: Gateways"): a name with several interfaces leaves a line whose gateway is down. The firewall is then polled, every `interval`.',
+        ),
+        false,
+      ),
     },
     {
       title: "Source: firewall",
@@ -35,9 +55,9 @@ export const firewall = {
           .map((half) => missing(`${what} has no ${half}`, `add \`${half}: { file: path }\``)),
       ],
       turn(value, place): FirewallSource | undefined {
-        const { keyFile, key, secret, ...endpoint } = withTrust(value, place);
+        const { keyFile, key, secret, ...rest } = withTrust(value, place);
         const pair = keyFile ?? (key && secret && { key, secret });
-        return pair && { ...endpoint, ...pair };
+        return pair && { ...rest, ...pair };
       },
     },
   ),
@@ -46,7 +66,11 @@ export const firewall = {
   open: async (config: FirewallSource, connect) => createFirewallSource(config, await connect(config)),
 } satisfies SourceKind<FirewallSource>;
 
-const reportPath = "/diagnostics/interface/getinterfaceconfig";
+const reportPaths = {
+  interfaces: "/diagnostics/interface/getinterfaceconfig",
+  overview: "/interfaces/overview/export",
+} as const;
+const gatewaysPath = "/routes/gateway/status";
 const eventsPath = "/diagnostics/interface/events";
 
 /** The stream counts as dead after three missed heartbeats. */
@@ -59,13 +83,21 @@ function createFirewallSource(config: FirewallSource, client: HttpClient): Addre
   const base = /\/api\/?$/.test(config.url.pathname) ? "" : "/api";
   // Sent with every request: OPNsense never sends a challenge.
   const authorization = () => `Basic ${Buffer.from(`${config.key()}:${config.secret()}`).toString("base64")}`;
+  // No Content-Type: with one, OPNsense tries to parse the body that a GET does not have, and answers 400.
+  const get = (path: string, signal: AbortSignal) =>
+    client.send({ method: "GET", path: base + path, headers: { authorization: authorization() } }, signal);
   return {
     async read(signal) {
-      // No Content-Type: with one, OPNsense tries to parse the body that a GET does not have, and answers 400.
-      const headers = { authorization: authorization() };
-      return readingOf(await client.send({ method: "GET", path: base + reportPath, headers }, signal));
+      const [answer, gateways] = await Promise.all([
+        get(reportPaths[config.report], signal),
+        config.gateways ? get(gatewaysPath, signal) : undefined,
+      ]);
+      const reading = readingOf(answer, config.report);
+      return gateways === undefined || reading.kind !== "report" ? reading : withStatus(reading, answer, gateways);
     },
     async follow(onReading, signal): Promise<FollowEnd> {
+      // The stream has only what `getinterfaceconfig` has.
+      if (config.gateways || config.report === "overview") return { kind: "not-offered" };
       const reader = createEventStreamReader(longestReport);
       let offered = true;
       const listener = {
@@ -91,8 +123,35 @@ function createFirewallSource(config: FirewallSource, client: HttpClient): Addre
   };
 }
 
-function readingOf(outcome: HttpOutcome): SourceReading {
+/** A state that cannot be read leaves everything as it is: otherwise, a name could return to a dead line. */
+function withStatus(
+  { report }: Extract<SourceReading, { kind: "report" }>,
+  answer: HttpOutcome,
+  outcome: HttpOutcome,
+): SourceReading {
   if (outcome.kind === "failed") return unavailable(outcome.because, outcome.todo);
+  if (outcome.status === 403)
+    return unavailable(
+      "the key is valid but may not read the gateways (403)",
+      'give its user the privilege "System: Gateways", or leave out `gateways: true`',
+    );
+  const gateways = outcome.status === 200 ? readGatewayStatus(outcome.body) : undefined;
+  if (gateways === undefined)
+    return unavailable(
+      `the firewall answered ${outcome.status} to the call for its gateways, without their state`,
+      "see its log, or leave out `gateways: true`",
+    );
+  const lines = answer.kind === "answer" ? linesIn(answer.body) : [];
+  return { kind: "report", report: withGateways(report, gateways, lines) };
+}
+
+function readingOf(outcome: HttpOutcome, report: FirewallSource["report"]): SourceReading {
+  if (outcome.kind === "failed") return unavailable(outcome.because, outcome.todo);
+  if (outcome.status === 403 && report === "overview")
+    return unavailable(
+      "the key is valid but may not read the overview of the interfaces (403)",
+      'on OPNsense, give its user the privilege "Status: Interfaces"; on `moor firewall`, the privilege `overview`',
+    );
   if (outcome.status !== 200) return unavailable(...wordsForStatus(outcome.status));
   const { body } = outcome;
   if (body.trim() === "") {
@@ -107,11 +166,11 @@ function readingOf(outcome: HttpOutcome): SourceReading {
       "correct the URL: it must be the firewall's own, such as https://192.168.1.1",
     );
   }
-  return readingIn(body);
+  return readingIn(body, report);
 }
 
-function readingIn(body: string): SourceReading {
-  const read = readInterfaceReport(body);
+function readingIn(body: string, report: FirewallSource["report"] = "interfaces"): SourceReading {
+  const read = report === "overview" ? readOverview(body) : readInterfaceReport(body);
   if (read.kind === "report") return read;
   return unavailable(read.because, "check that the URL is that of OPNsense or `moor firewall`");
 }
@@ -136,7 +195,7 @@ const statusWords: Readonly<Record<number, [because: string, todo: string]>> = {
   ],
   403: [
     "the key is valid but may not read the interfaces (403)",
-    'on OPNsense, give its user the privilege "All pages"; on `moor firewall`, create a key with `moor key add --privilege interface-status`',
+    'on OPNsense, set `report: overview` and give its user the privilege "Status: Interfaces", or "All pages" without it; on `moor firewall`, create a key with `moor key add --privilege interface-status`',
   ],
   404: [
     "the firewall has no interface status call at this URL (404)",

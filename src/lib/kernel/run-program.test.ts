@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { until } from "../../test/rig/until.ts";
+import { until } from "../../../test/rig/until.ts";
 import { runProgram } from "./run-program.ts";
 
 let folder: string;

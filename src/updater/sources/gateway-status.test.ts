@@ -1,0 +1,96 @@
+import { expect, it, test } from "vitest";
+import { chooseInOrder } from "../../core/addresses/choose-in-order.ts";
+import { linesIn, readGatewayStatus, withGateways } from "./gateway-status.ts";
+import { readInterfaceReport } from "./read-interface-report.ts";
+import { readOverview } from "./read-overview.ts";
+
+/** The shapes are those of OPNsense: wire notes of 24.1 to 26.1 (`routes/gateway/status`, `overview/export`). */
+const up = { flags: ["up", "running"] };
+const interfaces = JSON.stringify({
+  igb0: {
+    ...up,
+    ipv4: [{ ipaddr: "198.51.100.7", subnetbits: 24 }],
+    ipv6: [{ ipaddr: "2001:db8:1::7", subnetbits: 64, "link-local": false }],
+  },
+  pppoe1: { ...up, ipv4: [{ ipaddr: "203.0.113.7", subnetbits: 32, endpoint: "203.0.113.1" }], ipv6: [] },
+});
+const item = (address: string, status: string) => ({
+  ...{ name: "GW", address, status, loss: "~", delay: "~", stddev: "~", monitor: "~", status_translated: "" },
+});
+const statusOf = (...items: object[]) => JSON.stringify({ items, status: "ok" });
+
+function chosen(status: string, family: "ipv4" | "ipv6" = "ipv4", body = interfaces, read = readInterfaceReport) {
+  const found = read(body);
+  const gateways = readGatewayStatus(status);
+  if (found.kind !== "report" || !gateways) throw new Error("unreadable");
+  const report = withGateways(found.report, gateways, linesIn(body));
+  const { device, passedOver } = chooseInOrder(report, { devices: ["igb0", "pppoe1"], family });
+  return [device, ...passedOver.map(({ because }) => because)];
+}
+
+const works = item("203.0.113.1", "none");
+
+test.each<[string, string, readonly string[]]>([
+  ["all work", statusOf(item("198.51.100.1", "none"), works), ["igb0"]],
+  ["the first is down", statusOf(item("198.51.100.1", "down"), works), ["pppoe1", "gateway-down"]],
+  ["the first is forced down", statusOf(item("198.51.100.1", "force_down"), works), ["pppoe1", "gateway-down"]],
+  ["the first loses packets", statusOf(item("198.51.100.1", "loss"), works), ["igb0"]],
+  ["one of its two works", statusOf(item("198.51.100.1", "down"), item("198.51.100.2", "none")), ["igb0"]],
+  ["a gateway without an address", statusOf(item("~", "down"), works), ["igb0"]],
+  ["a gateway of another network", statusOf(item("192.0.2.1", "down"), works), ["igb0"]],
+])("%s", (_, status, expected) => expect(chosen(status)).toEqual(expected));
+
+it("counts for each family alone", () => {
+  expect(chosen(statusOf(item("198.51.100.1", "down")), "ipv6")).toEqual(["igb0"]);
+  expect(chosen(statusOf(item("fe80::1%igb0", "down")), "ipv4")).toEqual(["igb0"]);
+  expect(chosen(statusOf(item("fe80::1%igb0", "down")), "ipv6")[1]).toBe("gateway-down");
+});
+
+it.each(["", "{}", "[]", '{"items": {}}', '{"items": [{"address": "192.0.2.1"}]}'])("%j is not a state", (body) =>
+  expect(readGatewayStatus(body)).toBeUndefined(),
+);
+
+const row = { device: "igb0", identifier: "wan", enabled: true, status: "up", addr4: "198.51.100.7/24", flags: ["up"] };
+const overview = JSON.stringify([
+  {
+    ...row,
+    ...{ gateways: ["198.51.100.1"], addr6: "2001:db8:1::7/64", ipv4: [{ ipaddr: "198.51.100.7/24" }] },
+    ipv6: [{ ipaddr: "fe80::1/64" }, { ipaddr: "2001:db8:1::9/64" }, { ipaddr: "2001:db8:1::7/64" }],
+  },
+  { ...row, device: "pppoe1", gateways: ["203.0.113.1"], addr6: "", ipv4: [{ ipaddr: "203.0.113.7/32" }] },
+  { device: "", identifier: "opt9" },
+]);
+
+it("works with the overview", () => {
+  const status = statusOf(item("198.51.100.1", "down"), works);
+  expect(chosen(status, "ipv4", overview, readOverview)).toEqual(["pppoe1", "gateway-down"]);
+});
+
+it("reads the overview: all IPv4 addresses, and of the IPv6 addresses those that are known to be usable", () => {
+  const read = readOverview(overview);
+  const igb0 = read.kind === "report" ? read.report.get("igb0") : undefined;
+  expect(igb0).toMatchObject({ up: true, ipv4: [{ text: "198.51.100.7" }] });
+  expect(igb0?.ipv6.map(({ text, linkLocal, prefixLength }) => [text, linkLocal, prefixLength])).toEqual([
+    ["fe80::1", true, 64],
+    ["2001:db8:1::7", false, 64],
+  ]);
+  const flagged = JSON.stringify([
+    { ...row, addr6: "", ipv6: [{ ipaddr: "2001:db8::9/64", deprecated: true, tentative: false }] },
+  ]);
+  const other = readOverview(flagged);
+  expect(other.kind === "report" && other.report.get("igb0")?.ipv6).toMatchObject([{ deprecated: true }]);
+});
+
+it.each<[string, object]>([
+  ["down", { status: "down" }],
+  ["without a cable", { status: "no carrier" }],
+  ["disabled", { enabled: false }],
+])("an interface that is %s is down", (_, more) => {
+  const read = readOverview(JSON.stringify([{ ...row, ...more }]));
+  expect(read.kind === "report" && read.report.get("igb0")?.up).toBe(false);
+});
+
+it.each(["{}", "<html>", '[{"device": "a", "ipv4": {}}]', '[{"device": "a", "ipv4": [{}]}]', "[1]"])(
+  "%s is not an overview",
+  (body) => expect(readOverview(body).kind).toBe("unreadable"),
+);
