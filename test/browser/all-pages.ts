@@ -36,7 +36,7 @@ const records: readonly Shown[] = [
   ],
   ["/zones/tide-tables.example?setup", (page) => page.getByText("Not delegated yet.").waitFor(), "dns-setup"],
   [
-    "/zones/tide-tables.example/settings",
+    "/zones/tide-tables.example/dnssec",
     async (page) => {
       const given = page.getByText("For your registrar, at the next stage");
       await page.getByRole("button", { name: "Sign the zone" }).or(given).waitFor();

@@ -4,7 +4,7 @@ import { axeFinds } from "./axe.ts";
 import { wide } from "./browser.ts";
 import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
 
-/** DNSSEC in the settings of a zone. */
+/** The DNSSEC tab of a zone. */
 
 let { rig, page, post, close } = {} as HarbourPage;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ function publicKey(): string {
 }
 
 it("DNSSEC is switched on, gives the DS record in every form, publishes keys of another server, and is switched off in steps", async () => {
-  await page.goto(`${rig.url}${zone}/settings`);
+  await page.goto(`${rig.url}${zone}/dnssec`);
   await section().getByRole("button", { name: "Sign the zone" }).click();
   await section().getByText("Wait for the next stage before you give the DS record to your registrar").waitFor();
   await section().getByText("For your registrar, at the next stage").waitFor();

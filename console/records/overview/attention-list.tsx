@@ -146,7 +146,7 @@ function Words({ of }: { readonly of: Attention }): ReactNode {
 const ZoneLink = ({ zone }: { readonly zone: string }) => <Link href={zoneAddress(zone)}>{nameToUnicode(zone)}</Link>;
 
 const SigningLink = ({ zone }: { readonly zone: string }) => (
-  <Link href={zoneAddress(zone, "settings")}>{nameToUnicode(zone)}</Link>
+  <Link href={zoneAddress(zone, "dnssec")}>{nameToUnicode(zone)}</Link>
 );
 
 function UpdaterLink() {

@@ -1,16 +1,14 @@
 import { Button, Group, Stack, Switch, Text, TextInput, Title } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Suspense, useState } from "react";
+import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import type { RrsetsZone } from "../../../src/contract/rrsets.ts";
 import { nameToUnicode } from "../../../src/core/names/unicode.ts";
 import { counted } from "../../shared/counted.ts";
 import { download } from "../../shared/download.ts";
-import { lazyPart } from "../../shared/live/lazy-part.tsx";
 import { Problem } from "../../shared/live/problem.tsx";
 import { type Method, RequestProblem } from "../../shared/live/request.ts";
 import { usePassingError } from "../../shared/live/use-passing-error.ts";
-import { Waiting } from "../../shared/live/waiting.tsx";
 import { useSession } from "../../shared/session/session.tsx";
 import { zonePath } from "../api.ts";
 import { labelsText, readLabels } from "../sets/set-draft.ts";
@@ -20,24 +18,12 @@ import { ImportFile } from "./import-file.tsx";
 import { nameserversOf } from "./nameservers.ts";
 import { zoneAddress } from "./zone-address.ts";
 
-const DnssecPart = lazyPart(() => import("./dnssec-part.tsx"));
-
 export default function SettingsPart({ zone }: { readonly zone: RrsetsZone }) {
   return (
     <Stack gap="xl" maw="46rem">
       <General zone={zone} />
       {zone.mode === "primary" && (
         <Link href={`${zoneAddress(zone.name)}?setup`}>Set-up checklist: nameservers, website, mail</Link>
-      )}
-      {zone.mode === "primary" && (
-        <section aria-labelledby="dnssec">
-          <Title order={2} id="dnssec" mb="xs">
-            DNSSEC
-          </Title>
-          <Suspense fallback={<Waiting />}>
-            <DnssecPart zone={zone} />
-          </Suspense>
-        </section>
       )}
       <section aria-labelledby="file">
         <Title order={2} id="file" mb="xs">

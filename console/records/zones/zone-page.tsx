@@ -18,6 +18,7 @@ import { zoneAddress } from "./zone-address.ts";
 
 const HistoryPart = lazyPart(() => import("../history/history-part.tsx"));
 const MovingPart = lazyPart(() => import("../history/moving-part.tsx"));
+const DnssecPart = lazyPart(() => import("./dnssec-part.tsx"));
 const SettingsPart = lazyPart(() => import("./settings-part.tsx"));
 const SetupChecklist = lazyPart(() => import("./setup-checklist.tsx"));
 
@@ -25,6 +26,7 @@ const parts = [
   { part: "records", path: "", name: "Records" },
   { part: "history", path: "history", name: "History" },
   { part: "moving", path: "moving", name: "Address changes" },
+  { part: "dnssec", path: "dnssec", name: "DNSSEC" },
   { part: "settings", path: "settings", name: "Settings" },
 ] as const;
 
@@ -85,6 +87,7 @@ export default function ZonePage({ zone: name, part }: { readonly zone: string; 
           {part === "records" && !setsUp && <SetTable zone={zone} />}
           {part === "history" && <HistoryPart zone={zone} />}
           {part === "moving" && <MovingPart zone={zone} />}
+          {part === "dnssec" && <SignedZone zone={zone} />}
           {part === "settings" && <SettingsPart zone={zone} />}
           {!parts.some((each) => each.part === part) && (
             <p>
@@ -94,6 +97,22 @@ export default function ZonePage({ zone: name, part }: { readonly zone: string; 
         </Suspense>
       )}
     </>
+  );
+}
+
+/** The records of a secondary zone come signed, or not, from its primary servers. */
+function SignedZone({ zone }: { readonly zone: RrsetsZone }) {
+  return (
+    <section aria-labelledby="dnssec" style={{ maxWidth: "46rem" }}>
+      <Title order={2} id="dnssec" mb="xs">
+        DNSSEC
+      </Title>
+      {zone.mode === "primary" ? (
+        <DnssecPart zone={zone} />
+      ) : (
+        <p>This zone is signed, or not, by its primary server.</p>
+      )}
+    </section>
   );
 }
 
