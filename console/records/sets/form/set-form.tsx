@@ -9,6 +9,7 @@ import { Dialog } from "../../../shared/dialog.tsx";
 import { FormDialog } from "../../../shared/form-dialog.tsx";
 import { durationInWords } from "../../../shared/time/words-of-time.ts";
 import { linesOf } from "../../history/describe-change.ts";
+import { LastChange } from "../../history/last-change.tsx";
 import { zoneAddress } from "../../zones/zone-address.ts";
 import { contentOf, setInWords } from "../set-content.ts";
 import { addedTo, checkDraft, draftOf, emptyDraft, openQuestion, type SetDraft } from "../set-draft.ts";
@@ -157,6 +158,7 @@ function Form({ zone, onClose, ...props }: Props) {
           />
         </Stack>
       </fieldset>
+      {edited && <LastChange zone={zone.name} set={edited} />}
       {show("set") && <p className="bad">{show("set")}</p>}
       {tried && other && !joined && (
         <p className="bad">A record set with this name and type already exists. Open it and add the value there.</p>

@@ -11,6 +11,7 @@ export function RowMenu(props: {
   readonly onEdit: () => void;
   readonly onDuplicate: () => void;
   readonly onCopy: () => void;
+  readonly onHistory: () => void;
   readonly onToken: () => void;
   readonly onDelete: () => void;
   readonly onClose: () => void;
@@ -43,6 +44,7 @@ export function RowMenu(props: {
           Duplicate…
         </Menu.Item>
         <Menu.Item onClick={props.onCopy}>Copy {set.records.length === 1 ? "value" : "values"}</Menu.Item>
+        <Menu.Item onClick={props.onHistory}>History</Menu.Item>
         <Menu.Item onClick={props.onToken}>New token for this name…</Menu.Item>
         <Menu.Item
           onClick={props.onDelete}

@@ -136,6 +136,7 @@ export function SetRows(props: Props) {
           onEdit={() => actions.edit(menu.set)}
           onDuplicate={() => actions.duplicate(menu.set)}
           onCopy={() => void actions.copy(menu.set)}
+          onHistory={() => actions.history(menu.set)}
           onToken={() => actions.token(menu.set)}
           onDelete={() => actions.remove(menu.set)}
           onClose={() => {

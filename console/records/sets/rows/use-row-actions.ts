@@ -3,6 +3,7 @@ import { useLocation } from "wouter";
 import type { Rrset, RrsetsZone } from "../../../../src/contract/rrsets.ts";
 import { useSearchPart } from "../../../shared/search-part.ts";
 import { useToast } from "../../../shared/toasts/toasts.tsx";
+import { historyOf } from "../../history/history-address.ts";
 import { setInWords } from "../set-content.ts";
 import { deletionOf, useSetWrite } from "../write-set.ts";
 
@@ -36,6 +37,7 @@ export function useRowActions(
       const what = set.records.length === 1 ? text : `${set.records.length} values of ${setInWords(set)}`;
       toast(isCopied ? { text: `Copied ${what}.` } : { text: "The browser did not allow copying.", isBad: true });
     },
+    history: (set: Rrset) => navigate(historyOf(zone.name, set)),
     token: ({ name }: Rrset) => navigate(`/tokens?${new URLSearchParams({ new: "", zone: zone.name, name })}`),
     remove: (set: Rrset) => {
       if (write.isPending) return;
