@@ -11,10 +11,12 @@ import { durationInWords } from "../../../shared/time/words-of-time.ts";
 import { linesOf } from "../../history/describe-change.ts";
 import { LastChange } from "../../history/last-change.tsx";
 import { zoneAddress } from "../../zones/zone-address.ts";
+import { familiesIn } from "../address-families.ts";
 import { contentOf, setInWords } from "../set-content.ts";
 import { addedTo, checkDraft, draftOf, emptyDraft, openQuestion, type SetDraft } from "../set-draft.ts";
 import { typedOwner } from "../typed-owner.ts";
 import { changesOf, useSetWrite } from "../write-set.ts";
+import { BothFamilies } from "./both-families.tsx";
 import { EditedActions } from "./edited-actions.tsx";
 import { Existing, joinInWords } from "./existing-set.tsx";
 import { TtlField } from "./ttl-field.tsx";
@@ -67,6 +69,7 @@ function Form({ zone, onClose, ...props }: Props) {
   const [draft, setDraft] = useState<SetDraft>(() => startOf({ zone, onClose, ...props }));
   const [original, setOriginal] = useState(props.edited);
   const [tried, setTried] = useState(false);
+  const [hasLabels] = useState(draft.labels !== "");
   const [opened, setOpened] = useState(false);
   const body = useRef<HTMLFieldSetElement>(null);
   const edited = original && sets.find(({ id }) => id === original.id);
@@ -82,7 +85,7 @@ function Form({ zone, onClose, ...props }: Props) {
   const movedAway = original !== undefined && contentOf(original) !== contentOf(edited);
   const show = (place: string) => (tried ? faults.get(place) : undefined);
   const isAsking = draft.values.some((value) => openQuestion(draft.type, value, zone.name) !== undefined);
-  const save = () => {
+  const save = (then: "close" | "stay") => {
     setTried(true);
     if (isAsking) body.current?.querySelector<HTMLElement>(".dot-question")?.focus();
     if (isAsking || change === undefined || (other && !joined)) return;
@@ -94,6 +97,27 @@ function Form({ zone, onClose, ...props }: Props) {
       ...changesOf(zone.name, [...removal, change]),
       known: sets,
       said: `${verb} ${setInWords(change)}${from}.`,
+      onDone: then === "close" ? onClose : startAnother,
+    });
+  };
+  const startAnother = () => {
+    setDraft(emptyDraft(draft.type));
+    setTried(false);
+    body.current?.querySelector("input")?.focus();
+  };
+  const families = familiesIn(draft);
+  const saveBoth = () => {
+    setTried(true);
+    const changes = families?.drafts.map((each) => {
+      const there = sets.find((set) => owner.ok && set.name === owner.value && set.type === each.type);
+      return checkDraft(there ? addedTo(there, each) : each, zone.name, sets).change;
+    });
+    const sent = changes?.filter((each) => each !== undefined) ?? [];
+    if (sent.length === 0 || sent.length !== changes?.length) return;
+    write.mutate({
+      ...changesOf(zone.name, sent),
+      known: sets,
+      said: `Added ${sent.map(setInWords).join(" and ")}.`,
       onDone: onClose,
     });
   };
@@ -115,14 +139,20 @@ function Form({ zone, onClose, ...props }: Props) {
       size="xl"
       holds={draft}
       onClose={onClose}
-      onSubmit={save}
+      onSubmit={() => save("close")}
       submit={original ? "Save" : joined ? joinInWords(joined) : "Add"}
       cannot={locked || zone.mode === "secondary"}
       sending={write}
       other={
-        edited &&
-        zone.mode !== "secondary" && (
-          <EditedActions zone={zone.name} set={edited} known={sets} write={write} onClose={onClose} />
+        original === undefined ? (
+          <Button variant="default" onClick={() => save("stay")} disabled={write.isPending}>
+            Add another
+          </Button>
+        ) : (
+          edited &&
+          zone.mode !== "secondary" && (
+            <EditedActions zone={zone.name} set={edited} known={sets} write={write} onClose={onClose} />
+          )
         )
       }
     >
@@ -148,14 +178,25 @@ function Form({ zone, onClose, ...props }: Props) {
             isNew={original === undefined}
           />
           {joined && <Existing set={joined} onOpen={() => open(joined)} />}
+          {families && (
+            <BothFamilies
+              families={families}
+              mayAddBoth={original === undefined}
+              onChangeType={() => setDraft({ ...draft, type: families.other })}
+              onBoth={saveBoth}
+            />
+          )}
           <ValueList draft={draft} zone={zone.name} onChange={setDraft} show={show} />
-          <TextInput
-            label="Labels"
-            description="Your own notes to filter by, such as team=ops, site=attic"
-            value={draft.labels}
-            onChange={(event) => setDraft({ ...draft, labels: event.currentTarget.value })}
-            error={show("labels")}
-          />
+          <details className="more" open={hasLabels || tried}>
+            <summary>Labels</summary>
+            <TextInput
+              aria-label="Labels"
+              description="Your own notes to filter by, such as team=ops, site=attic"
+              value={draft.labels}
+              onChange={(event) => setDraft({ ...draft, labels: event.currentTarget.value })}
+              error={show("labels")}
+            />
+          </details>
         </Stack>
       </fieldset>
       {edited && <LastChange zone={zone.name} set={edited} />}

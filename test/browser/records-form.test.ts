@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { axeFinds } from "./axe.ts";
+import { type HarbourPage, openHarbourPage } from "./harbour-page.ts";
+import { walkTo } from "./walk-to.ts";
+
+/** What the form of a record offers beyond its fields. */
+
+let { rig, page, close } = {} as HarbourPage;
+beforeAll(async () => {
+  ({ rig, page, close } = await openHarbourPage());
+});
+afterAll(() => close?.());
+
+const harbour = "/zones/harbour.example";
+const open = (path: string) => walkTo(page, rig.url + path);
+const dialog = () => page.getByRole("dialog");
+const value = (at: number) =>
+  dialog()
+    .getByRole("group", { name: `Record ${at}` })
+    .getByRole("textbox")
+    .first();
+
+describe("an address of the other family", () => {
+  it("offers its type", async () => {
+    await open(`${harbour}?add=A`);
+    await dialog().getByLabel("Name", { exact: true }).fill("quay");
+    await value(1).fill("2001:db8::7");
+    await dialog().getByRole("button", { name: "Change the type to AAAA" }).click();
+    expect(await axeFinds(page)).toEqual([]);
+    await dialog().getByRole("button", { name: "Add", exact: true }).click();
+    await page.getByRole("link", { name: "quay AAAA" }).waitFor();
+  });
+
+  it("is added together with one of the own family, in one write", async () => {
+    await open(`${harbour}?add=A`);
+    await dialog().getByLabel("Name", { exact: true }).fill("pier");
+    await value(1).fill("192.0.2.7");
+    await dialog().getByRole("button", { name: "Add value" }).click();
+    await value(2).fill("2001:db8::8");
+    await dialog().getByRole("button", { name: "Add both: A and AAAA" }).click();
+    await page.getByText("Added pier A and pier AAAA.").waitFor();
+    await page.getByRole("link", { name: "pier AAAA" }).waitFor();
+  });
+});
+
+it("Add another keeps the form open, empty, with the focus on the name", async () => {
+  await open(`${harbour}?add=A`);
+  await dialog().getByLabel("Name", { exact: true }).fill("dock");
+  await value(1).fill("192.0.2.8");
+  await dialog().getByRole("button", { name: "Add another" }).click();
+  await page.getByText("Added dock A.").waitFor();
+  const name = dialog().getByLabel("Name", { exact: true });
+  await name.and(page.locator(":focus")).waitFor();
+  expect([await name.inputValue(), await value(1).inputValue()]).toEqual(["", ""]);
+});
+
+describe("the history of a record", () => {
+  it("is in its form: who changed it last, from what to what", async () => {
+    await open(`${harbour}?edit=home/A`);
+    const last = dialog().getByText("by token 1 (router at home)");
+    await last.waitFor();
+    expect(await last.textContent()).toMatch(/Changed .* ago by token 1 .*: 203\.0\.113\.64→ 203\.0\.113\.97/);
+    await dialog().getByRole("link", { name: "All changes" }).click();
+    await expect.poll(() => page.locator("tbody tr").count()).toBe(8);
+  });
+
+  it("is in the menu of its row", async () => {
+    await open(harbour);
+    await page.getByRole("button", { name: "Actions for www CNAME" }).click();
+    await page.getByRole("menuitem", { name: "History" }).click();
+    await expect.poll(() => page.locator("tbody tr").count()).toBe(1);
+    await page.getByText("www CNAME", { exact: false }).first().waitFor();
+  });
+});
