@@ -2,7 +2,14 @@ import { Badge, Group, Paper, Skeleton, Stack, Text, Title } from "@mantine/core
 import { ListTable } from "../shared/list-table.tsx";
 import { Waiting } from "../shared/live/waiting.tsx";
 import { refusalInWords, warningOf } from "./refusal-words.ts";
-import { interfacesIn, type ShownAddress, type ShownInterface, type WireReport } from "./report.ts";
+import {
+  interfacesIn,
+  isUnused,
+  publishedFrom,
+  type ShownAddress,
+  type ShownInterface,
+  type WireReport,
+} from "./report.ts";
 import { Sparkline } from "./sparkline.tsx";
 import type { Rate } from "./traffic.ts";
 import { useTraffic } from "./use-traffic.ts";
@@ -41,17 +48,46 @@ function Interfaces({ report }: { readonly report: WireReport | undefined }) {
   const one = (each: ShownInterface) => (
     <OneInterface key={each.device} shown={each} rates={traffic?.rates[each.device] ?? []} />
   );
-  const loopback = all.filter(({ isLoopback }) => isLoopback);
+  const [loopback, others] = [all.filter((each) => each.isLoopback), all.filter((each) => !each.isLoopback)];
+  const folded = (title: string, those: readonly ShownInterface[]) =>
+    those.length > 0 && (
+      <details className="folded">
+        <summary className="quiet">
+          {title} ({those.map(({ device }) => device).join(", ")})
+        </summary>
+        <Stack gap="sm">{those.map(one)}</Stack>
+      </details>
+    );
   return (
     <>
-      {all.filter(({ isLoopback }) => !isLoopback).map(one)}
-      {loopback.length > 0 && (
-        <details className="folded">
-          <summary className="quiet">Loopback ({loopback.map(({ device }) => device).join(", ")})</summary>
-          <Stack gap="sm">{loopback.map(one)}</Stack>
-        </details>
-      )}
+      <ToPublish interfaces={all} />
+      {others.filter((each) => !isUnused(each)).map(one)}
+      {folded("Not in use", others.filter(isUnused))}
+      {folded("Loopback", loopback)}
     </>
+  );
+}
+
+/** What most people come for. */
+function ToPublish({ interfaces }: { readonly interfaces: readonly ShownInterface[] }) {
+  const addresses = publishedFrom(interfaces);
+  return (
+    <section aria-labelledby="to-publish" className="to-publish">
+      <h2 id="to-publish">An updater would publish</h2>
+      {addresses.length === 0 && <p className="warn">nothing: no interface has an address that can be used</p>}
+      {addresses.map(({ family, text, device }) => {
+        const warning = warningOf(text);
+        return (
+          <p key={family}>
+            <b className="mono">{text}</b>{" "}
+            <span className="quiet">
+              ({family === "ipv4" ? "A" : "AAAA"}) of {device}
+            </span>
+            {warning && <span className="warn"> – {warning}</span>}
+          </p>
+        );
+      })}
+    </section>
   );
 }
 
@@ -59,6 +95,7 @@ const tones = { up: "good", "no carrier": "warn", down: "bad" } as const;
 
 function OneInterface({ shown, rates }: { readonly shown: ShownInterface; readonly rates: readonly Rate[] }) {
   const { device, state, isFollowed, wire, addresses } = shown;
+  const unused = isUnused(shown);
   const facts = [
     wire.macaddr && wire.macaddr !== "00:00:00:00:00:00" && wire.macaddr,
     wire.mtu && `MTU ${wire.mtu}`,
@@ -66,12 +103,18 @@ function OneInterface({ shown, rates }: { readonly shown: ShownInterface; readon
     wire.media,
   ].filter(Boolean);
   return (
-    <Paper withBorder p="sm" component="section" aria-label={device} className={`card link-${state.replace(" ", "-")}`}>
+    <Paper
+      withBorder
+      p="sm"
+      component="section"
+      aria-label={device}
+      className={unused ? "card" : `card link-${state.replace(" ", "-")}`}
+    >
       <div className="interface-head">
         <Title order={2} className="mono" style={{ fontSize: "1rem" }}>
           {device}
         </Title>
-        <span className={`state ${tones[state]}`}>
+        <span className={`state ${unused ? "quiet" : tones[state]}`}>
           <span className="dot" aria-hidden /> {state}
         </span>
         {isFollowed && (

@@ -50,6 +50,20 @@ export function interfacesIn(wire: WireReport, defaultRoutes: readonly string[] 
   return shown.toSorted((a, b) => rankOf(a) - rankOf(b));
 }
 
+/** Of each family, the address that an updater would publish from this machine; the interfaces are in the order of use. */
+export const publishedFrom = (interfaces: readonly ShownInterface[]) =>
+  families.flatMap((family) => {
+    const found = interfaces
+      .filter(({ isLoopback }) => !isLoopback)
+      .flatMap(({ device, addresses }) => addresses.map((address) => ({ device, ...address })))
+      .find((address) => address.family === family && address.verdict === "taken");
+    return found ? [found] : [];
+  });
+
+/** Nothing is connected to it, and nothing is configured on it. */
+export const isUnused = ({ state, isFollowed, addresses }: ShownInterface): boolean =>
+  state !== "up" && !isFollowed && addresses.length === 0;
+
 function stateOf({ flags, status }: WireInterface): ShownInterface["state"] {
   if (!flags.includes("up")) return "down";
   return status === "no carrier" ? "no carrier" : "up";
