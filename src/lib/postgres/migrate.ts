@@ -114,7 +114,7 @@ export function watchSchema(postgres: Postgres, { steps, shown, log }: WatchOpti
   return {
     postgres: {
       ...postgres,
-      transact: async (work) => (trouble === undefined ? await postgres.transact(work) : refuse()),
+      transact: async (work, since) => (trouble === undefined ? await postgres.transact(work, since) : refuse()),
       look: async (statement) => {
         if (trouble !== undefined) throw trouble;
         return await postgres.look(statement);

@@ -23,6 +23,8 @@ export type Postgres = {
    */
   readonly transact: <T>(
     work: (run: (statement: Statement) => Promise<Rows>) => Promise<Ending<T>>,
+    /** The caller has waited since then, by `performance.now()`. */
+    since?: number,
   ) => Promise<Committed<T>>;
   /** Like `read`, for a caller that waits for a status: retried for half a second only. */
   readonly look: (statement: Statement) => Promise<Rows>;
@@ -108,10 +110,14 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
     }
   };
 
-  const insist = async <T>(attempt: () => Promise<T>, patience = limits.patience): Promise<T> => {
+  const insist = async <T>(
+    attempt: () => Promise<T>,
+    patience = limits.patience,
+    since = performance.now(),
+  ): Promise<T> => {
     if (underWay.size >= limits.connections + limits.waiting)
       throw new StoreBusy("too many requests are waiting for the database");
-    const work = repeated(attempt, patience);
+    const work = repeated(attempt, since + patience);
     underWay.add(work);
     try {
       return await work;
@@ -120,9 +126,8 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
     }
   };
 
-  /** Retries until it works, cannot work, or takes longer than `patience`. */
-  const repeated = async <T>(attempt: () => Promise<T>, patience: number): Promise<T> => {
-    const since = performance.now();
+  /** Retries until it works, cannot work, or the time is over. */
+  const repeated = async <T>(attempt: () => Promise<T>, end: number): Promise<T> => {
     for (let failures = 1; ; failures += 1) {
       try {
         const result = await attempt();
@@ -135,7 +140,7 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
         if (isAway) outages.failed(error as Error);
         const pause = backOffDelay(failures, Math.random(), backOff[isAway ? "away" : "repeat"]);
         const again = fault === "repeat" ? failures < mostRepeats : isAway || fault === "stale";
-        if (!again || performance.now() + pause - since > patience) throw forCaller(error, fault);
+        if (!again || performance.now() + pause > end) throw forCaller(error, fault);
         await sleep(pause);
       }
     }
@@ -146,14 +151,8 @@ export function openPostgres(address: PostgresAddress, log: Logger, limits: Post
 
   return {
     read: (statement) => ask(statement),
-    transact: (work) =>
-      insist(() =>
-        resultOf(work, {
-          withClient,
-          limit: limits.patience / 4,
-          mark,
-        }),
-      ),
+    transact: (work, since) =>
+      insist(() => resultOf(work, { withClient, limit: limits.patience / 4, mark }), limits.patience, since),
     look: (statement) => ask(statement, lookPatience),
     connect: () => hosts.connect(config),
     connections: () => {

@@ -64,7 +64,7 @@ export function dyndnsApi(options: DyndnsOptions) {
       reply.code(500).header("x-request-id", id);
       if (!(error instanceof StoreBusy)) return sendLine(reply, `911 the service failed; its log has request ${id}`);
       reply.code(503).header("retry-after", error.retryAfter);
-      return sendLine(reply, `911 the service is busy: try again in ${error.retryAfter} seconds`);
+      return sendLine(reply, `911 the service is busy: ${error.message}; try again in ${error.retryAfter} seconds`);
     });
     for (const path of paths) {
       const operationId = `dyndns2${path.replaceAll("/", "-")}`;

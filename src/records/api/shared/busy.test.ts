@@ -35,7 +35,7 @@ describe("a busy store: each API says so in its own format, and when to retry", 
     const answer = await rig.call("/nic/update?hostname=a.example.org", { authorization }, "192.0.2.1");
     expect([answer.statusCode, answer.body, answer.headers["retry-after"]]).toEqual([
       503,
-      "911 the service is busy: try again in 10 seconds\n",
+      "911 the service is busy: the disk of the service is full; try again in 10 seconds\n",
       "10",
     ]);
   });

@@ -203,7 +203,7 @@ export class WriteQueue {
       const last = statements.at(-1);
       for (const statement of [...purge(outcome), ...statements.slice(0, -1)]) await run(statement);
       return { result: { fates, log: outcome.log, link }, ...(last && { last }) };
-    });
+    }, writes[0]?.since);
   }
 
   #isRepeatedAlone(each: Waiting, fate: Settled, wasAlone: boolean): boolean {
