@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { addressesIn, askOverUdp } from "../nameserver/ask-over-udp.ts";
+import { run } from "../nameserver/moor-dns.ts";
 import { isLongRun } from "../rig/long-run.ts";
 import { testLimit } from "../rig/patience.ts";
 import { startPostgres, startStandby } from "../rig/postgres.ts";
@@ -95,7 +96,7 @@ async function failOver({ lag }: { readonly lag: boolean }): Promise<FailedOver>
   const { answered, stop } = keepWriting(api, cluster.nodes);
   const grow = async (by: number) => {
     const before = answered.length;
-    await until(() => answered.length >= before + by, { what: () => `writes to go on\n${said(cluster)}` });
+    await until(() => answered.length >= before + by, { what: () => `writes to go on\n${saidBy(cluster)}` });
   };
   await grow(some);
   if (lag) standby.cable.silence();
@@ -113,7 +114,7 @@ async function failOver({ lag }: { readonly lag: boolean }): Promise<FailedOver>
   return { cluster, api, names: answered, sent };
 }
 
-const said = ({ nodes }: Cluster) => nodes.map((node) => `${node.name}:\n${node.said()}`).join("\n");
+const saidBy = ({ nodes }: Cluster) => nodes.map((node) => `${node.name}:\n${node.said()}`).join("\n");
 
 /** What the API shows is what DNS shows, at both nodes. Returns the names that are gone. */
 async function agree({ cluster, api, names }: FailedOver): Promise<readonly string[]> {
@@ -136,7 +137,7 @@ async function agree({ cluster, api, names }: FailedOver): Promise<readonly stri
       return found.length === 0;
     };
     await until(isRight, {
-      what: () => `DNS to show what is stored: ${found.join(", ")}\n${said(cluster)}`,
+      what: () => `DNS to show what is stored: ${found.join(", ")}\n${saidBy(cluster)}`,
     });
     gone.push(...names.filter((name) => name.zone === zone && !there?.has(name.owner)).map(({ owner }) => owner));
   }
@@ -160,7 +161,7 @@ describe("a standby takes over", () => {
   it("that was up to date: nothing is lost", async () => {
     const over = await failOver({ lag: false });
     expect(await agree(over)).toEqual([]);
-    expect(said(over.cluster)).not.toContain("the database has lost changes");
+    expect(saidBy(over.cluster)).not.toContain("the database has lost changes");
   });
 });
 
@@ -171,6 +172,8 @@ it("a node whose packets to the database are dropped answers every query", async
   opened.push(api.close);
   const [one, two] = cluster.nodes;
   if (one === undefined || two === undefined) throw new Error("no nodes");
+  const said = await cluster.run("transfer-key", "add", "updater", "--update");
+  const key = `hmac-sha256:updater:${/secret "(.*)"/.exec(said)?.[1]}`;
   await makeZones(api, one);
   const { answered } = keepWriting(api, [one]);
   const ask = async (): Promise<boolean> => {
@@ -190,11 +193,16 @@ it("a node whose packets to the database are dropped answers every query", async
     unanswered += Number(!(await ask()));
   }
   expect([unanswered, asked > 100]).toEqual([0, true]);
+  // Nor is anybody else left without an answer.
+  const body = { name: "cut", type: "A", records: [{ value: "192.0.2.1" }] };
+  expect((await api.call(two, "POST", sets("one.example"), body)).status).toBe(503);
+  const update = `server 127.0.0.1 ${two.dns}\nzone one.example\nupdate add cut.one.example 60 A 192.0.2.1\nsend\n`;
+  expect(await run("nsupdate", ["-v", "-t", "60", "-y", key], update)).toContain("update failed: SERVFAIL");
   two.cable.mend();
   const latest = answered.at(-1);
   await until(
     async () =>
       addressesIn(await askOverUdp(two.dns, { name: `${latest?.owner}.${latest?.zone}`, type: 1 })).length > 0,
-    { what: () => `the node to catch up\n${said(cluster)}` },
+    { what: () => `the node to catch up\n${saidBy(cluster)}` },
   );
 });

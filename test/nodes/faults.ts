@@ -46,6 +46,15 @@ export const faults: readonly Fault[] = [
     },
   },
   {
+    name: "a zone is locked, for longer than its writers wait",
+    strike: async ({ server }) => {
+      const client = await server.connect();
+      await client.query("BEGIN; SELECT 1 FROM zones WHERE name = 'one.example' FOR UPDATE");
+      await sleep(6_000);
+      await client.end();
+    },
+  },
+  {
     name: "the database is restarted",
     strike: ({ server }) => server.restart("orderly"),
   },

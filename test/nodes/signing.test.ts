@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { createAskParent } from "../../src/lib/dns/parent-ds.ts";
 import { noLog } from "../../src/process/log.ts";
 import { createAsk } from "../../src/publish/rehearsal/ask-all.ts";
 import { createCachedAnswers } from "../../src/publish/rehearsal/cached-answers.ts";
@@ -13,6 +14,7 @@ import { plainSettings, type Zone } from "../../src/records/model.ts";
 import { newRecordId } from "../../src/records/new-id.ts";
 import { type OpenStore, openStore } from "../../src/records/open-store.ts";
 import { rollKey, signZone } from "../../src/records/signing/life/dnssec.ts";
+import { createSigningRound } from "../../src/records/signing/life/keep-signed.ts";
 import { writtenSets } from "../rig/core/written-sets.suite.ts";
 import { node as nodeProgram } from "../rig/namespace.ts";
 import { testLimit } from "../rig/patience.ts";
@@ -65,7 +67,7 @@ async function startNode(): Promise<SigningNode> {
   return node;
 }
 
-async function makeZone(now: number): Promise<Zone> {
+async function makeZone(now: number, name: string): Promise<Zone> {
   const { store } = opened;
   const { id: account } = await store.ensureAccount("main", now);
   const sets = writtenSets(name, text).map((set) => ({
@@ -83,7 +85,7 @@ it("of two nodes, only the leading one replaces the key and renews signatures; w
 }, async () => {
   const { store, signer } = opened;
   let now = Date.UTC(2026, 10, 1);
-  const zone = await makeZone(now);
+  const zone = await makeZone(now, name);
   const ask = createAsk(dns.addresses[0]?.port ?? 0, AbortSignal.timeout(10 * testLimit));
   const parent = await createParentZone(store, zone.account, zone, ["ns1.nodes.example."], now);
   const registry = createRegistry(store, parent, name, ask);
@@ -158,4 +160,62 @@ it("of two nodes, only the leading one replaces the key and renews signatures; w
   // Two nodes never worked at the same time.
   const together = works.filter((a) => works.some((b) => b.node !== a.node && b.from < a.to && a.from < b.to));
   expect(together).toEqual([]);
+});
+
+it("two nodes that renew signatures and replace the key at the same moment replace it once, and no answer is bogus", {
+  timeout: 2 * testLimit,
+}, async () => {
+  const name = "twice.example";
+  let now = Date.UTC(2026, 10, 1);
+  const keyFile = join(folder, "key");
+  const second = await openStore({ kind: "postgres", address: addressOf(server.url()), keyFile }, noLog);
+  const both = [opened, second];
+  const zone = await makeZone(now, name);
+  const ask = createAsk(dns.addresses[0]?.port ?? 0, AbortSignal.timeout(2 * testLimit));
+  const parent = await createParentZone(opened.store, zone.account, zone, [`ns1.${name}.`], now);
+  const registry = createRegistry(opened.store, parent, name, ask);
+  const cached = createCachedAnswers(
+    name,
+    [
+      { name: `www.${name}`, type: 1 },
+      { name, type: 6 },
+    ],
+    ask,
+  );
+  const askParent = createAskParent([{ host: "127.0.0.1", port: dns.addresses[0]?.port ?? 0, key: undefined }]);
+  const rounds = both.map(({ store }) => createSigningRound({ store, askParent, now: () => now, log: noLog }));
+  const current = async () => (await opened.store.zoneHolding(name)) ?? zone;
+  const bogus: unknown[] = [];
+  const step = async () => {
+    await registry.visit(now);
+    await Promise.all(rounds.map((round) => round(new AbortController().signal)));
+    const last = await opened.store.lastChange();
+    await until(() => dns.followed() >= last, { every: 1 });
+    await cached.look(now);
+    bogus.push(...cached.check(now).bogus);
+  };
+  const passUntil = async (wanted: string) => {
+    for (let steps = 0; (await current()).settings.dnssec?.stage !== wanted; steps++) {
+      if (steps > 200) throw new Error(`the stage is not ${wanted}`);
+      now += hour / 2;
+      await step();
+    }
+  };
+  const by = ({ store }: OpenStore) => ({ store, actor: "test", now });
+  expect(await signZone(by(opened), zone, { algorithm: 13, denial: "nsec" }, opened.signer)).toMatchObject({
+    ok: true,
+  });
+  await passUntil("secure");
+  now += hour;
+  const before = await current();
+  const rolled = await Promise.all(both.map((each) => rollKey(by(each), before, undefined, each.signer)));
+  expect(rolled.filter(({ ok }) => ok)).toHaveLength(1);
+  await passUntil("secure");
+  // Until all signatures have been renewed.
+  for (const end = now + 10 * 24 * hour; now < end; now += 6 * hour) await step();
+  const keys = (await current()).settings.dnssec?.keys ?? [];
+  expect(keys).toHaveLength(before.settings.dnssec?.keys.length ?? 0);
+  expect(keys.map(({ id }) => id)).not.toEqual(before.settings.dnssec?.keys.map(({ id }) => id));
+  expect(bogus).toEqual([]);
+  await second.close();
 });
