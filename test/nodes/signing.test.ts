@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createAskParent } from "../../src/lib/dns/parent-ds.ts";
+import { createAskParent } from "../../src/lib/dns/delegation.ts";
 import { noLog } from "../../src/process/log.ts";
 import { createAsk } from "../../src/publish/rehearsal/ask-all.ts";
 import { createCachedAnswers } from "../../src/publish/rehearsal/cached-answers.ts";

@@ -16,8 +16,8 @@ const finished = (command: string, zone: number) => ({
   error: null,
 });
 
-describe("endpoints (wire section 2), by their numbers", () => {
-  it("1: GET /zones, by name, mode and labels", async () => {
+describe("endpoints", () => {
+  it("GET /zones, by name, mode and labels", async () => {
     const zone = await newZone({ labels: { endpoint: "one" } });
     const names = async (query: string) =>
       (await get(`/zones?${query}`)).zones.map((each: { name: string }) => each.name);
@@ -28,14 +28,14 @@ describe("endpoints (wire section 2), by their numbers", () => {
     expect(await names("name=example")).toEqual([]);
   });
 
-  it("2: POST /zones returns zone and create_zone with 201", async () => {
+  it("POST /zones returns zone and create_zone with 201", async () => {
     const { status, json } = await call("POST", "/zones", { name: "two.example", mode: "primary" });
     expect(status).toBe(201);
     expect(Object.keys(json)).toEqual(["zone", "action"]);
     expect(json.action).toEqual(finished("create_zone", json.zone.id));
   });
 
-  it("3: GET /zones/{z} by id or name", async () => {
+  it("GET /zones/{z} by id or name", async () => {
     const zone = await newZone();
     const byId = await get(`/zones/${zone.id}`);
     expect(byId).toEqual({ zone });
@@ -43,7 +43,7 @@ describe("endpoints (wire section 2), by their numbers", () => {
     expect(await get(`/zones/${zone.name.toUpperCase()}`)).toEqual(byId);
   });
 
-  it("4: PUT /zones/{z} returns the zone and no action; an empty object succeeds", async () => {
+  it("PUT /zones/{z} returns the zone and no action; an empty object succeeds", async () => {
     const zone = await newZone({ labels: { a: "b" } });
     const { status, json } = await call("PUT", `/zones/${zone.name}`, {});
     expect([status, json]).toEqual([200, { zone }]);
@@ -51,7 +51,7 @@ describe("endpoints (wire section 2), by their numbers", () => {
     expect((await get(`/zones/${zone.id}/actions`)).actions).toHaveLength(1);
   });
 
-  it("5: DELETE /zones/{z} is 201 with delete_zone, which can be read afterwards", async () => {
+  it("DELETE /zones/{z} is 201 with delete_zone, which can be read afterwards", async () => {
     const zone = await newZone();
     const { status, json } = await call("DELETE", `/zones/${zone.name}`);
     expect([status, json]).toEqual([201, { action: finished("delete_zone", zone.id) }]);
@@ -59,13 +59,13 @@ describe("endpoints (wire section 2), by their numbers", () => {
     expect(await get(`/actions/${json.action.id}`)).toEqual(json);
   });
 
-  it("6: GET /zones/{z}/zonefile is a JSON string", async () => {
+  it("GET /zones/{z}/zonefile is a JSON string", async () => {
     const zone = await newZone();
     const { zonefile } = await get(`/zones/${zone.name}/zonefile`);
     expect(zonefile).toMatch(new RegExp(`^\\$ORIGIN\t${zone.name}\\.\n`));
   });
 
-  it("7, 26: actions by id, and never fewer than requested", async () => {
+  it("actions by id, and never fewer than requested", async () => {
     const { path } = await newSet();
     const ids: number[] = [];
     for (let i = 0; i < 40; i += 1) {
@@ -82,7 +82,7 @@ describe("endpoints (wire section 2), by their numbers", () => {
     expect((await get(`/zones/actions?${query}&status=running`)).actions).toEqual([]);
   });
 
-  it("8, 9, 10, 27: one action is the same in every place; /zones/actions wins over /zones/{z}", async () => {
+  it("one action is the same in every place; /zones/actions wins over /zones/{z}", async () => {
     const { zone, path } = await newSet();
     const { json } = await call("POST", `${path}/actions/set_records`, { records });
     const { id } = json.action;
@@ -100,7 +100,7 @@ describe("endpoints (wire section 2), by their numbers", () => {
     expect((await call("GET", `/zones/${other.name}/actions/${id}`)).status).toBe(404);
   });
 
-  it("11: change_primary_nameservers, for secondary zones only", async () => {
+  it("change_primary_nameservers, for secondary zones only", async () => {
     const primary_nameservers = [{ address: "198.51.100.9" }, { address: "2001:db8::9", port: 5353 }];
     const zone = await newZone({ mode: "secondary", primary_nameservers: [{ address: "192.0.2.53" }] });
     const at = (z: string | number) => `/zones/${z}/actions/change_primary_nameservers`;
@@ -115,7 +115,7 @@ describe("endpoints (wire section 2), by their numbers", () => {
     expect([refused.status, refused.error.code]).toEqual([422, "incorrect_zone_mode"]);
   });
 
-  it("12: change_protection; without `delete` it changes nothing", async () => {
+  it("change_protection; without `delete` it changes nothing", async () => {
     const zone = await newZone();
     const protect = (body: object) => call("POST", `/zones/${zone.name}/actions/change_protection`, body);
     expect((await protect({ delete: true })).json.action).toEqual(finished("change_protection", zone.id));
@@ -124,7 +124,7 @@ describe("endpoints (wire section 2), by their numbers", () => {
     expect((await protect({ delete: "yes" })).status).toBe(422);
   });
 
-  it("13: change_ttl, for both kinds of zones", async () => {
+  it("change_ttl, for both kinds of zones", async () => {
     const secondary = { mode: "secondary", primary_nameservers: [{ address: "192.0.2.53" }] };
     for (const zone of [await newZone(), await newZone(secondary)]) {
       const { status, json } = await call("POST", `/zones/${zone.id}/actions/change_ttl`, { ttl: 600 });
@@ -134,7 +134,7 @@ describe("endpoints (wire section 2), by their numbers", () => {
     expect((await call("POST", "/zones/none.example/actions/change_ttl", {})).status).toBe(422);
   });
 
-  it("14: import_zonefile", async () => {
+  it("import_zonefile", async () => {
     const zone = await newZone();
     const { zonefile } = await get(`/zones/${zone.id}/zonefile`);
     const { status, json } = await call("POST", `/zones/${zone.id}/actions/import_zonefile`, {
@@ -143,7 +143,7 @@ describe("endpoints (wire section 2), by their numbers", () => {
     expect([status, json.action]).toEqual([201, finished("import_zonefile", zone.id)]);
   });
 
-  it("15: GET rrsets, by exact name and by types", async () => {
+  it("GET rrsets, by exact name and by types", async () => {
     const { zone } = await newSet();
     const ids = async (query: string) =>
       (await get(`/zones/${zone.name}/rrsets?${query}`)).rrsets.map((set: { id: string }) => set.id);
@@ -156,7 +156,7 @@ describe("endpoints (wire section 2), by their numbers", () => {
     expect(await ids("sort=created")).toEqual(["www/A", "@/NS", "@/SOA"]);
   });
 
-  it("16: POST rrsets returns the set and create_rrset", async () => {
+  it("POST rrsets returns the set and create_rrset", async () => {
     const zone = await newZone();
     const { status, json } = await call("POST", `/zones/${zone.id}/rrsets`, {
       name: "a",
@@ -170,7 +170,7 @@ describe("endpoints (wire section 2), by their numbers", () => {
     expect(await get(`/zones/${zone.id}/rrsets/a/A`)).toEqual({ rrset: json.rrset });
   });
 
-  it("17, 18: GET and PUT of one set; PUT returns it and no action", async () => {
+  it("GET and PUT of one set; PUT returns it and no action", async () => {
     const { zone, path } = await newSet();
     const { rrset } = await get(path);
     const { status, json } = await call("PUT", path, {});
@@ -180,38 +180,37 @@ describe("endpoints (wire section 2), by their numbers", () => {
   });
 
   it.each([
-    [19, "DELETE", "", undefined, "delete_rrset", 201],
-    [20, "POST", "/actions/change_protection", { change: true }, "change_rrset_protection", 201],
-    [21, "POST", "/actions/change_ttl", { ttl: null }, "change_rrset_ttl", 201],
-    [22, "POST", "/actions/set_records", { records }, "set_rrset_records", 201],
-    [23, "POST", "/actions/add_records", { records }, "add_rrset_records", 201],
-    [24, "POST", "/actions/remove_records", { records }, "remove_rrset_records", 201],
+    ["DELETE", "", undefined, "delete_rrset", 201],
+    ["POST", "/actions/change_protection", { change: true }, "change_rrset_protection", 201],
+    ["POST", "/actions/change_ttl", { ttl: null }, "change_rrset_ttl", 201],
+    ["POST", "/actions/set_records", { records }, "set_rrset_records", 201],
+    ["POST", "/actions/add_records", { records }, "add_rrset_records", 201],
+    ["POST", "/actions/remove_records", { records }, "remove_rrset_records", 201],
     [
-      25,
       "POST",
       "/actions/update_records",
       { records: [{ value: "192.0.2.1", comment: "x" }] },
       "update_rrset_records",
       200,
     ],
-  ])("%i: %s …%s", async (_, method, at, body, command, code) => {
+  ])("%s …%s", async (method, at, body, command, code) => {
     const { zone, path } = await newSet();
     const { status, json } = await call(method, `${path}${at}`, body);
     expect([status, json]).toEqual([code, { action: finished(command, zone.id) }]);
   });
 
   it.each([
-    [20, "change_protection", {}, "change"],
-    [20, "change_protection", { change: "yes" }, "change"],
-    [25, "update_records", { records: [{ value: "192.0.2.1" }] }, "records[0].comment"],
-    [25, "update_records", { records: [{ value: "192.0.2.1", comment: null }] }, "records[0].comment"],
-  ])("%i: %s with %j lacks %s", async (_, action, body, field) => {
+    ["change_protection", {}, "change"],
+    ["change_protection", { change: "yes" }, "change"],
+    ["update_records", { records: [{ value: "192.0.2.1" }] }, "records[0].comment"],
+    ["update_records", { records: [{ value: "192.0.2.1", comment: null }] }, "records[0].comment"],
+  ])("%s with %j lacks %s", async (action, body, field) => {
     const { path } = await newSet();
     const { status, error } = await call("POST", `${path}/actions/${action}`, body);
     expect([status, error.details.fields[0].name]).toEqual([422, field]);
   });
 
-  it("6, 14 to 25 answer incorrect_zone_mode on a secondary zone", async () => {
+  it("the zone file and the sets of a secondary zone answer incorrect_zone_mode", async () => {
     const zone = await newZone({ mode: "secondary", primary_nameservers: [{ address: "192.0.2.53" }] });
     const [all, one] = [`/zones/${zone.id}/rrsets`, `/zones/${zone.id}/rrsets/www/A`];
     const tries: [string, string, unknown?][] = [

@@ -6,7 +6,7 @@ const { call, newSet, newToken, newZone } = rrsetsService();
 
 const records = [{ value: "192.0.2.1" }];
 
-describe("errors (wire section 1.4)", () => {
+describe("errors", () => {
   it("400 json_error: the body is not JSON, details null", async () => {
     const zone = await newZone();
     for (const text of ["{", "records=1", "\u0000"]) {

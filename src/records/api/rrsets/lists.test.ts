@@ -3,7 +3,7 @@ import { rrsetsService } from "../../../../test/rig/records/rrsets-service.ts";
 
 const { call, get, newToken, newZone, url } = rrsetsService();
 
-describe("pagination (wire section 1.1)", () => {
+describe("pagination", () => {
   let zone: { id: number; name: string };
   beforeAll(async () => {
     zone = await newZone({
@@ -89,7 +89,7 @@ describe("pagination (wire section 1.1)", () => {
   });
 });
 
-describe("sorting and label selector (wire section 1.2)", () => {
+describe("sorting and label selector", () => {
   let names: readonly string[];
   let secret: string;
   beforeAll(async () => {

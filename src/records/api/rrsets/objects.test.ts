@@ -6,7 +6,7 @@ const { call, get, newSet, newToken, newZone } = rrsetsService();
 
 const secondary = { mode: "secondary", primary_nameservers: [{ address: "192.0.2.53" }] };
 
-describe("zone (wire section 3.1)", () => {
+describe("zone", () => {
   it("every field of a new zone, with id and name first", async () => {
     const zone = await newZone();
     expect(zone).toEqual({
@@ -110,7 +110,7 @@ describe("zone (wire section 3.1)", () => {
   });
 });
 
-describe("record set (wire section 3.2)", () => {
+describe("record set", () => {
   it("every field; the id is name/TYPE", async () => {
     const { zone, path } = await newSet("AAAA", ["2001:db8::1"]);
     expect((await get(path)).rrset).toEqual({
@@ -186,7 +186,7 @@ describe("record set (wire section 3.2)", () => {
   });
 });
 
-describe("action (wire section 3.3)", () => {
+describe("action", () => {
   it("all keys always present; one resource, the zone", async () => {
     const { zone, path } = await newSet();
     const { json } = await call("POST", `${path}/actions/change_ttl`, { ttl: 60 });

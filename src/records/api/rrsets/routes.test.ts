@@ -5,7 +5,7 @@ const { call, newSet, newToken, newZone, store, token, url } = rrsetsService();
 
 const hex32 = /^[0-9a-f]{32}$/;
 
-describe("transport, auth, common rules (wire section 1)", () => {
+describe("transport, auth, common rules", () => {
   it("Auth: Bearer and a token of 64 or 32 characters; read-only and read-write kinds", async () => {
     expect(token()).toHaveLength(64);
     expect((await call("GET", "/zones")).status).toBe(200);
@@ -153,7 +153,7 @@ describe("transport, auth, common rules (wire section 1)", () => {
   });
 });
 
-describe("rate limiting (wire section 1.3)", () => {
+describe("rate limiting", () => {
   it("RateLimit-Limit, -Remaining and -Reset, the last in UNIX seconds", async () => {
     const { headers } = await call("GET", "/zones");
     expect(headers["ratelimit-limit"]).toBe("1000");

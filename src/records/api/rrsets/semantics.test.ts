@@ -10,7 +10,7 @@ const refusal = ({ status, error }: { status: number; error: { code: string; mes
   error.message,
 ];
 
-describe("writes on record sets (wire section 4.1)", () => {
+describe("writes on record sets", () => {
   it("create: creates the set; 409 if it exists", async () => {
     const { zone } = await newSet();
     const { status, error } = await call("POST", `/zones/${zone.id}/rrsets`, {
@@ -168,7 +168,7 @@ describe("writes on record sets (wire section 4.1)", () => {
   });
 });
 
-describe("protection (wire section 4.1)", () => {
+describe("protection", () => {
   const protectedSet = async () => {
     const made = await newSet();
     await call("POST", `${made.path}/actions/change_protection`, { change: true });
@@ -225,7 +225,7 @@ describe("protection (wire section 4.1)", () => {
   });
 });
 
-describe("SOA (wire section 4.1)", () => {
+describe("SOA", () => {
   const soaOf = async (zone: { id: number }) => {
     const { rrset } = await get(`/zones/${zone.id}/rrsets/@/SOA`);
     return { ttl: rrset.ttl, fields: rrset.records[0].value.split(" ") };

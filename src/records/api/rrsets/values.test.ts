@@ -3,7 +3,7 @@ import { rrsetsService } from "../../../../test/rig/records/rrsets-service.ts";
 
 const { call, get, newZone } = rrsetsService();
 
-describe("value formats (wire section 4.2): returned exactly as sent", () => {
+describe("value formats: returned exactly as sent", () => {
   it.each([
     ["A", "192.0.2.1"],
     ["AAAA", "2001:DB8:0:0::1"],

@@ -34,7 +34,7 @@ it("a file with rarer types is imported, and exported by their names; the API it
   expect((await call("POST", `/zones/${zone.id}/rrsets`, { ...named, type: "TYPE44" })).status).toBe(201);
 });
 
-describe("zone creation (wire section 4.3)", () => {
+describe("zone creation", () => {
   it("SOA and NS are added; rrsets with TTL, labels and comments are accepted", async () => {
     const zone = await newZone({
       ttl: 7200,
@@ -89,7 +89,7 @@ describe("zone creation (wire section 4.3)", () => {
   });
 });
 
-describe("import (wire section 4.3)", () => {
+describe("import", () => {
   it("replaces all sets; labels are lost", async () => {
     const { zone, path } = await newSet();
     await call("PUT", path, { labels: { a: "b" } });
@@ -167,7 +167,7 @@ describe("import (wire section 4.3)", () => {
   });
 });
 
-describe("export (wire section 4.3)", () => {
+describe("export", () => {
   it("origin, TTL, a blank line, SOA, then records with tabs, TTLs where set, and comments", async () => {
     const zone = await newZone({
       rrsets: [

@@ -15,7 +15,7 @@ const recordsOf = async (id: string) => (await call("GET", `/api/v1/records?zone
 const serialOf = async (id: string) =>
   Number((await call("GET", `/api/v1/records?zone_id=${id}&type=SOA`)).json.records[0].value.split(" ")[2]);
 
-describe("3.14 POST /records/bulk", () => {
+describe("POST /records/bulk", () => {
   it("creates all of them in one write, and answers with both other lists empty", async () => {
     const zone = await newZone();
     const before = await serialOf(zone.id);
@@ -106,7 +106,7 @@ describe("3.14 POST /records/bulk", () => {
   });
 });
 
-describe("3.15 PUT /records/bulk", () => {
+describe("PUT /records/bulk", () => {
   it("replaces the valid ones in one write, and returns the others", async () => {
     const zone = await newZone();
     const [a, b] = [await newRecord(zone.id, { name: "a", ttl: 60 }), await newRecord(zone.id, { name: "b" })];

@@ -6,7 +6,7 @@ const { call, newRecord, newZone, post, put } = v1Service();
 const create = async (zoneId: string, fields: object) =>
   await post("/api/v1/records", { zone_id: zoneId, type: "A", name: "www", value: "192.0.2.1", ...fields });
 
-describe("4.1: shapes", () => {
+describe("shapes", () => {
   const zeroRecord = { id: "", type: "", name: "", value: "", zone_id: "", created: "", modified: "" };
 
   it("validation of a record: a zero object and an error whose code is the status as a number", async () => {
@@ -33,7 +33,7 @@ describe("4.1: shapes", () => {
   });
 });
 
-describe("4.2: messages of zones", () => {
+describe("messages of zones", () => {
   it.each([
     ["", "422 : empty zone name"],
     ["localhost", "422 : invalid zone name"],
@@ -53,7 +53,7 @@ describe("4.2: messages of zones", () => {
   });
 });
 
-describe("4.2: messages of records, and nothing is stored", () => {
+describe("messages of records, and nothing is stored", () => {
   it.each([
     ["AAAA with an IPv4 address", { type: "AAAA", value: "192.0.2.1" }, "invalid AAAA record"],
     ["A with an IPv6 address", { value: "2001:db8::1" }, "invalid A record"],

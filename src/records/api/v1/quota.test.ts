@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { remoteCallers } from "../../../../test/rig/records/remote-callers.ts";
 
-describe("section 6: rate limits", () => {
+describe("rate limits", () => {
   let rig: Awaited<ReturnType<typeof remoteCallers>>;
   let token: string;
   beforeEach(async () => {

@@ -3,7 +3,7 @@ import { v1Service } from "../../../../test/rig/records/v1-service.ts";
 
 const { call, send, newRecord, newZone, token } = v1Service();
 
-describe("section 1: transport", () => {
+describe("transport", () => {
   it("headers: content type, CORS and Vary, also on errors", async () => {
     const zone = await newZone();
     for (const path of [`/api/v1/zones/${zone.id}`, "/api/v1/zones/none"]) {

@@ -9,7 +9,7 @@ describe("a time on the wire", () => {
   });
 });
 
-describe("2.4: pages", () => {
+describe("pages", () => {
   it("have neighbours between 1 and the last", () => {
     fc.assert(
       fc.property(
@@ -28,7 +28,7 @@ describe("2.4: pages", () => {
   });
 });
 
-describe("2.3: the id of a primary server", () => {
+describe("the id of a primary server", () => {
   it.each([
     ["zone-server", { zone: "zone", server: "server" }],
     ["zone-a-b", { zone: "zone", server: "a-b" }],

@@ -3,7 +3,7 @@ import { v1Service } from "../../../../test/rig/records/v1-service.ts";
 
 const { call, post, put, newZone, newRecord, newToken } = v1Service();
 
-describe("2.1 and 2.5: the zone object", () => {
+describe("the zone object", () => {
   it("has every key in its order", async () => {
     const zone = await newZone();
     const { text } = await call("GET", `/api/v1/zones/${zone.id}`);
@@ -31,7 +31,7 @@ describe("2.1 and 2.5: the zone object", () => {
   });
 });
 
-describe("3.1 GET /zones", () => {
+describe("GET /zones", () => {
   it("finds by exact name in any case, and then ignores paging and other keys", async () => {
     const zone = await newZone();
     for (const query of [
@@ -60,7 +60,7 @@ describe("3.1 GET /zones", () => {
     expect((await call("GET", "/api/v1/zones?search_name=%25", account)).status).toBe(404);
   });
 
-  it("2.4: pages, with neighbours clamped and never null; beyond the last is empty", async () => {
+  it("pages, with neighbours clamped and never null; beyond the last is empty", async () => {
     const account = { token: await newToken("paging") };
     for (let i = 0; i < 5; i += 1) await post("/api/v1/zones", { name: `p${i}.example` }, account);
     const page = async (query: string) => (await call("GET", `/api/v1/zones?${query}`, account)).json;
@@ -77,7 +77,7 @@ describe("3.1 GET /zones", () => {
   });
 });
 
-describe("3.2 POST /zones", () => {
+describe("POST /zones", () => {
   it("creates the SOA and nothing else; the second record is the one that is added", async () => {
     const zone = await newZone();
     const list = async () => (await call("GET", `/api/v1/records?zone_id=${zone.id}`)).json.records;
@@ -87,7 +87,7 @@ describe("3.2 POST /zones", () => {
     expect((await call("GET", `/api/v1/zones/${zone.id}`)).json.zone.records_count).toBe(2);
   });
 
-  it("5.7: the SOA has the timers of existing zones", async () => {
+  it("the SOA has the timers of existing zones", async () => {
     const zone = await newZone();
     const { json } = await call("GET", `/api/v1/records?zone_id=${zone.id}`);
     expect(json.records[0].value).toMatch(
@@ -95,7 +95,7 @@ describe("3.2 POST /zones", () => {
     );
   });
 
-  it("2024 recordings: ns has trailing dots, and records_count is 0 only in this answer", async () => {
+  it("as in recordings of 2024, ns has trailing dots, and records_count is 0 only in this answer", async () => {
     const { json } = await post("/api/v1/zones", { name: "recorded.example" });
     expect([json.zone.ns, json.zone.records_count]).toEqual([["ns1.example.net."], 0]);
     const read = (await call("GET", `/api/v1/zones/${json.zone.id}`)).json.zone;
@@ -116,7 +116,7 @@ describe("3.2 POST /zones", () => {
   });
 });
 
-describe("3.3 GET /zones/{id}", () => {
+describe("GET /zones/{id}", () => {
   it("also accepts the name of a zone that the token may see", async () => {
     const zone = await newZone();
     for (const name of [zone.name, zone.name.toUpperCase(), `${zone.name}.`]) {
@@ -134,7 +134,7 @@ describe("3.3 GET /zones/{id}", () => {
   });
 });
 
-describe("3.4 PUT /zones/{id}", () => {
+describe("PUT /zones/{id}", () => {
   it.each([66, 0, 86_399, "120"])("sets the TTL to %j", async (ttl) => {
     const zone = await newZone();
     const { status, json } = await put(`/api/v1/zones/${zone.id}`, { name: zone.name, ttl });
@@ -168,7 +168,7 @@ describe("3.4 PUT /zones/{id}", () => {
   });
 });
 
-describe("3.5 DELETE /zones/{id}", () => {
+describe("DELETE /zones/{id}", () => {
   it("removes the zone with all its records, and the name is free again", async () => {
     const zone = await newZone();
     const record = await newRecord(zone.id, {});
